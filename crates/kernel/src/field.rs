@@ -1,0 +1,116 @@
+//! What was wrong with a field of a request, so that a caller can mend it.
+
+use std::fmt;
+
+/// The finer, stable name of an error (ruling 2.1), beside its `type`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Code {
+    /// A time without offset, or not RFC 3339 at all.
+    InvalidTimeFormat,
+    /// The end is not after the start.
+    EndBeforeStart,
+    /// No zone of the IANA time-zone database.
+    InvalidTimezone,
+    /// Metadata over 16,384 bytes.
+    MetadataTooLarge,
+    /// A field or parameter that the endpoint does not know.
+    UnknownField,
+}
+
+impl Code {
+    /// The name as answers show it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidTimeFormat => "invalid_time_format",
+            Self::EndBeforeStart => "end_before_start",
+            Self::InvalidTimezone => "invalid_timezone",
+            Self::MetadataTooLarge => "metadata_too_large",
+            Self::UnknownField => "unknown_field",
+        }
+    }
+}
+
+/// One field that cannot be accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldError {
+    /// The path of the field, such as `slots[2].end_time`.
+    pub param: String,
+    /// What was wrong, what is allowed and what was got. A clause without the field's name.
+    pub message: String,
+    /// The finer name, where there is one.
+    pub code: Option<Code>,
+}
+
+impl FieldError {
+    /// An error of the field at `param`.
+    pub fn new(param: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { param: param.into(), message: message.into(), code: None }
+    }
+
+    /// The same error under a finer name.
+    #[must_use]
+    pub fn with_code(mut self, code: Code) -> Self {
+        self.code = Some(code);
+        self
+    }
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.param, self.message)
+    }
+}
+
+/// Every field of one request that cannot be accepted, in the order in which they were looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FieldErrors(Vec<FieldError>);
+
+impl FieldErrors {
+    /// Notes one more error.
+    pub fn push(&mut self, error: FieldError) {
+        self.0.push(error);
+    }
+
+    /// Keeps a parsed value, or notes why there is none.
+    pub fn take<T>(&mut self, parsed: Result<T, FieldError>) -> Option<T> {
+        parsed.map_err(|error| self.push(error)).ok()
+    }
+
+    /// `Ok` where nothing was noted.
+    ///
+    /// # Errors
+    /// All that was noted.
+    pub fn finish(self) -> Result<(), Self> {
+        if self.0.is_empty() { Ok(()) } else { Err(self) }
+    }
+
+    /// The first error. An empty set, which no parser returns, yields a nameless one.
+    pub fn first(&self) -> FieldError {
+        self.0.first().cloned().unwrap_or_else(|| FieldError::new("", "the request is not valid"))
+    }
+
+    /// All errors in order.
+    pub fn iter(&self) -> impl Iterator<Item = &FieldError> {
+        self.0.iter()
+    }
+}
+
+impl From<FieldError> for FieldErrors {
+    fn from(error: FieldError) -> Self {
+        Self(vec![error])
+    }
+}
+
+impl fmt::Display for FieldErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, error) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str("; ")?;
+            }
+            error.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for FieldErrors {}

@@ -1,0 +1,163 @@
+//! Identifiers: a prefix and a UUID v7, written as 26 characters of lower-case Crockford base32
+//! (ruling 2.6, the TypeID encoding), so that they sort by time of creation.
+
+use std::{fmt, str::FromStr};
+
+use uuid::Uuid;
+
+use crate::{Entropy, Instant, random_bytes};
+
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+const LENGTH: usize = 26;
+
+/// A text that is no identifier of the expected kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not an identifier of the form {prefix}_ and 26 base32 characters")]
+pub struct IdError {
+    /// The prefix that was expected.
+    pub prefix: &'static str,
+}
+
+/// A UUID v7 of the instant `now` with random bits from `entropy`.
+pub fn new_uuid(now: Instant, entropy: &dyn Entropy) -> Uuid {
+    let millis = u64::try_from(now.as_micros() / 1_000).unwrap_or(0);
+    uuid::Builder::from_unix_timestamp_millis(millis, &random_bytes::<10>(entropy)).into_uuid()
+}
+
+fn encode(uuid: Uuid, out: &mut [u8; LENGTH]) {
+    let mut bits = uuid.as_u128();
+    for slot in out.iter_mut().rev() {
+        *slot = ALPHABET[(bits & 31) as usize];
+        bits >>= 5;
+    }
+}
+
+fn decode(text: &str) -> Option<Uuid> {
+    let bytes = text.as_bytes();
+    // 26 characters carry 130 bits: the first one may only use three of its five.
+    if bytes.len() != LENGTH || bytes[0] > b'7' {
+        return None;
+    }
+    let mut bits = 0u128;
+    for byte in bytes {
+        let value = ALPHABET.iter().position(|letter| letter == byte)?;
+        bits = (bits << 5) | value as u128;
+    }
+    Some(Uuid::from_u128(bits))
+}
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident = $prefix:literal;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// What the written form begins with, before the underscore.
+            pub const PREFIX: &'static str = $prefix;
+
+            /// A fresh identifier, ordered by `now`.
+            pub fn new(now: Instant, entropy: &dyn Entropy) -> Self {
+                Self(new_uuid(now, entropy))
+            }
+
+            /// The identifier that a store kept as a bare UUID.
+            pub const fn from_uuid(uuid: Uuid) -> Self {
+                Self(uuid)
+            }
+
+            /// The bare UUID, as stores keep it.
+            pub const fn uuid(self) -> Uuid {
+                self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let mut text = [0u8; LENGTH];
+                encode(self.0, &mut text);
+                f.write_str(concat!($prefix, "_"))?;
+                f.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = IdError;
+
+            fn from_str(text: &str) -> Result<Self, IdError> {
+                text.strip_prefix(concat!($prefix, "_"))
+                    .and_then(decode)
+                    .map(Self)
+                    .ok_or(IdError { prefix: $prefix })
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// An organization.
+    OrgId = "org";
+    /// An agent: software, a human or a resource that owns calendars.
+    AgentId = "agt";
+    /// A calendar.
+    CalendarId = "cal";
+    /// An event.
+    EventId = "evt";
+    /// An API key (its row, not its secret).
+    KeyId = "key";
+    /// An audit entry.
+    AuditId = "aud";
+    /// A webhook message in the outbox, before it is addressed to endpoints.
+    MessageId = "msg";
+    /// A request, as `X-Request-Id` and error envelopes show it.
+    RequestId = "req";
+    /// A data key that encrypts fields at rest.
+    DataKeyId = "dky";
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("00000000000000000000000000", 0)]
+    #[case("00000000000000000000000001", 1)]
+    #[case("7zzzzzzzzzzzzzzzzzzzzzzzzz", u128::MAX)]
+    // The TypeID specification's own example.
+    #[case("01h2xcejqtf2nbrexx3vqjhp41", 0x0188_bac7_4afa_78aa_bc3b_bd1e_ef28_d881)]
+    fn writes_typeid_base32(#[case] text: &str, #[case] bits: u128) {
+        let id = AgentId::from_uuid(Uuid::from_u128(bits));
+        assert_eq!(id.to_string(), format!("agt_{text}"));
+        assert_eq!(id.to_string().parse(), Ok(id));
+    }
+
+    #[rstest]
+    #[case::another_prefix("cal_00000000000000000000000001")]
+    #[case::too_short("agt_0000000000000000000000001")]
+    #[case::too_large("agt_80000000000000000000000000")]
+    #[case::upper_case("agt_0000000000000000000000000A")]
+    #[case::excluded_letter("agt_0000000000000000000000000u")]
+    #[case::not_ascii("agt_000000000000000000000000é")]
+    #[case::empty("")]
+    fn refuses(#[case] text: &str) {
+        assert_eq!(text.parse::<AgentId>(), Err(IdError { prefix: "agt" }));
+    }
+
+    proptest! {
+        #[test]
+        fn text_round_trips_and_keeps_the_order(a: u128, b: u128) {
+            let (a, b) = (EventId::from_uuid(Uuid::from_u128(a)), EventId::from_uuid(Uuid::from_u128(b)));
+            prop_assert_eq!(a.to_string().parse::<EventId>(), Ok(a));
+            prop_assert_eq!(a.cmp(&b), a.to_string().cmp(&b.to_string()));
+        }
+    }
+}

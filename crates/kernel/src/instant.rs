@@ -1,0 +1,245 @@
+//! Points on the UTC line and the time between them.
+
+use std::{
+    fmt,
+    ops::{Add, Sub},
+    str::FromStr,
+};
+
+use chrono::DateTime;
+
+use crate::CivilDate;
+
+/// A point in time: microseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Instant(i64);
+
+/// Elapsed time between two instants, to the microsecond; may be negative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Elapsed(i64);
+
+impl Elapsed {
+    /// No time at all.
+    pub const ZERO: Self = Self(0);
+
+    /// So many microseconds.
+    pub const fn micros(micros: i64) -> Self {
+        Self(micros)
+    }
+
+    /// So many seconds.
+    pub const fn seconds(seconds: i64) -> Self {
+        Self(seconds * 1_000_000)
+    }
+
+    /// So many minutes.
+    pub const fn minutes(minutes: i64) -> Self {
+        Self::seconds(minutes * 60)
+    }
+
+    /// So many hours.
+    pub const fn hours(hours: i64) -> Self {
+        Self::minutes(hours * 60)
+    }
+
+    /// So many times 24 hours.
+    pub const fn days(days: i64) -> Self {
+        Self::hours(days * 24)
+    }
+
+    /// The length in microseconds.
+    pub const fn as_micros(self) -> i64 {
+        self.0
+    }
+
+    /// The length in whole seconds, rounded down.
+    pub const fn as_seconds(self) -> i64 {
+        self.0.div_euclid(1_000_000)
+    }
+}
+
+/// Why a text is no instant that a request may name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ParseInstantError {
+    /// Not RFC 3339, or without an offset.
+    #[error("must be an RFC 3339 time with an offset, such as 2026-03-01T09:00:00Z, got {0:?}")]
+    Format(String),
+    /// Before 1970 or after 2099.
+    #[error("must lie in the years 1970 to 2099, got {0:?}")]
+    Range(String),
+}
+
+impl Instant {
+    /// The earliest instant that a request may name.
+    pub const EARLIEST: Self = Self(0);
+    /// The first instant after the latest that a request may name: 2100-01-01T00:00:00Z, where the
+    /// compiled-in zone tables end (ruling 2.4).
+    pub const HORIZON: Self = Self(4_102_444_800_000_000);
+
+    /// The instant that many microseconds after the epoch.
+    pub const fn from_micros(micros: i64) -> Self {
+        Self(micros)
+    }
+
+    /// Microseconds since the epoch.
+    pub const fn as_micros(self) -> i64 {
+        self.0
+    }
+
+    /// Whole seconds since the epoch, rounded down.
+    pub const fn as_unix_seconds(self) -> i64 {
+        self.0.div_euclid(1_000_000)
+    }
+
+    /// The date on the UTC line.
+    pub fn utc_date(self) -> CivilDate {
+        CivilDate::from_days(self.0.div_euclid(Elapsed::days(1).0))
+    }
+
+    /// Appends the instant as answers show it: UTC, `Z`, seconds, and a fraction only where there is
+    /// one (ruling 2.4). Digits go straight into the buffer: this is the bulk of a long answer.
+    pub fn write_iso(self, out: &mut Vec<u8>) {
+        const MICROS_A_DAY: i64 = 86_400_000_000;
+        let micros = self.0.rem_euclid(MICROS_A_DAY);
+        let (year, month, day) = self.utc_date().year_month_day();
+        let seconds = micros / 1_000_000;
+        let fraction = micros % 1_000_000;
+        let mut text = *b"0000-00-00T00:00:00.000000Z";
+        put(&mut text[0..4], i64::from(year));
+        put(&mut text[5..7], i64::from(month));
+        put(&mut text[8..10], i64::from(day));
+        put(&mut text[11..13], seconds / 3_600);
+        put(&mut text[14..16], seconds / 60 % 60);
+        put(&mut text[17..19], seconds % 60);
+        if fraction == 0 {
+            text[19] = b'Z';
+            out.extend_from_slice(&text[..20]);
+        } else {
+            put(&mut text[20..26], fraction);
+            let digits = text[..26].iter().rposition(|digit| *digit != b'0').map_or(26, |last| last + 1);
+            out.extend_from_slice(&text[..digits]);
+            out.push(b'Z');
+        }
+    }
+}
+
+fn put(digits: &mut [u8], mut value: i64) {
+    for digit in digits.iter_mut().rev() {
+        // A remainder by ten fits a byte.
+        *digit = b'0' + u8::try_from(value % 10).unwrap_or(0);
+        value /= 10;
+    }
+}
+
+impl fmt::Display for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = Vec::with_capacity(27);
+        self.write_iso(&mut text);
+        f.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
+    }
+}
+
+impl FromStr for Instant {
+    type Err = ParseInstantError;
+
+    /// Reads an RFC 3339 time with an offset. Digits beyond the microsecond are cut off; a leap
+    /// second counts as the second after it.
+    fn from_str(text: &str) -> Result<Self, ParseInstantError> {
+        // The longest legitimate form has a nine-digit fraction and an offset.
+        let shown = || text.chars().take(40).collect::<String>();
+        if text.len() > 64 || text.as_bytes().get(10).is_some_and(|mark| !matches!(mark, b'T' | b't' | b' ')) {
+            return Err(ParseInstantError::Format(shown()));
+        }
+        let parsed = DateTime::parse_from_rfc3339(text).map_err(|_| ParseInstantError::Format(shown()))?;
+        let instant = Self(parsed.timestamp_micros());
+        if instant < Self::EARLIEST || instant >= Self::HORIZON {
+            return Err(ParseInstantError::Range(shown()));
+        }
+        Ok(instant)
+    }
+}
+
+impl Add<Elapsed> for Instant {
+    type Output = Self;
+
+    fn add(self, elapsed: Elapsed) -> Self {
+        Self(self.0.saturating_add(elapsed.0))
+    }
+}
+
+impl Sub<Elapsed> for Instant {
+    type Output = Self;
+
+    fn sub(self, elapsed: Elapsed) -> Self {
+        Self(self.0.saturating_sub(elapsed.0))
+    }
+}
+
+impl Sub for Instant {
+    type Output = Elapsed;
+
+    fn sub(self, earlier: Self) -> Elapsed {
+        Elapsed(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl serde::Serialize for Instant {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut text = Vec::with_capacity(27);
+        self.write_iso(&mut text);
+        serializer.serialize_str(std::str::from_utf8(&text).map_err(serde::ser::Error::custom)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("1970-01-01T00:00:00Z", "1970-01-01T00:00:00Z")]
+    #[case("2028-02-29T23:59:59.5Z", "2028-02-29T23:59:59.5Z")]
+    #[case("2028-03-01T01:29:00.123456789+05:30", "2028-02-29T19:59:00.123456Z")]
+    #[case("2099-12-31T23:59:59.999999Z", "2099-12-31T23:59:59.999999Z")]
+    #[case("2026-06-30T23:59:60Z", "2026-07-01T00:00:00Z")]
+    #[case("2026-06-30t23:59:00z", "2026-06-30T23:59:00Z")]
+    fn reads_and_writes(#[case] read: &str, #[case] written: &str) {
+        assert_eq!(read.parse::<Instant>().unwrap().to_string(), written);
+    }
+
+    #[rstest]
+    #[case::no_offset("2026-03-01T09:00:00")]
+    #[case::a_date("2026-03-01")]
+    #[case::no_such_day("2026-02-29T09:00:00Z")]
+    #[case::words("tomorrow")]
+    #[case::empty("")]
+    #[case::no_separator("2026-03-01_09:00:00Z")]
+    fn refuses_the_form(#[case] text: &str) {
+        assert!(matches!(text.parse::<Instant>(), Err(ParseInstantError::Format(_))));
+    }
+
+    #[rstest]
+    #[case("1969-12-31T23:59:59Z")]
+    #[case("2100-01-01T00:00:00Z")]
+    #[case("2099-12-31T23:30:00-01:00")]
+    fn refuses_the_year(#[case] text: &str) {
+        assert!(matches!(text.parse::<Instant>(), Err(ParseInstantError::Range(_))));
+    }
+
+    proptest! {
+        #[test]
+        fn the_written_form_is_read_back(micros in 0..Instant::HORIZON.as_micros()) {
+            let instant = Instant::from_micros(micros);
+            prop_assert_eq!(instant.to_string().parse(), Ok(instant));
+        }
+
+        #[test]
+        fn agrees_with_chrono(micros in 0..Instant::HORIZON.as_micros()) {
+            let theirs = DateTime::from_timestamp_micros(micros).unwrap();
+            let ours = Instant::from_micros(micros).to_string();
+            prop_assert_eq!(DateTime::parse_from_rfc3339(&ours).unwrap(), theirs);
+        }
+    }
+}

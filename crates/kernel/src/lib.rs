@@ -1,0 +1,30 @@
+//! The vocabulary that every Kalends crate shares.
+//!
+//! Nothing here does I/O, reads a clock or draws randomness: [`Clock`] and [`Entropy`] are the ports
+//! through which a service supplies them. Three kinds of time stay apart on purpose: an [`Instant`]
+//! (a point on the UTC line), a [`CivilDateTime`] (what a wall clock shows) and a [`Zone`] (the rules
+//! that connect the two).
+
+mod civil;
+mod field;
+mod id;
+mod instant;
+mod metadata;
+mod page;
+mod ports;
+mod revision;
+mod span;
+mod text;
+mod token;
+
+pub use civil::{CivilDate, CivilDateTime, CivilTime, Zone, ZoneError};
+pub use field::{Code, FieldError, FieldErrors};
+pub use id::{AgentId, AuditId, CalendarId, DataKeyId, EventId, IdError, KeyId, MessageId, OrgId, RequestId, new_uuid};
+pub use instant::{Elapsed, Instant, ParseInstantError};
+pub use metadata::Metadata;
+pub use page::{LIMIT_DEFAULT, LIMIT_MAX, Listed, Page};
+pub use ports::{Clock, Entropy, random_bytes};
+pub use revision::{Revision, Version};
+pub use span::{Span, SpanError};
+pub use text::{bounded_text, optional_text};
+pub use token::base64url;

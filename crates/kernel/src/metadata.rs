@@ -1,0 +1,111 @@
+//! Free-form metadata: a JSON object of at most 16,384 bytes and 32 levels (ruling 2.7).
+
+use serde_json::{Map, Value};
+
+use crate::{Code, FieldError};
+
+/// A caller's own JSON object, kept as it came.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Metadata(Map<String, Value>);
+
+impl Metadata {
+    /// The most bytes of the object as compact JSON.
+    pub const MAX_BYTES: usize = 16_384;
+    /// The most levels of nesting, the object itself being the first.
+    pub const MAX_DEPTH: usize = 32;
+
+    /// Accepts an object within the bounds.
+    ///
+    /// # Errors
+    /// `metadata_too_large` over [`Self::MAX_BYTES`], and plain field errors for the rest.
+    pub fn parse(param: &str, value: Value) -> Result<Self, FieldError> {
+        if depth(&value) > Self::MAX_DEPTH {
+            return Err(FieldError::new(param, format!("must be nested at most {} levels deep", Self::MAX_DEPTH)));
+        }
+        let Value::Object(map) = value else {
+            return Err(FieldError::new(param, format!("must be a JSON object, got {}", kind(&value))));
+        };
+        let metadata = Self(map);
+        let bytes = metadata.to_json().len();
+        if bytes > Self::MAX_BYTES {
+            return Err(FieldError::new(
+                param,
+                format!("must be at most {} bytes as compact JSON, got {bytes}", Self::MAX_BYTES),
+            )
+            .with_code(Code::MetadataTooLarge));
+        }
+        Ok(metadata)
+    }
+
+    /// The object as a store kept it.
+    ///
+    /// # Errors
+    /// The text is no JSON object.
+    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text).map(Self)
+    }
+
+    /// The object as compact JSON.
+    pub fn to_json(&self) -> String {
+        Value::Object(self.0.clone()).to_string()
+    }
+
+    /// The entries.
+    pub const fn as_map(&self) -> &Map<String, Value> {
+        &self.0
+    }
+
+    /// The entries, as a JSON value.
+    pub fn into_value(self) -> Value {
+        Value::Object(self.0)
+    }
+}
+
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Object(map) => 1 + map.values().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+const fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_bound_is_on_compact_bytes() {
+        let filler = |length: usize| json!({ "k": "x".repeat(length) });
+        let overhead = r#"{"k":""}"#.len();
+        assert!(Metadata::parse("metadata", filler(Metadata::MAX_BYTES - overhead)).is_ok());
+        let refused = Metadata::parse("metadata", filler(Metadata::MAX_BYTES - overhead + 1)).unwrap_err();
+        assert_eq!(refused.code, Some(Code::MetadataTooLarge));
+    }
+
+    #[test]
+    fn the_bound_is_on_levels() {
+        let nested = |levels: usize| (1..levels).fold(json!({}), |inner, _| json!({ "k": inner }));
+        assert!(Metadata::parse("metadata", nested(32)).is_ok());
+        assert!(Metadata::parse("metadata", nested(33)).is_err());
+    }
+
+    #[test]
+    fn only_an_object_will_do() {
+        for value in [json!(null), json!([]), json!("{}"), json!(1)] {
+            assert!(Metadata::parse("metadata", value).is_err());
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Pages of lists: `limit` 1-200 (50 unless told), `offset` from 0 (rulings 2.5).
+
+use crate::{FieldError, FieldErrors};
+
+/// How many entries a page holds unless the caller says otherwise.
+pub const LIMIT_DEFAULT: u32 = 50;
+/// How many entries a page may hold.
+pub const LIMIT_MAX: u32 = 200;
+
+/// A window on a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// The most entries that are answered.
+    pub limit: u32,
+    /// How many entries are passed over first.
+    pub offset: u32,
+}
+
+impl Default for Page {
+    fn default() -> Self {
+        Self { limit: LIMIT_DEFAULT, offset: 0 }
+    }
+}
+
+impl Page {
+    /// Checks the two query parameters.
+    ///
+    /// # Errors
+    /// Each parameter outside its bounds is one field error.
+    pub fn parse(limit: Option<i64>, offset: Option<i64>) -> Result<Self, FieldErrors> {
+        let mut errors = FieldErrors::default();
+        let limit = errors.take(match limit {
+            None => Ok(LIMIT_DEFAULT),
+            Some(limit) => u32::try_from(limit)
+                .ok()
+                .filter(|limit| (1..=LIMIT_MAX).contains(limit))
+                .ok_or_else(|| FieldError::new("limit", format!("must be 1 to {LIMIT_MAX}, got {limit}"))),
+        });
+        let offset = errors.take(match offset {
+            None => Ok(0),
+            Some(offset) => u32::try_from(offset)
+                .map_err(|_| FieldError::new("offset", format!("must be 0 to {}, got {offset}", u32::MAX))),
+        });
+        errors.finish()?;
+        Ok(Self { limit: limit.unwrap_or(LIMIT_DEFAULT), offset: offset.unwrap_or(0) })
+    }
+
+    /// The whole count where a page of `got` entries already tells it, else `None`.
+    pub fn total_if_known(self, got: usize) -> Option<u64> {
+        let got = u32::try_from(got).unwrap_or(u32::MAX);
+        (got < self.limit && (got > 0 || self.offset == 0)).then(|| u64::from(self.offset) + u64::from(got))
+    }
+}
+
+/// One page of a list and how many entries the filter matches in all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed<T> {
+    /// The entries of this page, in the list's order.
+    pub data: Vec<T>,
+    /// How many entries match, on all pages.
+    pub total: u64,
+}
+
+impl<T> Listed<T> {
+    /// The same page with every entry converted.
+    pub fn map<U>(self, convert: impl FnMut(T) -> U) -> Listed<U> {
+        Listed { data: self.data.into_iter().map(convert).collect(), total: self.total }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_the_specification_s() {
+        assert_eq!(Page::parse(None, None), Ok(Page { limit: 50, offset: 0 }));
+        assert_eq!(Page::parse(Some(200), Some(7)), Ok(Page { limit: 200, offset: 7 }));
+        for (limit, offset, param) in [(0, 0, "limit"), (201, 0, "limit"), (-1, 0, "limit"), (1, -1, "offset")] {
+            let errors = Page::parse(Some(limit), Some(offset)).unwrap_err();
+            assert_eq!(errors.first().param, param);
+        }
+    }
+
+    #[test]
+    fn a_page_tells_the_total_only_where_it_ends_the_list() {
+        let page = Page { limit: 10, offset: 20 };
+        assert_eq!(page.total_if_known(3), Some(23));
+        assert_eq!(page.total_if_known(10), None);
+        assert_eq!(page.total_if_known(0), None, "the offset may lie beyond the end");
+        assert_eq!(Page { limit: 10, offset: 0 }.total_if_known(0), Some(0));
+    }
+}

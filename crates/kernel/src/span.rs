@@ -1,0 +1,80 @@
+//! Half-open spans of time.
+
+use crate::{Elapsed, Instant};
+
+/// The time from `start` up to, and not including, `end`. Never empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    start: Instant,
+    end: Instant,
+}
+
+/// The end is not after the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be after the start ({start}), got {end}")]
+pub struct SpanError {
+    /// Where the span would begin.
+    pub start: Instant,
+    /// Where it would end.
+    pub end: Instant,
+}
+
+impl Span {
+    /// The span from `start` to `end`.
+    ///
+    /// # Errors
+    /// [`SpanError`] where `end` is not after `start`.
+    pub fn new(start: Instant, end: Instant) -> Result<Self, SpanError> {
+        if start < end { Ok(Self { start, end }) } else { Err(SpanError { start, end }) }
+    }
+
+    /// The first instant inside.
+    pub const fn start(self) -> Instant {
+        self.start
+    }
+
+    /// The first instant outside.
+    pub const fn end(self) -> Instant {
+        self.end
+    }
+
+    /// How long the span lasts.
+    pub fn length(self) -> Elapsed {
+        self.end - self.start
+    }
+
+    /// Whether the two share an instant. Spans that merely touch do not.
+    pub fn overlaps(self, other: Self) -> bool {
+        self.start < other.end && other.start < self.end
+    }
+
+    /// Whether `at` lies inside.
+    pub fn contains(self, at: Instant) -> bool {
+        self.start <= at && at < self.end
+    }
+
+    /// The part that lies inside `window`.
+    pub fn clip(self, window: Self) -> Option<Self> {
+        Self::new(self.start.max(window.start), self.end.min(window.end)).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(start: i64, end: i64) -> Span {
+        Span::new(Instant::from_micros(start), Instant::from_micros(end)).unwrap()
+    }
+
+    #[test]
+    fn spans_are_half_open() {
+        assert!(!span(0, 5).overlaps(span(5, 9)));
+        assert!(span(0, 6).overlaps(span(5, 9)));
+        assert!(span(0, 5).contains(Instant::from_micros(0)));
+        assert!(!span(0, 5).contains(Instant::from_micros(5)));
+        assert_eq!(span(0, 5).clip(span(5, 9)), None);
+        assert_eq!(span(0, 7).clip(span(5, 9)), Some(span(5, 7)));
+        assert!(Span::new(Instant::from_micros(3), Instant::from_micros(3)).is_err());
+    }
+}

@@ -1,0 +1,47 @@
+//! Bounded text: every string that enters is measured in characters and refused when it holds NUL,
+//! which Postgres cannot store.
+
+use crate::FieldError;
+
+/// Text of `min` to `max` characters without NUL.
+///
+/// # Errors
+/// Names the field, the bounds and the length that was got.
+pub fn bounded_text(param: &str, text: &str, min: usize, max: usize) -> Result<String, FieldError> {
+    let length = text.chars().count();
+    if length < min || length > max {
+        return Err(FieldError::new(param, format!("must be {min} to {max} characters long, got {length}")));
+    }
+    if text.contains('\0') {
+        return Err(FieldError::new(param, "must not contain the NUL character"));
+    }
+    if min > 0 && text.trim().is_empty() {
+        return Err(FieldError::new(param, "must not be blank"));
+    }
+    Ok(text.to_owned())
+}
+
+/// Text of at most `max` characters, or nothing.
+///
+/// # Errors
+/// As [`bounded_text`].
+pub fn optional_text(param: &str, text: Option<&str>, max: usize) -> Result<Option<String>, FieldError> {
+    text.map(|text| bounded_text(param, text, 0, max)).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("", false)]
+    #[case("   ", false)]
+    #[case("a\0b", false)]
+    #[case("abcdef", false)]
+    #[case("ééééé", true)]
+    fn measures_characters(#[case] text: &str, #[case] fits: bool) {
+        assert_eq!(bounded_text("name", text, 1, 5).is_ok(), fits);
+    }
+}
