@@ -1,1 +1,95 @@
-fn main(){}
+//! `cargo xtask`: the repository's own commands. Without arguments it lists them.
+
+mod artifacts;
+mod bench;
+mod ci;
+mod db;
+mod deny;
+mod env;
+mod interop;
+mod layers;
+mod lint;
+mod postgres;
+mod prepare;
+mod process;
+mod soak;
+mod steps;
+mod test;
+mod tools;
+mod workspace;
+
+use std::process::ExitCode;
+
+/// One command of `cargo xtask`.
+struct Command {
+    name: &'static str,
+    arguments: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> anyhow::Result<()>,
+}
+
+const COMMANDS: &[Command] = &[
+    Command {
+        name: "test",
+        arguments: "[-p PACKAGE] [NEXTEST ARGS]",
+        about: "run every test, on a throwaway Postgres",
+        run: test::run,
+    },
+    Command { name: "lint", arguments: "", about: "formatting, the layer check, clippy", run: lint::run },
+    Command { name: "ci", arguments: "", about: "all that a change must pass, tests last", run: ci::run },
+    Command { name: "layers", arguments: "", about: "check the rules of docs/architecture.md", run: layers::run },
+    Command {
+        name: "prepare",
+        arguments: "[sqlite|postgres] [--check]",
+        about: "write (or compare) the adapters' .sqlx query data",
+        run: prepare::run,
+    },
+    Command {
+        name: "db",
+        arguments: "[start|stop|url]",
+        about: "a Postgres for development, kept in target/dev-postgres",
+        run: db::run,
+    },
+    Command { name: "bench", arguments: "NAME [ARGS]", about: "run a benchmark: availability, http", run: bench::run },
+    Command {
+        name: "soak",
+        arguments: "[NAME] [--reduced]",
+        about: "run the seeded crash campaigns: crash; all without a name",
+        run: soak::run,
+    },
+    Command {
+        name: "interop",
+        arguments: "[NAME]",
+        about: "hold what the server emits against other people's tools",
+        run: interop::run,
+    },
+];
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let Some(name) = arguments.next().filter(|name| !matches!(name.as_str(), "help" | "-h" | "--help")) else {
+        print!("{}", usage());
+        return ExitCode::SUCCESS;
+    };
+    let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
+        eprintln!("error: there is no command `{name}`; `cargo xtask` lists them");
+        return ExitCode::FAILURE;
+    };
+    match (command.run)(&arguments.collect::<Vec<_>>()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            if !error.is::<process::Reported>() {
+                eprintln!("error: {error:#}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn usage() -> String {
+    let mut text = String::from("cargo xtask COMMAND\n\n");
+    for Command { name, arguments, about, .. } in COMMANDS {
+        text.push_str(&format!("  {:<36} {about}\n", format!("{name} {arguments}")));
+    }
+    text
+}

@@ -14,6 +14,7 @@ mod page;
 mod ports;
 mod revision;
 mod span;
+mod store;
 mod text;
 mod token;
 
@@ -26,5 +27,6 @@ pub use page::{LIMIT_DEFAULT, LIMIT_MAX, Listed, Page};
 pub use ports::{Clock, Entropy, random_bytes};
 pub use revision::{Revision, Version};
 pub use span::{Span, SpanError};
+pub use store::{CorruptRow, StoreError};
 pub use text::{bounded_text, optional_text};
 pub use token::base64url;

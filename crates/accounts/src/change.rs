@@ -1,0 +1,36 @@
+//! What a decision writes.
+
+use kalends_kernel::Version;
+
+use crate::{Acceptance, ApiKey, Organization, VerificationCode};
+
+/// One write to organizations, keys or codes. Updates hold only while the row has the version that
+/// was seen.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    /// A new organization. Fails as a duplicate where its address is taken.
+    CreateOrganization(Organization),
+    /// The organization as it is from now on.
+    UpdateOrganization {
+        /// The row to write.
+        organization: Organization,
+        /// The version that was read.
+        seen: Version,
+    },
+    /// A new key.
+    CreateKey(ApiKey),
+    /// The code of an organization, in place of the one it had.
+    PutCode {
+        /// The row to write.
+        code: VerificationCode,
+        /// The version that was read; `None` where there was no row.
+        seen: Option<Version>,
+    },
+    /// One more acceptance of terms, for the record.
+    RecordAcceptance {
+        /// The organization.
+        org: kalends_kernel::OrgId,
+        /// What it accepted and when.
+        acceptance: Acceptance,
+    },
+}

@@ -1,0 +1,102 @@
+//! Organizations: who owns agents, calendars and keys.
+
+use kalends_kernel::{FieldError, Instant, OrgId, Version, bounded_text};
+use kalends_quotas::{Limits, LimitsError, Plan};
+use serde_json::Value;
+
+use crate::{Acceptance, Email};
+
+/// An organization's name: 1-255 characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrgName(String);
+
+impl OrgName {
+    /// Checks the bounds.
+    ///
+    /// # Errors
+    /// Names the field and the bounds.
+    pub fn parse(param: &str, text: &str) -> Result<Self, FieldError> {
+        bounded_text(param, text, 1, 255).map(Self)
+    }
+
+    /// The name as a store kept it.
+    pub const fn from_stored(name: String) -> Self {
+        Self(name)
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Whether an organization waits to be let in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waitlist {
+    /// It does not wait.
+    Active,
+    /// It has waited since then.
+    Since(Instant),
+}
+
+/// An organization as stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Organization {
+    /// The identifier.
+    pub id: OrgId,
+    /// The name.
+    pub name: OrgName,
+    /// The plan.
+    pub plan: Plan,
+    /// Limits that differ from the plan's, as a JSON object; see [`Limits::overridden`].
+    pub limit_overrides: Option<Value>,
+    /// Whether it was made for tests, so that its keys say so.
+    pub test: bool,
+    /// The address that signed up or that the operator gave. One organization an address.
+    pub email: Option<Email>,
+    /// When that address was verified.
+    pub verified_at: Option<Instant>,
+    /// Whether it waits.
+    pub waitlist: Waitlist,
+    /// The terms accepted last.
+    pub accepted: Option<Acceptance>,
+    /// The row's version.
+    pub version: Version,
+    /// When it was created.
+    pub created_at: Instant,
+}
+
+/// Why an organization cannot change.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OrganizationError {
+    /// The limits that were given are not valid.
+    #[error(transparent)]
+    Limits(#[from] LimitsError),
+}
+
+impl Organization {
+    /// The plan's limits with this organization's overrides.
+    ///
+    /// # Errors
+    /// [`LimitsError`] where the stored overrides are damaged.
+    pub fn limits(&self) -> Result<Limits, LimitsError> {
+        let limits = self.plan.limits();
+        self.limit_overrides.as_ref().map_or(Ok(limits), |overrides| limits.overridden(overrides))
+    }
+
+    /// The organization on another plan, with other limits than the plan's where given.
+    ///
+    /// # Errors
+    /// [`OrganizationError::Limits`] for limits that are not valid.
+    pub fn on_plan(&self, plan: Plan, limit_overrides: Option<Value>) -> Result<Self, OrganizationError> {
+        let organization = Self { plan, limit_overrides, version: self.version.next(), ..self.clone() };
+        organization.limits()?;
+        Ok(organization)
+    }
+
+    /// The organization, waiting or not.
+    #[must_use]
+    pub fn with_waitlist(&self, waitlist: Waitlist) -> Self {
+        Self { waitlist, version: self.version.next(), ..self.clone() }
+    }
+}

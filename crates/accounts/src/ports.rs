@@ -1,0 +1,33 @@
+//! What the rules of this crate need to read.
+
+use async_trait::async_trait;
+use kalends_kernel::{OrgId, StoreError};
+
+use crate::{Email, KeyHash, Organization, Principal, VerificationCode};
+
+/// Finds out who a key speaks for. The one look-up that knows no organization yet.
+#[async_trait]
+pub trait Principals: Send + Sync {
+    /// Whom the key of that hash speaks for; `None` where no living key has it.
+    async fn find_principal(&self, hash: KeyHash) -> Result<Option<Principal>, StoreError>;
+
+    /// A number that rises whenever a key, a plan or an organization's state changes. Cached
+    /// principals hold only while it stands still.
+    async fn principals_epoch(&self) -> Result<i64, StoreError>;
+}
+
+/// Reads organizations.
+#[async_trait]
+pub trait Organizations: Send + Sync {
+    /// The organization of that id.
+    async fn find_organization(&self, org: OrgId) -> Result<Option<Organization>, StoreError>;
+
+    /// The organization that signed up with that address, and the code that it may present.
+    async fn find_by_email(&self, email: &Email) -> Result<Option<Organization>, StoreError>;
+
+    /// The code that the organization may present, expired or not.
+    async fn find_code(&self, org: OrgId) -> Result<Option<VerificationCode>, StoreError>;
+
+    /// Every organization by creation, for the operator.
+    async fn list_organizations(&self) -> Result<Vec<Organization>, StoreError>;
+}

@@ -1,0 +1,118 @@
+//! What a use case commits: plain data, all or nothing.
+
+use kalends_accounts::AuditEntry;
+use kalends_kernel::{CalendarId, Instant, OrgId, Revision, Version};
+use kalends_notifications::Message;
+use kalends_quotas::{Metric, Period};
+
+/// Everything that one request changes, with the conditions under which it may.
+///
+/// Stores apply it in one transaction and lock rows in this order: calendars by id, then the rows
+/// that the changes name, then the organization's quota rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChangeSet {
+    /// The organization whose data changes.
+    pub org: OrgId,
+    /// What must still hold, beside the versions that the changes themselves carry.
+    pub guards: Vec<Guard>,
+    /// Writes to organizations, keys and codes.
+    pub accounts: Vec<kalends_accounts::Change>,
+    /// Writes to agents, calendars and events.
+    pub calendars: Vec<kalends_calendars::Change>,
+    /// Use that is counted by the month: condition and write in one.
+    pub charges: Vec<Charge>,
+    /// What is announced to webhook endpoints.
+    pub messages: Vec<Message>,
+    /// The entry of the audit log.
+    pub audit: Option<AuditEntry>,
+    /// The answer that a repetition of the request shall get.
+    pub answer: Option<StoredAnswer>,
+}
+
+/// A condition of a change-set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Guard {
+    /// Nothing was scheduled on the calendar since it was read; otherwise the change-set is stale.
+    CalendarRevision {
+        /// The calendar.
+        calendar: CalendarId,
+        /// Its revision when it was read.
+        seen: Revision,
+    },
+    /// After the change at most `limit` things of a metric exist ([`kalends_quotas::Counted::Existing`]).
+    /// The organization's row is locked, then what exists is counted.
+    AtMost {
+        /// What is counted.
+        metric: Metric,
+        /// The plan's limit.
+        limit: u64,
+    },
+}
+
+/// Use of a metric that counts by the UTC month. Fails where it would pass the limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Charge {
+    /// What is used.
+    pub metric: Metric,
+    /// In which month.
+    pub period: Period,
+    /// How much.
+    pub amount: u64,
+    /// The plan's limit; `None` is unlimited, and counted all the same.
+    pub limit: Option<u64>,
+}
+
+/// What a caller is told, in the form in which it is stored for a repetition of the request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The status that the operation answers on success.
+    pub status: u16,
+    /// The body as JSON text, if there is one.
+    pub body: Option<String>,
+    /// The version of the resource, shown as its `ETag`, if it has one.
+    pub version: Option<Version>,
+}
+
+/// An answer kept for 24 hours under an `Idempotency-Key` (ruling 2.8).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredAnswer {
+    /// SHA-256 of caller, route and key: the unique key.
+    pub scope: [u8; 32],
+    /// SHA-256 of the concrete address and body.
+    pub fingerprint: [u8; 32],
+    /// The answer.
+    pub answer: Answer,
+    /// When it was given.
+    pub created_at: Instant,
+    /// From when on it is forgotten.
+    pub expires_at: Instant,
+}
+
+impl ChangeSet {
+    /// An empty change-set of an organization.
+    pub const fn new(org: OrgId) -> Self {
+        Self {
+            org,
+            guards: Vec::new(),
+            accounts: Vec::new(),
+            calendars: Vec::new(),
+            charges: Vec::new(),
+            messages: Vec::new(),
+            audit: None,
+            answer: None,
+        }
+    }
+
+    /// Whether the change-set only adds events: such ones depend on nothing but their calendars being
+    /// in sight, so a store may apply many of them with one statement a table.
+    pub fn only_adds_events(&self) -> bool {
+        self.guards.is_empty()
+            && self.accounts.is_empty()
+            && self.calendars.iter().all(|change| matches!(change, kalends_calendars::Change::CreateEvent(_)))
+    }
+
+    /// Whether the change-set alters whom a key speaks for, so that cached principals must go.
+    pub fn alters_principals(&self) -> bool {
+        self.accounts.iter().any(|change| matches!(change, kalends_accounts::Change::UpdateOrganization { .. }))
+    }
+}

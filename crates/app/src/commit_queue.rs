@@ -1,0 +1,69 @@
+//! A queue in front of a store's writer, so that change-sets that wait together are committed
+//! together.
+//!
+//! While one batch is being written the next gathers; there is no timer. A caller that stops waiting
+//! does not take its change-set back.
+
+use std::{future::Future, sync::Arc};
+
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{ChangeSet, ports::CommitError};
+
+/// The most change-sets of one batch: bounds how long the first of them waits for the last.
+pub const BATCH_MAX: usize = 256;
+/// The most change-sets that wait; further callers wait for a place.
+const WAITING_MAX: usize = 4_096;
+
+/// A store's writer.
+pub trait ApplyBatch: Send + Sync + 'static {
+    /// Applies the change-sets of a batch durably and returns an outcome for each, in order.
+    fn apply(&self, batch: Vec<Arc<ChangeSet>>) -> impl Future<Output = Vec<Result<(), CommitError>>> + Send;
+}
+
+struct Waiting {
+    changes: Arc<ChangeSet>,
+    outcome: oneshot::Sender<Result<(), CommitError>>,
+}
+
+/// The queue. Dropping the last handle ends the writer after what is queued.
+#[derive(Clone)]
+pub struct CommitQueue {
+    sender: mpsc::Sender<Waiting>,
+}
+
+/// The writer has ended: the process is shutting down, or the writer panicked.
+#[derive(Debug, thiserror::Error)]
+#[error("the writer has stopped")]
+struct WriterStopped;
+
+impl CommitQueue {
+    /// Starts the task that feeds `writer`.
+    pub fn spawn(writer: impl ApplyBatch) -> Self {
+        let (sender, mut receiver) = mpsc::channel::<Waiting>(WAITING_MAX);
+        tokio::spawn(async move {
+            let mut gathered = Vec::with_capacity(BATCH_MAX);
+            while receiver.recv_many(&mut gathered, BATCH_MAX).await > 0 {
+                let batch = gathered.iter().map(|waiting| Arc::clone(&waiting.changes)).collect();
+                let outcomes = writer.apply(batch).await;
+                for (waiting, outcome) in gathered.drain(..).zip(outcomes) {
+                    // A caller that has gone away needs no answer.
+                    let _ = waiting.outcome.send(outcome);
+                }
+            }
+        });
+        Self { sender }
+    }
+
+    /// Queues `changes` and waits for their outcome.
+    ///
+    /// # Errors
+    /// The outcome of the writer; [`CommitError::Store`] where it has stopped.
+    pub async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
+        let stopped = || CommitError::Store(kalends_kernel::StoreError::Unavailable(Box::new(WriterStopped)));
+        let (outcome, answer) = oneshot::channel();
+        let waiting = Waiting { changes: Arc::new(changes), outcome };
+        self.sender.send(waiting).await.map_err(|_| stopped())?;
+        answer.await.map_err(|_| stopped())?
+    }
+}

@@ -1,0 +1,203 @@
+//! The ports that only the application needs. Those of the domain stand in the domain crates'
+//! `ports` modules.
+
+use async_trait::async_trait;
+use kalends_accounts::Email;
+use kalends_kernel::{DataKeyId, Instant, StoreError};
+use kalends_quotas::Metric;
+use uuid::Uuid;
+
+use crate::{ChangeSet, StoredAnswer};
+
+/// Why a change-set was not applied. Nothing of it was.
+#[derive(Debug, thiserror::Error)]
+pub enum CommitError {
+    /// Something that the decision looked at has changed since: read and decide again.
+    #[error("the decision is stale")]
+    Stale,
+    /// A limit of the plan would be passed.
+    #[error("the plan's limit of {limit} {metric} is reached", metric = .metric.as_str())]
+    LimitReached {
+        /// Which one.
+        metric: Metric,
+        /// The limit.
+        limit: u64,
+    },
+    /// An organization with that address exists.
+    #[error("the address is taken")]
+    EmailTaken,
+    /// Another request with the same `Idempotency-Key` has been answered meanwhile: replay that.
+    #[error("the request has already been answered")]
+    AlreadyAnswered,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Applies change-sets, all or nothing, durably: what returned `Ok` survives a crash.
+///
+/// The change-set of a caller that stops waiting may still be applied.
+#[async_trait]
+pub trait Commit: Send + Sync {
+    /// Applies `changes` in one transaction.
+    async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError>;
+}
+
+/// Finds the answers to earlier requests.
+#[async_trait]
+pub trait StoredAnswers: Send + Sync {
+    /// The answer stored under `scope` that is still kept at `now`.
+    async fn find_answer(&self, scope: [u8; 32], now: Instant) -> Result<Option<StoredAnswer>, StoreError>;
+}
+
+/// Tells whether the store answers.
+#[async_trait]
+pub trait Readiness: Send + Sync {
+    /// `Ok` where a trivial read succeeds.
+    async fn ready(&self) -> Result<(), StoreError>;
+}
+
+/// Everything that a store offers to the use cases.
+pub trait Store:
+    kalends_accounts::ports::Principals
+    + kalends_accounts::ports::Organizations
+    + kalends_calendars::ports::Agents
+    + kalends_calendars::ports::Calendars
+    + kalends_calendars::ports::Events
+    + kalends_calendars::ports::BusyTimes
+    + Commit
+    + StoredAnswers
+    + Readiness
+{
+}
+
+impl<T> Store for T where
+    T: kalends_accounts::ports::Principals
+        + kalends_accounts::ports::Organizations
+        + kalends_calendars::ports::Agents
+        + kalends_calendars::ports::Calendars
+        + kalends_calendars::ports::Events
+        + kalends_calendars::ports::BusyTimes
+        + Commit
+        + StoredAnswers
+        + Readiness
+{
+}
+
+/// The place of a sealed value. It is bound to the seal: a value moved elsewhere does not open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The table.
+    pub table: &'static str,
+    /// The column.
+    pub column: &'static str,
+    /// The row.
+    pub id: Uuid,
+}
+
+/// Why a sealed value does not open.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// Not of the form `v1.<key id>.<base64>`.
+    #[error("not a sealed value")]
+    Malformed,
+    /// Sealed under a key that this process does not hold.
+    #[error("sealed under the unknown data key {0}")]
+    UnknownKey(String),
+    /// Altered, or moved from another place.
+    #[error("altered, or sealed for another place")]
+    Forged,
+}
+
+/// Seals fields at rest: `v1.<key id>.<base64 of nonce and ciphertext>`, the place as associated data.
+pub trait FieldCipher: Send + Sync {
+    /// Seals `plain` for `place` under the present writing key.
+    fn seal(&self, place: Place, plain: &[u8]) -> String;
+
+    /// Opens what was sealed for `place`.
+    fn open(&self, place: Place, sealed: &str) -> Result<Vec<u8>, OpenError>;
+
+    /// What every value sealed under the present writing key begins with: `v1.<key id>.`.
+    fn writing_prefix(&self) -> String;
+}
+
+/// Whether a data key only opens or also seals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DataKeyState {
+    /// Published, so that every node can open what another will soon seal; and old keys.
+    Reading,
+    /// The one that seals.
+    Writing,
+}
+
+/// A data key as the key table holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrappedDataKey {
+    /// The identifier, part of every value that it seals.
+    pub id: DataKeyId,
+    /// Which master key wraps it.
+    pub master: String,
+    /// The wrapped key.
+    pub wrapped: String,
+    /// What it is used for.
+    pub state: DataKeyState,
+    /// When it was made.
+    pub created_at: Instant,
+}
+
+/// The table of data keys.
+#[async_trait]
+pub trait KeyTable: Send + Sync {
+    /// All data keys, the oldest first.
+    async fn data_keys(&self) -> Result<Vec<WrappedDataKey>, StoreError>;
+
+    /// Adds a data key; `false`, and nothing changes, where `only_if_empty` is set and there is one.
+    async fn add_data_key(&self, key: &WrappedDataKey, only_if_empty: bool) -> Result<bool, StoreError>;
+
+    /// Makes `key` the one that seals and all others reading ones, in one transaction.
+    async fn write_with(&self, key: DataKeyId) -> Result<(), StoreError>;
+
+    /// Replaces the wrapping of a data key.
+    async fn rewrap(&self, key: DataKeyId, master: &str, wrapped: &str) -> Result<(), StoreError>;
+
+    /// Removes a data key under which nothing is sealed any more.
+    async fn remove_data_key(&self, key: DataKeyId) -> Result<(), StoreError>;
+}
+
+/// Seals stored fields anew while the service runs.
+#[async_trait]
+pub trait Reseal: Send + Sync {
+    /// Seals up to `limit` values that the present writing key has not sealed anew with it, and says
+    /// how many it looked at; 0 means that none is left. A value that changes meanwhile is left alone.
+    async fn reseal(&self, limit: u32) -> Result<u64, StoreError>;
+}
+
+/// A mail to one address.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Mail {
+    /// The recipient.
+    pub to: Email,
+    /// The subject line.
+    pub subject: String,
+    /// The body as plain text.
+    pub text: String,
+}
+
+impl std::fmt::Debug for Mail {
+    /// Leaves the body out: it may carry a code.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Mail").field("to", &self.to).field("subject", &self.subject).finish_non_exhaustive()
+    }
+}
+
+/// A mail was not accepted for delivery.
+#[derive(Debug, thiserror::Error)]
+#[error("the mail was not accepted")]
+pub struct MailError(#[source] pub Box<dyn std::error::Error + Send + Sync>);
+
+/// Sends mail.
+#[async_trait]
+pub trait Mailer: Send + Sync {
+    /// Hands one mail over; `Ok` once it is accepted.
+    async fn send(&self, mail: Mail) -> Result<(), MailError>;
+}

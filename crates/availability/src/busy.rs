@@ -1,0 +1,442 @@
+//! Sets of busy time and their algebra.
+
+use kalends_kernel::{Elapsed, Instant, Span};
+
+/// Time that is taken: half-open spans, sorted, of which no two overlap or touch.
+///
+/// Two sets that cover the same instants are equal, however they came about. In what follows, *n*
+/// counts the spans of the set and *k* those that overlap the window in question.
+///
+/// ```
+/// use kalends_availability::BusySet;
+/// use kalends_kernel::{Elapsed, Instant, Span};
+///
+/// let minutes = |start, end| {
+///     let at = |minute| Instant::EARLIEST + Elapsed::minutes(minute);
+///     Span::new(at(start), at(end))
+/// };
+/// let busy = BusySet::from_unsorted(vec![minutes(40, 50)?, minutes(0, 10)?, minutes(10, 20)?]);
+/// assert_eq!(busy.spans(), [minutes(0, 20)?, minutes(40, 50)?]);
+/// assert_eq!(busy.total(), Elapsed::minutes(30));
+/// assert!(!busy.overlaps(minutes(20, 40)?));
+/// assert_eq!(busy.free_in(minutes(15, 60)?).spans(), [minutes(20, 40)?, minutes(50, 60)?]);
+/// # Ok::<(), kalends_kernel::SpanError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct BusySet(Vec<Span>);
+
+impl BusySet {
+    /// No time at all.
+    pub const EMPTY: Self = Self(Vec::new());
+
+    /// The set of all instants inside any of `spans`, which may overlap and come in any order.
+    ///
+    /// Works inside the given vector. Sorted input is noticed while it is merged, and costs *O*(*n*);
+    /// other input costs a sort besides. See [`from_runs`](Self::from_runs) for input that is nearly
+    /// sorted.
+    pub fn from_unsorted(spans: Vec<Span>) -> Self {
+        Self::merged(spans, |spans| spans.sort_unstable_by_key(|span| span.start()))
+    }
+
+    /// The same set as [`from_unsorted`](Self::from_unsorted), sooner where `spans` consists of a few
+    /// sorted runs: one-off events in the order of an index, then the occurrences of each series.
+    ///
+    /// Takes *O*(*n* log *r*) for *r* long runs, and a buffer of up to *n* spans unless all is sorted.
+    pub fn from_runs(spans: Vec<Span>) -> Self {
+        Self::merged(spans, |spans| spans.sort_by_key(|span| span.start()))
+    }
+
+    fn merged(mut spans: Vec<Span>, sort: impl FnOnce(&mut [Span])) -> Self {
+        let Swept { kept, read } = sweep(&mut spans);
+        spans.drain(kept..read);
+        if kept < spans.len() {
+            sort(&mut spans);
+            let Swept { kept, .. } = sweep(&mut spans);
+            spans.truncate(kept);
+        }
+        Self(spans)
+    }
+
+    /// The spans in order; between any two of them lies free time.
+    pub fn spans(&self) -> &[Span] {
+        &self.0
+    }
+
+    /// Whether nothing is busy.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The number of spans, after merging.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The busy time taken together.
+    pub fn total(&self) -> Elapsed {
+        Elapsed::micros(self.0.iter().map(|span| span.length().as_micros()).fold(0, i64::saturating_add))
+    }
+
+    /// The spans that share an instant with `window`, whole: the first and the last may reach beyond
+    /// it. *O*(log *n*).
+    pub fn overlapping(&self, window: Span) -> &[Span] {
+        let first = self.0.partition_point(|span| span.end() <= window.start());
+        let (_, rest) = self.0.split_at(first);
+        let (overlapping, _) = rest.split_at(rest.partition_point(|span| span.start() < window.end()));
+        overlapping
+    }
+
+    /// Whether any instant of `span` is busy. Spans that merely touch are not. *O*(log *n*).
+    pub fn overlaps(&self, span: Span) -> bool {
+        let first = self.0.partition_point(|busy| busy.end() <= span.start());
+        self.0.get(first).is_some_and(|busy| busy.start() < span.end())
+    }
+
+    /// What is busy inside `window`. *O*(log *n* + *k*).
+    #[must_use]
+    pub fn clip(&self, window: Span) -> Self {
+        let mut spans = self.overlapping(window).to_vec();
+        // Only the ends can reach beyond the window, and a lone span is both.
+        let last = spans.len().saturating_sub(1);
+        for index in [0, last] {
+            if let Some(span) = spans.get_mut(index) {
+                *span = span.clip(window).unwrap_or(*span);
+            }
+        }
+        Self(spans)
+    }
+
+    /// What is free inside `window`, as a set of its own. *O*(log *n* + *k*).
+    #[must_use]
+    pub fn free_in(&self, window: Span) -> Self {
+        let mut free = Vec::with_capacity(self.overlapping(window).len() + 1);
+        free.extend(self.gaps(window));
+        Self(free)
+    }
+
+    /// The free spans of `window` in order, without collecting them.
+    pub(crate) fn gaps(&self, window: Span) -> impl Iterator<Item = Span> {
+        Gaps { from: window.start(), until: window.end(), busy: self.overlapping(window).iter() }
+    }
+
+    /// What is busy in this set or in `other`: one linear merge.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        let (mut ours, mut theirs) = (self.0.as_slice(), other.0.as_slice());
+        let mut union = Vec::with_capacity(ours.len() + theirs.len());
+        while let (Some((our, our_rest)), Some((their, their_rest))) = (ours.split_first(), theirs.split_first()) {
+            if our.start() <= their.start() {
+                append(&mut union, *our);
+                ours = our_rest;
+            } else {
+                append(&mut union, *their);
+                theirs = their_rest;
+            }
+        }
+        for span in ours.iter().chain(theirs) {
+            append(&mut union, *span);
+        }
+        Self(union)
+    }
+
+    /// What is busy in any of `sets`: *O*(*n* log *m*) for *m* sets of *n* spans together.
+    #[must_use]
+    pub fn union_all<'a>(sets: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut spans = Vec::new();
+        for set in sets {
+            spans.extend_from_slice(&set.0);
+        }
+        Self::from_runs(spans)
+    }
+
+    /// What is busy both in this set and in `other`: one linear merge.
+    #[must_use]
+    pub fn intersect(&self, other: &Self) -> Self {
+        let (mut ours, mut theirs) = (self.0.as_slice(), other.0.as_slice());
+        let mut shared = Vec::with_capacity(ours.len().min(theirs.len()));
+        while let (Some((our, our_rest)), Some((their, their_rest))) = (ours.split_first(), theirs.split_first()) {
+            shared.extend(our.clip(*their));
+            if our.end() <= their.end() {
+                ours = our_rest;
+            } else {
+                theirs = their_rest;
+            }
+        }
+        Self(shared)
+    }
+
+    /// Every span begun `before` earlier and ended `after` later, merged where they now meet.
+    ///
+    /// Widen before clipping: what lies just outside a window reaches into it. A negative buffer
+    /// narrows, and a span that is narrowed to nothing is gone.
+    #[must_use]
+    pub fn widen(&self, before: Elapsed, after: Elapsed) -> Self {
+        let widened = |span: &Span| Span::new(span.start() - before, span.end() + after).ok();
+        Self::from_unsorted(self.0.iter().filter_map(widened).collect())
+    }
+}
+
+impl From<Span> for BusySet {
+    /// The set of one span.
+    fn from(span: Span) -> Self {
+        Self(vec![span])
+    }
+}
+
+impl FromIterator<Span> for BusySet {
+    /// As [`BusySet::from_unsorted`].
+    fn from_iter<I: IntoIterator<Item = Span>>(spans: I) -> Self {
+        Self::from_unsorted(spans.into_iter().collect())
+    }
+}
+
+/// How far [`sweep`] came.
+struct Swept {
+    /// So many merged spans stand at the front.
+    kept: usize,
+    /// They replace so many; the span after these, if any, starts before its predecessor.
+    read: usize,
+}
+
+/// Merges in place, up to the first span that is out of order.
+fn sweep(spans: &mut [Span]) -> Swept {
+    let Some(&(mut last)) = spans.first() else { return Swept { kept: 0, read: 0 } };
+    let mut kept = 0;
+    for read in 1..spans.len() {
+        let next = spans[read];
+        if next.start() < last.start() {
+            spans[kept] = last;
+            return Swept { kept: kept + 1, read };
+        }
+        // No branch on whether the two meet: half of the guesses would be wrong.
+        let apart = last.end() < next.start();
+        spans[kept] = last;
+        kept += usize::from(apart);
+        last = hull(if apart { next } else { last }, next);
+    }
+    spans[kept] = last;
+    Swept { kept: kept + 1, read: spans.len() }
+}
+
+/// Adds a span that starts no earlier than any in `spans`, which are merged already.
+fn append(spans: &mut Vec<Span>, next: Span) {
+    match spans.last_mut() {
+        Some(last) if next.start() <= last.end() => *last = hull(*last, next),
+        _ => spans.push(next),
+    }
+}
+
+/// From where the first begins to where the last of the two ends.
+fn hull(first: Span, next: Span) -> Span {
+    // Never the fallback: an end that is no earlier than that of `first` is after its start.
+    Span::new(first.start(), first.end().max(next.end())).unwrap_or(first)
+}
+
+/// Iterates over the time between busy spans.
+struct Gaps<'a> {
+    /// All before is answered or busy.
+    from: Instant,
+    until: Instant,
+    busy: std::slice::Iter<'a, Span>,
+}
+
+impl Iterator for Gaps<'_> {
+    type Item = Span;
+
+    fn next(&mut self) -> Option<Span> {
+        for busy in self.busy.by_ref() {
+            let gap = Span::new(self.from, busy.start());
+            self.from = busy.end();
+            if let Ok(gap) = gap {
+                return Some(gap);
+            }
+        }
+        let gap = Span::new(self.from, self.until);
+        self.from = self.until;
+        gap.ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::strategies::{MINUTES, at, busy_minutes, busy_set, minutes, span, spans};
+
+    fn set(spans: &[(i64, i64)]) -> BusySet {
+        spans.iter().map(|(start, end)| minutes(*start, *end)).collect()
+    }
+
+    #[rstest]
+    #[case::nothing(&[], &[])]
+    #[case::one(&[(3, 5)], &[(3, 5)])]
+    #[case::touching(&[(0, 5), (5, 9)], &[(0, 9)])]
+    #[case::a_minute_apart(&[(0, 5), (6, 9)], &[(0, 5), (6, 9)])]
+    #[case::nested(&[(0, 9), (2, 3), (4, 9)], &[(0, 9)])]
+    #[case::same_start(&[(0, 2), (0, 9), (0, 4)], &[(0, 9)])]
+    #[case::a_chain(&[(0, 3), (2, 5), (4, 7)], &[(0, 7)])]
+    #[case::backwards(&[(8, 9), (5, 6), (1, 2)], &[(1, 2), (5, 6), (8, 9)])]
+    #[case::late_bridge(&[(1, 2), (5, 6), (8, 9), (0, 8)], &[(0, 9)])]
+    #[case::before_all(&[(4, 5), (8, 9), (1, 2)], &[(1, 2), (4, 5), (8, 9)])]
+    #[case::back_into_the_merged(&[(0, 3), (2, 9), (1, 4), (20, 21)], &[(0, 9), (20, 21)])]
+    fn merges(#[case] given: &[(i64, i64)], #[case] merged: &[(i64, i64)]) {
+        let given: Vec<Span> = given.iter().map(|(start, end)| minutes(*start, *end)).collect();
+        let merged: Vec<Span> = merged.iter().map(|(start, end)| minutes(*start, *end)).collect();
+        assert_eq!(BusySet::from_unsorted(given.clone()).spans(), merged);
+        assert_eq!(BusySet::from_runs(given).spans(), merged);
+    }
+
+    #[rstest]
+    #[case::touches_before((0, 10), false)]
+    #[case::reaches_in((0, 11), true)]
+    #[case::inside((12, 13), true)]
+    #[case::around((5, 25), true)]
+    #[case::reaches_out((19, 22), true)]
+    #[case::touches_after((20, 22), false)]
+    #[case::fills_the_gap((20, 30), false)]
+    #[case::over_the_gap((15, 35), true)]
+    #[case::after_all((40, 50), false)]
+    fn overlaps_half_open(#[case] (start, end): (i64, i64), #[case] overlaps: bool) {
+        let busy = set(&[(10, 20), (30, 40)]);
+        assert_eq!(busy.overlaps(minutes(start, end)), overlaps);
+        assert_eq!(!busy.overlapping(minutes(start, end)).is_empty(), overlaps);
+    }
+
+    #[rstest]
+    #[case::all((0, 60), &[(10, 20), (30, 40)], &[(0, 10), (20, 30), (40, 60)])]
+    #[case::cut_on_both_sides((15, 35), &[(15, 20), (30, 35)], &[(20, 30)])]
+    #[case::inside_one((12, 18), &[(12, 18)], &[])]
+    #[case::exactly_one((10, 20), &[(10, 20)], &[])]
+    #[case::the_gap((20, 30), &[], &[(20, 30)])]
+    #[case::edges_touch((20, 31), &[(30, 31)], &[(20, 30)])]
+    #[case::before((0, 10), &[], &[(0, 10)])]
+    #[case::after((40, 41), &[], &[(40, 41)])]
+    fn windows(#[case] (start, end): (i64, i64), #[case] busy: &[(i64, i64)], #[case] free: &[(i64, i64)]) {
+        let window = minutes(start, end);
+        assert_eq!(set(&[(10, 20), (30, 40)]).clip(window), set(busy));
+        assert_eq!(set(&[(10, 20), (30, 40)]).free_in(window), set(free));
+    }
+
+    #[rstest]
+    #[case::not_at_all((0, 0), &[(10, 20), (30, 40)])]
+    #[case::before((5, 0), &[(5, 20), (25, 40)])]
+    #[case::after((0, 5), &[(10, 25), (30, 45)])]
+    #[case::until_they_touch((4, 6), &[(6, 46)])]
+    #[case::narrower((-2, -3), &[(12, 17), (32, 37)])]
+    #[case::to_nothing((-5, -5), &[])]
+    #[case::shifted((-20, 20), &[(30, 40), (50, 60)])]
+    fn widens(#[case] (before, after): (i64, i64), #[case] widened: &[(i64, i64)]) {
+        let busy = set(&[(10, 20), (30, 40)]);
+        assert_eq!(busy.widen(Elapsed::minutes(before), Elapsed::minutes(after)), set(widened));
+    }
+
+    #[test]
+    fn intersects() {
+        let ours = set(&[(0, 10), (20, 30), (40, 50)]);
+        assert_eq!(ours.intersect(&set(&[(5, 25), (30, 40), (45, 60)])), set(&[(5, 10), (20, 25), (45, 50)]));
+        assert_eq!(ours.intersect(&set(&[(10, 20), (30, 40)])), BusySet::EMPTY);
+    }
+
+    #[test]
+    fn measures() {
+        let busy = set(&[(0, 10), (5, 15), (20, 21)]);
+        assert_eq!((busy.len(), busy.total()), (2, Elapsed::minutes(16)));
+        assert!(!busy.is_empty() && BusySet::EMPTY.is_empty());
+        assert_eq!(BusySet::EMPTY.total(), Elapsed::ZERO);
+    }
+
+    #[test]
+    fn the_ends_of_time_do_not_overflow() {
+        let (first, last) = (Instant::from_micros(i64::MIN), Instant::from_micros(i64::MAX));
+        let always = Span::new(first, last).unwrap();
+        let busy = set(&[(10, 20)]);
+        assert_eq!(busy.free_in(always).free_in(always), busy);
+        assert_eq!(BusySet::from(always).widen(Elapsed::hours(1), Elapsed::hours(1)), always.into());
+        assert_eq!(busy.free_in(always).total(), Elapsed::micros(i64::MAX));
+    }
+
+    proptest! {
+        #[test]
+        fn from_unsorted_agrees_with_marking_minutes(spans in spans()) {
+            let marked: Vec<bool> = (0..MINUTES).map(|minute| spans.iter().any(|span| span.contains(at(minute)))).collect();
+            let busy = BusySet::from_unsorted(spans.clone());
+            prop_assert_eq!(busy_minutes(&busy), marked);
+            prop_assert!(busy.spans().windows(2).all(|pair| pair[0].end() < pair[1].start()));
+            prop_assert_eq!(&BusySet::from_runs(spans), &busy);
+            prop_assert_eq!(BusySet::from_unsorted(busy.spans().to_vec()), busy);
+        }
+
+        #[test]
+        fn order_does_not_matter((spans, shuffled) in spans().prop_flat_map(|spans| (Just(spans.clone()), Just(spans).prop_shuffle()))) {
+            prop_assert_eq!(BusySet::from_unsorted(spans), BusySet::from_unsorted(shuffled));
+        }
+
+        #[test]
+        fn free_and_busy_partition_the_window(busy in busy_set(), window in span()) {
+            let free = busy.free_in(window);
+            prop_assert_eq!(busy.clip(window).union(&free), BusySet::from(window));
+            prop_assert!(busy.intersect(&free).is_empty());
+            prop_assert_eq!(free.free_in(window), busy.clip(window));
+            prop_assert_eq!(Elapsed::micros(free.total().as_micros() + busy.clip(window).total().as_micros()), window.length());
+        }
+
+        #[test]
+        fn union_is_commutative_associative_and_idempotent(a in busy_set(), b in busy_set(), c in busy_set()) {
+            prop_assert_eq!(a.union(&b), b.union(&a));
+            prop_assert_eq!(a.union(&b).union(&c), a.union(&b.union(&c)));
+            prop_assert_eq!(&a.union(&a), &a);
+            prop_assert_eq!(&a.union(&BusySet::EMPTY), &a);
+            prop_assert_eq!(BusySet::union_all([&a, &b, &c]), a.union(&b).union(&c));
+        }
+
+        #[test]
+        fn union_and_intersection_agree_with_marking_minutes(a in busy_set(), b in busy_set()) {
+            let (ours, theirs) = (busy_minutes(&a), busy_minutes(&b));
+            let either: Vec<bool> = ours.iter().zip(&theirs).map(|(our, their)| *our || *their).collect();
+            let both: Vec<bool> = ours.iter().zip(&theirs).map(|(our, their)| *our && *their).collect();
+            prop_assert_eq!(busy_minutes(&a.union(&b)), either);
+            prop_assert_eq!(busy_minutes(&a.intersect(&b)), both);
+            prop_assert_eq!(a.intersect(&b), b.intersect(&a));
+            prop_assert_eq!(a.union(&b).intersect(&a), a);
+        }
+
+        #[test]
+        fn clipping_is_intersection_with_the_window(busy in busy_set(), window in span()) {
+            prop_assert_eq!(busy.clip(window), busy.intersect(&window.into()));
+        }
+
+        #[test]
+        fn clipping_twice_is_clipping_to_what_the_windows_share(busy in busy_set(), a in span(), b in span()) {
+            let shared = a.clip(b).map_or(BusySet::EMPTY, |shared| busy.clip(shared));
+            prop_assert_eq!(busy.clip(a).clip(b), shared);
+            prop_assert_eq!(busy.clip(a).clip(a), busy.clip(a));
+        }
+
+        #[test]
+        fn overlap_is_a_clip_that_is_not_empty(busy in busy_set(), window in span()) {
+            prop_assert_eq!(busy.overlaps(window), !busy.clip(window).is_empty());
+            prop_assert_eq!(busy.overlaps(window), busy.spans().iter().any(|span| span.overlaps(window)));
+        }
+
+        #[test]
+        fn a_span_is_free_of_the_widened_iff_the_span_widened_the_other_way_is_free(
+            busy in busy_set(), candidate in span(), before in 0..20i64, after in 0..20i64,
+        ) {
+            let (before, after) = (Elapsed::minutes(before), Elapsed::minutes(after));
+            let needs = Span::new(candidate.start() - after, candidate.end() + before).unwrap();
+            prop_assert_eq!(busy.widen(before, after).overlaps(candidate), busy.overlaps(needs));
+        }
+
+        #[test]
+        fn widening_adds_up_and_distributes_over_union(
+            a in busy_set(), b in busy_set(), first in 0..20i64, second in 0..20i64,
+        ) {
+            let (first, second) = (Elapsed::minutes(first), Elapsed::minutes(second));
+            let sum = Elapsed::micros(first.as_micros() + second.as_micros());
+            prop_assert_eq!(a.widen(first, second).widen(second, first), a.widen(sum, sum));
+            prop_assert_eq!(a.union(&b).widen(first, second), a.widen(first, second).union(&b.widen(first, second)));
+        }
+    }
+}

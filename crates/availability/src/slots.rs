@@ -1,0 +1,433 @@
+//! Slots: the positions of a grid that nothing busy overlaps.
+
+use std::{fmt, ops::Range, str::FromStr};
+
+use kalends_kernel::{Elapsed, FieldError, Instant, Span};
+
+use crate::BusySet;
+
+/// The longest range that one query may ask about: 366 days of 24 hours.
+pub const MAX_RANGE: Elapsed = Elapsed::days(MAX_RANGE_DAYS);
+
+/// So many slots are answered at most.
+pub const MAX_SLOTS: usize = 50_000;
+
+const MAX_RANGE_DAYS: i64 = 366;
+
+/// How long a slot of an availability answer lasts; also the step from one to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum SlotLength {
+    /// 15 minutes, written `15m`.
+    Minutes15,
+    /// 30 minutes, written `30m`: what is meant where none is named.
+    #[default]
+    Minutes30,
+    /// 45 minutes, written `45m`.
+    Minutes45,
+    /// 60 minutes, written `1h`.
+    Hour1,
+    /// 120 minutes, written `2h`.
+    Hours2,
+}
+
+impl SlotLength {
+    /// Every length, the shortest first.
+    pub const ALL: [Self; 5] = [Self::Minutes15, Self::Minutes30, Self::Minutes45, Self::Hour1, Self::Hours2];
+
+    /// The written form.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Minutes15 => "15m",
+            Self::Minutes30 => "30m",
+            Self::Minutes45 => "45m",
+            Self::Hour1 => "1h",
+            Self::Hours2 => "2h",
+        }
+    }
+
+    /// The time that it takes.
+    pub const fn elapsed(self) -> Elapsed {
+        match self {
+            Self::Minutes15 => Elapsed::minutes(15),
+            Self::Minutes30 => Elapsed::minutes(30),
+            Self::Minutes45 => Elapsed::minutes(45),
+            Self::Hour1 => Elapsed::hours(1),
+            Self::Hours2 => Elapsed::hours(2),
+        }
+    }
+}
+
+impl fmt::Display for SlotLength {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A text that is no [`SlotLength`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("must be one of {}, got {text:?}", SlotLength::ALL.map(SlotLength::as_str).join(", "))]
+pub struct ParseSlotLengthError {
+    /// Its first characters.
+    pub text: String,
+}
+
+impl FromStr for SlotLength {
+    type Err = ParseSlotLengthError;
+
+    /// Reads exactly what [`SlotLength::as_str`] writes.
+    fn from_str(text: &str) -> Result<Self, ParseSlotLengthError> {
+        let written = Self::ALL.into_iter().find(|length| length.as_str() == text);
+        written.ok_or_else(|| ParseSlotLengthError { text: text.chars().take(40).collect() })
+    }
+}
+
+impl From<ParseSlotLengthError> for FieldError {
+    /// As an error of the parameter `slot_duration`.
+    fn from(error: ParseSlotLengthError) -> Self {
+        Self::new("slot_duration", error.to_string())
+    }
+}
+
+/// The slots of `window` that `busy` leaves free, in order.
+///
+/// A slot lasts exactly `length` and starts at `window.start()` plus a multiple of `step`; it is
+/// offered when it lies inside the window and shares no instant with `busy`. Where `length` or `step`
+/// is not positive there is no slot.
+///
+/// Takes *O*(log *n*) to find the window among *n* busy spans, then *O*(1) for each slot and each busy
+/// span inside, however long that is. Nothing is allocated.
+///
+/// ```
+/// use kalends_availability::{BusySet, free_slots};
+/// use kalends_kernel::{Elapsed, Instant, Span};
+///
+/// let at = |minute| Instant::EARLIEST + Elapsed::minutes(minute);
+/// let busy = BusySet::from(Span::new(at(50), at(65))?);
+/// // 40 minutes every 20: those from 20, 40 and 60 meet the busy time, the one from 100 would end late.
+/// let slots = free_slots(Span::new(at(0), at(130))?, &busy, Elapsed::minutes(40), Elapsed::minutes(20));
+/// assert!(slots.map(|slot| slot.start()).eq([at(0), at(80)]));
+/// # Ok::<(), kalends_kernel::SpanError>(())
+/// ```
+pub fn free_slots(window: Span, busy: &BusySet, length: Elapsed, step: Elapsed) -> impl Iterator<Item = Span> {
+    let grid = Grid::new(window, length, step);
+    busy.gaps(window).flat_map(move |gap| grid.positions(gap).filter_map(move |position| grid.slot(position)))
+}
+
+/// More than [`MAX_SLOTS`] slots would be offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be sooner: at most {MAX_SLOTS} slots are answered, got {count}")]
+pub struct TooManySlots {
+    /// So many it would be.
+    pub count: u64,
+}
+
+impl From<TooManySlots> for FieldError {
+    /// As an error of the parameter `end`.
+    fn from(error: TooManySlots) -> Self {
+        Self::new("end", error.to_string())
+    }
+}
+
+/// How many slots [`free_slots`] yields, without yielding them: by arithmetic, once for each busy span
+/// inside the window.
+///
+/// # Errors
+/// [`TooManySlots`] where the answer would be too long to give.
+pub fn count_free_slots(window: Span, busy: &BusySet, length: Elapsed, step: Elapsed) -> Result<usize, TooManySlots> {
+    let grid = Grid::new(window, length, step);
+    let count = busy.gaps(window).map(|gap| grid.positions(gap)).map(|range| range.end - range.start).sum();
+    usize::try_from(count).ok().filter(|count| *count <= MAX_SLOTS).ok_or(TooManySlots { count })
+}
+
+/// A question for the free slots of a window, within the limits of the service.
+///
+/// ```
+/// use kalends_availability::{BusySet, SlotLength, SlotQuery, SlotQueryError};
+/// use kalends_kernel::{Elapsed, Instant, Span};
+///
+/// let days = |days| Span::new(Instant::EARLIEST, Instant::EARLIEST + Elapsed::days(days));
+/// let query = SlotQuery::new(days(1)?, SlotLength::default())?;
+/// assert_eq!(query.count(&BusySet::EMPTY)?, 48);
+///
+/// let refused = SlotQuery::new(days(367)?, SlotLength::default());
+/// assert_eq!(refused, Err(SlotQueryError::Range { lasts: Elapsed::days(367) }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SlotQuery {
+    window: Span,
+    length: SlotLength,
+}
+
+/// Why a [`SlotQuery`] is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SlotQueryError {
+    /// The window is longer than [`MAX_RANGE`].
+    #[error("must be at most {MAX_RANGE_DAYS} days after the start, got {}", InDays(*lasts))]
+    Range {
+        /// How long it is.
+        lasts: Elapsed,
+    },
+}
+
+impl From<SlotQueryError> for FieldError {
+    /// As an error of the parameter `end`.
+    fn from(error: SlotQueryError) -> Self {
+        match error {
+            SlotQueryError::Range { .. } => Self::new("end", error.to_string()),
+        }
+    }
+}
+
+impl SlotQuery {
+    /// The question for slots of `length` in `window`.
+    ///
+    /// # Errors
+    /// [`SlotQueryError::Range`] where the window is longer than [`MAX_RANGE`].
+    pub fn new(window: Span, length: SlotLength) -> Result<Self, SlotQueryError> {
+        let lasts = window.length();
+        if lasts > MAX_RANGE { Err(SlotQueryError::Range { lasts }) } else { Ok(Self { window, length }) }
+    }
+
+    /// The range in which slots are wanted.
+    pub const fn window(self) -> Span {
+        self.window
+    }
+
+    /// How long a slot lasts, and the step from one to the next.
+    pub const fn length(self) -> SlotLength {
+        self.length
+    }
+
+    /// The slots that `busy` leaves free, in order; see [`free_slots`].
+    pub fn slots(self, busy: &BusySet) -> impl Iterator<Item = Span> {
+        free_slots(self.window, busy, self.length.elapsed(), self.length.elapsed())
+    }
+
+    /// How many slots there are; see [`count_free_slots`].
+    ///
+    /// # Errors
+    /// [`TooManySlots`] where the answer would be too long to give.
+    pub fn count(self, busy: &BusySet) -> Result<usize, TooManySlots> {
+        count_free_slots(self.window, busy, self.length.elapsed(), self.length.elapsed())
+    }
+}
+
+/// Shows a length in days, with hours, minutes and seconds only where the days do not say it all.
+struct InDays(Elapsed);
+
+impl fmt::Display for InDays {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0.as_seconds();
+        write!(f, "{} days", seconds / 86_400)?;
+        if self.0 != Elapsed::days(seconds / 86_400) {
+            let (hours, minutes, seconds) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);
+            write!(f, " and {hours:02}:{minutes:02}:{seconds:02}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Where slots may start: every `step` from `origin`. Microseconds, as unsigned distances, so that no
+/// window is too long to count in.
+#[derive(Clone, Copy)]
+struct Grid {
+    origin: Instant,
+    length: u64,
+    step: u64,
+}
+
+impl Grid {
+    fn new(window: Span, length: Elapsed, step: Elapsed) -> Self {
+        let positive = |elapsed: Elapsed| u64::try_from(elapsed.as_micros()).unwrap_or(0);
+        Self { origin: window.start(), length: positive(length), step: positive(step) }
+    }
+
+    /// The positions whose slots lie inside `gap`, which does not begin before the origin.
+    fn positions(self, gap: Span) -> Range<u64> {
+        let from_origin = |at: Instant| at.as_micros().abs_diff(self.origin.as_micros());
+        let room = from_origin(gap.end()).checked_sub(self.length);
+        match room.and_then(|room| room.checked_div(self.step)) {
+            Some(last) if self.length > 0 => {
+                let first = from_origin(gap.start()).div_ceil(self.step);
+                first.min(last + 1)..last + 1
+            }
+            _ => 0..0,
+        }
+    }
+
+    /// The slot at a position. The fallback of a slot beyond the end of time is never taken for a
+    /// position inside a gap.
+    fn slot(self, position: u64) -> Option<Span> {
+        let start = self.origin.as_micros().checked_add_unsigned(position * self.step)?;
+        let end = start.checked_add_unsigned(self.length)?;
+        Span::new(Instant::from_micros(start), Instant::from_micros(end)).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::strategies::{at, busy_set, minutes, span};
+
+    fn starts(window: Span, busy: &[(i64, i64)], length: i64, step: i64) -> Vec<Instant> {
+        let busy: BusySet = busy.iter().map(|(start, end)| minutes(*start, *end)).collect();
+        let (length, step) = (Elapsed::minutes(length), Elapsed::minutes(step));
+        let slots: Vec<Span> = free_slots(window, &busy, length, step).collect();
+        assert!(slots.iter().all(|slot| slot.length() == length));
+        assert_eq!(count_free_slots(window, &busy, length, step), Ok(slots.len()));
+        slots.into_iter().map(Span::start).collect()
+    }
+
+    #[rstest]
+    #[case::all_free(&[], &[0, 30, 60, 90])]
+    #[case::all_busy(&[(0, 120)], &[])]
+    #[case::busy_beyond_both_ends(&[(-60, 200)], &[])]
+    #[case::touches_a_slot_on_both_sides(&[(0, 30), (60, 90)], &[30, 90])]
+    #[case::off_the_grid(&[(31, 32)], &[0, 60, 90])]
+    #[case::over_a_grid_position(&[(59, 61)], &[0, 90])]
+    #[case::reaches_in_at_the_start(&[(-10, 1)], &[30, 60, 90])]
+    #[case::reaches_out_at_the_end(&[(119, 130)], &[0, 30, 60])]
+    #[case::touches_the_window(&[(-10, 0), (120, 130)], &[0, 30, 60, 90])]
+    #[case::the_gap_is_long_enough_but_off_the_grid(&[(0, 40), (80, 120)], &[])]
+    #[case::a_gap_that_is_too_short(&[(0, 30), (59, 90)], &[90])]
+    fn half_hours_of_two_hours(#[case] busy: &[(i64, i64)], #[case] offered: &[i64]) {
+        let offered: Vec<Instant> = offered.iter().copied().map(at).collect();
+        assert_eq!(starts(minutes(0, 120), busy, 30, 30), offered);
+    }
+
+    #[rstest]
+    #[case::longer_than_the_window(minutes(0, 29), 30, 30, &[])]
+    #[case::as_long_as_the_window(minutes(0, 30), 30, 30, &[0])]
+    #[case::the_last_ends_with_the_window(minutes(0, 90), 45, 45, &[0, 45])]
+    #[case::the_last_would_end_late(minutes(0, 89), 45, 45, &[0])]
+    #[case::from_an_odd_start(minutes(7, 70), 30, 30, &[7, 37])]
+    #[case::overlapping_slots(minutes(0, 60), 40, 10, &[0, 10, 20])]
+    #[case::with_pauses(minutes(0, 60), 10, 25, &[0, 25, 50])]
+    #[case::no_length(minutes(0, 60), 0, 10, &[])]
+    #[case::no_step(minutes(0, 60), 10, 0, &[])]
+    #[case::negative(minutes(0, 60), -10, -10, &[])]
+    fn empty_calendars(#[case] window: Span, #[case] length: i64, #[case] step: i64, #[case] offered: &[i64]) {
+        let offered: Vec<Instant> = offered.iter().copied().map(at).collect();
+        assert_eq!(starts(window, &[], length, step), offered);
+    }
+
+    #[test]
+    fn the_last_slot_of_the_last_year() {
+        let instant = |text: &str| text.parse::<Instant>().unwrap();
+        let window = Span::new(instant("2099-12-31T22:00:00Z"), Instant::HORIZON).unwrap();
+        let busy = Span::new(instant("2099-12-31T22:30:00Z"), instant("2099-12-31T23:15:00Z")).unwrap();
+        let slots: Vec<String> = SlotQuery::new(window, SlotLength::Minutes30)
+            .unwrap()
+            .slots(&busy.into())
+            .map(|slot| format!("{} {}", slot.start(), slot.end()))
+            .collect();
+        assert_eq!(slots, ["2099-12-31T22:00:00Z 2099-12-31T22:30:00Z", "2099-12-31T23:30:00Z 2100-01-01T00:00:00Z"]);
+    }
+
+    #[test]
+    fn the_ends_of_time_do_not_overflow() {
+        let (first, last) = (Instant::from_micros(i64::MIN), Instant::from_micros(i64::MAX));
+        let always = Span::new(first, last).unwrap();
+        let half = Elapsed::micros(i64::MAX);
+        let slots: Vec<Span> = free_slots(always, &BusySet::EMPTY, half, half).collect();
+        assert_eq!(slots.iter().map(|slot| slot.end().as_micros()).collect::<Vec<_>>(), [-1, i64::MAX - 1]);
+        let refused = count_free_slots(always, &BusySet::EMPTY, Elapsed::micros(1), Elapsed::micros(1));
+        assert_eq!(refused, Err(TooManySlots { count: u64::MAX }));
+    }
+
+    #[test]
+    fn counts_up_to_the_limit() {
+        let minute = Elapsed::minutes(1);
+        let count = |minutes_| count_free_slots(minutes(0, minutes_), &BusySet::EMPTY, minute, minute);
+        assert_eq!(count(50_000), Ok(MAX_SLOTS));
+        assert_eq!(count(50_001), Err(TooManySlots { count: 50_001 }));
+        let error = FieldError::from(TooManySlots { count: 50_001 });
+        assert_eq!(error.to_string(), "end: must be sooner: at most 50000 slots are answered, got 50001");
+    }
+
+    #[test]
+    fn the_longest_query_stays_below_the_limit() {
+        let year = Span::new(at(0), at(0) + MAX_RANGE).unwrap();
+        let query = SlotQuery::new(year, SlotLength::Minutes15).unwrap();
+        assert_eq!(query.count(&BusySet::EMPTY), Ok(35_136));
+        assert_eq!((query.window(), query.length()), (year, SlotLength::Minutes15));
+    }
+
+    #[rstest]
+    #[case::a_microsecond(Elapsed::micros(1), "366 days and 00:00:00")]
+    #[case::an_hour_and_a_half(Elapsed::minutes(90), "366 days and 01:30:00")]
+    #[case::a_day(Elapsed::days(1), "367 days")]
+    fn refuses_the_range(#[case] beyond: Elapsed, #[case] got: &str) {
+        let window = Span::new(at(0), at(0) + MAX_RANGE + beyond).unwrap();
+        let error = FieldError::from(SlotQuery::new(window, SlotLength::default()).unwrap_err());
+        assert_eq!(error.to_string(), format!("end: must be at most 366 days after the start, got {got}"));
+    }
+
+    #[rstest]
+    #[case("15m", 15)]
+    #[case("30m", 30)]
+    #[case("45m", 45)]
+    #[case("1h", 60)]
+    #[case("2h", 120)]
+    fn reads_and_writes_lengths(#[case] text: &str, #[case] minutes: i64) {
+        let length: SlotLength = text.parse().unwrap();
+        assert_eq!((length.elapsed(), length.to_string()), (Elapsed::minutes(minutes), text.to_owned()));
+    }
+
+    #[rstest]
+    #[case("")]
+    #[case("60m")]
+    #[case("30M")]
+    #[case(" 30m")]
+    #[case("30")]
+    fn refuses_other_lengths(#[case] text: &str) {
+        let error = FieldError::from(text.parse::<SlotLength>().unwrap_err());
+        assert_eq!(error.to_string(), format!("slot_duration: must be one of 15m, 30m, 45m, 1h, 2h, got {text:?}"));
+    }
+
+    #[test]
+    fn the_default_is_half_an_hour() {
+        assert_eq!(SlotLength::default().as_str(), "30m");
+    }
+
+    proptest! {
+        #[test]
+        fn slots_agree_with_trying_each_start(busy in busy_set(), window in span(), length in 1..90i64, step in 1..40i64) {
+            let (length, step) = (Elapsed::minutes(length), Elapsed::minutes(step));
+            let mut tried = Vec::new();
+            let mut start = window.start();
+            while start < window.end() {
+                let slot = Span::new(start, start + length).unwrap();
+                if slot.end() <= window.end() && !busy.spans().iter().any(|span| span.overlaps(slot)) {
+                    tried.push(slot);
+                }
+                start = start + step;
+            }
+            let offered: Vec<Span> = free_slots(window, &busy, length, step).collect();
+            prop_assert_eq!(&offered, &tried);
+            prop_assert_eq!(count_free_slots(window, &busy, length, step), Ok(tried.len()));
+        }
+
+        #[test]
+        fn an_offered_slot_meets_nothing_busy_and_any_other_does(busy in busy_set(), window in span()) {
+            for length in SlotLength::ALL {
+                let query = SlotQuery::new(window, length).unwrap();
+                let offered: Vec<Span> = query.slots(&busy).collect();
+                for slot in query.slots(&BusySet::EMPTY) {
+                    prop_assert_eq!(busy.overlaps(slot), !offered.contains(&slot));
+                }
+                prop_assert_eq!(query.count(&busy), Ok(offered.len()));
+            }
+        }
+
+        #[test]
+        fn what_lies_outside_the_window_changes_nothing(busy in busy_set(), window in span()) {
+            let query = SlotQuery::new(window, SlotLength::Minutes15).unwrap();
+            prop_assert!(query.slots(&busy).eq(query.slots(&busy.clip(window))));
+        }
+    }
+}

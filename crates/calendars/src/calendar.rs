@@ -1,0 +1,156 @@
+//! Calendars: an agent's own, or an organization's shared ones.
+
+use kalends_kernel::{AgentId, CalendarId, Instant, Metadata, OrgId, Revision, Version, Zone};
+
+use crate::{Patch, Reminders, named_values};
+
+named_values! {
+    /// What the agent behind a calendar is doing, as it says itself. Any value may follow any other.
+    pub enum AgentActivity {
+        /// Nothing in particular.
+        Idle = "idle",
+        /// At work.
+        Working = "working",
+        /// Waiting for something.
+        Waiting = "waiting",
+        /// In trouble.
+        Error = "error",
+    }
+}
+
+named_values! {
+    /// Where a bridged calendar lives.
+    pub enum Provider {
+        /// Google Calendar.
+        Google = "google",
+        /// Microsoft 365 or Outlook.
+        Microsoft = "microsoft",
+        /// Apple iCloud.
+        Apple = "apple",
+    }
+}
+
+/// A calendar as stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Calendar {
+    /// The identifier.
+    pub id: CalendarId,
+    /// The owning organization.
+    pub org: OrgId,
+    /// The owning agent; `None` for a calendar that the organization shares.
+    pub agent: Option<AgentId>,
+    /// 1-255 characters.
+    pub name: String,
+    /// The zone of all-day events, feeds and working hours.
+    pub zone: Zone,
+    /// The caller's own data.
+    pub metadata: Metadata,
+    /// The provider's identifier, when bridged.
+    pub external_id: Option<String>,
+    /// The provider, when bridged.
+    pub provider: Option<Provider>,
+    /// What the agent says that it is doing.
+    pub activity: AgentActivity,
+    /// What events without reminders of their own inherit; `None` means ten minutes.
+    pub default_reminders: Option<Reminders>,
+    /// The secret part of the public feed's address.
+    pub feed_token: String,
+    /// What has been scheduled so far.
+    pub revision: Revision,
+    /// The row's version.
+    pub version: Version,
+    /// When the calendar was created.
+    pub created_at: Instant,
+    /// When it last changed.
+    pub updated_at: Instant,
+    /// When it was deleted, if it was.
+    pub deleted_at: Option<Instant>,
+}
+
+/// What is needed to create a calendar, already checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewCalendar {
+    /// 1-255 characters.
+    pub name: String,
+    /// The calendar's zone.
+    pub zone: Zone,
+    /// What the agent is doing.
+    pub activity: AgentActivity,
+    /// Inherited reminders.
+    pub default_reminders: Option<Reminders>,
+    /// The caller's own data.
+    pub metadata: Metadata,
+}
+
+/// What a PATCH changes, already checked.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CalendarPatch {
+    /// A new name.
+    pub name: Patch<String>,
+    /// A new zone.
+    pub zone: Patch<Zone>,
+    /// What the agent is doing now.
+    pub activity: Patch<AgentActivity>,
+    /// New inherited reminders; `None` restores the default of ten minutes.
+    pub default_reminders: Patch<Option<Reminders>>,
+    /// New metadata, in place of the old.
+    pub metadata: Patch<Metadata>,
+}
+
+impl Calendar {
+    /// The calendar that `new` describes, created at `now`. `feed_token` carries at least 128 random
+    /// bits (ruling 2.6).
+    pub fn create(
+        id: CalendarId,
+        org: OrgId,
+        agent: Option<AgentId>,
+        new: NewCalendar,
+        feed_token: String,
+        now: Instant,
+    ) -> Self {
+        Self {
+            id,
+            org,
+            agent,
+            name: new.name,
+            zone: new.zone,
+            metadata: new.metadata,
+            external_id: None,
+            provider: None,
+            activity: new.activity,
+            default_reminders: new.default_reminders,
+            feed_token,
+            revision: Revision(0),
+            version: Version::FIRST,
+            created_at: now,
+            updated_at: now,
+            deleted_at: None,
+        }
+    }
+
+    /// The calendar after `patch`.
+    #[must_use]
+    pub fn patched(&self, patch: CalendarPatch, now: Instant) -> Self {
+        let mut calendar = self.clone();
+        patch.name.apply_to(&mut calendar.name);
+        patch.zone.apply_to(&mut calendar.zone);
+        patch.activity.apply_to(&mut calendar.activity);
+        patch.default_reminders.apply_to(&mut calendar.default_reminders);
+        patch.metadata.apply_to(&mut calendar.metadata);
+        calendar.version = self.version.next();
+        calendar.updated_at = now;
+        calendar
+    }
+
+    /// The calendar with another feed address; the old one stops resolving.
+    #[must_use]
+    pub fn with_feed_token(&self, feed_token: String, now: Instant) -> Self {
+        Self { feed_token, version: self.version.next(), updated_at: now, ..self.clone() }
+    }
+
+    /// The calendar marked as deleted. Its events are out of sight from then.
+    #[must_use]
+    pub fn deleted(&self, now: Instant) -> Self {
+        Self { deleted_at: Some(now), version: self.version.next(), updated_at: now, ..self.clone() }
+    }
+}

@@ -1,0 +1,55 @@
+//! What a decision writes.
+
+use std::collections::BTreeSet;
+
+use kalends_kernel::{CalendarId, Version};
+
+use crate::{Agent, Calendar, Event};
+
+/// One write to agents, calendars or events. An update holds only while the row still has the
+/// version that the decision saw; otherwise the whole change-set is stale.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    /// A new agent.
+    CreateAgent(Agent),
+    /// The agent as it is from now on, decommissioning included.
+    UpdateAgent {
+        /// The row to write.
+        agent: Agent,
+        /// The version that was read.
+        seen: Version,
+    },
+    /// A new calendar. Stale where its agent has been decommissioned meanwhile.
+    CreateCalendar(Calendar),
+    /// The calendar as it is from now on, deletion included.
+    UpdateCalendar {
+        /// The row to write; its revision is left to the store.
+        calendar: Calendar,
+        /// The version that was read.
+        seen: Version,
+    },
+    /// A new event. Raises the calendar's revision; stale where the calendar is out of sight.
+    CreateEvent(Event),
+    /// The event as it is from now on, deletion included. Raises the calendar's revision.
+    UpdateEvent {
+        /// The row to write.
+        event: Event,
+        /// The version that was read.
+        seen: Version,
+    },
+}
+
+/// The calendars on which `changes` schedule something, ordered by id: their rows are locked first,
+/// in this order, and their revisions raised once.
+pub fn calendars_revised<'a>(changes: impl IntoIterator<Item = &'a Change>) -> BTreeSet<CalendarId> {
+    changes
+        .into_iter()
+        .filter_map(|change| match change {
+            Change::CreateEvent(event) | Change::UpdateEvent { event, .. } => Some(event.calendar),
+            Change::CreateAgent(_)
+            | Change::UpdateAgent { .. }
+            | Change::CreateCalendar(_)
+            | Change::UpdateCalendar { .. } => None,
+        })
+        .collect()
+}

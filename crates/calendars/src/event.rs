@@ -1,0 +1,424 @@
+//! Events: what is scheduled on a calendar.
+
+use kalends_kernel::{
+    CalendarId, CivilDate, Code, EventId, FieldError, FieldErrors, Instant, Metadata, OrgId, Span, Version, Zone,
+};
+
+use crate::{Calendar, Patch, Reminders, named_values};
+
+/// The most characters of an event's title.
+pub const TITLE_MAX: usize = 500;
+/// The most characters of an event's description.
+pub const DESCRIPTION_MAX: usize = 20_000;
+
+named_values! {
+    /// Whether an event takes place.
+    pub enum EventStatus {
+        /// It does.
+        Confirmed = "confirmed",
+        /// It may; the time is blocked all the same.
+        Tentative = "tentative",
+        /// It does not; the time is free.
+        Cancelled = "cancelled",
+        /// The time is reserved until the hold expires.
+        Hold = "hold",
+    }
+}
+
+named_values! {
+    /// Where an event comes from.
+    pub enum EventSource {
+        /// From a caller of this service.
+        Internal = "internal",
+        /// From an imported iCal feed; read-only.
+        ExternalIcal = "external_ical",
+    }
+}
+
+named_values! {
+    /// How far the copy of an event at a connected human calendar has come (ruling 4.11).
+    pub enum ExternalSync {
+        /// No publishing connection.
+        NotConfigured = "not_configured",
+        /// Waiting to be published.
+        Queued = "queued",
+        /// Published.
+        Published = "published",
+        /// Left out by the policy.
+        Skipped = "skipped",
+        /// Given up.
+        Failed = "failed",
+    }
+}
+
+/// When an event takes place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Times {
+    /// From the start up to, not including, the end.
+    pub span: Span,
+    /// Whether the event is shown as taking whole days.
+    pub all_day: bool,
+}
+
+/// One end of an event as a request names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// An instant.
+    At(Instant),
+    /// A plain date, read as midnight in the calendar's zone; only with `all_day`.
+    On(CivilDate),
+}
+
+impl Moment {
+    /// Reads an RFC 3339 time with an offset, or a plain date.
+    ///
+    /// # Errors
+    /// `invalid_time_format`, and a plain field error for years outside 1970 to 2099.
+    pub fn parse(param: &str, text: &str) -> Result<Self, FieldError> {
+        if let Ok(date) = text.parse::<CivilDate>() {
+            return Ok(Self::On(date));
+        }
+        text.parse().map(Self::At).map_err(|error: kalends_kernel::ParseInstantError| {
+            FieldError::new(param, error.to_string()).with_code(Code::InvalidTimeFormat)
+        })
+    }
+
+    /// The instant, where `all_day` allows the form. `latest` is the last instant that is accepted.
+    fn resolve(self, param: &str, all_day: bool, zone: Zone, latest: Instant) -> Result<Instant, FieldError> {
+        match self {
+            Self::At(instant) => Ok(instant),
+            Self::On(date) if !all_day => Err(FieldError::new(
+                param,
+                format!(
+                    "must be an RFC 3339 time with an offset, got the plain date {date}, which needs all_day: true"
+                ),
+            )
+            .with_code(Code::InvalidTimeFormat)),
+            Self::On(date) => {
+                let last = latest.utc_date();
+                if date < Instant::EARLIEST.utc_date() || date > last {
+                    return Err(FieldError::new(param, format!("must lie from 1970-01-01 to {last}, got {date}"))
+                        .with_code(Code::InvalidTimeFormat));
+                }
+                zone.to_instant(date.midnight())
+                    .ok_or_else(|| FieldError::new(param, format!("{date} does not exist in {zone}")))
+            }
+        }
+    }
+}
+
+/// Reads both ends in `zone`, collecting what is wrong with each.
+fn times(start: Moment, end: Moment, all_day: bool, zone: Zone, blamed: &str) -> Result<Times, FieldErrors> {
+    let mut errors = FieldErrors::default();
+    let last_start = Instant::from_micros(Instant::HORIZON.as_micros() - 1);
+    let start = errors.take(start.resolve("start_time", all_day, zone, last_start));
+    // The end is exclusive: a last day of 2099 ends on 2100-01-01.
+    let end = errors.take(end.resolve("end_time", all_day, zone, Instant::HORIZON));
+    let (Some(start), Some(end)) = (start, end) else {
+        return Err(errors);
+    };
+    match Span::new(start, end) {
+        Ok(span) => Ok(Times { span, all_day }),
+        Err(error) if blamed == "start_time" => Err(FieldError::new(
+            blamed,
+            format!("must be before the end ({end}), got {start}; send end_time too to move both", end = error.end),
+        )
+        .with_code(Code::EndBeforeStart)
+        .into()),
+        Err(error) => Err(FieldError::new(blamed, error.to_string()).with_code(Code::EndBeforeStart).into()),
+    }
+}
+
+/// An event as stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// The identifier.
+    pub id: EventId,
+    /// The owning organization.
+    pub org: OrgId,
+    /// The calendar on which it stands.
+    pub calendar: CalendarId,
+    /// 1-500 characters.
+    pub title: String,
+    /// Free text, if any.
+    pub description: Option<String>,
+    /// When it takes place.
+    pub times: Times,
+    /// Whether it takes place.
+    pub status: EventStatus,
+    /// Where it comes from.
+    pub source: EventSource,
+    /// The caller's own data.
+    pub metadata: Metadata,
+    /// Its own reminders; `None` inherits the calendar's.
+    pub reminders: Option<Reminders>,
+    /// The row's version.
+    pub version: Version,
+    /// When the event was created.
+    pub created_at: Instant,
+    /// When it last changed.
+    pub updated_at: Instant,
+    /// When it was deleted, if it was.
+    pub deleted_at: Option<Instant>,
+}
+
+/// What is needed to create an event, checked as far as it can be without the calendar.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewEvent {
+    /// 1-500 characters.
+    pub title: String,
+    /// Free text, if any.
+    pub description: Option<String>,
+    /// The start.
+    pub start: Moment,
+    /// The end, exclusive.
+    pub end: Moment,
+    /// Whether the event takes whole days.
+    pub all_day: bool,
+    /// `confirmed`, `tentative` or `cancelled`.
+    pub status: EventStatus,
+    /// The caller's own data.
+    pub metadata: Metadata,
+    /// Its own reminders.
+    pub reminders: Option<Reminders>,
+}
+
+/// What a PATCH changes, checked as far as it can be without the event.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct EventPatch {
+    /// A new title.
+    pub title: Patch<String>,
+    /// A new description; `None` clears it.
+    pub description: Patch<Option<String>>,
+    /// A new start.
+    pub start: Patch<Moment>,
+    /// A new end.
+    pub end: Patch<Moment>,
+    /// Whether the event takes whole days.
+    pub all_day: Patch<bool>,
+    /// `confirmed`, `tentative` or `cancelled`.
+    pub status: Patch<EventStatus>,
+    /// New metadata, in place of the old.
+    pub metadata: Patch<Metadata>,
+    /// New reminders; `None` inherits the calendar's.
+    pub reminders: Patch<Option<Reminders>>,
+}
+
+/// Why an event cannot be changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EventError {
+    /// Imported events change only where they come from.
+    #[error("the event {0} is imported from an iCal feed and read-only here; change it at its source")]
+    ReadOnly(EventId),
+    /// The result would not be an event.
+    #[error(transparent)]
+    Invalid(#[from] FieldErrors),
+}
+
+impl Event {
+    /// The event that `new` describes on `calendar`, created at `now`.
+    ///
+    /// # Errors
+    /// `end_before_start`, or a plain date without `all_day`.
+    pub fn create(id: EventId, calendar: &Calendar, new: NewEvent, now: Instant) -> Result<Self, FieldErrors> {
+        Ok(Self {
+            id,
+            org: calendar.org,
+            calendar: calendar.id,
+            times: times(new.start, new.end, new.all_day, calendar.zone, "end_time")?,
+            title: new.title,
+            description: new.description,
+            status: new.status,
+            source: EventSource::Internal,
+            metadata: new.metadata,
+            reminders: new.reminders,
+            version: Version::FIRST,
+            created_at: now,
+            updated_at: now,
+            deleted_at: None,
+        })
+    }
+
+    /// The event after `patch`. `zone` is its calendar's.
+    ///
+    /// # Errors
+    /// [`EventError::ReadOnly`] for imported events; [`EventError::Invalid`] where the ends no longer
+    /// fit together.
+    pub fn patched(&self, patch: EventPatch, zone: Zone, now: Instant) -> Result<Self, EventError> {
+        self.writable()?;
+        let mut event = self.clone();
+        let Times { span, mut all_day } = self.times;
+        let blamed = if patch.start.is_set() && !patch.end.is_set() { "start_time" } else { "end_time" };
+        let (mut start, mut end) = (Moment::At(span.start()), Moment::At(span.end()));
+        patch.start.apply_to(&mut start);
+        patch.end.apply_to(&mut end);
+        patch.all_day.apply_to(&mut all_day);
+        event.times = times(start, end, all_day, zone, blamed)?;
+        patch.title.apply_to(&mut event.title);
+        patch.description.apply_to(&mut event.description);
+        patch.status.apply_to(&mut event.status);
+        patch.metadata.apply_to(&mut event.metadata);
+        patch.reminders.apply_to(&mut event.reminders);
+        event.version = self.version.next();
+        event.updated_at = now;
+        Ok(event)
+    }
+
+    /// The event marked as deleted.
+    ///
+    /// # Errors
+    /// [`EventError::ReadOnly`] for imported events.
+    pub fn deleted(&self, now: Instant) -> Result<Self, EventError> {
+        self.writable()?;
+        Ok(Self { deleted_at: Some(now), version: self.version.next(), updated_at: now, ..self.clone() })
+    }
+
+    /// Whether the event takes its time from availability (ruling 4.7).
+    pub fn blocks(&self) -> bool {
+        self.deleted_at.is_none() && matches!(self.status, EventStatus::Confirmed | EventStatus::Tentative)
+    }
+
+    fn writable(&self) -> Result<(), EventError> {
+        match self.source {
+            EventSource::Internal => Ok(()),
+            EventSource::ExternalIcal => Err(EventError::ReadOnly(self.id)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use std::str::FromStr;
+
+    use super::*;
+    use crate::NewCalendar;
+
+    fn calendar(zone: &str) -> Calendar {
+        let new = NewCalendar {
+            name: "Work".into(),
+            zone: zone.parse().unwrap(),
+            activity: crate::AgentActivity::Idle,
+            default_reminders: None,
+            metadata: Metadata::default(),
+        };
+        let now = Instant::from_micros(0);
+        Calendar::create(
+            CalendarId::from_str("cal_00000000000000000000000001").unwrap(),
+            OrgId::from_str("org_00000000000000000000000001").unwrap(),
+            None,
+            new,
+            "token".into(),
+            now,
+        )
+    }
+
+    fn event_in(zone: &str, start: &str, end: &str, all_day: bool) -> Result<Event, FieldErrors> {
+        let new = NewEvent {
+            title: "Standup".into(),
+            description: None,
+            start: Moment::parse("start_time", start)?,
+            end: Moment::parse("end_time", end)?,
+            all_day,
+            status: EventStatus::Confirmed,
+            metadata: Metadata::default(),
+            reminders: None,
+        };
+        let id = EventId::from_str("evt_00000000000000000000000001").unwrap();
+        Event::create(id, &calendar(zone), new, Instant::from_micros(5))
+    }
+
+    #[rstest]
+    #[case::an_offset(
+        "UTC",
+        "2026-05-01T09:00:00+02:00",
+        "2026-05-01T10:00:00+02:00",
+        false,
+        "2026-05-01T07:00:00Z",
+        "2026-05-01T08:00:00Z"
+    )]
+    #[case::dates("Europe/Berlin", "2026-05-01", "2026-05-02", true, "2026-04-30T22:00:00Z", "2026-05-01T22:00:00Z")]
+    #[case::the_short_day(
+        "Europe/Berlin",
+        "2026-03-29",
+        "2026-03-30",
+        true,
+        "2026-03-28T23:00:00Z",
+        "2026-03-29T22:00:00Z"
+    )]
+    #[case::the_long_day(
+        "Europe/Berlin",
+        "2026-10-25",
+        "2026-10-26",
+        true,
+        "2026-10-24T22:00:00Z",
+        "2026-10-25T23:00:00Z"
+    )]
+    #[case::leap_day("Asia/Kolkata", "2028-02-29", "2028-03-01", true, "2028-02-28T18:30:00Z", "2028-02-29T18:30:00Z")]
+    #[case::the_last_day("UTC", "2099-12-31", "2100-01-01", true, "2099-12-31T00:00:00Z", "2100-01-01T00:00:00Z")]
+    fn takes_place(
+        #[case] zone: &str,
+        #[case] start: &str,
+        #[case] end: &str,
+        #[case] all_day: bool,
+        #[case] from: &str,
+        #[case] to: &str,
+    ) {
+        let span = event_in(zone, start, end, all_day).unwrap().times.span;
+        assert_eq!((span.start().to_string().as_str(), span.end().to_string().as_str()), (from, to));
+    }
+
+    #[rstest]
+    #[case::end_before_start("2026-05-01T09:00:00Z", "2026-05-01T08:00:00Z", false, "end_time", Code::EndBeforeStart)]
+    #[case::end_at_start("2026-05-01T09:00:00Z", "2026-05-01T09:00:00Z", false, "end_time", Code::EndBeforeStart)]
+    #[case::date_without_all_day("2026-05-01", "2026-05-02", false, "start_time", Code::InvalidTimeFormat)]
+    #[case::no_offset("2026-05-01T09:00:00", "2026-05-02", true, "start_time", Code::InvalidTimeFormat)]
+    #[case::beyond_the_tables("2099-12-31", "2100-01-02", true, "end_time", Code::InvalidTimeFormat)]
+    #[case::a_start_beyond_the_tables("2100-01-01", "2100-01-01", true, "start_time", Code::InvalidTimeFormat)]
+    fn refuses(#[case] start: &str, #[case] end: &str, #[case] all_day: bool, #[case] param: &str, #[case] code: Code) {
+        let error = event_in("UTC", start, end, all_day).unwrap_err().first();
+        assert_eq!((error.param.as_str(), error.code), (param, Some(code)));
+    }
+
+    #[test]
+    fn a_patch_of_one_end_is_checked_against_the_other() {
+        let event = event_in("UTC", "2026-05-01T09:00:00Z", "2026-05-01T10:00:00Z", false).unwrap();
+        let late = EventPatch {
+            start: Patch::Set(Moment::parse("start_time", "2026-05-01T10:00:00Z").unwrap()),
+            ..EventPatch::default()
+        };
+        let Err(EventError::Invalid(errors)) = event.patched(late, Zone::UTC, event.created_at) else {
+            panic!("the start is not before the end");
+        };
+        assert_eq!((errors.first().param.as_str(), errors.first().code), ("start_time", Some(Code::EndBeforeStart)));
+    }
+
+    #[test]
+    fn a_patch_keeps_what_it_does_not_name_and_raises_the_version() {
+        let event = event_in("UTC", "2026-05-01T09:00:00Z", "2026-05-01T10:00:00Z", false).unwrap();
+        let now = Instant::from_micros(9);
+        let patch = EventPatch { title: Patch::Set("Retro".into()), ..EventPatch::default() };
+        let expected = Event { title: "Retro".into(), version: event.version.next(), updated_at: now, ..event.clone() };
+        assert_eq!(event.patched(patch, Zone::UTC, now), Ok(expected));
+    }
+
+    #[test]
+    fn imported_events_are_read_only() {
+        let mut event = event_in("UTC", "2026-05-01T09:00:00Z", "2026-05-01T10:00:00Z", false).unwrap();
+        event.source = EventSource::ExternalIcal;
+        let refused = EventError::ReadOnly(event.id);
+        assert_eq!(event.patched(EventPatch::default(), Zone::UTC, event.created_at), Err(refused.clone()));
+        assert_eq!(event.deleted(event.created_at), Err(refused));
+    }
+
+    #[rstest]
+    #[case(EventStatus::Confirmed, true)]
+    #[case(EventStatus::Tentative, true)]
+    #[case(EventStatus::Cancelled, false)]
+    fn blocking(#[case] status: EventStatus, #[case] blocks: bool) {
+        let mut event = event_in("UTC", "2026-05-01T09:00:00Z", "2026-05-01T10:00:00Z", false).unwrap();
+        event.status = status;
+        assert_eq!(event.blocks(), blocks);
+        assert!(!event.deleted(event.created_at).unwrap().blocks());
+    }
+}

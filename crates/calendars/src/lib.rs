@@ -1,0 +1,31 @@
+//! Agents, calendars and events: what they are and how they change.
+//!
+//! Every rule here is a synchronous, pure function of a snapshot and a command. A service reads the
+//! snapshot through the traits in [`ports`], calls the rule, and commits the [`Change`]s that it
+//! returns; it needs nothing else from this crate.
+
+mod agent;
+mod calendar;
+mod change;
+mod context;
+mod event;
+mod named;
+mod patch;
+pub mod ports;
+mod reminders;
+
+pub(crate) use named::named_values;
+
+pub use agent::{Agent, AgentError, AgentPatch, AgentStatus, AgentType, NewAgent};
+pub use calendar::{AgentActivity, Calendar, CalendarPatch, NewCalendar, Provider};
+pub use change::{Change, calendars_revised};
+pub use context::{Context, ContextEvents, RECENT_MAX, UPCOMING_MAX, UPCOMING_WITHIN};
+pub use event::{
+    DESCRIPTION_MAX, Event, EventError, EventPatch, EventSource, EventStatus, ExternalSync, Moment, NewEvent,
+    TITLE_MAX, Times,
+};
+pub use patch::Patch;
+pub use reminders::{REMINDER_DEFAULT_MINUTES, REMINDER_MINUTES, REMINDERS_MAX, Reminders};
+
+/// The most characters of an agent's or calendar's name.
+pub const NAME_MAX: usize = 255;

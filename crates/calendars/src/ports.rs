@@ -1,0 +1,135 @@
+//! What the rules of this crate need to read. Stores implement these traits; every method takes the
+//! organization, and what belongs to another one is simply absent.
+
+use async_trait::async_trait;
+use kalends_kernel::{AgentId, CalendarId, EventId, Instant, Listed, OrgId, Page, Revision, Span, StoreError};
+
+use crate::{Agent, AgentStatus, AgentType, Calendar, ContextEvents, Event, EventSource, EventStatus};
+
+/// Which agents a list holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AgentFilter {
+    /// Only agents of this type.
+    pub kind: Option<AgentType>,
+    /// Only agents of this status.
+    pub status: Option<AgentStatus>,
+}
+
+/// Reads agents. Decommissioned ones are readable like any other.
+#[async_trait]
+pub trait Agents: Send + Sync {
+    /// The agent, or `None` where the organization has none of that id.
+    async fn find_agent(&self, org: OrgId, id: AgentId) -> Result<Option<Agent>, StoreError>;
+
+    /// Agents by creation, the oldest first.
+    async fn list_agents(&self, org: OrgId, filter: AgentFilter, page: Page) -> Result<Listed<Agent>, StoreError>;
+}
+
+/// Which calendars a list holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CalendarFilter {
+    /// Those of one agent.
+    OfAgent(AgentId),
+    /// Those of all agents.
+    OfAgents,
+    /// Those of all agents and the shared ones.
+    All,
+}
+
+/// Reads calendars that are in sight: neither deleted nor owned by a decommissioned agent.
+#[async_trait]
+pub trait Calendars: Send + Sync {
+    /// The calendar, or `None` where the organization has none of that id in sight.
+    async fn find_calendar(&self, org: OrgId, id: CalendarId) -> Result<Option<Calendar>, StoreError>;
+
+    /// Calendars by creation, the oldest first.
+    async fn list_calendars(
+        &self,
+        org: OrgId,
+        filter: CalendarFilter,
+        page: Page,
+    ) -> Result<Listed<Calendar>, StoreError>;
+}
+
+/// Whose events a list holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventScope {
+    /// Those of one calendar.
+    Calendar(CalendarId),
+    /// Those of all calendars of one agent.
+    Agent(AgentId),
+}
+
+/// Which events a list holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct EventFilter {
+    /// Only events that start at this instant or later.
+    pub start_after: Option<Instant>,
+    /// Only events that start before this instant.
+    pub start_before: Option<Instant>,
+    /// Only events of this status.
+    pub status: Option<EventStatus>,
+    /// Only events of this source.
+    pub source: Option<EventSource>,
+}
+
+/// Reads events that are in sight: not deleted, on a calendar in sight.
+#[async_trait]
+pub trait Events: Send + Sync {
+    /// The event together with the agent that owns its calendar, or `None` where the organization has
+    /// none of that id in sight.
+    async fn find_event(&self, org: OrgId, id: EventId) -> Result<Option<OwnedEvent>, StoreError>;
+
+    /// Events by start, then id.
+    async fn list_events(
+        &self,
+        org: OrgId,
+        scope: EventScope,
+        filter: EventFilter,
+        page: Page,
+    ) -> Result<Listed<Event>, StoreError>;
+
+    /// The events around `now`, cancelled ones left out.
+    async fn context_events(&self, org: OrgId, calendar: CalendarId, now: Instant)
+    -> Result<ContextEvents, StoreError>;
+}
+
+/// An event and whose calendar it stands on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OwnedEvent {
+    /// The event.
+    pub event: Event,
+    /// The agent that owns the calendar; `None` for a shared calendar.
+    pub agent: Option<AgentId>,
+}
+
+/// A calendar whose events decide about availability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BusySource {
+    /// The owner; `None` for a shared calendar.
+    pub agent: Option<AgentId>,
+    /// The calendar.
+    pub calendar: CalendarId,
+    /// What has been scheduled on it so far: while it holds, cached busy times hold.
+    pub revision: Revision,
+}
+
+/// Reads what blocks time.
+#[async_trait]
+pub trait BusyTimes: Send + Sync {
+    /// The calendars in sight of all the given agents, in one query.
+    async fn sources_of_agents(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<BusySource>, StoreError>;
+
+    /// The given calendar as a source, or `None` where it is out of sight.
+    async fn source_of_calendar(&self, org: OrgId, calendar: CalendarId) -> Result<Option<BusySource>, StoreError>;
+
+    /// The spans of all events of `calendar` that block (ruling 4.7) and overlap `window`, with the
+    /// revision at which they were read, in one snapshot. Not clipped, ordered by start, possibly
+    /// overlapping each other. `None` where the calendar is out of sight.
+    async fn blocking_spans(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        window: Span,
+    ) -> Result<Option<(Revision, Vec<Span>)>, StoreError>;
+}

@@ -1,0 +1,50 @@
+//! How a store fails, said without naming a driver.
+
+use std::fmt;
+
+/// A failure of a store, behind every port that reads or commits.
+///
+/// Absence is never an error: ports return `Option` for it.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The store does not answer now; the same call may succeed later.
+    #[error("the store does not answer")]
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// A row holds what no version of the program writes.
+    #[error("corrupt row: {0}")]
+    Corrupt(CorruptRow),
+    /// The store refused a statement for a reason that no caller can mend.
+    #[error("the store failed")]
+    Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// Where a corrupt value stands, so that an operator can find it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CorruptRow {
+    /// The table.
+    pub table: &'static str,
+    /// The column.
+    pub column: &'static str,
+    /// The row's identifier.
+    pub id: String,
+    /// What is wrong with the value.
+    pub detail: String,
+}
+
+impl fmt::Display for CorruptRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{} of {}: {}", self.table, self.column, self.id, self.detail)
+    }
+}
+
+impl StoreError {
+    /// A corrupt value at a place.
+    pub fn corrupt(
+        table: &'static str,
+        column: &'static str,
+        id: impl fmt::Display,
+        detail: impl fmt::Display,
+    ) -> Self {
+        Self::Corrupt(CorruptRow { table, column, id: id.to_string(), detail: detail.to_string() })
+    }
+}

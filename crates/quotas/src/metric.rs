@@ -1,0 +1,101 @@
+//! What a plan limits.
+
+/// How use of a metric is counted (ruling 3.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counted {
+    /// What exists now: not deleted, not decommissioned.
+    Existing,
+    /// What was used since the start of the UTC month.
+    Monthly,
+}
+
+/// Something that a plan limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Metric {
+    /// Agents that are not decommissioned.
+    Agents,
+    /// Calendars in sight.
+    Calendars,
+    /// Events created in the month.
+    Events,
+    /// Authenticated requests in the month.
+    ApiCalls,
+    /// Webhook messages in the month, once per endpoint.
+    WebhookDeliveries,
+    /// Availability reads in the month.
+    AvailabilityQueries,
+    /// iCal subscriptions.
+    IcalSubscriptions,
+    /// Scheduling proposals in the month.
+    Proposals,
+    /// Webhook endpoints.
+    WebhookEndpoints,
+    /// Agent-scoped keys.
+    ScopedKeys,
+    /// Recurring series that have not ended.
+    RecurringEvents,
+    /// Booking pages.
+    BookingPages,
+}
+
+impl Metric {
+    /// Every metric, in the order of the specification.
+    pub const ALL: [Self; 12] = [
+        Self::Agents,
+        Self::Calendars,
+        Self::Events,
+        Self::ApiCalls,
+        Self::WebhookDeliveries,
+        Self::AvailabilityQueries,
+        Self::IcalSubscriptions,
+        Self::Proposals,
+        Self::WebhookEndpoints,
+        Self::ScopedKeys,
+        Self::RecurringEvents,
+        Self::BookingPages,
+    ];
+
+    /// The name in JSON and in stores.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Agents => "agents",
+            Self::Calendars => "calendars",
+            Self::Events => "events",
+            Self::ApiCalls => "api_calls",
+            Self::WebhookDeliveries => "webhook_deliveries",
+            Self::AvailabilityQueries => "availability_queries",
+            Self::IcalSubscriptions => "ical_subscriptions",
+            Self::Proposals => "proposals",
+            Self::WebhookEndpoints => "webhook_endpoints",
+            Self::ScopedKeys => "scoped_keys",
+            Self::RecurringEvents => "recurring_events",
+            Self::BookingPages => "booking_pages",
+        }
+    }
+
+    /// The metric of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|metric| metric.as_str() == name)
+    }
+
+    /// How use is counted.
+    pub const fn counted(self) -> Counted {
+        match self {
+            Self::Events | Self::ApiCalls | Self::WebhookDeliveries | Self::AvailabilityQueries | Self::Proposals => {
+                Counted::Monthly
+            }
+            Self::Agents
+            | Self::Calendars
+            | Self::IcalSubscriptions
+            | Self::WebhookEndpoints
+            | Self::ScopedKeys
+            | Self::RecurringEvents
+            | Self::BookingPages => Counted::Existing,
+        }
+    }
+
+    pub(crate) const fn index(self) -> usize {
+        self as usize
+    }
+}

@@ -1,0 +1,81 @@
+//! The UTC month, in which monthly quotas are counted.
+
+use std::fmt;
+
+use kalends_kernel::{CivilDate, Elapsed, Instant, Zone};
+
+/// A month on the UTC line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Period {
+    year: i32,
+    month: u32,
+}
+
+impl Period {
+    /// The month in which `instant` lies.
+    pub fn of(instant: Instant) -> Self {
+        let (year, month, _) = instant.utc_date().year_month_day();
+        Self { year, month }
+    }
+
+    /// The month as stores keep it: `year * 100 + month`.
+    pub fn number(self) -> i64 {
+        i64::from(self.year) * 100 + i64::from(self.month)
+    }
+
+    /// The first instant of the month.
+    pub fn start(self) -> Instant {
+        midnight(self.year, self.month)
+    }
+
+    /// The first instant of the next month.
+    pub fn end(self) -> Instant {
+        if self.month == 12 { midnight(self.year + 1, 1) } else { midnight(self.year, self.month + 1) }
+    }
+
+    /// Whole seconds from `now` to the start of the next month, rounded up and at least one: what
+    /// `Retry-After` says.
+    pub fn seconds_left(self, now: Instant) -> i64 {
+        (self.end() + Elapsed::micros(999_999) - now).as_seconds().max(1)
+    }
+}
+
+fn midnight(year: i32, month: u32) -> Instant {
+    CivilDate::new(year, month, 1).and_then(|first| Zone::UTC.to_instant(first.midnight())).unwrap_or(Instant::HORIZON)
+}
+
+impl fmt::Display for Period {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}-{:02}", self.year, self.month)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("2026-12-31T23:59:59.999999Z", "2026-12-01T00:00:00Z", "2027-01-01T00:00:00Z", 1)]
+    #[case("2028-02-01T00:00:00Z", "2028-02-01T00:00:00Z", "2028-03-01T00:00:00Z", 29 * 86_400)]
+    #[case("2099-12-15T00:00:00Z", "2099-12-01T00:00:00Z", "2100-01-01T00:00:00Z", 17 * 86_400)]
+    fn the_month_of(#[case] at: &str, #[case] start: &str, #[case] end: &str, #[case] left: i64) {
+        let at: Instant = at.parse().unwrap();
+        let period = Period::of(at);
+        assert_eq!((period.start().to_string().as_str(), period.end().to_string().as_str()), (start, end));
+        assert_eq!(period.seconds_left(at), left);
+    }
+
+    proptest! {
+        #[test]
+        fn months_partition_the_line(micros in 0..Instant::HORIZON.as_micros()) {
+            let at = Instant::from_micros(micros);
+            let period = Period::of(at);
+            prop_assert!(period.start() <= at && at < period.end());
+            prop_assert!(Period::of(period.end()) > period);
+            prop_assert_eq!(Period::of(period.end()).start(), period.end());
+        }
+    }
+}

@@ -1,0 +1,193 @@
+-- The foundation: accounts, agents, calendars, events, and what every change leaves behind.
+--
+-- Instants are microseconds since 1970-01-01T00:00:00Z. Identifiers are bare UUIDs (version 7).
+-- Keys and indexes of tenant tables begin with org_id, so that they can be distributed by it; the
+-- look-ups that know no organization yet (key hash, feed token, address, scope) have their own.
+
+CREATE TABLE organizations (
+    id              UUID NOT NULL,
+    name            TEXT    NOT NULL,
+    plan            TEXT    NOT NULL,
+    -- A JSON object of limits that differ from the plan's, or null.
+    limit_overrides TEXT,
+    test            BOOLEAN NOT NULL,
+    email           TEXT,
+    verified_at     BIGINT,
+    waitlisted_at   BIGINT,
+    accepted_terms  TEXT,
+    accepted_at     BIGINT,
+    version         BIGINT  NOT NULL,
+    created_at      BIGINT  NOT NULL,
+    CONSTRAINT organizations_pk PRIMARY KEY (id),
+    CONSTRAINT organizations_email_unique UNIQUE (email)
+);
+
+CREATE TABLE api_keys (
+    org_id     UUID NOT NULL,
+    id         UUID NOT NULL,
+    kind       TEXT   NOT NULL,
+    -- SHA-256 of the whole key.
+    hash       BYTEA  NOT NULL,
+    prefix     TEXT   NOT NULL,
+    created_at BIGINT NOT NULL,
+    revoked_at BIGINT,
+    CONSTRAINT api_keys_pk PRIMARY KEY (org_id, id),
+    CONSTRAINT api_keys_hash_unique UNIQUE (hash)
+);
+
+CREATE TABLE verification_codes (
+    org_id     UUID NOT NULL,
+    hash       BYTEA   NOT NULL,
+    expires_at BIGINT  NOT NULL,
+    attempts   INTEGER NOT NULL,
+    version    BIGINT  NOT NULL,
+    CONSTRAINT verification_codes_pk PRIMARY KEY (org_id)
+);
+
+CREATE TABLE terms_acceptances (
+    org_id      UUID,
+    version     TEXT   NOT NULL,
+    accepted_at BIGINT NOT NULL
+);
+CREATE INDEX terms_acceptances_by_org ON terms_acceptances (org_id, accepted_at);
+
+-- One row. Raised by whatever changes whom a key speaks for; see the look-up of principals.
+CREATE TABLE principals_epoch (
+    one   INTEGER NOT NULL,
+    epoch BIGINT  NOT NULL,
+    CONSTRAINT principals_epoch_pk PRIMARY KEY (one),
+    CONSTRAINT principals_epoch_one CHECK (one = 1)
+);
+INSERT INTO principals_epoch (one, epoch) VALUES (1, 1);
+
+CREATE TABLE agents (
+    org_id      UUID NOT NULL,
+    id          UUID NOT NULL,
+    name        TEXT   NOT NULL,
+    type        TEXT   NOT NULL,
+    description TEXT,
+    status      TEXT   NOT NULL,
+    metadata    TEXT   NOT NULL,
+    version     BIGINT NOT NULL,
+    created_at  BIGINT NOT NULL,
+    updated_at  BIGINT NOT NULL,
+    CONSTRAINT agents_pk PRIMARY KEY (org_id, id)
+);
+CREATE INDEX agents_by_creation ON agents (org_id, created_at, id);
+
+CREATE TABLE calendars (
+    org_id            UUID NOT NULL,
+    id                UUID NOT NULL,
+    -- Null for a calendar that the organization shares.
+    agent_id          UUID,
+    name              TEXT   NOT NULL,
+    timezone          TEXT   NOT NULL,
+    metadata          TEXT   NOT NULL,
+    external_id       TEXT,
+    provider          TEXT,
+    agent_status      TEXT   NOT NULL,
+    -- A JSON array of minutes, or null for the default.
+    default_reminders TEXT,
+    feed_token        TEXT   NOT NULL,
+    revision          BIGINT NOT NULL,
+    version           BIGINT NOT NULL,
+    created_at        BIGINT NOT NULL,
+    updated_at        BIGINT NOT NULL,
+    deleted_at        BIGINT,
+    CONSTRAINT calendars_pk PRIMARY KEY (org_id, id),
+    CONSTRAINT calendars_feed_token_unique UNIQUE (feed_token)
+);
+CREATE INDEX calendars_by_creation ON calendars (org_id, created_at, id);
+CREATE INDEX calendars_by_agent ON calendars (org_id, agent_id, created_at, id);
+
+CREATE TABLE events (
+    org_id      UUID NOT NULL,
+    id          UUID NOT NULL,
+    calendar_id UUID NOT NULL,
+    -- Title, description and metadata, sealed together under a data key.
+    content     TEXT    NOT NULL,
+    start_at    BIGINT  NOT NULL,
+    end_at      BIGINT  NOT NULL,
+    all_day     BOOLEAN NOT NULL,
+    status      TEXT    NOT NULL,
+    source      TEXT    NOT NULL,
+    -- A JSON array of minutes, or null to inherit the calendar's.
+    reminders   TEXT,
+    version     BIGINT  NOT NULL,
+    created_at  BIGINT  NOT NULL,
+    updated_at  BIGINT  NOT NULL,
+    deleted_at  BIGINT,
+    CONSTRAINT events_pk PRIMARY KEY (org_id, id),
+    CONSTRAINT events_end_after_start CHECK (end_at > start_at)
+);
+-- Lists and contexts.
+CREATE INDEX events_by_start ON events (org_id, calendar_id, start_at, id) WHERE deleted_at IS NULL;
+-- Busy times: what ends after the start of a window, without touching the rows.
+CREATE INDEX events_blocking ON events (org_id, calendar_id, end_at, start_at)
+    WHERE deleted_at IS NULL AND status IN ('confirmed', 'tentative');
+
+-- Use of the metrics that a plan limits by the month. period is year * 100 + month (UTC).
+CREATE TABLE usage_counters (
+    org_id UUID NOT NULL,
+    metric TEXT    NOT NULL,
+    period BIGINT  NOT NULL,
+    used   BIGINT  NOT NULL,
+    CONSTRAINT usage_counters_pk PRIMARY KEY (org_id, metric, period)
+);
+
+-- Messages to webhook endpoints, stored with the change that they announce.
+CREATE TABLE outbox (
+    org_id           UUID NOT NULL,
+    id               UUID NOT NULL,
+    event_type       TEXT   NOT NULL,
+    -- Sealed JSON.
+    payload          TEXT   NOT NULL,
+    resource_version BIGINT NOT NULL,
+    created_at       BIGINT NOT NULL,
+    CONSTRAINT outbox_pk PRIMARY KEY (org_id, id)
+);
+
+CREATE TABLE audit_log (
+    org_id           UUID NOT NULL,
+    id               UUID NOT NULL,
+    action           TEXT   NOT NULL,
+    actor_key_prefix TEXT,
+    agent_id         UUID,
+    resource         TEXT   NOT NULL,
+    ip               TEXT,
+    status           INTEGER NOT NULL,
+    method           TEXT   NOT NULL,
+    path             TEXT   NOT NULL,
+    duration_us      BIGINT NOT NULL,
+    request_id       UUID NOT NULL,
+    created_at       BIGINT NOT NULL,
+    CONSTRAINT audit_log_pk PRIMARY KEY (org_id, id)
+);
+
+-- Answers kept for 24 hours under an Idempotency-Key. The scope is the SHA-256 of caller, route and key.
+CREATE TABLE idempotent_answers (
+    scope            BYTEA  NOT NULL,
+    org_id           UUID NOT NULL,
+    -- SHA-256 of the concrete address and the body.
+    fingerprint      BYTEA  NOT NULL,
+    status           INTEGER NOT NULL,
+    resource_version BIGINT,
+    -- Sealed, or null for an answer without a body.
+    body             TEXT,
+    created_at       BIGINT NOT NULL,
+    expires_at       BIGINT NOT NULL,
+    CONSTRAINT idempotent_answers_pk PRIMARY KEY (scope)
+);
+CREATE INDEX idempotent_answers_by_expiry ON idempotent_answers (expires_at);
+
+-- The data keys that seal fields, each wrapped under a master key.
+CREATE TABLE data_keys (
+    id         UUID NOT NULL,
+    -- Which master key wraps it: the first bytes of that key's SHA-256, in hexadecimal.
+    master     TEXT   NOT NULL,
+    wrapped    TEXT   NOT NULL,
+    -- 'reading' (published, not yet used to write) or 'writing'.
+    state      TEXT   NOT NULL,
+    created_at BIGINT NOT NULL,
+    CONSTRAINT data_keys_pk PRIMARY KEY (id)
+);

@@ -1,0 +1,53 @@
+//! The programs that tests and campaigns start, built before them.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+
+use crate::process;
+use crate::workspace::Workspace;
+
+/// The package of the server's binary.
+pub(crate) const SERVER: &str = "kalends-server";
+/// The package of the load and crash campaigns.
+pub(crate) const BENCH: &str = "kalends-bench";
+
+/// Which of Cargo's profiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Profile {
+    Debug,
+    Release,
+}
+
+/// Builds all packages with their tests in one go, so that nothing is compiled again with other features.
+pub(crate) fn build_workspace() -> Result<()> {
+    process::run(&mut process::cargo(["build", "--workspace", "--bins", "--tests"]))
+}
+
+/// Builds the binaries of these packages.
+pub(crate) fn build(profile: Profile, packages: &[&str]) -> Result<()> {
+    let mut cargo = process::cargo(["build"]);
+    if profile == Profile::Release {
+        cargo.arg("--release");
+    }
+    process::run(cargo.args(packages.iter().flat_map(|package| ["--package", package])))
+}
+
+/// Where the server's binary lies once it is built.
+pub(crate) fn server(workspace: &Workspace, profile: Profile) -> Result<PathBuf> {
+    binary(workspace, profile, SERVER, "kalends")
+}
+
+/// Where the campaigns' binary lies once it is built.
+pub(crate) fn bench(workspace: &Workspace, profile: Profile) -> Result<PathBuf> {
+    binary(workspace, profile, BENCH, BENCH)
+}
+
+fn binary(workspace: &Workspace, profile: Profile, package: &str, name: &str) -> Result<PathBuf> {
+    workspace.package(package).with_context(|| format!("the workspace has no package `{package}`"))?;
+    let folder = match profile {
+        Profile::Debug => "debug",
+        Profile::Release => "release",
+    };
+    Ok(workspace.target.join(folder).join(name))
+}

@@ -1,0 +1,54 @@
+//! Headers for a run of several steps, each with the time it took.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+/// A run of named steps.
+pub(crate) struct Steps {
+    began: Instant,
+}
+
+impl Steps {
+    /// Starts the clock.
+    pub(crate) fn begin() -> Self {
+        Self { began: Instant::now() }
+    }
+
+    /// Runs one step between a header and the time it took.
+    pub(crate) fn step(&self, name: &str, run: impl FnOnce() -> Result<()>) -> Result<()> {
+        let began = Instant::now();
+        self.header(name);
+        run()?;
+        eprintln!("== {name}: {}", shown(began.elapsed()));
+        Ok(())
+    }
+
+    /// Runs the last step: what it prints ends the output.
+    pub(crate) fn last(&self, name: &str, run: impl FnOnce() -> Result<()>) -> Result<()> {
+        self.header(name);
+        run()
+    }
+
+    fn header(&self, name: &str) {
+        eprintln!("\n== {name} (after {})", shown(self.began.elapsed()));
+    }
+}
+
+fn shown(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..60 => format!("{seconds} s"),
+        seconds => format!("{} min {:02} s", seconds / 60, seconds % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_read_easily() {
+        assert_eq!(shown(Duration::from_millis(59_999)), "59 s");
+        assert_eq!(shown(Duration::from_secs(125)), "2 min 05 s");
+    }
+}
