@@ -1,10 +1,29 @@
 //! What Kalends offers: every use case is authorize, read, decide, commit.
 //!
-//! Nothing here knows of HTTP or SQL. Stores, mail, time and randomness come through ports.
+//! Nothing here knows of HTTP or SQL. Stores, mail, time and randomness come through ports. The use
+//! cases are methods of [`App`]; each stands in the module named after what it concerns.
 
+mod actor;
+mod agents;
+mod app;
+mod availability;
+mod busy_cache;
+mod calendars;
 mod change_set;
 mod commit_queue;
+mod events;
+mod idempotency;
+pub mod operations;
+pub mod operators;
 pub mod ports;
+mod principals;
+mod refusal;
+mod sign_up;
 
+pub use actor::{Actor, Idempotency, IfMatch, Request, etag};
+pub use app::{App, Parts, Settings};
 pub use change_set::{Answer, ChangeSet, Charge, Guard, StoredAnswer};
 pub use commit_queue::{ApplyBatch, BATCH_MAX, CommitQueue};
+pub use events::EventPath;
+pub use idempotency::{Repeater, RunningGuard};
+pub use refusal::{Missing, Refusal};

@@ -13,6 +13,8 @@ use kalends_kernel::{Elapsed, Instant, Span};
 const SIZES: [(u32, usize); 4] = [(1_000, 401), (10_000, 101), (100_000, 31), (1_000_000, 11)];
 /// 2026-03-01T00:00:00Z.
 const ORIGIN: Instant = Instant::from_micros(1_772_323_200_000_000);
+/// The inputs of a size have so many spans together at least.
+const VARIED: u32 = 200_000;
 /// From one start to the next on average: 1,000 in 30 days.
 const APART: Elapsed = Elapsed::seconds(2_592);
 
@@ -50,54 +52,69 @@ struct Measured {
 fn cases(count: u32) -> Vec<Case> {
     const SORT_AND_SWEEP: &str = "plain sort_unstable and sweep";
     const SWEEP: &str = "plain sweep of sorted";
-
-    let unsorted = random_spans(count);
-    let sorted = in_order(&unsorted);
-    let (first, second) = unsorted.split_at(unsorted.len() / 2);
-    let halves = [in_order(first), in_order(second)];
-    let runs = halves.concat();
-    let [first, second] = halves.map(BusySet::from_unsorted);
-    let in_halves = first.len() + second.len();
-    let busy = Rc::new(BusySet::from_unsorted(sorted.clone()));
-    let merged = busy.len();
+    const SWEEP_APART: &str = "plain sweep of sorted, none of which meet";
 
     let everything = window(ORIGIN, Elapsed::micros(APART.as_micros() * i64::from(count)));
     let month = window(everything.end() - Elapsed::days(30), Elapsed::days(30));
-    let offered = half_hours(month, &busy).count();
-    let [free_in, slots, slots_of_a_month] = [(); 3].map(|()| Rc::clone(&busy));
-    let given = |spans: &[Span]| {
-        let spans = spans.to_vec();
-        move || spans.clone()
+    let inputs: Vec<Vec<Span>> = (1..=(VARIED / count).max(1)).map(|seed| random_spans(count, seed.into())).collect();
+    let all = |input: &dyn Fn(&[Span]) -> Vec<Span>| inputs.iter().map(|spans| input(spans)).collect::<Vec<_>>();
+    let halves = |spans: &[Span]| {
+        let (first, second) = spans.split_at(spans.len() / 2);
+        [in_order(first), in_order(second)]
     };
 
+    let [unsorted, unsorted_too] = [(); 2].map(|()| turns(inputs.clone()));
+    let [sorted, sorted_too] = [(); 2].map(|()| turns(all(&in_order)));
+    let [apart, apart_too] =
+        [(); 2].map(|()| turns(all(&|spans| BusySet::from_unsorted(spans.to_vec()).spans().to_vec())));
+    let runs = turns(all(&|spans| halves(spans).concat()));
+    let pairs = turns(inputs.iter().map(|spans| halves(spans).map(BusySet::from_unsorted)).map(Rc::new).collect());
+    let [set, set_too, set_again] =
+        [(); 3].map(|()| turns(inputs.iter().cloned().map(BusySet::from_unsorted).map(Rc::new).collect()));
     vec![
-        case(SORT_AND_SWEEP, unsorted.len(), given(&unsorted), plain_sort_and_sweep),
-        case("from_unsorted", unsorted.len(), given(&unsorted), BusySet::from_unsorted).beside(SORT_AND_SWEEP),
-        case(SWEEP, sorted.len(), given(&sorted), plain_sweep),
-        case("from_unsorted of sorted", sorted.len(), given(&sorted), BusySet::from_unsorted).beside(SWEEP),
-        case("from_runs of two sorted halves", runs.len(), given(&runs), BusySet::from_runs),
-        case("union of two halves", in_halves, || (), move |()| first.union(&second)),
-        case("free_in of everything", merged, || (), move |()| free_in.free_in(everything)),
-        case("free_slots of everything", merged, || (), move |()| consume(half_hours(everything, &slots))),
+        case(SORT_AND_SWEEP, unsorted, Vec::len, plain_sort_and_sweep),
+        case("from_unsorted", unsorted_too, Vec::len, BusySet::from_unsorted).beside(SORT_AND_SWEEP),
+        case(SWEEP, sorted, Vec::len, plain_sweep),
+        case("from_unsorted of sorted", sorted_too, Vec::len, BusySet::from_unsorted).beside(SWEEP),
+        case(SWEEP_APART, apart, Vec::len, plain_sweep),
+        case("from_unsorted of the same", apart_too, Vec::len, BusySet::from_unsorted).beside(SWEEP_APART),
+        case("from_runs of two sorted halves", runs, Vec::len, BusySet::from_runs),
+        case("union of two halves", pairs, |pair| pair[0].len() + pair[1].len(), |pair| pair[0].union(&pair[1])),
+        case("free_in of everything", set, |busy| busy.len(), move |busy| busy.free_in(everything)),
+        case(
+            "free_slots of everything",
+            set_too,
+            |busy| busy.len(),
+            move |busy| consume(half_hours(everything, &busy)),
+        ),
         case(
             "free_slots of 30 days, ns a slot",
-            offered,
-            || (),
-            move |()| consume(half_hours(month, &slots_of_a_month)),
+            set_again,
+            move |busy| half_hours(month, busy).count(),
+            move |busy| consume(half_hours(month, &busy)),
         ),
     ]
+}
+
+/// The inputs, one after the other, over and over: a processor learns a short one by heart.
+fn turns<I: Clone>(inputs: Vec<I>) -> impl FnMut() -> I {
+    let mut next = 0;
+    move || {
+        next = (next + 1) % inputs.len();
+        inputs[next].clone()
+    }
 }
 
 /// A case that makes its input anew each time, outside of what is measured.
 fn case<I, O>(
     name: &'static str,
-    units: usize,
     mut input: impl FnMut() -> I + 'static,
+    units: impl Fn(&I) -> usize + 'static,
     mut operation: impl FnMut(I) -> O + 'static,
 ) -> Case {
-    let units = u32::try_from(units).map_or(f64::INFINITY, f64::from);
     let run = move || {
         let input = black_box(input());
+        let units = u32::try_from(units(&input)).map_or(f64::INFINITY, f64::from);
         let timer = Timer::now();
         let output = black_box(operation(input));
         let elapsed = timer.elapsed();
@@ -175,9 +192,9 @@ fn in_order(spans: &[Span]) -> Vec<Span> {
     spans
 }
 
-/// Spans of 15 to 60 minutes that start anywhere, the same ones at each run.
-fn random_spans(count: u32) -> Vec<Span> {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+/// Spans of 15 to 60 minutes that start anywhere, the same ones for the same seed.
+fn random_spans(count: u32, seed: u64) -> Vec<Span> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut below = |bound: i64| {
         state ^= state << 13;
         state ^= state >> 7;

@@ -1,5 +1,7 @@
 //! Sets of busy time and their algebra.
 
+use std::hint::select_unpredictable;
+
 use kalends_kernel::{Elapsed, Instant, Span};
 
 /// Time that is taken: half-open spans, sorted, of which no two overlap or touch.
@@ -122,20 +124,24 @@ impl BusySet {
     /// What is busy in this set or in `other`: one linear merge.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
-        let (mut ours, mut theirs) = (self.0.as_slice(), other.0.as_slice());
-        let mut union = Vec::with_capacity(ours.len() + theirs.len());
-        while let (Some((our, our_rest)), Some((their, their_rest))) = (ours.split_first(), theirs.split_first()) {
-            if our.start() <= their.start() {
-                append(&mut union, *our);
-                ours = our_rest;
-            } else {
-                append(&mut union, *their);
-                theirs = their_rest;
-            }
+        let (ours, theirs) = (self.0.as_slice(), other.0.as_slice());
+        let (Some(our_first), Some(their_first)) = (ours.first(), theirs.first()) else {
+            return if ours.is_empty() { other.clone() } else { self.clone() };
+        };
+        let first = *our_first.min(their_first);
+        let mut merging = Merging::at(0, first);
+        let mut union = vec![first; ours.len() + theirs.len()];
+        let (mut our, mut their) = (0, 0);
+        while let (Some(our_next), Some(their_next)) = (ours.get(our), theirs.get(their)) {
+            let is_ours = our_next.start() <= their_next.start();
+            our += usize::from(is_ours);
+            their += usize::from(!is_ours);
+            merging.add(select_unpredictable(is_ours, *our_next, *their_next), &mut union);
         }
-        for span in ours.iter().chain(theirs) {
-            append(&mut union, *span);
+        for next in ours.iter().skip(our).chain(theirs.iter().skip(their)) {
+            merging.add(*next, &mut union);
         }
+        union.truncate(merging.at + 1);
         Self(union)
     }
 
@@ -200,36 +206,45 @@ struct Swept {
 
 /// Merges in place, up to the first span that is out of order.
 fn sweep(spans: &mut [Span]) -> Swept {
-    let Some(&(mut last)) = spans.first() else { return Swept { kept: 0, read: 0 } };
-    let mut kept = 0;
-    for read in 1..spans.len() {
+    let met = spans.windows(2).position(|pair| pair[0].end() >= pair[1].start());
+    // What is merged already is only looked at.
+    let Some(met) = met else { return Swept { kept: spans.len(), read: spans.len() } };
+    let mut merging = Merging::at(met, spans[met]);
+    for read in met + 1..spans.len() {
         let next = spans[read];
-        if next.start() < last.start() {
-            spans[kept] = last;
-            return Swept { kept: kept + 1, read };
+        if next.start() < merging.start {
+            return Swept { kept: merging.at + 1, read };
         }
-        // No branch on whether the two meet: half of the guesses would be wrong.
-        let apart = last.end() < next.start();
-        spans[kept] = last;
-        kept += usize::from(apart);
-        last = hull(if apart { next } else { last }, next);
+        merging.add(next, spans);
     }
-    spans[kept] = last;
-    Swept { kept: kept + 1, read: spans.len() }
+    Swept { kept: merging.at + 1, read: spans.len() }
 }
 
-/// Adds a span that starts no earlier than any in `spans`, which are merged already.
-fn append(spans: &mut Vec<Span>, next: Span) {
-    match spans.last_mut() {
-        Some(last) if next.start() <= last.end() => *last = hull(*last, next),
-        _ => spans.push(next),
-    }
+/// The span that the ones coming next may still extend, and where it stands.
+struct Merging {
+    start: Instant,
+    end: Instant,
+    at: usize,
 }
 
-/// From where the first begins to where the last of the two ends.
-fn hull(first: Span, next: Span) -> Span {
-    // Never the fallback: an end that is no earlier than that of `first` is after its start.
-    Span::new(first.start(), first.end().max(next.end())).unwrap_or(first)
+impl Merging {
+    /// Begins with `span`, which stands at that index.
+    fn at(at: usize, span: Span) -> Self {
+        Self { start: span.start(), end: span.end(), at }
+    }
+
+    /// Extends the current span by `next`, which starts no earlier, or begins another one with it.
+    ///
+    /// Selects instead of branching: whether spans meet is hard to predict, and a wrong guess costs
+    /// more than all the rest.
+    fn add(&mut self, next: Span, merged: &mut [Span]) {
+        let apart = self.end < next.start();
+        self.at += usize::from(apart);
+        self.start = select_unpredictable(apart, next.start(), self.start);
+        self.end = self.end.max(next.end());
+        // Never the fallback: the end is no earlier than that of `next`, the start no later.
+        merged[self.at] = Span::new(self.start, self.end).unwrap_or(next);
+    }
 }
 
 /// Iterates over the time between busy spans.

@@ -246,14 +246,13 @@ impl Grid {
     /// The positions whose slots lie inside `gap`, which does not begin before the origin.
     fn positions(self, gap: Span) -> Range<u64> {
         let from_origin = |at: Instant| at.as_micros().abs_diff(self.origin.as_micros());
-        let room = from_origin(gap.end()).checked_sub(self.length);
-        match room.and_then(|room| room.checked_div(self.step)) {
-            Some(last) if self.length > 0 => {
-                let first = from_origin(gap.start()).div_ceil(self.step);
-                first.min(last + 1)..last + 1
-            }
-            _ => 0..0,
+        let (start, end) = (from_origin(gap.start()), from_origin(gap.end()));
+        // Most gaps of a busy calendar are too short, and a division costs more than all the rest.
+        if self.length == 0 || self.step == 0 || end - start < self.length {
+            return 0..0;
         }
+        let (first, last) = (start.div_ceil(self.step), (end - self.length) / self.step);
+        first..first.max(last + 1)
     }
 
     /// The slot at a position. The fallback of a slot beyond the end of time is never taken for a

@@ -76,6 +76,18 @@ impl FieldErrors {
         parsed.map_err(|error| self.push(error)).ok()
     }
 
+    /// Notes all of `others`.
+    pub fn extend(&mut self, others: &Self) {
+        self.0.extend_from_slice(&others.0);
+    }
+
+    /// Notes all of `others` as fields below `parent`: `title` becomes `events[3].title`.
+    pub fn extend_below(&mut self, parent: &str, others: &Self) {
+        self.0.extend(
+            others.0.iter().map(|error| FieldError { param: format!("{parent}.{}", error.param), ..error.clone() }),
+        );
+    }
+
     /// `Ok` where nothing was noted.
     ///
     /// # Errors

@@ -87,6 +87,12 @@ macro_rules! ids {
             }
         }
 
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
         impl FromStr for $name {
             type Err = IdError;
 

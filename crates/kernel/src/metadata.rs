@@ -55,9 +55,9 @@ impl Metadata {
         &self.0
     }
 
-    /// The entries, as a JSON value.
-    pub fn into_value(self) -> Value {
-        Value::Object(self.0)
+    /// The entries, owned.
+    pub fn into_map(self) -> Map<String, Value> {
+        self.0
     }
 }
 

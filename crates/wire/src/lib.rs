@@ -1,1 +1,37 @@
-//! Being written.
+//! The JSON of every resource: the same over REST, webhooks, export and tools.
+//!
+//! Answers are built from domain values and never the other way round; requests are read by serde and
+//! then parsed into domain commands, collecting every field error with its path (`reminders[2]`).
+//! Agents, calendars and events answer in camelCase and are asked in snake_case, as the specification
+//! has it.
+
+mod agent;
+mod availability;
+mod calendar;
+mod context;
+mod error;
+mod event;
+mod list;
+mod names;
+mod patch;
+mod plan;
+mod sign_up;
+mod system;
+
+pub use agent::{Agent, CreateAgent, ListAgents, UpdateAgent};
+pub use availability::{
+    Across, AcrossAgents, AgentAvailability, AvailabilityOf, AvailabilityState, CalendarAvailability, Found, Of, Slot,
+    render,
+};
+pub use calendar::{Calendar, CreateCalendar, IncludeCalendars, ListCalendars, UpdateCalendar};
+pub use context::CalendarContext;
+pub use error::{ErrorBody, ErrorEnvelope};
+pub use event::{CreateEvent, CreateEventBatch, Event, EventBatch, ExternalSync, ListEvents, UpdateEvent};
+pub use list::{List, Paging};
+pub use names::{AgentActivity, AgentStatus, AgentType, EventSource, EventStatus, ExternalSyncStatus, Provider};
+pub use plan::{Plan, PlanLimits, Plans};
+pub use sign_up::{CheckedSignUp, SignUp, SignUpExisting, SignedUp, Terms, Verified, Verify};
+pub use system::Health;
+
+/// Why a request is not valid: every field at fault.
+pub use kalends_kernel::FieldErrors;

@@ -1,0 +1,113 @@
+//! Who asks, and for what: the context that every use case begins with.
+
+use std::{net::IpAddr, sync::Arc};
+
+use kalends_accounts::{Principal, Reach};
+use kalends_kernel::{AgentId, Instant, OrgId, RequestId, Version};
+use kalends_quotas::{Feature, Metric};
+
+use crate::{Refusal, operations::Operation};
+
+/// One request.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Its identifier, shown in every answer.
+    pub id: RequestId,
+    /// The caller's address.
+    pub ip: Option<IpAddr>,
+    /// What is asked for.
+    pub operation: &'static Operation,
+    /// When it arrived.
+    pub started: Instant,
+    /// Under which key its answer is kept, if it is.
+    pub idempotency: Option<Idempotency>,
+}
+
+/// The identity of a request that may be repeated (ruling 2.8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Idempotency {
+    /// SHA-256 of caller, route and key.
+    pub scope: [u8; 32],
+    /// SHA-256 of the concrete address and body.
+    pub fingerprint: [u8; 32],
+}
+
+/// An authenticated caller and its request.
+#[derive(Debug, Clone)]
+pub struct Actor {
+    /// Whom the key speaks for.
+    pub principal: Arc<Principal>,
+    /// The request.
+    pub request: Request,
+}
+
+impl Actor {
+    /// The caller's organization.
+    pub fn org(&self) -> OrgId {
+        self.principal.org
+    }
+
+    /// Allows what concerns the organization as a whole.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfReach`] for an agent's key.
+    pub fn for_organization(&self) -> Result<(), Refusal> {
+        match self.principal.reach {
+            Reach::Organization => Ok(()),
+            Reach::Agent(_) => Err(Refusal::OutOfReach),
+        }
+    }
+
+    /// Allows what belongs to `agent`; `None` is what the organization shares.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfReach`] for another agent's key.
+    pub fn for_agent(&self, agent: Option<AgentId>) -> Result<(), Refusal> {
+        match self.principal.reach {
+            Reach::Organization => Ok(()),
+            Reach::Agent(own) if agent == Some(own) => Ok(()),
+            Reach::Agent(_) => Err(Refusal::OutOfReach),
+        }
+    }
+
+    /// Allows what needs a feature of the plan.
+    ///
+    /// # Errors
+    /// [`Refusal::PlanRequired`].
+    pub fn needs(&self, feature: Feature) -> Result<(), Refusal> {
+        if self.principal.plan.has(feature) { Ok(()) } else { Err(Refusal::PlanRequired(feature)) }
+    }
+
+    /// The plan's limit of a metric.
+    pub fn limit(&self, metric: Metric) -> Option<u64> {
+        self.principal.limits.get(metric)
+    }
+}
+
+/// What `If-Match` demands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IfMatch {
+    /// Nothing: the header was absent or `*`.
+    Any,
+    /// One of these versions.
+    OneOf(Vec<Version>),
+}
+
+impl IfMatch {
+    /// Allows a change of the row of that version.
+    ///
+    /// # Errors
+    /// [`Refusal::Stale`] with the present `ETag`.
+    pub fn check(&self, version: Version) -> Result<(), Refusal> {
+        match self {
+            Self::Any => Ok(()),
+            Self::OneOf(versions) if versions.contains(&version) => Ok(()),
+            Self::OneOf(_) => Err(Refusal::Stale { current: etag(version) }),
+        }
+    }
+}
+
+/// A row's version as an entity tag.
+pub fn etag(version: Version) -> String {
+    format!("\"{}\"", version.0)
+}

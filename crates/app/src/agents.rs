@@ -1,0 +1,105 @@
+//! Agents: create, read, change, decommission.
+
+use kalends_calendars::{Agent, AgentPatch, AgentStatus, Change, NewAgent, ports::AgentFilter};
+use kalends_kernel::{AgentId, Listed, Page};
+use kalends_notifications::EventType;
+use kalends_quotas::Metric;
+
+use crate::{
+    Actor, Answer, App, ChangeSet, IfMatch, Missing, Refusal,
+    app::{limit, nothing, retry_stale, shown},
+};
+
+impl App {
+    /// Creates an agent.
+    ///
+    /// # Errors
+    /// [`Refusal::LimitReached`] at the plan's number of agents.
+    pub async fn create_agent(&self, actor: &Actor, new: NewAgent) -> Result<Answer, Refusal> {
+        actor.for_organization()?;
+        retry_stale(|| async {
+            let now = self.now();
+            let agent = Agent::create(AgentId::new(now, self.entropy()), actor.org(), new.clone(), now);
+            let mut changes = ChangeSet::new(actor.org());
+            changes.calendars.push(Change::CreateAgent(agent.clone()));
+            limit(actor, &mut changes, Metric::Agents, 1, now);
+            let (id, version) = (agent.id, agent.version);
+            let resource = kalends_wire::Agent::from(agent);
+            changes.messages.push(self.message(actor.org(), EventType::AgentCreated, &resource, version, now));
+            let answer = shown(actor, &resource, Some(version));
+            self.commit_for(actor, Some(id), id.to_string(), changes, answer).await
+        })
+        .await
+    }
+
+    /// Agents, the oldest first. An agent's key sees its own alone.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfReach`] for an agent's key.
+    pub async fn list_agents(&self, actor: &Actor, filter: AgentFilter, page: Page) -> Result<Listed<Agent>, Refusal> {
+        actor.for_organization()?;
+        Ok(self.store.list_agents(actor.org(), filter, page).await?)
+    }
+
+    /// One agent, decommissioned ones included.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`].
+    pub async fn agent(&self, actor: &Actor, id: &str) -> Result<Agent, Refusal> {
+        let missing = || Refusal::missing(Missing::Agent, id);
+        let agent_id: AgentId = id.parse().map_err(|_| missing())?;
+        let agent = self.store.find_agent(actor.org(), agent_id).await?.ok_or_else(missing)?;
+        actor.for_agent(Some(agent.id))?;
+        Ok(agent)
+    }
+
+    /// Changes an agent.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::Stale`], [`Refusal::AgentState`] once decommissioned.
+    pub async fn update_agent(
+        &self,
+        actor: &Actor,
+        id: &str,
+        patch: AgentPatch,
+        if_match: &IfMatch,
+    ) -> Result<Answer, Refusal> {
+        actor.for_organization()?;
+        retry_stale(|| async {
+            let seen = self.agent(actor, id).await?;
+            if_match.check(seen.version)?;
+            let now = self.now();
+            let agent = seen.patched(patch.clone(), now)?;
+            let mut changes = ChangeSet::new(actor.org());
+            changes.calendars.push(Change::UpdateAgent { agent: agent.clone(), seen: seen.version });
+            let (id, version) = (agent.id, agent.version);
+            let resource = kalends_wire::Agent::from(agent);
+            changes.messages.push(self.message(actor.org(), EventType::AgentUpdated, &resource, version, now));
+            let answer = shown(actor, &resource, Some(version));
+            self.commit_for(actor, Some(id), id.to_string(), changes, answer).await
+        })
+        .await
+    }
+
+    /// Decommissions an agent: its row stays, its calendars and events are out of sight at once, and
+    /// nothing of theirs is announced (ruling 4.3). Deleting it again changes nothing.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::Stale`].
+    pub async fn delete_agent(&self, actor: &Actor, id: &str, if_match: &IfMatch) -> Result<Answer, Refusal> {
+        actor.for_organization()?;
+        retry_stale(|| async {
+            let seen = self.agent(actor, id).await?;
+            if_match.check(seen.version)?;
+            if seen.status == AgentStatus::Decommissioned {
+                return Ok(nothing(actor));
+            }
+            let agent = seen.decommissioned(self.now())?;
+            let mut changes = ChangeSet::new(actor.org());
+            let id = agent.id;
+            changes.calendars.push(Change::UpdateAgent { agent, seen: seen.version });
+            self.commit_for(actor, Some(id), id.to_string(), changes, nothing(actor)).await
+        })
+        .await
+    }
+}

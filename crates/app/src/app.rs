@@ -1,0 +1,255 @@
+//! The application: its ports, its caches, and the frame in which every use case runs.
+
+use std::{future::Future, sync::Arc};
+
+use kalends_accounts::{AuditEntry, Terms};
+use kalends_kernel::{AgentId, AuditId, Clock, Elapsed, Entropy, Instant, MessageId, OrgId, Version};
+use kalends_notifications::{EventType, Message};
+use kalends_quotas::{Counted, Metric, Period};
+use serde::Serialize;
+
+use crate::{
+    Actor, Answer, ChangeSet, Charge, Guard, Refusal, Request, StoredAnswer,
+    busy_cache::BusyCache,
+    idempotency::Running,
+    ports::{CommitError, Mailer, Store},
+    principals::PrincipalCache,
+};
+
+/// How often a use case reads and decides again when others changed the same thing meanwhile.
+const ATTEMPTS: u32 = 24;
+/// How long an answer is kept for repetitions of its request (ruling 2.8).
+const ANSWER_KEPT: Elapsed = Elapsed::hours(24);
+
+/// What the operator of the service chose.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where the service is reached, without a slash at the end.
+    pub base_url: String,
+    /// Where humans sign in, without a slash at the end.
+    pub console_url: String,
+    /// The terms now in force.
+    pub terms: Terms,
+}
+
+/// What an [`App`] is made of.
+pub struct Parts {
+    /// The store.
+    pub store: Arc<dyn Store>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Random bytes.
+    pub entropy: Arc<dyn Entropy>,
+    /// The mail.
+    pub mailer: Arc<dyn Mailer>,
+    /// The operator's choices.
+    pub settings: Settings,
+}
+
+/// The application. Its methods are the use cases; they stand in the modules named after what they
+/// concern.
+pub struct App {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) mailer: Arc<dyn Mailer>,
+    pub(crate) settings: Settings,
+    pub(crate) principals: PrincipalCache,
+    pub(crate) busy: BusyCache,
+    pub(crate) running: Running,
+}
+
+/// What a change concerns, for the audit log.
+pub(crate) struct Subject {
+    /// The organization whose log it is.
+    pub org: OrgId,
+    /// The agent concerned.
+    pub agent: Option<AgentId>,
+    /// The identifier of what changes.
+    pub resource: String,
+}
+
+/// Why one attempt at a use case ended.
+pub(crate) enum Attempt {
+    /// Somebody changed what was read: read and decide again.
+    Stale,
+    /// The final word.
+    Refused(Refusal),
+}
+
+impl<T: Into<Refusal>> From<T> for Attempt {
+    fn from(refusal: T) -> Self {
+        Self::Refused(refusal.into())
+    }
+}
+
+impl App {
+    /// An application over these parts.
+    pub fn new(parts: Parts) -> Arc<Self> {
+        Arc::new(Self {
+            store: parts.store,
+            clock: parts.clock,
+            entropy: parts.entropy,
+            mailer: parts.mailer,
+            settings: parts.settings,
+            principals: PrincipalCache::new(),
+            busy: BusyCache::new(),
+            running: Running::default(),
+        })
+    }
+
+    /// The present instant.
+    pub fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    /// Random bytes, for identifiers.
+    pub fn entropy(&self) -> &dyn Entropy {
+        self.entropy.as_ref()
+    }
+
+    /// The operator's choices.
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Whether the store answers.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`] where it does not.
+    pub async fn ready(&self) -> Result<(), Refusal> {
+        Ok(self.store.ready().await?)
+    }
+
+    /// Adds the audit entry and the answer to `changes` and commits them.
+    pub(crate) async fn commit(
+        &self,
+        request: &Request,
+        key_prefix: Option<&str>,
+        subject: Subject,
+        mut changes: ChangeSet,
+        answer: Answer,
+    ) -> Result<Answer, Attempt> {
+        let now = self.clock.now();
+        if let Some(action) = request.operation.action {
+            changes.audit = Some(AuditEntry {
+                id: AuditId::new(now, self.entropy()),
+                org: subject.org,
+                action,
+                actor_key_prefix: key_prefix.map(str::to_owned),
+                agent: subject.agent,
+                resource: subject.resource,
+                ip: request.ip,
+                status: answer.status,
+                method: request.operation.method.to_owned(),
+                path: request.operation.path.to_owned(),
+                duration: now - request.started,
+                request: request.id,
+                created_at: now,
+            });
+        }
+        changes.answer = request.idempotency.map(|idempotency| StoredAnswer {
+            scope: idempotency.scope,
+            fingerprint: idempotency.fingerprint,
+            answer: answer.clone(),
+            created_at: now,
+            expires_at: now + ANSWER_KEPT,
+        });
+        let alters_principals = changes.alters_principals();
+        self.store.commit(changes).await.map_err(|error| self.refused_commit(error))?;
+        if alters_principals {
+            // In this process the cache is told at once; other nodes see the epoch within their lease.
+            self.refresh_principals().await;
+        }
+        Ok(answer)
+    }
+
+    /// [`Self::commit`] on behalf of an authenticated caller.
+    pub(crate) async fn commit_for(
+        &self,
+        actor: &Actor,
+        agent: Option<AgentId>,
+        resource: String,
+        changes: ChangeSet,
+        answer: Answer,
+    ) -> Result<Answer, Attempt> {
+        let subject = Subject { org: actor.org(), agent, resource };
+        self.commit(&actor.request, Some(&actor.principal.key_prefix), subject, changes, answer).await
+    }
+
+    pub(crate) fn refused_commit(&self, error: CommitError) -> Attempt {
+        match error {
+            CommitError::Stale => Attempt::Stale,
+            CommitError::LimitReached { metric, limit } => Attempt::Refused(Refusal::LimitReached {
+                metric,
+                limit,
+                retry_after: Period::of(self.now()).seconds_left(self.now()),
+            }),
+            CommitError::EmailTaken => Attempt::Refused(Refusal::EmailTaken),
+            CommitError::AlreadyAnswered => Attempt::Refused(Refusal::AlreadyAnswered),
+            CommitError::Store(error) => Attempt::Refused(Refusal::Store(error)),
+        }
+    }
+
+    /// A message to the organization's webhook endpoints about `resource`.
+    pub(crate) fn message(
+        &self,
+        org: OrgId,
+        event_type: EventType,
+        resource: &impl Serialize,
+        version: Version,
+        now: Instant,
+    ) -> Message {
+        Message {
+            id: MessageId::new(now, self.entropy()),
+            org,
+            event_type,
+            payload: json(resource),
+            resource_version: version,
+            created_at: now,
+        }
+    }
+}
+
+/// Limits `changes` to what the caller's plan grants of `metric`, `amount` more being used.
+pub(crate) fn limit(actor: &Actor, changes: &mut ChangeSet, metric: Metric, amount: u64, now: Instant) {
+    let limit = actor.limit(metric);
+    match metric.counted() {
+        Counted::Existing => changes.guards.extend(limit.map(|limit| Guard::AtMost { metric, limit })),
+        Counted::Monthly => changes.charges.push(Charge { metric, period: Period::of(now), amount, limit }),
+    }
+}
+
+/// The answer of an operation that shows a resource.
+pub(crate) fn shown(actor: &Actor, resource: &impl Serialize, version: Option<Version>) -> Answer {
+    Answer { status: actor.request.operation.status, body: Some(json(resource)), version }
+}
+
+/// The answer of an operation that shows nothing.
+pub(crate) const fn nothing(actor: &Actor) -> Answer {
+    Answer { status: actor.request.operation.status, body: None, version: None }
+}
+
+/// Wire types have string keys only and no failing serializers, so that this cannot fail; should one
+/// ever, the answer is `null` rather than a panic.
+pub(crate) fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_else(|error| {
+        tracing::error!(%error, "a resource could not be written as JSON");
+        "null".to_owned()
+    })
+}
+
+/// Runs `attempt` until it is not stale.
+pub(crate) async fn retry_stale<T, F>(mut attempt: impl FnMut() -> F) -> Result<T, Refusal>
+where
+    F: Future<Output = Result<T, Attempt>>,
+{
+    for _ in 0..ATTEMPTS {
+        match attempt().await {
+            Ok(done) => return Ok(done),
+            Err(Attempt::Refused(refusal)) => return Err(refusal),
+            Err(Attempt::Stale) => {}
+        }
+    }
+    Err(Refusal::Contended)
+}

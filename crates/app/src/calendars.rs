@@ -1,0 +1,194 @@
+//! Calendars: create, read, change, delete, and the context of one.
+
+use kalends_accounts::Reach;
+use kalends_calendars::{
+    Calendar, CalendarPatch, Change, Context, NewCalendar,
+    ports::{CalendarFilter, EventFilter, EventScope},
+};
+use kalends_kernel::{AgentId, CalendarId, Listed, Page, base64url, random_bytes};
+use kalends_quotas::Metric;
+
+use crate::{
+    Actor, Answer, App, ChangeSet, Guard, IfMatch, Missing, Refusal,
+    app::{Attempt, limit, nothing, retry_stale, shown},
+};
+
+impl App {
+    /// Creates a calendar, owned by `agent` or shared by the organization.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] without such an agent, [`Refusal::AgentState`] where it is
+    /// decommissioned, [`Refusal::LimitReached`].
+    pub async fn create_calendar(
+        &self,
+        actor: &Actor,
+        agent: Option<&str>,
+        new: NewCalendar,
+    ) -> Result<Answer, Refusal> {
+        retry_stale(|| async {
+            let owner = match agent {
+                None => {
+                    actor.for_organization()?;
+                    None
+                }
+                Some(id) => Some(self.agent(actor, id).await?.living()?.id),
+            };
+            let now = self.now();
+            let id = CalendarId::new(now, self.entropy());
+            let calendar = Calendar::create(id, actor.org(), owner, new.clone(), self.feed_token(), now);
+            let mut changes = ChangeSet::new(actor.org());
+            limit(actor, &mut changes, Metric::Calendars, 1, now);
+            let answer = self.calendar_answer(actor, calendar.clone());
+            changes.calendars.push(Change::CreateCalendar(calendar));
+            self.commit_for(actor, owner, id.to_string(), changes, answer).await
+        })
+        .await
+    }
+
+    /// Calendars, the oldest first. An agent's key sees its own agent's alone (ruling 4.1).
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn list_calendars(
+        &self,
+        actor: &Actor,
+        filter: CalendarFilter,
+        page: Page,
+    ) -> Result<Listed<Calendar>, Refusal> {
+        let filter = match actor.principal.reach {
+            Reach::Organization => filter,
+            Reach::Agent(own) => CalendarFilter::OfAgent(own),
+        };
+        Ok(self.store.list_calendars(actor.org(), filter, page).await?)
+    }
+
+    /// An agent's calendars, the oldest first.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`].
+    pub async fn list_agent_calendars(
+        &self,
+        actor: &Actor,
+        agent: &str,
+        page: Page,
+    ) -> Result<Listed<Calendar>, Refusal> {
+        let agent = self.agent(actor, agent).await?;
+        Ok(self.store.list_calendars(actor.org(), CalendarFilter::OfAgent(agent.id), page).await?)
+    }
+
+    /// One calendar in sight.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::OutOfReach`].
+    pub async fn calendar(&self, actor: &Actor, id: &str) -> Result<Calendar, Refusal> {
+        let missing = || Refusal::missing(Missing::Calendar, id);
+        let calendar_id: CalendarId = id.parse().map_err(|_| missing())?;
+        let calendar = self.store.find_calendar(actor.org(), calendar_id).await?.ok_or_else(missing)?;
+        actor.for_agent(calendar.agent)?;
+        Ok(calendar)
+    }
+
+    /// Changes a calendar.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::Stale`].
+    pub async fn update_calendar(
+        &self,
+        actor: &Actor,
+        id: &str,
+        patch: CalendarPatch,
+        if_match: &IfMatch,
+    ) -> Result<Answer, Refusal> {
+        self.replace_calendar(actor, id, if_match, |seen| seen.patched(patch.clone(), self.now())).await
+    }
+
+    /// Gives a calendar another feed address; the old one stops resolving.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`].
+    pub async fn rotate_feed_token(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+        self.replace_calendar(actor, id, &IfMatch::Any, |seen| seen.with_feed_token(self.feed_token(), self.now()))
+            .await
+    }
+
+    async fn replace_calendar(
+        &self,
+        actor: &Actor,
+        id: &str,
+        if_match: &IfMatch,
+        change: impl Fn(&Calendar) -> Calendar + Send + Sync,
+    ) -> Result<Answer, Refusal> {
+        retry_stale(|| async {
+            let seen = self.calendar(actor, id).await?;
+            if_match.check(seen.version)?;
+            let calendar = change(&seen);
+            let (owner, id) = (calendar.agent, calendar.id);
+            let mut changes = ChangeSet::new(actor.org());
+            let answer = self.calendar_answer(actor, calendar.clone());
+            changes.calendars.push(Change::UpdateCalendar { calendar, seen: seen.version });
+            self.commit_for(actor, owner, id.to_string(), changes, answer).await
+        })
+        .await
+    }
+
+    /// Deletes a calendar with its events, which emit nothing of their own (ruling 4.3). With
+    /// `if_empty` it must hold none.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::Stale`], [`Refusal::CalendarHasEvents`].
+    pub async fn delete_calendar(
+        &self,
+        actor: &Actor,
+        id: &str,
+        if_empty: bool,
+        if_match: &IfMatch,
+    ) -> Result<Answer, Refusal> {
+        retry_stale(|| async {
+            let seen = self.calendar(actor, id).await?;
+            if_match.check(seen.version)?;
+            let mut changes = ChangeSet::new(actor.org());
+            if if_empty {
+                self.require_empty(&seen).await?;
+                // An event that is created meanwhile raises the revision and makes this stale.
+                changes.guards.push(Guard::CalendarRevision { calendar: seen.id, seen: seen.revision });
+            }
+            let calendar = seen.deleted(self.now());
+            changes.calendars.push(Change::UpdateCalendar { calendar, seen: seen.version });
+            self.commit_for(actor, seen.agent, seen.id.to_string(), changes, nothing(actor)).await
+        })
+        .await
+    }
+
+    async fn require_empty(&self, calendar: &Calendar) -> Result<(), Attempt> {
+        let page = Page { limit: 1, offset: 0 };
+        let scope = EventScope::Calendar(calendar.id);
+        let events = self.store.list_events(calendar.org, scope, EventFilter::default(), page).await?;
+        if events.total == 0 { Ok(()) } else { Err(Refusal::CalendarHasEvents(events.total).into()) }
+    }
+
+    /// The calendar at this moment.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`].
+    pub async fn context(&self, actor: &Actor, id: &str) -> Result<Context, Refusal> {
+        let calendar = self.calendar(actor, id).await?;
+        let now = self.now();
+        let events = self.store.context_events(actor.org(), calendar.id, now).await?;
+        Ok(Context { calendar, now, events })
+    }
+
+    fn calendar_answer(&self, actor: &Actor, calendar: Calendar) -> Answer {
+        let version = calendar.version;
+        shown(actor, &kalends_wire::Calendar::new(calendar, &self.settings.base_url), Some(version))
+    }
+
+    /// 128 random bits.
+    fn feed_token(&self) -> String {
+        base64url(&random_bytes::<16>(self.entropy()))
+    }
+
+    /// The agent of a path, where it must only exist and be in reach.
+    pub(crate) fn agent_id(id: &str) -> Result<AgentId, Refusal> {
+        id.parse().map_err(|_| Refusal::missing(Missing::Agent, id))
+    }
+}

@@ -1,0 +1,150 @@
+//! What an operator does from the command line, beside a running service.
+
+use std::sync::Arc;
+
+use kalends_accounts::{
+    Action, AuditEntry, Change, Email, KeyKind, NewKey, OrgName, Organization, OrganizationError, Waitlist,
+};
+use kalends_kernel::{AuditId, Elapsed, FieldError, OrgId, RequestId, Version};
+use kalends_quotas::Plan;
+use serde_json::Value;
+
+use crate::{
+    App, ChangeSet, Missing, Refusal,
+    app::{Attempt, retry_stale},
+};
+
+/// An organization to be made.
+#[derive(Debug, Clone)]
+pub struct NewOrganization {
+    /// 1-255 characters.
+    pub name: String,
+    /// The owner's address.
+    pub email: Option<String>,
+    /// The plan.
+    pub plan: Plan,
+    /// Limits that differ from the plan's, as a JSON object.
+    pub limits: Option<Value>,
+    /// Whether its keys are marked as test keys.
+    pub test: bool,
+}
+
+/// An organization just made, with its key, which is shown this once.
+#[derive(Clone)]
+pub struct CreatedOrganization {
+    /// The organization.
+    pub org: OrgId,
+    /// The key.
+    pub api_key: String,
+}
+
+/// Makes an organization and its key.
+///
+/// # Errors
+/// [`Refusal::Invalid`], [`Refusal::EmailTaken`], [`Refusal::Store`].
+pub async fn create_organization(app: &Arc<App>, new: NewOrganization) -> Result<CreatedOrganization, Refusal> {
+    let now = app.now();
+    let org = OrgId::new(now, app.entropy());
+    let organization = Organization {
+        id: org,
+        name: OrgName::parse("name", &new.name)?,
+        plan: new.plan,
+        limit_overrides: new.limits,
+        test: new.test,
+        email: new.email.as_deref().map(|email| Email::parse("email", email)).transpose()?,
+        verified_at: new.email.is_some().then_some(now),
+        waitlist: Waitlist::Active,
+        accepted: None,
+        version: Version::FIRST,
+        created_at: now,
+    };
+    organization.limits().map_err(|error| limits_at_fault(&error.into()))?;
+    let kind = if new.test { KeyKind::Test } else { KeyKind::Org };
+    let key = NewKey::generate(org, kind, now, app.entropy());
+    let mut changes = ChangeSet::new(org);
+    changes.accounts = vec![Change::CreateOrganization(organization), Change::CreateKey(key.key)];
+    changes.audit = Some(entry(app, org, Action::KeyCreate, "org create"));
+    match app.store.commit(changes).await.map_err(|error| app.refused_commit(error)) {
+        Ok(()) => Ok(CreatedOrganization { org, api_key: key.text }),
+        Err(Attempt::Refused(refusal)) => Err(refusal),
+        Err(Attempt::Stale) => Err(Refusal::Contended),
+    }
+}
+
+/// Puts an organization on another plan.
+///
+/// # Errors
+/// [`Refusal::NotFound`], [`Refusal::Invalid`] for limits that are not valid.
+pub async fn set_plan(app: &Arc<App>, org: OrgId, plan: Plan, limits: Option<Value>) -> Result<Organization, Refusal> {
+    change(app, org, "org set-plan", |organization| {
+        organization.on_plan(plan, limits.clone()).map_err(|error| limits_at_fault(&error))
+    })
+    .await
+}
+
+/// Puts an organization on the waiting list.
+///
+/// # Errors
+/// [`Refusal::NotFound`].
+pub async fn waitlist(app: &Arc<App>, org: OrgId) -> Result<Organization, Refusal> {
+    let since = Waitlist::Since(app.now());
+    change(app, org, "org waitlist", |organization| Ok(organization.with_waitlist(since))).await
+}
+
+/// Lets an organization in from the waiting list.
+///
+/// # Errors
+/// [`Refusal::NotFound`].
+pub async fn activate(app: &Arc<App>, org: OrgId) -> Result<Organization, Refusal> {
+    change(app, org, "org activate", |organization| Ok(organization.with_waitlist(Waitlist::Active))).await
+}
+
+/// Every organization, the oldest first.
+///
+/// # Errors
+/// [`Refusal::Store`].
+pub async fn list_organizations(app: &Arc<App>) -> Result<Vec<Organization>, Refusal> {
+    Ok(app.store.list_organizations().await?)
+}
+
+async fn change(
+    app: &Arc<App>,
+    org: OrgId,
+    command: &'static str,
+    decide: impl Fn(&Organization) -> Result<Organization, Refusal>,
+) -> Result<Organization, Refusal> {
+    retry_stale(|| async {
+        let missing = || Refusal::missing(Missing::Organization, &org.to_string());
+        let seen = app.store.find_organization(org).await?.ok_or_else(missing)?;
+        let organization = decide(&seen)?;
+        let mut changes = ChangeSet::new(org);
+        changes.accounts.push(Change::UpdateOrganization { organization: organization.clone(), seen: seen.version });
+        changes.audit = Some(entry(app, org, Action::OrgUpdate, command));
+        app.store.commit(changes).await.map_err(|error| app.refused_commit(error))?;
+        Ok(organization)
+    })
+    .await
+}
+
+fn entry(app: &App, org: OrgId, action: Action, command: &str) -> AuditEntry {
+    let now = app.now();
+    AuditEntry {
+        id: AuditId::new(now, app.entropy()),
+        org,
+        action,
+        actor_key_prefix: None,
+        agent: None,
+        resource: org.to_string(),
+        ip: None,
+        status: 200,
+        method: "CLI".to_owned(),
+        path: command.to_owned(),
+        duration: Elapsed::ZERO,
+        request: RequestId::new(now, app.entropy()),
+        created_at: now,
+    }
+}
+
+fn limits_at_fault(error: &OrganizationError) -> Refusal {
+    FieldError::new("limits", error.to_string()).into()
+}

@@ -1,0 +1,96 @@
+//! Authentication without a query: whom a key speaks for, cached under a lease.
+//!
+//! An entry holds while the store's epoch stands where it stood when the entry was read, and while
+//! that epoch was confirmed within the last second. Whoever cannot confirm it asks the store for each
+//! request, and so fails closed when the store is away (ruling 3.1).
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kalends_accounts::{KeyHash, Principal};
+use kalends_kernel::{Elapsed, Instant};
+use moka::sync::Cache;
+
+use crate::{App, Refusal};
+
+/// How long a confirmed epoch is trusted.
+const LEASE: Elapsed = Elapsed::seconds(1);
+/// The most keys that are kept.
+const KEYS_MAX: u64 = 50_000;
+/// No key is longer: a prefix and 43 characters.
+const KEY_LENGTH_MAX: usize = 80;
+
+#[derive(Clone)]
+struct Entry {
+    epoch: i64,
+    principal: Arc<Principal>,
+}
+
+#[derive(Clone, Copy)]
+struct Confirmed {
+    epoch: i64,
+    at: Instant,
+}
+
+pub(crate) struct PrincipalCache {
+    entries: Cache<[u8; 32], Entry>,
+    confirmed: Mutex<Option<Confirmed>>,
+}
+
+impl PrincipalCache {
+    pub(crate) fn new() -> Self {
+        Self { entries: Cache::builder().max_capacity(KEYS_MAX).build(), confirmed: Mutex::new(None) }
+    }
+
+    /// The epoch that may be trusted at `now`.
+    fn epoch(&self, now: Instant) -> Option<i64> {
+        let confirmed = *self.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
+        // A clock that was set back does not lengthen the lease.
+        confirmed.filter(|confirmed| confirmed.at <= now && now < confirmed.at + LEASE).map(|confirmed| confirmed.epoch)
+    }
+
+    fn confirm(&self, epoch: i64, at: Instant) {
+        let mut confirmed = self.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
+        // Two polls may end in another order than they began; epochs only rise.
+        if confirmed.is_none_or(|known| known.epoch <= epoch) {
+            *confirmed = Some(Confirmed { epoch, at });
+        }
+    }
+}
+
+impl App {
+    /// Whom `key` speaks for.
+    ///
+    /// # Errors
+    /// [`Refusal::Unauthorized`], [`Refusal::Waitlisted`] or [`Refusal::Store`].
+    pub async fn authenticate(&self, key: &str) -> Result<Arc<Principal>, Refusal> {
+        if !key.starts_with("svc_") || key.len() > KEY_LENGTH_MAX {
+            return Err(Refusal::Unauthorized);
+        }
+        let hash = KeyHash::of(key);
+        let epoch = self.principals.epoch(self.now());
+        if let (Some(epoch), Some(entry)) = (epoch, self.principals.entries.get(&hash.0))
+            && entry.epoch == epoch
+        {
+            return admitted(entry.principal);
+        }
+        let principal = Arc::new(self.store.find_principal(hash).await?.ok_or(Refusal::Unauthorized)?);
+        if let Some(epoch) = epoch {
+            self.principals.entries.insert(hash.0, Entry { epoch, principal: Arc::clone(&principal) });
+        }
+        admitted(principal)
+    }
+
+    /// Confirms the store's epoch: renews the lease of the cached keys, or voids them. Called every
+    /// 250 ms while the service runs. A store that does not answer lets the lease run out.
+    pub async fn refresh_principals(&self) {
+        let asked_at = self.now();
+        match self.store.principals_epoch().await {
+            Ok(epoch) => self.principals.confirm(epoch, asked_at),
+            Err(error) => tracing::warn!(%error, "the epoch of the keys could not be read"),
+        }
+    }
+}
+
+fn admitted(principal: Arc<Principal>) -> Result<Arc<Principal>, Refusal> {
+    if principal.waitlisted { Err(Refusal::Waitlisted) } else { Ok(principal) }
+}

@@ -1,0 +1,134 @@
+//! What Kalends says no with: the one closed list of reasons that a use case may give.
+//!
+//! Every reason maps to exactly one error of the specification's table, in `kalends-http`, without a
+//! wildcard arm.
+
+use kalends_kernel::{FieldErrors, StoreError};
+use kalends_quotas::{Feature, Metric};
+
+/// What a request names that is not there, or not for this caller's organization.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// An agent.
+    Agent,
+    /// A calendar.
+    Calendar,
+    /// An event.
+    Event,
+    /// An organization (operators only).
+    Organization,
+}
+
+impl Missing {
+    /// The thing's name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Calendar => "calendar",
+            Self::Event => "event",
+            Self::Organization => "organization",
+        }
+    }
+}
+
+/// Why a use case did not do what it was asked. Nothing has changed then.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// The request is not valid.
+    #[error("{0}")]
+    Invalid(FieldErrors),
+    /// No key, or none that is in force.
+    #[error("the API key is missing, malformed or revoked; send it as `Authorization: Bearer <key>`")]
+    Unauthorized,
+    /// The organization waits to be let in.
+    #[error("the organization is on the waiting list; a mail tells when it is activated")]
+    Waitlisted,
+    /// The key does not reach that far.
+    #[error("an agent's key reaches its own agent only; use a key of the organization")]
+    OutOfReach,
+    /// The plan lacks a feature.
+    #[error("the plan does not include {feature}; the plan pro does", feature = .0.as_str())]
+    PlanRequired(Feature),
+    /// A limit of the plan is reached.
+    #[error("the plan's limit of {limit} {metric} is reached", metric = .metric.as_str())]
+    LimitReached {
+        /// Which one.
+        metric: Metric,
+        /// The limit.
+        limit: u64,
+        /// Whole seconds to the start of the next UTC month.
+        retry_after: i64,
+    },
+    /// There is no such thing.
+    #[error("no such {missing}: {id}", missing = .missing.as_str())]
+    NotFound {
+        /// What is missing.
+        missing: Missing,
+        /// The identifier as the caller wrote it, cut to a bearable length.
+        id: String,
+    },
+    /// Imported events are read-only.
+    #[error("{0}")]
+    ReadOnly(kalends_calendars::EventError),
+    /// The agent's state does not allow it.
+    #[error(transparent)]
+    AgentState(#[from] kalends_calendars::AgentError),
+    /// The calendar still holds events.
+    #[error("the calendar still holds {0} events; delete them first, or leave if_empty out to delete all")]
+    CalendarHasEvents(u64),
+    /// `If-Match` names another version.
+    #[error("the resource has changed: If-Match does not name its present version {current}; read it again")]
+    Stale {
+        /// The present `ETag`.
+        current: String,
+    },
+    /// The accepted terms are not the current ones.
+    #[error(transparent)]
+    StaleTerms(#[from] kalends_accounts::StaleTerms),
+    /// The address belongs to another organization.
+    #[error("an organization with that address exists")]
+    EmailTaken,
+    /// The key was used for another request.
+    #[error("the Idempotency-Key was used for another request within 24 hours; use a new key for a new request")]
+    IdempotencyMismatch,
+    /// The first request with that key has not been answered yet.
+    #[error("the first request with this Idempotency-Key is still running; repeat it in a moment")]
+    StillRunning,
+    /// The same request has been answered meanwhile: its answer is to be replayed.
+    #[error("the request has been answered meanwhile")]
+    AlreadyAnswered,
+    /// Others kept changing the same thing.
+    #[error("too many others are changing the same thing; repeat the request")]
+    Contended,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<FieldErrors> for Refusal {
+    fn from(errors: FieldErrors) -> Self {
+        Self::Invalid(errors)
+    }
+}
+
+impl From<kalends_kernel::FieldError> for Refusal {
+    fn from(error: kalends_kernel::FieldError) -> Self {
+        Self::Invalid(error.into())
+    }
+}
+
+impl From<kalends_calendars::EventError> for Refusal {
+    fn from(error: kalends_calendars::EventError) -> Self {
+        match error {
+            kalends_calendars::EventError::Invalid(errors) => Self::Invalid(errors),
+            read_only @ kalends_calendars::EventError::ReadOnly(_) => Self::ReadOnly(read_only),
+        }
+    }
+}
+
+impl Refusal {
+    /// There is no such thing under the identifier that the caller wrote.
+    pub fn missing(missing: Missing, id: &str) -> Self {
+        Self::NotFound { missing, id: id.chars().take(64).collect() }
+    }
+}

@@ -1,0 +1,176 @@
+//! An agent signs itself up and proves its mail address.
+
+use kalends_accounts::{
+    Change as AccountChange, Code, NewSignUp, Organization, SignedUp, VerificationCode, VerifyError, sign_up, verify,
+};
+use kalends_calendars::{Agent, AgentType, Change, NewAgent};
+use kalends_kernel::{AgentId, FieldError, Metadata, OrgId};
+use kalends_notifications::EventType;
+use kalends_quotas::Plan;
+use kalends_wire::CheckedSignUp;
+
+use crate::{
+    Actor, Answer, App, ChangeSet, Missing, Refusal, Request,
+    app::{Attempt, Subject, json, retry_stale, shown},
+    ports::Mail,
+};
+
+/// Every sign-up is told the same, so that the answer does not tell who is known.
+const MESSAGE: &str = "If the address can receive mail, a message with the next step is on its way.";
+
+impl App {
+    /// Signs an agent up: a new organization in the sandbox with its first agent and key, and a code
+    /// by mail. For a known address nothing is shown; its owner is told by mail.
+    ///
+    /// # Errors
+    /// [`Refusal::StaleTerms`], [`Refusal::Store`].
+    pub async fn sign_up(&self, request: &Request, new: CheckedSignUp) -> Result<Answer, Refusal> {
+        let acceptance = self.settings.terms.accept(&new.tos_version, self.now())?;
+        let new = NewSignUp { email: new.email, agent_name: new.agent_name, acceptance };
+        let (answer, mail) = retry_stale(|| async {
+            match self.store.find_by_email(&new.email).await? {
+                Some(known) => self.sign_up_again(request, &known, &new).await,
+                None => match self.sign_up_first(request, &new).await {
+                    // Somebody signed up with the address since we looked.
+                    Err(Attempt::Refused(Refusal::EmailTaken)) => Err(Attempt::Stale),
+                    outcome => outcome,
+                },
+            }
+        })
+        .await?;
+        if let Err(error) = self.mailer.send(mail).await {
+            // The organization exists; signing up again sends a fresh code.
+            tracing::error!(error = &error as &dyn std::error::Error, "the sign-up mail could not be sent");
+        }
+        Ok(answer)
+    }
+
+    async fn sign_up_first(&self, request: &Request, new: &NewSignUp) -> Result<(Answer, Mail), Attempt> {
+        let now = self.now();
+        let id = OrgId::new(now, self.entropy());
+        let SignedUp { organization, key, code } = sign_up(id, new, now, self.entropy());
+        let agent = Agent::create(
+            AgentId::new(now, self.entropy()),
+            id,
+            NewAgent {
+                name: new.agent_name.clone(),
+                kind: AgentType::Ai,
+                description: None,
+                metadata: Metadata::default(),
+            },
+            now,
+        );
+        let body = json(&kalends_wire::SignedUp {
+            org_id: id,
+            agent_id: agent.id,
+            api_key: key.text.clone(),
+            message: MESSAGE,
+        });
+        let mut changes = ChangeSet::new(id);
+        changes.accounts = vec![
+            AccountChange::CreateOrganization(organization),
+            AccountChange::CreateKey(key.key),
+            AccountChange::PutCode { code: VerificationCode::issue(id, &code, None, now), seen: None },
+            AccountChange::RecordAcceptance { org: id, acceptance: new.acceptance.clone() },
+        ];
+        changes.calendars.push(Change::CreateAgent(agent.clone()));
+        let (agent_id, version) = (agent.id, agent.version);
+        let resource = kalends_wire::Agent::from(agent);
+        changes.messages.push(self.message(id, EventType::AgentCreated, &resource, version, now));
+        let answer = Answer { status: request.operation.status, body: Some(body), version: None };
+        let subject = Subject { org: id, agent: Some(agent_id), resource: id.to_string() };
+        let answer = self.commit(request, None, subject, changes, answer).await?;
+        Ok((answer, code_mail(new, &code)))
+    }
+
+    async fn sign_up_again(
+        &self,
+        request: &Request,
+        known: &Organization,
+        new: &NewSignUp,
+    ) -> Result<(Answer, Mail), Attempt> {
+        let body = json(&kalends_wire::SignUpExisting { message: MESSAGE });
+        let answer = Answer { status: request.operation.status, body: Some(body), version: None };
+        if known.plan != Plan::FreeAgentUnverified {
+            return Ok((answer, known_mail(new)));
+        }
+        let seen = self.store.find_code(known.id).await?.map(|code| code.version);
+        let code = Code::generate(self.entropy());
+        let mut changes = ChangeSet::new(known.id);
+        let fresh = VerificationCode::issue(known.id, &code, seen, self.now());
+        changes.accounts.push(AccountChange::PutCode { code: fresh, seen });
+        let subject = Subject { org: known.id, agent: None, resource: known.id.to_string() };
+        let answer = self.commit(request, None, subject, changes, answer).await?;
+        Ok((answer, code_mail(new, &code)))
+    }
+
+    /// Verifies the caller's organization with the code of the mail: the caps lift, the key stays.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`] for every failure (wrong, expired, burned, not waiting for a code).
+    pub async fn verify(&self, actor: &Actor, code: &Code) -> Result<Answer, Refusal> {
+        let outcome = retry_stale(|| async {
+            let missing = || Refusal::missing(Missing::Organization, &actor.org().to_string());
+            let organization = self.store.find_organization(actor.org()).await?.ok_or_else(missing)?;
+            let stored = self.store.find_code(actor.org()).await?;
+            let mut changes = ChangeSet::new(actor.org());
+            match verify(&organization, stored.as_ref(), code, self.now()) {
+                Ok(verified) => {
+                    changes
+                        .accounts
+                        .push(AccountChange::UpdateOrganization { organization: verified, seen: organization.version });
+                    let message = "The address is verified: the limits of the free plan apply now.";
+                    let answer = shown(actor, &kalends_wire::Verified { verified: true, message }, None);
+                    let resource = actor.org().to_string();
+                    self.commit_for(actor, None, resource, changes, answer).await.map(Ok)
+                }
+                Err(VerifyError::Wrong { counted, left }) => {
+                    // The attempt is counted before it is refused, so that codes cannot be guessed by
+                    // many requests at once: all but one of them are stale and look again.
+                    let seen = stored.map(|code| code.version);
+                    changes.accounts.push(AccountChange::PutCode { code: counted.clone(), seen });
+                    match self.store.commit(changes).await {
+                        Ok(()) => Ok(Err(VerifyError::Wrong { counted, left })),
+                        Err(crate::ports::CommitError::Stale) => Err(Attempt::Stale),
+                        Err(error) => Err(self.refused_commit(error)),
+                    }
+                }
+                Err(error @ (VerifyError::AlreadyVerified | VerifyError::Void)) => Ok(Err(error)),
+            }
+        })
+        .await?;
+        outcome.map_err(|error| FieldError::new("otp", error.to_string()).into())
+    }
+}
+
+fn code_mail(new: &NewSignUp, code: &Code) -> Mail {
+    Mail {
+        to: new.email.clone(),
+        subject: "Your Kalends verification code".to_owned(),
+        text: format!(
+            "Hello,\n\nthe agent \"{}\" signed up for Kalends with this address.\n\nThe verification code is {}\n\nIt \
+             works for 10 minutes. If this was not you, ignore this message: without the code the agent stays in the \
+             sandbox.\n",
+            one_line(&new.agent_name),
+            code.digits()
+        ),
+    }
+}
+
+fn known_mail(new: &NewSignUp) -> Mail {
+    Mail {
+        to: new.email.clone(),
+        subject: "You already have a Kalends organization".to_owned(),
+        text: format!(
+            "Hello,\n\nthe agent \"{}\" tried to sign up for Kalends with this address, which already belongs to an \
+             organization. Nothing has changed: use the API key that you have. If this was not you, ignore this \
+             message.\n",
+            one_line(&new.agent_name)
+        ),
+    }
+}
+
+/// A name as it may stand inside a sentence: text from outside must not look like a message of ours.
+fn one_line(name: &str) -> String {
+    name.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+}

@@ -1,0 +1,191 @@
+//! Agents.
+
+use kalends_calendars::{self as domain, NAME_MAX, ports::AgentFilter};
+use kalends_kernel::{AgentId, FieldError, FieldErrors, Instant, Metadata, OrgId, Page, bounded_text, optional_text};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::{
+    AgentStatus, AgentType,
+    patch::{Given, given, nothing_to_change, set, set_or_clear},
+};
+
+/// The most characters of an agent's description.
+const DESCRIPTION_MAX: usize = 5_000;
+
+/// An agent.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({
+    "id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh", "orgId": "org_01jn8r6v9ke0bt3m5qz2c7xwdg", "name": "Ada", "type": "ai",
+    "description": null, "status": "active", "metadata": {}, "createdAt": "2026-03-02T08:00:00Z",
+    "updatedAt": "2026-03-02T08:00:00Z"
+}))]
+pub struct Agent {
+    /// `agt_…`
+    #[schema(value_type = String)]
+    pub id: AgentId,
+    /// The owning organization, `org_…`.
+    #[schema(value_type = String)]
+    pub org_id: OrgId,
+    /// 1-255 characters.
+    pub name: String,
+    /// What the agent is.
+    pub r#type: AgentType,
+    /// Free text.
+    pub description: Option<String>,
+    /// Whether the agent acts.
+    pub status: AgentStatus,
+    /// The caller's own data.
+    #[schema(value_type = Object)]
+    pub metadata: Map<String, Value>,
+    /// When the agent was created.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Instant,
+    /// When it last changed.
+    #[schema(value_type = String, format = DateTime)]
+    pub updated_at: Instant,
+}
+
+impl From<domain::Agent> for Agent {
+    fn from(agent: domain::Agent) -> Self {
+        Self {
+            id: agent.id,
+            org_id: agent.org,
+            name: agent.name,
+            r#type: agent.kind.into(),
+            description: agent.description,
+            status: agent.status.into(),
+            metadata: agent.metadata.into_map(),
+            created_at: agent.created_at,
+            updated_at: agent.updated_at,
+        }
+    }
+}
+
+/// What is needed to create an agent.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "name": "Ada", "type": "ai", "description": "Plans the week" }))]
+pub struct CreateAgent {
+    /// 1-255 characters.
+    #[schema(min_length = 1, max_length = 255)]
+    pub name: String,
+    /// What the agent is.
+    pub r#type: AgentType,
+    /// Free text of at most 5,000 characters.
+    #[schema(max_length = 5000)]
+    pub description: Option<String>,
+    /// An object of at most 16,384 bytes.
+    #[schema(value_type = Option<Object>)]
+    pub metadata: Option<Value>,
+}
+
+impl CreateAgent {
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// All fields at fault.
+    pub fn parse(self) -> Result<domain::NewAgent, FieldErrors> {
+        let mut errors = FieldErrors::default();
+        let name = errors.take(name(&self.name));
+        let description = errors.take(optional_text("description", self.description.as_deref(), DESCRIPTION_MAX));
+        let metadata = errors.take(metadata(self.metadata));
+        match (name, description, metadata) {
+            (Some(name), Some(description), Some(metadata)) => {
+                Ok(domain::NewAgent { name, kind: self.r#type.into(), description, metadata })
+            }
+            _ => Err(errors),
+        }
+    }
+}
+
+/// What a PATCH of an agent may change; at least one field.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "status": "paused" }))]
+pub struct UpdateAgent {
+    /// 1-255 characters.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 255)]
+    pub name: Given<String>,
+    /// Free text; null clears it.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>, max_length = 5000)]
+    pub description: Given<String>,
+    /// Replaces the metadata.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<Object>, nullable = false)]
+    pub metadata: Given<Value>,
+    /// `active` or `paused`.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<AgentStatus>, nullable = false)]
+    pub status: Given<AgentStatus>,
+}
+
+impl UpdateAgent {
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// All fields at fault, or that there is none.
+    pub fn parse(self) -> Result<domain::AgentPatch, FieldErrors> {
+        if let Self { name: None, description: None, metadata: None, status: None } = self {
+            return Err(nothing_to_change("name, description, metadata, status").into());
+        }
+        let mut errors = FieldErrors::default();
+        let name = errors.take(set("name", self.name, |text| name(&text)));
+        let description =
+            errors.take(set_or_clear(self.description, |text| bounded_text("description", &text, 0, DESCRIPTION_MAX)));
+        let metadata = errors.take(set("metadata", self.metadata, |value| Metadata::parse("metadata", value)));
+        let status = errors.take(set("status", self.status, |status| match status {
+            AgentStatus::Active | AgentStatus::Paused => Ok(status.into()),
+            AgentStatus::Decommissioned => {
+                Err(FieldError::new("status", "must be active or paused; decommission an agent with DELETE"))
+            }
+        }));
+        match (name, description, metadata, status) {
+            (Some(name), Some(description), Some(metadata), Some(status)) => {
+                Ok(domain::AgentPatch { name, description, metadata, status })
+            }
+            _ => Err(errors),
+        }
+    }
+}
+
+/// Which agents a list holds.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListAgents {
+    /// Only agents of this type.
+    pub r#type: Option<AgentType>,
+    /// Only agents of this status.
+    pub status: Option<AgentStatus>,
+    /// The most entries of the page: 1-200.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    pub limit: Option<i64>,
+    /// How many entries to pass over.
+    #[param(minimum = 0, default = 0)]
+    pub offset: Option<i64>,
+}
+
+impl ListAgents {
+    /// Checks the bounds.
+    ///
+    /// # Errors
+    /// Each parameter outside its bounds.
+    pub fn parse(&self) -> Result<(AgentFilter, Page), FieldErrors> {
+        let filter = AgentFilter { kind: self.r#type.map(Into::into), status: self.status.map(Into::into) };
+        Ok((filter, Page::parse(self.limit, self.offset)?))
+    }
+}
+
+pub(crate) fn name(text: &str) -> Result<String, FieldError> {
+    bounded_text("name", text, 1, NAME_MAX)
+}
+
+/// Metadata at creation: absent and null are the empty object.
+pub(crate) fn metadata(value: Option<Value>) -> Result<Metadata, FieldError> {
+    value.map_or_else(|| Ok(Metadata::default()), |value| Metadata::parse("metadata", value))
+}

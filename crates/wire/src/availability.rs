@@ -1,0 +1,318 @@
+//! Availability: what is asked, and answers that are written straight into one buffer, since their
+//! bytes are the cost of a long one.
+
+use std::io::Write as _;
+
+use kalends_availability::{BusySet, SlotLength, SlotQuery, TooManySlots};
+use kalends_kernel::{AgentId, CalendarId, Code, FieldError, FieldErrors, Instant, Span};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::event::instant;
+
+/// Half-hour slots unless told otherwise.
+const DEFAULT_LENGTH: SlotLength = SlotLength::Minutes30;
+/// The most agents or calendars that a query may name before the plan's own limit is looked at.
+const NAMED_MAX: usize = 1_000;
+
+/// When an agent or a calendar is free.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct AvailabilityOf {
+    /// The start of the range.
+    #[param(format = DateTime, example = "2026-03-02T08:00:00Z")]
+    pub start: String,
+    /// The end of the range: after the start and at most 366 days from it.
+    #[param(format = DateTime, example = "2026-03-06T18:00:00Z")]
+    pub end: String,
+    /// `15m`, `30m`, `45m`, `1h` or `2h`.
+    #[param(default = "30m", example = "30m")]
+    pub slot_duration: Option<String>,
+    /// Whether busy times are answered too, without titles.
+    #[param(default = false)]
+    pub include_busy: Option<bool>,
+}
+
+impl AvailabilityOf {
+    /// Checks every parameter; `true` where busy times are wanted.
+    ///
+    /// # Errors
+    /// All parameters at fault.
+    pub fn parse(&self) -> Result<(SlotQuery, bool), FieldErrors> {
+        let query = slot_query(&self.start, &self.end, self.slot_duration.as_deref())?;
+        Ok((query, self.include_busy.unwrap_or(false)))
+    }
+}
+
+/// When several agents are all free.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct AcrossAgents {
+    /// The agents' identifiers, separated by commas.
+    pub agents: String,
+    /// The start of the range.
+    #[param(format = DateTime, example = "2026-03-02T08:00:00Z")]
+    pub start: String,
+    /// The end of the range, after the start.
+    #[param(format = DateTime, example = "2026-03-06T18:00:00Z")]
+    pub end: String,
+    /// `15m`, `30m`, `45m`, `1h` or `2h`.
+    #[param(default = "30m", example = "1h")]
+    pub slot_duration: Option<String>,
+    /// Only these calendars of the agents, separated by commas.
+    pub calendars: Option<String>,
+    /// Whether each agent's busy times are answered too, without titles.
+    #[param(default = false)]
+    pub include_busy: Option<bool>,
+}
+
+/// A checked query across agents.
+#[derive(Debug, Clone)]
+pub struct Across {
+    /// The agents as written, in the order asked, duplicates merged.
+    pub agents: Vec<String>,
+    /// The calendars as written, duplicates merged; `None` means all of the agents'.
+    pub calendars: Option<Vec<String>>,
+    /// The range and the slots.
+    pub query: SlotQuery,
+    /// Whether busy times are wanted.
+    pub include_busy: bool,
+}
+
+impl AcrossAgents {
+    /// Checks every parameter but whether the identifiers exist.
+    ///
+    /// # Errors
+    /// All parameters at fault.
+    pub fn parse(&self) -> Result<Across, FieldErrors> {
+        let mut errors = FieldErrors::default();
+        let agents = errors.take(names("agents", &self.agents));
+        let calendars = errors.take(self.calendars.as_deref().map(|text| names("calendars", text)).transpose());
+        match slot_query(&self.start, &self.end, self.slot_duration.as_deref()) {
+            Ok(query) => match (agents, calendars) {
+                (Some(agents), Some(calendars)) => {
+                    Ok(Across { agents, calendars, query, include_busy: self.include_busy.unwrap_or(false) })
+                }
+                _ => Err(errors),
+            },
+            Err(found) => {
+                errors.extend(&found);
+                Err(errors)
+            }
+        }
+    }
+}
+
+fn names(param: &str, text: &str) -> Result<Vec<String>, FieldError> {
+    let mut names: Vec<String> = Vec::new();
+    for name in text.split(',').map(str::trim) {
+        if name.is_empty() {
+            return Err(FieldError::new(param, "must be identifiers separated by commas, without empty ones"));
+        }
+        if !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+        if names.len() > NAMED_MAX {
+            return Err(FieldError::new(param, format!("must name at most {NAMED_MAX}")));
+        }
+    }
+    Ok(names)
+}
+
+fn slot_query(start: &str, end: &str, length: Option<&str>) -> Result<SlotQuery, FieldErrors> {
+    let mut errors = FieldErrors::default();
+    let start = errors.take(instant("start", start));
+    let end = errors.take(instant("end", end));
+    let length = errors.take(length.map_or(Ok(DEFAULT_LENGTH), |text| text.parse().map_err(FieldError::from)));
+    let (Some(start), Some(end), Some(length)) = (start, end, length) else {
+        return Err(errors);
+    };
+    let window = Span::new(start, end)
+        .map_err(|error| FieldError::new("end", error.to_string()).with_code(Code::EndBeforeStart))?;
+    Ok(SlotQuery::new(window, length).map_err(FieldError::from)?)
+}
+
+/// How much is known of the busy times that an answer rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AvailabilityState {
+    /// Everything.
+    Complete,
+}
+
+/// What was found, ready to be written.
+pub struct Found<'a> {
+    /// Whose availability it is.
+    pub of: Of<'a>,
+    /// The range and the slots.
+    pub query: SlotQuery,
+    /// All that blocks, merged.
+    pub busy: &'a BusySet,
+    /// Each agent's own busy times, where they were asked for, clipped to the range.
+    pub per_agent: Option<Vec<(AgentId, BusySet)>>,
+    /// Whether a calendar's busy times were asked for.
+    pub include_busy: bool,
+}
+
+/// Whose availability an answer tells.
+#[derive(Debug, Clone, Copy)]
+pub enum Of<'a> {
+    /// One calendar's.
+    Calendar(CalendarId),
+    /// These agents'.
+    Agents(&'a [AgentId]),
+}
+
+/// Writes an answer as JSON.
+///
+/// # Errors
+/// [`TooManySlots`] where more than 50,000 slots are free; nothing is written then.
+pub fn render(found: &Found<'_>) -> Result<Vec<u8>, TooManySlots> {
+    const SLOT_BYTES: usize = br#"{"start":"2026-03-02T09:00:00Z","end":"2026-03-02T09:30:00Z"},"#.len();
+    let slots = found.query.count(found.busy)?;
+    let mut out = Vec::with_capacity(slots * SLOT_BYTES + 256);
+    match found.of {
+        Of::Calendar(calendar) => {
+            // Writing to a vector cannot fail.
+            let _ = write!(out, r#"{{"calendar_id":"{calendar}""#);
+        }
+        Of::Agents(agents) => {
+            out.extend_from_slice(br#"{"agents":["#);
+            for (index, agent) in agents.iter().enumerate() {
+                let _ = write!(out, r#"{}"{agent}""#, if index == 0 { "" } else { "," });
+            }
+            out.push(b']');
+        }
+    }
+    out.extend_from_slice(br#","slots":"#);
+    write_spans(&mut out, found.query.slots(found.busy));
+    if found.include_busy {
+        out.extend_from_slice(br#","busy":"#);
+        write_spans(&mut out, found.busy.clip(found.query.window()).spans().iter().copied());
+    }
+    if let Some(per_agent) = &found.per_agent {
+        out.extend_from_slice(br#","per_agent_busy":{"#);
+        for (index, (agent, busy)) in per_agent.iter().enumerate() {
+            let _ = write!(out, r#"{}"{agent}":"#, if index == 0 { "" } else { "," });
+            write_spans(&mut out, busy.spans().iter().copied());
+        }
+        out.push(b'}');
+    }
+    out.extend_from_slice(br#","availability_state":"complete","warnings":[]}"#);
+    Ok(out)
+}
+
+fn write_spans(out: &mut Vec<u8>, spans: impl Iterator<Item = Span>) {
+    out.push(b'[');
+    let mut first = true;
+    for span in spans {
+        out.extend_from_slice(if first { br#"{"start":""#.as_slice() } else { br#",{"start":""#.as_slice() });
+        span.start().write_iso(out);
+        out.extend_from_slice(br#"","end":""#);
+        span.end().write_iso(out);
+        out.extend_from_slice(br#""}"#);
+        first = false;
+    }
+    out.push(b']');
+}
+
+/// A free span of exactly the slot's length.
+#[derive(Debug, ToSchema)]
+pub struct Slot {
+    /// The start.
+    #[schema(value_type = String, format = DateTime)]
+    pub start: Instant,
+    /// The end, exclusive.
+    #[schema(value_type = String, format = DateTime)]
+    pub end: Instant,
+}
+
+/// When agents are free.
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({
+    "agents": ["agt_01jn8r6v9ke0bt3m5qz2c7xwdh"],
+    "slots": [{ "start": "2026-03-02T09:00:00Z", "end": "2026-03-02T09:30:00Z" }],
+    "per_agent_busy": { "agt_01jn8r6v9ke0bt3m5qz2c7xwdh": [
+        { "start": "2026-03-02T09:30:00Z", "end": "2026-03-02T11:00:00Z" }
+    ] },
+    "availability_state": "complete", "warnings": []
+}))]
+pub struct AgentAvailability {
+    /// The agents, in the order asked.
+    pub agents: Vec<String>,
+    /// The slots in which all of them are free.
+    pub slots: Vec<Slot>,
+    /// Each agent's busy times, merged and clipped to the range; only with `include_busy=true`.
+    #[schema(required = false)]
+    pub per_agent_busy: std::collections::BTreeMap<String, Vec<Slot>>,
+    /// How much is known.
+    pub availability_state: AvailabilityState,
+    /// What to know about the answer.
+    pub warnings: Vec<String>,
+}
+
+/// When a calendar is free.
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({
+    "calendar_id": "cal_01jn8r7d2xe9tvn4a6k8m0pqrs",
+    "slots": [{ "start": "2026-03-02T09:00:00Z", "end": "2026-03-02T09:30:00Z" }],
+    "busy": [{ "start": "2026-03-02T09:30:00Z", "end": "2026-03-02T11:00:00Z" }],
+    "availability_state": "complete", "warnings": []
+}))]
+pub struct CalendarAvailability {
+    /// The calendar.
+    pub calendar_id: String,
+    /// The free slots.
+    pub slots: Vec<Slot>,
+    /// The busy times, merged and clipped to the range; only with `include_busy=true`.
+    #[schema(required = false)]
+    pub busy: Vec<Slot>,
+    /// How much is known.
+    pub availability_state: AvailabilityState,
+    /// What to know about the answer.
+    pub warnings: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn an_answer_is_json() {
+        let query = slot_query("2026-03-02T09:00:00Z", "2026-03-02T11:00:00Z", None).unwrap();
+        let taken = slot_query("2026-03-02T08:00:00Z", "2026-03-02T10:00:00Z", None).unwrap().window();
+        let calendar: CalendarId = "cal_00000000000000000000000001".parse().unwrap();
+        let busy = BusySet::from(taken);
+        let found = Found { of: Of::Calendar(calendar), query, busy: &busy, per_agent: None, include_busy: true };
+        let answer: Value = serde_json::from_slice(&render(&found).unwrap()).unwrap();
+        assert_eq!(
+            answer,
+            json!({
+                "calendar_id": "cal_00000000000000000000000001",
+                "slots": [
+                    { "start": "2026-03-02T10:00:00Z", "end": "2026-03-02T10:30:00Z" },
+                    { "start": "2026-03-02T10:30:00Z", "end": "2026-03-02T11:00:00Z" },
+                ],
+                "busy": [{ "start": "2026-03-02T09:00:00Z", "end": "2026-03-02T10:00:00Z" }],
+                "availability_state": "complete",
+                "warnings": [],
+            })
+        );
+    }
+
+    #[test]
+    fn every_parameter_at_fault_is_named() {
+        let errors = slot_query("today", "2026", Some("7m")).unwrap_err();
+        assert_eq!(
+            errors.iter().map(|error| error.param.as_str()).collect::<Vec<_>>(),
+            ["start", "end", "slot_duration"]
+        );
+        let errors = slot_query("2026-03-02T11:00:00Z", "2026-03-02T09:00:00Z", None).unwrap_err();
+        assert_eq!((errors.first().param.as_str(), errors.first().code), ("end", Some(Code::EndBeforeStart)));
+        assert_eq!(slot_query("2026-01-01T00:00:00Z", "2027-01-03T00:00:00Z", None).unwrap_err().first().param, "end");
+    }
+}

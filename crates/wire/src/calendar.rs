@@ -1,0 +1,226 @@
+//! Calendars.
+
+use kalends_calendars::{self as domain, Reminders, ports::CalendarFilter};
+use kalends_kernel::{
+    AgentId, CalendarId, Code, FieldError, FieldErrors, Instant, Metadata, OrgId, Page, Zone, ZoneError,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::{
+    AgentActivity, Provider,
+    agent::{metadata, name},
+    patch::{Given, given, nothing_to_change, set, set_or_clear},
+};
+
+/// A calendar.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({
+    "id": "cal_01jn8r7d2xe9tvn4a6k8m0pqrs", "orgId": "org_01jn8r6v9ke0bt3m5qz2c7xwdg",
+    "agentId": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh", "name": "Work", "timezone": "Europe/Berlin", "metadata": {},
+    "externalId": null, "provider": null, "deletedAt": null, "createdAt": "2026-03-02T08:00:00Z",
+    "updatedAt": "2026-03-02T08:00:00Z", "agent_status": "idle", "default_reminders": null,
+    "ical_url": "https://calendar.example.com/ical/2vJ0kq7nW8yXb3TzLr5cPQ.ics"
+}))]
+pub struct Calendar {
+    /// `cal_…`
+    #[schema(value_type = String)]
+    pub id: CalendarId,
+    /// The owning organization, `org_…`.
+    #[schema(value_type = String)]
+    pub org_id: OrgId,
+    /// The owning agent; null for a calendar that the organization shares.
+    #[schema(value_type = Option<String>)]
+    pub agent_id: Option<AgentId>,
+    /// 1-255 characters.
+    pub name: String,
+    /// An IANA time zone.
+    pub timezone: &'static str,
+    /// The caller's own data.
+    #[schema(value_type = Object)]
+    pub metadata: Map<String, Value>,
+    /// The provider's identifier, when bridged.
+    pub external_id: Option<String>,
+    /// The provider, when bridged.
+    pub provider: Option<Provider>,
+    /// When the calendar was deleted.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub deleted_at: Option<Instant>,
+    /// When the calendar was created.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Instant,
+    /// When it last changed.
+    #[schema(value_type = String, format = DateTime)]
+    pub updated_at: Instant,
+    /// What the agent says that it is doing.
+    #[serde(rename = "agent_status")]
+    pub agent_status: AgentActivity,
+    /// Minutes before the start that events inherit; null means 10, an empty list none.
+    #[serde(rename = "default_reminders")]
+    pub default_reminders: Option<Vec<u16>>,
+    /// The public feed.
+    #[serde(rename = "ical_url")]
+    pub ical_url: String,
+}
+
+impl Calendar {
+    /// The calendar as answers show it; feeds live below `base_url`.
+    pub fn new(calendar: domain::Calendar, base_url: &str) -> Self {
+        Self {
+            id: calendar.id,
+            org_id: calendar.org,
+            agent_id: calendar.agent,
+            name: calendar.name,
+            timezone: calendar.zone.name(),
+            metadata: calendar.metadata.into_map(),
+            external_id: calendar.external_id,
+            provider: calendar.provider.map(Into::into),
+            deleted_at: calendar.deleted_at,
+            created_at: calendar.created_at,
+            updated_at: calendar.updated_at,
+            agent_status: calendar.activity.into(),
+            default_reminders: calendar.default_reminders.map(|reminders| reminders.minutes().to_vec()),
+            ical_url: format!("{base_url}/ical/{}.ics", calendar.feed_token),
+        }
+    }
+}
+
+/// What is needed to create a calendar.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "name": "Work", "timezone": "Europe/Berlin", "default_reminders": [15] }))]
+pub struct CreateCalendar {
+    /// 1-255 characters.
+    #[schema(min_length = 1, max_length = 255)]
+    pub name: String,
+    /// An IANA time zone such as `Europe/Berlin`.
+    pub timezone: String,
+    /// What the agent is doing; `idle` unless told.
+    pub agent_status: Option<AgentActivity>,
+    /// Up to 5 reminders of 1-40320 minutes.
+    #[schema(max_items = 5)]
+    pub default_reminders: Option<Vec<i64>>,
+    /// An object of at most 16,384 bytes.
+    #[schema(value_type = Option<Object>)]
+    pub metadata: Option<Value>,
+}
+
+impl CreateCalendar {
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// All fields at fault.
+    pub fn parse(self) -> Result<domain::NewCalendar, FieldErrors> {
+        let mut errors = FieldErrors::default();
+        let name = errors.take(name(&self.name));
+        let zone = errors.take(zone("timezone", &self.timezone));
+        let default_reminders = errors
+            .take(self.default_reminders.map(|minutes| Reminders::parse("default_reminders", &minutes)).transpose());
+        let metadata = errors.take(metadata(self.metadata));
+        match (name, zone, default_reminders, metadata) {
+            (Some(name), Some(zone), Some(default_reminders), Some(metadata)) => Ok(domain::NewCalendar {
+                name,
+                zone,
+                activity: self.agent_status.map_or(domain::AgentActivity::Idle, Into::into),
+                default_reminders,
+                metadata,
+            }),
+            _ => Err(errors),
+        }
+    }
+}
+
+/// What a PATCH of a calendar may change; at least one field.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "agent_status": "working" }))]
+pub struct UpdateCalendar {
+    /// 1-255 characters.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 255)]
+    pub name: Given<String>,
+    /// An IANA time zone.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>, nullable = false)]
+    pub timezone: Given<String>,
+    /// What the agent is doing.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<AgentActivity>, nullable = false)]
+    pub agent_status: Given<AgentActivity>,
+    /// Up to 5 reminders; null restores the default of 10 minutes.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<Vec<i64>>, max_items = 5)]
+    pub default_reminders: Given<Vec<i64>>,
+    /// Replaces the metadata.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<Object>, nullable = false)]
+    pub metadata: Given<Value>,
+}
+
+impl UpdateCalendar {
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// All fields at fault, or that there is none.
+    pub fn parse(self) -> Result<domain::CalendarPatch, FieldErrors> {
+        if let Self { name: None, timezone: None, agent_status: None, default_reminders: None, metadata: None } = self {
+            return Err(nothing_to_change("name, timezone, agent_status, default_reminders, metadata").into());
+        }
+        let mut errors = FieldErrors::default();
+        let name = errors.take(set("name", self.name, |text| name(&text)));
+        let zone = errors.take(set("timezone", self.timezone, |text| zone("timezone", &text)));
+        let activity = errors.take(set("agent_status", self.agent_status, |activity| Ok(activity.into())));
+        let default_reminders = errors
+            .take(set_or_clear(self.default_reminders, |minutes| Reminders::parse("default_reminders", &minutes)));
+        let metadata = errors.take(set("metadata", self.metadata, |value| Metadata::parse("metadata", value)));
+        match (name, zone, activity, default_reminders, metadata) {
+            (Some(name), Some(zone), Some(activity), Some(default_reminders), Some(metadata)) => {
+                Ok(domain::CalendarPatch { name, zone, activity, default_reminders, metadata })
+            }
+            _ => Err(errors),
+        }
+    }
+}
+
+/// Which calendars a list adds to the agents' own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IncludeCalendars {
+    /// The organization's shared ones.
+    All,
+}
+
+/// Which calendars a list holds: the agents' own unless told otherwise (ruling 4.1).
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListCalendars {
+    /// `all` adds the calendars that the organization shares.
+    pub include: Option<IncludeCalendars>,
+    /// The most entries of the page: 1-200.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    pub limit: Option<i64>,
+    /// How many entries to pass over.
+    #[param(minimum = 0, default = 0)]
+    pub offset: Option<i64>,
+}
+
+impl ListCalendars {
+    /// Checks the bounds.
+    ///
+    /// # Errors
+    /// Each parameter outside its bounds.
+    pub fn parse(&self) -> Result<(CalendarFilter, Page), FieldErrors> {
+        let filter = match self.include {
+            None => CalendarFilter::OfAgents,
+            Some(IncludeCalendars::All) => CalendarFilter::All,
+        };
+        Ok((filter, Page::parse(self.limit, self.offset)?))
+    }
+}
+
+fn zone(param: &str, text: &str) -> Result<Zone, FieldError> {
+    text.parse().map_err(|error: ZoneError| FieldError::new(param, error.to_string()).with_code(Code::InvalidTimezone))
+}

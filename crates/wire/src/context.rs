@@ -1,0 +1,44 @@
+//! The context of a calendar.
+
+use kalends_calendars as domain;
+use kalends_kernel::{CalendarId, Instant};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::{AgentActivity, Event};
+
+/// What an agent needs to know of its calendar at this moment. Cancelled events are left out.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CalendarContext {
+    /// The calendar, `cal_…`.
+    #[schema(value_type = String)]
+    pub calendar_id: CalendarId,
+    /// The service's time.
+    #[schema(value_type = String, format = DateTime)]
+    pub now: Instant,
+    /// What the agent says that it is doing.
+    pub agent_status: AgentActivity,
+    /// The event under way that began last.
+    pub current_event: Option<Event>,
+    /// The event that starts soonest.
+    pub next_event: Option<Event>,
+    /// Up to 3 events that ended last, the newest first.
+    pub recent_events: Vec<Event>,
+    /// Up to 5 events that start within 24 hours, the earliest first.
+    pub upcoming: Vec<Event>,
+}
+
+impl From<domain::Context> for CalendarContext {
+    fn from(context: domain::Context) -> Self {
+        let events = context.events;
+        Self {
+            calendar_id: context.calendar.id,
+            now: context.now,
+            agent_status: context.calendar.activity.into(),
+            current_event: events.current.map(Into::into),
+            next_event: events.next.map(Into::into),
+            recent_events: events.recent.into_iter().map(Into::into).collect(),
+            upcoming: events.upcoming.into_iter().map(Into::into).collect(),
+        }
+    }
+}

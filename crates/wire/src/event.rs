@@ -1,0 +1,384 @@
+//! Events.
+
+use kalends_calendars::{self as domain, DESCRIPTION_MAX, Moment, Reminders, TITLE_MAX, ports::EventFilter};
+use kalends_kernel::{
+    CalendarId, EventId, FieldError, FieldErrors, Instant, Metadata, OrgId, Page, bounded_text, optional_text,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::{
+    EventSource, EventStatus, ExternalSyncStatus,
+    agent::metadata,
+    patch::{Given, given, nothing_to_change, set, set_or_clear},
+};
+
+/// The most events of one batch.
+const BATCH_MAX: usize = 100;
+
+/// An event.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({
+    "id": "evt_01jn8r8f4h3gyqz7s9c1b5wnkd", "calendarId": "cal_01jn8r7d2xe9tvn4a6k8m0pqrs",
+    "orgId": "org_01jn8r6v9ke0bt3m5qz2c7xwdg", "title": "Standup", "description": null,
+    "startTime": "2026-03-02T09:00:00Z", "endTime": "2026-03-02T09:15:00Z", "allDay": false, "status": "confirmed",
+    "source": "internal", "metadata": {}, "reminders": null, "holdExpiresAt": null, "holdPriority": null,
+    "recurrenceRule": null, "recurrenceExdates": [], "external_sync": { "status": "not_configured" },
+    "deletedAt": null, "createdAt": "2026-03-02T08:00:00Z", "updatedAt": "2026-03-02T08:00:00Z"
+}))]
+pub struct Event {
+    /// `evt_…`
+    #[schema(value_type = String)]
+    pub id: EventId,
+    /// The calendar, `cal_…`.
+    #[schema(value_type = String)]
+    pub calendar_id: CalendarId,
+    /// The owning organization, `org_…`.
+    #[schema(value_type = String)]
+    pub org_id: OrgId,
+    /// 1-500 characters.
+    pub title: String,
+    /// Free text.
+    pub description: Option<String>,
+    /// The start.
+    #[schema(value_type = String, format = DateTime)]
+    pub start_time: Instant,
+    /// The end, exclusive.
+    #[schema(value_type = String, format = DateTime)]
+    pub end_time: Instant,
+    /// Whether the event takes whole days.
+    pub all_day: bool,
+    /// Whether the event takes place.
+    pub status: EventStatus,
+    /// Where it comes from.
+    pub source: EventSource,
+    /// The caller's own data.
+    #[schema(value_type = Object)]
+    pub metadata: Map<String, Value>,
+    /// Minutes before the start; null inherits the calendar's, an empty list means none.
+    pub reminders: Option<Vec<u16>>,
+    /// When a hold expires; null on what is no hold.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub hold_expires_at: Option<Instant>,
+    /// The priority of a hold; null on what is no hold.
+    pub hold_priority: Option<u8>,
+    /// The rule of a series; null on a one-off event.
+    pub recurrence_rule: Option<String>,
+    /// The cancelled occurrences of a series.
+    #[schema(value_type = Vec<String>)]
+    pub recurrence_exdates: Vec<Instant>,
+    /// The copy at a connected human calendar; only in answers to writes.
+    #[serde(rename = "external_sync", skip_serializing_if = "Option::is_none")]
+    pub external_sync: Option<ExternalSync>,
+    /// When the event was deleted.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub deleted_at: Option<Instant>,
+    /// When the event was created.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Instant,
+    /// When it last changed.
+    #[schema(value_type = String, format = DateTime)]
+    pub updated_at: Instant,
+}
+
+/// The copy of an event at a connected human calendar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ExternalSync {
+    /// How far the copy has come.
+    pub status: ExternalSyncStatus,
+}
+
+impl From<domain::Event> for Event {
+    fn from(event: domain::Event) -> Self {
+        Self {
+            id: event.id,
+            calendar_id: event.calendar,
+            org_id: event.org,
+            title: event.title,
+            description: event.description,
+            start_time: event.times.span.start(),
+            end_time: event.times.span.end(),
+            all_day: event.times.all_day,
+            status: event.status.into(),
+            source: event.source.into(),
+            metadata: event.metadata.into_map(),
+            reminders: event.reminders.map(|reminders| reminders.minutes().to_vec()),
+            hold_expires_at: None,
+            hold_priority: None,
+            recurrence_rule: None,
+            recurrence_exdates: Vec::new(),
+            external_sync: None,
+            deleted_at: event.deleted_at,
+            created_at: event.created_at,
+            updated_at: event.updated_at,
+        }
+    }
+}
+
+impl Event {
+    /// The same event with what became of its copy.
+    #[must_use]
+    pub fn with_external_sync(mut self, status: domain::ExternalSync) -> Self {
+        self.external_sync = Some(ExternalSync { status: status.into() });
+        self
+    }
+}
+
+/// What is needed to create an event.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({
+    "title": "Standup", "start_time": "2026-03-02T10:00:00+01:00", "end_time": "2026-03-02T10:15:00+01:00"
+}))]
+pub struct CreateEvent {
+    /// 1-500 characters.
+    #[schema(min_length = 1, max_length = 500)]
+    pub title: String,
+    /// RFC 3339 with an offset; a plain date with `all_day`.
+    pub start_time: String,
+    /// RFC 3339 with an offset; a plain date with `all_day`. Exclusive.
+    pub end_time: String,
+    /// Free text of at most 20,000 characters.
+    #[schema(max_length = 20000)]
+    pub description: Option<String>,
+    /// Whether the event takes whole days of the calendar's zone.
+    #[serde(default)]
+    pub all_day: bool,
+    /// `confirmed` unless told.
+    pub status: Option<EventStatus>,
+    /// An object of at most 16,384 bytes.
+    #[schema(value_type = Option<Object>)]
+    pub metadata: Option<Value>,
+    /// Up to 5 reminders of 1-40320 minutes; absent inherits the calendar's.
+    #[schema(max_items = 5)]
+    pub reminders: Option<Vec<i64>>,
+}
+
+impl CreateEvent {
+    /// Checks every field that can be checked without the calendar.
+    ///
+    /// # Errors
+    /// All fields at fault.
+    pub fn parse(self) -> Result<domain::NewEvent, FieldErrors> {
+        let mut errors = FieldErrors::default();
+        let title = errors.take(title(&self.title));
+        let description = errors.take(optional_text("description", self.description.as_deref(), DESCRIPTION_MAX));
+        let start = errors.take(Moment::parse("start_time", &self.start_time));
+        let end = errors.take(Moment::parse("end_time", &self.end_time));
+        let status = errors.take(self.status.map_or(Ok(domain::EventStatus::Confirmed), plain_status));
+        let metadata = errors.take(metadata(self.metadata));
+        let reminders = errors.take(self.reminders.map(|minutes| Reminders::parse("reminders", &minutes)).transpose());
+        match (title, description, start, end, status, metadata, reminders) {
+            (Some(title), Some(description), Some(start), Some(end), Some(status), Some(metadata), Some(reminders)) => {
+                Ok(domain::NewEvent {
+                    title,
+                    description,
+                    start,
+                    end,
+                    all_day: self.all_day,
+                    status,
+                    metadata,
+                    reminders,
+                })
+            }
+            _ => Err(errors),
+        }
+    }
+}
+
+/// Up to 100 events that are created together or not at all.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateEventBatch {
+    /// 1-100 events.
+    #[schema(min_items = 1, max_items = 100)]
+    pub events: Vec<CreateEvent>,
+}
+
+impl CreateEventBatch {
+    /// Checks every field of every event.
+    ///
+    /// # Errors
+    /// All fields at fault, as `events[3].title`.
+    pub fn parse(self) -> Result<Vec<domain::NewEvent>, FieldErrors> {
+        let count = self.events.len();
+        if !(1..=BATCH_MAX).contains(&count) {
+            return Err(FieldError::new("events", format!("must hold 1 to {BATCH_MAX} events, got {count}")).into());
+        }
+        let mut errors = FieldErrors::default();
+        let mut events = Vec::with_capacity(count);
+        for (index, event) in self.events.into_iter().enumerate() {
+            match event.parse() {
+                Ok(event) => events.push(event),
+                Err(found) => errors.extend_below(&format!("events[{index}]"), &found),
+            }
+        }
+        errors.finish()?;
+        Ok(events)
+    }
+}
+
+/// The events of a batch, in the order in which they were given.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct EventBatch {
+    /// The created events.
+    pub data: Vec<Event>,
+}
+
+/// What a PATCH of an event may change; at least one field.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "title": "Standup (short)", "end_time": "2026-03-02T10:10:00+01:00" }))]
+pub struct UpdateEvent {
+    /// 1-500 characters.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 500)]
+    pub title: Given<String>,
+    /// Free text; null clears it.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>, max_length = 20000)]
+    pub description: Given<String>,
+    /// RFC 3339 with an offset; a plain date with `all_day`.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>, nullable = false)]
+    pub start_time: Given<String>,
+    /// RFC 3339 with an offset; a plain date with `all_day`. Exclusive.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>, nullable = false)]
+    pub end_time: Given<String>,
+    /// Whether the event takes whole days.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<bool>, nullable = false)]
+    pub all_day: Given<bool>,
+    /// `confirmed`, `tentative` or `cancelled`.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<EventStatus>, nullable = false)]
+    pub status: Given<EventStatus>,
+    /// Replaces the metadata.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<Object>, nullable = false)]
+    pub metadata: Given<Value>,
+    /// Up to 5 reminders; null inherits the calendar's.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<Vec<i64>>, max_items = 5)]
+    pub reminders: Given<Vec<i64>>,
+}
+
+impl UpdateEvent {
+    /// Checks every field that can be checked without the event.
+    ///
+    /// # Errors
+    /// All fields at fault, or that there is none.
+    pub fn parse(self) -> Result<domain::EventPatch, FieldErrors> {
+        if let Self {
+            title: None,
+            description: None,
+            start_time: None,
+            end_time: None,
+            all_day: None,
+            status: None,
+            metadata: None,
+            reminders: None,
+        } = self
+        {
+            let fields = "title, description, start_time, end_time, all_day, status, metadata, reminders";
+            return Err(nothing_to_change(fields).into());
+        }
+        let mut errors = FieldErrors::default();
+        let new_title = errors.take(set("title", self.title, |text| title(&text)));
+        let description =
+            errors.take(set_or_clear(self.description, |text| bounded_text("description", &text, 0, DESCRIPTION_MAX)));
+        let start = errors.take(set("start_time", self.start_time, |text| Moment::parse("start_time", &text)));
+        let end = errors.take(set("end_time", self.end_time, |text| Moment::parse("end_time", &text)));
+        let all_day = errors.take(set("all_day", self.all_day, Ok));
+        let status = errors.take(set("status", self.status, plain_status));
+        let metadata = errors.take(set("metadata", self.metadata, |value| Metadata::parse("metadata", value)));
+        let reminders = errors.take(set_or_clear(self.reminders, |minutes| Reminders::parse("reminders", &minutes)));
+        match (new_title, description, start, end, all_day, status, metadata, reminders) {
+            (
+                Some(title),
+                Some(description),
+                Some(start),
+                Some(end),
+                Some(all_day),
+                Some(status),
+                Some(metadata),
+                Some(reminders),
+            ) => Ok(domain::EventPatch { title, description, start, end, all_day, status, metadata, reminders }),
+            _ => Err(errors),
+        }
+    }
+}
+
+/// Which events a list holds.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListEvents {
+    /// Only events that start at this time or later.
+    #[param(format = DateTime)]
+    pub start_after: Option<String>,
+    /// Only events that start before this time.
+    #[param(format = DateTime)]
+    pub start_before: Option<String>,
+    /// Only events of this status.
+    pub status: Option<EventStatus>,
+    /// Only events of this source.
+    pub source: Option<EventSource>,
+    /// The most entries of the page: 1-200.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    pub limit: Option<i64>,
+    /// How many entries to pass over.
+    #[param(minimum = 0, default = 0)]
+    pub offset: Option<i64>,
+}
+
+impl ListEvents {
+    /// Checks every parameter.
+    ///
+    /// # Errors
+    /// All parameters at fault.
+    pub fn parse(&self) -> Result<(EventFilter, Page), FieldErrors> {
+        let mut errors = FieldErrors::default();
+        let mut bound = |param: &str, text: Option<&str>| text.and_then(|text| errors.take(instant(param, text)));
+        let start_after = bound("start_after", self.start_after.as_deref());
+        let start_before = bound("start_before", self.start_before.as_deref());
+        match Page::parse(self.limit, self.offset) {
+            Ok(page) => {
+                errors.finish()?;
+                let filter = EventFilter {
+                    start_after,
+                    start_before,
+                    status: self.status.map(Into::into),
+                    source: self.source.map(Into::into),
+                };
+                Ok((filter, page))
+            }
+            Err(found) => {
+                errors.extend(&found);
+                Err(errors)
+            }
+        }
+    }
+}
+
+/// An instant of a query or body.
+pub(crate) fn instant(param: &str, text: &str) -> Result<Instant, FieldError> {
+    text.parse().map_err(|error: kalends_kernel::ParseInstantError| {
+        FieldError::new(param, error.to_string()).with_code(kalends_kernel::Code::InvalidTimeFormat)
+    })
+}
+
+fn title(text: &str) -> Result<String, FieldError> {
+    bounded_text("title", text, 1, TITLE_MAX)
+}
+
+/// A status that a caller may set directly.
+fn plain_status(status: EventStatus) -> Result<domain::EventStatus, FieldError> {
+    match status {
+        EventStatus::Confirmed | EventStatus::Tentative | EventStatus::Cancelled => Ok(status.into()),
+        EventStatus::Hold => Err(FieldError::new("status", "must be confirmed, tentative or cancelled, got hold")),
+    }
+}

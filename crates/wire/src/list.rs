@@ -1,0 +1,49 @@
+//! Pages of lists.
+
+use kalends_kernel::{FieldErrors, Listed, Page};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+/// One page of a list.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct List<T> {
+    /// The entries of this page.
+    pub data: Vec<T>,
+    /// How many entries the filter matches, on all pages.
+    pub total: u64,
+    /// The most entries of a page.
+    pub limit: u32,
+    /// How many entries were passed over.
+    pub offset: u32,
+}
+
+impl<T> List<T> {
+    /// The page that was asked for.
+    pub fn new<S>(listed: Listed<S>, page: Page, convert: impl FnMut(S) -> T) -> Self {
+        let Listed { data, total } = listed.map(convert);
+        Self { data, total, limit: page.limit, offset: page.offset }
+    }
+}
+
+/// Which page of a list.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Paging {
+    /// The most entries of the page: 1-200.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    pub limit: Option<i64>,
+    /// How many entries to pass over.
+    #[param(minimum = 0, default = 0)]
+    pub offset: Option<i64>,
+}
+
+impl Paging {
+    /// Checks the bounds.
+    ///
+    /// # Errors
+    /// Each parameter outside its bounds.
+    pub fn parse(&self) -> Result<Page, FieldErrors> {
+        Page::parse(self.limit, self.offset)
+    }
+}

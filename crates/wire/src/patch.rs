@@ -1,0 +1,43 @@
+//! Reading the fields of a PATCH: absent, null or given (ruling 2.3).
+
+use kalends_calendars::Patch;
+use kalends_kernel::FieldError;
+use serde::{Deserialize, Deserializer};
+
+/// A field of a PATCH as it came: `None` was absent, `Some(None)` was null.
+pub(crate) type Given<T> = Option<Option<T>>;
+
+/// Tells a field that is null from one that is absent.
+pub(crate) fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(field: D) -> Result<Given<T>, D::Error> {
+    Option::deserialize(field).map(Some)
+}
+
+/// A field that cannot be cleared.
+pub(crate) fn set<T, U>(
+    param: &str,
+    field: Given<T>,
+    parse: impl FnOnce(T) -> Result<U, FieldError>,
+) -> Result<Patch<U>, FieldError> {
+    match field {
+        None => Ok(Patch::Keep),
+        Some(None) => Err(FieldError::new(param, "must not be null; leave the field out to keep its value")),
+        Some(Some(value)) => parse(value).map(Patch::Set),
+    }
+}
+
+/// A field that null clears.
+pub(crate) fn set_or_clear<T, U>(
+    field: Given<T>,
+    parse: impl FnOnce(T) -> Result<U, FieldError>,
+) -> Result<Patch<Option<U>>, FieldError> {
+    match field {
+        None => Ok(Patch::Keep),
+        Some(None) => Ok(Patch::Set(None)),
+        Some(Some(value)) => parse(value).map(|value| Patch::Set(Some(value))),
+    }
+}
+
+/// The error of a PATCH without any field.
+pub(crate) fn nothing_to_change(fields: &str) -> FieldError {
+    FieldError::new("body", format!("must hold at least one of {fields}"))
+}

@@ -1,0 +1,71 @@
+//! The plans as `GET /v1/plans` lists them.
+
+use kalends_quotas::{Plan as Domain, PublicPlan};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+/// The plans that anybody may choose.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Plans {
+    /// From the smallest to the largest.
+    pub plans: Vec<Plan>,
+}
+
+/// Limits by metric; null is unlimited.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(value_type = Object, example = json!({ "agents": 3, "calendars": 10, "events": 2500, "proposals": 0 }))]
+#[serde(transparent)]
+pub struct PlanLimits(pub Map<String, Value>);
+
+/// A plan.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Plan {
+    /// `free`, `pro` or `custom`.
+    pub id: &'static str,
+    /// The display name.
+    pub name: &'static str,
+    /// One line.
+    pub tagline: &'static str,
+    /// A month's price in the currency's smallest unit; null where the operator sets it.
+    pub price: Option<u32>,
+    /// Lower-case ISO 4217.
+    pub currency: Option<&'static str>,
+    /// Limits by metric; null where they are negotiated.
+    pub limits: Option<PlanLimits>,
+    /// What the plan offers, in words; not for capability checks.
+    pub display_features: &'static [&'static str],
+    /// Whether the plan is the suggested one.
+    pub recommended: bool,
+    /// True on `custom` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub custom_pricing: Option<bool>,
+    /// Whom to ask; on `custom` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contact_url: Option<String>,
+}
+
+impl Plans {
+    /// The public plans; `contact_url` answers questions about the custom one.
+    pub fn public(contact_url: &str) -> Self {
+        Self { plans: Domain::PUBLIC.into_iter().map(|plan| Plan::new(plan, contact_url)).collect() }
+    }
+}
+
+impl Plan {
+    fn new(public: PublicPlan, contact_url: &str) -> Self {
+        let custom = public.plan == Domain::Custom;
+        Self {
+            id: public.plan.as_str(),
+            name: public.name,
+            tagline: public.tagline,
+            price: public.price,
+            currency: public.currency,
+            limits: (!custom).then(|| PlanLimits(public.plan.limits().public())),
+            display_features: public.display_features,
+            recommended: public.recommended,
+            custom_pricing: custom.then_some(true),
+            contact_url: custom.then(|| contact_url.to_owned()),
+        }
+    }
+}

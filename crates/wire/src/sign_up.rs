@@ -1,0 +1,132 @@
+//! An agent's self-signup, and the terms that it accepts.
+
+use kalends_accounts::{self as accounts, AGENT_NAME_MAX, Code, Email};
+use kalends_kernel::{AgentId, FieldError, FieldErrors, OrgId, bounded_text};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// What is needed to sign up.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "email": "ada@example.com", "agent_name": "Ada", "tos_version": "2026-01-01" }))]
+pub struct SignUp {
+    /// The address that receives the verification code.
+    #[schema(max_length = 320, format = Email)]
+    pub email: String,
+    /// The first agent's name: 1-100 characters.
+    #[schema(min_length = 1, max_length = 100)]
+    pub agent_name: String,
+    /// The current terms, see `GET /v1/auth/terms/current`.
+    pub tos_version: String,
+}
+
+/// A sign-up whose fields are checked; the terms are not yet.
+#[derive(Debug, Clone)]
+pub struct CheckedSignUp {
+    /// The address.
+    pub email: Email,
+    /// The agent's name.
+    pub agent_name: String,
+    /// The terms that are accepted.
+    pub tos_version: String,
+}
+
+impl SignUp {
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// All fields at fault.
+    pub fn parse(self) -> Result<CheckedSignUp, FieldErrors> {
+        let mut errors = FieldErrors::default();
+        let email = errors.take(Email::parse("email", &self.email));
+        let agent_name = errors.take(bounded_text("agent_name", &self.agent_name, 1, AGENT_NAME_MAX));
+        let tos_version = errors.take(bounded_text("tos_version", &self.tos_version, 1, 64));
+        match (email, agent_name, tos_version) {
+            (Some(email), Some(agent_name), Some(tos_version)) => Ok(CheckedSignUp { email, agent_name, tos_version }),
+            _ => Err(errors),
+        }
+    }
+}
+
+/// The answer to a first sign-up. The key is shown this once.
+#[derive(Serialize, ToSchema)]
+#[schema(example = json!({
+    "org_id": "org_01jn8r6v9ke0bt3m5qz2c7xwdg", "agent_id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh",
+    "api_key": "svc_sk_…", "message": "If the address can receive mail, a verification code is on its way."
+}))]
+pub struct SignedUp {
+    /// The new organization.
+    #[schema(value_type = String)]
+    pub org_id: OrgId,
+    /// Its first agent.
+    #[schema(value_type = String)]
+    pub agent_id: AgentId,
+    /// The key: it works at once, within the sandbox.
+    pub api_key: String,
+    /// The same for every address.
+    pub message: &'static str,
+}
+
+/// The answer where the address is already known.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SignUpExisting {
+    /// The same for every address.
+    pub message: &'static str,
+}
+
+/// A verification code.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "otp": "123456" }))]
+pub struct Verify {
+    /// The six digits of the mail.
+    #[schema(pattern = "^[0-9]{6}$")]
+    pub otp: String,
+}
+
+impl Verify {
+    /// Checks the form.
+    ///
+    /// # Errors
+    /// Not six digits.
+    pub fn parse(&self) -> Result<Code, FieldErrors> {
+        Code::parse(&self.otp).ok_or_else(|| FieldError::new("otp", "must be the 6 digits of the mail").into())
+    }
+}
+
+/// The answer to the right code.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Verified {
+    /// Always true.
+    pub verified: bool,
+    /// What changes with it.
+    pub message: &'static str,
+}
+
+/// The terms now in force.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "version": "2026-01-01", "effective_at": "2026-01-01", "url": "https://calendar.example.com/terms", "material": true
+}))]
+pub struct Terms {
+    /// An opaque version, passed verbatim as `tos_version`.
+    pub version: String,
+    /// The day on which it took effect.
+    #[schema(format = Date)]
+    pub effective_at: String,
+    /// Where it can be read.
+    pub url: String,
+    /// Whether organizations that accepted another version are told.
+    pub material: bool,
+}
+
+impl From<&accounts::Terms> for Terms {
+    fn from(terms: &accounts::Terms) -> Self {
+        Self {
+            version: terms.version.clone(),
+            effective_at: terms.effective_at.to_string(),
+            url: terms.url.clone(),
+            material: terms.material,
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Answers about the service itself.
+
+use kalends_kernel::Instant;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// The answer of `GET /health`.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({ "status": "ok", "ts": "2026-03-02T08:00:00Z" }))]
+pub struct Health {
+    /// Always `ok`.
+    pub status: &'static str,
+    /// The service's time.
+    #[schema(value_type = String, format = DateTime)]
+    pub ts: Instant,
+}
