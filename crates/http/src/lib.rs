@@ -1,1 +1,61 @@
-//! Being written.
+//! The REST API: every handler parses, calls a use case of `kalends-app`, and maps what it answers.
+//!
+//! A request passes, from the outside in: compression, [`envelope`] (request id, error envelope,
+//! metrics, log), a guard against panics, a deadline and a bound on bodies, and, once its route is
+//! known, [`enter`] (authentication, idempotency, headers of the plan).
+
+mod describe;
+mod endpoints;
+mod enter;
+mod envelope;
+mod error;
+mod extract;
+mod reply;
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{Router, extract::DefaultBodyLimit, http::StatusCode, middleware, routing::get};
+use kalends_app::App;
+use tower_http::{
+    catch_panic::CatchPanicLayer,
+    compression::{CompressionLayer, predicate::SizeAbove},
+    timeout::TimeoutLayer,
+};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_swagger_ui::{Config, SwaggerUi};
+
+/// The most bytes of a request's body: 1 MiB (ruling 2.2).
+pub const BODY_MAX: usize = 1 << 20;
+/// How long a request may take, its body included.
+const DEADLINE: Duration = Duration::from_secs(30);
+/// Answers below this many bytes are not compressed (ruling 2.10).
+const COMPRESS_ABOVE: u64 = 1024;
+
+/// The service's router, ready to be served. The peer's address is expected as a
+/// `ConnectInfo<SocketAddr>` in the request's extensions.
+pub fn router(app: Arc<App>) -> Router {
+    let (routes, description) = endpoints::all().split_for_parts();
+    let description = describe::complete(&description, &app.settings().base_url);
+    let routes: Router<Arc<App>> = routes.route_layer(middleware::from_fn_with_state(Arc::clone(&app), enter::enter));
+    Router::new()
+        .merge(routes)
+        .merge(SwaggerUi::new("/docs").config(Config::from("/openapi.json")))
+        .route("/", get(|| async { axum::response::Redirect::temporary("/docs/") }))
+        .with_state(Arc::clone(&app))
+        .layer(axum::Extension(endpoints::Description::new(description)))
+        .layer(DefaultBodyLimit::max(BODY_MAX))
+        .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, DEADLINE))
+        .layer(CatchPanicLayer::custom(envelope::panicked))
+        .layer(middleware::from_fn_with_state(app, envelope::envelope))
+        .layer(CompressionLayer::new().compress_when(SizeAbove::new(COMPRESS_ABOVE)))
+}
+
+/// The description of the API as JSON text; `base_url` names the server.
+pub fn openapi_json(base_url: &str) -> String {
+    describe::complete(&endpoints::all().into_openapi(), base_url)
+}
+
+/// The state of every handler.
+type Service = axum::extract::State<Arc<App>>;
+/// The routes of a resource with their description.
+type Routes = OpenApiRouter<Arc<App>>;

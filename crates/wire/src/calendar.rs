@@ -221,6 +221,16 @@ impl ListCalendars {
     }
 }
 
+/// How a calendar is deleted.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct DeleteCalendar {
+    /// Whether a calendar that still holds events is kept instead.
+    #[param(default = false)]
+    pub if_empty: Option<bool>,
+}
+
 fn zone(param: &str, text: &str) -> Result<Zone, FieldError> {
     text.parse().map_err(|error: ZoneError| FieldError::new(param, error.to_string()).with_code(Code::InvalidTimezone))
 }

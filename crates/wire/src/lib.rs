@@ -23,14 +23,14 @@ pub use availability::{
     Across, AcrossAgents, AgentAvailability, AvailabilityOf, AvailabilityState, CalendarAvailability, Found, Of, Slot,
     render,
 };
-pub use calendar::{Calendar, CreateCalendar, IncludeCalendars, ListCalendars, UpdateCalendar};
+pub use calendar::{Calendar, CreateCalendar, DeleteCalendar, IncludeCalendars, ListCalendars, UpdateCalendar};
 pub use context::CalendarContext;
 pub use error::{ErrorBody, ErrorEnvelope};
 pub use event::{CreateEvent, CreateEventBatch, Event, EventBatch, ExternalSync, ListEvents, UpdateEvent};
 pub use list::{List, Paging};
 pub use names::{AgentActivity, AgentStatus, AgentType, EventSource, EventStatus, ExternalSyncStatus, Provider};
 pub use plan::{Plan, PlanLimits, Plans};
-pub use sign_up::{CheckedSignUp, SignUp, SignUpExisting, SignedUp, Terms, Verified, Verify};
+pub use sign_up::{CheckedSignUp, SignUp, SignUpAnswer, SignUpExisting, SignedUp, Terms, Verified, Verify};
 pub use system::Health;
 
 /// Why a request is not valid: every field at fault.

@@ -74,6 +74,16 @@ pub struct SignUpExisting {
     pub message: &'static str,
 }
 
+/// The answer to a sign-up: it tells more for a new address than for a known one.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum SignUpAnswer {
+    /// The address is new.
+    New(SignedUp),
+    /// The address is known.
+    Known(SignUpExisting),
+}
+
 /// A verification code.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

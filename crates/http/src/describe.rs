@@ -1,0 +1,289 @@
+//! What every operation of the description has in common is added here, so that no endpoint can
+//! forget it: errors, headers, security, the server.
+
+use kalends_app::operations::{self, Access, Operation};
+use serde_json::{Map, Value, json};
+use utoipa::openapi::OpenApi;
+
+/// The description of the whole API as JSON text.
+pub(crate) fn complete(description: &OpenApi, base_url: &str) -> String {
+    let mut document = serde_json::to_value(description).unwrap_or_default();
+    document["servers"] = json!([{ "url": base_url }]);
+    document["components"]["securitySchemes"] = json!({
+        "apiKey": { "type": "http", "scheme": "bearer", "description": "An organization's or an agent's API key." }
+    });
+    document["components"]["headers"] = headers();
+    document["components"]["responses"] = responses();
+    let schemas = document["components"]["schemas"].clone();
+    for operation in operations::ALL {
+        let described = &mut document["paths"][operation.path][operation.method.to_ascii_lowercase()];
+        if described.is_object() {
+            show_examples(described, &schemas);
+            describe(described, operation);
+        }
+    }
+    document.to_string()
+}
+
+/// Gives every body of the operation an example.
+fn show_examples(described: &mut Value, schemas: &Value) {
+    let mut show = |content: Option<&mut Value>| {
+        for media in content.and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut) {
+            if media.get("example").is_none() && media.get("examples").is_none() {
+                media["example"] = example(&media["schema"], schemas);
+            }
+        }
+    };
+    show(described.pointer_mut("/requestBody/content"));
+    for response in described["responses"].as_object_mut().into_iter().flat_map(Map::values_mut) {
+        show(response.get_mut("content"));
+    }
+}
+
+/// An example of a schema: its own, else one that is put together from its parts.
+fn example(schema: &Value, schemas: &Value) -> Value {
+    if let Some(example) = schema.get("example").or_else(|| schema.get("default")) {
+        return example.clone();
+    }
+    if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()) {
+        return example(&schemas[name], schemas);
+    }
+    if let Some(first) = ["oneOf", "anyOf", "allOf"].iter().find_map(|key| schema[*key].as_array()?.first()) {
+        return example(first, schemas);
+    }
+    if let Some(first) = schema["enum"].as_array().and_then(|values| values.first()) {
+        return first.clone();
+    }
+    let kind = schema["type"].as_str().or_else(|| schema["type"][0].as_str()).unwrap_or("object");
+    match kind {
+        "array" => json!([example(&schema["items"], schemas)]),
+        "boolean" => json!(true),
+        "integer" | "number" => schema.get("minimum").cloned().unwrap_or(json!(1)),
+        "string" if schema["format"] == "date-time" => json!("2026-03-02T09:00:00Z"),
+        "string" => json!("text"),
+        _ => {
+            let parts = schema["properties"].as_object().into_iter().flatten();
+            Value::Object(parts.map(|(name, part)| (name.clone(), example(part, schemas))).collect())
+        }
+    }
+}
+
+fn describe(described: &mut Value, operation: &Operation) {
+    if operation.access == Access::Key {
+        described["security"] = json!([{ "apiKey": [] }]);
+    }
+    let mut parameters = described["parameters"].as_array().cloned().unwrap_or_default();
+    if operation.writes() {
+        parameters.push(json!({
+            "name": "Idempotency-Key", "in": "header", "required": false,
+            "description": "Any text of your choice. The same key and request within 24 hours get the first answer again.",
+            "schema": { "type": "string", "minLength": 1, "maxLength": 255 }
+        }));
+    }
+    if takes_if_match(operation) {
+        parameters.push(json!({
+            "name": "If-Match", "in": "header", "required": false,
+            "description": "The ETag that was read: the change holds for that version only.",
+            "schema": { "type": "string" }
+        }));
+    }
+    if !parameters.is_empty() {
+        described["parameters"] = Value::Array(parameters);
+    }
+    if let Some(all) = described["responses"].as_object_mut() {
+        for (status, response) in all.iter_mut() {
+            success_headers(response, status, operation);
+        }
+        for status in failures(operation) {
+            all.entry(status).or_insert_with(|| json!({ "$ref": format!("#/components/responses/{status}") }));
+        }
+    }
+}
+
+fn takes_if_match(operation: &Operation) -> bool {
+    matches!(operation.method, "PATCH" | "DELETE")
+}
+
+/// Whether a success shows one resource under its entity tag.
+fn tagged(operation: &Operation) -> bool {
+    let resource = ["/v1/agents/{id}", "/v1/calendars/{id}", "/v1/events/{id}", "/v1/calendars/{cal_id}/events/{id}"];
+    resource.contains(&operation.path)
+        || (operation.status == 201 && operation.id != operations::CREATE_EVENT_BATCH.id)
+        || operation.id == operations::ROTATE_FEED_TOKEN.id
+}
+
+fn success_headers(response: &mut Value, status: &str, operation: &Operation) {
+    let mut names = vec!["X-Request-Id"];
+    if operation.access == Access::Key {
+        names.extend(["X-Service-Plan", "Service-Terms-Upgrade-Required"]);
+    }
+    if tagged(operation) && status != "204" {
+        names.push("ETag");
+    }
+    if operation.writes() {
+        names.push("Idempotency-Replayed");
+    }
+    let headers: Map<String, Value> = names
+        .into_iter()
+        .map(|name| (name.to_owned(), json!({ "$ref": format!("#/components/headers/{name}") })))
+        .collect();
+    response["headers"] = Value::Object(headers);
+}
+
+/// The statuses of failure that an operation can answer.
+fn failures(operation: &Operation) -> Vec<&'static str> {
+    let mut statuses = vec!["500"];
+    let takes_input = operation.path.starts_with("/v1/")
+        && operation.id != operations::TERMS.id
+        && operation.id != operations::PLANS.id;
+    if takes_input {
+        statuses.extend(["400", "408", "503"]);
+    }
+    if operation.id == operations::READY.id {
+        statuses.push("503");
+    }
+    if operation.access == Access::Key {
+        statuses.extend(["401", "403", "429"]);
+    }
+    if operation.path.contains('{') || operation.id == operations::AVAILABILITY.id {
+        statuses.push("404");
+    }
+    if operation.writes() {
+        statuses.extend(["409", "413", "415", "422"]);
+    }
+    if takes_if_match(operation) {
+        statuses.push("412");
+    }
+    statuses
+}
+
+fn headers() -> Value {
+    let header = |description: &str, example: &str| json!({ "description": description, "schema": { "type": "string" }, "example": example });
+    json!({
+        "X-Request-Id": header("The request's identifier; quote it when something is wrong.", "req_01jn8r6v9ke0bt3m5qz2c7xwdh"),
+        "X-Service-Plan": header("The organization's plan: free, pro or scale.", "free"),
+        "Service-Terms-Upgrade-Required": header("The terms to accept, where the organization has not.", "2026-01-01"),
+        "ETag": header("The resource's version, for If-Match.", "\"3\""),
+        "Idempotency-Replayed": header("`true` where the answer is that of an earlier, same request.", "true"),
+        "Retry-After": header("Seconds after which the request may be repeated.", "1"),
+    })
+}
+
+fn responses() -> Value {
+    let failure = |description: &str, retry: bool| {
+        let mut headers = json!({ "X-Request-Id": { "$ref": "#/components/headers/X-Request-Id" } });
+        if retry {
+            headers["Retry-After"] = json!({ "$ref": "#/components/headers/Retry-After" });
+        }
+        json!({
+            "description": description,
+            "headers": headers,
+            "content": { "application/json": { "schema": { "$ref": "#/components/schemas/ErrorEnvelope" } } }
+        })
+    };
+    json!({
+        "400": failure("The body, a parameter or a header is not valid.", false),
+        "401": failure("`unauthorized`: no key, or none in force.", false),
+        "403": failure("`forbidden`, `plan_required` or `account_waitlisted`.", false),
+        "404": failure("`not_found`: no such thing in the caller's organization.", false),
+        "408": failure("The request did not arrive within 30 seconds.", false),
+        "409": failure("`conflict`: the state does not allow it, or the first request with the key still runs.", true),
+        "412": failure("`conflict`, code `stale`: If-Match names another version.", false),
+        "413": failure("The body is over 1 MiB.", false),
+        "415": failure("The body is not declared as JSON.", false),
+        "422": failure("The Idempotency-Key was used for another request.", false),
+        "429": failure("`quota_exceeded`: a limit of the plan is reached.", true),
+        "500": failure("`internal_error`", false),
+        "503": failure("`internal_error`: the database does not answer.", true),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn document() -> Value {
+        serde_json::from_str(&crate::openapi_json("http://localhost")).unwrap()
+    }
+
+    #[test]
+    fn every_operation_is_described_and_nothing_else() {
+        let document = document();
+        let mut described = BTreeSet::new();
+        for (path, methods) in document["paths"].as_object().unwrap() {
+            for (method, operation) in methods.as_object().unwrap() {
+                let id = operation["operationId"].as_str().unwrap().to_owned();
+                described.insert((id, method.to_ascii_uppercase(), path.clone()));
+            }
+        }
+        let listed = operations::ALL
+            .iter()
+            .map(|operation| (operation.id.to_owned(), operation.method.to_owned(), operation.path.to_owned()))
+            .collect::<BTreeSet<_>>();
+        assert_eq!(described, listed);
+    }
+
+    #[test]
+    fn the_status_of_success_is_that_of_the_table() {
+        let document = document();
+        for operation in operations::ALL {
+            let described = &document["paths"][operation.path][operation.method.to_ascii_lowercase()];
+            let success: Vec<_> = described["responses"]
+                .as_object()
+                .unwrap()
+                .keys()
+                .filter(|status| status.starts_with('2'))
+                .map(String::as_str)
+                .collect();
+            assert_eq!(success, [operation.status.to_string()], "{}", operation.id);
+            assert!(described["summary"].as_str().is_some_and(|text| !text.is_empty()), "{}", operation.id);
+            assert_eq!(described["requestBody"].is_object(), takes_body(operation), "{}", operation.id);
+        }
+    }
+
+    fn takes_body(operation: &Operation) -> bool {
+        matches!(operation.method, "POST" | "PATCH" | "PUT") && operation.id != operations::ROTATE_FEED_TOKEN.id
+    }
+
+    #[test]
+    fn every_body_has_an_example_and_every_error_the_envelope() {
+        let document = document();
+        for operation in operations::ALL {
+            let described = &document["paths"][operation.path][operation.method.to_ascii_lowercase()];
+            if takes_body(operation) {
+                let body = &described["requestBody"]["content"]["application/json"];
+                assert!(body["example"].as_object().is_some_and(|example| !example.is_empty()), "{}", operation.id);
+            }
+            for (status, response) in described["responses"].as_object().unwrap() {
+                if let Some(content) = response["content"]["application/json"].as_object() {
+                    assert!(content.contains_key("example"), "{} {status}", operation.id);
+                }
+                let failure = status.starts_with('4') || status.starts_with('5');
+                assert_eq!(failure, response["$ref"].is_string(), "{} {status}", operation.id);
+            }
+        }
+    }
+
+    #[test]
+    fn every_reference_resolves() {
+        fn references(value: &Value, found: &mut Vec<String>) {
+            match value {
+                Value::Object(map) => {
+                    found.extend(map.get("$ref").and_then(Value::as_str).map(str::to_owned));
+                    map.values().for_each(|value| references(value, found));
+                }
+                Value::Array(items) => items.iter().for_each(|value| references(value, found)),
+                _ => {}
+            }
+        }
+        let document = document();
+        let mut found = Vec::new();
+        references(&document, &mut found);
+        assert!(!found.is_empty());
+        for reference in found {
+            assert!(document.pointer(reference.trim_start_matches('#')).is_some(), "{reference}");
+        }
+    }
+}

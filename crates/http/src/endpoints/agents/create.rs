@@ -1,0 +1,29 @@
+//! `POST /v1/agents`
+
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, JsonBody},
+    reply::Changed,
+};
+
+/// Creates an agent.
+///
+/// Emits `agent.created`. Over the plan's number of agents: 429 `quota_exceeded`.
+#[utoipa::path(
+    post,
+    path = "/v1/agents",
+    operation_id = "createAgent",
+    tag = "Agents",
+    request_body = wire::CreateAgent,
+    responses((status = 201, description = "The agent.", body = wire::Agent))
+)]
+pub(crate) async fn create(
+    app: Service,
+    caller: Caller,
+    body: JsonBody<wire::CreateAgent>,
+) -> Result<Changed, ApiError> {
+    Ok(Changed(app.create_agent(&caller.0, body.0.parse()?).await?))
+}

@@ -1,0 +1,16 @@
+//! Availability.
+
+mod across;
+mod of_agent;
+mod of_calendar;
+
+use utoipa_axum::routes;
+
+use crate::Routes;
+
+pub(crate) fn routes() -> Routes {
+    Routes::new()
+        .routes(routes!(across::across))
+        .routes(routes!(of_agent::of_agent))
+        .routes(routes!(of_calendar::of_calendar))
+}

@@ -1,0 +1,31 @@
+//! `GET /v1/calendars/{id}/availability`
+
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, PathOf, QueryOf},
+    reply::Written,
+};
+
+/// Tells when a calendar is free.
+///
+/// With `include_busy=true` also its busy times, without titles.
+#[utoipa::path(
+    get,
+    path = "/v1/calendars/{id}/availability",
+    operation_id = "getCalendarAvailability",
+    tag = "Availability",
+    params(("id" = String, Path, description = "The calendar, `cal_…`."), wire::AvailabilityOf),
+    responses((status = 200, description = "The free slots.", body = wire::CalendarAvailability))
+)]
+pub(crate) async fn of_calendar(
+    app: Service,
+    caller: Caller,
+    id: PathOf<String>,
+    query: QueryOf<wire::AvailabilityOf>,
+) -> Result<Written<Vec<u8>>, ApiError> {
+    let (query, include_busy) = query.0.parse()?;
+    Ok(Written(app.calendar_availability(&caller.0, &id.0, query, include_busy).await?))
+}

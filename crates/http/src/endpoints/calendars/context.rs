@@ -1,0 +1,29 @@
+//! `GET /v1/calendars/{id}/context`
+
+use axum::Json;
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, PathOf},
+};
+
+/// Tells what is going on around this moment.
+///
+/// Cancelled events are left out. Does not count as use of events.
+#[utoipa::path(
+    get,
+    path = "/v1/calendars/{id}/context",
+    operation_id = "getCalendarContext",
+    tag = "Calendars",
+    params(("id" = String, Path, description = "The calendar, `cal_…`.")),
+    responses((status = 200, description = "The context.", body = wire::CalendarContext))
+)]
+pub(crate) async fn context(
+    app: Service,
+    caller: Caller,
+    id: PathOf<String>,
+) -> Result<Json<wire::CalendarContext>, ApiError> {
+    Ok(Json(app.context(&caller.0, &id.0).await?.into()))
+}

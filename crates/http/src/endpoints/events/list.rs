@@ -1,0 +1,30 @@
+//! `GET /v1/calendars/{cal_id}/events`
+
+use axum::Json;
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, PathOf, QueryOf},
+};
+
+/// Lists the events of a calendar by start.
+#[utoipa::path(
+    get,
+    path = "/v1/calendars/{cal_id}/events",
+    operation_id = "listCalendarEvents",
+    tag = "Events",
+    params(("cal_id" = String, Path, description = "The calendar, `cal_…`."), wire::ListEvents),
+    responses((status = 200, description = "A page of events.", body = wire::List<wire::Event>))
+)]
+pub(crate) async fn list(
+    app: Service,
+    caller: Caller,
+    calendar: PathOf<String>,
+    query: QueryOf<wire::ListEvents>,
+) -> Result<Json<wire::List<wire::Event>>, ApiError> {
+    let (filter, page) = query.0.parse()?;
+    let listed = app.list_calendar_events(&caller.0, &calendar.0, filter, page).await?;
+    Ok(Json(wire::List::new(listed, page, wire::Event::from)))
+}

@@ -1,0 +1,30 @@
+//! `GET /v1/agents/{agent_id}/events`
+
+use axum::Json;
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, PathOf, QueryOf},
+};
+
+/// Lists the events of all calendars of an agent by start.
+#[utoipa::path(
+    get,
+    path = "/v1/agents/{agent_id}/events",
+    operation_id = "listAgentEvents",
+    tag = "Events",
+    params(("agent_id" = String, Path, description = "The agent, `agt_…`."), wire::ListEvents),
+    responses((status = 200, description = "A page of events.", body = wire::List<wire::Event>))
+)]
+pub(crate) async fn list_of_agent(
+    app: Service,
+    caller: Caller,
+    agent: PathOf<String>,
+    query: QueryOf<wire::ListEvents>,
+) -> Result<Json<wire::List<wire::Event>>, ApiError> {
+    let (filter, page) = query.0.parse()?;
+    let listed = app.list_agent_events(&caller.0, &agent.0, filter, page).await?;
+    Ok(Json(wire::List::new(listed, page, wire::Event::from)))
+}

@@ -1,0 +1,25 @@
+//! Events.
+
+mod create;
+mod create_batch;
+mod delete;
+mod delete_by_id;
+mod list;
+mod list_of_agent;
+mod read;
+mod read_by_id;
+mod update;
+mod update_by_id;
+
+use utoipa_axum::routes;
+
+use crate::Routes;
+
+pub(crate) fn routes() -> Routes {
+    Routes::new()
+        .routes(routes!(create::create, list::list))
+        .routes(routes!(create_batch::create_batch))
+        .routes(routes!(list_of_agent::list_of_agent))
+        .routes(routes!(read::read, update::update, delete::delete))
+        .routes(routes!(read_by_id::read_by_id, update_by_id::update_by_id, delete_by_id::delete_by_id))
+}

@@ -1,0 +1,29 @@
+//! `GET /v1/calendars/{cal_id}/events/{id}`
+
+use kalends_app::EventPath;
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, PathOf},
+    reply::Shown,
+};
+
+/// Reads an event.
+#[utoipa::path(
+    get,
+    path = "/v1/calendars/{cal_id}/events/{id}",
+    operation_id = "getCalendarEvent",
+    tag = "Events",
+    params(("cal_id" = String, Path, description = "The calendar, `cal_…`."), ("id" = String, Path, description = "The event, `evt_…`.")),
+    responses((status = 200, description = "The event.", body = wire::Event))
+)]
+pub(crate) async fn read(
+    app: Service,
+    caller: Caller,
+    path: PathOf<(String, String)>,
+) -> Result<Shown<wire::Event>, ApiError> {
+    let event = app.event(&caller.0, EventPath { calendar: Some(&path.0.0), id: &path.0.1 }).await?;
+    Ok(Shown { version: event.version, resource: event.into() })
+}

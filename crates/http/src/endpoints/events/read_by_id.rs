@@ -1,0 +1,29 @@
+//! `GET /v1/events/{id}`
+
+use kalends_app::EventPath;
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, PathOf},
+    reply::Shown,
+};
+
+/// Reads an event by its identifier alone.
+#[utoipa::path(
+    get,
+    path = "/v1/events/{id}",
+    operation_id = "getEvent",
+    tag = "Events",
+    params(("id" = String, Path, description = "The event, `evt_…`.")),
+    responses((status = 200, description = "The event.", body = wire::Event))
+)]
+pub(crate) async fn read_by_id(
+    app: Service,
+    caller: Caller,
+    path: PathOf<String>,
+) -> Result<Shown<wire::Event>, ApiError> {
+    let event = app.event(&caller.0, EventPath { calendar: None, id: &path.0 }).await?;
+    Ok(Shown { version: event.version, resource: event.into() })
+}

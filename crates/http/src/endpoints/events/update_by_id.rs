@@ -1,0 +1,35 @@
+//! `PATCH /v1/events/{id}`
+
+use kalends_app::EventPath;
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, JsonBody, PathOf, Precondition},
+    reply::Changed,
+};
+
+/// Changes an event by its identifier alone.
+///
+/// At least one field. Emits `event.updated`. Imported events are read-only: 403 `forbidden`, code
+/// `external_event_readonly`.
+#[utoipa::path(
+    patch,
+    path = "/v1/events/{id}",
+    operation_id = "updateEvent",
+    tag = "Events",
+    params(("id" = String, Path, description = "The event, `evt_…`.")),
+    request_body = wire::UpdateEvent,
+    responses((status = 200, description = "The event.", body = wire::Event))
+)]
+pub(crate) async fn update_by_id(
+    app: Service,
+    caller: Caller,
+    path: PathOf<String>,
+    if_match: Precondition,
+    body: JsonBody<wire::UpdateEvent>,
+) -> Result<Changed, ApiError> {
+    let path = EventPath { calendar: None, id: &path.0 };
+    Ok(Changed(app.update_event(&caller.0, path, body.0.parse()?, &if_match.0).await?))
+}

@@ -1,0 +1,60 @@
+//! The endpoints: one a file. Each module below lists its routes; [`all`] joins them.
+
+mod accounts;
+mod agents;
+mod availability;
+mod calendars;
+mod events;
+mod system;
+
+use bytes::Bytes;
+use utoipa::OpenApi;
+
+use crate::Routes;
+
+/// What stands at the head of the description.
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Kalends",
+        version = "1.0.0",
+        description = "The calendar backend for AI agents and the humans that they work for.",
+        license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")
+    ),
+    tags(
+        (name = "Agents", description = "Software, humans and resources that own calendars."),
+        (name = "Calendars", description = "Calendars of agents, and those that the organization shares."),
+        (name = "Events", description = "What is scheduled."),
+        (name = "Availability", description = "When somebody is free."),
+        (name = "Accounts", description = "Sign-up and terms."),
+        (name = "Service", description = "The service itself."),
+    ),
+    // What only errors and parameters mention.
+    components(schemas(kalends_wire::ErrorEnvelope, kalends_wire::IncludeCalendars))
+)]
+struct Head;
+
+/// Every route of the API with its description.
+pub(crate) fn all() -> Routes {
+    Routes::with_openapi(Head::openapi())
+        .merge(agents::routes())
+        .merge(calendars::routes())
+        .merge(events::routes())
+        .merge(availability::routes())
+        .merge(accounts::routes())
+        .merge(system::routes())
+}
+
+/// The description as JSON text, written once.
+#[derive(Clone)]
+pub(crate) struct Description(Bytes);
+
+impl Description {
+    pub(crate) fn new(json: String) -> Self {
+        Self(json.into())
+    }
+
+    pub(crate) fn json(&self) -> Bytes {
+        self.0.clone()
+    }
+}

@@ -1,0 +1,45 @@
+//! `GET /v1/plans`
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use kalends_kernel::base64url;
+use kalends_wire as wire;
+use sha2::{Digest, Sha256};
+
+use crate::{Service, reply::JSON};
+
+/// How long anybody may keep the list: it changes with a release.
+const CACHE: &str = "public, max-age=300, s-maxage=3600, stale-while-revalidate=86400";
+
+/// Lists the plans.
+#[utoipa::path(
+    get,
+    path = "/v1/plans",
+    operation_id = "listPlans",
+    tag = "Service",
+    responses(
+        (status = 200, description = "The plans.", body = wire::Plans),
+        (status = 304, description = "The list that the caller has is the present one.")
+    )
+)]
+pub(crate) async fn plans(app: Service, headers: HeaderMap) -> Response {
+    let plans = wire::Plans::public(&app.settings().console_url);
+    let body = serde_json::to_vec(&plans).unwrap_or_default();
+    let tag = format!("\"{}\"", base64url(&Sha256::digest(&body)[..12]));
+    let known = headers
+        .get_all(header::IF_NONE_MATCH)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .any(|given| given.trim() == "*" || given.trim().trim_start_matches("W/") == tag);
+    let mut response = if known {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        ([(header::CONTENT_TYPE, JSON)], body).into_response()
+    };
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(CACHE));
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    response
+}

@@ -1,0 +1,157 @@
+//! Where a request enters its operation: who calls, whether the call was answered before, and the
+//! headers that every authenticated answer carries.
+
+use std::sync::Arc;
+
+use axum::{
+    body::{Body, to_bytes},
+    extract::{MatchedPath, Request, State},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use kalends_accounts::Principal;
+use kalends_app::{
+    Actor, App, Idempotency, Refusal, Repeater, Request as Called,
+    operations::{self, Access, Operation},
+};
+use kalends_kernel::FieldError;
+
+use crate::{
+    BODY_MAX,
+    envelope::{AnsweredBy, Arrival},
+    error::ApiError,
+    reply::replayed,
+};
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// The most characters of an `Idempotency-Key`.
+const IDEMPOTENCY_KEY_MAX: usize = 255;
+
+/// Runs around every route of the API.
+pub(crate) async fn enter(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let Some(operation) = operation_of(&request) else {
+        return next.run(request).await;
+    };
+    let mut response = match operation.access {
+        Access::Public => within(&app, operation, None, request, next).await,
+        Access::Key => match authenticate(&app, request.headers()).await {
+            Ok(principal) => {
+                let mut response = within(&app, operation, Some(&principal), request, next).await;
+                describe_caller(&app, &principal, response.headers_mut());
+                response
+            }
+            Err(error) => error.into_response(),
+        },
+    };
+    response.extensions_mut().insert(AnsweredBy(operation));
+    response
+}
+
+fn operation_of(request: &Request) -> Option<&'static Operation> {
+    let path = request.extensions().get::<MatchedPath>()?;
+    let method = if request.method() == Method::HEAD { "GET" } else { request.method().as_str() };
+    operations::find(method, path.as_str())
+}
+
+async fn authenticate(app: &App, headers: &HeaderMap) -> Result<Arc<Principal>, ApiError> {
+    let key = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .map(|(_, key)| key.trim())
+        .ok_or(Refusal::Unauthorized)?;
+    Ok(app.authenticate(key).await?)
+}
+
+/// Hands the request on with its [`Called`] and, where it has a key, its [`Actor`]; or replays the
+/// answer that it got before.
+async fn within(
+    app: &App,
+    operation: &'static Operation,
+    principal: Option<&Arc<Principal>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let Some(arrival) = request.extensions().get::<Arrival>().copied() else {
+        return ApiError::Internal.into_response();
+    };
+    let mut called = Called { id: arrival.id, ip: arrival.ip, operation, started: arrival.at, idempotency: None };
+    let key = if operation.writes() { request.headers_mut().remove(IDEMPOTENCY_KEY) } else { None };
+    let Some(key) = key else {
+        insert(&mut request, called, principal);
+        return next.run(request).await;
+    };
+    let (mut request, idempotency) = match identify(&called, principal, &key, request).await {
+        Ok(identified) => identified,
+        Err(error) => return error.into_response(),
+    };
+    called.idempotency = Some(idempotency);
+    insert(&mut request, called, principal);
+    match once(app, &idempotency, request, next).await {
+        Ok(response) => response,
+        Err(error) => error.into_response(),
+    }
+}
+
+fn insert(request: &mut Request, called: Called, principal: Option<&Arc<Principal>>) {
+    if let Some(principal) = principal {
+        request.extensions_mut().insert(Actor { principal: Arc::clone(principal), request: called });
+    } else {
+        request.extensions_mut().insert(called);
+    }
+}
+
+/// Reads the whole body: it is part of what makes a request the same.
+async fn identify(
+    called: &Called,
+    principal: Option<&Arc<Principal>>,
+    key: &HeaderValue,
+    request: Request,
+) -> Result<(Request, Idempotency), ApiError> {
+    let key = key.to_str().ok().filter(|key| (1..=IDEMPOTENCY_KEY_MAX).contains(&key.len())).ok_or_else(|| {
+        FieldError::new("Idempotency-Key", format!("must be 1 to {IDEMPOTENCY_KEY_MAX} visible ASCII characters"))
+    })?;
+    let (parts, body) = request.into_parts();
+    let body = to_bytes(body, BODY_MAX).await.map_err(|error| {
+        let too_large =
+            std::error::Error::source(&error).is_some_and(|cause| cause.is::<http_body_util::LengthLimitError>());
+        if too_large { ApiError::TooLarge } else { ApiError::BodyLost }
+    })?;
+    let address = called.ip.map(|ip| ip.to_string()).unwrap_or_default();
+    let repeater = match principal {
+        Some(principal) => Repeater::Key(principal.org, &principal.key),
+        None => Repeater::Anonymous(&address),
+    };
+    let target = parts.uri.path_and_query().map_or("", |target| target.as_str());
+    let idempotency = Idempotency::of(repeater, called.operation, key, target, &body);
+    Ok((Request::from_parts(parts, Body::from(body)), idempotency))
+}
+
+async fn once(app: &App, idempotency: &Idempotency, request: Request, next: Next) -> Result<Response, ApiError> {
+    let _running = app.begin(idempotency)?;
+    if let Some(answer) = app.earlier_answer(idempotency).await? {
+        return Ok(replayed(answer));
+    }
+    let response = next.run(request).await;
+    let lost_the_race = response
+        .extensions()
+        .get::<Arc<ApiError>>()
+        .is_some_and(|error| matches!(**error, ApiError::Refused(Refusal::AlreadyAnswered)));
+    if lost_the_race && let Some(answer) = app.earlier_answer(idempotency).await? {
+        return Ok(replayed(answer));
+    }
+    Ok(response)
+}
+
+/// The plan, and the terms that the organization has not accepted (Authentication, rules 9 and 10).
+fn describe_caller(app: &App, principal: &Principal, headers: &mut HeaderMap) {
+    headers.insert("x-service-plan", HeaderValue::from_static(principal.plan.shown()));
+    let terms = &app.settings().terms;
+    if terms.to_announce(principal.accepted_terms.as_deref())
+        && let Ok(version) = HeaderValue::from_str(&terms.version)
+    {
+        headers.insert("service-terms-upgrade-required", version);
+    }
+}

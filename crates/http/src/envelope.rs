@@ -1,0 +1,104 @@
+//! Around every request: its identifier, the envelope of its error, a line in the log, a metric.
+
+use std::{
+    any::Any,
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+};
+
+use axum::{
+    extract::{ConnectInfo, Request, State},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use http::HeaderValue;
+use kalends_app::{App, Refusal, operations::Operation};
+use kalends_kernel::{Instant, RequestId, StoreError};
+
+use crate::error::ApiError;
+
+/// What is known of a request before its route is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arrival {
+    pub id: RequestId,
+    pub at: Instant,
+    pub ip: Option<IpAddr>,
+}
+
+/// Which operation answered, noted on the response.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AnsweredBy(pub &'static Operation);
+
+/// Gives the request its identifier and the response its final form. An identifier that the caller
+/// sends is not trusted (ruling 2.1).
+pub(crate) async fn envelope(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
+    let at = app.now();
+    let id = RequestId::new(at, app.entropy());
+    let ip = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
+    request.extensions_mut().insert(Arrival { id, at, ip });
+
+    let mut response = next.run(request).await;
+    let operation = response.extensions().get::<AnsweredBy>().map(|by| by.0);
+    if let Some(error) = response.extensions_mut().remove::<Arc<ApiError>>() {
+        log(&error, id, operation);
+        let headers = std::mem::take(response.headers_mut());
+        response = error.render(&app, id, operation);
+        keep_headers(&mut response, headers);
+    } else if response.status().is_client_error() || response.status().is_server_error() {
+        // The framework's own rejections.
+        let error = ApiError::of_status(response.status());
+        log(&error, id, operation);
+        let headers = std::mem::take(response.headers_mut());
+        response = error.render(&app, id, operation);
+        keep_headers(&mut response, headers);
+    }
+    if let Ok(value) = HeaderValue::from_str(&id.to_string()) {
+        response.headers_mut().insert("x-request-id", value);
+    }
+    measure(&app, at, operation, &response);
+    response
+}
+
+/// Headers that the inner layers set, but those that described the body which is replaced.
+fn keep_headers(response: &mut Response, headers: http::HeaderMap) {
+    for (name, value) in &headers {
+        if !matches!(name.as_str(), "content-type" | "content-length") {
+            response.headers_mut().insert(name.clone(), value.clone());
+        }
+    }
+}
+
+fn log(error: &ApiError, id: RequestId, operation: Option<&Operation>) {
+    let operation = operation.map_or("none", |operation| operation.id);
+    match error {
+        ApiError::Refused(Refusal::Store(
+            cause @ (StoreError::Unavailable(_) | StoreError::Failed(_) | StoreError::Corrupt(_)),
+        )) => {
+            tracing::error!(request_id = %id, operation, error = cause as &dyn std::error::Error, "the store failed");
+        }
+        ApiError::Internal => tracing::error!(request_id = %id, operation, "a request failed"),
+        refused => tracing::debug!(request_id = %id, operation, ?refused, "refused"),
+    }
+}
+
+fn measure(app: &App, began: Instant, operation: Option<&Operation>, response: &Response) {
+    let operation = operation.map_or("none", |operation| operation.id);
+    let status = response.status().as_u16();
+    metrics::counter!("kalends_http_requests_total", "operation" => operation, "status" => status.to_string())
+        .increment(1);
+    // Micros of one request are far below the precision of a double.
+    #[expect(clippy::cast_precision_loss, reason = "a request lasts far fewer than 2^52 microseconds")]
+    let seconds = (app.now() - began).as_micros() as f64 / 1e6;
+    metrics::histogram!("kalends_http_request_seconds", "operation" => operation).record(seconds);
+}
+
+/// What a handler that panicked answers.
+pub(crate) fn panicked(panic: Box<dyn Any + Send>) -> Response {
+    let what = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("no message");
+    tracing::error!(what, "a handler panicked");
+    ApiError::Internal.into_response()
+}

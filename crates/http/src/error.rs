@@ -1,0 +1,221 @@
+//! From a refusal to an error of the specification's table: the one place where that is decided.
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header};
+use kalends_app::{App, Refusal, operations::Operation};
+use kalends_kernel::{FieldError, FieldErrors, RequestId, StoreError};
+use kalends_quotas::Plan;
+use kalends_wire::{ErrorBody, ErrorEnvelope};
+
+/// The most field errors that one message names; the rest is counted.
+const NAMED_MAX: usize = 5;
+
+/// Why a request is not answered with success. It becomes a response in [`crate::envelope`], which
+/// knows the request's identifier.
+#[derive(Debug)]
+pub(crate) enum ApiError {
+    /// A use case said no.
+    Refused(Refusal),
+    /// The body is not JSON.
+    NotJson(String),
+    /// The body is not declared as JSON.
+    MediaType,
+    /// The body is too large.
+    TooLarge,
+    /// The body did not arrive.
+    BodyLost,
+    /// No route of that path.
+    NoRoute,
+    /// The route knows other methods only.
+    Method,
+    /// The request took too long.
+    Deadline,
+    /// A handler panicked, or an answer could not be built.
+    Internal,
+}
+
+impl<T: Into<Refusal>> From<T> for ApiError {
+    fn from(refusal: T) -> Self {
+        Self::Refused(refusal.into())
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = self.status().into_response();
+        response.extensions_mut().insert(std::sync::Arc::new(self));
+        response
+    }
+}
+
+impl ApiError {
+    /// The error that a response without one stands for: those of the framework.
+    pub(crate) const fn of_status(status: StatusCode) -> Self {
+        match status {
+            StatusCode::NOT_FOUND => Self::NoRoute,
+            StatusCode::METHOD_NOT_ALLOWED => Self::Method,
+            StatusCode::PAYLOAD_TOO_LARGE => Self::TooLarge,
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => Self::MediaType,
+            StatusCode::REQUEST_TIMEOUT => Self::Deadline,
+            StatusCode::BAD_REQUEST => Self::BodyLost,
+            _ => Self::Internal,
+        }
+    }
+
+    pub(crate) fn status(&self) -> StatusCode {
+        match self {
+            Self::NotJson(_) | Self::BodyLost => StatusCode::BAD_REQUEST,
+            Self::MediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::NoRoute => StatusCode::NOT_FOUND,
+            Self::Method => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Deadline => StatusCode::REQUEST_TIMEOUT,
+            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Refused(refusal) => match refusal {
+                Refusal::Invalid(_) => StatusCode::BAD_REQUEST,
+                Refusal::Unauthorized => StatusCode::UNAUTHORIZED,
+                Refusal::Waitlisted | Refusal::OutOfReach | Refusal::PlanRequired(_) | Refusal::ReadOnly(_) => {
+                    StatusCode::FORBIDDEN
+                }
+                Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
+                Refusal::AgentState(_)
+                | Refusal::CalendarHasEvents(_)
+                | Refusal::StaleTerms(_)
+                | Refusal::EmailTaken
+                | Refusal::StillRunning
+                | Refusal::AlreadyAnswered
+                | Refusal::Contended => StatusCode::CONFLICT,
+                Refusal::Stale { .. } => StatusCode::PRECONDITION_FAILED,
+                Refusal::IdempotencyMismatch => StatusCode::UNPROCESSABLE_ENTITY,
+                Refusal::LimitReached { .. } => StatusCode::TOO_MANY_REQUESTS,
+                Refusal::Store(StoreError::Unavailable(_)) => StatusCode::SERVICE_UNAVAILABLE,
+                Refusal::Store(StoreError::Corrupt(_) | StoreError::Failed(_)) => StatusCode::INTERNAL_SERVER_ERROR,
+            },
+        }
+    }
+
+    /// The response in the envelope of every error (ruling 2.1).
+    pub(crate) fn render(&self, app: &App, request: RequestId, operation: Option<&Operation>) -> Response {
+        let body = ErrorEnvelope { error: self.body(app, request.to_string(), operation) };
+        let mut response = (self.status(), axum::Json(body)).into_response();
+        if let Some(seconds) = self.retry_after()
+            && let Ok(value) = HeaderValue::from_str(&seconds.to_string())
+        {
+            response.headers_mut().insert(header::RETRY_AFTER, value);
+        }
+        if matches!(self, Self::Refused(Refusal::Unauthorized)) {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+
+    const fn retry_after(&self) -> Option<i64> {
+        match self {
+            Self::Refused(Refusal::LimitReached { retry_after, .. }) => Some(*retry_after),
+            Self::Refused(Refusal::StillRunning | Refusal::Contended | Refusal::Store(StoreError::Unavailable(_))) => {
+                Some(1)
+            }
+            _ => None,
+        }
+    }
+
+    fn body(&self, app: &App, id: String, operation: Option<&Operation>) -> ErrorBody {
+        let plain = |kind, message: &str| ErrorBody::new(kind, message.to_owned(), id.clone());
+        match self {
+            Self::NotJson(why) => plain("invalid_request", &format!("the body must be JSON: {why}")),
+            Self::BodyLost => plain("invalid_request", "the request could not be read to its end"),
+            Self::MediaType => {
+                plain("invalid_request", "the body must be JSON: send it with Content-Type: application/json")
+            }
+            Self::TooLarge => {
+                plain("invalid_request", &format!("the body must be at most {} bytes long", crate::BODY_MAX))
+            }
+            Self::NoRoute => plain("not_found", "there is no such route; GET /openapi.json lists them all"),
+            Self::Method => {
+                plain("invalid_request", "the route does not know this method; the Allow header lists those it knows")
+            }
+            Self::Deadline => plain("invalid_request", "the request took longer than 30 seconds; send it again"),
+            Self::Internal => {
+                plain("internal_error", "something went wrong here; quote the request_id to the operator")
+            }
+            Self::Refused(refusal) => refused(refusal, app, id, operation),
+        }
+    }
+}
+
+fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operation>) -> ErrorBody {
+    let of = |kind| ErrorBody::new(kind, refusal.to_string(), id.clone());
+    let coded = |kind, code| ErrorBody { code: Some(code), ..of(kind) };
+    match refusal {
+        Refusal::Invalid(errors) => invalid(errors, id, operation),
+        Refusal::Unauthorized => of("unauthorized"),
+        Refusal::Waitlisted => of("account_waitlisted"),
+        Refusal::OutOfReach => of("forbidden"),
+        Refusal::ReadOnly(_) => coded("forbidden", "external_event_readonly"),
+        Refusal::PlanRequired(feature) => ErrorBody {
+            required_plan: Some(Plan::Pro.as_str()),
+            feature: Some(feature.as_str()),
+            upgrade_url: Some(format!("{}/plans", app.settings().console_url)),
+            docs_url: Some(format!("{}/docs/", app.settings().base_url)),
+            ..of("plan_required")
+        },
+        Refusal::LimitReached { metric, .. } => {
+            ErrorBody { param: Some(metric.as_str().to_owned()), ..of("quota_exceeded") }
+        }
+        Refusal::NotFound { missing, .. } => coded(
+            "not_found",
+            match missing {
+                kalends_app::Missing::Agent => "agent_not_found",
+                kalends_app::Missing::Calendar => "calendar_not_found",
+                kalends_app::Missing::Event => "event_not_found",
+                kalends_app::Missing::Organization => "organization_not_found",
+            },
+        ),
+        Refusal::AgentState(_) => coded("conflict", "agent_decommissioned"),
+        Refusal::CalendarHasEvents(_) => coded("conflict", "calendar_has_events"),
+        Refusal::Stale { .. } => ErrorBody { param: Some("If-Match".to_owned()), ..coded("conflict", "stale") },
+        Refusal::StaleTerms(terms) => ErrorBody {
+            param: Some("tos_version".to_owned()),
+            current_version: Some(terms.current.clone()),
+            ..of("tos_version_stale")
+        },
+        Refusal::EmailTaken => coded("conflict", "email_taken"),
+        Refusal::IdempotencyMismatch => {
+            ErrorBody { param: Some("Idempotency-Key".to_owned()), ..coded("validation_error", "idempotency_mismatch") }
+        }
+        Refusal::StillRunning | Refusal::AlreadyAnswered => coded("conflict", "still_running"),
+        Refusal::Contended => coded("conflict", "contended"),
+        // The cause is in the log; it is not for the caller.
+        Refusal::Store(StoreError::Unavailable(_)) => {
+            ErrorBody::new("internal_error", "the database does not answer now; repeat the request".to_owned(), id)
+        }
+        Refusal::Store(StoreError::Corrupt(_) | StoreError::Failed(_)) => ErrorBody::new(
+            "internal_error",
+            "something went wrong here; quote the request_id to the operator".to_owned(),
+            id,
+        ),
+    }
+}
+
+/// The `type` of a 400, which differs between endpoints (ruling 2.2).
+fn invalid_type(operation: Option<&Operation>) -> &'static str {
+    match operation.map(|operation| operation.path) {
+        Some("/v1/availability") => "bad_request",
+        Some(path) if path.starts_with("/v1/scheduling/") => "validation",
+        _ => "validation_error",
+    }
+}
+
+fn invalid(errors: &FieldErrors, id: String, operation: Option<&Operation>) -> ErrorBody {
+    let FieldError { param, code, .. } = errors.first();
+    let mut message = errors.iter().take(NAMED_MAX).map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    let more = errors.iter().count().saturating_sub(NAMED_MAX);
+    if more > 0 {
+        message.push_str(&format!("; and {more} more"));
+    }
+    ErrorBody {
+        param: Some(param),
+        code: code.map(kalends_kernel::Code::as_str),
+        ..ErrorBody::new(invalid_type(operation), message, id)
+    }
+}

@@ -1,0 +1,47 @@
+//! JSON bodies.
+
+use axum::extract::{FromRequest, Request};
+use bytes::Bytes;
+use http::header;
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+
+use super::unknown::field_error;
+use crate::error::ApiError;
+
+/// A body of JSON. What is not JSON is `invalid_request`; JSON of another shape names the field.
+pub(crate) struct JsonBody<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        // A caller that names no type means JSON, as there is nothing else to mean.
+        let media_type = request.headers().get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or(""));
+        if media_type.is_some_and(|media_type| !is_json(media_type)) {
+            return Err(ApiError::MediaType);
+        }
+        let body =
+            Bytes::from_request(request, state).await.map_err(|rejection| ApiError::of_status(rejection.status()))?;
+        parse(&body).map(Self)
+    }
+}
+
+fn is_json(media_type: &str) -> bool {
+    let essence = media_type.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
+    essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"))
+}
+
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
+    let mut json = serde_json::Deserializer::from_slice(body);
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let path = error.path().to_string();
+        let cause = error.into_inner();
+        match cause.classify() {
+            Category::Data => field_error(&path, &cause.to_string()).into(),
+            Category::Syntax | Category::Eof | Category::Io => ApiError::NotJson(cause.to_string()),
+        }
+    })?;
+    json.end().map_err(|error| ApiError::NotJson(error.to_string()))?;
+    Ok(value)
+}

@@ -1,0 +1,14 @@
+//! What handlers take out of a request. Every rejection is an [`ApiError`](crate::error::ApiError).
+
+mod body;
+mod caller;
+mod if_match;
+mod path;
+mod query;
+mod unknown;
+
+pub(crate) use body::JsonBody;
+pub(crate) use caller::{Anonymous, Caller};
+pub(crate) use if_match::Precondition;
+pub(crate) use path::PathOf;
+pub(crate) use query::QueryOf;

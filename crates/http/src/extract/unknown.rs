@@ -1,0 +1,114 @@
+//! Unknown fields and parameters, with the nearest known name (ruling 2.3).
+
+use kalends_kernel::{Code, FieldError};
+
+/// The most characters of a name or value from outside that a message repeats.
+const SHOWN_MAX: usize = 64;
+
+/// The field error behind a message of serde, with the path of what it is about.
+///
+/// Serde tells unknown, missing and duplicate fields in fixed words; everything else is a wrong type
+/// or value at `path`.
+pub(crate) fn field_error(path: &str, message: &str) -> FieldError {
+    let path = if path == "." { "" } else { path };
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let first = quoted.next().unwrap_or_default();
+    let below = |name: &str| if path.is_empty() || path == name { name.to_owned() } else { format!("{path}.{name}") };
+    if message.starts_with("unknown field") {
+        let known: Vec<&str> = quoted.collect();
+        let parent = path.strip_suffix(first).map_or(path, |parent| parent.trim_end_matches('.'));
+        let param = if parent.is_empty() { shorten(first) } else { format!("{parent}.{}", shorten(first)) };
+        return unknown(param, first, &known);
+    }
+    if message.starts_with("missing field") {
+        return FieldError::new(below(first), "is required");
+    }
+    if message.starts_with("duplicate field") {
+        return FieldError::new(below(first), "must be given once");
+    }
+    let param = if path.is_empty() { "body".to_owned() } else { shorten(path) };
+    FieldError::new(param, shorten_message(message))
+}
+
+fn unknown(param: String, name: &str, known: &[&str]) -> FieldError {
+    let message = match nearest(name, known) {
+        Some(near) => format!("is not known; did you mean {near}?"),
+        None if known.is_empty() => "is not known; there are no fields here".to_owned(),
+        None => format!("is not known; known are {}", known.join(", ")),
+    };
+    FieldError::new(param, message).with_code(Code::UnknownField)
+}
+
+/// The known name that is spelt most like `name`, if one is at all.
+fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let name = shorten(name).to_ascii_lowercase();
+    let plain = |text: &str| text.replace(['_', '-'], "");
+    known
+        .iter()
+        .map(|candidate| (distance(&plain(&name), &plain(candidate)), *candidate))
+        .filter(|(distance, candidate)| *distance <= candidate.len().div_ceil(3))
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// Levenshtein's distance in characters.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, left) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, right) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(left != *right);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+fn shorten(text: &str) -> String {
+    text.chars().take(SHOWN_MAX).collect()
+}
+
+/// A message without the position in the body and without long values from outside.
+fn shorten_message(message: &str) -> String {
+    let message = message.split(" at line ").next().unwrap_or(message);
+    if message.chars().count() <= 300 {
+        return message.to_owned();
+    }
+    let tail: String = message.chars().rev().take(140).collect::<Vec<_>>().into_iter().rev().collect();
+    format!("{}…{tail}", message.chars().take(140).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_suggested() {
+        let known = ["title", "start_time", "end_time", "all_day"];
+        for (name, near) in
+            [("startTime", "start_time"), ("titel", "title"), ("end", "end_time"), ("allday", "all_day")]
+        {
+            let suggested = nearest(name, &known);
+            // "end" is three letters of seven: too far for a suggestion that would help.
+            assert_eq!(suggested, (name != "end").then_some(near), "{name}");
+        }
+        assert_eq!(nearest("recurrence", &known), None);
+    }
+
+    #[test]
+    fn serde_s_words_become_field_errors() {
+        let error = field_error("events[2].titel", "unknown field `titel`, expected `title` or `start_time`");
+        assert_eq!((error.param.as_str(), error.code), ("events[2].titel", Some(Code::UnknownField)));
+        assert!(error.message.contains("did you mean title"), "{}", error.message);
+        assert_eq!(field_error(".", "missing field `title`").param, "title");
+        assert_eq!(field_error("events[0]", "missing field `title`").param, "events[0].title");
+        let error = field_error("reminders[1]", "invalid type: string \"x\", expected i64 at line 1 column 5");
+        assert_eq!(
+            (error.param.as_str(), error.message.as_str()),
+            ("reminders[1]", "invalid type: string \"x\", expected i64")
+        );
+    }
+}

@@ -1,0 +1,60 @@
+//! Answers as HTTP responses.
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use kalends_app::{Answer, etag};
+use kalends_kernel::Version;
+use serde::Serialize;
+
+/// The answer of a use case that changed something.
+pub(crate) struct Changed(pub Answer);
+
+impl IntoResponse for Changed {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = match self.0.body {
+            Some(body) => (status, [(header::CONTENT_TYPE, JSON)], body).into_response(),
+            None => status.into_response(),
+        };
+        tag(response.headers_mut(), self.0.version);
+        response
+    }
+}
+
+/// A resource with its entity tag.
+pub(crate) struct Shown<T> {
+    pub resource: T,
+    pub version: Version,
+}
+
+impl<T: Serialize> IntoResponse for Shown<T> {
+    fn into_response(self) -> Response {
+        let mut response = axum::Json(self.resource).into_response();
+        tag(response.headers_mut(), Some(self.version));
+        response
+    }
+}
+
+/// JSON that is already written.
+pub(crate) struct Written<B>(pub B);
+
+impl<B: IntoResponse> IntoResponse for Written<B> {
+    fn into_response(self) -> Response {
+        ([(header::CONTENT_TYPE, JSON)], self.0).into_response()
+    }
+}
+
+/// The answer to an earlier request, told apart by a header (ruling 2.8).
+pub(crate) fn replayed(answer: Answer) -> Response {
+    let mut response = Changed(answer).into_response();
+    response.headers_mut().insert("idempotency-replayed", HeaderValue::from_static("true"));
+    response
+}
+
+pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+fn tag(headers: &mut HeaderMap, version: Option<Version>) {
+    if let Some(value) = version.and_then(|version| HeaderValue::from_str(&etag(version)).ok()) {
+        headers.insert(header::ETAG, value);
+    }
+}
