@@ -27,7 +27,7 @@ pub(crate) fn complete(description: &OpenApi, base_url: &str) -> String {
 
 /// Gives every body of the operation an example.
 fn show_examples(described: &mut Value, schemas: &Value) {
-    let mut show = |content: Option<&mut Value>| {
+    let show = |content: Option<&mut Value>| {
         for media in content.and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut) {
             if media.get("example").is_none() && media.get("examples").is_none() {
                 media["example"] = example(&media["schema"], schemas);

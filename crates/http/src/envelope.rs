@@ -39,18 +39,15 @@ pub(crate) async fn envelope(State(app): State<Arc<App>>, mut request: Request, 
 
     let mut response = next.run(request).await;
     let operation = response.extensions().get::<AnsweredBy>().map(|by| by.0);
-    if let Some(error) = response.extensions_mut().remove::<Arc<ApiError>>() {
+    let failed = response.status().is_client_error() || response.status().is_server_error();
+    let error = response.extensions_mut().remove::<Arc<ApiError>>();
+    // A failure without a reason is one of the framework's own rejections.
+    let error = error.or_else(|| failed.then(|| Arc::new(ApiError::of_status(response.status()))));
+    if let Some(error) = error {
         log(&error, id, operation);
         let headers = std::mem::take(response.headers_mut());
         response = error.render(&app, id, operation);
-        keep_headers(&mut response, headers);
-    } else if response.status().is_client_error() || response.status().is_server_error() {
-        // The framework's own rejections.
-        let error = ApiError::of_status(response.status());
-        log(&error, id, operation);
-        let headers = std::mem::take(response.headers_mut());
-        response = error.render(&app, id, operation);
-        keep_headers(&mut response, headers);
+        keep_headers(&mut response, &headers);
     }
     if let Ok(value) = HeaderValue::from_str(&id.to_string()) {
         response.headers_mut().insert("x-request-id", value);
@@ -60,8 +57,8 @@ pub(crate) async fn envelope(State(app): State<Arc<App>>, mut request: Request, 
 }
 
 /// Headers that the inner layers set, but those that described the body which is replaced.
-fn keep_headers(response: &mut Response, headers: http::HeaderMap) {
-    for (name, value) in &headers {
+fn keep_headers(response: &mut Response, headers: &http::HeaderMap) {
+    for (name, value) in headers {
         if !matches!(name.as_str(), "content-type" | "content-length") {
             response.headers_mut().insert(name.clone(), value.clone());
         }
@@ -93,6 +90,7 @@ fn measure(app: &App, began: Instant, operation: Option<&Operation>, response: &
 }
 
 /// What a handler that panicked answers.
+#[expect(clippy::needless_pass_by_value, reason = "the signature that the panic layer calls")]
 pub(crate) fn panicked(panic: Box<dyn Any + Send>) -> Response {
     let what = panic
         .downcast_ref::<String>()

@@ -159,9 +159,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
             docs_url: Some(format!("{}/docs/", app.settings().base_url)),
             ..of("plan_required")
         },
-        Refusal::LimitReached { metric, .. } => {
-            ErrorBody { param: Some(metric.as_str().to_owned()), ..of("quota_exceeded") }
-        }
+        Refusal::LimitReached { .. } => of("quota_exceeded"),
         Refusal::NotFound { missing, .. } => coded(
             "not_found",
             match missing {
