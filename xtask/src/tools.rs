@@ -44,7 +44,8 @@ impl Tool {
 
     fn install(&self, folder: &std::path::Path) -> Result<()> {
         eprintln!("installing {} {} into {}", self.name, self.version, folder.display());
-        let mut cargo = process::cargo(["install", self.name, "--version", self.version, "--locked", "--root"]);
+        let mut cargo =
+            process::cargo(["install", "--quiet", self.name, "--version", self.version, "--locked", "--root"]);
         cargo.arg(folder).args(self.features);
         // The tool runs for seconds: compiling it quickly matters more than how fast it is.
         for (key, value) in [("LTO", "off"), ("OPT_LEVEL", "0"), ("CODEGEN_UNITS", "16"), ("DEBUG", "0")] {

@@ -27,6 +27,7 @@ pub(crate) struct Package {
     pub(crate) name: String,
     /// Its folder, relative to the root, with `/` between names.
     pub(crate) folder: String,
+    pub(crate) has_library: bool,
     pub(crate) dependencies: Vec<Dependency>,
 }
 
@@ -72,7 +73,9 @@ impl Package {
         let folder = manifest.parent().unwrap_or(manifest);
         let folder = folder.strip_prefix(root).unwrap_or(folder).to_string_lossy().replace('\\', "/");
         let dependencies = array(package, "dependencies")?.iter().map(Dependency::parse).collect::<Result<_>>()?;
-        Ok(Self { name: text(package, "name")?.into(), folder, dependencies })
+        let kinds = array(package, "targets")?.iter().filter_map(|target| target.get("kind")?.as_array()).flatten();
+        let has_library = kinds.clone().any(|kind| kind == "lib" || kind == "proc-macro");
+        Ok(Self { name: text(package, "name")?.into(), folder, has_library, dependencies })
     }
 }
 
@@ -104,12 +107,13 @@ mod tests {
     fn metadata_becomes_packages_with_kinds() {
         let workspace = Workspace::parse(
             r#"{"workspace_root": "/w", "target_directory": "/t", "packages": [{
-                "name": "kalends-mail", "manifest_path": "/w/crates/mail/Cargo.toml",
+                "name": "kalends-mail", "manifest_path": "/w/crates/mail/Cargo.toml", "targets": [{"kind": ["lib"]}],
                 "dependencies": [{"name": "lettre", "kind": null}, {"name": "tempfile", "kind": "dev"}]}]}"#,
         )
         .unwrap();
         let mail = workspace.package("kalends-mail").unwrap();
         assert_eq!(mail.folder, "crates/mail");
+        assert!(mail.has_library);
         assert_eq!(mail.dependencies[0], Dependency { name: "lettre".into(), kind: Kind::Normal });
         assert_eq!(mail.dependencies[1].kind, Kind::Dev);
         assert_eq!(workspace.target, Path::new("/t"));

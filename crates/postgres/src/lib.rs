@@ -1,1 +1,49 @@
-//! Being written.
+//! The ports of Kalends in the SQL of Postgres.
+//!
+//! [`Database`] is a pool with its migrations, [`PostgresStore`] the store on top of it. Every
+//! statement is checked against the migrations at compile time. The SQL keeps to what Citus,
+//! YugabyteDB and CockroachDB also know: no exclusion constraints, no LISTEN and NOTIFY, no state of
+//! a session, no advisory locks, no sequences.
+//!
+//! - `read` holds one module per port that reads, `rows` turns rows into what the domain knows.
+//! - `commit` says how a change-set becomes a transaction, `apply` how its parts become rows.
+//! - Text that people wrote, and what is derived from it, is sealed before it is stored; see `sealed`.
+
+mod apply;
+mod commit;
+mod error;
+mod key_table;
+mod open;
+mod read;
+mod reseal;
+mod retry;
+mod rows;
+mod sealed;
+
+use std::sync::Arc;
+
+use kalends_app::ports::FieldCipher;
+use sqlx::PgPool;
+
+pub use key_table::PostgresKeyTable;
+pub use open::Database;
+
+/// Everything that the use cases need, on Postgres.
+pub struct PostgresStore {
+    pool: PgPool,
+    cipher: Arc<dyn FieldCipher>,
+    writers: commit::Writers,
+    reseal: reseal::Progress,
+}
+
+impl PostgresStore {
+    /// The store on `database`, sealing and opening fields with `cipher`.
+    ///
+    /// Starts the tasks that write what was gathered, and so needs a running Tokio runtime. They end
+    /// when the store is dropped, after what is queued.
+    pub fn new(database: Database, cipher: Arc<dyn FieldCipher>) -> Self {
+        let pool = database.into_pool();
+        let writers = commit::Writers::spawn(&pool, &cipher);
+        Self { pool, cipher, writers, reseal: reseal::Progress::default() }
+    }
+}

@@ -1,1 +1,24 @@
-//! Being written.
+//! The store on SQLite, in one file and without a server.
+//!
+//! [`Database`] opens the file: one connection that writes, and a pool of read-only ones that never
+//! wait for it (write-ahead log). [`SqliteStore`] implements the ports on it. Change-sets go through a
+//! queue: those that wait together are applied in one transaction, each of them all or nothing, and
+//! acknowledged once that transaction is on disk.
+//!
+//! Statements are checked against the schema when the crate is compiled, from the data in `.sqlx`.
+
+mod apply;
+mod commit;
+mod error;
+mod json;
+mod key_table;
+mod open;
+mod read;
+mod reseal;
+mod rows;
+mod store;
+mod writer;
+
+pub use key_table::SqliteKeyTable;
+pub use open::{Database, OpenOptions};
+pub use store::SqliteStore;

@@ -1,1 +1,25 @@
-//! Being written.
+//! What the tests of every other crate stand on. A dev-dependency only.
+//!
+//! - [`ManualClock`], [`SeededEntropy`], [`Mailbox`] and [`TestCipher`] stand in for the outgoing ports.
+//! - [`MemoryStore`] is the reference: what a store must do, written as plainly as possible.
+//! - [`conformance_suite!`] runs the [`conformance`] suite, which says the same as tests, on any store.
+//! - [`fixtures`] makes the resources that tests begin with.
+//!
+//! A crate on which this one depends uses it in tests of its own `tests` directory: inside such a
+//! crate's unit tests its types and the ones seen from here would be two different ones.
+
+mod cipher;
+mod clock;
+pub mod conformance;
+mod entropy;
+pub mod fixtures;
+mod inspect;
+mod mailbox;
+mod memory;
+
+pub use cipher::TestCipher;
+pub use clock::ManualClock;
+pub use entropy::SeededEntropy;
+pub use inspect::Inspect;
+pub use mailbox::Mailbox;
+pub use memory::MemoryStore;

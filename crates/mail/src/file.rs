@@ -1,0 +1,139 @@
+//! The file mailbox: each message is a file.
+
+use std::{
+    fs::{DirBuilder, OpenOptions, rename},
+    io::{self, Write},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+use async_trait::async_trait;
+use kalends_app::ports::{Mail, MailError, Mailer};
+use kalends_kernel::{base64url, random_bytes};
+
+use crate::Letterhead;
+
+/// Keeps each message as `DIR/<time>-<random>.eml`, so that the names of one process sort as its
+/// messages were sent. Files are for their owner only.
+#[derive(Debug)]
+pub struct FileMailbox {
+    directory: PathBuf,
+    letterhead: Letterhead,
+    /// The time in the last file's name, in microseconds.
+    last: Mutex<i64>,
+}
+
+impl FileMailbox {
+    /// A mailbox in `directory`, which is made where it is missing.
+    ///
+    /// # Errors
+    /// Where the directory cannot be made.
+    pub fn new(directory: impl Into<PathBuf>, letterhead: Letterhead) -> io::Result<Self> {
+        let directory = directory.into();
+        make(&directory)?;
+        Ok(Self { directory, letterhead, last: Mutex::new(0) })
+    }
+
+    /// A name that no other message has and that sorts after those before it.
+    fn name(&self) -> String {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = self.letterhead.now().as_micros().max(*last + 1);
+        let random = base64url(&random_bytes::<9>(self.letterhead.entropy()));
+        // Other processes may write here at the same microsecond; random characters keep them apart.
+        format!("{:016}-{random}.eml", *last)
+    }
+}
+
+#[async_trait]
+impl Mailer for FileMailbox {
+    async fn send(&self, mail: Mail) -> Result<(), MailError> {
+        let message = self.letterhead.message(&mail)?.formatted();
+        let (directory, name) = (self.directory.clone(), self.name());
+        tokio::task::spawn_blocking(move || write(&directory, &name, &message))
+            .await
+            .map_err(|error| MailError(error.into()))?
+            .map_err(|error| MailError(error.into()))
+    }
+}
+
+fn make(directory: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(directory)
+}
+
+/// Writes under a hidden name, then renames: whoever lists `*.eml` sees whole messages only.
+fn write(directory: &Path, name: &str, message: &[u8]) -> io::Result<()> {
+    let hidden = directory.join(format!(".{name}.part"));
+    // A developer may clear the mailbox, directory and all, while the service runs.
+    make(directory)?;
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&hidden)?;
+    file.write_all(message)?;
+    rename(&hidden, directory.join(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, os::unix::fs::PermissionsExt};
+
+    use mail_parser::MessageParser;
+
+    use super::*;
+    use crate::stand_ins::{letterhead, mail};
+
+    fn messages(directory: &Path) -> Vec<PathBuf> {
+        let mut paths: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        paths
+    }
+
+    #[tokio::test]
+    async fn a_message_reads_back() {
+        let root = tempfile::tempdir().unwrap();
+        let directory = root.path().join("data/mail");
+        let mailbox = FileMailbox::new(&directory, letterhead("kalends.example")).unwrap();
+        mailbox.send(mail()).await.unwrap();
+
+        let paths = messages(&directory);
+        assert_eq!(paths.len(), 1);
+        assert_eq!(paths[0].extension().unwrap(), "eml");
+        assert_eq!(fs::metadata(&paths[0]).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::metadata(&directory).unwrap().permissions().mode() & 0o777, 0o700);
+
+        let bytes = fs::read(&paths[0]).unwrap();
+        let message = MessageParser::new().parse(&bytes).unwrap();
+        let from = message.from().unwrap().first().unwrap();
+        assert_eq!((from.name(), from.address()), (Some("Kalends"), Some("no-reply@kalends.example")));
+        assert_eq!(message.to().unwrap().first().unwrap().address(), Some("ada@example.com"));
+        assert_eq!(message.subject(), Some("Ihr Schlüssel"));
+        assert_eq!(message.body_text(0).unwrap().replace("\r\n", "\n"), mail().text);
+        assert_eq!(message.date().unwrap().to_rfc3339(), "2026-09-21T14:13:20Z");
+        assert!(message.message_id().unwrap().ends_with("@kalends.example"));
+    }
+
+    #[tokio::test]
+    async fn names_sort_as_messages_were_sent() {
+        let root = tempfile::tempdir().unwrap();
+        let mailbox = FileMailbox::new(root.path(), letterhead("kalends.example")).unwrap();
+        for number in 0..20 {
+            mailbox.send(Mail { subject: format!("number {number}"), ..mail() }).await.unwrap();
+        }
+        let subjects: Vec<_> = messages(root.path())
+            .iter()
+            .map(|path| {
+                let bytes = fs::read(path).unwrap();
+                MessageParser::new().parse(&bytes).unwrap().subject().unwrap().to_owned()
+            })
+            .collect();
+        assert_eq!(subjects, (0..20).map(|number| format!("number {number}")).collect::<Vec<_>>());
+    }
+
+    #[tokio::test]
+    async fn a_cleared_mailbox_is_made_again() {
+        let root = tempfile::tempdir().unwrap();
+        let directory = root.path().join("mail");
+        let mailbox = FileMailbox::new(&directory, letterhead("kalends.example")).unwrap();
+        fs::remove_dir_all(&directory).unwrap();
+        mailbox.send(mail()).await.unwrap();
+        assert_eq!(messages(&directory).len(), 1);
+    }
+}

@@ -1,0 +1,125 @@
+//! What every message of this service has in common, and how a mail becomes a message.
+
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use kalends_app::ports::{Mail, MailError};
+use kalends_kernel::{Clock, Entropy, Instant, base64url, random_bytes};
+use lettre::{
+    Address, Message,
+    message::{
+        Mailbox,
+        header::{ContentType, HeaderName, HeaderValue},
+    },
+};
+
+/// The name that recipients see.
+const NAME: &str = "Kalends";
+/// The mailbox that nobody reads.
+const MAILBOX: &str = "no-reply";
+
+/// The sender, and the time and randomness of the headers `Date` and `Message-ID`.
+#[derive(Clone)]
+pub struct Letterhead {
+    from: Mailbox,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+}
+
+impl std::fmt::Debug for Letterhead {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Letterhead").field("from", &self.from.to_string()).finish_non_exhaustive()
+    }
+}
+
+impl Letterhead {
+    /// Sends as `Kalends <no-reply@host>`. A host that is an IP address, as on a machine of one's own,
+    /// can be no sender's domain; `localhost` stands for it.
+    pub fn new(host: &str, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
+        let address = Some(host)
+            .filter(|host| host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_err())
+            .and_then(|host| Address::new(MAILBOX, host).ok())
+            .unwrap_or_else(|| Address::new_dangerous(MAILBOX, "localhost"));
+        Self { from: Mailbox::new(Some(NAME.to_owned()), address), clock, entropy }
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    pub(crate) fn entropy(&self) -> &dyn Entropy {
+        &*self.entropy
+    }
+
+    /// The message of a mail: one recipient, plain text. Line breaks and other control characters in
+    /// the subject become spaces, so that it stays one header.
+    pub(crate) fn message(&self, mail: &Mail) -> Result<Message, MailError> {
+        let to = mail.to.as_str().parse::<Address>().map_err(|error| MailError(error.into()))?;
+        let subject = mail.subject.replace(char::is_control, " ");
+        let id = base64url(&random_bytes::<16>(&*self.entropy));
+        Message::builder()
+            .from(self.from.clone())
+            .to(Mailbox::new(None, to))
+            .subject(subject)
+            .date(self.date())
+            .message_id(Some(format!("<{id}@{}>", self.from.email.domain())))
+            // Out-of-office robots leave such messages alone (RFC 3834).
+            .raw_header(HeaderValue::new(HeaderName::new_from_ascii_str("Auto-Submitted"), "auto-generated".to_owned()))
+            .header(ContentType::TEXT_PLAIN)
+            .body(mail.text.clone())
+            .map_err(|error| MailError(error.into()))
+    }
+
+    fn date(&self) -> SystemTime {
+        let micros = u64::try_from(self.now().as_micros()).unwrap_or(0);
+        SystemTime::UNIX_EPOCH + Duration::from_micros(micros)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_accounts::Email;
+    use mail_parser::MessageParser;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::stand_ins::{letterhead, mail};
+
+    #[rstest]
+    #[case("kalends.example", "no-reply@kalends.example")]
+    #[case("127.0.0.1", "no-reply@localhost")]
+    #[case("[::1]", "no-reply@localhost")]
+    #[case("localhost", "no-reply@localhost")]
+    #[case("x\r\nBcc: y@example.com", "no-reply@localhost")]
+    fn sends_from_the_host(#[case] host: &str, #[case] address: &str) {
+        let letterhead = letterhead(host);
+        assert_eq!(letterhead.from.to_string(), format!("Kalends <{address}>"));
+    }
+
+    #[rstest]
+    #[case("Your code\r\nBcc: eve@example.com")]
+    #[case("Your code\nBcc: eve@example.com")]
+    #[case("Your code\rBcc: eve@example.com\r\n\r\nAnother body")]
+    #[case("Grüße\r\n\r\nBcc: eve@example.com")]
+    #[case("a\u{85}b\u{0}c\u{7f}")]
+    fn a_subject_stays_one_header(#[case] subject: &str) {
+        let message = letterhead("kalends.example").message(&Mail { subject: subject.to_owned(), ..mail() }).unwrap();
+        let bytes = message.formatted();
+        let parsed = MessageParser::new().parse(&bytes).unwrap();
+        assert!(parsed.bcc().is_none());
+        assert_eq!(parsed.body_text(0).unwrap().trim_end(), mail().text.replace('\n', "\r\n").trim_end());
+        let (read, given) = (parsed.subject().unwrap(), subject.replace(char::is_control, " "));
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(words(read), words(&given));
+    }
+
+    #[test]
+    fn a_stored_address_that_is_none_is_refused() {
+        for address in ["ada@example.com\r\nBcc: eve@example.com", "ada", "ada@example.com, eve@example.com"] {
+            let mail = Mail { to: Email::from_stored(address.to_owned()), ..mail() };
+            assert!(letterhead("kalends.example").message(&mail).is_err(), "{address}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Mail over SMTP.
+
+use std::{fmt, io, time::Duration};
+
+use async_trait::async_trait;
+use kalends_app::ports::{Mail, MailError, Mailer};
+use lettre::{
+    AsyncSmtpTransport, AsyncTransport, Tokio1Executor,
+    transport::smtp::{
+        PoolConfig,
+        client::{Tls, TlsParameters},
+    },
+};
+
+use crate::{Letterhead, SmtpUrl, transport::Protection};
+
+/// How long one command of the dialogue may take; whoever signs up waits for it.
+const TIMEOUT: Duration = Duration::from_secs(15);
+/// The most connections to the server.
+const CONNECTIONS: u32 = 4;
+
+/// Hands each message to an SMTP server over a few kept connections.
+pub struct SmtpMailer {
+    transport: AsyncSmtpTransport<Tokio1Executor>,
+    letterhead: Letterhead,
+}
+
+impl fmt::Debug for SmtpMailer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SmtpMailer(…)")
+    }
+}
+
+impl SmtpMailer {
+    /// A mailer to the server of `url`, which it connects to with the first message. Call it inside a
+    /// tokio runtime: the pool of connections has a task.
+    ///
+    /// # Errors
+    /// Where TLS cannot be set up for that host.
+    pub fn new(url: &SmtpUrl, letterhead: Letterhead) -> io::Result<Self> {
+        let parameters = || TlsParameters::new(url.host.clone()).map_err(io::Error::other);
+        let tls = match url.protection {
+            Protection::Wrapped => Tls::Wrapper(parameters()?),
+            Protection::Required => Tls::Required(parameters()?),
+            Protection::Offered => Tls::Opportunistic(parameters()?),
+            Protection::Plain => Tls::None,
+        };
+        let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(url.host.clone())
+            .port(url.port)
+            .tls(tls)
+            .timeout(Some(TIMEOUT))
+            .pool_config(PoolConfig::new().max_size(CONNECTIONS));
+        if let Some(credentials) = url.credentials() {
+            builder = builder.credentials(credentials);
+        }
+        Ok(Self { transport: builder.build(), letterhead })
+    }
+}
+
+#[async_trait]
+impl Mailer for SmtpMailer {
+    async fn send(&self, mail: Mail) -> Result<(), MailError> {
+        let message = self.letterhead.message(&mail)?;
+        self.transport.send(message).await.map(drop).map_err(|error| MailError(error.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mail_parser::MessageParser;
+
+    use super::*;
+    use crate::stand_ins::{SmtpStandIn, letterhead, mail};
+
+    async fn mailer(url: &str) -> SmtpMailer {
+        SmtpMailer::new(&url.parse().unwrap(), letterhead("kalends.example")).unwrap()
+    }
+
+    #[tokio::test]
+    async fn hands_messages_over() {
+        let server = SmtpStandIn::start("250 accepted").await;
+        let mailer = mailer(&format!("smtp://127.0.0.1:{}", server.port)).await;
+        mailer.send(mail()).await.unwrap();
+        mailer.send(Mail { text: "A line.\n.\n.dots\n".into(), ..mail() }).await.unwrap();
+
+        let taken = server.taken();
+        assert_eq!(taken.len(), 2);
+        assert_eq!(taken[0].from, "<no-reply@kalends.example>");
+        assert_eq!(taken[0].to, ["<ada@example.com>"]);
+        let message = MessageParser::new().parse(&taken[0].message).unwrap();
+        assert_eq!(message.subject(), Some("Ihr Schlüssel"));
+        assert_eq!(message.body_text(0).unwrap().replace("\r\n", "\n").trim_end(), mail().text.trim_end());
+        let second = MessageParser::new().parse(&taken[1].message).unwrap();
+        assert_eq!(second.body_text(0).unwrap().replace("\r\n", "\n").trim_end(), "A line.\n.\n.dots");
+    }
+
+    #[tokio::test]
+    async fn signs_in_where_an_account_is_given() {
+        let server = SmtpStandIn::start("250 accepted").await;
+        mailer(&format!("smtp://ada:p%40ss@127.0.0.1:{}", server.port)).await.send(mail()).await.unwrap();
+        // Base64 of "\0ada\0p@ss".
+        assert_eq!(server.signed_in(), ["AUTH PLAIN AGFkYQBwQHNz"]);
+    }
+
+    #[tokio::test]
+    async fn a_refusal_is_an_error_without_the_text() {
+        let server = SmtpStandIn::start("550 no such mailbox").await;
+        let error = mailer(&format!("smtp://127.0.0.1:{}", server.port)).await.send(mail()).await.unwrap_err();
+        let shown = format!("{error:?} {error}");
+        assert!(!shown.contains("314159"), "{shown}");
+        assert!(server.taken().is_empty());
+    }
+
+    #[tokio::test]
+    async fn an_account_is_not_shown_to_another_machine_in_the_clear() {
+        let server = SmtpStandIn::start("250 accepted").await;
+        let mut url: SmtpUrl = format!("smtp://ada:secret@127.0.0.1:{}", server.port).parse().unwrap();
+        // As if the stand-in, which offers no STARTTLS, were elsewhere.
+        url.protection = Protection::Required;
+        let mailer = SmtpMailer::new(&url, letterhead("kalends.example")).unwrap();
+        assert!(mailer.send(mail()).await.is_err());
+        assert!(server.signed_in().is_empty() && server.taken().is_empty());
+    }
+
+    #[tokio::test]
+    async fn nothing_is_shown() {
+        let mailer = mailer("smtps://ada:secret@mail.example.com").await;
+        assert_eq!(format!("{mailer:?}"), "SmtpMailer(…)");
+    }
+}

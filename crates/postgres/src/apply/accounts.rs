@@ -1,0 +1,182 @@
+//! Organizations, keys, codes and acceptances of terms.
+//!
+//! These are rare and come a few at a time, so that each is a statement of its own.
+
+use kalends_accounts::{Acceptance, ApiKey, Change, Organization, VerificationCode, Waitlist};
+use kalends_kernel::{OrgId, Version};
+use sqlx::PgConnection;
+
+use crate::error::{ApplyError, all_written};
+use crate::sealed::SealedChangeSet;
+
+/// Writes the rows in the order of the changes.
+pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
+    for change in batch.iter().flat_map(|sealed| &sealed.changes().accounts) {
+        match change {
+            Change::CreateOrganization(organization) => create_organization(connection, organization).await?,
+            Change::UpdateOrganization { organization, seen } => {
+                update_organization(connection, organization, *seen).await?;
+            }
+            Change::CreateKey(key) => create_key(connection, key).await?,
+            Change::PutCode { code, seen: None } => create_code(connection, code).await?,
+            Change::PutCode { code, seen: Some(seen) } => update_code(connection, code, *seen).await?,
+            Change::RecordAcceptance { org, acceptance } => record(connection, *org, acceptance).await?,
+        }
+    }
+    Ok(())
+}
+
+/// Raises the epoch of principals where a change-set alters whom a key speaks for. All nodes meet on
+/// this one row, so that it is the very last to be locked.
+pub(crate) async fn raise_epoch(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
+    if batch.iter().any(|sealed| sealed.changes().alters_principals()) {
+        sqlx::query!("UPDATE principals_epoch SET epoch = epoch + 1 WHERE one = 1").execute(connection).await?;
+    }
+    Ok(())
+}
+
+async fn create_organization(connection: &mut PgConnection, organization: &Organization) -> Result<(), ApplyError> {
+    let Optional { limit_overrides, email, verified_at, waitlisted_at, accepted_terms, accepted_at } =
+        Optional::of(organization);
+    sqlx::query!(
+        "INSERT INTO organizations (id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at,
+             accepted_terms, accepted_at, version, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+        organization.id.uuid(),
+        organization.name.as_str(),
+        organization.plan.as_str(),
+        limit_overrides,
+        organization.test,
+        email,
+        verified_at,
+        waitlisted_at,
+        accepted_terms,
+        accepted_at,
+        organization.version.0,
+        organization.created_at.as_micros(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+async fn update_organization(
+    connection: &mut PgConnection,
+    organization: &Organization,
+    Version(seen): Version,
+) -> Result<(), ApplyError> {
+    let Optional { limit_overrides, email, verified_at, waitlisted_at, accepted_terms, accepted_at } =
+        Optional::of(organization);
+    let written = sqlx::query!(
+        "UPDATE organizations SET name = $3, plan = $4, limit_overrides = $5, test = $6, email = $7, verified_at = $8,
+             waitlisted_at = $9, accepted_terms = $10, accepted_at = $11, version = $12
+         WHERE id = $1 AND version = $2",
+        organization.id.uuid(),
+        seen,
+        organization.name.as_str(),
+        organization.plan.as_str(),
+        limit_overrides,
+        organization.test,
+        email,
+        verified_at,
+        waitlisted_at,
+        accepted_terms,
+        accepted_at,
+        organization.version.0,
+    )
+    .execute(connection)
+    .await?;
+    all_written(written.rows_affected(), 1)
+}
+
+/// The columns of an organization that may be null.
+struct Optional<'a> {
+    limit_overrides: Option<String>,
+    email: Option<&'a str>,
+    verified_at: Option<i64>,
+    waitlisted_at: Option<i64>,
+    accepted_terms: Option<&'a str>,
+    accepted_at: Option<i64>,
+}
+
+impl<'a> Optional<'a> {
+    fn of(organization: &'a Organization) -> Self {
+        Self {
+            limit_overrides: organization.limit_overrides.as_ref().map(ToString::to_string),
+            email: organization.email.as_ref().map(|email| email.as_str()),
+            verified_at: organization.verified_at.map(|at| at.as_micros()),
+            waitlisted_at: match organization.waitlist {
+                Waitlist::Active => None,
+                Waitlist::Since(at) => Some(at.as_micros()),
+            },
+            accepted_terms: organization.accepted.as_ref().map(|accepted| accepted.version.as_str()),
+            accepted_at: organization.accepted.as_ref().map(|accepted| accepted.at.as_micros()),
+        }
+    }
+}
+
+async fn create_key(connection: &mut PgConnection, key: &ApiKey) -> Result<(), ApplyError> {
+    sqlx::query!(
+        "INSERT INTO api_keys (org_id, id, kind, hash, prefix, created_at) VALUES ($1, $2, $3, $4, $5, $6)",
+        key.org.uuid(),
+        key.id.uuid(),
+        key.kind.as_str(),
+        &key.hash.0,
+        key.prefix,
+        key.created_at.as_micros(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+async fn create_code(connection: &mut PgConnection, code: &VerificationCode) -> Result<(), ApplyError> {
+    let written = sqlx::query!(
+        "INSERT INTO verification_codes (org_id, hash, expires_at, attempts, version) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (org_id) DO NOTHING",
+        code.org.uuid(),
+        &code.hash.0,
+        code.expires_at.as_micros(),
+        attempts(code),
+        code.version.0,
+    )
+    .execute(connection)
+    .await?;
+    all_written(written.rows_affected(), 1)
+}
+
+async fn update_code(
+    connection: &mut PgConnection,
+    code: &VerificationCode,
+    Version(seen): Version,
+) -> Result<(), ApplyError> {
+    let written = sqlx::query!(
+        "UPDATE verification_codes SET hash = $3, expires_at = $4, attempts = $5, version = $6
+         WHERE org_id = $1 AND version = $2",
+        code.org.uuid(),
+        seen,
+        &code.hash.0,
+        code.expires_at.as_micros(),
+        attempts(code),
+        code.version.0,
+    )
+    .execute(connection)
+    .await?;
+    all_written(written.rows_affected(), 1)
+}
+
+fn attempts(code: &VerificationCode) -> i32 {
+    i32::try_from(code.attempts).unwrap_or(i32::MAX)
+}
+
+async fn record(connection: &mut PgConnection, org: OrgId, acceptance: &Acceptance) -> Result<(), ApplyError> {
+    sqlx::query!(
+        "INSERT INTO terms_acceptances (org_id, version, accepted_at) VALUES ($1, $2, $3)",
+        org.uuid(),
+        acceptance.version,
+        acceptance.at.as_micros(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,453 @@
+//! Agents, calendars and events.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kalends_app::Guard;
+use kalends_calendars::{Agent, AgentStatus, Calendar, Change, Reminders, calendars_revised};
+use kalends_kernel::{CalendarId, Revision, Version};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use crate::error::{ApplyError, all_written};
+use crate::sealed::{EventWrite, SealedChangeSet};
+
+/// The calendars that are locked, and in sight, with their revisions.
+pub(crate) struct Locked(BTreeMap<(Uuid, Uuid), i64>);
+
+/// Locks every calendar that the change-sets name, by id.
+///
+/// This is the first statement of a transaction: each statement after it sees what whoever held the
+/// locks before has committed.
+pub(crate) async fn lock(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<Locked, ApplyError> {
+    let wanted: BTreeSet<_> = batch.iter().flat_map(calendars_to_lock).collect();
+    if wanted.is_empty() {
+        return Ok(Locked(BTreeMap::new()));
+    }
+    let (orgs, ids): (Vec<Uuid>, Vec<Uuid>) = wanted.into_iter().unzip();
+    let rows = sqlx::query!(
+        r#"SELECT c.org_id, c.id, c.revision,
+             c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned') AS in_sight
+         FROM unnest($1::uuid[], $2::uuid[]) AS wanted (org_id, id)
+         JOIN calendars c ON c.org_id = wanted.org_id AND c.id = wanted.id
+         LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+         ORDER BY c.org_id, c.id
+         FOR UPDATE OF c"#,
+        &orgs,
+        &ids,
+    )
+    .fetch_all(connection)
+    .await?;
+    let in_sight = rows.into_iter().filter(|row| row.in_sight == Some(true));
+    Ok(Locked(in_sight.map(|row| ((row.org_id, row.id), row.revision)).collect()))
+}
+
+impl Locked {
+    /// Checks [`Guard::CalendarRevision`] of all change-sets.
+    pub(crate) fn check_revisions(&self, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
+        for changes in batch.iter().map(SealedChangeSet::changes) {
+            for guard in &changes.guards {
+                if let Guard::CalendarRevision { calendar, seen: Revision(seen) } = guard
+                    && self.0.get(&(changes.org.uuid(), calendar.uuid())) != Some(seen)
+                {
+                    return Err(ApplyError::STALE);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The calendars that exist and are revised, guarded or updated.
+fn calendars_to_lock(sealed: &SealedChangeSet) -> BTreeSet<(Uuid, Uuid)> {
+    let changes = sealed.changes();
+    let mut ids: BTreeSet<CalendarId> = calendars_revised(&changes.calendars);
+    ids.extend(changes.guards.iter().filter_map(|guard| match guard {
+        Guard::CalendarRevision { calendar, .. } => Some(*calendar),
+        Guard::AtMost { .. } => None,
+    }));
+    for change in &changes.calendars {
+        if let Change::UpdateCalendar { calendar, .. } = change {
+            ids.insert(calendar.id);
+        }
+    }
+    for change in &changes.calendars {
+        if let Change::CreateCalendar(calendar) = change {
+            ids.remove(&calendar.id);
+        }
+    }
+    ids.into_iter().map(|id| (changes.org.uuid(), id.uuid())).collect()
+}
+
+/// Writes the rows: agents, then calendars, then events, new ones before changed ones.
+pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
+    let (mut agents, mut calendars) = (Rows::default(), Rows::default());
+    for change in batch.iter().flat_map(|sealed| &sealed.changes().calendars) {
+        match change {
+            Change::CreateAgent(agent) => agents.created.push(agent),
+            Change::UpdateAgent { agent, seen } => agents.updated.push((agent, *seen)),
+            Change::CreateCalendar(calendar) => calendars.created.push(calendar),
+            Change::UpdateCalendar { calendar, seen } => calendars.updated.push((calendar, *seen)),
+            // These come with their sealed contents.
+            Change::CreateEvent(_) | Change::UpdateEvent { .. } => {}
+        }
+    }
+    create_agents(connection, &agents.created).await?;
+    update_agents(connection, &agents.updated).await?;
+    owners_live(connection, &calendars.created).await?;
+    create_calendars(connection, &calendars.created).await?;
+    update_calendars(connection, &calendars.updated).await?;
+    revise(connection, batch).await?;
+    let (created, updated): (Vec<_>, Vec<_>) =
+        batch.iter().flat_map(SealedChangeSet::events).partition(|write| write.seen.is_none());
+    create_events(connection, &created).await?;
+    update_events(connection, &updated).await
+}
+
+/// The rows of one table.
+struct Rows<'a, T> {
+    created: Vec<&'a T>,
+    updated: Vec<(&'a T, Version)>,
+}
+
+impl<T> Default for Rows<'_, T> {
+    fn default() -> Self {
+        Self { created: Vec::new(), updated: Vec::new() }
+    }
+}
+
+async fn create_agents(connection: &mut PgConnection, agents: &[&Agent]) -> Result<(), ApplyError> {
+    if agents.is_empty() {
+        return Ok(());
+    }
+    let orgs: Vec<Uuid> = agents.iter().map(|agent| agent.org.uuid()).collect();
+    let ids: Vec<Uuid> = agents.iter().map(|agent| agent.id.uuid()).collect();
+    let names: Vec<&str> = agents.iter().map(|agent| agent.name.as_str()).collect();
+    let kinds: Vec<&str> = agents.iter().map(|agent| agent.kind.as_str()).collect();
+    let descriptions: Vec<Option<&str>> = agents.iter().map(|agent| agent.description.as_deref()).collect();
+    let statuses: Vec<&str> = agents.iter().map(|agent| agent.status.as_str()).collect();
+    let metadata: Vec<String> = agents.iter().map(|agent| agent.metadata.to_json()).collect();
+    let versions: Vec<i64> = agents.iter().map(|agent| agent.version.0).collect();
+    let created: Vec<i64> = agents.iter().map(|agent| agent.created_at.as_micros()).collect();
+    let updated: Vec<i64> = agents.iter().map(|agent| agent.updated_at.as_micros()).collect();
+    sqlx::query!(
+        "INSERT INTO agents (org_id, id, name, type, description, status, metadata, version, created_at, updated_at)
+         SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+             $8::bigint[], $9::bigint[], $10::bigint[])",
+        &orgs,
+        &ids,
+        &names as &[&str],
+        &kinds as &[&str],
+        &descriptions as &[Option<&str>],
+        &statuses as &[&str],
+        &metadata,
+        &versions,
+        &created,
+        &updated,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+async fn update_agents(connection: &mut PgConnection, agents: &[(&Agent, Version)]) -> Result<(), ApplyError> {
+    if agents.is_empty() {
+        return Ok(());
+    }
+    let orgs: Vec<Uuid> = agents.iter().map(|(agent, _)| agent.org.uuid()).collect();
+    let ids: Vec<Uuid> = agents.iter().map(|(agent, _)| agent.id.uuid()).collect();
+    let seen: Vec<i64> = agents.iter().map(|(_, seen)| seen.0).collect();
+    let names: Vec<&str> = agents.iter().map(|(agent, _)| agent.name.as_str()).collect();
+    let kinds: Vec<&str> = agents.iter().map(|(agent, _)| agent.kind.as_str()).collect();
+    let descriptions: Vec<Option<&str>> = agents.iter().map(|(agent, _)| agent.description.as_deref()).collect();
+    let statuses: Vec<&str> = agents.iter().map(|(agent, _)| agent.status.as_str()).collect();
+    let metadata: Vec<String> = agents.iter().map(|(agent, _)| agent.metadata.to_json()).collect();
+    let versions: Vec<i64> = agents.iter().map(|(agent, _)| agent.version.0).collect();
+    let updated: Vec<i64> = agents.iter().map(|(agent, _)| agent.updated_at.as_micros()).collect();
+    let written = sqlx::query!(
+        "UPDATE agents SET name = row.name, type = row.type, description = row.description, status = row.status,
+             metadata = row.metadata, version = row.version, updated_at = row.updated_at
+         FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+                 $9::bigint[], $10::bigint[])
+             AS row (org_id, id, seen, name, type, description, status, metadata, version, updated_at)
+         WHERE agents.org_id = row.org_id AND agents.id = row.id AND agents.version = row.seen",
+        &orgs,
+        &ids,
+        &seen,
+        &names as &[&str],
+        &kinds as &[&str],
+        &descriptions as &[Option<&str>],
+        &statuses as &[&str],
+        &metadata,
+        &versions,
+        &updated,
+    )
+    .execute(connection)
+    .await?;
+    all_written(written.rows_affected(), agents.len())
+}
+
+/// Checks that the agents of new calendars live, and keeps them from being decommissioned until the
+/// calendars are there.
+async fn owners_live(connection: &mut PgConnection, calendars: &[&Calendar]) -> Result<(), ApplyError> {
+    let owners: BTreeSet<(Uuid, Uuid)> =
+        calendars.iter().filter_map(|calendar| Some((calendar.org.uuid(), calendar.agent?.uuid()))).collect();
+    if owners.is_empty() {
+        return Ok(());
+    }
+    let (orgs, ids): (Vec<Uuid>, Vec<Uuid>) = owners.iter().copied().unzip();
+    let statuses = sqlx::query_scalar!(
+        "SELECT a.status
+         FROM unnest($1::uuid[], $2::uuid[]) AS owner (org_id, id)
+         JOIN agents a ON a.org_id = owner.org_id AND a.id = owner.id
+         ORDER BY a.org_id, a.id
+         FOR SHARE OF a",
+        &orgs,
+        &ids,
+    )
+    .fetch_all(connection)
+    .await?;
+    let live = statuses.iter().filter(|status| *status != AgentStatus::Decommissioned.as_str()).count();
+    if live == owners.len() { Ok(()) } else { Err(ApplyError::STALE) }
+}
+
+async fn create_calendars(connection: &mut PgConnection, calendars: &[&Calendar]) -> Result<(), ApplyError> {
+    if calendars.is_empty() {
+        return Ok(());
+    }
+    let orgs: Vec<Uuid> = calendars.iter().map(|calendar| calendar.org.uuid()).collect();
+    let ids: Vec<Uuid> = calendars.iter().map(|calendar| calendar.id.uuid()).collect();
+    let agents: Vec<Option<Uuid>> = calendars.iter().map(|calendar| calendar.agent.map(|agent| agent.uuid())).collect();
+    let names: Vec<&str> = calendars.iter().map(|calendar| calendar.name.as_str()).collect();
+    let zones: Vec<&str> = calendars.iter().map(|calendar| calendar.zone.name()).collect();
+    let metadata: Vec<String> = calendars.iter().map(|calendar| calendar.metadata.to_json()).collect();
+    let external: Vec<Option<&str>> = calendars.iter().map(|calendar| calendar.external_id.as_deref()).collect();
+    let providers: Vec<Option<&str>> =
+        calendars.iter().map(|calendar| calendar.provider.map(|provider| provider.as_str())).collect();
+    let activities: Vec<&str> = calendars.iter().map(|calendar| calendar.activity.as_str()).collect();
+    let reminders: Vec<Option<String>> =
+        calendars.iter().map(|calendar| minutes(calendar.default_reminders.as_ref())).collect();
+    let tokens: Vec<&str> = calendars.iter().map(|calendar| calendar.feed_token.as_str()).collect();
+    let revisions: Vec<i64> = calendars.iter().map(|calendar| calendar.revision.0).collect();
+    let versions: Vec<i64> = calendars.iter().map(|calendar| calendar.version.0).collect();
+    let created: Vec<i64> = calendars.iter().map(|calendar| calendar.created_at.as_micros()).collect();
+    let updated: Vec<i64> = calendars.iter().map(|calendar| calendar.updated_at.as_micros()).collect();
+    let deleted: Vec<Option<i64>> =
+        calendars.iter().map(|calendar| calendar.deleted_at.map(|at| at.as_micros())).collect();
+    sqlx::query!(
+        "INSERT INTO calendars (org_id, id, agent_id, name, timezone, metadata, external_id, provider, agent_status,
+             default_reminders, feed_token, revision, version, created_at, updated_at, deleted_at)
+         SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
+             $8::text[], $9::text[], $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::bigint[],
+             $15::bigint[], $16::bigint[])",
+        &orgs,
+        &ids,
+        &agents as &[Option<Uuid>],
+        &names as &[&str],
+        &zones as &[&str],
+        &metadata,
+        &external as &[Option<&str>],
+        &providers as &[Option<&str>],
+        &activities as &[&str],
+        &reminders as &[Option<String>],
+        &tokens as &[&str],
+        &revisions,
+        &versions,
+        &created,
+        &updated,
+        &deleted as &[Option<i64>],
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Writes all of a calendar but its owner and its revision, which [`revise`] raises.
+async fn update_calendars(connection: &mut PgConnection, calendars: &[(&Calendar, Version)]) -> Result<(), ApplyError> {
+    if calendars.is_empty() {
+        return Ok(());
+    }
+    let orgs: Vec<Uuid> = calendars.iter().map(|(calendar, _)| calendar.org.uuid()).collect();
+    let ids: Vec<Uuid> = calendars.iter().map(|(calendar, _)| calendar.id.uuid()).collect();
+    let seen: Vec<i64> = calendars.iter().map(|(_, seen)| seen.0).collect();
+    let names: Vec<&str> = calendars.iter().map(|(calendar, _)| calendar.name.as_str()).collect();
+    let zones: Vec<&str> = calendars.iter().map(|(calendar, _)| calendar.zone.name()).collect();
+    let metadata: Vec<String> = calendars.iter().map(|(calendar, _)| calendar.metadata.to_json()).collect();
+    let external: Vec<Option<&str>> = calendars.iter().map(|(calendar, _)| calendar.external_id.as_deref()).collect();
+    let providers: Vec<Option<&str>> =
+        calendars.iter().map(|(calendar, _)| calendar.provider.map(|provider| provider.as_str())).collect();
+    let activities: Vec<&str> = calendars.iter().map(|(calendar, _)| calendar.activity.as_str()).collect();
+    let reminders: Vec<Option<String>> =
+        calendars.iter().map(|(calendar, _)| minutes(calendar.default_reminders.as_ref())).collect();
+    let tokens: Vec<&str> = calendars.iter().map(|(calendar, _)| calendar.feed_token.as_str()).collect();
+    let versions: Vec<i64> = calendars.iter().map(|(calendar, _)| calendar.version.0).collect();
+    let updated: Vec<i64> = calendars.iter().map(|(calendar, _)| calendar.updated_at.as_micros()).collect();
+    let deleted: Vec<Option<i64>> =
+        calendars.iter().map(|(calendar, _)| calendar.deleted_at.map(|at| at.as_micros())).collect();
+    let written = sqlx::query!(
+        "UPDATE calendars SET name = row.name, timezone = row.timezone, metadata = row.metadata,
+             external_id = row.external_id, provider = row.provider, agent_status = row.agent_status,
+             default_reminders = row.default_reminders, feed_token = row.feed_token, version = row.version,
+             updated_at = row.updated_at, deleted_at = row.deleted_at
+         FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+                 $9::text[], $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::bigint[])
+             AS row (org_id, id, seen, name, timezone, metadata, external_id, provider, agent_status,
+                 default_reminders, feed_token, version, updated_at, deleted_at)
+         WHERE calendars.org_id = row.org_id AND calendars.id = row.id AND calendars.version = row.seen",
+        &orgs,
+        &ids,
+        &seen,
+        &names as &[&str],
+        &zones as &[&str],
+        &metadata,
+        &external as &[Option<&str>],
+        &providers as &[Option<&str>],
+        &activities as &[&str],
+        &reminders as &[Option<String>],
+        &tokens as &[&str],
+        &versions,
+        &updated,
+        &deleted as &[Option<i64>],
+    )
+    .execute(connection)
+    .await?;
+    all_written(written.rows_affected(), calendars.len())
+}
+
+/// Raises the revision of every calendar on which something is scheduled, once a change-set, while it
+/// is in sight.
+async fn revise(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
+    let mut revised: BTreeMap<(Uuid, Uuid), i64> = BTreeMap::new();
+    for changes in batch.iter().map(SealedChangeSet::changes) {
+        for calendar in calendars_revised(&changes.calendars) {
+            *revised.entry((changes.org.uuid(), calendar.uuid())).or_default() += 1;
+        }
+    }
+    if revised.is_empty() {
+        return Ok(());
+    }
+    let orgs: Vec<Uuid> = revised.keys().map(|(org, _)| *org).collect();
+    let ids: Vec<Uuid> = revised.keys().map(|(_, id)| *id).collect();
+    let times: Vec<i64> = revised.values().copied().collect();
+    let written = sqlx::query!(
+        "UPDATE calendars SET revision = revision + revised.times
+         FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS revised (org_id, id, times)
+         WHERE calendars.org_id = revised.org_id AND calendars.id = revised.id AND deleted_at IS NULL
+             AND (agent_id IS NULL OR EXISTS (
+                 SELECT 1 FROM agents a
+                 WHERE a.org_id = calendars.org_id AND a.id = calendars.agent_id AND a.status <> 'decommissioned'
+             ))",
+        &orgs,
+        &ids,
+        &times,
+    )
+    .execute(connection)
+    .await?;
+    all_written(written.rows_affected(), revised.len())
+}
+
+async fn create_events(connection: &mut PgConnection, writes: &[EventWrite<'_>]) -> Result<(), ApplyError> {
+    if writes.is_empty() {
+        return Ok(());
+    }
+    let columns = EventColumns::of(writes);
+    let calendars: Vec<Uuid> = writes.iter().map(|write| write.event.calendar.uuid()).collect();
+    let sources: Vec<&str> = writes.iter().map(|write| write.event.source.as_str()).collect();
+    let created: Vec<i64> = writes.iter().map(|write| write.event.created_at.as_micros()).collect();
+    sqlx::query!(
+        "INSERT INTO events (org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders,
+             version, created_at, updated_at, deleted_at)
+         SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::bigint[], $6::bigint[], $7::boolean[],
+             $8::text[], $9::text[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[])",
+        &columns.orgs,
+        &columns.ids,
+        &calendars,
+        &columns.contents as &[&str],
+        &columns.starts,
+        &columns.ends,
+        &columns.all_day,
+        &columns.statuses as &[&str],
+        &sources as &[&str],
+        &columns.reminders as &[Option<String>],
+        &columns.versions,
+        &created,
+        &columns.updated,
+        &columns.deleted as &[Option<i64>],
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Writes all of an event but its calendar, its source and its creation, which stay.
+async fn update_events(connection: &mut PgConnection, writes: &[EventWrite<'_>]) -> Result<(), ApplyError> {
+    if writes.is_empty() {
+        return Ok(());
+    }
+    let columns = EventColumns::of(writes);
+    let seen: Vec<Option<i64>> = writes.iter().map(|write| write.seen.map(|seen| seen.0)).collect();
+    let written = sqlx::query!(
+        "UPDATE events SET content = row.content, start_at = row.start_at, end_at = row.end_at,
+             all_day = row.all_day, status = row.status, reminders = row.reminders, version = row.version,
+             updated_at = row.updated_at, deleted_at = row.deleted_at
+         FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::boolean[],
+                 $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[])
+             AS row (org_id, id, seen, content, start_at, end_at, all_day, status, reminders, version, updated_at,
+                 deleted_at)
+         WHERE events.org_id = row.org_id AND events.id = row.id AND events.version = row.seen",
+        &columns.orgs,
+        &columns.ids,
+        &seen as &[Option<i64>],
+        &columns.contents as &[&str],
+        &columns.starts,
+        &columns.ends,
+        &columns.all_day,
+        &columns.statuses as &[&str],
+        &columns.reminders as &[Option<String>],
+        &columns.versions,
+        &columns.updated,
+        &columns.deleted as &[Option<i64>],
+    )
+    .execute(connection)
+    .await?;
+    all_written(written.rows_affected(), writes.len())
+}
+
+/// What both statements on events take.
+struct EventColumns<'a> {
+    orgs: Vec<Uuid>,
+    ids: Vec<Uuid>,
+    contents: Vec<&'a str>,
+    starts: Vec<i64>,
+    ends: Vec<i64>,
+    all_day: Vec<bool>,
+    statuses: Vec<&'static str>,
+    reminders: Vec<Option<String>>,
+    versions: Vec<i64>,
+    updated: Vec<i64>,
+    deleted: Vec<Option<i64>>,
+}
+
+impl<'a> EventColumns<'a> {
+    fn of(writes: &[EventWrite<'a>]) -> Self {
+        let events = || writes.iter().map(|write| write.event);
+        Self {
+            orgs: events().map(|event| event.org.uuid()).collect(),
+            ids: events().map(|event| event.id.uuid()).collect(),
+            contents: writes.iter().map(|write| write.content).collect(),
+            starts: events().map(|event| event.times.span.start().as_micros()).collect(),
+            ends: events().map(|event| event.times.span.end().as_micros()).collect(),
+            all_day: events().map(|event| event.times.all_day).collect(),
+            statuses: events().map(|event| event.status.as_str()).collect(),
+            reminders: events().map(|event| minutes(event.reminders.as_ref())).collect(),
+            versions: events().map(|event| event.version.0).collect(),
+            updated: events().map(|event| event.updated_at.as_micros()).collect(),
+            deleted: events().map(|event| event.deleted_at.map(|at| at.as_micros())).collect(),
+        }
+    }
+}
+
+/// Reminders as the columns hold them: a JSON array of minutes.
+fn minutes(reminders: Option<&Reminders>) -> Option<String> {
+    let minutes: Vec<String> = reminders?.minutes().iter().map(ToString::to_string).collect();
+    Some(format!("[{}]", minutes.join(",")))
+}

@@ -1,0 +1,11 @@
+//! The parts of change-sets as rows, one module each, over one change-set or many: a single one is
+//! the batch of one, so that the two ways of committing cannot drift apart.
+//!
+//! Nothing is sent for a part that is empty.
+
+pub(crate) mod accounts;
+pub(crate) mod answers;
+pub(crate) mod audit;
+pub(crate) mod calendars;
+pub(crate) mod outbox;
+pub(crate) mod usage;

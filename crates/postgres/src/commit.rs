@@ -1,0 +1,191 @@
+//! How change-sets become transactions.
+//!
+//! There are two ways, over the same statements. Change-sets that only add events wait in a queue
+//! while the batch before them is written, and go together in one transaction, with one statement a
+//! table. All others get a transaction of their own at once.
+//!
+//! Rows are locked in one order, so that no two transactions wait for each other: calendars by id,
+//! answers by scope, agents and events, accounts, the organization that is counted, counters, and
+//! last the epoch of principals. What is lost nevertheless, to a serialization failure or to a
+//! deadlock with something else, is tried again here.
+
+use std::error::Error as StdError;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use kalends_app::ports::{Commit, CommitError, FieldCipher};
+use kalends_app::{ApplyBatch, ChangeSet, CommitQueue};
+use kalends_kernel::{OrgId, StoreError};
+use sqlx::{PgConnection, PgPool};
+
+use crate::PostgresStore;
+use crate::apply::{accounts, answers, audit, calendars, outbox, usage};
+use crate::error::{ApplyError, failed};
+use crate::retry::retried;
+use crate::sealed::SealedChangeSet;
+
+/// How many batches are written at a time. Change-sets of one organization always go through the same
+/// writer: they would wait for each other's locks anyway.
+const WRITERS: usize = 2;
+/// The most bytes of one transaction, so that a batch of long texts does not keep the others waiting.
+const BATCH_BYTES: usize = 4 << 20;
+/// How long one change-set or batch may take, attempts included.
+const DEADLINE: Duration = Duration::from_secs(20);
+
+#[async_trait]
+impl Commit for PostgresStore {
+    async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
+        if changes.only_adds_events() {
+            return self.writers.of(changes.org).commit(changes).await;
+        }
+        let (pool, cipher) = (self.pool.clone(), Arc::clone(&self.cipher));
+        // In a task of its own: a caller that goes away leaves no transaction half-way.
+        let task = tokio::spawn(async move {
+            let sealed = SealedChangeSet::seal(Arc::new(changes), &*cipher)?;
+            commit_together(&pool, &[sealed]).await
+        });
+        task.await.unwrap_or_else(|error| Err(CommitError::Store(failed(error))))
+    }
+}
+
+/// The queues of change-sets that only add events.
+pub(crate) struct Writers(Vec<CommitQueue>);
+
+impl Writers {
+    /// Starts the tasks.
+    pub(crate) fn spawn(pool: &PgPool, cipher: &Arc<dyn FieldCipher>) -> Self {
+        let writer = || Writer { pool: pool.clone(), cipher: Arc::clone(cipher) };
+        Self((0..WRITERS).map(|_| CommitQueue::spawn(writer())).collect())
+    }
+
+    fn of(&self, org: OrgId) -> &CommitQueue {
+        // The last byte of an identifier is random.
+        let [.., last] = *org.uuid().as_bytes();
+        &self.0[usize::from(last) % self.0.len()]
+    }
+}
+
+/// Writes what a queue has gathered.
+#[derive(Clone)]
+struct Writer {
+    pool: PgPool,
+    cipher: Arc<dyn FieldCipher>,
+}
+
+impl ApplyBatch for Writer {
+    async fn apply(&self, batch: Vec<Arc<ChangeSet>>) -> Vec<Result<(), CommitError>> {
+        let (writer, count) = (self.clone(), batch.len());
+        // In a task of its own: a panic ends that, and the queue goes on.
+        match tokio::spawn(async move { writer.write(batch).await }).await {
+            Ok(outcomes) => outcomes,
+            Err(error) => shared(error).map(|error| Err(StoreError::Failed(error).into())).take(count).collect(),
+        }
+    }
+}
+
+impl Writer {
+    /// Tries the whole batch, and where it is refused one half and then the other: what is wrong with a
+    /// change-set is said to its own caller, and the rest goes through.
+    async fn write(&self, batch: Vec<Arc<ChangeSet>>) -> Vec<Result<(), CommitError>> {
+        let mut outcomes: Vec<Result<(), CommitError>> = batch.iter().map(|_| Ok(())).collect();
+        let (mut places, mut sealed) = (Vec::with_capacity(batch.len()), Vec::with_capacity(batch.len()));
+        let mut batch: Vec<(usize, Arc<ChangeSet>)> = batch.into_iter().enumerate().collect();
+        // Beside its like: most of what is refused is refused for an organization that is at a limit.
+        batch.sort_by_key(|(_, changes)| changes.org);
+        for (place, changes) in batch {
+            match SealedChangeSet::seal(changes, &*self.cipher) {
+                Ok(changes) => {
+                    places.push(place);
+                    sealed.push(changes);
+                }
+                Err(error) => outcomes[place] = Err(error.into()),
+            }
+        }
+        let mut waiting = portions(&sealed);
+        while let Some(range) = waiting.pop() {
+            match commit_together(&self.pool, &sealed[range.clone()]).await {
+                Ok(()) => {}
+                Err(CommitError::Store(StoreError::Unavailable(error))) => {
+                    // Nothing that still waits would fare better, and every caller is told at once.
+                    let lost = waiting.drain(..).chain([range]).flatten();
+                    for (lost, error) in lost.zip(shared(error)) {
+                        outcomes[places[lost]] = Err(StoreError::Unavailable(error).into());
+                    }
+                }
+                Err(error) if range.len() == 1 => outcomes[places[range.start]] = Err(error),
+                Err(_) => {
+                    let middle = range.start + range.len() / 2;
+                    waiting.extend([middle..range.end, range.start..middle]);
+                }
+            }
+        }
+        outcomes
+    }
+}
+
+/// One error for as many callers as there are.
+fn shared(error: impl Into<Box<dyn StdError + Send + Sync>>) -> impl Iterator<Item = Box<dyn StdError + Send + Sync>> {
+    let error: Arc<dyn StdError + Send + Sync> = Arc::from(error.into());
+    std::iter::repeat_with(move || Box::new(Arc::clone(&error)) as Box<dyn StdError + Send + Sync>)
+}
+
+/// Cuts a batch so that no transaction grows too large; the first portion comes last.
+fn portions(batch: &[SealedChangeSet]) -> Vec<Range<usize>> {
+    let mut portions: Vec<Range<usize>> = Vec::new();
+    let mut bytes = 0;
+    for (index, changes) in batch.iter().enumerate() {
+        bytes += changes.weight();
+        match portions.last_mut() {
+            Some(portion) if bytes <= BATCH_BYTES => portion.end = index + 1,
+            _ => {
+                bytes = changes.weight();
+                portions.push(index..index + 1);
+            }
+        }
+    }
+    portions.reverse();
+    portions
+}
+
+/// The change-set was given up because the database took too long.
+#[derive(Debug, thiserror::Error)]
+#[error("the transaction did not end within {DEADLINE:?}")]
+struct TooLong;
+
+/// Commits all of the change-sets or none.
+async fn commit_together(pool: &PgPool, batch: &[SealedChangeSet]) -> Result<(), CommitError> {
+    tokio::time::timeout(DEADLINE, retried(|| attempt(pool, batch)))
+        .await
+        .unwrap_or_else(|_| Err(StoreError::Unavailable(Box::new(TooLong)).into()))
+        .map_err(ApplyError::into_commit_error)
+}
+
+/// One transaction.
+async fn attempt(pool: &PgPool, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
+    let mut transaction = pool.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await?;
+    match write(&mut transaction, batch).await {
+        Ok(()) => Ok(transaction.commit().await?),
+        Err(error) => {
+            // A connection that is lost rolls back by itself; the first error says more than the second.
+            let _ = transaction.rollback().await;
+            Err(error)
+        }
+    }
+}
+
+/// All statements of a transaction, in the order in which rows are locked.
+async fn write(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
+    let locked = calendars::lock(connection, batch).await?;
+    // A repetition hears its answer rather than that the first request changed or used something up.
+    answers::apply(connection, batch).await?;
+    locked.check_revisions(batch)?;
+    calendars::apply(connection, batch).await?;
+    outbox::apply(connection, batch).await?;
+    audit::apply(connection, batch).await?;
+    accounts::apply(connection, batch).await?;
+    usage::check_existing(connection, batch).await?;
+    usage::charge(connection, batch).await?;
+    accounts::raise_epoch(connection, batch).await
+}

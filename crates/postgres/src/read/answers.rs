@@ -1,0 +1,26 @@
+//! Finds the answers to earlier requests.
+
+use async_trait::async_trait;
+use kalends_app::StoredAnswer;
+use kalends_app::ports::StoredAnswers;
+use kalends_kernel::{Instant, StoreError};
+
+use crate::PostgresStore;
+use crate::error::store_error;
+use crate::rows::AnswerRow;
+
+#[async_trait]
+impl StoredAnswers for PostgresStore {
+    async fn find_answer(&self, scope: [u8; 32], now: Instant) -> Result<Option<StoredAnswer>, StoreError> {
+        let row = sqlx::query_as!(
+            AnswerRow,
+            "SELECT scope, fingerprint, status, resource_version, body, created_at, expires_at
+             FROM idempotent_answers
+             WHERE scope = $1 AND expires_at > $2",
+            &scope,
+            now.as_micros(),
+        );
+        let row = row.fetch_optional(&self.pool).await.map_err(store_error)?;
+        row.map(|row| row.into_domain(&*self.cipher)).transpose()
+    }
+}

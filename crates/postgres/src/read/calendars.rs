@@ -1,0 +1,133 @@
+//! Reads calendars in sight.
+
+use async_trait::async_trait;
+use kalends_calendars::Calendar;
+use kalends_calendars::ports::{CalendarFilter, Calendars};
+use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, StoreError};
+
+use super::listed;
+use crate::PostgresStore;
+use crate::error::store_error;
+use crate::rows::{CalendarRow, calendar_row};
+
+#[async_trait]
+impl Calendars for PostgresStore {
+    async fn find_calendar(&self, org: OrgId, id: CalendarId) -> Result<Option<Calendar>, StoreError> {
+        let row = sqlx::query_as!(
+            CalendarRow,
+            "SELECT c.org_id, c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider,
+                 c.agent_status, c.default_reminders, c.feed_token, c.revision, c.version, c.created_at, c.updated_at,
+                 c.deleted_at
+             FROM calendars c
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE c.org_id = $1 AND c.id = $2 AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')",
+            org.uuid(),
+            id.uuid(),
+        );
+        let row = row.fetch_optional(&self.pool).await.map_err(store_error)?;
+        row.map(CalendarRow::into_domain).transpose()
+    }
+
+    async fn list_calendars(
+        &self,
+        org: OrgId,
+        filter: CalendarFilter,
+        page: Page,
+    ) -> Result<Listed<Calendar>, StoreError> {
+        match filter {
+            CalendarFilter::OfAgent(agent) => self.calendars_of_agent(org, agent, page).await,
+            CalendarFilter::OfAgents => self.calendars_of_organization(org, false, page).await,
+            CalendarFilter::All => self.calendars_of_organization(org, true, page).await,
+        }
+    }
+}
+
+impl PostgresStore {
+    async fn calendars_of_agent(&self, org: OrgId, agent: AgentId, page: Page) -> Result<Listed<Calendar>, StoreError> {
+        let records = sqlx::query!(
+            r#"WITH page AS MATERIALIZED (
+                 SELECT org_id, id, agent_id, name, timezone, metadata, external_id, provider, agent_status,
+                     default_reminders, feed_token, revision, version, created_at, updated_at, deleted_at
+                 FROM calendars
+                 WHERE org_id = $1 AND agent_id = $2 AND deleted_at IS NULL AND EXISTS (
+                     SELECT 1 FROM agents WHERE org_id = $1 AND id = $2 AND status <> 'decommissioned'
+                 )
+                 ORDER BY created_at, id
+                 LIMIT $3::bigint OFFSET $4::bigint
+             )
+             SELECT org_id, id, agent_id, name, timezone, metadata, external_id, provider, agent_status,
+                 default_reminders, feed_token, revision, version, created_at, updated_at, deleted_at,
+                 CASE WHEN (SELECT count(*) FROM page) = $3 THEN (
+                     SELECT count(*) FROM calendars WHERE org_id = $1 AND agent_id = $2 AND deleted_at IS NULL
+                 ) END AS total
+             FROM page
+             ORDER BY created_at, id"#,
+            org.uuid(),
+            agent.uuid(),
+            i64::from(page.limit),
+            i64::from(page.offset),
+        );
+        let records = records.fetch_all(&self.pool).await.map_err(store_error)?;
+        let counted = records.first().and_then(|record| record.total);
+        let calendars = records.into_iter().map(|record| calendar_row!(record).into_domain());
+        let count = sqlx::query_scalar!(
+            r#"SELECT count(*) AS "count!" FROM calendars
+             WHERE org_id = $1 AND agent_id = $2 AND deleted_at IS NULL AND EXISTS (
+                 SELECT 1 FROM agents WHERE org_id = $1 AND id = $2 AND status <> 'decommissioned'
+             )"#,
+            org.uuid(),
+            agent.uuid(),
+        );
+        listed(calendars.collect::<Result<_, _>>()?, page, counted, count.fetch_one(&self.pool)).await
+    }
+
+    async fn calendars_of_organization(
+        &self,
+        org: OrgId,
+        shared_too: bool,
+        page: Page,
+    ) -> Result<Listed<Calendar>, StoreError> {
+        let records = sqlx::query!(
+            r#"WITH page AS MATERIALIZED (
+                 SELECT c.org_id, c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider,
+                     c.agent_status, c.default_reminders, c.feed_token, c.revision, c.version, c.created_at,
+                     c.updated_at, c.deleted_at
+                 FROM calendars c
+                 LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+                 WHERE c.org_id = $1 AND c.deleted_at IS NULL
+                     AND ((c.agent_id IS NULL AND $2) OR a.status <> 'decommissioned')
+                 ORDER BY c.created_at, c.id
+                 LIMIT $3::bigint OFFSET $4::bigint
+             )
+             SELECT org_id, id, agent_id, name, timezone, metadata, external_id, provider, agent_status,
+                 default_reminders, feed_token, revision, version, created_at, updated_at, deleted_at,
+                 CASE WHEN (SELECT count(*) FROM page) = $3 THEN (
+                     SELECT count(*)
+                     FROM calendars c
+                     LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+                     WHERE c.org_id = $1 AND c.deleted_at IS NULL
+                         AND ((c.agent_id IS NULL AND $2) OR a.status <> 'decommissioned')
+                 ) END AS total
+             FROM page
+             ORDER BY created_at, id"#,
+            org.uuid(),
+            shared_too,
+            i64::from(page.limit),
+            i64::from(page.offset),
+        );
+        let records = records.fetch_all(&self.pool).await.map_err(store_error)?;
+        let counted = records.first().and_then(|record| record.total);
+        let calendars = records.into_iter().map(|record| calendar_row!(record).into_domain());
+        let count = sqlx::query_scalar!(
+            r#"SELECT count(*) AS "count!"
+             FROM calendars c
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE c.org_id = $1 AND c.deleted_at IS NULL
+                 AND ((c.agent_id IS NULL AND $2) OR a.status <> 'decommissioned')"#,
+            org.uuid(),
+            shared_too,
+        );
+        listed(calendars.collect::<Result<_, _>>()?, page, counted, count.fetch_one(&self.pool)).await
+    }
+}

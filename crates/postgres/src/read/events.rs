@@ -1,0 +1,271 @@
+//! Reads events in sight.
+
+use std::cmp::Reverse;
+
+use async_trait::async_trait;
+use kalends_calendars::ports::{EventFilter, EventScope, Events, OwnedEvent};
+use kalends_calendars::{ContextEvents, Event, EventSource, EventStatus, RECENT_MAX, UPCOMING_MAX, UPCOMING_WITHIN};
+use kalends_kernel::{AgentId, CalendarId, EventId, Instant, Listed, OrgId, Page, StoreError};
+
+use super::listed;
+use crate::PostgresStore;
+use crate::error::store_error;
+use crate::rows::{EventRow, event_row};
+
+#[async_trait]
+impl Events for PostgresStore {
+    async fn find_event(&self, org: OrgId, id: EventId) -> Result<Option<OwnedEvent>, StoreError> {
+        let record = sqlx::query!(
+            "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
+                 e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, c.agent_id
+             FROM events e
+             JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE e.org_id = $1 AND e.id = $2 AND e.deleted_at IS NULL AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')",
+            org.uuid(),
+            id.uuid(),
+        );
+        let Some(record) = record.fetch_optional(&self.pool).await.map_err(store_error)? else { return Ok(None) };
+        let agent = record.agent_id.map(AgentId::from_uuid);
+        Ok(Some(OwnedEvent { event: event_row!(record).into_domain(&*self.cipher)?, agent }))
+    }
+
+    async fn list_events(
+        &self,
+        org: OrgId,
+        scope: EventScope,
+        filter: EventFilter,
+        page: Page,
+    ) -> Result<Listed<Event>, StoreError> {
+        let filter = Bounds::of(filter);
+        match scope {
+            EventScope::Calendar(calendar) => self.events_of_calendar(org, calendar, filter, page).await,
+            EventScope::Agent(agent) => self.events_of_agent(org, agent, filter, page).await,
+        }
+    }
+
+    async fn context_events(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        now: Instant,
+    ) -> Result<ContextEvents, StoreError> {
+        // The latest and the next few by either index, with those on hold beside them: more than are
+        // shown, and all that could be.
+        let rows = sqlx::query_as!(
+            EventRow,
+            "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
+                 e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at
+             FROM events e
+             JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE e.org_id = $1 AND c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+                 AND e.id IN (
+                     (SELECT id FROM events
+                      WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL
+                          AND status IN ('confirmed', 'tentative') AND end_at > $3 AND start_at <= $3
+                      ORDER BY start_at DESC, id DESC LIMIT 1)
+                     UNION ALL
+                     (SELECT id FROM events
+                      WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL
+                          AND status = 'hold' AND end_at > $3 AND start_at <= $3
+                      ORDER BY start_at DESC, id DESC LIMIT 1)
+                     UNION ALL
+                     (SELECT id FROM events
+                      WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL
+                          AND status <> 'cancelled' AND start_at > $3
+                      ORDER BY start_at, id LIMIT $4)
+                     UNION ALL
+                     (SELECT id FROM events
+                      WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL
+                          AND status IN ('confirmed', 'tentative') AND end_at <= $3
+                      ORDER BY end_at DESC, id DESC LIMIT $5)
+                     UNION ALL
+                     (SELECT id FROM events
+                      WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL
+                          AND status = 'hold' AND end_at <= $3
+                      ORDER BY end_at DESC, id DESC LIMIT $5)
+                 )",
+            org.uuid(),
+            calendar.uuid(),
+            now.as_micros(),
+            i64::from(UPCOMING_MAX),
+            i64::from(RECENT_MAX),
+        );
+        let rows = rows.fetch_all(&self.pool).await.map_err(store_error)?;
+        let events = rows.into_iter().map(|row| row.into_domain(&*self.cipher)).collect::<Result<_, _>>()?;
+        Ok(around(events, now))
+    }
+}
+
+/// Puts each of the events at its place around `now`.
+fn around(mut events: Vec<Event>, now: Instant) -> ContextEvents {
+    let start = |event: &Event| (event.times.span.start(), event.id);
+    events.sort_unstable_by_key(start);
+    let (begun, coming) = events.split_at(events.partition_point(|event| event.times.span.start() <= now));
+    let current = begun.iter().rev().find(|event| event.times.span.contains(now)).cloned();
+    let upcoming = coming.iter().filter(|event| event.times.span.start() <= now + UPCOMING_WITHIN);
+    let upcoming = upcoming.take(UPCOMING_MAX as usize).cloned().collect();
+    let mut recent: Vec<Event> = begun.iter().filter(|event| event.times.span.end() <= now).cloned().collect();
+    recent.sort_unstable_by_key(|event| Reverse((event.times.span.end(), event.id)));
+    recent.truncate(RECENT_MAX as usize);
+    ContextEvents { current, next: coming.first().cloned(), recent, upcoming }
+}
+
+/// A filter as the statements take it: bounds that always hold instead of absent ones, so that the
+/// index is used whatever is asked.
+struct Bounds {
+    from: i64,
+    before: i64,
+    status: Option<&'static str>,
+    source: Option<&'static str>,
+}
+
+impl Bounds {
+    fn of(filter: EventFilter) -> Self {
+        Self {
+            from: filter.start_after.map_or(i64::MIN, Instant::as_micros),
+            before: filter.start_before.map_or(i64::MAX, Instant::as_micros),
+            status: filter.status.map(EventStatus::as_str),
+            source: filter.source.map(EventSource::as_str),
+        }
+    }
+}
+
+impl PostgresStore {
+    async fn events_of_calendar(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        filter: Bounds,
+        page: Page,
+    ) -> Result<Listed<Event>, StoreError> {
+        let records = sqlx::query!(
+            r#"WITH page AS MATERIALIZED (
+                 SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders,
+                     version, created_at, updated_at, deleted_at
+                 FROM events
+                 WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND start_at >= $3 AND start_at < $4
+                     AND ($5::text IS NULL OR status = $5) AND ($6::text IS NULL OR source = $6)
+                     AND EXISTS (
+                         SELECT 1
+                         FROM calendars c
+                         LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+                         WHERE c.org_id = $1 AND c.id = $2 AND c.deleted_at IS NULL
+                             AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+                     )
+                 ORDER BY start_at, id
+                 LIMIT $7::bigint OFFSET $8::bigint
+             )
+             SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
+                 created_at, updated_at, deleted_at,
+                 CASE WHEN (SELECT count(*) FROM page) = $7 THEN (
+                     SELECT count(*) FROM events
+                     WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND start_at >= $3 AND start_at < $4
+                         AND ($5::text IS NULL OR status = $5) AND ($6::text IS NULL OR source = $6)
+                 ) END AS total
+             FROM page
+             ORDER BY start_at, id"#,
+            org.uuid(),
+            calendar.uuid(),
+            filter.from,
+            filter.before,
+            filter.status,
+            filter.source,
+            i64::from(page.limit),
+            i64::from(page.offset),
+        );
+        let records = records.fetch_all(&self.pool).await.map_err(store_error)?;
+        let counted = records.first().and_then(|record| record.total);
+        let events = records.into_iter().map(|record| event_row!(record).into_domain(&*self.cipher));
+        let count = sqlx::query_scalar!(
+            r#"SELECT count(*) AS "count!" FROM events
+             WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND start_at >= $3 AND start_at < $4
+                 AND ($5::text IS NULL OR status = $5) AND ($6::text IS NULL OR source = $6)
+                 AND EXISTS (
+                     SELECT 1
+                     FROM calendars c
+                     LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+                     WHERE c.org_id = $1 AND c.id = $2 AND c.deleted_at IS NULL
+                         AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+                 )"#,
+            org.uuid(),
+            calendar.uuid(),
+            filter.from,
+            filter.before,
+            filter.status,
+            filter.source,
+        );
+        listed(events.collect::<Result<_, _>>()?, page, counted, count.fetch_one(&self.pool)).await
+    }
+
+    async fn events_of_agent(
+        &self,
+        org: OrgId,
+        agent: AgentId,
+        filter: Bounds,
+        page: Page,
+    ) -> Result<Listed<Event>, StoreError> {
+        // Of each calendar no more than could be shown, in the order of its index; then merged.
+        let records = sqlx::query!(
+            r#"WITH page AS MATERIALIZED (
+                 SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
+                     e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at
+                 FROM agents a
+                 JOIN calendars c ON c.org_id = a.org_id AND c.agent_id = a.id
+                 CROSS JOIN LATERAL (
+                     SELECT * FROM events
+                     WHERE org_id = c.org_id AND calendar_id = c.id AND deleted_at IS NULL
+                         AND start_at >= $3 AND start_at < $4
+                         AND ($5::text IS NULL OR status = $5) AND ($6::text IS NULL OR source = $6)
+                     ORDER BY start_at, id
+                     LIMIT $7::bigint + $8::bigint
+                 ) e
+                 WHERE a.org_id = $1 AND a.id = $2 AND a.status <> 'decommissioned' AND c.deleted_at IS NULL
+                 ORDER BY e.start_at, e.id
+                 LIMIT $7::bigint OFFSET $8::bigint
+             )
+             SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
+                 created_at, updated_at, deleted_at,
+                 CASE WHEN (SELECT count(*) FROM page) = $7 THEN (
+                     SELECT count(*)
+                     FROM calendars c
+                     JOIN events e ON e.org_id = c.org_id AND e.calendar_id = c.id
+                     WHERE c.org_id = $1 AND c.agent_id = $2 AND c.deleted_at IS NULL AND e.deleted_at IS NULL
+                         AND e.start_at >= $3 AND e.start_at < $4
+                         AND ($5::text IS NULL OR e.status = $5) AND ($6::text IS NULL OR e.source = $6)
+                 ) END AS total
+             FROM page
+             ORDER BY start_at, id"#,
+            org.uuid(),
+            agent.uuid(),
+            filter.from,
+            filter.before,
+            filter.status,
+            filter.source,
+            i64::from(page.limit),
+            i64::from(page.offset),
+        );
+        let records = records.fetch_all(&self.pool).await.map_err(store_error)?;
+        let counted = records.first().and_then(|record| record.total);
+        let events = records.into_iter().map(|record| event_row!(record).into_domain(&*self.cipher));
+        let count = sqlx::query_scalar!(
+            r#"SELECT count(*) AS "count!"
+             FROM agents a
+             JOIN calendars c ON c.org_id = a.org_id AND c.agent_id = a.id
+             JOIN events e ON e.org_id = c.org_id AND e.calendar_id = c.id
+             WHERE a.org_id = $1 AND a.id = $2 AND a.status <> 'decommissioned'
+                 AND c.deleted_at IS NULL AND e.deleted_at IS NULL
+                 AND e.start_at >= $3 AND e.start_at < $4
+                 AND ($5::text IS NULL OR e.status = $5) AND ($6::text IS NULL OR e.source = $6)"#,
+            org.uuid(),
+            agent.uuid(),
+            filter.from,
+            filter.before,
+            filter.status,
+            filter.source,
+        );
+        listed(events.collect::<Result<_, _>>()?, page, counted, count.fetch_one(&self.pool)).await
+    }
+}

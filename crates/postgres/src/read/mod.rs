@@ -1,0 +1,38 @@
+//! The ports that read, one module each.
+//!
+//! A list takes one statement: the page, and the count of all matches beside it, which Postgres takes
+//! only where the page does not tell it already. Only a page beyond the end has no row to bring the
+//! count along, and asks for it afterwards.
+
+mod agents;
+mod answers;
+mod busy;
+mod calendars;
+mod events;
+mod organizations;
+mod principals;
+mod readiness;
+
+use kalends_kernel::{Listed, Page, StoreError};
+
+use crate::error::store_error;
+
+/// A page of a list, complete with the count: its own, the one that came with its rows, or the one
+/// that `count` takes.
+async fn listed<T>(
+    data: Vec<T>,
+    page: Page,
+    counted: Option<i64>,
+    count: impl Future<Output = Result<i64, sqlx::Error>>,
+) -> Result<Listed<T>, StoreError> {
+    let total = match (page.total_if_known(data.len()), counted) {
+        (Some(known), _) => known,
+        (None, Some(counted)) => u64::try_from(counted).unwrap_or(0),
+        (None, None) => {
+            let counted = u64::try_from(count.await.map_err(store_error)?).unwrap_or(0);
+            // The page was empty: when it was read, no more than these matched.
+            counted.min(u64::from(page.offset))
+        }
+    };
+    Ok(Listed { data, total })
+}

@@ -1,0 +1,33 @@
+//! Finds out who a key speaks for.
+
+use async_trait::async_trait;
+use kalends_accounts::ports::Principals;
+use kalends_accounts::{KeyHash, Principal};
+use kalends_kernel::StoreError;
+
+use crate::PostgresStore;
+use crate::error::store_error;
+use crate::rows::{Located, PrincipalRow};
+
+#[async_trait]
+impl Principals for PostgresStore {
+    async fn find_principal(&self, hash: KeyHash) -> Result<Option<Principal>, StoreError> {
+        let row = sqlx::query_as!(
+            PrincipalRow,
+            "SELECT k.org_id, k.id AS key_id, k.kind, k.prefix, o.plan, o.limit_overrides, o.waitlisted_at,
+                 o.accepted_terms
+             FROM api_keys k
+             JOIN organizations o ON o.id = k.org_id
+             WHERE k.hash = $1 AND k.revoked_at IS NULL",
+            &hash.0,
+        );
+        let row = row.fetch_optional(&self.pool).await.map_err(store_error)?;
+        row.map(PrincipalRow::into_domain).transpose()
+    }
+
+    async fn principals_epoch(&self) -> Result<i64, StoreError> {
+        let epoch = sqlx::query_scalar!("SELECT epoch FROM principals_epoch WHERE one = 1");
+        let epoch = epoch.fetch_optional(&self.pool).await.map_err(store_error)?;
+        epoch.ok_or_else(|| Located { table: "principals_epoch", id: 1 }.corrupt("one", "the row is missing"))
+    }
+}

@@ -1,0 +1,16 @@
+//! Tells whether the database answers.
+
+use async_trait::async_trait;
+use kalends_app::ports::Readiness;
+use kalends_kernel::StoreError;
+
+use crate::PostgresStore;
+use crate::error::store_error;
+
+#[async_trait]
+impl Readiness for PostgresStore {
+    async fn ready(&self) -> Result<(), StoreError> {
+        let one = sqlx::query_scalar!(r#"SELECT 1 AS "one!""#);
+        one.fetch_one(&self.pool).await.map(|_| ()).map_err(store_error)
+    }
+}

@@ -1,0 +1,286 @@
+//! Seals stored fields anew while the service runs.
+//!
+//! The tables are walked by their keys, a batch a call, from where the call before it stopped: whoever
+//! looked for old seals from the beginning each time would pass over ever more new ones. A walk that
+//! begins at the beginning and finds nothing ends the work.
+
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use kalends_app::ports::{OpenError, Place, Reseal};
+use kalends_kernel::{EventId, MessageId, StoreError};
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use crate::PostgresStore;
+use crate::error::store_error;
+use crate::retry::retried;
+use crate::rows::located_answer;
+use crate::sealed;
+
+/// How far this process has come.
+#[derive(Debug, Default)]
+pub(crate) struct Progress(Mutex<(String, Position)>);
+
+impl Progress {
+    /// Where to go on; under another key, at the beginning.
+    fn position(&self, prefix: &str) -> Position {
+        let guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if guard.0 == prefix { guard.1.clone() } else { Position::default() }
+    }
+
+    fn set(&self, prefix: &str, position: Position) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (prefix.to_owned(), position);
+    }
+}
+
+/// A column that is sealed, and the key after which the walk goes on.
+#[derive(Debug, Clone, PartialEq)]
+enum Position {
+    Events(Uuid, Uuid),
+    Outbox(Uuid, Uuid),
+    Answers(Vec<u8>),
+}
+
+impl Default for Position {
+    fn default() -> Self {
+        Self::Events(Uuid::nil(), Uuid::nil())
+    }
+}
+
+impl Position {
+    /// The beginning of the next column.
+    fn next_column(&self) -> Option<Self> {
+        match self {
+            Self::Events(..) => Some(Self::Outbox(Uuid::nil(), Uuid::nil())),
+            Self::Outbox(..) => Some(Self::Answers(Vec::new())),
+            Self::Answers(_) => None,
+        }
+    }
+}
+
+/// A value that another key has sealed.
+struct Old {
+    /// Its row: where the walk stands once it is done.
+    at: Position,
+    sealed: String,
+}
+
+impl Old {
+    fn place(&self) -> Result<Place, StoreError> {
+        Ok(match &self.at {
+            Position::Events(_, id) => sealed::event_content(EventId::from_uuid(*id)),
+            Position::Outbox(_, id) => sealed::message_payload(MessageId::from_uuid(*id)),
+            Position::Answers(scope) => sealed::answer_body(&located_answer(scope).hash("scope", scope)?),
+        })
+    }
+
+    fn corrupt(&self, error: OpenError) -> StoreError {
+        match &self.at {
+            Position::Events(_, id) => StoreError::corrupt("events", "content", EventId::from_uuid(*id), error),
+            Position::Outbox(_, id) => StoreError::corrupt("outbox", "payload", MessageId::from_uuid(*id), error),
+            Position::Answers(scope) => located_answer(scope).corrupt("body", error),
+        }
+    }
+}
+
+#[async_trait]
+impl Reseal for PostgresStore {
+    async fn reseal(&self, limit: u32) -> Result<u64, StoreError> {
+        let prefix = self.cipher.writing_prefix();
+        let mut position = self.reseal.position(&prefix);
+        let mut from_the_beginning = position == Position::default();
+        loop {
+            let found = self.sealed_otherwise(&position, &prefix, i64::from(limit.max(1))).await?;
+            if let Some(last) = found.last() {
+                let next = last.at.clone();
+                let failure = self.seal_anew(&found).await?;
+                self.reseal.set(&prefix, next);
+                // What cannot be opened does not keep the rest from being sealed, but is reported.
+                return failure.map_or(Ok(u64::try_from(found.len()).unwrap_or(u64::MAX)), Err);
+            }
+            match position.next_column() {
+                Some(next) => position = next,
+                None if from_the_beginning => {
+                    self.reseal.set(&prefix, Position::default());
+                    return Ok(0);
+                }
+                None => {
+                    position = Position::default();
+                    from_the_beginning = true;
+                }
+            }
+        }
+    }
+}
+
+impl PostgresStore {
+    /// The next values after `position` in its column that do not begin with `prefix`.
+    async fn sealed_otherwise(&self, position: &Position, prefix: &str, limit: i64) -> Result<Vec<Old>, StoreError> {
+        let found = match position {
+            Position::Events(org, id) => sqlx::query!(
+                "SELECT org_id, id, content
+                 FROM events
+                 WHERE (org_id, id) > ($1, $2) AND NOT starts_with(content, $3)
+                 ORDER BY org_id, id
+                 LIMIT $4",
+                org,
+                id,
+                prefix,
+                limit,
+            )
+            .fetch_all(&self.pool)
+            .await
+            .map_err(store_error)?
+            .into_iter()
+            .map(|row| Old { at: Position::Events(row.org_id, row.id), sealed: row.content })
+            .collect(),
+            Position::Outbox(org, id) => sqlx::query!(
+                "SELECT org_id, id, payload
+                 FROM outbox
+                 WHERE (org_id, id) > ($1, $2) AND NOT starts_with(payload, $3)
+                 ORDER BY org_id, id
+                 LIMIT $4",
+                org,
+                id,
+                prefix,
+                limit,
+            )
+            .fetch_all(&self.pool)
+            .await
+            .map_err(store_error)?
+            .into_iter()
+            .map(|row| Old { at: Position::Outbox(row.org_id, row.id), sealed: row.payload })
+            .collect(),
+            Position::Answers(scope) => sqlx::query!(
+                r#"SELECT scope, body AS "body!"
+                 FROM idempotent_answers
+                 WHERE scope > $1 AND NOT starts_with(body, $2)
+                 ORDER BY scope
+                 LIMIT $3"#,
+                scope,
+                prefix,
+                limit,
+            )
+            .fetch_all(&self.pool)
+            .await
+            .map_err(store_error)?
+            .into_iter()
+            .map(|row| Old { at: Position::Answers(row.scope), sealed: row.body })
+            .collect(),
+        };
+        Ok(found)
+    }
+
+    /// Seals the values, all of one column, and writes each where the old one still stands. Returns why
+    /// the first of those that do not open does not.
+    async fn seal_anew(&self, found: &[Old]) -> Result<Option<StoreError>, StoreError> {
+        let mut failure = None;
+        let mut anew = Anew::default();
+        for old in found {
+            let resealed = old.place().and_then(|place| {
+                let plain = self.cipher.open(place, &old.sealed).map_err(|error| old.corrupt(error))?;
+                Ok(self.cipher.seal(place, &plain))
+            });
+            match resealed {
+                Ok(resealed) => anew.push(old, resealed),
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        retried(|| anew.write(&self.pool)).await.map_err(store_error)?;
+        Ok(failure)
+    }
+}
+
+/// Values that were sealed anew, by column.
+#[derive(Default)]
+struct Anew<'a> {
+    events: Rows<'a>,
+    outbox: Rows<'a>,
+    scopes: Vec<&'a [u8]>,
+    answers: Values<'a>,
+}
+
+#[derive(Default)]
+struct Rows<'a> {
+    orgs: Vec<Uuid>,
+    ids: Vec<Uuid>,
+    values: Values<'a>,
+}
+
+#[derive(Default)]
+struct Values<'a> {
+    seen: Vec<&'a str>,
+    anew: Vec<String>,
+}
+
+impl<'a> Rows<'a> {
+    fn push(&mut self, org: Uuid, id: Uuid, old: &'a Old, anew: String) {
+        self.orgs.push(org);
+        self.ids.push(id);
+        self.values.push(old, anew);
+    }
+}
+
+impl<'a> Values<'a> {
+    fn push(&mut self, old: &'a Old, anew: String) {
+        self.seen.push(&old.sealed);
+        self.anew.push(anew);
+    }
+}
+
+impl<'a> Anew<'a> {
+    fn push(&mut self, old: &'a Old, anew: String) {
+        match &old.at {
+            Position::Events(org, id) => self.events.push(*org, *id, old, anew),
+            Position::Outbox(org, id) => self.outbox.push(*org, *id, old, anew),
+            Position::Answers(scope) => {
+                self.scopes.push(scope);
+                self.answers.push(old, anew);
+            }
+        }
+    }
+
+    /// Writes what there is, one statement a column; a value that has changed meanwhile stays.
+    async fn write(&self, pool: &PgPool) -> Result<(), sqlx::Error> {
+        if !self.events.ids.is_empty() {
+            sqlx::query!(
+                "UPDATE events SET content = row.anew
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
+                 WHERE events.org_id = row.org_id AND events.id = row.id AND events.content = row.seen",
+                &self.events.orgs,
+                &self.events.ids,
+                &self.events.values.seen as &[&str],
+                &self.events.values.anew,
+            )
+            .execute(pool)
+            .await?;
+        }
+        if !self.outbox.ids.is_empty() {
+            sqlx::query!(
+                "UPDATE outbox SET payload = row.anew
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
+                 WHERE outbox.org_id = row.org_id AND outbox.id = row.id AND outbox.payload = row.seen",
+                &self.outbox.orgs,
+                &self.outbox.ids,
+                &self.outbox.values.seen as &[&str],
+                &self.outbox.values.anew,
+            )
+            .execute(pool)
+            .await?;
+        }
+        if !self.scopes.is_empty() {
+            sqlx::query!(
+                "UPDATE idempotent_answers SET body = row.anew
+                 FROM unnest($1::bytea[], $2::text[], $3::text[]) AS row (scope, seen, anew)
+                 WHERE idempotent_answers.scope = row.scope AND idempotent_answers.body = row.seen",
+                &self.scopes as &[&[u8]],
+                &self.answers.seen as &[&str],
+                &self.answers.anew,
+            )
+            .execute(pool)
+            .await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,79 @@
+//! A row of `events`.
+
+use kalends_app::ports::FieldCipher;
+use kalends_calendars::{Event, EventSource, EventStatus, Times};
+use kalends_kernel::{CalendarId, EventId, Instant, OrgId, Span, StoreError, Version};
+use uuid::Uuid;
+
+use super::Located;
+use crate::sealed::{self, Content};
+
+/// The columns of an event.
+pub(crate) struct EventRow {
+    pub(crate) org_id: Uuid,
+    pub(crate) id: Uuid,
+    pub(crate) calendar_id: Uuid,
+    pub(crate) content: String,
+    pub(crate) start_at: i64,
+    pub(crate) end_at: i64,
+    pub(crate) all_day: bool,
+    pub(crate) status: String,
+    pub(crate) source: String,
+    pub(crate) reminders: Option<String>,
+    pub(crate) version: i64,
+    pub(crate) created_at: i64,
+    pub(crate) updated_at: i64,
+    pub(crate) deleted_at: Option<i64>,
+}
+
+/// An [`EventRow`] of a record that may hold more columns.
+macro_rules! event_row {
+    ($record:ident) => {
+        $crate::rows::EventRow {
+            org_id: $record.org_id,
+            id: $record.id,
+            calendar_id: $record.calendar_id,
+            content: $record.content,
+            start_at: $record.start_at,
+            end_at: $record.end_at,
+            all_day: $record.all_day,
+            status: $record.status,
+            source: $record.source,
+            reminders: $record.reminders,
+            version: $record.version,
+            created_at: $record.created_at,
+            updated_at: $record.updated_at,
+            deleted_at: $record.deleted_at,
+        }
+    };
+}
+pub(crate) use event_row;
+
+impl EventRow {
+    pub(crate) fn into_domain(self, cipher: &dyn FieldCipher) -> Result<Event, StoreError> {
+        let id = EventId::from_uuid(self.id);
+        let row = Located { table: "events", id };
+        let opened =
+            cipher.open(sealed::event_content(id), &self.content).map_err(|error| row.corrupt("content", error))?;
+        let Content { title, description, metadata } =
+            Content::parse(&opened).map_err(|error| row.corrupt("content", error))?;
+        let span = Span::new(Instant::from_micros(self.start_at), Instant::from_micros(self.end_at))
+            .map_err(|error| row.corrupt("end_at", error))?;
+        Ok(Event {
+            id,
+            org: OrgId::from_uuid(self.org_id),
+            calendar: CalendarId::from_uuid(self.calendar_id),
+            title,
+            description,
+            metadata,
+            times: Times { span, all_day: self.all_day },
+            status: row.named("status", &self.status, EventStatus::from_name)?,
+            source: row.named("source", &self.source, EventSource::from_name)?,
+            reminders: row.reminders("reminders", self.reminders.as_deref())?,
+            version: Version(self.version),
+            created_at: Instant::from_micros(self.created_at),
+            updated_at: Instant::from_micros(self.updated_at),
+            deleted_at: self.deleted_at.map(Instant::from_micros),
+        })
+    }
+}

@@ -1,0 +1,60 @@
+//! Rows as the statements yield them, and what they mean. A value that no version of the program
+//! writes is a located error.
+
+mod agent;
+mod answer;
+mod calendar;
+mod data_key;
+mod event;
+mod organization;
+mod principal;
+
+use std::fmt::Display;
+
+use kalends_calendars::Reminders;
+use kalends_kernel::{Metadata, StoreError};
+
+pub(crate) use agent::{AgentRow, agent_row};
+pub(crate) use answer::{AnswerRow, located_answer};
+pub(crate) use calendar::{CalendarRow, calendar_row};
+pub(crate) use data_key::{DataKeyRow, state_name};
+pub(crate) use event::{EventRow, event_row};
+pub(crate) use organization::{CodeRow, OrganizationRow};
+pub(crate) use principal::PrincipalRow;
+
+/// A row of a table, to say where a corrupt value stands.
+pub(crate) struct Located<I> {
+    pub(crate) table: &'static str,
+    pub(crate) id: I,
+}
+
+impl<I: Display> Located<I> {
+    pub(crate) fn corrupt(&self, column: &'static str, detail: impl Display) -> StoreError {
+        StoreError::corrupt(self.table, column, &self.id, detail)
+    }
+
+    /// The value of a name, as the enumerations of the domain know it.
+    pub(crate) fn named<T>(
+        &self,
+        column: &'static str,
+        name: &str,
+        from_name: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, StoreError> {
+        from_name(name).ok_or_else(|| self.corrupt(column, format!("unknown name {name:?}")))
+    }
+
+    fn metadata(&self, text: &str) -> Result<Metadata, StoreError> {
+        Metadata::from_json(text).map_err(|error| self.corrupt("metadata", error))
+    }
+
+    fn reminders(&self, column: &'static str, text: Option<&str>) -> Result<Option<Reminders>, StoreError> {
+        let Some(text) = text else { return Ok(None) };
+        let minutes: Vec<i64> = serde_json::from_str(text).map_err(|error| self.corrupt(column, error))?;
+        Reminders::parse(column, &minutes).map(Some).map_err(|error| self.corrupt(column, error.message))
+    }
+
+    /// The 32 bytes of a hash.
+    pub(crate) fn hash(&self, column: &'static str, bytes: &[u8]) -> Result<[u8; 32], StoreError> {
+        bytes.try_into().map_err(|_| self.corrupt(column, format!("must be 32 bytes, got {}", bytes.len())))
+    }
+}

@@ -1,0 +1,87 @@
+//! A look behind the ports, with plain SQL.
+
+use async_trait::async_trait;
+use kalends_accounts::{Action, AuditEntry};
+use kalends_app::ports::{FieldCipher as _, Place};
+use kalends_kernel::{AgentId, AuditId, Elapsed, Instant, MessageId, OrgId, RequestId, Version};
+use kalends_notifications::{EventType, Message};
+use kalends_quotas::{Metric, Period};
+use kalends_testkit::{Inspect, TestCipher};
+use sqlx::{PgPool, Row as _};
+use uuid::Uuid;
+
+/// A connection that knows nothing of the store.
+#[derive(Clone)]
+pub(crate) struct Behind {
+    pub(crate) pool: PgPool,
+    pub(crate) cipher: TestCipher,
+}
+
+impl Behind {
+    /// Runs a statement without parameters and returns how many rows it touched.
+    pub(crate) async fn run(&self, statement: &'static str) -> u64 {
+        sqlx::query(statement).execute(&self.pool).await.unwrap().rows_affected()
+    }
+
+    /// The number that a statement counts.
+    pub(crate) async fn count(&self, statement: &'static str) -> i64 {
+        sqlx::query_scalar(statement).fetch_one(&self.pool).await.unwrap()
+    }
+}
+
+#[async_trait]
+impl Inspect for Behind {
+    async fn messages(&self, org: OrgId) -> Vec<Message> {
+        let rows = sqlx::query("SELECT * FROM outbox WHERE org_id = $1").bind(org.uuid());
+        let rows = rows.fetch_all(&self.pool).await.unwrap();
+        let messages = rows.iter().map(|row| {
+            let place = Place { table: "outbox", column: "payload", id: row.get("id") };
+            Message {
+                id: MessageId::from_uuid(row.get("id")),
+                org: OrgId::from_uuid(row.get("org_id")),
+                event_type: EventType::from_name(row.get("event_type")).unwrap(),
+                payload: String::from_utf8(self.cipher.open(place, row.get("payload")).unwrap()).unwrap(),
+                resource_version: Version(row.get("resource_version")),
+                created_at: Instant::from_micros(row.get("created_at")),
+            }
+        });
+        messages.collect()
+    }
+
+    async fn audit_entries(&self, org: OrgId) -> Vec<AuditEntry> {
+        let rows = sqlx::query("SELECT * FROM audit_log WHERE org_id = $1").bind(org.uuid());
+        let rows = rows.fetch_all(&self.pool).await.unwrap();
+        let entries = rows.iter().map(|row| AuditEntry {
+            id: AuditId::from_uuid(row.get("id")),
+            org: OrgId::from_uuid(row.get("org_id")),
+            action: Action::from_name(row.get("action")).unwrap(),
+            actor_key_prefix: row.get("actor_key_prefix"),
+            agent: row.get::<Option<Uuid>, _>("agent_id").map(AgentId::from_uuid),
+            resource: row.get("resource"),
+            ip: row.get::<Option<&str>, _>("ip").map(|ip| ip.parse().unwrap()),
+            status: row.get::<i32, _>("status").try_into().unwrap(),
+            method: row.get("method"),
+            path: row.get("path"),
+            duration: Elapsed::micros(row.get("duration_us")),
+            request: RequestId::from_uuid(row.get("request_id")),
+            created_at: Instant::from_micros(row.get("created_at")),
+        });
+        entries.collect()
+    }
+
+    async fn used(&self, org: OrgId, metric: Metric, period: Period) -> u64 {
+        let used: Option<i64> =
+            sqlx::query_scalar("SELECT used FROM usage_counters WHERE org_id = $1 AND metric = $2 AND period = $3")
+                .bind(org.uuid())
+                .bind(metric.as_str())
+                .bind(period.number())
+                .fetch_optional(&self.pool)
+                .await
+                .unwrap();
+        used.unwrap_or(0).try_into().unwrap()
+    }
+
+    async fn answers(&self) -> usize {
+        self.count("SELECT count(*) FROM idempotent_answers").await.try_into().unwrap()
+    }
+}

@@ -1,0 +1,168 @@
+//! Data keys, and sealing anew.
+
+use std::sync::Arc;
+
+use kalends_app::ChangeSet;
+use kalends_app::ports::StoredAnswers as _;
+use kalends_app::ports::{Commit as _, CommitError, DataKeyState, KeyTable as _, Reseal as _, WrappedDataKey};
+use kalends_calendars::Event;
+use kalends_calendars::ports::Events as _;
+use kalends_kernel::{DataKeyId, StoreError};
+use kalends_postgres::Database;
+use kalends_testkit::Inspect as _;
+use kalends_testkit::fixtures::{Compose as _, Fixtures, span};
+use tokio::task::JoinSet;
+
+use crate::server::{Bench, Scratch};
+
+fn key(make: &Fixtures, state: DataKeyState) -> WrappedDataKey {
+    let created_at = make.tick();
+    WrappedDataKey {
+        id: DataKeyId::new(created_at, &make.entropy),
+        master: "0011".into(),
+        wrapped: "v1.wrapped".into(),
+        state,
+        created_at,
+    }
+}
+
+#[tokio::test]
+async fn the_key_table_keeps_one_writing_key() {
+    let (scratch, make) = (Scratch::migrated().await, Fixtures::new());
+    let table = Database::open(&scratch.url(), 4).await.unwrap().key_table();
+    assert_eq!(table.data_keys().await.unwrap(), []);
+    let (first, second) = (key(&make, DataKeyState::Writing), key(&make, DataKeyState::Reading));
+    assert!(table.add_data_key(&first, true).await.unwrap());
+    assert!(!table.add_data_key(&second, true).await.unwrap());
+    assert!(table.add_data_key(&second, false).await.unwrap());
+    assert_eq!(table.data_keys().await.unwrap(), [first.clone(), second.clone()]);
+
+    table.write_with(second.id).await.unwrap();
+    table.rewrap(first.id, "2233", "v1.anew").await.unwrap();
+    let (old, new) = (
+        WrappedDataKey { state: DataKeyState::Reading, master: "2233".into(), wrapped: "v1.anew".into(), ..first },
+        WrappedDataKey { state: DataKeyState::Writing, ..second },
+    );
+    assert_eq!(table.data_keys().await.unwrap(), [old.clone(), new.clone()]);
+
+    let nobody = key(&make, DataKeyState::Reading).id;
+    assert!(matches!(table.write_with(nobody).await, Err(StoreError::Failed(_))));
+    assert!(matches!(table.rewrap(nobody, "", "").await, Err(StoreError::Failed(_))));
+    assert_eq!(table.data_keys().await.unwrap(), [old.clone(), new.clone()]);
+    table.remove_data_key(old.id).await.unwrap();
+    assert_eq!(table.data_keys().await.unwrap(), [new]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_nodes_that_start_at_once_one_makes_the_first_key() {
+    let (scratch, make) = (Scratch::migrated().await, Fixtures::new());
+    let database = Database::open(&scratch.url(), 8).await.unwrap();
+    let mut racing = JoinSet::new();
+    for _ in 0..16 {
+        let (table, key) = (database.key_table(), key(&make, DataKeyState::Writing));
+        racing.spawn(async move { table.add_data_key(&key, true).await.unwrap() });
+    }
+    let added = racing.join_all().await.into_iter().filter(|added| *added).count();
+    assert_eq!((added, database.key_table().data_keys().await.unwrap().len()), (1, 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_that_choose_the_writing_key_one_wins() {
+    let (scratch, make) = (Scratch::migrated().await, Fixtures::new());
+    let database = Database::open(&scratch.url(), 8).await.unwrap();
+    let keys: Vec<_> = (0..8).map(|_| key(&make, DataKeyState::Reading)).collect();
+    for key in &keys {
+        database.key_table().add_data_key(key, false).await.unwrap();
+    }
+    for _ in 0..10 {
+        let mut racing = JoinSet::new();
+        for key in &keys {
+            let (table, id) = (database.key_table(), key.id);
+            racing.spawn(async move { table.write_with(id).await.unwrap() });
+        }
+        racing.join_all().await;
+        let keys = database.key_table().data_keys().await.unwrap();
+        assert_eq!(keys.iter().filter(|key| key.state == DataKeyState::Writing).count(), 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn everything_is_sealed_anew_while_it_changes() {
+    let bench = Bench::set().await;
+    let org = bench.organization().await;
+    let calendar = bench.calendar(org).await;
+    let nine_to_ten = span("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z");
+    let mut events = Vec::new();
+    let mut answers = Vec::new();
+    for _ in 0..120 {
+        let (event, answer) = (bench.make.event(&calendar, nine_to_ten), bench.make.answer());
+        let changes = ChangeSet::new(org).create(&event).message(bench.make.message(org)).answer(answer.clone());
+        bench.commit(changes).await;
+        events.push(event);
+        answers.push(answer);
+    }
+    bench.cipher.write_with("second");
+
+    let other = bench.other_node().await;
+    let mut racing = JoinSet::new();
+    for node in [&bench.store, &other, &bench.store] {
+        let node = Arc::clone(node);
+        racing.spawn(async move { while node.reseal(7).await.unwrap() > 0 {} });
+    }
+    for event in events.iter().take(40).cloned() {
+        let (node, now) = (Arc::clone(&bench.store), bench.make.tick());
+        racing.spawn(async move {
+            let changed =
+                Event { title: "Retro".into(), version: event.version.next(), updated_at: now, ..event.clone() };
+            match node.commit(ChangeSet::new(event.org).update(&changed, event.version)).await {
+                Ok(()) => {}
+                Err(error @ (CommitError::Stale | CommitError::Store(_))) => panic!("{error:?}"),
+                Err(error) => panic!("{error:?}"),
+            }
+        });
+    }
+    racing.join_all().await;
+    assert_eq!(bench.store.reseal(1_000).await.unwrap(), 0);
+
+    bench.cipher.forget("first");
+    for (index, event) in events.iter().enumerate() {
+        let found = bench.store.find_event(org, event.id).await.unwrap().unwrap().event;
+        assert_eq!(found.title, if index < 40 { "Retro" } else { "Standup" });
+    }
+    for answer in answers {
+        let found = bench.store.find_answer(answer.scope, answer.created_at).await.unwrap();
+        assert_eq!(found, Some(answer));
+    }
+    assert_eq!(bench.behind.messages(org).await.len(), 120);
+}
+
+#[tokio::test]
+async fn what_does_not_open_is_told_and_keeps_nothing_else_from_being_sealed() {
+    let bench = Bench::set().await;
+    let org = bench.organization().await;
+    let calendar = bench.calendar(org).await;
+    for _ in 0..5 {
+        let event = bench.make.event(&calendar, span("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z"));
+        bench.commit(ChangeSet::new(org).create(&event).message(bench.make.message(org))).await;
+    }
+    let damage = "UPDATE events SET content = 'v1.first.AAAA' WHERE id = (SELECT id FROM events ORDER BY id LIMIT 1)";
+    assert_eq!(bench.behind.run(damage).await, 1);
+    bench.cipher.write_with("second");
+    let (mut told, mut calls) = (0, 0);
+    let old = "SELECT (SELECT count(*) FROM events WHERE content NOT LIKE 'v1.second.%')
+                    + (SELECT count(*) FROM outbox WHERE payload NOT LIKE 'v1.second.%')";
+    while bench.behind.count(old).await > 1 {
+        match bench.store.reseal(2).await {
+            Ok(looked_at) => assert!(looked_at > 0, "there is work left"),
+            Err(StoreError::Corrupt(row)) => {
+                assert_eq!((row.table, row.column), ("events", "content"));
+                told += 1;
+            }
+            Err(error) => panic!("{error:?}"),
+        }
+        calls += 1;
+        assert!(calls < 20, "no progress");
+    }
+    assert!(told > 0);
+    assert!(bench.store.reseal(100).await.is_err(), "it is not taken for done");
+}

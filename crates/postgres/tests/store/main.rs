@@ -1,0 +1,20 @@
+//! The store on a real server: the suite that every store passes, and what only Postgres can get wrong.
+//!
+//! `KALENDS_TEST_POSTGRES` names a database whose user may create others, such as
+//! `postgres://postgres@127.0.0.1:5432/postgres`. Each test has a database of its own.
+
+mod commits;
+mod inspect;
+mod keys;
+mod outages;
+mod plans;
+mod rows;
+mod server;
+
+mod conformance {
+    //! What every store must do.
+
+    use crate::server::empty_store;
+
+    kalends_testkit::conformance_suite!(empty_store);
+}

@@ -1,0 +1,87 @@
+//! The hot reads use their indexes.
+
+use sqlx::{AssertSqlSafe, Row as _};
+
+use crate::server::Bench;
+
+/// Enough of everything that a plan without its index would be a bad one.
+const FILL: &str = "
+    INSERT INTO organizations (id, name, plan, test, version, created_at)
+    SELECT md5('o' || n)::uuid, 'Acme', 'free', FALSE, 1, n FROM generate_series(1, 200) n;
+    INSERT INTO api_keys (org_id, id, kind, hash, prefix, created_at)
+    SELECT md5('o' || n)::uuid, md5('k' || n)::uuid, 'org', sha256(('k' || n)::bytea), 'svc_sk_', n
+    FROM generate_series(1, 200) n;
+    INSERT INTO agents (org_id, id, name, type, status, metadata, version, created_at, updated_at)
+    SELECT md5('o' || n % 200 + 1)::uuid, md5('a' || n)::uuid, 'Scheduler', 'ai', 'active', '{}', 1, n, n
+    FROM generate_series(1, 1000) n;
+    INSERT INTO calendars (org_id, id, agent_id, name, timezone, metadata, agent_status, feed_token, revision, version,
+        created_at, updated_at)
+    SELECT md5('o' || n % 200 + 1)::uuid, md5('c' || n)::uuid, md5('a' || n)::uuid, 'Work', 'UTC', '{}', 'idle', n, 0,
+        1, n, n
+    FROM generate_series(1, 1000) n;
+    INSERT INTO events (org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, version,
+        created_at, updated_at)
+    SELECT md5('o' || c % 200 + 1)::uuid, md5('e' || c || '.' || n)::uuid, md5('c' || c)::uuid, repeat('x', 200),
+        n * 3600000000::bigint, n * 3600000000::bigint + 1800000000, FALSE, 'confirmed', 'internal', 1, n, n
+    FROM generate_series(1, 100) c, generate_series(1, 300) n;
+    ANALYZE";
+
+const ORG: &str = "md5('o8')::uuid";
+
+/// The plan of a statement of the sources, its parameters replaced.
+async fn plan(bench: &Bench, file: &str, begins: &str, parameters: &[&str]) -> String {
+    let start = file.find(begins).unwrap_or_else(|| panic!("no statement begins with {begins:?}"));
+    let end = file[start..].find('"').unwrap();
+    let mut statement = file[start..start + end].to_owned();
+    for (index, parameter) in parameters.iter().enumerate().rev() {
+        statement = statement.replace(&format!("${}", index + 1), parameter);
+    }
+    let rows = sqlx::query(AssertSqlSafe(format!("EXPLAIN (COSTS OFF) {statement}")));
+    let rows = rows.fetch_all(&bench.behind.pool).await.unwrap();
+    rows.iter().map(|row| row.get::<String, _>(0) + "\n").collect()
+}
+
+#[track_caller]
+fn uses(plan: &str, indexes: &[&str]) {
+    for index in indexes {
+        assert!(plan.contains(index), "{index} is not used:\n{plan}");
+    }
+    assert!(!plan.contains("Seq Scan"), "a table is read as a whole:\n{plan}");
+}
+
+#[tokio::test]
+async fn hot_reads_use_their_indexes() {
+    let bench = Bench::set().await;
+    sqlx::raw_sql(FILL).execute(&bench.behind.pool).await.unwrap();
+    let events = include_str!("../../src/read/events.rs");
+    let busy = include_str!("../../src/read/busy.rs").replace(r#" AS "starts: Vec<i64>""#, "");
+    let busy = busy.replace(r#" AS "ends: Vec<i64>""#, "");
+    let principals = include_str!("../../src/read/principals.rs");
+
+    let found = plan(&bench, events, "SELECT e.org_id, e.id, e.calendar_id", &[ORG, "md5('e7.5')::uuid"]).await;
+    uses(&found, &["events_pk", "calendars_pk", "agents_pk"]);
+
+    let calendar = "md5('c7')::uuid";
+    let window = ["360000000000", "720000000000"];
+    let list = [ORG, calendar, window[0], window[1], "NULL", "NULL", "50", "0"];
+    let listed = plan(&bench, events, "WITH page AS MATERIALIZED (\n                 SELECT org_id", &list).await;
+    uses(&listed, &["events_by_start"]);
+
+    let agents = [ORG, "md5('a7')::uuid", window[0], window[1], "NULL", "NULL", "50", "0"];
+    let listed = plan(&bench, events, "WITH page AS MATERIALIZED (\n                 SELECT e.org_id", &agents).await;
+    uses(&listed, &["events_by_start", "agents_pk"]);
+
+    let blocking = plan(&bench, &busy, "SELECT c.revision, b.starts", &[ORG, calendar, window[0], window[1]]).await;
+    uses(&blocking, &["Index Only Scan using events_blocking", "agents_pk"]);
+
+    let principal = plan(&bench, principals, "SELECT k.org_id, k.id AS key_id", &["sha256('k7'::bytea)"]).await;
+    uses(&principal, &["api_keys_hash_unique", "organizations_pk"]);
+
+    let around = [ORG, calendar, "540000000000", "5", "3"];
+    let context = events.rfind("SELECT e.org_id, e.id, e.calendar_id").map_or(events, |_| {
+        let from = events.find("EventRow,\n            \"").unwrap();
+        &events[from..]
+    });
+    let context = plan(&bench, context, "SELECT e.org_id, e.id, e.calendar_id", &around).await;
+    uses(&context, &["events_blocking", "events_by_start"]);
+}

@@ -1,0 +1,104 @@
+//! Rows that no version of the program writes, and what comes near it.
+
+use kalends_accounts::ports::{Organizations as _, Principals as _};
+use kalends_app::ChangeSet;
+use kalends_app::ports::StoredAnswers as _;
+use kalends_calendars::ports::{Agents as _, Calendars as _, EventFilter, EventScope, Events as _};
+use kalends_kernel::{CorruptRow, Page, StoreError};
+use kalends_postgres::Database;
+use kalends_testkit::fixtures::{Compose as _, span};
+
+use crate::server::{Bench, Scratch};
+
+#[track_caller]
+fn located<T: std::fmt::Debug>(outcome: Result<T, StoreError>, table: &str, column: &str, id: impl ToString) {
+    match outcome {
+        Err(StoreError::Corrupt(CorruptRow { table: in_table, column: in_column, id: of, .. })) => {
+            assert_eq!((in_table, in_column, of), (table, column, id.to_string()));
+        }
+        other => panic!("expected a corrupt {table}.{column}, got {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_corrupt_row_is_located() {
+    let bench = Bench::set().await;
+    let (store, behind) = (&bench.store, &bench.behind);
+    let org = bench.organization().await;
+    let (agent, key, answer) = (bench.make.agent(org), bench.make.key(org), bench.make.answer());
+    let calendar = bench.make.calendar(&agent);
+    let event = bench.make.event(&calendar, span("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z"));
+    let code = bench.make.code(org);
+    let put = kalends_accounts::Change::PutCode { code, seen: None };
+    let changes = ChangeSet::new(org).create(&agent).create(&calendar).create(&event).create(&key.key);
+    bench.commit(changes.account(put).answer(answer.clone())).await;
+
+    behind.run("UPDATE agents SET metadata = '[]'").await;
+    located(store.find_agent(org, agent.id).await, "agents", "metadata", agent.id);
+    behind.run("UPDATE agents SET metadata = '{}', type = 'robot'").await;
+    located(store.list_agents(org, Default::default(), Page::default()).await, "agents", "type", agent.id);
+
+    behind.run("UPDATE calendars SET timezone = 'Mars/Olympus'").await;
+    located(store.find_calendar(org, calendar.id).await, "calendars", "timezone", calendar.id);
+    behind.run("UPDATE calendars SET timezone = 'UTC', default_reminders = '[0]'").await;
+    located(store.find_calendar(org, calendar.id).await, "calendars", "default_reminders", calendar.id);
+
+    behind.run("UPDATE events SET status = 'maybe'").await;
+    located(store.find_event(org, event.id).await, "events", "status", event.id);
+    behind.run("UPDATE events SET status = 'confirmed', content = 'plain'").await;
+    let scope = EventScope::Agent(agent.id);
+    let listed = store.list_events(org, scope, EventFilter::default(), Page::default()).await;
+    located(listed, "events", "content", event.id);
+
+    behind.run("UPDATE organizations SET limit_overrides = '{\"agents\": -1}'").await;
+    located(store.find_principal(key.key.hash).await, "organizations", "limit_overrides", org);
+    behind.run("UPDATE organizations SET limit_overrides = NULL, plan = 'gold'").await;
+    located(store.find_organization(org).await, "organizations", "plan", org);
+    behind.run("UPDATE organizations SET plan = 'free', accepted_at = 5").await;
+    located(store.list_organizations().await, "organizations", "accepted_terms", org);
+    behind.run("UPDATE api_keys SET kind = 'master'").await;
+    located(store.find_principal(key.key.hash).await, "api_keys", "kind", key.key.id);
+    behind.run("UPDATE verification_codes SET attempts = -1").await;
+    located(store.find_code(org).await, "verification_codes", "attempts", org);
+    behind.run("DELETE FROM principals_epoch").await;
+    located(store.principals_epoch().await, "principals_epoch", "one", 1);
+
+    let shown: String = answer.scope.iter().map(|byte| format!("{byte:02x}")).collect();
+    behind.run("UPDATE idempotent_answers SET status = -1").await;
+    located(store.find_answer(answer.scope, answer.created_at).await, "idempotent_answers", "status", &shown);
+    behind.run("UPDATE idempotent_answers SET fingerprint = '\\x00'").await;
+    behind.run("UPDATE idempotent_answers SET status = 200").await;
+    located(store.find_answer(answer.scope, answer.created_at).await, "idempotent_answers", "fingerprint", &shown);
+}
+
+#[tokio::test]
+async fn nothing_that_people_wrote_is_readable() {
+    let bench = Bench::set().await;
+    let org = bench.organization().await;
+    let calendar = bench.calendar(org).await;
+    let event = bench.make.event(&calendar, span("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z"));
+    let changes = ChangeSet::new(org).create(&event).message(bench.make.message(org)).answer(bench.make.answer());
+    bench.commit(changes).await;
+    let sealed = "SELECT (SELECT count(*) FROM events WHERE content LIKE 'v1.first.%')
+                       + (SELECT count(*) FROM outbox WHERE payload LIKE 'v1.first.%')
+                       + (SELECT count(*) FROM idempotent_answers WHERE body LIKE 'v1.first.%')";
+    assert_eq!(bench.behind.count(sealed).await, 3);
+}
+
+#[tokio::test]
+async fn migrations_are_applied_once_by_whoever_comes_first() {
+    let scratch = Scratch::empty().await;
+    let database = Database::open(&scratch.url(), 8).await.unwrap();
+    assert!(database.migrations_pending().await.unwrap());
+    let (first, second, third) = tokio::join!(database.migrate(), database.migrate(), database.migrate());
+    first.and(second).and(third).unwrap();
+    assert!(!database.migrations_pending().await.unwrap());
+
+    let pool = scratch.pool().await;
+    sqlx::query("UPDATE _sqlx_migrations SET checksum = '\\x00'").execute(&pool).await.unwrap();
+    for _ in 0..3 {
+        // The lock of the one that failed is not left behind.
+        let refused = tokio::time::timeout(std::time::Duration::from_secs(10), database.migrate()).await.unwrap();
+        assert!(matches!(refused, Err(StoreError::Failed(_))), "{refused:?}");
+    }
+}

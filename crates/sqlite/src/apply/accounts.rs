@@ -1,0 +1,277 @@
+//! Organizations, keys and codes, and the use that is charged to organizations.
+
+use std::collections::BTreeMap;
+
+use kalends_accounts::{ApiKey, Change, Organization, VerificationCode, Waitlist};
+use kalends_app::ports::CommitError;
+use kalends_kernel::{Instant, OrgId, StoreError, Version};
+use kalends_quotas::{Metric, Period};
+use sqlx::SqliteConnection;
+
+use super::Sealed;
+use crate::{
+    error::{Failure, failed, is_duplicate_of},
+    json::{self, Hex},
+};
+
+/// Applies the changes of one change-set in their order.
+pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) -> Result<(), Failure> {
+    for change in &sealed.changes.accounts {
+        match change {
+            Change::CreateOrganization(organization) => create_organization(connection, organization).await?,
+            Change::UpdateOrganization { organization, seen } => {
+                update_organization(connection, organization, *seen).await?;
+            }
+            Change::CreateKey(key) => create_key(connection, key).await?,
+            Change::PutCode { code, seen } => put_code(connection, code, *seen).await?,
+            Change::RecordAcceptance { org, acceptance } => {
+                let (org_id, at) = (org.uuid(), acceptance.at.as_micros());
+                sqlx::query!(
+                    "insert into terms_acceptances (org_id, version, accepted_at) values (?1, ?2, ?3)",
+                    org_id,
+                    acceptance.version,
+                    at
+                )
+                .execute(&mut *connection)
+                .await?;
+            }
+        }
+    }
+    if sealed.changes.alters_principals() {
+        sqlx::query!("update principals_epoch set epoch = epoch + 1 where one = 1").execute(connection).await?;
+    }
+    Ok(())
+}
+
+/// What a duplicate address means; any other error stays what it is.
+fn email_taken(error: sqlx::Error) -> Failure {
+    if is_duplicate_of(&error, "organizations.email") { CommitError::EmailTaken.into() } else { error.into() }
+}
+
+const fn waiting_since(waitlist: Waitlist) -> Option<i64> {
+    match waitlist {
+        Waitlist::Active => None,
+        Waitlist::Since(at) => Some(at.as_micros()),
+    }
+}
+
+async fn create_organization(connection: &mut SqliteConnection, organization: &Organization) -> Result<(), Failure> {
+    let id = organization.id.uuid();
+    let (name, plan) = (organization.name.as_str(), organization.plan.as_str());
+    let overrides = organization.limit_overrides.as_ref().map(ToString::to_string);
+    let email = organization.email.as_ref().map(|email| email.as_str());
+    let (verified_at, waitlisted_at) =
+        (organization.verified_at.map(Instant::as_micros), waiting_since(organization.waitlist));
+    let accepted = organization.accepted.as_ref();
+    let (accepted_terms, accepted_at) =
+        (accepted.map(|accepted| accepted.version.as_str()), accepted.map(|accepted| accepted.at.as_micros()));
+    let (version, created_at) = (organization.version.0, organization.created_at.as_micros());
+    sqlx::query!(
+        "insert into organizations (id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at,
+            accepted_terms, accepted_at, version, created_at)
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        id,
+        name,
+        plan,
+        overrides,
+        organization.test,
+        email,
+        verified_at,
+        waitlisted_at,
+        accepted_terms,
+        accepted_at,
+        version,
+        created_at
+    )
+    .execute(connection)
+    .await
+    .map_err(email_taken)?;
+    Ok(())
+}
+
+async fn update_organization(
+    connection: &mut SqliteConnection,
+    organization: &Organization,
+    seen: Version,
+) -> Result<(), Failure> {
+    let id = organization.id.uuid();
+    let (name, plan) = (organization.name.as_str(), organization.plan.as_str());
+    let overrides = organization.limit_overrides.as_ref().map(ToString::to_string);
+    let email = organization.email.as_ref().map(|email| email.as_str());
+    let (verified_at, waitlisted_at) =
+        (organization.verified_at.map(Instant::as_micros), waiting_since(organization.waitlist));
+    let accepted = organization.accepted.as_ref();
+    let (accepted_terms, accepted_at) =
+        (accepted.map(|accepted| accepted.version.as_str()), accepted.map(|accepted| accepted.at.as_micros()));
+    let version = organization.version.0;
+    let updated = sqlx::query!(
+        "update organizations set name = ?3, plan = ?4, limit_overrides = ?5, test = ?6, email = ?7, verified_at = ?8,
+            waitlisted_at = ?9, accepted_terms = ?10, accepted_at = ?11, version = ?12
+         where id = ?1 and version = ?2",
+        id,
+        seen.0,
+        name,
+        plan,
+        overrides,
+        organization.test,
+        email,
+        verified_at,
+        waitlisted_at,
+        accepted_terms,
+        accepted_at,
+        version
+    )
+    .execute(connection)
+    .await
+    .map_err(email_taken)?;
+    fresh(updated.rows_affected(), 1)
+}
+
+async fn create_key(connection: &mut SqliteConnection, key: &ApiKey) -> Result<(), Failure> {
+    let (org_id, id, kind, created_at) = (key.org.uuid(), key.id.uuid(), key.kind.as_str(), key.created_at.as_micros());
+    let hash = key.hash.0.as_slice();
+    sqlx::query!(
+        "insert into api_keys (org_id, id, kind, hash, prefix, created_at) values (?1, ?2, ?3, ?4, ?5, ?6)",
+        org_id,
+        id,
+        kind,
+        hash,
+        key.prefix,
+        created_at
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+async fn put_code(
+    connection: &mut SqliteConnection,
+    code: &VerificationCode,
+    seen: Option<Version>,
+) -> Result<(), Failure> {
+    let (org_id, hash) = (code.org.uuid(), code.hash.0.as_slice());
+    let (expires_at, version) = (code.expires_at.as_micros(), code.version.0);
+    let put = match seen {
+        Some(seen) => {
+            sqlx::query!(
+                "update verification_codes set hash = ?3, expires_at = ?4, attempts = ?5, version = ?6
+                 where org_id = ?1 and version = ?2",
+                org_id,
+                seen.0,
+                hash,
+                expires_at,
+                code.attempts,
+                version
+            )
+            .execute(connection)
+            .await?
+        }
+        None => {
+            sqlx::query!(
+                "insert into verification_codes (org_id, hash, expires_at, attempts, version)
+                 values (?1, ?2, ?3, ?4, ?5) on conflict (org_id) do nothing",
+                org_id,
+                hash,
+                expires_at,
+                code.attempts,
+                version
+            )
+            .execute(connection)
+            .await?
+        }
+    };
+    fresh(put.rows_affected(), 1)
+}
+
+/// `Ok` where all the rows that the decision saw were still as it saw them.
+pub(super) fn fresh(written: u64, expected: u64) -> Result<(), Failure> {
+    if written == expected { Ok(()) } else { Err(CommitError::Stale.into()) }
+}
+
+/// Use of one metric in one month by one organization.
+#[derive(Default)]
+struct Used {
+    amount: u64,
+    limit: Option<u64>,
+}
+
+/// Charges the use of all change-sets of the group; what they charge to the same metric adds up.
+///
+/// Refuses with [`CommitError::LimitReached`] where a limit would be passed.
+pub(crate) async fn charge(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
+    let mut totals = BTreeMap::<(OrgId, Metric, Period), Used>::new();
+    for sealed in group {
+        for charge in &sealed.changes.charges {
+            let used = totals.entry((sealed.changes.org, charge.metric, charge.period)).or_default();
+            used.amount = used.amount.saturating_add(charge.amount);
+            // Under different limits the lowest holds.
+            used.limit = used.limit.into_iter().chain(charge.limit).min();
+        }
+    }
+    if totals.is_empty() {
+        return Ok(());
+    }
+    let rows: Vec<_> = totals
+        .iter()
+        .map(|((org, metric, period), used)| (Hex(org.uuid()), metric.as_str(), period.number(), used.amount))
+        .collect();
+    let rows = json::rows(&rows)?;
+    let charged = sqlx::query!(
+        r#"insert into usage_counters (org_id, metric, period, used)
+         select unhex(value ->> 0), value ->> 1, value ->> 2, value ->> 3 from json_each(?1) where true
+         on conflict (org_id, metric, period) do update set used = used + excluded.used
+         returning org_id as "org_id!", metric as "metric!", period as "period!", used as "used!""#,
+        rows
+    )
+    .fetch_all(connection)
+    .await?;
+    // The rows come in no particular order. The transaction has the only writer's lock, so comparing
+    // after the write is as safe as comparing in it.
+    for ((org, metric, period), total) in &totals {
+        let row = charged.iter().find(|row| {
+            row.period == period.number() && row.metric == metric.as_str() && row.org_id == org.uuid().as_bytes()
+        });
+        let used = row.and_then(|row| u64::try_from(row.used).ok());
+        let used = used.ok_or_else(|| {
+            CommitError::Store(StoreError::corrupt("usage_counters", "used", org, format_args!("{metric:?} {period}")))
+        })?;
+        if let Some(limit) = total.limit.filter(|limit| used > *limit) {
+            return Err(CommitError::LimitReached { metric: *metric, limit }.into());
+        }
+    }
+    Ok(())
+}
+
+/// A metric of which the database holds nothing that could be counted.
+#[derive(Debug, thiserror::Error)]
+#[error("the metric {0} has no table to count")]
+struct Uncounted(&'static str);
+
+/// Refuses with [`CommitError::LimitReached`] where more than `limit` things of a metric exist now.
+pub(crate) async fn check_at_most(
+    connection: &mut SqliteConnection,
+    org: OrgId,
+    metric: Metric,
+    limit: u64,
+) -> Result<(), Failure> {
+    let org_id = org.uuid();
+    let existing = match metric {
+        Metric::Agents => {
+            sqlx::query_scalar!("select count(*) from agents where org_id = ?1 and status <> 'decommissioned'", org_id)
+                .fetch_one(connection)
+                .await?
+        }
+        Metric::Calendars => {
+            sqlx::query_scalar!(
+                "select count(*) from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                 where c.org_id = ?1 and c.deleted_at is null
+                    and (c.agent_id is null or a.status <> 'decommissioned')",
+                org_id
+            )
+            .fetch_one(connection)
+            .await?
+        }
+        metric => return Err(CommitError::Store(failed(Uncounted(metric.as_str()))).into()),
+    };
+    if crate::read::count(existing) > limit { Err(CommitError::LimitReached { metric, limit }.into()) } else { Ok(()) }
+}

@@ -1,0 +1,306 @@
+//! Agents, calendars and events.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kalends_app::{Guard, ports::CommitError};
+use kalends_calendars::{Agent, Calendar, Change, Event, calendars_revised};
+use kalends_kernel::{CalendarId, Instant, OrgId, Revision, Version};
+use sqlx::SqliteConnection;
+
+use super::{Sealed, accounts::fresh};
+use crate::{
+    error::Failure,
+    json::{self, Hex},
+    rows::reminders_json,
+};
+
+/// Refuses as stale where something was scheduled on a guarded calendar since it was read, or it is
+/// out of sight.
+pub(crate) async fn check_revisions(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
+    for sealed in group {
+        for guard in &sealed.changes.guards {
+            let Guard::CalendarRevision { calendar, seen: Revision(seen) } = *guard else { continue };
+            let (org_id, id) = (sealed.changes.org.uuid(), calendar.uuid());
+            let unchanged = sqlx::query_scalar!(
+                "select count(*)
+                 from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                 where c.org_id = ?1 and c.id = ?2 and c.revision = ?3 and c.deleted_at is null
+                    and (c.agent_id is null or a.status <> 'decommissioned')",
+                org_id,
+                id,
+                seen
+            )
+            .fetch_one(&mut *connection)
+            .await?;
+            if unchanged != 1 {
+                return Err(CommitError::Stale.into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Calendars whose revision rises, and by how much: once for each change-set.
+type Revised = BTreeMap<(OrgId, CalendarId), i64>;
+
+/// Applies the changes to agents, calendars and events of all change-sets of the group.
+///
+/// Refuses as stale where a row has another version than the one seen, or a calendar is out of sight.
+pub(crate) async fn apply(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
+    let (mut revised, mut created_and_revised) = (Revised::new(), Revised::new());
+    for sealed in group {
+        let changes = &sealed.changes;
+        let created: BTreeSet<CalendarId> = changes.calendars.iter().filter_map(created_calendar).collect();
+        for calendar in calendars_revised(&changes.calendars) {
+            let of = if created.contains(&calendar) { &mut created_and_revised } else { &mut revised };
+            *of.entry((changes.org, calendar)).or_default() += 1;
+        }
+    }
+    revise(connection, &revised).await?;
+    for sealed in group {
+        for change in &sealed.changes.calendars {
+            match change {
+                Change::CreateAgent(agent) => create_agent(connection, agent).await?,
+                Change::UpdateAgent { agent, seen } => update_agent(connection, agent, *seen).await?,
+                Change::CreateCalendar(calendar) => create_calendar(connection, calendar).await?,
+                Change::UpdateCalendar { calendar, seen } => update_calendar(connection, calendar, *seen).await?,
+                Change::CreateEvent(_) | Change::UpdateEvent { .. } => {}
+            }
+        }
+    }
+    // A calendar must stand before something is scheduled on it.
+    revise(connection, &created_and_revised).await?;
+    create_events(connection, group).await?;
+    update_events(connection, group).await
+}
+
+const fn created_calendar(change: &Change) -> Option<CalendarId> {
+    match change {
+        Change::CreateCalendar(calendar) => Some(calendar.id),
+        _ => None,
+    }
+}
+
+/// Raises the revisions of calendars in sight; refuses as stale where one is out of sight.
+async fn revise(connection: &mut SqliteConnection, revised: &Revised) -> Result<(), Failure> {
+    if revised.is_empty() {
+        return Ok(());
+    }
+    let rows: Vec<_> =
+        revised.iter().map(|((org, calendar), times)| (Hex(org.uuid()), Hex(calendar.uuid()), times)).collect();
+    let (count, rows) = (rows.len() as u64, json::rows(&rows)?);
+    let raised = sqlx::query!(
+        "update calendars set revision = revision + (raised.value ->> 2)
+         from json_each(?1) raised
+         where calendars.org_id = unhex(raised.value ->> 0) and calendars.id = unhex(raised.value ->> 1)
+            and calendars.deleted_at is null
+            and (calendars.agent_id is null or exists (select 1 from agents a
+                where a.org_id = calendars.org_id and a.id = calendars.agent_id and a.status <> 'decommissioned'))",
+        rows
+    )
+    .execute(connection)
+    .await?;
+    fresh(raised.rows_affected(), count)
+}
+
+async fn create_agent(connection: &mut SqliteConnection, agent: &Agent) -> Result<(), Failure> {
+    let (org_id, id) = (agent.org.uuid(), agent.id.uuid());
+    let (kind, status, metadata) = (agent.kind.as_str(), agent.status.as_str(), agent.metadata.to_json());
+    let (created_at, updated_at) = (agent.created_at.as_micros(), agent.updated_at.as_micros());
+    sqlx::query!(
+        "insert into agents (org_id, id, name, type, description, status, metadata, version, created_at, updated_at)
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        org_id,
+        id,
+        agent.name,
+        kind,
+        agent.description,
+        status,
+        metadata,
+        agent.version.0,
+        created_at,
+        updated_at
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+async fn update_agent(connection: &mut SqliteConnection, agent: &Agent, seen: Version) -> Result<(), Failure> {
+    let (org_id, id) = (agent.org.uuid(), agent.id.uuid());
+    let (kind, status, metadata) = (agent.kind.as_str(), agent.status.as_str(), agent.metadata.to_json());
+    let updated_at = agent.updated_at.as_micros();
+    let updated = sqlx::query!(
+        "update agents set name = ?4, type = ?5, description = ?6, status = ?7, metadata = ?8, version = ?9,
+            updated_at = ?10
+         where org_id = ?1 and id = ?2 and version = ?3",
+        org_id,
+        id,
+        seen.0,
+        agent.name,
+        kind,
+        agent.description,
+        status,
+        metadata,
+        agent.version.0,
+        updated_at
+    )
+    .execute(connection)
+    .await?;
+    fresh(updated.rows_affected(), 1)
+}
+
+async fn create_calendar(connection: &mut SqliteConnection, calendar: &Calendar) -> Result<(), Failure> {
+    let (org_id, id, agent_id) = (calendar.org.uuid(), calendar.id.uuid(), calendar.agent.map(|agent| agent.uuid()));
+    let (timezone, metadata) = (calendar.zone.name(), calendar.metadata.to_json());
+    let provider = calendar.provider.map(|provider| provider.as_str());
+    let activity = calendar.activity.as_str();
+    let reminders = reminders_json(calendar.default_reminders.as_ref());
+    let (created_at, updated_at) = (calendar.created_at.as_micros(), calendar.updated_at.as_micros());
+    let deleted_at = calendar.deleted_at.map(Instant::as_micros);
+    let created = sqlx::query!(
+        "insert into calendars (org_id, id, agent_id, name, timezone, metadata, external_id, provider, agent_status,
+            default_reminders, feed_token, revision, version, created_at, updated_at, deleted_at)
+         select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16
+         where ?3 is null
+            or exists (select 1 from agents where org_id = ?1 and id = ?3 and status <> 'decommissioned')",
+        org_id,
+        id,
+        agent_id,
+        calendar.name,
+        timezone,
+        metadata,
+        calendar.external_id,
+        provider,
+        activity,
+        reminders,
+        calendar.feed_token,
+        calendar.revision.0,
+        calendar.version.0,
+        created_at,
+        updated_at,
+        deleted_at
+    )
+    .execute(connection)
+    .await?;
+    fresh(created.rows_affected(), 1)
+}
+
+async fn update_calendar(connection: &mut SqliteConnection, calendar: &Calendar, seen: Version) -> Result<(), Failure> {
+    let (org_id, id) = (calendar.org.uuid(), calendar.id.uuid());
+    let (timezone, metadata) = (calendar.zone.name(), calendar.metadata.to_json());
+    let provider = calendar.provider.map(|provider| provider.as_str());
+    let activity = calendar.activity.as_str();
+    let reminders = reminders_json(calendar.default_reminders.as_ref());
+    let updated_at = calendar.updated_at.as_micros();
+    let deleted_at = calendar.deleted_at.map(Instant::as_micros);
+    // The revision is not the decision's to write.
+    let updated = sqlx::query!(
+        "update calendars set name = ?4, timezone = ?5, metadata = ?6, external_id = ?7, provider = ?8,
+            agent_status = ?9, default_reminders = ?10, feed_token = ?11, version = ?12, updated_at = ?13,
+            deleted_at = ?14
+         where org_id = ?1 and id = ?2 and version = ?3",
+        org_id,
+        id,
+        seen.0,
+        calendar.name,
+        timezone,
+        metadata,
+        calendar.external_id,
+        provider,
+        activity,
+        reminders,
+        calendar.feed_token,
+        calendar.version.0,
+        updated_at,
+        deleted_at
+    )
+    .execute(connection)
+    .await?;
+    fresh(updated.rows_affected(), 1)
+}
+
+/// The events of a group that are written, with their sealed contents.
+fn written_events<'a>(group: &'a [&Sealed]) -> impl Iterator<Item = (&'a Event, Option<Version>, &'a str)> {
+    group.iter().flat_map(|sealed| {
+        let events = sealed.changes.calendars.iter().filter_map(|change| match change {
+            Change::CreateEvent(event) => Some((event, None)),
+            Change::UpdateEvent { event, seen } => Some((event, Some(*seen))),
+            _ => None,
+        });
+        events.zip(&sealed.contents).map(|((event, seen), content)| (event, seen, content.as_str()))
+    })
+}
+
+async fn create_events(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
+    let rows: Vec<_> = written_events(group)
+        .filter(|(_, seen, _)| seen.is_none())
+        .map(|(event, _, content)| {
+            (
+                Hex(event.org.uuid()),
+                Hex(event.id.uuid()),
+                Hex(event.calendar.uuid()),
+                content,
+                event.times.span.start().as_micros(),
+                event.times.span.end().as_micros(),
+                event.times.all_day,
+                event.status.as_str(),
+                event.source.as_str(),
+                reminders_json(event.reminders.as_ref()),
+                event.version.0,
+                event.created_at.as_micros(),
+                event.updated_at.as_micros(),
+                event.deleted_at.map(Instant::as_micros),
+            )
+        })
+        .collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let rows = json::rows(&rows)?;
+    sqlx::query!(
+        "insert into events (org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders,
+            version, created_at, updated_at, deleted_at)
+         select unhex(value ->> 0), unhex(value ->> 1), unhex(value ->> 2), value ->> 3, value ->> 4, value ->> 5,
+            value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12, value ->> 13
+         from json_each(?1)",
+        rows
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+async fn update_events(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
+    for (event, seen, content) in written_events(group) {
+        let Some(seen) = seen else { continue };
+        let (org_id, id, calendar_id) = (event.org.uuid(), event.id.uuid(), event.calendar.uuid());
+        let (start_at, end_at) = (event.times.span.start().as_micros(), event.times.span.end().as_micros());
+        let (status, source) = (event.status.as_str(), event.source.as_str());
+        let reminders = reminders_json(event.reminders.as_ref());
+        let (updated_at, deleted_at) = (event.updated_at.as_micros(), event.deleted_at.map(Instant::as_micros));
+        let updated = sqlx::query!(
+            "update events set content = ?5, start_at = ?6, end_at = ?7, all_day = ?8, status = ?9, source = ?10,
+                reminders = ?11, version = ?12, updated_at = ?13, deleted_at = ?14
+             where org_id = ?1 and id = ?2 and calendar_id = ?3 and version = ?4",
+            org_id,
+            id,
+            calendar_id,
+            seen.0,
+            content,
+            start_at,
+            end_at,
+            event.times.all_day,
+            status,
+            source,
+            reminders,
+            event.version.0,
+            updated_at,
+            deleted_at
+        )
+        .execute(&mut *connection)
+        .await?;
+        fresh(updated.rows_affected(), 1)?;
+    }
+    Ok(())
+}

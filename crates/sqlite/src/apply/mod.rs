@@ -1,0 +1,47 @@
+//! The writes of change-sets, one module for each kind.
+//!
+//! What change-sets have in common (events, messages, charges, audit entries, answers) is written
+//! for a whole group with one statement a table; the rest, of which a group holds one change-set at
+//! most, row by row.
+
+pub(crate) mod accounts;
+pub(crate) mod answers;
+pub(crate) mod audit;
+pub(crate) mod calendars;
+pub(crate) mod outbox;
+
+use std::sync::Arc;
+
+use kalends_app::{ChangeSet, ports::FieldCipher};
+use kalends_calendars::Change;
+
+use crate::rows::event::seal_content;
+
+/// A change-set whose secret fields are sealed already, so that the transaction only writes.
+pub(crate) struct Sealed {
+    pub(crate) changes: Arc<ChangeSet>,
+    /// The content of each event that is created or updated, in the order of the changes.
+    contents: Vec<String>,
+    /// The payload of each message.
+    payloads: Vec<String>,
+    /// The body of the stored answer.
+    body: Option<String>,
+}
+
+impl Sealed {
+    pub(crate) fn new(changes: &Arc<ChangeSet>, cipher: &dyn FieldCipher) -> Result<Self, sqlx::Error> {
+        let events = changes.calendars.iter().filter_map(|change| match change {
+            Change::CreateEvent(event) | Change::UpdateEvent { event, .. } => Some(event),
+            Change::CreateAgent(_)
+            | Change::UpdateAgent { .. }
+            | Change::CreateCalendar(_)
+            | Change::UpdateCalendar { .. } => None,
+        });
+        Ok(Self {
+            contents: events.map(|event| seal_content(event, cipher)).collect::<Result<_, _>>()?,
+            payloads: changes.messages.iter().map(|message| outbox::seal(message, cipher)).collect(),
+            body: changes.answer.as_ref().and_then(|answer| answers::seal(answer, cipher)),
+            changes: Arc::clone(changes),
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! What the driver's errors mean to the callers of the ports.
+
+use std::{error::Error, sync::Arc};
+
+use kalends_app::ports::CommitError;
+use kalends_kernel::StoreError;
+
+/// Primary result codes of SQLite (<https://sqlite.org/rescode.html>).
+mod code {
+    pub(super) const ERROR: u32 = 1;
+    pub(super) const BUSY: u32 = 5;
+    pub(super) const LOCKED: u32 = 6;
+    pub(super) const CANTOPEN: u32 = 14;
+    pub(super) const TOOBIG: u32 = 18;
+    pub(super) const CONSTRAINT: u32 = 19;
+    pub(super) const MISMATCH: u32 = 20;
+}
+
+/// The primary code of an error that SQLite itself returned.
+fn primary_code(error: &sqlx::Error) -> Option<u32> {
+    // The driver shows the extended code, of which the lowest byte is the primary one.
+    error.as_database_error()?.code()?.parse::<u32>().ok().map(|extended| extended & 0xff)
+}
+
+/// A failure of the driver, as callers of the ports see it.
+pub(crate) fn store_error(error: sqlx::Error) -> StoreError {
+    let passing = match &error {
+        sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed | sqlx::Error::Io(_) => true,
+        error => matches!(primary_code(error), Some(code::BUSY | code::LOCKED | code::CANTOPEN)),
+    };
+    if passing { StoreError::Unavailable(Box::new(error)) } else { StoreError::Failed(Box::new(error)) }
+}
+
+/// Whether a unique constraint refused a second row with the same value in `column`, which is written
+/// `table.column`. SQLite names the column, not the constraint.
+pub(crate) fn is_duplicate_of(error: &sqlx::Error, column: &str) -> bool {
+    error.as_database_error().is_some_and(|error| {
+        error.is_unique_violation()
+            && error.message().strip_prefix("UNIQUE constraint failed: ").is_some_and(|columns| columns == column)
+    })
+}
+
+/// Why some change-sets were not applied.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// They cannot be applied; others of the same transaction still can.
+    Refused(CommitError),
+    /// The transaction as a whole cannot go on: the disk is full, the file unreadable, the lock lost.
+    /// SQLite may have rolled it back already.
+    Broken(StoreError),
+}
+
+impl From<sqlx::Error> for Failure {
+    fn from(error: sqlx::Error) -> Self {
+        match primary_code(&error) {
+            Some(code::ERROR | code::TOOBIG | code::CONSTRAINT | code::MISMATCH) => {
+                Self::Refused(CommitError::Store(store_error(error)))
+            }
+            Some(_) => Self::Broken(store_error(error)),
+            // What the driver itself could not do: a value that it could not read says nothing about
+            // the transaction, a lost connection ends it.
+            None => match error {
+                sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) | sqlx::Error::Encode(_) => {
+                    Self::Refused(CommitError::Store(store_error(error)))
+                }
+                error => Self::Broken(store_error(error)),
+            },
+        }
+    }
+}
+
+impl From<CommitError> for Failure {
+    fn from(error: CommitError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+/// A failure that several callers are told of.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("the transaction that should have committed the change was rolled back")]
+struct RolledBack(#[source] Arc<StoreError>);
+
+/// The same failure for each of `count` callers.
+pub(crate) fn for_each_caller(count: usize, failure: StoreError) -> Vec<Result<(), CommitError>> {
+    let failure = Arc::new(failure);
+    (0..count)
+        .map(|_| {
+            let told: Box<dyn Error + Send + Sync> = Box::new(RolledBack(Arc::clone(&failure)));
+            Err(CommitError::Store(match *failure {
+                StoreError::Unavailable(_) => StoreError::Unavailable(told),
+                StoreError::Corrupt(_) | StoreError::Failed(_) => StoreError::Failed(told),
+            }))
+        })
+        .collect()
+}
+
+/// A failure that carries no error of the driver.
+pub(crate) fn failed(error: impl Error + Send + Sync + 'static) -> StoreError {
+    StoreError::Failed(Box::new(error))
+}

@@ -1,0 +1,34 @@
+//! Many rows as one parameter: a JSON array of arrays that a statement takes apart with `json_each`.
+//!
+//! The driver hands each statement to a thread and back, so a statement for many rows costs little
+//! more than one for a single row, and its text stays the same whatever their number.
+
+use serde::{Serialize, Serializer};
+use uuid::Uuid;
+
+/// An identifier as 32 hexadecimal digits, since JSON carries no bytes; `unhex` restores it.
+#[derive(Clone, Copy)]
+pub(crate) struct Hex(pub(crate) Uuid);
+
+impl Serialize for Hex {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.simple().encode_lower(&mut Uuid::encode_buffer()))
+    }
+}
+
+/// A digest as 64 hexadecimal digits.
+#[derive(Clone, Copy)]
+pub(crate) struct HexDigest<'a>(pub(crate) &'a [u8; 32]);
+
+impl Serialize for HexDigest<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        serializer.serialize_str(&digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect::<String>())
+    }
+}
+
+/// The rows as the text of a JSON array.
+pub(crate) fn rows<T: Serialize>(rows: &[T]) -> Result<String, sqlx::Error> {
+    serde_json::to_string(rows).map_err(|error| sqlx::Error::Encode(Box::new(error)))
+}

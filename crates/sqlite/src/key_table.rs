@@ -1,0 +1,101 @@
+//! The table of data keys.
+
+use async_trait::async_trait;
+use kalends_app::ports::{KeyTable, WrappedDataKey};
+use kalends_kernel::{DataKeyId, StoreError};
+
+use crate::{
+    Database,
+    error::{failed, store_error},
+    rows::data_key::{DataKeyRow, state_name},
+};
+
+/// The data keys of a database; needs no cipher, since it is what a cipher is made from.
+#[derive(Clone)]
+pub struct SqliteKeyTable {
+    database: Database,
+}
+
+/// A data key that is not in the table.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no data key {0}")]
+struct NoSuchKey(DataKeyId);
+
+impl SqliteKeyTable {
+    pub(crate) const fn new(database: Database) -> Self {
+        Self { database }
+    }
+}
+
+/// Runs one statement on the writing connection, and says how many rows it changed.
+macro_rules! write_one {
+    ($database:expr, $statement:expr) => {{
+        let mut writing = $database.writer.take().await?;
+        let done = $statement.execute(&mut writing.connection).await;
+        // A statement of its own either is committed or leaves nothing behind.
+        writing.hand_back();
+        done.map(|done| done.rows_affected()).map_err(store_error)
+    }};
+}
+
+#[async_trait]
+impl KeyTable for SqliteKeyTable {
+    async fn data_keys(&self) -> Result<Vec<WrappedDataKey>, StoreError> {
+        sqlx::query_as!(
+            DataKeyRow,
+            "select id, master, wrapped, state, created_at from data_keys order by created_at, id"
+        )
+        .fetch_all(&self.database.readers)
+        .await
+        .map_err(store_error)?
+        .into_iter()
+        .map(DataKeyRow::read)
+        .collect()
+    }
+
+    async fn add_data_key(&self, key: &WrappedDataKey, only_if_empty: bool) -> Result<bool, StoreError> {
+        let (id, state, created_at) = (key.id.uuid(), state_name(key.state), key.created_at.as_micros());
+        let added = write_one!(
+            self.database,
+            sqlx::query!(
+                "insert into data_keys (id, master, wrapped, state, created_at)
+                 select ?1, ?2, ?3, ?4, ?5 where not ?6 or not exists (select 1 from data_keys)",
+                id,
+                key.master,
+                key.wrapped,
+                state,
+                created_at,
+                only_if_empty
+            )
+        )?;
+        Ok(added == 1)
+    }
+
+    async fn write_with(&self, key: DataKeyId) -> Result<(), StoreError> {
+        let id = key.uuid();
+        let changed = write_one!(
+            self.database,
+            sqlx::query!(
+                "update data_keys set state = case id when ?1 then 'writing' else 'reading' end
+                 where exists (select 1 from data_keys where id = ?1)",
+                id
+            )
+        )?;
+        if changed == 0 { Err(failed(NoSuchKey(key))) } else { Ok(()) }
+    }
+
+    async fn rewrap(&self, key: DataKeyId, master: &str, wrapped: &str) -> Result<(), StoreError> {
+        let id = key.uuid();
+        let changed = write_one!(
+            self.database,
+            sqlx::query!("update data_keys set master = ?2, wrapped = ?3 where id = ?1", id, master, wrapped)
+        )?;
+        if changed == 0 { Err(failed(NoSuchKey(key))) } else { Ok(()) }
+    }
+
+    async fn remove_data_key(&self, key: DataKeyId) -> Result<(), StoreError> {
+        let id = key.uuid();
+        write_one!(self.database, sqlx::query!("delete from data_keys where id = ?1", id))?;
+        Ok(())
+    }
+}

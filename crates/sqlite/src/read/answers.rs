@@ -1,0 +1,26 @@
+//! Answers to earlier requests.
+
+use async_trait::async_trait;
+use kalends_app::{StoredAnswer, ports::StoredAnswers};
+use kalends_kernel::{Instant, StoreError};
+
+use crate::{SqliteStore, error::store_error, rows::answer::AnswerRow};
+
+#[async_trait]
+impl StoredAnswers for SqliteStore {
+    async fn find_answer(&self, scope: [u8; 32], now: Instant) -> Result<Option<StoredAnswer>, StoreError> {
+        let (key, now) = (scope.as_slice(), now.as_micros());
+        sqlx::query_as!(
+            AnswerRow,
+            "select fingerprint, status, resource_version, body, created_at, expires_at
+             from idempotent_answers where scope = ?1 and expires_at > ?2",
+            key,
+            now
+        )
+        .fetch_optional(self.readers())
+        .await
+        .map_err(store_error)?
+        .map(|row| row.read(scope, self.cipher.as_ref()))
+        .transpose()
+    }
+}

@@ -1,0 +1,288 @@
+//! Events in sight: not deleted, on a calendar in sight.
+
+use async_trait::async_trait;
+use kalends_calendars::{
+    ContextEvents, Event, EventSource, EventStatus, RECENT_MAX, UPCOMING_MAX, UPCOMING_WITHIN,
+    ports::{EventFilter, EventScope, Events, OwnedEvent},
+};
+use kalends_kernel::{AgentId, CalendarId, EventId, Instant, Listed, OrgId, Page, StoreError};
+
+use super::count;
+use crate::{
+    SqliteStore,
+    error::store_error,
+    rows::event::{EventRow, read_owner},
+};
+
+/// A filter as parameters of the statements.
+struct Filter {
+    from: i64,
+    to: i64,
+    status: Option<&'static str>,
+    source: Option<&'static str>,
+}
+
+impl From<EventFilter> for Filter {
+    fn from(filter: EventFilter) -> Self {
+        Self {
+            // Without a bound the range is the whole line, so that the index of starts always serves.
+            from: filter.start_after.map_or(i64::MIN, Instant::as_micros),
+            to: filter.start_before.map_or(i64::MAX, Instant::as_micros),
+            status: filter.status.map(EventStatus::as_str),
+            source: filter.source.map(EventSource::as_str),
+        }
+    }
+}
+
+#[async_trait]
+impl Events for SqliteStore {
+    async fn find_event(&self, org: OrgId, id: EventId) -> Result<Option<OwnedEvent>, StoreError> {
+        let (org_id, event_id) = (org.uuid(), id.uuid());
+        let found = sqlx::query!(
+            "select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
+                e.version, e.created_at, e.updated_at, c.agent_id
+             from events e
+                join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
+                left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             where e.org_id = ?1 and e.id = ?2 and e.deleted_at is null and c.deleted_at is null
+                and (c.agent_id is null or a.status <> 'decommissioned')",
+            org_id,
+            event_id
+        )
+        .fetch_optional(self.readers())
+        .await
+        .map_err(store_error)?;
+        let Some(found) = found else { return Ok(None) };
+        let agent = read_owner(id, found.agent_id.as_deref())?;
+        let row = EventRow {
+            id: found.id,
+            calendar_id: found.calendar_id,
+            content: found.content,
+            start_at: found.start_at,
+            end_at: found.end_at,
+            all_day: found.all_day,
+            status: found.status,
+            source: found.source,
+            reminders: found.reminders,
+            version: found.version,
+            created_at: found.created_at,
+            updated_at: found.updated_at,
+        };
+        Ok(Some(OwnedEvent { event: row.read(org, self.cipher.as_ref())?, agent }))
+    }
+
+    async fn list_events(
+        &self,
+        org: OrgId,
+        scope: EventScope,
+        filter: EventFilter,
+        page: Page,
+    ) -> Result<Listed<Event>, StoreError> {
+        let Listed { data, total } = match scope {
+            EventScope::Calendar(calendar) => self.events_of_calendar(org, calendar, filter.into(), page).await?,
+            EventScope::Agent(agent) => self.events_of_agent(org, agent, filter.into(), page).await?,
+        };
+        Ok(Listed { data: self.read_events(org, data)?, total })
+    }
+
+    async fn context_events(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        now: Instant,
+    ) -> Result<ContextEvents, StoreError> {
+        let (org_id, calendar_id, at) = (org.uuid(), calendar.uuid(), now.as_micros());
+        let mut snapshot = self.snapshot().await?;
+        let in_sight = sqlx::query_scalar!(
+            "select count(*) from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
+                and (c.agent_id is null or a.status <> 'decommissioned')",
+            org_id,
+            calendar_id
+        )
+        .fetch_one(&mut *snapshot)
+        .await
+        .map_err(store_error)?;
+        if in_sight == 0 {
+            return Ok(ContextEvents::default());
+        }
+        let current = sqlx::query_as!(
+            EventRow,
+            "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
+                created_at, updated_at
+             from events
+             where org_id = ?1 and calendar_id = ?2 and deleted_at is null and status <> 'cancelled'
+                and end_at > ?3 and start_at <= ?3
+             order by start_at desc, id desc limit 1",
+            org_id,
+            calendar_id,
+            at
+        )
+        .fetch_all(&mut *snapshot)
+        .await
+        .map_err(store_error)?;
+        let recent = sqlx::query_as!(
+            EventRow,
+            "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
+                created_at, updated_at
+             from events
+             where org_id = ?1 and calendar_id = ?2 and deleted_at is null and status <> 'cancelled'
+                and end_at <= ?3
+             order by end_at desc, id desc limit ?4",
+            org_id,
+            calendar_id,
+            at,
+            RECENT_MAX
+        )
+        .fetch_all(&mut *snapshot)
+        .await
+        .map_err(store_error)?;
+        let following = sqlx::query_as!(
+            EventRow,
+            "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
+                created_at, updated_at
+             from events
+             where org_id = ?1 and calendar_id = ?2 and deleted_at is null and status <> 'cancelled'
+                and start_at > ?3
+             order by start_at, id limit ?4",
+            org_id,
+            calendar_id,
+            at,
+            UPCOMING_MAX
+        )
+        .fetch_all(&mut *snapshot)
+        .await
+        .map_err(store_error)?;
+        drop(snapshot);
+
+        let mut upcoming = self.read_events(org, following)?;
+        let next = upcoming.first().cloned();
+        upcoming.retain(|event| event.times.span.start() <= now + UPCOMING_WITHIN);
+        let current = self.read_events(org, current)?.pop();
+        Ok(ContextEvents { current, next, recent: self.read_events(org, recent)?, upcoming })
+    }
+}
+
+impl SqliteStore {
+    fn read_events(&self, org: OrgId, rows: Vec<EventRow>) -> Result<Vec<Event>, StoreError> {
+        rows.into_iter().map(|row| row.read(org, self.cipher.as_ref())).collect()
+    }
+
+    async fn events_of_calendar(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        filter: Filter,
+        page: Page,
+    ) -> Result<Listed<EventRow>, StoreError> {
+        let (org_id, calendar_id) = (org.uuid(), calendar.uuid());
+        let mut snapshot = self.snapshot().await?;
+        let data = sqlx::query_as!(
+            EventRow,
+            "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
+                created_at, updated_at
+             from events
+             where org_id = ?1 and calendar_id = ?2 and deleted_at is null
+                and start_at >= ?3 and start_at < ?4 and (?5 is null or status = ?5) and (?6 is null or source = ?6)
+                and exists (select 1 from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                    where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
+                        and (c.agent_id is null or a.status <> 'decommissioned'))
+             order by start_at, id limit ?7 offset ?8",
+            org_id,
+            calendar_id,
+            filter.from,
+            filter.to,
+            filter.status,
+            filter.source,
+            page.limit,
+            page.offset
+        )
+        .fetch_all(&mut *snapshot)
+        .await
+        .map_err(store_error)?;
+        let total = match page.total_if_known(data.len()) {
+            Some(total) => total,
+            None => sqlx::query_scalar!(
+                "select count(*) from events
+                 where org_id = ?1 and calendar_id = ?2 and deleted_at is null
+                    and start_at >= ?3 and start_at < ?4
+                    and (?5 is null or status = ?5) and (?6 is null or source = ?6)
+                    and exists (select 1 from calendars c
+                        left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                        where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
+                            and (c.agent_id is null or a.status <> 'decommissioned'))",
+                org_id,
+                calendar_id,
+                filter.from,
+                filter.to,
+                filter.status,
+                filter.source
+            )
+            .fetch_one(&mut *snapshot)
+            .await
+            .map(count)
+            .map_err(store_error)?,
+        };
+        Ok(Listed { data, total })
+    }
+
+    async fn events_of_agent(
+        &self,
+        org: OrgId,
+        agent: AgentId,
+        filter: Filter,
+        page: Page,
+    ) -> Result<Listed<EventRow>, StoreError> {
+        let (org_id, agent_id) = (org.uuid(), agent.uuid());
+        let mut snapshot = self.snapshot().await?;
+        // The page is chosen on the index of starts alone; only its rows are read.
+        let data = sqlx::query_as!(
+            EventRow,
+            "select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
+                e.version, e.created_at, e.updated_at
+             from (select o.rowid as place, o.start_at, o.id
+                    from calendars c cross join events o on o.org_id = ?1 and o.calendar_id = c.id
+                    where c.org_id = ?1 and c.agent_id = ?2 and c.deleted_at is null and o.deleted_at is null
+                        and o.start_at >= ?3 and o.start_at < ?4
+                        and (?5 is null or o.status = ?5) and (?6 is null or o.source = ?6)
+                        and exists (select 1 from agents a
+                            where a.org_id = ?1 and a.id = ?2 and a.status <> 'decommissioned')
+                    order by o.start_at, o.id limit ?7 offset ?8) page
+                cross join events e on e.rowid = page.place
+             order by page.start_at, page.id",
+            org_id,
+            agent_id,
+            filter.from,
+            filter.to,
+            filter.status,
+            filter.source,
+            page.limit,
+            page.offset
+        )
+        .fetch_all(&mut *snapshot)
+        .await
+        .map_err(store_error)?;
+        let total = match page.total_if_known(data.len()) {
+            Some(total) => total,
+            None => sqlx::query_scalar!(
+                "select count(*) from calendars c cross join events o on o.org_id = ?1 and o.calendar_id = c.id
+                 where c.org_id = ?1 and c.agent_id = ?2 and c.deleted_at is null and o.deleted_at is null
+                    and o.start_at >= ?3 and o.start_at < ?4
+                    and (?5 is null or o.status = ?5) and (?6 is null or o.source = ?6)
+                    and exists (select 1 from agents a
+                        where a.org_id = ?1 and a.id = ?2 and a.status <> 'decommissioned')",
+                org_id,
+                agent_id,
+                filter.from,
+                filter.to,
+                filter.status,
+                filter.source
+            )
+            .fetch_one(&mut *snapshot)
+            .await
+            .map(count)
+            .map_err(store_error)?,
+        };
+        Ok(Listed { data, total })
+    }
+}

@@ -1,0 +1,16 @@
+//! The ports that read. All of it goes through the read-only connections, which never wait for the
+//! writer.
+
+mod agents;
+mod answers;
+mod busy;
+mod calendars;
+mod events;
+mod organizations;
+mod principals;
+mod readiness;
+
+/// A count as SQLite returns it.
+pub(crate) fn count(counted: i64) -> u64 {
+    u64::try_from(counted).unwrap_or(0)
+}

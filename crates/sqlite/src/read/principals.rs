@@ -1,0 +1,33 @@
+//! Whom a key speaks for.
+
+use async_trait::async_trait;
+use kalends_accounts::{KeyHash, Principal, ports::Principals};
+use kalends_kernel::StoreError;
+
+use crate::{SqliteStore, error::store_error, rows::principal::PrincipalRow};
+
+#[async_trait]
+impl Principals for SqliteStore {
+    async fn find_principal(&self, hash: KeyHash) -> Result<Option<Principal>, StoreError> {
+        let hash = hash.0.as_slice();
+        sqlx::query_as!(
+            PrincipalRow,
+            "select k.id, k.org_id, k.prefix, o.plan, o.limit_overrides, o.waitlisted_at, o.accepted_terms
+             from api_keys k join organizations o on o.id = k.org_id
+             where k.hash = ?1 and k.revoked_at is null",
+            hash
+        )
+        .fetch_optional(self.readers())
+        .await
+        .map_err(store_error)?
+        .map(PrincipalRow::read)
+        .transpose()
+    }
+
+    async fn principals_epoch(&self) -> Result<i64, StoreError> {
+        sqlx::query_scalar!("select epoch from principals_epoch where one = 1")
+            .fetch_one(self.readers())
+            .await
+            .map_err(store_error)
+    }
+}

@@ -1,0 +1,19 @@
+//! Whether the database answers.
+
+use async_trait::async_trait;
+use kalends_app::ports::Readiness;
+use kalends_kernel::StoreError;
+
+use crate::{SqliteStore, error::store_error};
+
+#[async_trait]
+impl Readiness for SqliteStore {
+    async fn ready(&self) -> Result<(), StoreError> {
+        // Reads a table, so that the file itself is touched.
+        sqlx::query_scalar!("select epoch from principals_epoch where one = 1")
+            .fetch_one(self.readers())
+            .await
+            .map(|_| ())
+            .map_err(store_error)
+    }
+}

@@ -1,0 +1,200 @@
+//! Sealing stored fields anew after the data key has been changed.
+
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use kalends_app::ports::{FieldCipher, Place, Reseal};
+use kalends_kernel::StoreError;
+use uuid::Uuid;
+
+use crate::{
+    SqliteStore,
+    error::store_error,
+    json,
+    rows::{Row, answer::body_place},
+};
+
+/// The tables that hold sealed fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Table {
+    Events,
+    Outbox,
+    Answers,
+}
+
+/// Where the search left off, so that a long table is not read from its beginning each time. A hint:
+/// "nothing is left" is only said after a search of everything.
+#[derive(Default)]
+pub(crate) struct Progress(Mutex<[i64; 3]>);
+
+/// A value that the present writing key has not sealed.
+struct OldRow {
+    place: i64,
+    id: Vec<u8>,
+    sealed: String,
+}
+
+impl Table {
+    const ALL: [Self; 3] = [Self::Events, Self::Outbox, Self::Answers];
+
+    fn place(self, id: &[u8]) -> Result<Place, StoreError> {
+        let (table, column) = match self {
+            Self::Events => ("events", "content"),
+            Self::Outbox => ("outbox", "payload"),
+            Self::Answers => {
+                let row = Row { table: "idempotent_answers", id: &"a stored answer" };
+                return Ok(body_place(&row.digest("scope", id)?));
+            }
+        };
+        Ok(Place { table, column, id: crate::rows::row_id(table, "id", id)? })
+    }
+}
+
+impl Progress {
+    fn of(&self, table: Table) -> i64 {
+        self.0.lock().map_or(0, |places| places[table as usize])
+    }
+
+    fn set(&self, table: Table, place: i64) {
+        if let Ok(mut places) = self.0.lock() {
+            places[table as usize] = place;
+        }
+    }
+}
+
+#[async_trait]
+impl Reseal for SqliteStore {
+    async fn reseal(&self, limit: u32) -> Result<u64, StoreError> {
+        let prefix = self.cipher.writing_prefix();
+        for table in Table::ALL {
+            let mut old = self.sealed_otherwise(table, &prefix, self.resealed.of(table), limit).await?;
+            if old.is_empty() {
+                old = self.sealed_otherwise(table, &prefix, i64::MIN, limit).await?;
+            }
+            let Some(last) = old.last() else { continue };
+            self.resealed.set(table, last.place);
+            return self.seal_anew(table, &old).await;
+        }
+        Ok(0)
+    }
+}
+
+impl SqliteStore {
+    /// Seals the values anew that open. One that does not is an error, told after the others are
+    /// written, so that it delays nothing but is not taken for done either.
+    async fn seal_anew(&self, table: Table, old: &[OldRow]) -> Result<u64, StoreError> {
+        let (mut renewed, mut unopened) = (Vec::with_capacity(old.len()), None);
+        for row in old {
+            match renew(table, row, self.cipher.as_ref()) {
+                Ok(sealed) => renewed.push((row.place, row.sealed.as_str(), sealed)),
+                Err(error) => unopened = Some(error),
+            }
+        }
+        self.replace(table, &json::rows(&renewed).map_err(store_error)?).await?;
+        unopened.map_or_else(|| Ok(old.len() as u64), Err)
+    }
+
+    async fn sealed_otherwise(
+        &self,
+        table: Table,
+        prefix: &str,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<OldRow>, StoreError> {
+        match table {
+            Table::Events => {
+                sqlx::query_as!(
+                    OldRow,
+                    r#"select rowid as "place!", id, content as sealed from events
+                     where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#,
+                    prefix,
+                    after,
+                    limit
+                )
+                .fetch_all(self.readers())
+                .await
+            }
+            Table::Outbox => {
+                sqlx::query_as!(
+                    OldRow,
+                    r#"select rowid as "place!", id, payload as sealed from outbox
+                     where rowid > ?2 and substr(payload, 1, length(?1)) <> ?1 order by rowid limit ?3"#,
+                    prefix,
+                    after,
+                    limit
+                )
+                .fetch_all(self.readers())
+                .await
+            }
+            Table::Answers => {
+                sqlx::query_as!(
+                    OldRow,
+                    r#"select rowid as "place!", scope as id, body as "sealed!" from idempotent_answers
+                     where rowid > ?2 and substr(body, 1, length(?1)) <> ?1 order by rowid limit ?3"#,
+                    prefix,
+                    after,
+                    limit
+                )
+                .fetch_all(self.readers())
+                .await
+            }
+        }
+        .map_err(store_error)
+    }
+
+    /// Puts new values in the place of old ones that nobody has changed meanwhile. No nonce is used
+    /// twice, so an equal text is the same value.
+    async fn replace(&self, table: Table, rows: &str) -> Result<(), StoreError> {
+        let mut writing = self.database.writer.take().await?;
+        let replaced = match table {
+            Table::Events => {
+                sqlx::query!(
+                    "update events set content = renewed.value ->> 2 from json_each(?1) renewed
+                     where events.rowid = (renewed.value ->> 0) and events.content = (renewed.value ->> 1)",
+                    rows
+                )
+                .execute(&mut writing.connection)
+                .await
+            }
+            Table::Outbox => {
+                sqlx::query!(
+                    "update outbox set payload = renewed.value ->> 2 from json_each(?1) renewed
+                     where outbox.rowid = (renewed.value ->> 0) and outbox.payload = (renewed.value ->> 1)",
+                    rows
+                )
+                .execute(&mut writing.connection)
+                .await
+            }
+            Table::Answers => {
+                sqlx::query!(
+                    "update idempotent_answers set body = renewed.value ->> 2 from json_each(?1) renewed
+                     where idempotent_answers.rowid = (renewed.value ->> 0)
+                        and idempotent_answers.body = (renewed.value ->> 1)",
+                    rows
+                )
+                .execute(&mut writing.connection)
+                .await
+            }
+        };
+        // A statement of its own either is committed or leaves nothing behind.
+        writing.hand_back();
+        replaced.map(|_| ()).map_err(store_error)
+    }
+}
+
+fn renew(table: Table, row: &OldRow, cipher: &dyn FieldCipher) -> Result<String, StoreError> {
+    let place = table.place(&row.id)?;
+    let plain = cipher
+        .open(place, &row.sealed)
+        .map_err(|error| StoreError::corrupt(place.table, place.column, shown(table, place.id), error))?;
+    Ok(cipher.seal(place, &plain))
+}
+
+/// The identifier of a row as the rest of the program shows it.
+fn shown(table: Table, id: Uuid) -> String {
+    match table {
+        Table::Events => kalends_kernel::EventId::from_uuid(id).to_string(),
+        Table::Outbox => kalends_kernel::MessageId::from_uuid(id).to_string(),
+        Table::Answers => id.simple().to_string(),
+    }
+}

@@ -1,0 +1,70 @@
+//! A row of `calendars`.
+
+use kalends_calendars::{AgentActivity, Calendar, Provider, ports::BusySource};
+use kalends_kernel::{AgentId, CalendarId, Instant, Metadata, OrgId, Revision, StoreError, Version};
+
+use super::{Row, row_id};
+
+pub(crate) struct CalendarRow {
+    pub(crate) id: Vec<u8>,
+    pub(crate) agent_id: Option<Vec<u8>>,
+    pub(crate) name: String,
+    pub(crate) timezone: String,
+    pub(crate) metadata: String,
+    pub(crate) external_id: Option<String>,
+    pub(crate) provider: Option<String>,
+    pub(crate) agent_status: String,
+    pub(crate) default_reminders: Option<String>,
+    pub(crate) feed_token: String,
+    pub(crate) revision: i64,
+    pub(crate) version: i64,
+    pub(crate) created_at: i64,
+    pub(crate) updated_at: i64,
+}
+
+impl CalendarRow {
+    /// The calendar, which is in sight and thus not deleted.
+    pub(crate) fn read(self, org: OrgId) -> Result<Calendar, StoreError> {
+        let id = CalendarId::from_uuid(row_id("calendars", "id", &self.id)?);
+        let row = Row { table: "calendars", id: &id };
+        let provider = self.provider.as_deref().map(|name| row.named("provider", Provider::from_name, name));
+        Ok(Calendar {
+            id,
+            org,
+            agent: owner(row, self.agent_id.as_deref())?,
+            name: self.name,
+            zone: row.read("timezone", self.timezone.parse())?,
+            metadata: row.read("metadata", Metadata::from_json(&self.metadata))?,
+            external_id: self.external_id,
+            provider: provider.transpose()?,
+            activity: row.named("agent_status", AgentActivity::from_name, &self.agent_status)?,
+            default_reminders: row.reminders("default_reminders", self.default_reminders.as_deref())?,
+            feed_token: self.feed_token,
+            revision: Revision(self.revision),
+            version: Version(self.version),
+            created_at: Instant::from_micros(self.created_at),
+            updated_at: Instant::from_micros(self.updated_at),
+            deleted_at: None,
+        })
+    }
+}
+
+/// What a source of busy times needs of a calendar's row.
+pub(crate) struct BusySourceRow {
+    pub(crate) id: Vec<u8>,
+    pub(crate) agent_id: Option<Vec<u8>>,
+    pub(crate) revision: i64,
+}
+
+impl BusySourceRow {
+    pub(crate) fn read(self) -> Result<BusySource, StoreError> {
+        let calendar = CalendarId::from_uuid(row_id("calendars", "id", &self.id)?);
+        let row = Row { table: "calendars", id: &calendar };
+        let agent = owner(row, self.agent_id.as_deref())?;
+        Ok(BusySource { agent, calendar, revision: Revision(self.revision) })
+    }
+}
+
+fn owner(row: Row<'_>, agent: Option<&[u8]>) -> Result<Option<AgentId>, StoreError> {
+    agent.map(|bytes| row.uuid("agent_id", bytes).map(AgentId::from_uuid)).transpose()
+}

@@ -1,0 +1,35 @@
+//! The store itself: what its ports share.
+
+use std::sync::Arc;
+
+use kalends_app::{CommitQueue, ports::FieldCipher};
+use kalends_kernel::StoreError;
+use sqlx::{Sqlite, SqlitePool, Transaction};
+
+use crate::{Database, commit::BatchWriter, error::store_error, reseal::Progress};
+
+/// The ports of the use cases on a SQLite database.
+pub struct SqliteStore {
+    pub(crate) database: Database,
+    pub(crate) cipher: Arc<dyn FieldCipher>,
+    pub(crate) queue: CommitQueue,
+    pub(crate) resealed: Progress,
+}
+
+impl SqliteStore {
+    /// A store on `database`, whose sealed fields `cipher` seals and opens. Starts the task that
+    /// commits, and so needs a runtime; the task ends with the store.
+    pub fn new(database: Database, cipher: Arc<dyn FieldCipher>) -> Self {
+        let queue = CommitQueue::spawn(BatchWriter::new(Arc::clone(&database.writer), Arc::clone(&cipher)));
+        Self { database, cipher, queue, resealed: Progress::default() }
+    }
+
+    pub(crate) fn readers(&self) -> &SqlitePool {
+        &self.database.readers
+    }
+
+    /// A transaction whose statements all see what the first of them saw.
+    pub(crate) async fn snapshot(&self) -> Result<Transaction<'_, Sqlite>, StoreError> {
+        self.database.readers.begin().await.map_err(store_error)
+    }
+}

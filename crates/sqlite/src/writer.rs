@@ -1,0 +1,55 @@
+//! The one connection that writes.
+
+use kalends_kernel::StoreError;
+use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
+use tokio::sync::{Mutex, MutexGuard};
+
+use crate::error::store_error;
+
+/// Lends the writing connection to one user at a time, in the order of asking.
+///
+/// A user that fails, panics or is dropped half-way does not hand its connection back: it is closed,
+/// which rolls its transaction back, and the next user gets a new one.
+pub(crate) struct Writer {
+    options: SqliteConnectOptions,
+    idle: Mutex<Option<SqliteConnection>>,
+}
+
+/// The writing connection while it is lent.
+pub(crate) struct Writing<'a> {
+    place: MutexGuard<'a, Option<SqliteConnection>>,
+    pub(crate) connection: SqliteConnection,
+}
+
+impl Writer {
+    pub(crate) fn new(options: SqliteConnectOptions, connection: SqliteConnection) -> Self {
+        Self { options, idle: Mutex::new(Some(connection)) }
+    }
+
+    /// Waits until nobody else of this process writes.
+    pub(crate) async fn take(&self) -> Result<Writing<'_>, StoreError> {
+        let mut place = self.idle.lock().await;
+        let connection = match place.take() {
+            Some(connection) => connection,
+            None => self.options.connect().await.map_err(store_error)?,
+        };
+        Ok(Writing { place, connection })
+    }
+}
+
+impl Writing<'_> {
+    /// Hands the connection back, no transaction being open.
+    pub(crate) fn hand_back(self) {
+        let Self { mut place, connection } = self;
+        *place = Some(connection);
+    }
+
+    /// Closes the connection, and waits for it, so that the file is unlocked afterwards.
+    pub(crate) async fn close(self) {
+        let Self { place, connection } = self;
+        if let Err(error) = connection.close().await {
+            tracing::debug!(%error, "the writing connection did not close cleanly");
+        }
+        drop(place);
+    }
+}

@@ -1,0 +1,218 @@
+//! What every store must do, as tests.
+//!
+//! A store's crate runs the suite from a file in its `tests` directory:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use kalends_testkit::{MemoryStore, conformance::StoreUnderTest};
+//!
+//! async fn empty_store() -> StoreUnderTest {
+//!     let store = MemoryStore::new();
+//!     StoreUnderTest { store: Arc::new(store.clone()), inspect: Arc::new(store), guard: Box::new(()) }
+//! }
+//!
+//! kalends_testkit::conformance_suite!(empty_store);
+//! # fn main() {}
+//! ```
+//!
+//! Each case gets a store of its own, empty but for its schema. [`CASES`] lists them.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "the cases are tests, and fail by panicking"
+)]
+
+mod samples;
+mod scene;
+
+pub mod accounts;
+pub mod agents;
+pub mod answers;
+pub mod busy;
+pub mod calendars;
+pub mod commit;
+pub mod context;
+pub mod events;
+pub mod limits;
+pub mod races;
+
+use std::{any::Any, fmt, sync::Arc};
+
+use kalends_app::ports::Store;
+
+use crate::Inspect;
+
+/// A store and what a case needs beside it.
+pub struct StoreUnderTest {
+    /// The store, holding nothing.
+    pub store: Arc<dyn Store>,
+    /// A look behind its ports.
+    pub inspect: Arc<dyn Inspect>,
+    /// What lives as long as the case: a temporary directory, or what drops the database.
+    pub guard: Box<dyn Any + Send + Sync>,
+}
+
+impl fmt::Debug for StoreUnderTest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoreUnderTest").finish_non_exhaustive()
+    }
+}
+
+/// The one list of cases. Hands it to the macro `$then` of this crate, after `$arguments`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! conformance_cases {
+    ($then:ident($($arguments:tt)*)) => {
+        $crate::$then! {
+            ($($arguments)*)
+            accounts {
+                organizations_come_back_as_they_were,
+                organizations_are_listed_by_creation,
+                unknown_accounts_are_absent,
+                organizations_are_updated_under_their_version,
+                an_address_belongs_to_one_organization,
+                keys_are_found_by_their_hash,
+                principals_follow_their_organization,
+                the_epoch_rises_with_organizations,
+                codes_are_replaced_under_their_version,
+                a_sign_up_is_one_change_set,
+                acceptances_are_recorded_each_time,
+            }
+            agents {
+                agents_come_back_as_they_were,
+                agents_are_updated_under_their_version,
+                decommissioned_agents_stay_readable,
+                agents_are_listed_by_filter,
+                agents_are_listed_by_creation_in_pages,
+                agents_of_other_organizations_are_absent,
+            }
+            calendars {
+                calendars_come_back_as_they_were,
+                calendars_are_updated_under_their_version,
+                an_update_leaves_the_revision_alone,
+                calendars_are_listed_by_owner,
+                calendars_are_listed_by_creation_in_pages,
+                calendars_of_other_organizations_are_absent,
+                calendars_need_a_living_agent,
+                a_deleted_calendar_is_out_of_sight,
+                a_decommissioned_agent_s_calendars_are_out_of_sight,
+                feed_tokens_are_unique,
+            }
+            events {
+                events_come_back_as_they_were,
+                events_are_found_with_their_owner,
+                events_are_updated_under_their_version,
+                a_deleted_event_is_out_of_sight,
+                events_of_other_organizations_are_absent,
+                events_are_listed_by_start_in_pages,
+                events_are_listed_by_scope,
+                events_are_listed_by_filter,
+                scheduling_raises_the_revision_once_a_change_set,
+            }
+            context {
+                nothing_is_around_on_an_empty_calendar,
+                the_present_is_half_open,
+                the_current_event_began_last,
+                the_next_event_starts_soonest,
+                recent_events_ended_last,
+                upcoming_events_start_within_a_day,
+                only_what_takes_place_is_around,
+            }
+            busy {
+                blocking_spans_overlap_the_window,
+                long_events_block,
+                the_status_decides_what_blocks,
+                blocking_spans_follow_changes,
+                busy_times_of_other_organizations_are_absent,
+                sources_of_several_agents_come_at_once,
+                blocking_spans_have_no_page,
+            }
+            commit {
+                the_store_is_ready,
+                an_empty_change_set_is_applied,
+                messages_come_back_as_they_were,
+                audit_entries_come_back_as_they_were,
+                nothing_is_written_where_an_update_is_stale,
+                nothing_is_written_where_the_ground_has_gone,
+                nothing_is_written_where_a_limit_is_reached,
+                nothing_is_written_where_something_exists,
+                the_revision_guard_looks_before_the_change,
+                a_change_set_may_span_calendars,
+            }
+            limits {
+                charges_reach_the_limit_and_never_pass_it,
+                unlimited_use_is_counted,
+                use_is_counted_apart,
+                several_metrics_are_charged_together,
+                charges_of_one_metric_add_up,
+                at_most_so_many_agents_exist,
+                at_most_so_many_calendars_are_in_sight,
+                what_exists_is_counted_after_the_change,
+            }
+            answers {
+                answers_come_back_as_they_were,
+                an_answer_is_kept_until_it_expires,
+                a_request_is_answered_once,
+                an_expired_answer_is_replaced,
+            }
+            races {
+                one_wins_a_revision,
+                losers_of_a_revision_try_again,
+                unguarded_events_are_all_created,
+                one_takes_the_last_use,
+                one_takes_the_last_place,
+                no_update_of_an_event_is_lost,
+                no_attempt_at_a_code_is_lost,
+                opposite_orders_do_not_deadlock,
+                opposite_additions_are_all_applied,
+                identical_requests_are_applied_once,
+                one_gets_the_address,
+                nothing_outlives_its_agent,
+                nothing_outlives_its_calendar,
+                outcomes_in_a_crowd_stay_apart,
+                readers_see_whole_change_sets,
+            }
+        }
+    };
+}
+
+/// Expands to one test for each case of the [`conformance`](crate::conformance) suite, in a module
+/// for each group. The argument is the path of an async function without arguments that returns a
+/// fresh [`StoreUnderTest`](crate::conformance::StoreUnderTest); the crate needs tokio with its
+/// features `macros` and `rt-multi-thread`.
+#[macro_export]
+macro_rules! conformance_suite {
+    ($make_store:path) => {
+        $crate::conformance_cases! { conformance_tests($make_store) }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! conformance_tests {
+    (($make_store:path) $($group:ident { $($case:ident,)* })*) => {$(
+        mod $group {
+            use super::*;
+            $(
+                #[::tokio::test(flavor = "multi_thread", worker_threads = 4)]
+                async fn $case() {
+                    let store: $crate::conformance::StoreUnderTest = $make_store().await;
+                    $crate::conformance::$group::$case(&store).await;
+                }
+            )*
+        }
+    )*};
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! conformance_names {
+    (() $($group:ident { $($case:ident,)* })*) => {
+        &[$($((stringify!($group), stringify!($case)),)*)*]
+    };
+}
+
+/// Group and name of every case.
+pub const CASES: &[(&str, &str)] = conformance_cases! { conformance_names() };

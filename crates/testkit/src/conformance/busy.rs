@@ -1,0 +1,186 @@
+//! What blocks time.
+
+use kalends_calendars::{Calendar, Event, EventSource, EventStatus, Times, ports::BusySource};
+use kalends_kernel::{AgentId, Elapsed, Instant, Revision, Span};
+
+use super::{
+    StoreUnderTest,
+    scene::{Scene, hours, micros, minutes},
+};
+use crate::fixtures::Compose;
+
+/// The revision and the spans, checked to be in order and then brought into the one that breaks ties.
+async fn blocking(scene: &Scene, calendar: &Calendar, window: Span) -> (Revision, Vec<Span>) {
+    let found = scene.store.blocking_spans(scene.org, calendar.id, window).await.unwrap();
+    let (revision, mut spans) = found.expect("the calendar is in sight");
+    assert!(spans.is_sorted_by_key(|span| span.start()), "ordered by start: {spans:?}");
+    spans.sort();
+    (revision, spans)
+}
+
+/// A span blocks where it shares an instant with the window, and is told whole.
+pub async fn blocking_spans_overlap_the_window(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let window = hours(10, 12);
+    let (from, to) = (10 * 3_600_000_000, 12 * 3_600_000_000);
+    let inside = [
+        window,
+        hours(10, 11),
+        hours(11, 12),
+        hours(9, 13),
+        minutes(630, 631),
+        micros(from - 5, from + 1),
+        micros(to - 1, to + 5),
+        micros(from, from + 1),
+    ];
+    let outside = [hours(9, 10), hours(12, 13), micros(from - 1, from), micros(to, to + 1), hours(1, 2), hours(30, 31)];
+
+    for (span, blocks) in inside.map(|span| (span, true)).into_iter().chain(outside.map(|span| (span, false))) {
+        let calendar = scene.shared_calendar().await;
+        scene.event(&calendar, span).await;
+        let expected = if blocks { vec![span] } else { vec![] };
+        assert_eq!(blocking(&scene, &calendar, window).await, (Revision(1), expected), "{span:?}");
+    }
+
+    let together = scene.shared_calendar().await;
+    for span in inside.iter().rev().chain(&outside) {
+        scene.event(&together, *span).await;
+    }
+    let mut expected = inside.to_vec();
+    expected.sort();
+    let raised = Revision((inside.len() + outside.len()).try_into().unwrap());
+    assert_eq!(blocking(&scene, &together, window).await, (raised, expected));
+}
+
+/// Events that began long before the window, or last for years, block it too.
+pub async fn long_events_block(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.shared_calendar().await;
+    let years = 24 * 365 * 20;
+    let long = [
+        Span::new(Instant::EARLIEST, Instant::HORIZON).unwrap(),
+        hours(-years, 11),
+        hours(-years, years),
+        hours(11, years),
+        hours(-24 * 400, 24 * 400),
+    ];
+    for span in long.into_iter().chain([hours(-years, 10), hours(12, years)]) {
+        scene.event(&calendar, span).await;
+    }
+    // Many short ones around, so that a bound on how far a read looks back would show.
+    for hour in 0..10 {
+        scene.event(&calendar, hours(hour, hour + 1)).await;
+    }
+    let mut expected = long.to_vec();
+    expected.sort();
+    assert_eq!(blocking(&scene, &calendar, hours(10, 12)).await.1, expected);
+}
+
+/// Confirmed and tentative events block, imported ones too; cancelled ones do not.
+pub async fn the_status_decides_what_blocks(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let statuses = [(EventStatus::Confirmed, true), (EventStatus::Tentative, true), (EventStatus::Cancelled, false)];
+    for (status, blocks) in statuses {
+        for source in EventSource::ALL {
+            let calendar = scene.shared_calendar().await;
+            let event = Event { status, source: *source, ..scene.make.event(&calendar, hours(1, 2)) };
+            scene.commit(scene.changes().create(&event)).await;
+            let expected = if blocks { vec![hours(1, 2)] } else { vec![] };
+            assert_eq!(blocking(&scene, &calendar, hours(0, 9)).await, (Revision(1), expected), "{status:?}");
+        }
+    }
+}
+
+/// What blocks follows every change: moving, cancelling, confirming again, deleting.
+pub async fn blocking_spans_follow_changes(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (calendar, other) = (scene.shared_calendar().await, scene.shared_calendar().await);
+    scene.event(&other, hours(1, 2)).await;
+    let mut event = scene.event(&calendar, hours(1, 2)).await;
+    let moved = Times { span: hours(3, 4), all_day: true };
+    let steps: [(Event, Vec<Span>); 4] = [
+        (Event { times: moved, ..event.clone() }, vec![hours(3, 4)]),
+        (Event { status: EventStatus::Cancelled, times: moved, ..event.clone() }, vec![]),
+        (Event { status: EventStatus::Tentative, ..event.clone() }, vec![hours(1, 2)]),
+        (Event { deleted_at: Some(scene.make.tick()), ..event.clone() }, vec![]),
+    ];
+    let mut revision = Revision(1);
+    for (next, expected) in steps {
+        let next = Event { version: event.version.next(), ..next };
+        scene.commit(scene.changes().update(&next, event.version)).await;
+        revision.0 += 1;
+        assert_eq!(blocking(&scene, &calendar, hours(0, 9)).await, (revision, expected));
+        event = next;
+    }
+    assert_eq!(blocking(&scene, &other, hours(0, 9)).await, (Revision(1), vec![hours(1, 2)]));
+}
+
+/// Another organization's calendar, and an unknown one, are out of sight.
+pub async fn busy_times_of_other_organizations_are_absent(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    let calendar = scene.calendar(&agent).await;
+    scene.event(&calendar, hours(1, 2)).await;
+    let other = scene.other_organization().await;
+    let unknown = scene.make.calendar(&agent);
+    for (org, id) in [(other.org, calendar.id), (scene.org, unknown.id)] {
+        assert_eq!(scene.store.blocking_spans(org, id, hours(0, 9)).await.unwrap(), None);
+        assert_eq!(scene.store.source_of_calendar(org, id).await.unwrap(), None);
+    }
+    assert_eq!(other.store.sources_of_agents(other.org, &[agent.id]).await.unwrap(), []);
+}
+
+/// The sources of several agents come at once, each calendar once, with its owner and revision.
+pub async fn sources_of_several_agents_come_at_once(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (ada, bob, idle) = (scene.agent().await, scene.agent().await, scene.agent().await);
+    let gone = scene.agent().await;
+    let (first, second) = (scene.calendar(&ada).await, scene.calendar(&ada).await);
+    let (theirs, shared) = (scene.calendar(&bob).await, scene.shared_calendar().await);
+    let (deleted, lost) = (scene.calendar(&bob).await, scene.calendar(&gone).await);
+    scene.event(&second, hours(1, 2)).await;
+    scene.event(&second, hours(1, 2)).await;
+    scene.event(&lost, hours(1, 2)).await;
+    scene.delete(&deleted).await;
+    scene.decommission(&gone).await;
+    let unknown = AgentId::new(scene.make.tick(), &scene.make.entropy);
+
+    let source = |calendar: &Calendar, revision| BusySource {
+        agent: calendar.agent,
+        calendar: calendar.id,
+        revision: Revision(revision),
+    };
+    let of_ada = [source(&first, 0), source(&second, 2)];
+    let of_bob = [source(&theirs, 0)];
+    let all = [of_ada[0], of_ada[1], of_bob[0]];
+    for (asked, expected) in [
+        (vec![], &[] as &[BusySource]),
+        (vec![ada.id], &of_ada),
+        (vec![bob.id], &of_bob),
+        (vec![idle.id, unknown], &[]),
+        (vec![gone.id], &[]),
+        (vec![ada.id, bob.id], &all),
+        (vec![bob.id, unknown, gone.id, ada.id, idle.id, bob.id], &all),
+    ] {
+        let mut sources = scene.store.sources_of_agents(scene.org, &asked).await.unwrap();
+        sources.sort_by_key(|source| source.calendar);
+        assert_eq!(sources, expected);
+    }
+    for expected in [source(&second, 2), source(&shared, 0)] {
+        let found = scene.store.source_of_calendar(scene.org, expected.calendar).await.unwrap();
+        assert_eq!(found, Some(expected));
+    }
+}
+
+/// A window and a calendar may hold more than a page of a list does.
+pub async fn blocking_spans_have_no_page(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.shared_calendar().await;
+    let spans: Vec<Span> = (0..500).map(|minute| minutes(minute, minute + 1)).collect();
+    let changes =
+        spans.iter().fold(scene.changes(), |changes, span| changes.create(&scene.make.event(&calendar, *span)));
+    scene.commit(changes).await;
+    assert_eq!(blocking(&scene, &calendar, hours(0, 24)).await, (Revision(1), spans.clone()));
+    let later = Span::new(spans[250].start() + Elapsed::seconds(30), spans[499].end()).unwrap();
+    assert_eq!(blocking(&scene, &calendar, later).await, (Revision(1), spans[250..].to_vec()));
+}

@@ -1,0 +1,293 @@
+//! Events.
+
+use kalends_app::ports::CommitError;
+use kalends_calendars::{
+    Event, EventPatch, EventSource, EventStatus, Patch, Times,
+    ports::{EventFilter, EventScope, OwnedEvent},
+};
+use kalends_kernel::{Elapsed, EventId, Instant, Metadata, Page, Revision, Span, Version, Zone};
+
+use super::{
+    StoreUnderTest,
+    samples::{TRICKY, largest_metadata, reminders, rich_metadata},
+    scene::{Scene, WHOLE, assert_refused, hours, micros},
+};
+use crate::fixtures::{Compose, at, span};
+
+/// Every field survives, empty and full, with every value of the enumerations and at the ends of time.
+pub async fn events_come_back_as_they_were(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.shared_calendar().await;
+    let plain = || scene.make.event(&calendar, hours(1, 2));
+    let all_day = span("2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z");
+    let mut made = vec![
+        plain(),
+        Event {
+            title: TRICKY.into(),
+            description: Some(format!("{TRICKY}\r\n\u{1}")),
+            metadata: rich_metadata(),
+            version: Version(41),
+            updated_at: at("2099-12-31T23:59:59.999999Z"),
+            ..plain()
+        },
+        Event {
+            title: "診".repeat(500),
+            description: Some("🐎".repeat(20_000)),
+            metadata: largest_metadata(),
+            ..plain()
+        },
+        Event { description: Some(String::new()), ..plain() },
+        Event { times: Times { span: all_day, all_day: true }, ..plain() },
+    ];
+    made.extend(EventStatus::ALL.iter().map(|status| Event { status: *status, ..plain() }));
+    made.extend(EventSource::ALL.iter().map(|source| Event { source: *source, ..plain() }));
+    made.extend(reminders().map(|reminders| Event { reminders, ..plain() }));
+    for span in [
+        Span::new(Instant::EARLIEST, Instant::HORIZON).unwrap(),
+        span("2099-12-31T23:59:59.999998Z", "2099-12-31T23:59:59.999999Z"),
+        micros(1, 2),
+    ] {
+        made.push(Event { times: Times { span, all_day: false }, ..plain() });
+    }
+    for event in &made {
+        scene.commit(scene.changes().create(event)).await;
+        let found = scene.store.find_event(scene.org, event.id).await.unwrap();
+        assert_eq!(found, Some(OwnedEvent { event: event.clone(), agent: None }));
+    }
+    made.sort_by_key(|event| (event.times.span.start(), event.id));
+    assert_eq!(scene.events(calendar.id).await, made);
+}
+
+/// An event is found together with the agent that owns its calendar.
+pub async fn events_are_found_with_their_owner(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    let (own, shared) = (scene.calendar(&agent).await, scene.shared_calendar().await);
+    for (calendar, owner) in [(&own, Some(agent.id)), (&shared, None)] {
+        let event = scene.event(calendar, hours(1, 2)).await;
+        let found = scene.store.find_event(scene.org, event.id).await.unwrap();
+        assert_eq!(found, Some(OwnedEvent { event, agent: owner }));
+    }
+    let unknown = EventId::new(scene.make.tick(), &scene.make.entropy);
+    assert_eq!(scene.store.find_event(scene.org, unknown).await.unwrap(), None);
+}
+
+/// An update writes every field that may change, and holds only under the version that was seen.
+pub async fn events_are_updated_under_their_version(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.shared_calendar().await;
+    let before = scene.event(&calendar, hours(1, 2)).await;
+    let [.., most_reminders] = reminders();
+    let patch = EventPatch {
+        title: Patch::Set(TRICKY.into()),
+        description: Patch::Set(Some("now described".into())),
+        status: Patch::Set(EventStatus::Tentative),
+        metadata: Patch::Set(rich_metadata()),
+        reminders: Patch::Set(most_reminders),
+        ..EventPatch::default()
+    };
+    let times = Times { span: hours(24, 48), all_day: true };
+    let after = Event { times, ..before.patched(patch, Zone::UTC, scene.make.tick()).unwrap() };
+    let changes = scene.changes().update(&after, before.version);
+    scene.commit(changes.clone()).await;
+    assert_eq!(scene.now(&after).await.as_ref(), Some(&after));
+    assert_eq!(scene.revision(&calendar).await, Revision(2));
+
+    assert_refused!(scene.try_commit(changes).await, CommitError::Stale);
+    let late = Event { title: "Late".into(), ..after.clone() };
+    assert_refused!(scene.try_commit(scene.changes().update(&late, before.version)).await, CommitError::Stale);
+    assert_eq!(scene.now(&after).await.as_ref(), Some(&after));
+    assert_eq!(scene.revision(&calendar).await, Revision(2), "what is stale raises nothing");
+
+    let cleared = Event {
+        description: None,
+        metadata: Metadata::default(),
+        reminders: None,
+        version: after.version.next(),
+        ..after.clone()
+    };
+    scene.commit(scene.changes().update(&cleared, after.version)).await;
+    assert_eq!(scene.now(&after).await, Some(cleared));
+
+    let missing = scene.make.event(&calendar, hours(3, 4));
+    assert_refused!(scene.try_commit(scene.changes().update(&missing, missing.version)).await, CommitError::Stale);
+    assert_eq!(scene.now(&missing).await, None);
+}
+
+/// A deleted event is out of sight in every read; the calendar's revision rises.
+pub async fn a_deleted_event_is_out_of_sight(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    let calendar = scene.calendar(&agent).await;
+    let (gone, stays) = (scene.event(&calendar, hours(1, 3)).await, scene.event(&calendar, hours(2, 3)).await);
+    let deleted = gone.deleted(scene.make.tick()).unwrap();
+    scene.commit(scene.changes().update(&deleted, gone.version)).await;
+
+    assert_eq!(scene.now(&gone).await, None);
+    for scope in [EventScope::Calendar(calendar.id), EventScope::Agent(agent.id)] {
+        let listed = scene.store.list_events(scene.org, scope, EventFilter::default(), WHOLE).await.unwrap();
+        assert_eq!((listed.data, listed.total), (vec![stays.clone()], 1));
+    }
+    let first_hour = scene.store.context_events(scene.org, calendar.id, hours(1, 2).start()).await.unwrap();
+    assert_eq!((first_hour.current, first_hour.next), (None, Some(stays.clone())));
+    let blocking = scene.store.blocking_spans(scene.org, calendar.id, hours(0, 9)).await.unwrap();
+    assert_eq!(blocking, Some((Revision(3), vec![stays.times.span])));
+    // Who still has the old version comes too late.
+    assert_refused!(scene.try_commit(scene.changes().update(&gone, gone.version)).await, CommitError::Stale);
+}
+
+/// An organization neither sees nor changes another's events.
+pub async fn events_of_other_organizations_are_absent(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    let calendar = scene.calendar(&agent).await;
+    let event = scene.event(&calendar, hours(1, 2)).await;
+    let other = scene.other_organization().await;
+    let own_calendar = other.shared_calendar().await;
+
+    assert_eq!(other.store.find_event(other.org, event.id).await.unwrap(), None);
+    for scope in [EventScope::Calendar(calendar.id), EventScope::Agent(agent.id)] {
+        let listed = other.store.list_events(other.org, scope, EventFilter::default(), WHOLE).await.unwrap();
+        assert_eq!((listed.data, listed.total), (vec![], 0));
+    }
+    let context = other.store.context_events(other.org, calendar.id, event.times.span.start()).await.unwrap();
+    assert_eq!(context, kalends_calendars::ContextEvents::default());
+
+    let renamed = Event { org: other.org, version: event.version.next(), ..event.clone() };
+    let moved = Event { calendar: own_calendar.id, ..renamed.clone() };
+    for stolen in [renamed, moved] {
+        assert_refused!(other.try_commit(other.changes().update(&stolen, event.version)).await, CommitError::Stale);
+    }
+    assert_eq!(scene.now(&event).await, Some(event));
+    assert_eq!(scene.revision(&calendar).await, Revision(1));
+    assert_eq!(other.revision(&own_calendar).await, Revision(0));
+}
+
+/// Lists are by start, then identifier; pages cut them without touching the total.
+pub async fn events_are_listed_by_start_in_pages(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    let calendar = scene.calendar(&agent).await;
+    let mut made: Vec<Event> =
+        [hours(3, 4), hours(1, 9), hours(2, 3), hours(1, 2), hours(1, 5), hours(0, 1), hours(8, 9)]
+            .into_iter()
+            .map(|span| scene.make.event(&calendar, span))
+            .collect();
+    for event in made.iter().rev() {
+        scene.commit(scene.changes().create(event)).await;
+    }
+    made.sort_by_key(|event| (event.times.span.start(), event.id));
+    for scope in [EventScope::Calendar(calendar.id), EventScope::Agent(agent.id)] {
+        for page in [
+            WHOLE,
+            Page { limit: 1, offset: 0 },
+            Page { limit: 3, offset: 2 },
+            Page { limit: 7, offset: 0 },
+            Page { limit: 5, offset: 5 },
+            Page { limit: 50, offset: 7 },
+            Page { limit: 50, offset: u32::MAX },
+        ] {
+            let listed = scene.store.list_events(scene.org, scope, EventFilter::default(), page).await.unwrap();
+            let expected: Vec<Event> =
+                made.iter().skip(page.offset as usize).take(page.limit as usize).cloned().collect();
+            assert_eq!((listed.data, listed.total), (expected, 7), "{scope:?} {page:?}");
+        }
+    }
+}
+
+/// A scope is one calendar, or all calendars of one agent.
+pub async fn events_are_listed_by_scope(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (ada, bob, idle) = (scene.agent().await, scene.agent().await, scene.agent().await);
+    let (first, second) = (scene.calendar(&ada).await, scene.calendar(&ada).await);
+    let (theirs, shared) = (scene.calendar(&bob).await, scene.shared_calendar().await);
+    let late = scene.event(&first, hours(5, 6)).await;
+    let early = scene.event(&second, hours(1, 2)).await;
+    let middle = scene.event(&first, hours(2, 3)).await;
+    let of_bob = scene.event(&theirs, hours(1, 2)).await;
+    let of_all = scene.event(&shared, hours(1, 2)).await;
+    for (scope, expected) in [
+        (EventScope::Calendar(first.id), vec![&middle, &late]),
+        (EventScope::Calendar(second.id), vec![&early]),
+        (EventScope::Calendar(shared.id), vec![&of_all]),
+        (EventScope::Agent(ada.id), vec![&early, &middle, &late]),
+        (EventScope::Agent(bob.id), vec![&of_bob]),
+        (EventScope::Agent(idle.id), vec![]),
+    ] {
+        let listed = scene.store.list_events(scene.org, scope, EventFilter::default(), WHOLE).await.unwrap();
+        assert_eq!(listed.total, expected.len() as u64, "{scope:?}");
+        assert_eq!(listed.data.iter().collect::<Vec<_>>(), expected, "{scope:?}");
+    }
+}
+
+/// Filters apply singly and together in either scope; `start_after` includes its instant and
+/// `start_before` does not.
+pub async fn events_are_listed_by_filter(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    let calendars = [scene.calendar(&agent).await, scene.calendar(&agent).await];
+    let mut made = Vec::new();
+    for (index, status) in EventStatus::ALL.iter().enumerate() {
+        for source in EventSource::ALL {
+            for start in [60, 120] {
+                let event = Event {
+                    status: *status,
+                    source: *source,
+                    ..scene.make.event(&calendars[index % 2], super::scene::minutes(start, 600))
+                };
+                scene.commit(scene.changes().create(&event)).await;
+                made.push(event);
+            }
+        }
+    }
+    made.sort_by_key(|event| (event.times.span.start(), event.id));
+
+    let (one, two) = (hours(1, 2).start(), hours(1, 2).end());
+    let micro = Elapsed::micros(1);
+    let afters = [None, Some(one), Some(one + micro), Some(two), Some(two + micro)];
+    let befores = [None, Some(one), Some(one + micro), Some(two), Some(two + micro)];
+    let statuses = [None, Some(EventStatus::Confirmed), Some(EventStatus::Cancelled), Some(EventStatus::Hold)];
+    let sources = [None, Some(EventSource::Internal), Some(EventSource::ExternalIcal)];
+    let scopes = [EventScope::Agent(agent.id), EventScope::Calendar(calendars[0].id)];
+    for scope in scopes {
+        for (start_after, start_before) in afters.iter().flat_map(|after| befores.map(|before| (*after, before))) {
+            for (status, source) in statuses.iter().flat_map(|status| sources.map(|source| (*status, source))) {
+                let filter = EventFilter { start_after, start_before, status, source };
+                let expected: Vec<&Event> = made
+                    .iter()
+                    .filter(|event| scope != EventScope::Calendar(calendars[0].id) || event.calendar == calendars[0].id)
+                    .filter(|event| start_after.is_none_or(|after| event.times.span.start() >= after))
+                    .filter(|event| start_before.is_none_or(|before| event.times.span.start() < before))
+                    .filter(|event| status.is_none_or(|status| event.status == status))
+                    .filter(|event| source.is_none_or(|source| event.source == source))
+                    .collect();
+                let page = Page { limit: 2, offset: 1 };
+                let listed = scene.store.list_events(scene.org, scope, filter, page).await.unwrap();
+                assert_eq!(listed.total, expected.len() as u64, "{scope:?} {filter:?}");
+                let on_page: Vec<&Event> = expected.into_iter().skip(1).take(2).collect();
+                assert_eq!(listed.data.iter().collect::<Vec<_>>(), on_page, "{scope:?} {filter:?}");
+            }
+        }
+    }
+}
+
+/// Whatever is scheduled raises the revision by one for each change-set, and leaves the rest of the
+/// calendar's row as it was.
+pub async fn scheduling_raises_the_revision_once_a_change_set(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (calendar, untouched) = (scene.shared_calendar().await, scene.shared_calendar().await);
+    let event = scene.event(&calendar, hours(1, 2)).await;
+    assert_eq!(scene.revision(&calendar).await, Revision(1));
+
+    let mut changes = scene.changes();
+    for _ in 0..50 {
+        changes = changes.create(&scene.make.event(&calendar, hours(2, 3)));
+    }
+    let moved = Event { times: Times { span: hours(4, 5), all_day: false }, version: event.version.next(), ..event };
+    scene.commit(changes.update(&moved, event.version)).await;
+    assert_eq!(scene.events(calendar.id).await.len(), 51);
+
+    let row = scene.store.find_calendar(scene.org, calendar.id).await.unwrap().unwrap();
+    assert_eq!(row, kalends_calendars::Calendar { revision: Revision(2), ..calendar });
+    assert_eq!(scene.revision(&untouched).await, Revision(0));
+}

@@ -1,0 +1,261 @@
+//! Resources for tests to begin with, and change-sets put together in one expression.
+//!
+//! What a [`Fixtures`] makes is complete and plain; a test changes the public fields that it is
+//! about:
+//!
+//! ```
+//! use kalends_app::ChangeSet;
+//! use kalends_calendars::{Event, EventStatus};
+//! use kalends_testkit::fixtures::{Compose, Fixtures, span};
+//!
+//! let make = Fixtures::new();
+//! let organization = make.organization();
+//! let calendar = make.shared_calendar(organization.id);
+//! let nine_to_ten = span("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z");
+//! let maybe = Event { status: EventStatus::Tentative, ..make.event(&calendar, nine_to_ten) };
+//! let changes = ChangeSet::new(organization.id).create(&calendar).create(&maybe);
+//! assert_eq!(changes.calendars.len(), 2);
+//! ```
+
+mod compose;
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use kalends_accounts::{
+    Acceptance, Action, AuditEntry, Code, Email, KeyKind, NewKey, OrgName, Organization, VerificationCode, Waitlist,
+};
+use kalends_app::{Answer, Charge, StoredAnswer};
+use kalends_calendars::{
+    Agent, AgentActivity, AgentType, Calendar, Event, EventSource, EventStatus, NewAgent, NewCalendar, Times,
+};
+use kalends_kernel::{
+    AgentId, AuditId, CalendarId, Clock, Elapsed, EventId, Instant, MessageId, Metadata, OrgId, RequestId, Span,
+    Version, Zone, base64url, random_bytes,
+};
+use kalends_notifications::{EventType, Message};
+use kalends_quotas::{Metric, Period, Plan};
+
+pub use self::compose::{Compose, Create, Update};
+use crate::{ManualClock, SeededEntropy};
+
+/// The instant of an RFC 3339 text.
+///
+/// # Panics
+/// Where the text is none.
+#[expect(clippy::expect_used, reason = "a test that writes a time down wrongly cannot go on")]
+pub fn at(text: &str) -> Instant {
+    text.parse().expect("an RFC 3339 time")
+}
+
+/// The span between two RFC 3339 texts.
+///
+/// # Panics
+/// Where a text is none, or the end is not after the start.
+#[expect(clippy::expect_used, reason = "a test that writes a span down wrongly cannot go on")]
+pub fn span(start: &str, end: &str) -> Span {
+    Span::new(at(start), at(end)).expect("the end is after the start")
+}
+
+/// Metadata from a JSON object.
+///
+/// # Panics
+/// Where the value is no object, or exceeds the bounds.
+#[expect(clippy::expect_used, reason = "a test that writes metadata down wrongly cannot go on")]
+pub fn metadata(value: serde_json::Value) -> Metadata {
+    Metadata::parse("metadata", value).expect("an object within the bounds")
+}
+
+/// Makes resources, each with an identifier of its own and created later than the one before.
+#[derive(Debug, Clone)]
+pub struct Fixtures {
+    /// The clock that stamps what is made.
+    pub clock: ManualClock,
+    /// Where identifiers and tokens come from.
+    pub entropy: SeededEntropy,
+}
+
+impl Default for Fixtures {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Fixtures {
+    /// When everything begins: 2026-03-02T08:00:00Z, a Monday.
+    pub const BEGINNING: Instant = Instant::from_micros(1_772_438_400_000_000);
+
+    /// Fixtures that begin at [`Self::BEGINNING`] and are the same in every run.
+    pub fn new() -> Self {
+        Self { clock: ManualClock::new(Self::BEGINNING), entropy: SeededEntropy::default() }
+    }
+
+    /// Lets a second and a microsecond pass and tells the time, so that the order in which resources
+    /// were made shows in `created_at`, and a store that cuts microseconds off is found out.
+    pub fn tick(&self) -> Instant {
+        self.clock.advance(Elapsed::micros(1_000_001))
+    }
+
+    /// An active organization on the plan `custom`, without an address.
+    pub fn organization(&self) -> Organization {
+        let now = self.tick();
+        Organization {
+            id: OrgId::new(now, &self.entropy),
+            name: OrgName::from_stored("Acme".into()),
+            plan: Plan::Custom,
+            limit_overrides: None,
+            test: false,
+            email: None,
+            verified_at: None,
+            waitlist: Waitlist::Active,
+            accepted: None,
+            version: Version::FIRST,
+            created_at: now,
+        }
+    }
+
+    /// An address that nobody else has.
+    pub fn email(&self) -> Email {
+        let local = u64::from_le_bytes(random_bytes(&self.entropy));
+        Email::from_stored(format!("ada-{local:x}@example.com"))
+    }
+
+    /// The acceptance of some terms.
+    pub fn acceptance(&self) -> Acceptance {
+        Acceptance { version: "2026-01-01".into(), at: self.tick() }
+    }
+
+    /// A key of an organization.
+    pub fn key(&self, org: OrgId) -> NewKey {
+        NewKey::generate(org, KeyKind::Org, self.tick(), &self.entropy)
+    }
+
+    /// The first code of an organization.
+    pub fn code(&self, org: OrgId) -> VerificationCode {
+        VerificationCode::issue(org, &Code::generate(&self.entropy), None, self.tick())
+    }
+
+    /// An active agent.
+    pub fn agent(&self, org: OrgId) -> Agent {
+        let now = self.tick();
+        let new = NewAgent {
+            name: "Scheduler".into(),
+            kind: AgentType::Ai,
+            description: None,
+            metadata: Metadata::default(),
+        };
+        Agent::create(AgentId::new(now, &self.entropy), org, new, now)
+    }
+
+    /// A calendar of an agent, in UTC.
+    pub fn calendar(&self, agent: &Agent) -> Calendar {
+        self.calendar_of(agent.org, Some(agent.id))
+    }
+
+    /// A calendar that an organization shares, in UTC.
+    pub fn shared_calendar(&self, org: OrgId) -> Calendar {
+        self.calendar_of(org, None)
+    }
+
+    fn calendar_of(&self, org: OrgId, agent: Option<AgentId>) -> Calendar {
+        let now = self.tick();
+        let new = NewCalendar {
+            name: "Work".into(),
+            zone: Zone::UTC,
+            activity: AgentActivity::Idle,
+            default_reminders: None,
+            metadata: Metadata::default(),
+        };
+        let feed_token = base64url(&random_bytes::<32>(&self.entropy));
+        Calendar::create(CalendarId::new(now, &self.entropy), org, agent, new, feed_token, now)
+    }
+
+    /// A confirmed event.
+    pub fn event(&self, calendar: &Calendar, span: Span) -> Event {
+        let now = self.tick();
+        Event {
+            id: EventId::new(now, &self.entropy),
+            org: calendar.org,
+            calendar: calendar.id,
+            title: "Standup".into(),
+            description: None,
+            times: Times { span, all_day: false },
+            status: EventStatus::Confirmed,
+            source: EventSource::Internal,
+            metadata: Metadata::default(),
+            reminders: None,
+            version: Version::FIRST,
+            created_at: now,
+            updated_at: now,
+            deleted_at: None,
+        }
+    }
+
+    /// A message of an organization.
+    pub fn message(&self, org: OrgId) -> Message {
+        let now = self.tick();
+        Message {
+            id: MessageId::new(now, &self.entropy),
+            org,
+            event_type: EventType::EventCreated,
+            payload: r#"{"title":"Standup"}"#.into(),
+            resource_version: Version::FIRST,
+            created_at: now,
+        }
+    }
+
+    /// An audit entry of an organization, every field given.
+    pub fn audit_entry(&self, org: OrgId) -> AuditEntry {
+        let now = self.tick();
+        AuditEntry {
+            id: AuditId::new(now, &self.entropy),
+            org,
+            action: Action::EventCreate,
+            actor_key_prefix: Some("svc_sk_0123456789abc".into()),
+            agent: Some(AgentId::new(now, &self.entropy)),
+            resource: EventId::new(now, &self.entropy).to_string(),
+            ip: Some(IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1))),
+            status: 201,
+            method: "POST".into(),
+            path: "/v1/calendars/{id}/events".into(),
+            duration: Elapsed::micros(1_234),
+            request: RequestId::new(now, &self.entropy),
+            created_at: now,
+        }
+    }
+
+    /// An answer with a body and a version, kept for 24 hours under a scope of its own.
+    pub fn answer(&self) -> StoredAnswer {
+        let now = self.tick();
+        StoredAnswer {
+            scope: random_bytes(&self.entropy),
+            fingerprint: random_bytes(&self.entropy),
+            answer: Answer { status: 201, body: Some(r#"{"id":1}"#.into()), version: Some(Version::FIRST) },
+            created_at: now,
+            expires_at: now + Elapsed::hours(24),
+        }
+    }
+
+    /// The present month.
+    pub fn period(&self) -> Period {
+        Period::of(self.clock.now())
+    }
+
+    /// The creation of one event in the present month, charged against `limit`.
+    pub fn charge(&self, limit: Option<u64>) -> Charge {
+        Charge { metric: Metric::Events, period: self.period(), amount: 1, limit }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_made_later_is_created_later() {
+        let make = Fixtures::new();
+        assert_eq!(Fixtures::BEGINNING, at("2026-03-02T08:00:00Z"));
+        let (first, second) = (make.organization(), make.organization());
+        assert!(first.created_at < second.created_at && first.id < second.id);
+        assert_ne!(make.email(), make.email());
+    }
+}

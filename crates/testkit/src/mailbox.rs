@@ -1,0 +1,80 @@
+//! A mailer that keeps what it is given.
+
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
+
+use async_trait::async_trait;
+use kalends_accounts::Email;
+use kalends_app::ports::{Mail, MailError, Mailer};
+
+/// Accepts every mail and keeps it for inspection. Clones are the same mailbox.
+#[derive(Debug, Clone, Default)]
+pub struct Mailbox {
+    mails: Arc<Mutex<Vec<Mail>>>,
+    refuses: Arc<AtomicBool>,
+}
+
+impl Mailbox {
+    /// Every mail so far, the first one first.
+    pub fn mails(&self) -> Vec<Mail> {
+        self.lock().clone()
+    }
+
+    /// The mails to `address`, the first one first.
+    pub fn mails_to(&self, address: &Email) -> Vec<Mail> {
+        self.lock().iter().filter(|mail| mail.to == *address).cloned().collect()
+    }
+
+    /// The mail that `address` got last.
+    pub fn last_to(&self, address: &Email) -> Option<Mail> {
+        self.mails_to(address).pop()
+    }
+
+    /// Takes all mails out.
+    pub fn empty(&self) -> Vec<Mail> {
+        std::mem::take(&mut *self.lock())
+    }
+
+    /// From now on refuses every mail, or accepts them again.
+    pub fn refuse(&self, refuses: bool) {
+        self.refuses.store(refuses, Ordering::SeqCst);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Mail>> {
+        self.mails.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Mailer for Mailbox {
+    async fn send(&self, mail: Mail) -> Result<(), MailError> {
+        if self.refuses.load(Ordering::SeqCst) {
+            return Err(MailError("the mailbox refuses all mail".into()));
+        }
+        self.lock().push(mail);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn keeps_what_it_accepts() {
+        let mailbox = Mailbox::default();
+        let to = |address: &str| Email::parse("email", address).unwrap();
+        let mail = |address: &str, subject: &str| Mail { to: to(address), subject: subject.into(), text: "…".into() };
+        mailbox.send(mail("ada@example.com", "one")).await.unwrap();
+        mailbox.send(mail("bob@example.com", "two")).await.unwrap();
+        mailbox.clone().send(mail("ada@example.com", "three")).await.unwrap();
+        mailbox.refuse(true);
+        mailbox.send(mail("ada@example.com", "four")).await.unwrap_err();
+        assert_eq!(mailbox.mails_to(&to("ada@example.com")).len(), 2);
+        assert_eq!(mailbox.last_to(&to("ada@example.com")).unwrap().subject, "three");
+        assert_eq!(mailbox.empty().len(), 3);
+        assert!(mailbox.mails().is_empty());
+    }
+}

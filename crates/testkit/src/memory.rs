@@ -1,0 +1,70 @@
+//! The reference store: plain maps behind one lock.
+//!
+//! It is the simplest thing that keeps the contracts of the ports. A change-set is applied to a copy
+//! of the state, which takes the state's place if nothing fails.
+
+mod accounts;
+mod apply;
+mod busy;
+mod calendars;
+mod context;
+mod inspect;
+mod state;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use kalends_accounts::Acceptance;
+use kalends_app::{
+    ChangeSet, StoredAnswer,
+    ports::{Commit, CommitError, Readiness, StoredAnswers},
+};
+use kalends_kernel::{Instant, OrgId, StoreError};
+
+use self::state::State;
+
+/// A store in memory. Clones are the same store.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryStore(Arc<Mutex<Arc<State>>>);
+
+impl MemoryStore {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Every acceptance of terms that was recorded for the organization, in that order.
+    pub fn acceptances(&self, org: OrgId) -> Vec<Acceptance> {
+        let state = self.state();
+        let recorded = state.acceptances.iter().filter(|(accepted_by, _)| *accepted_by == org);
+        recorded.map(|(_, acceptance)| acceptance.clone()).collect()
+    }
+
+    /// What every read looks at: one snapshot.
+    fn state(&self) -> Arc<State> {
+        Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[async_trait]
+impl Commit for MemoryStore {
+    async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *state = Arc::new(state.applied(&changes)?);
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl StoredAnswers for MemoryStore {
+    async fn find_answer(&self, scope: [u8; 32], now: Instant) -> Result<Option<StoredAnswer>, StoreError> {
+        Ok(self.state().answers.get(&scope).filter(|stored| now < stored.expires_at).cloned())
+    }
+}
+
+#[async_trait]
+impl Readiness for MemoryStore {
+    async fn ready(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}

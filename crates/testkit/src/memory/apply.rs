@@ -1,0 +1,217 @@
+//! Applying a change-set.
+
+use std::collections::btree_map::Entry;
+
+use kalends_accounts::Organization;
+use kalends_app::{ChangeSet, Charge, Guard, StoredAnswer, ports::CommitError};
+use kalends_calendars::{Calendar, Event, calendars_revised};
+use kalends_kernel::{CalendarId, OrgId, StoreError, Version};
+use kalends_quotas::Metric;
+
+use super::state::State;
+
+impl State {
+    /// The state after `changes`. The state itself stays, so that an error leaves nothing behind.
+    ///
+    /// Where several conditions fail the first of this order tells: an answer that was given already,
+    /// then what is stale, then the limits. A repeated request hears its answer rather than that the
+    /// first one used the quota up.
+    pub(super) fn applied(&self, changes: &ChangeSet) -> Result<Self, CommitError> {
+        let mut next = self.clone();
+        if let Some(answer) = &changes.answer {
+            next.store(answer)?;
+        }
+        self.check_revisions(changes)?;
+        for change in &changes.accounts {
+            next.apply_to_accounts(change)?;
+        }
+        for change in &changes.calendars {
+            next.apply_to_calendars(change)?;
+        }
+        for calendar in calendars_revised(&changes.calendars) {
+            next.raise_revision(changes.org, calendar);
+        }
+        for charge in &changes.charges {
+            next.charge(changes.org, charge)?;
+        }
+        next.check_counts(changes)?;
+        if changes.alters_principals() {
+            next.epoch += 1;
+        }
+        next.messages.extend(changes.messages.iter().cloned());
+        next.audit.extend(changes.audit.clone());
+        Ok(next)
+    }
+
+    /// An expired answer makes room for a new one.
+    fn store(&mut self, answer: &StoredAnswer) -> Result<(), CommitError> {
+        if self.answers.get(&answer.scope).is_some_and(|stored| answer.created_at < stored.expires_at) {
+            return Err(CommitError::AlreadyAnswered);
+        }
+        self.answers.insert(answer.scope, answer.clone());
+        Ok(())
+    }
+
+    fn check_revisions(&self, changes: &ChangeSet) -> Result<(), CommitError> {
+        for guard in &changes.guards {
+            if let Guard::CalendarRevision { calendar, seen } = *guard
+                && self.calendar(changes.org, calendar).is_none_or(|calendar| calendar.revision != seen)
+            {
+                return Err(CommitError::Stale);
+            }
+        }
+        Ok(())
+    }
+
+    fn check_counts(&self, changes: &ChangeSet) -> Result<(), CommitError> {
+        for guard in &changes.guards {
+            if let Guard::AtMost { metric, limit } = *guard
+                && self.existing(changes.org, metric) > limit
+            {
+                return Err(CommitError::LimitReached { metric, limit });
+            }
+        }
+        Ok(())
+    }
+
+    /// How many things of a metric the organization has now.
+    fn existing(&self, org: OrgId, metric: Metric) -> u64 {
+        let existing = match metric {
+            Metric::Agents => self.agents.values().filter(|agent| agent.org == org && agent.living().is_ok()).count(),
+            Metric::Calendars => self.calendars_in_sight(org).count(),
+            // Nothing of these is stored yet.
+            Metric::IcalSubscriptions
+            | Metric::WebhookEndpoints
+            | Metric::ScopedKeys
+            | Metric::RecurringEvents
+            | Metric::BookingPages => 0,
+            // These count by the month: `Charge` is their guard.
+            Metric::Events
+            | Metric::ApiCalls
+            | Metric::WebhookDeliveries
+            | Metric::AvailabilityQueries
+            | Metric::Proposals => 0,
+        };
+        existing.try_into().unwrap_or(u64::MAX)
+    }
+
+    fn charge(&mut self, org: OrgId, charge: &Charge) -> Result<(), CommitError> {
+        let used = self.used.entry((org, charge.metric, charge.period)).or_default();
+        *used = used.saturating_add(charge.amount);
+        match charge.limit {
+            Some(limit) if *used > limit => Err(CommitError::LimitReached { metric: charge.metric, limit }),
+            _ => Ok(()),
+        }
+    }
+
+    fn apply_to_accounts(&mut self, change: &kalends_accounts::Change) -> Result<(), CommitError> {
+        use kalends_accounts::Change;
+        match change {
+            Change::CreateOrganization(organization) => {
+                self.check_address(organization)?;
+                create(self.organizations.entry(organization.id), organization)?;
+            }
+            Change::UpdateOrganization { organization, seen } => {
+                self.check_address(organization)?;
+                let row = self.organizations.get_mut(&organization.id).ok_or(CommitError::Stale)?;
+                unchanged(row.version, *seen)?;
+                row.clone_from(organization);
+            }
+            Change::CreateKey(key) => {
+                let taken = self.keys.values().any(|other| other.hash == key.hash || other.id == key.id);
+                if taken {
+                    return Err(duplicate());
+                }
+                self.keys.insert(key.hash, key.clone());
+            }
+            Change::PutCode { code, seen } => {
+                if self.codes.get(&code.org).map(|code| code.version) != *seen {
+                    return Err(CommitError::Stale);
+                }
+                self.codes.insert(code.org, code.clone());
+            }
+            Change::RecordAcceptance { org, acceptance } => self.acceptances.push((*org, acceptance.clone())),
+        }
+        Ok(())
+    }
+
+    /// One organization an address.
+    fn check_address(&self, organization: &Organization) -> Result<(), CommitError> {
+        let taken = self
+            .organizations
+            .values()
+            .any(|other| other.id != organization.id && other.email.is_some() && other.email == organization.email);
+        if taken { Err(CommitError::EmailTaken) } else { Ok(()) }
+    }
+
+    fn apply_to_calendars(&mut self, change: &kalends_calendars::Change) -> Result<(), CommitError> {
+        use kalends_calendars::Change;
+        match change {
+            Change::CreateAgent(agent) => create(self.agents.entry((agent.org, agent.id)), agent)?,
+            Change::UpdateAgent { agent, seen } => {
+                let row = self.agents.get_mut(&(agent.org, agent.id)).ok_or(CommitError::Stale)?;
+                unchanged(row.version, *seen)?;
+                row.clone_from(agent);
+            }
+            Change::CreateCalendar(calendar) => {
+                if !calendar.agent.is_none_or(|agent| self.agent_lives(calendar.org, agent)) {
+                    return Err(CommitError::Stale);
+                }
+                self.check_feed_token(calendar)?;
+                create(self.calendars.entry((calendar.org, calendar.id)), calendar)?;
+            }
+            Change::UpdateCalendar { calendar, seen } => {
+                self.check_feed_token(calendar)?;
+                let row = self.calendars.get_mut(&(calendar.org, calendar.id)).ok_or(CommitError::Stale)?;
+                unchanged(row.version, *seen)?;
+                *row = Calendar { revision: row.revision, ..calendar.clone() };
+            }
+            Change::CreateEvent(event) => {
+                self.check_calendar_of(event)?;
+                create(self.events.entry((event.org, event.id)), event)?;
+            }
+            Change::UpdateEvent { event, seen } => {
+                self.check_calendar_of(event)?;
+                let row = self.events.get_mut(&(event.org, event.id)).ok_or(CommitError::Stale)?;
+                unchanged(row.version, *seen)?;
+                row.clone_from(event);
+            }
+        }
+        Ok(())
+    }
+
+    fn check_feed_token(&self, calendar: &Calendar) -> Result<(), CommitError> {
+        let taken =
+            self.calendars.values().any(|other| other.id != calendar.id && other.feed_token == calendar.feed_token);
+        if taken { Err(duplicate()) } else { Ok(()) }
+    }
+
+    fn check_calendar_of(&self, event: &Event) -> Result<(), CommitError> {
+        self.calendar(event.org, event.calendar).map(|_| ()).ok_or(CommitError::Stale)
+    }
+
+    fn raise_revision(&mut self, org: OrgId, calendar: CalendarId) {
+        if let Some(row) = self.calendars.get_mut(&(org, calendar)) {
+            row.revision.0 += 1;
+        }
+    }
+}
+
+fn create<K: Ord, V: Clone>(entry: Entry<'_, K, V>, row: &V) -> Result<(), CommitError> {
+    match entry {
+        Entry::Vacant(vacant) => {
+            vacant.insert(row.clone());
+            Ok(())
+        }
+        Entry::Occupied(_) => Err(duplicate()),
+    }
+}
+
+/// Identifiers and tokens are random: a clash is a failure of the program, not of a request.
+fn duplicate() -> CommitError {
+    CommitError::Store(StoreError::Failed("a row with that key exists".into()))
+}
+
+fn unchanged(version: Version, seen: Version) -> Result<(), CommitError> {
+    if version == seen { Ok(()) } else { Err(CommitError::Stale) }
+}

@@ -1,0 +1,93 @@
+//! Reading agents, calendars and events.
+
+use async_trait::async_trait;
+use kalends_calendars::{
+    Agent, Calendar, ContextEvents, Event,
+    ports::{AgentFilter, Agents, CalendarFilter, Calendars, EventFilter, EventScope, Events, OwnedEvent},
+};
+use kalends_kernel::{AgentId, CalendarId, EventId, Instant, Listed, OrgId, Page, StoreError};
+
+use super::{MemoryStore, context::events_around, state::page_of};
+
+#[async_trait]
+impl Agents for MemoryStore {
+    async fn find_agent(&self, org: OrgId, id: AgentId) -> Result<Option<Agent>, StoreError> {
+        Ok(self.state().agents.get(&(org, id)).cloned())
+    }
+
+    async fn list_agents(&self, org: OrgId, filter: AgentFilter, page: Page) -> Result<Listed<Agent>, StoreError> {
+        let state = self.state();
+        let matching = state.agents.values().filter(|agent| {
+            agent.org == org
+                && filter.kind.is_none_or(|kind| agent.kind == kind)
+                && filter.status.is_none_or(|status| agent.status == status)
+        });
+        Ok(page_of(matching, |agent| (agent.created_at, agent.id), page))
+    }
+}
+
+#[async_trait]
+impl Calendars for MemoryStore {
+    async fn find_calendar(&self, org: OrgId, id: CalendarId) -> Result<Option<Calendar>, StoreError> {
+        Ok(self.state().calendar(org, id).cloned())
+    }
+
+    async fn list_calendars(
+        &self,
+        org: OrgId,
+        filter: CalendarFilter,
+        page: Page,
+    ) -> Result<Listed<Calendar>, StoreError> {
+        let state = self.state();
+        let matching = state.calendars_in_sight(org).filter(|calendar| match filter {
+            CalendarFilter::OfAgent(agent) => calendar.agent == Some(agent),
+            CalendarFilter::OfAgents => calendar.agent.is_some(),
+            CalendarFilter::All => true,
+        });
+        Ok(page_of(matching, |calendar| (calendar.created_at, calendar.id), page))
+    }
+}
+
+#[async_trait]
+impl Events for MemoryStore {
+    async fn find_event(&self, org: OrgId, id: EventId) -> Result<Option<OwnedEvent>, StoreError> {
+        let state = self.state();
+        let found = state.events_in_sight(org).find(|(event, _)| event.id == id);
+        Ok(found.map(|(event, calendar)| OwnedEvent { event: event.clone(), agent: calendar.agent }))
+    }
+
+    async fn list_events(
+        &self,
+        org: OrgId,
+        scope: EventScope,
+        filter: EventFilter,
+        page: Page,
+    ) -> Result<Listed<Event>, StoreError> {
+        let state = self.state();
+        let inside = |calendar: &Calendar| match scope {
+            EventScope::Calendar(id) => calendar.id == id,
+            EventScope::Agent(agent) => calendar.agent == Some(agent),
+        };
+        let matching = state.events_in_sight(org).filter_map(|(event, calendar)| {
+            let start = event.times.span.start();
+            let matches = inside(calendar)
+                && filter.start_after.is_none_or(|after| start >= after)
+                && filter.start_before.is_none_or(|before| start < before)
+                && filter.status.is_none_or(|status| event.status == status)
+                && filter.source.is_none_or(|source| event.source == source);
+            matches.then_some(event)
+        });
+        Ok(page_of(matching, |event| (event.times.span.start(), event.id), page))
+    }
+
+    async fn context_events(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        now: Instant,
+    ) -> Result<ContextEvents, StoreError> {
+        let state = self.state();
+        let on_it = state.events_in_sight(org).filter(|(event, _)| event.calendar == calendar);
+        Ok(events_around(on_it.map(|(event, _)| event), now))
+    }
+}

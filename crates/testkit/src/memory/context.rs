@@ -1,0 +1,30 @@
+//! The events around an instant.
+
+use std::cmp::Reverse;
+
+use kalends_calendars::{ContextEvents, Event, EventStatus, RECENT_MAX, UPCOMING_MAX, UPCOMING_WITHIN};
+use kalends_kernel::Instant;
+
+/// What of `events` is around `now`.
+pub(super) fn events_around<'a>(events: impl Iterator<Item = &'a Event>, now: Instant) -> ContextEvents {
+    let events: Vec<&Event> = events.filter(|event| event.status != EventStatus::Cancelled).collect();
+    let start = |event: &Event| event.times.span.start();
+    let end = |event: &Event| event.times.span.end();
+
+    let under_way = events.iter().filter(|event| event.times.span.contains(now));
+    let current = under_way.max_by_key(|event| (start(event), event.id));
+
+    let mut ended: Vec<&Event> = events.iter().copied().filter(|event| end(event) <= now).collect();
+    ended.sort_by_key(|event| Reverse((end(event), event.id)));
+
+    let mut to_come: Vec<&Event> = events.iter().copied().filter(|event| now < start(event)).collect();
+    to_come.sort_by_key(|event| (start(event), event.id));
+
+    let upcoming = to_come.iter().filter(|event| start(event) <= now + UPCOMING_WITHIN);
+    ContextEvents {
+        current: current.map(|event| (*event).clone()),
+        next: to_come.first().map(|event| (*event).clone()),
+        recent: ended.iter().take(RECENT_MAX as usize).map(|event| (*event).clone()).collect(),
+        upcoming: upcoming.take(UPCOMING_MAX as usize).map(|event| (*event).clone()).collect(),
+    }
+}

@@ -1,0 +1,29 @@
+//! Looking behind the ports.
+
+use async_trait::async_trait;
+use kalends_accounts::AuditEntry;
+use kalends_kernel::OrgId;
+use kalends_notifications::Message;
+use kalends_quotas::{Metric, Period};
+
+use super::MemoryStore;
+use crate::Inspect;
+
+#[async_trait]
+impl Inspect for MemoryStore {
+    async fn messages(&self, org: OrgId) -> Vec<Message> {
+        self.state().messages.iter().filter(|message| message.org == org).cloned().collect()
+    }
+
+    async fn audit_entries(&self, org: OrgId) -> Vec<AuditEntry> {
+        self.state().audit.iter().filter(|entry| entry.org == org).cloned().collect()
+    }
+
+    async fn used(&self, org: OrgId, metric: Metric, period: Period) -> u64 {
+        self.state().used.get(&(org, metric, period)).copied().unwrap_or(0)
+    }
+
+    async fn answers(&self) -> usize {
+        self.state().answers.len()
+    }
+}

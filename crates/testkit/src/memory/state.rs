@@ -1,0 +1,71 @@
+//! What a store holds, and what of it is in sight.
+
+use std::collections::{BTreeMap, HashMap};
+
+use kalends_accounts::{Acceptance, ApiKey, AuditEntry, KeyHash, Organization, VerificationCode};
+use kalends_app::StoredAnswer;
+use kalends_calendars::{Agent, AgentStatus, Calendar, Event};
+use kalends_kernel::{AgentId, CalendarId, EventId, Listed, OrgId, Page};
+use kalends_notifications::Message;
+use kalends_quotas::{Metric, Period};
+
+/// Everything, one collection a table.
+#[derive(Debug, Clone, Default)]
+pub(super) struct State {
+    pub(super) organizations: BTreeMap<OrgId, Organization>,
+    pub(super) keys: HashMap<KeyHash, ApiKey>,
+    pub(super) codes: BTreeMap<OrgId, VerificationCode>,
+    pub(super) acceptances: Vec<(OrgId, Acceptance)>,
+    pub(super) epoch: i64,
+    pub(super) agents: BTreeMap<(OrgId, AgentId), Agent>,
+    pub(super) calendars: BTreeMap<(OrgId, CalendarId), Calendar>,
+    pub(super) events: BTreeMap<(OrgId, EventId), Event>,
+    pub(super) used: BTreeMap<(OrgId, Metric, Period), u64>,
+    pub(super) messages: Vec<Message>,
+    pub(super) audit: Vec<AuditEntry>,
+    pub(super) answers: HashMap<[u8; 32], StoredAnswer>,
+}
+
+impl State {
+    /// Whether the agent exists and may own calendars.
+    pub(super) fn agent_lives(&self, org: OrgId, agent: AgentId) -> bool {
+        self.agents.get(&(org, agent)).is_some_and(|agent| agent.status != AgentStatus::Decommissioned)
+    }
+
+    /// Whether a calendar is neither deleted nor owned by a decommissioned agent.
+    pub(super) fn in_sight(&self, calendar: &Calendar) -> bool {
+        calendar.deleted_at.is_none() && calendar.agent.is_none_or(|agent| self.agent_lives(calendar.org, agent))
+    }
+
+    /// The calendar, if it is in sight.
+    pub(super) fn calendar(&self, org: OrgId, id: CalendarId) -> Option<&Calendar> {
+        self.calendars.get(&(org, id)).filter(|calendar| self.in_sight(calendar))
+    }
+
+    /// The organization's calendars in sight.
+    pub(super) fn calendars_in_sight(&self, org: OrgId) -> impl Iterator<Item = &Calendar> {
+        self.calendars.values().filter(move |calendar| calendar.org == org && self.in_sight(calendar))
+    }
+
+    /// The organization's events in sight, each with its calendar.
+    pub(super) fn events_in_sight(&self, org: OrgId) -> impl Iterator<Item = (&Event, &Calendar)> {
+        self.events
+            .values()
+            .filter(move |event| event.org == org && event.deleted_at.is_none())
+            .filter_map(|event| Some((event, self.calendar(event.org, event.calendar)?)))
+    }
+}
+
+/// One page of `matching`, ordered by `key`.
+pub(super) fn page_of<'a, T: Clone + 'a, K: Ord>(
+    matching: impl Iterator<Item = &'a T>,
+    key: impl Fn(&T) -> K,
+    page: Page,
+) -> Listed<T> {
+    let mut all: Vec<&T> = matching.collect();
+    all.sort_by_key(|entry| key(entry));
+    let total = all.len();
+    let (limit, offset) = (page.limit.try_into().unwrap_or(usize::MAX), page.offset.try_into().unwrap_or(usize::MAX));
+    let data = all.into_iter().skip(offset).take(limit).cloned().collect();
+    Listed { data, total: total.try_into().unwrap_or(u64::MAX) }
+}

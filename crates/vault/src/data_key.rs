@@ -1,0 +1,127 @@
+//! Data keys: how they are made, wrapped and unwrapped.
+
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use chacha20poly1305::{
+    KeyInit, XChaCha20Poly1305, XNonce,
+    aead::{Aead, Payload},
+};
+use kalends_app::ports::{DataKeyState, WrappedDataKey};
+use kalends_kernel::{DataKeyId, Entropy, Instant, random_bytes};
+use zeroize::Zeroizing;
+
+use crate::{
+    MasterKeys, VaultError,
+    master::MasterKey,
+    sealed::{NONCE, VERSION},
+};
+
+/// The length of a data key in bytes.
+const KEY: usize = 32;
+
+/// A data key, ready to seal and open. Wiped from memory when it goes.
+pub(crate) struct DataKey {
+    pub(crate) id: DataKeyId,
+    /// The id as sealed values name it.
+    pub(crate) name: String,
+    pub(crate) cipher: XChaCha20Poly1305,
+}
+
+/// A fresh data key, wrapped under the current master key.
+pub(crate) fn generate(
+    masters: &MasterKeys,
+    state: DataKeyState,
+    now: Instant,
+    entropy: &dyn Entropy,
+) -> Result<WrappedDataKey, VaultError> {
+    let id = DataKeyId::new(now, entropy);
+    let key = Zeroizing::new(random_bytes::<KEY>(entropy));
+    let master = masters.current();
+    let wrapped = wrap(id, key.as_slice(), master, entropy)?;
+    Ok(WrappedDataKey { id, master: master.fingerprint.clone(), wrapped, state, created_at: now })
+}
+
+/// The data key behind its wrapping.
+pub(crate) fn unwrap(row: &WrappedDataKey, masters: &MasterKeys) -> Result<DataKey, VaultError> {
+    let key = unwrap_bytes(row, masters)?;
+    let cipher = XChaCha20Poly1305::new_from_slice(&key).map_err(|_| VaultError::Damaged { key: row.id })?;
+    Ok(DataKey { id: row.id, name: row.id.to_string(), cipher })
+}
+
+/// The same data key wrapped under the current master key.
+pub(crate) fn rewrap(row: &WrappedDataKey, masters: &MasterKeys, entropy: &dyn Entropy) -> Result<String, VaultError> {
+    wrap(row.id, &unwrap_bytes(row, masters)?, masters.current(), entropy)
+}
+
+fn wrap(id: DataKeyId, key: &[u8], master: &MasterKey, entropy: &dyn Entropy) -> Result<String, VaultError> {
+    let nonce = random_bytes::<NONCE>(entropy);
+    let name = id.to_string();
+    let ciphertext = master
+        .cipher
+        .encrypt(&XNonce::from(nonce), Payload { msg: key, aad: name.as_bytes() })
+        .map_err(|_| VaultError::Damaged { key: id })?;
+    let mut text = VERSION.to_owned();
+    BASE64_URL_SAFE_NO_PAD.encode_string([nonce.as_slice(), &ciphertext].concat(), &mut text);
+    Ok(text)
+}
+
+fn unwrap_bytes(row: &WrappedDataKey, masters: &MasterKeys) -> Result<Zeroizing<Vec<u8>>, VaultError> {
+    let master = masters
+        .find(&row.master)
+        .ok_or_else(|| VaultError::UnknownMaster { key: row.id, master: row.master.clone() })?;
+    let damaged = || VaultError::Damaged { key: row.id };
+    let bytes = row
+        .wrapped
+        .strip_prefix(VERSION)
+        .and_then(|text| BASE64_URL_SAFE_NO_PAD.decode(text).ok())
+        .ok_or_else(damaged)?;
+    let (nonce, ciphertext) = bytes.split_first_chunk::<NONCE>().ok_or_else(damaged)?;
+    let name = row.id.to_string();
+    let key = master
+        .cipher
+        .decrypt(&XNonce::from(*nonce), Payload { msg: ciphertext, aad: name.as_bytes() })
+        .map_err(|_| damaged())?;
+    Ok(Zeroizing::new(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stand_ins::{SeededEntropy, masters};
+
+    fn row() -> WrappedDataKey {
+        generate(&masters("a"), DataKeyState::Writing, Instant::from_micros(1_000_000), &SeededEntropy::default())
+            .unwrap()
+    }
+
+    #[test]
+    fn rewrapping_keeps_the_key() {
+        let row = row();
+        let moved = WrappedDataKey {
+            wrapped: rewrap(&row, &masters("ba"), &SeededEntropy::default()).unwrap(),
+            master: masters("b").current().fingerprint.clone(),
+            ..row.clone()
+        };
+        assert_eq!(*unwrap_bytes(&row, &masters("a")).unwrap(), *unwrap_bytes(&moved, &masters("b")).unwrap());
+        assert!(matches!(unwrap_bytes(&moved, &masters("a")), Err(VaultError::UnknownMaster { .. })));
+    }
+
+    #[test]
+    fn an_unknown_master_says_what_to_do() {
+        let message = unwrap(&row(), &masters("b")).err().unwrap().to_string();
+        assert!(message.contains("KALENDS_MASTER_KEY") && message.contains("new,old"), "{message}");
+    }
+
+    #[test]
+    fn a_wrapping_belongs_to_its_key() {
+        let row = row();
+        let other = DataKeyId::new(Instant::from_micros(2_000_000), &SeededEntropy::default());
+        for damaged in [
+            WrappedDataKey { id: other, ..row.clone() },
+            WrappedDataKey { wrapped: row.wrapped[..40].to_owned(), ..row.clone() },
+            WrappedDataKey { wrapped: String::new(), ..row.clone() },
+            WrappedDataKey { wrapped: row.wrapped.replace("v1.", "v2."), ..row },
+        ] {
+            assert!(matches!(unwrap(&damaged, &masters("a")), Err(VaultError::Damaged { .. })));
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Rotation: a new master key, and new data keys under it, while nodes run.
+
+use std::{fmt, time::Duration};
+
+use async_trait::async_trait;
+use kalends_app::ports::{DataKeyState, KeyTable, Reseal, WrappedDataKey};
+use kalends_kernel::{DataKeyId, Elapsed};
+
+use crate::{KeyRing, VaultError, data_key};
+
+/// How long a rotation lets a change of the key table settle: nodes heed it within 2 s, and
+/// one second is spare.
+pub const SETTLE: Duration = Duration::from_secs(3);
+/// How many values are sealed anew at a time.
+const BATCH: u32 = 500;
+
+/// Waits until every running node has certainly read the key table again.
+#[async_trait]
+pub trait Pause: Send + Sync {
+    /// Returns after [`SETTLE`]; tests let their nodes refresh instead.
+    async fn pause(&self);
+}
+
+/// What a rotation has done, for the operator to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RotationStep {
+    /// The only data key was already made under the new master key: there was nothing to do.
+    NothingToDo(DataKeyId),
+    /// A rotation that was interrupted is continued with its data key.
+    Resumed(DataKeyId),
+    /// A new data key is published for reading.
+    Published(DataKeyId),
+    /// So many data keys are wrapped under the new master key.
+    Rewrapped(usize),
+    /// New values are sealed under the new data key.
+    Writing(DataKeyId),
+    /// So many values have been looked at to seal them anew.
+    Resealed(u64),
+    /// So many old data keys are gone.
+    Removed(usize),
+}
+
+impl fmt::Display for RotationStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NothingToDo(key) => write!(f, "everything is sealed under {key}, which the new master key wraps"),
+            Self::Resumed(key) => write!(f, "continuing an interrupted rotation with the data key {key}"),
+            Self::Published(key) => write!(f, "published the data key {key} for reading"),
+            Self::Rewrapped(count) => write!(f, "wrapped {count} data keys under the new master key"),
+            Self::Writing(key) => write!(f, "sealing with the data key {key}"),
+            Self::Resealed(count) => write!(f, "looked at {count} values to seal them anew"),
+            Self::Removed(count) => write!(f, "removed {count} old data keys"),
+        }
+    }
+}
+
+/// Replaces the data keys by a new one under the current master key, so that nothing depends on the old
+/// master key any more. `ring` must know both, and so must every node before this is called.
+///
+/// It may be interrupted at any point and called again, and nodes may read and write throughout:
+///
+/// 1. A new data key is published for reading, under the new master key. That comes before the
+///    rewrapping, because it marks the rotation: a repetition that finds the newest data key under the
+///    current master key continues with that one.
+/// 2. All other data keys are rewrapped under the new master key.
+/// 3. After a pause every node can open what is sealed under the new data key, and it becomes the one
+///    that seals.
+/// 4. After another pause no node seals under an old one, and `reseal` seals what is left anew, until it
+///    finds nothing twice, a pause apart (a slow transaction may have been under way).
+/// 5. The old data keys are removed.
+///
+/// A node that cannot read the new key keeps sealing under an old one; the rotation then goes on sealing
+/// anew and removes nothing, until that node is mended or stopped.
+///
+/// # Errors
+/// [`VaultError`]; what has been done stays, and a repetition continues.
+pub async fn rotate(
+    ring: &KeyRing,
+    reseal: &dyn Reseal,
+    pause: &dyn Pause,
+    progress: &mut (dyn FnMut(RotationStep) + Send),
+) -> Result<(), VaultError> {
+    let table = ring.table();
+    let masters = ring.masters().await?;
+    let rows = table.data_keys().await?;
+    let newest = rows.last().ok_or(VaultError::NoWritingKey)?;
+
+    let fresh = if newest.master == masters.current().fingerprint {
+        if rows.len() == 1 {
+            progress(RotationStep::NothingToDo(newest.id));
+            return Ok(());
+        }
+        progress(RotationStep::Resumed(newest.id));
+        newest.id
+    } else {
+        // The new key must be the newest whatever the clocks say: that is how a repetition finds it.
+        let now = ring.clock().now().max(newest.created_at + Elapsed::micros(1));
+        let key = data_key::generate(&masters, DataKeyState::Reading, now, ring.entropy())?;
+        table.add_data_key(&key, false).await?;
+        progress(RotationStep::Published(key.id));
+        key.id
+    };
+
+    let mut rewrapped = 0;
+    for row in rows.iter().filter(|row| row.master != masters.current().fingerprint) {
+        let wrapped = data_key::rewrap(row, &masters, ring.entropy())?;
+        table.rewrap(row.id, &masters.current().fingerprint, &wrapped).await?;
+        rewrapped += 1;
+    }
+    progress(RotationStep::Rewrapped(rewrapped));
+
+    pause.pause().await;
+    table.write_with(fresh).await?;
+    ring.refresh().await?;
+    progress(RotationStep::Writing(fresh));
+
+    pause.pause().await;
+    reseal_all(reseal, pause, progress).await?;
+
+    let old = older_than(fresh, table).await?;
+    for key in &old {
+        table.remove_data_key(*key).await?;
+    }
+    ring.refresh().await?;
+    progress(RotationStep::Removed(old.len()));
+    Ok(())
+}
+
+/// Seals values anew until none is left, twice.
+async fn reseal_all(
+    reseal: &dyn Reseal,
+    pause: &dyn Pause,
+    progress: &mut (dyn FnMut(RotationStep) + Send),
+) -> Result<(), VaultError> {
+    let mut looked_at = 0;
+    let mut empty = 0;
+    while empty < 2 {
+        match reseal.reseal(BATCH).await? {
+            0 => {
+                empty += 1;
+                if empty == 1 {
+                    pause.pause().await;
+                }
+            }
+            some => {
+                empty = 0;
+                looked_at += some;
+                progress(RotationStep::Resealed(looked_at));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The data keys before `fresh`, provided that it is still the one that seals. Newer ones belong to
+/// somebody else.
+async fn older_than(fresh: DataKeyId, table: &dyn KeyTable) -> Result<Vec<DataKeyId>, VaultError> {
+    let rows = table.data_keys().await?;
+    let writes = |row: &WrappedDataKey| row.id == fresh && row.state == DataKeyState::Writing;
+    if !rows.iter().any(writes) {
+        return Err(VaultError::RotatedElsewhere);
+    }
+    Ok(rows.iter().take_while(|row| row.id != fresh).map(|row| row.id).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use kalends_app::ports::{FieldCipher, KeyTable};
+
+    use super::*;
+    use crate::stand_ins::{MemoryTable, Node, SealedRows, ring, run};
+
+    /// The table, a node that knows both masters, and rows sealed by it under the old one.
+    async fn sealed_under_a() -> (Arc<MemoryTable>, Node, Arc<SealedRows>) {
+        let table = Arc::new(MemoryTable::default());
+        ring(&table, "a").await.unwrap();
+        let rows = Arc::new(SealedRows::default());
+        let node = Node::new(ring(&table, "ba").await.unwrap(), Arc::clone(&rows), Arc::clone(&table));
+        for text in ["one", "two", "three", "", "five"] {
+            rows.put(&node.ring, text);
+        }
+        (table, node, rows)
+    }
+
+    /// Everything opens, and depends on the master `b` and one data key alone.
+    async fn assert_rotated(table: &Arc<MemoryTable>, rows: &SealedRows) {
+        let ring = ring(table, "b").await.unwrap();
+        assert_eq!(table.data_keys().await.unwrap().len(), 1);
+        rows.assert_all_open(&ring);
+        assert!(rows.sealed().iter().all(|sealed| sealed.starts_with(&ring.writing_prefix())));
+    }
+
+    #[test]
+    fn rotates_while_a_node_reads_and_writes() {
+        run(async {
+            let (table, node, rows) = sealed_under_a().await;
+            let operator = ring(&table, "ba").await.unwrap();
+            let mut steps = Vec::new();
+            rotate(&operator, &rows.resealer(&operator, &table), &node, &mut |step| steps.push(step)).await.unwrap();
+            assert_rotated(&table, &rows).await;
+            assert!(matches!(
+                steps[..3],
+                [RotationStep::Published(_), RotationStep::Rewrapped(1), RotationStep::Writing(_)]
+            ));
+            assert_eq!(steps.last(), Some(&RotationStep::Removed(1)));
+            // Again: there is nothing to do.
+            steps.clear();
+            rotate(&operator, &rows.resealer(&operator, &table), &node, &mut |step| steps.push(step)).await.unwrap();
+            assert!(matches!(steps[..], [RotationStep::NothingToDo(_)]));
+        });
+    }
+
+    #[test]
+    fn survives_an_interruption_after_any_step() {
+        run(async {
+            let mut interruptions = 0;
+            loop {
+                let (table, node, rows) = sealed_under_a().await;
+                let operator = ring(&table, "ba").await.unwrap();
+                table.fail_after(interruptions);
+                let done = rotate(&operator, &rows.resealer(&operator, &table), &node, &mut |_| {}).await;
+                table.heal();
+                // A node that starts now, and one that runs, read everything.
+                rows.assert_all_open(&ring(&table, "ba").await.unwrap());
+                node.pause().await;
+                if done.is_ok() {
+                    break;
+                }
+                let again = ring(&table, "ba").await.unwrap();
+                rotate(&again, &rows.resealer(&again, &table), &node, &mut |_| {}).await.unwrap();
+                assert_rotated(&table, &rows).await;
+                interruptions += 1;
+            }
+            assert!(interruptions >= 8, "each access of the table was interrupted, got {interruptions}");
+        });
+    }
+
+    #[test]
+    fn a_rotation_under_a_third_master_starts_afresh() {
+        run(async {
+            for interruptions in 0..12 {
+                let (table, node, rows) = sealed_under_a().await;
+                let operator = ring(&table, "ba").await.unwrap();
+                table.fail_after(interruptions);
+                let _ = rotate(&operator, &rows.resealer(&operator, &table), &node, &mut |_| {}).await;
+                table.heal();
+                let before = table.data_keys().await.unwrap();
+                if before.iter().any(|key| crate::stand_ins::masters("cb").find(&key.master).is_none()) {
+                    // The old master is still needed; the operator has to finish that rotation first.
+                    assert!(ring(&table, "cb").await.is_err());
+                    continue;
+                }
+                let third = ring(&table, "cb").await.unwrap();
+                let node = Node::new(ring(&table, "cb").await.unwrap(), Arc::clone(&rows), Arc::clone(&table));
+                rotate(&third, &rows.resealer(&third, &table), &node, &mut |_| {}).await.unwrap();
+                let after = table.data_keys().await.unwrap();
+                assert_eq!(after.len(), 1);
+                assert!(before.iter().all(|key| key.id != after[0].id), "no data key that b ever wrapped is left");
+                rows.assert_all_open(&ring(&table, "c").await.unwrap());
+            }
+        });
+    }
+
+    #[test]
+    fn a_value_that_a_slow_writer_brings_late_is_sealed_anew() {
+        run(async {
+            let (table, node, rows) = sealed_under_a().await;
+            let late = node.ring.seal(rows.next_place(), b"late");
+            let node = node.bringing(late, 3);
+            let operator = ring(&table, "ba").await.unwrap();
+            rotate(&operator, &rows.resealer(&operator, &table), &node, &mut |_| {}).await.unwrap();
+            assert_rotated(&table, &rows).await;
+            assert_eq!(rows.sealed().len(), 5 + 1 + node.pauses());
+        });
+    }
+
+    #[test]
+    fn another_rotation_is_noticed() {
+        run(async {
+            let (table, node, rows) = sealed_under_a().await;
+            let operator = ring(&table, "ba").await.unwrap();
+            let old = table.data_keys().await.unwrap()[0].id;
+            let node = node.disturbing(old, 3);
+            let error = rotate(&operator, &rows.resealer(&operator, &table), &node, &mut |_| {}).await.unwrap_err();
+            assert!(matches!(error, VaultError::RotatedElsewhere), "{error}");
+            assert_eq!(table.data_keys().await.unwrap().len(), 2, "no key is removed");
+        });
+    }
+}

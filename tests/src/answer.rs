@@ -1,0 +1,147 @@
+//! Answers, and what every one of them must be.
+
+use std::ops::Index;
+
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+
+/// Longer messages are no longer something that a model can act on.
+const MESSAGE_MAX: usize = 1_000;
+
+/// An answer of the service.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The request, for messages.
+    pub request: String,
+    /// The status.
+    pub status: u16,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body as it came.
+    pub bytes: Vec<u8>,
+    /// The body as JSON; null where it is none.
+    pub json: Value,
+}
+
+impl Answer {
+    pub(crate) fn new(request: String, status: u16, headers: HeaderMap, bytes: Vec<u8>) -> Self {
+        let json = serde_json::from_slice(&bytes).unwrap_or_default();
+        Self { request, status, headers, bytes, json }
+    }
+
+    /// The body as text.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+
+    /// A header; the empty text where it is absent.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().expect("a header of visible characters"))
+    }
+
+    /// Requires a status.
+    #[track_caller]
+    pub fn expect(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{}", self.shown());
+        self
+    }
+
+    /// The `id` of the resource that is shown.
+    #[track_caller]
+    pub fn id(&self) -> String {
+        self.at("/id").as_str().unwrap_or_else(|| panic!("no id in {}", self.shown())).to_owned()
+    }
+
+    /// The value at a JSON pointer; null where there is none.
+    pub fn at(&self, pointer: &str) -> Value {
+        self.json.pointer(pointer).cloned().unwrap_or_default()
+    }
+
+    /// The entries of a list.
+    #[track_caller]
+    pub fn data(&self) -> Vec<Value> {
+        self.at("/data").as_array().unwrap_or_else(|| panic!("no data in {}", self.shown())).clone()
+    }
+
+    /// One field of each entry of a list.
+    #[track_caller]
+    pub fn column(&self, field: &str) -> Vec<String> {
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        self.data().iter().map(|entry| text(&entry[field])).collect()
+    }
+
+    /// Requires an error of that status and type.
+    #[track_caller]
+    pub fn refused(self, status: u16, kind: &str) -> Self {
+        self.expect(status).error(kind)
+    }
+
+    /// Requires an error of that type. The envelope around it is checked on every answer.
+    #[track_caller]
+    pub fn error(self, kind: &str) -> Self {
+        assert_eq!(self.at("/error/type"), kind, "{}", self.shown());
+        self
+    }
+
+    /// Requires that the error names this parameter.
+    #[track_caller]
+    pub fn param(self, param: &str) -> Self {
+        assert_eq!(self.at("/error/param"), param, "{}", self.shown());
+        self
+    }
+
+    /// Requires the error's finer name.
+    #[track_caller]
+    pub fn code(self, code: &str) -> Self {
+        assert_eq!(self.at("/error/code"), code, "{}", self.shown());
+        self
+    }
+
+    /// Requires that the error's message holds `part`.
+    #[track_caller]
+    pub fn says(self, part: &str) -> Self {
+        assert!(self.at("/error/message").as_str().is_some_and(|message| message.contains(part)), "{}", self.shown());
+        self
+    }
+
+    /// The answer as a failing test prints it.
+    pub fn shown(&self) -> String {
+        let text: String = self.text().chars().take(2_000).collect();
+        format!("{}: {} {:#?}\n{text}", self.request, self.status, self.headers)
+    }
+
+    /// Checks what holds for every answer: the request's identifier, and the envelope of errors.
+    pub(crate) fn check(&self, head: bool) {
+        let id = self.header("x-request-id");
+        let random = id.strip_prefix("req_").unwrap_or_else(|| panic!("no X-Request-Id: {}", self.shown()));
+        assert!(is_encoded_uuid(random), "{}", self.shown());
+        if self.status < 400 || head {
+            return;
+        }
+        assert_eq!(self.header("content-type"), "application/json", "{}", self.shown());
+        let body = &self.json;
+        let error = &body["error"];
+        assert_eq!(body.as_object().map(|body| body.len()), Some(1), "{}", self.shown());
+        assert_eq!(error["request_id"], id, "{}", self.shown());
+        assert!(error["type"].as_str().is_some_and(|kind| !kind.is_empty()), "{}", self.shown());
+        let message = error["message"].as_str().unwrap_or_default();
+        assert!((1..=MESSAGE_MAX).contains(&message.len()), "{}", self.shown());
+        for optional in ["param", "code"] {
+            let value = &error[optional];
+            assert!(value.is_null() || value.as_str().is_some_and(|text| !text.is_empty()), "{}", self.shown());
+        }
+    }
+}
+
+impl Index<&str> for Answer {
+    type Output = Value;
+
+    fn index(&self, field: &str) -> &Value {
+        &self.json[field]
+    }
+}
+
+/// Whether the text is 26 characters of lower-case Crockford base32 (ruling 2.6).
+fn is_encoded_uuid(text: &str) -> bool {
+    text.len() == 26 && text.bytes().all(|byte| b"0123456789abcdefghjkmnpqrstvwxyz".contains(&byte))
+}

@@ -1,0 +1,136 @@
+//! A thin client.
+
+use std::{
+    future::{Future, IntoFuture},
+    pin::Pin,
+    time::Duration,
+};
+
+use reqwest::{Method, RequestBuilder, header};
+use serde_json::Value;
+
+use crate::Answer;
+
+/// Far more than any request of a test takes.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Calls one server as one caller.
+#[derive(Debug, Clone)]
+pub struct Client {
+    base: String,
+    key: Option<String>,
+    http: reqwest::Client,
+}
+
+impl Client {
+    /// A client of the server at `base`; without a key it is anonymous.
+    pub(crate) fn new(base: &str, key: Option<&str>) -> Self {
+        let http = reqwest::Client::builder()
+            .no_proxy()
+            .no_gzip()
+            .no_brotli()
+            .no_zstd()
+            .redirect(reqwest::redirect::Policy::none())
+            .timeout(DEADLINE)
+            .build()
+            .expect("an HTTP client");
+        Self { base: base.to_owned(), key: key.map(str::to_owned), http }
+    }
+
+    /// Begins a GET.
+    pub fn get(&self, path: impl AsRef<str>) -> Call {
+        self.call(Method::GET, path)
+    }
+
+    /// Begins a POST.
+    pub fn post(&self, path: impl AsRef<str>) -> Call {
+        self.call(Method::POST, path)
+    }
+
+    /// Begins a PATCH.
+    pub fn patch(&self, path: impl AsRef<str>) -> Call {
+        self.call(Method::PATCH, path)
+    }
+
+    /// Begins a PUT.
+    pub fn put(&self, path: impl AsRef<str>) -> Call {
+        self.call(Method::PUT, path)
+    }
+
+    /// Begins a DELETE.
+    pub fn delete(&self, path: impl AsRef<str>) -> Call {
+        self.call(Method::DELETE, path)
+    }
+
+    /// Begins a request of any method.
+    pub fn call(&self, method: Method, path: impl AsRef<str>) -> Call {
+        let label = format!("{method} {}", path.as_ref());
+        let mut request = self.http.request(method.clone(), format!("{}{}", self.base, path.as_ref()));
+        if let Some(key) = &self.key {
+            request = request.bearer_auth(key);
+        }
+        Call { label, head: method == Method::HEAD, request }
+    }
+}
+
+/// A request that is sent when it is awaited.
+#[derive(Debug)]
+#[must_use = "a call is sent when it is awaited"]
+pub struct Call {
+    label: String,
+    head: bool,
+    request: RequestBuilder,
+}
+
+impl Call {
+    /// Sends `body` as JSON.
+    pub fn json(self, body: impl Into<Value>) -> Self {
+        let text = body.into().to_string();
+        self.header("content-type", "application/json").body(text)
+    }
+
+    /// Sends these bytes, of no declared type.
+    pub fn body(mut self, body: impl Into<reqwest::Body>) -> Self {
+        self.request = self.request.body(body);
+        self
+    }
+
+    /// Adds a header.
+    pub fn header(mut self, name: &str, value: impl AsRef<str>) -> Self {
+        let value = header::HeaderValue::from_str(value.as_ref()).expect("a header's value");
+        self.request = self.request.header(name, value);
+        self
+    }
+
+    /// Adds parameters to the query, percent-encoded.
+    pub fn query(mut self, parameters: &[(&str, &str)]) -> Self {
+        self.request = self.request.query(parameters);
+        self
+    }
+
+    /// Sends the request; a failure of the transport is an error rather than the end of the test.
+    ///
+    /// # Errors
+    /// The connection was refused or broke.
+    pub async fn attempt(self) -> Result<Answer, reqwest::Error> {
+        let response = self.request.send().await?;
+        let status = response.status().as_u16();
+        let headers = response.headers().clone();
+        let bytes = response.bytes().await?;
+        let answer = Answer::new(self.label, status, headers, bytes.to_vec());
+        answer.check(self.head);
+        Ok(answer)
+    }
+}
+
+impl IntoFuture for Call {
+    type Output = Answer;
+    type IntoFuture = Pin<Box<dyn Future<Output = Answer> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let label = self.label.clone();
+            self.attempt().await.unwrap_or_else(|error| panic!("{label}: {error:?}"))
+        })
+    }
+}

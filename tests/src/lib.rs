@@ -1,0 +1,31 @@
+//! What end-to-end tests share: the real binary on either database, and a thin client that checks
+//! what every answer of the service has in common.
+//!
+//! ```no_run
+//! # async fn example() {
+//! use kalends_e2e::{Database, Server};
+//! use serde_json::json;
+//!
+//! let server = Server::start(Database::Sqlite).await;
+//! let org = server.org("pro").await;
+//! let api = server.api(&org);
+//! let agent = api.post("/v1/agents").json(json!({ "name": "Ada", "type": "ai" })).await.expect(201);
+//! api.get(format!("/v1/agents/{}", agent.id())).await.expect(200);
+//! api.get("/v1/agents/agt_nobody").await.refused(404, "not_found").code("agent_not_found");
+//! # }
+//! ```
+#![expect(clippy::expect_used, clippy::panic, reason = "whatever goes wrong here is to fail the test that asked for it")]
+
+mod answer;
+mod client;
+mod database;
+mod mail;
+mod server;
+mod time;
+
+pub use answer::Answer;
+pub use client::{Call, Client};
+pub use database::Database;
+pub use mail::Mail;
+pub use server::{Org, Output, Server};
+pub use time::{at, iso, shifted};

@@ -1,0 +1,46 @@
+//! The file mailbox, as its reader sees it.
+
+use std::{fs, path::Path};
+
+use mail_parser::MessageParser;
+
+/// A message.
+#[derive(Debug, Clone)]
+pub struct Mail {
+    /// The address of its receiver.
+    pub to: String,
+    /// The subject.
+    pub subject: String,
+    /// The text.
+    pub text: String,
+}
+
+impl Mail {
+    /// The six digits that stand alone in the text.
+    pub fn code(&self) -> &str {
+        self.text
+            .split(|letter: char| !letter.is_ascii_alphanumeric())
+            .find(|word| word.len() == 6 && word.bytes().all(|byte| byte.is_ascii_digit()))
+            .unwrap_or_else(|| panic!("no code in {self:#?}"))
+    }
+}
+
+/// The messages of `directory` in the order of their names, which is that of sending.
+pub(crate) fn read_all(directory: &Path) -> Vec<Mail> {
+    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("a readable mailbox").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "eml"));
+    paths.sort();
+    paths.iter().map(|path| read(path)).collect()
+}
+
+fn read(path: &Path) -> Mail {
+    let bytes = fs::read(path).expect("a readable message");
+    let message = MessageParser::new().parse(&bytes).expect("a message");
+    let to = message.to().and_then(|to| to.first()).and_then(|address| address.address());
+    Mail {
+        to: to.expect("a receiver").to_owned(),
+        subject: message.subject().expect("a subject").to_owned(),
+        text: message.body_text(0).expect("a text").replace("\r\n", "\n"),
+    }
+}

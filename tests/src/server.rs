@@ -1,0 +1,311 @@
+//! The service as a process.
+
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    path::{Path, PathBuf},
+    process::{ExitStatus, Stdio},
+    time::Duration,
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncBufReadExt as _, BufReader},
+    process::{Child, Command},
+    time::timeout,
+};
+
+use crate::{Client, Database, database::PostgresDatabase, mail, mail::Mail};
+
+/// Names the binary under test.
+const BINARY: &str = "KALENDS_BIN";
+/// 32 bytes; no secret, as each test has a database of its own.
+const MASTER_KEY: &str = "bWFzdGVyIGtleSBvZiB0aGUgZW5kLXRvLWVuZCB0ZXM=";
+const SESSION_KEY: &str = "c2Vzc2lvbiBrZXkgb2YgdGhlIGVuZC10by1lbmQgdGU=";
+/// How long a server may take to listen, or to stop, on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A running service with a data directory and a database of its own. It is killed, and both are
+/// removed, when this value is dropped.
+pub struct Server {
+    database: Database,
+    base: String,
+    environment: BTreeMap<String, String>,
+    process: Child,
+    // Dropped after the process, in this order.
+    postgres: Option<PostgresDatabase>,
+    root: TempDir,
+}
+
+/// An organization and its key.
+#[derive(Debug, Clone)]
+pub struct Org {
+    /// `org_…`
+    pub id: String,
+    /// `svc_sk_…`
+    pub key: String,
+}
+
+/// What a command printed.
+#[derive(Debug, Clone)]
+pub struct Output {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// Its standard output.
+    pub stdout: String,
+    /// Its standard error.
+    pub stderr: String,
+}
+
+impl Server {
+    /// Starts the service on an empty database.
+    pub async fn start(database: Database) -> Self {
+        Self::start_with(database, &[]).await
+    }
+
+    /// Starts the service on an empty database, with these variables beside the usual ones.
+    pub async fn start_with(database: Database, variables: &[(&str, &str)]) -> Self {
+        let root = tempfile::Builder::new().prefix("kalends-e2e-").tempdir().expect("a temporary directory");
+        let mut environment = BTreeMap::from([
+            ("KALENDS_LISTEN".to_owned(), "127.0.0.1:0".to_owned()),
+            ("KALENDS_DATA_DIR".to_owned(), root.path().join("data").display().to_string()),
+            ("RUST_BACKTRACE".to_owned(), "1".to_owned()),
+        ]);
+        let postgres = match database {
+            Database::Sqlite => None,
+            Database::Postgres => {
+                // The directory's name is the one that is known to be unique.
+                let name = root.path().file_name().and_then(|name| name.to_str()).unwrap_or_default();
+                let unique = name.rsplit('-').next().unwrap_or_default();
+                let made = PostgresDatabase::create(&format!("{}_{unique}", std::process::id())).await;
+                environment.insert("KALENDS_DATABASE_URL".to_owned(), made.url());
+                environment.insert("KALENDS_MASTER_KEY".to_owned(), MASTER_KEY.to_owned());
+                environment.insert("KALENDS_SESSION_KEY".to_owned(), SESSION_KEY.to_owned());
+                Some(made)
+            }
+        };
+        environment.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        let (process, base) = launch(root.path(), &environment).await;
+        Self { database, base, environment, process, postgres, root }
+    }
+
+    /// Starts the service on an empty database with one organization.
+    pub async fn with_org(database: Database, plan: &str) -> (Self, Client) {
+        let server = Self::start(database).await;
+        let org = server.org(plan).await;
+        let client = server.api(&org);
+        (server, client)
+    }
+
+    /// `http://ADDR:PORT`.
+    pub fn base_url(&self) -> &str {
+        &self.base
+    }
+
+    /// `ADDR:PORT`.
+    pub fn address(&self) -> &str {
+        self.base.trim_start_matches("http://")
+    }
+
+    /// Which database the service stands on.
+    pub const fn database(&self) -> Database {
+        self.database
+    }
+
+    /// The address of the service's Postgres database, if it stands on one.
+    pub fn postgres_url(&self) -> Option<String> {
+        self.postgres.as_ref().map(PostgresDatabase::url)
+    }
+
+    /// The service's data directory.
+    pub fn data_dir(&self) -> PathBuf {
+        PathBuf::from(&self.environment["KALENDS_DATA_DIR"])
+    }
+
+    /// The variables with which the service and its commands run.
+    pub const fn environment(&self) -> &BTreeMap<String, String> {
+        &self.environment
+    }
+
+    /// The identifier of the process.
+    pub fn pid(&self) -> u32 {
+        self.process.id().expect("a running server")
+    }
+
+    /// What the service has logged.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.root.path().join(LOG)).unwrap_or_default()
+    }
+
+    /// A caller with the key of `org`.
+    pub fn api(&self, org: &Org) -> Client {
+        self.client(&org.key)
+    }
+
+    /// A caller with any key.
+    pub fn client(&self, key: &str) -> Client {
+        Client::new(&self.base, Some(key))
+    }
+
+    /// A caller without a key.
+    pub fn anonymous(&self) -> Client {
+        Client::new(&self.base, None)
+    }
+
+    /// Makes an organization with the operator's command.
+    pub async fn org(&self, plan: &str) -> Org {
+        self.org_with(plan, &[]).await
+    }
+
+    /// Makes an organization with further arguments of the operator's command.
+    pub async fn org_with(&self, plan: &str, arguments: &[&str]) -> Org {
+        let command = [&["org", "create", "--name", "Test", "--plan", plan], arguments].concat();
+        let output = self.cli(&command).await.succeeded();
+        let made: Value = serde_json::from_str(&output.stdout).expect("one JSON line");
+        let text = |field: &str| made[field].as_str().unwrap_or_else(|| panic!("no {field} in {made}")).to_owned();
+        Org { id: text("org_id"), key: text("api_key") }
+    }
+
+    /// Runs a command of the binary beside the service, in the same environment.
+    pub async fn cli(&self, arguments: &[&str]) -> Output {
+        let ended = command(self.root.path(), &self.environment).args(arguments).stdin(Stdio::null()).output();
+        let ended = timeout(PATIENCE, ended).await.expect("the command to end").expect("the command to start");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+        Output { status: ended.status, stdout: text(ended.stdout), stderr: text(ended.stderr) }
+    }
+
+    /// The messages in the file mailbox, the oldest first.
+    pub fn mails(&self) -> Vec<Mail> {
+        mail::read_all(&self.data_dir().join("mail"))
+    }
+
+    /// Waits until the mailbox holds `count` messages.
+    pub async fn wait_for_mails(&self, count: usize) -> Vec<Mail> {
+        let began = tokio::time::Instant::now();
+        loop {
+            let mails = self.mails();
+            if mails.len() >= count {
+                return mails;
+            }
+            assert!(began.elapsed() < PATIENCE, "{} of {count} mails: {mails:#?}", mails.len());
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Asks the service to stop, as an operator would.
+    pub async fn terminate(&self) {
+        let pid = self.pid().to_string();
+        let sent = Command::new("kill").args(["-TERM", &pid]).status().await.expect("kill to start");
+        assert!(sent.success(), "the server {pid} is gone");
+    }
+
+    /// Waits until the process has ended.
+    pub async fn ended(&mut self) -> ExitStatus {
+        timeout(PATIENCE, self.process.wait()).await.expect("the server to stop").expect("its status")
+    }
+
+    /// Stops the service gracefully.
+    pub async fn stop(&mut self) -> ExitStatus {
+        self.terminate().await;
+        self.ended().await
+    }
+
+    /// Ends the process at once, as a crash would.
+    pub async fn kill(&mut self) {
+        self.process.kill().await.expect("to kill the server");
+    }
+
+    /// Starts the service over the same data again, after it has ended. Its port is another one then,
+    /// so that clients made before are of no use.
+    pub async fn start_again(&mut self, variables: &[(&str, &str)]) {
+        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        self.environment.extend(variables);
+        (self.process, self.base) = launch(self.root.path(), &self.environment).await;
+    }
+
+    /// Stops the service gracefully and starts it again over the same data, with its clock moved by
+    /// `seconds`.
+    pub async fn restart_at_offset(&mut self, seconds: i64) {
+        assert!(self.stop().await.success());
+        self.start_again(&[("KALENDS_CLOCK_OFFSET_SECONDS", &seconds.to_string())]).await;
+    }
+
+    /// Stops the service gracefully and starts it again over the same data.
+    pub async fn restart(&mut self) {
+        assert!(self.stop().await.success());
+        self.start_again(&[]).await;
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // A process that has already been waited for cannot be killed.
+        let _ = self.process.start_kill();
+        if std::thread::panicking() {
+            eprintln!("--- the server's log ---\n{}", self.log());
+        }
+    }
+}
+
+impl Output {
+    /// Requires that the command did its work.
+    #[track_caller]
+    pub fn succeeded(self) -> Self {
+        assert!(self.status.success(), "{self:#?}");
+        self
+    }
+
+    /// Requires that the command refused, and said why on standard error.
+    #[track_caller]
+    pub fn failed(self) -> Self {
+        assert!(!self.status.success() && !self.stderr.trim().is_empty(), "{self:#?}");
+        self
+    }
+}
+
+/// The file beside the data directory that takes the standard error.
+const LOG: &str = "stderr.log";
+
+/// Starts the service and waits for its address.
+async fn launch(root: &Path, environment: &BTreeMap<String, String>) -> (Child, String) {
+    let log = File::options().create(true).append(true).open(root.join(LOG)).expect("a log file");
+    let mut process = command(root, environment)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(log)
+        .spawn()
+        .unwrap_or_else(|error| panic!("{} does not start: {error}", binary().display()));
+    let mut lines = BufReader::new(process.stdout.take().expect("a pipe")).lines();
+    let first = timeout(PATIENCE, lines.next_line()).await;
+    let Ok(Ok(Some(line))) = &first else {
+        let log = std::fs::read_to_string(root.join(LOG)).unwrap_or_default();
+        panic!("the server did not begin to listen: {first:?}\n{log}");
+    };
+    let base = line.strip_prefix("kalends listening on ").unwrap_or_else(|| panic!("an unexpected line: {line}"));
+    assert!(base.starts_with("http://127.0.0.1:"), "an unexpected address: {base}");
+    // Nobody is to block on a full pipe.
+    tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+    (process, base.to_owned())
+}
+
+/// The binary with nothing of the developer's own environment.
+fn command(root: &Path, environment: &BTreeMap<String, String>) -> Command {
+    let mut command = Command::new(binary());
+    command.env_clear().envs(environment).current_dir(root).kill_on_drop(true);
+    command
+}
+
+/// The binary under test: the one that is named, else the one that was built beside the tests.
+fn binary() -> PathBuf {
+    variable(BINARY).map(PathBuf::from).unwrap_or_else(|| {
+        let test = std::env::current_exe().expect("the path of the test");
+        test.ancestors().nth(2).expect("target/debug/deps/TEST").join("kalends")
+    })
+}
+
+/// A variable of the test run.
+#[expect(clippy::disallowed_methods, reason = "no part of the service; the test run is told what to use this way")]
+pub(crate) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}

@@ -1,0 +1,1 @@
+//! The REST API, end to end on both databases.

@@ -1,0 +1,19 @@
+//! What a server must bear: requests that no client would send, databases that go away, disks that
+//! are full, callers that never finish. And the walk of the quickstart, as its reader would do it.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "the whole crate is tests: whatever goes wrong is to fail them"
+)]
+
+mod bodies;
+mod description;
+mod failures;
+mod generate;
+mod protocol;
+mod proxy;
+mod quickstart;
+mod raw;
+mod slow;

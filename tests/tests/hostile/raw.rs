@@ -1,0 +1,100 @@
+//! HTTP/1.1 by hand: a client that sends whatever bytes it is told to, where a proper one would
+//! refuse or mend them.
+
+use std::{net::SocketAddr, time::Duration};
+
+use serde_json::Value;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    time::timeout,
+};
+
+/// Longer than any request here takes, and shorter than the server's own deadline.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The most characters of an error's message.
+const MESSAGE_MAX: usize = 2_000;
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct RawAnswer {
+    pub status: u16,
+    headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+}
+
+/// Sends `request` on a connection of its own and reads until the server closes it. `None` where it
+/// does so without an answer.
+pub(crate) async fn send(address: SocketAddr, request: &[u8]) -> Option<RawAnswer> {
+    let bytes = timeout(PATIENCE, exchange(address, request)).await.expect("an answer in time");
+    RawAnswer::parse(&bytes)
+}
+
+async fn exchange(address: SocketAddr, request: &[u8]) -> Vec<u8> {
+    let (mut reader, mut writer) = TcpStream::connect(address).await.expect("a connection").into_split();
+    let mut answer = Vec::new();
+    // Both at once: a server that refuses early does not read to the end, and its answer stands in our
+    // buffer when the connection breaks.
+    let (_, _) = tokio::join!(writer.write_all(request), reader.read_to_end(&mut answer));
+    answer
+}
+
+impl RawAnswer {
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let mut rest = bytes;
+        loop {
+            let end = rest.windows(4).position(|window| window == b"\r\n\r\n")?;
+            let head = String::from_utf8_lossy(&rest[..end]).into_owned();
+            let mut lines = head.split("\r\n");
+            let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
+            rest = &rest[end + 4..];
+            // "100 Continue" comes before the answer itself.
+            if status >= 200 {
+                let headers = lines
+                    .filter_map(|line| line.split_once(':'))
+                    .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+                    .collect();
+                return Some(Self { status, headers, body: rest.to_vec() });
+            }
+        }
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or(Value::Null)
+    }
+
+    /// What is wrong with the answer: it must not be a failure of the server's, and an error must stand
+    /// in the envelope.
+    pub(crate) fn fault(&self) -> Option<String> {
+        let fault = |what: &str| {
+            Some(format!("{what}: {} {:?} {}", self.status, self.headers, String::from_utf8_lossy(&self.body)))
+        };
+        if self.status >= 500 {
+            return fault("a failure of the server");
+        }
+        let id = self.header("x-request-id");
+        if !id.starts_with("req_") {
+            return fault("no request id");
+        }
+        if self.status < 400 {
+            return None;
+        }
+        let body = self.json();
+        let error = &body["error"];
+        let message = error["message"].as_str().unwrap_or_default();
+        if self.header("content-type") != "application/json" || body.as_object().is_none_or(|body| body.len() != 1) {
+            return fault("no envelope");
+        }
+        if error["type"].as_str().is_none_or(str::is_empty) || error["request_id"] != id {
+            return fault("an envelope without type, or of another request");
+        }
+        if message.is_empty() || message.chars().count() >= MESSAGE_MAX {
+            return fault("an empty or endless message");
+        }
+        None
+    }
+}

@@ -1,0 +1,75 @@
+//! Load and crash campaigns against the real binary of Kalends.
+//!
+//! `cargo xtask bench http` and `cargo xtask soak crash` build what is needed, start a Postgres server and
+//! call this program; `docs/performance.md` tells how to read what it prints.
+
+mod connection;
+mod crash;
+mod database;
+mod http;
+mod json;
+mod random;
+mod service;
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+use clap::{Parser, Subcommand};
+
+/// Where the campaigns find what they need.
+#[derive(Debug, Parser)]
+#[command(name = "kalends-bench", about = "Load and crash campaigns against a running Kalends.")]
+struct Arguments {
+    #[command(subcommand)]
+    campaign: Campaign,
+}
+
+/// The programs and servers that a campaign uses.
+#[derive(Debug, Clone, clap::Args)]
+struct Surroundings {
+    /// The binary of the server.
+    #[arg(long, env = "KALENDS_BIN")]
+    server: Option<PathBuf>,
+    /// The URL of a Postgres server on which databases may be made.
+    #[arg(long, env = "KALENDS_TEST_POSTGRES")]
+    postgres: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Campaign {
+    /// Requests a second, and how long they take, beside floors measured in the same run.
+    Http(http::Options),
+    /// Kills the server while it writes, and looks for what it had acknowledged.
+    Crash(crash::Options),
+    /// A server that does only what no service can leave out; `http` starts it.
+    #[command(hide = true)]
+    Floor(http::floor::Options),
+}
+
+impl Surroundings {
+    /// The server's binary: the one that was named, else the one beside this program.
+    fn server(&self) -> Result<PathBuf> {
+        let server = match &self.server {
+            Some(server) => server.clone(),
+            None => std::env::current_exe()?.with_file_name("kalends"),
+        };
+        let built = format!("no server at {}; build it, or name it in KALENDS_BIN", server.display());
+        server.canonicalize().context(built)
+    }
+}
+
+fn main() -> Result<()> {
+    match Arguments::parse().campaign {
+        // One thread generates the load, so that most of a small machine is left to what is measured.
+        Campaign::Http(options) => single_threaded()?.block_on(http::run(&options)),
+        Campaign::Crash(options) => single_threaded()?.block_on(crash::run(&options)),
+        Campaign::Floor(options) => {
+            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+            runtime.block_on(http::floor::serve(&options))
+        }
+    }
+}
+
+fn single_threaded() -> Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
+}

@@ -1,0 +1,70 @@
+//! Random numbers that a seed repeats, and seeds that nobody chose.
+
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::time::Duration;
+
+/// The generator splitmix64: enough to choose moments and samples.
+#[derive(Debug, Clone)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `bound`, which is not zero.
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        // The bounds here are far too small for the bias to matter.
+        self.next() % bound
+    }
+
+    /// Whether a chance of one in `odds` came true.
+    pub(crate) fn one_in(&mut self, odds: u64) -> bool {
+        self.below(odds) == 0
+    }
+
+    /// A time between both, the first included.
+    pub(crate) fn between(&mut self, least: Duration, most: Duration) -> Duration {
+        let range = most.saturating_sub(least).as_micros().max(1);
+        least + Duration::from_micros(self.below(u64::try_from(range).unwrap_or(u64::MAX)))
+    }
+}
+
+/// A seed that differs from run to run.
+pub(crate) fn fresh_seed() -> u64 {
+    // The standard library keys its hash maps with random numbers of the operating system.
+    RandomState::new().build_hasher().finish() & 0xffff_ffff
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_repeats_its_numbers() {
+        let drawn = |seed| {
+            let mut random = Random::new(seed);
+            [random.next(), random.below(10), random.next()]
+        };
+        assert_eq!(drawn(7), drawn(7));
+        assert_ne!(drawn(7), drawn(8));
+    }
+
+    #[test]
+    fn times_stay_between_their_bounds() {
+        let (least, most) = (Duration::from_millis(50), Duration::from_millis(600));
+        let mut random = Random::new(1);
+        for _ in 0..1000 {
+            let drawn = random.between(least, most);
+            assert!(least <= drawn && drawn < most, "{drawn:?}");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Server processes: started, asked, stopped and killed.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+use crate::connection::{Connection, get};
+use crate::database::Place;
+use crate::json;
+
+/// How long a server may take until it listens.
+const START: Duration = Duration::from_secs(60);
+/// How long a server may take until it has stopped.
+const STOP: Duration = Duration::from_secs(15);
+
+/// A server that accepts requests. It is killed with its last owner.
+#[derive(Debug)]
+pub(crate) struct Process {
+    child: Child,
+    /// Held so that the server sees the end of its input when this program ends.
+    _input: Option<ChildStdin>,
+    pub(crate) address: SocketAddr,
+    spawned: Instant,
+}
+
+/// A program that serves, with its configuration.
+#[derive(Debug, Clone)]
+pub(crate) struct Program {
+    pub(crate) binary: PathBuf,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) environment: Vec<(&'static str, String)>,
+    pub(crate) directory: PathBuf,
+}
+
+impl Program {
+    /// Kalends at a place.
+    pub(crate) fn kalends(binary: &Path, place: &Place) -> Self {
+        let (environment, directory) = (place.environment(), place.directory().to_owned());
+        Self { binary: binary.to_owned(), arguments: Vec::new(), environment, directory }
+    }
+
+    /// Where the program's standard error goes.
+    pub(crate) fn log(&self) -> PathBuf {
+        self.directory.join("server.log")
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.binary);
+        // Nothing but the place decides, whatever whoever measures has in their environment.
+        command.args(&self.arguments).args(arguments).env_clear().current_dir(&self.directory);
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// Starts the program without waiting for anything.
+    pub(crate) fn spawn(&self) -> Result<Child> {
+        let log = File::options().create(true).append(true).open(self.log())?;
+        let mut command = self.command(&[]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
+        command.spawn().with_context(|| format!("cannot start {}", self.binary.display()))
+    }
+
+    /// Starts the program and waits for the line that tells its address.
+    pub(crate) async fn start(&self) -> Result<Process> {
+        let spawned = Instant::now();
+        let mut child = self.spawn()?;
+        let input = child.stdin.take();
+        let output = child.stdout.take().context("the server has no output")?;
+        let listening = tokio::task::spawn_blocking(move || first_line(output));
+        let line = match tokio::time::timeout(START, listening).await {
+            Ok(line) => line??,
+            Err(_) => String::new(),
+        };
+        let address = line.rsplit_once("http://").and_then(|(_, address)| address.trim().parse().ok());
+        let Some(address) = address else {
+            // Whether it still runs or not, it is of no use.
+            let _ = child.kill();
+            let status = child.wait()?;
+            bail!("the server did not start ({status}); it said {line:?} and {}", self.last_words());
+        };
+        Ok(Process { child, _input: input, address, spawned })
+    }
+
+    /// Runs an operator's command beside the server and returns what it printed.
+    pub(crate) async fn operate(&self, arguments: &[&str]) -> Result<String> {
+        let mut command = self.command(arguments);
+        let output = tokio::task::spawn_blocking(move || command.stdin(Stdio::null()).output()).await??;
+        let said = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "{arguments:?} failed ({}): {}", output.status, said.trim());
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
+    /// Makes an organization without limits; returns its key.
+    pub(crate) async fn create_organization(&self, name: &str) -> Result<String> {
+        let limits = r#"{"rate_per_second":1000000}"#;
+        let printed =
+            self.operate(&["org", "create", "--name", name, "--plan", "custom", "--limits", limits]).await?;
+        let line = printed.lines().rfind(|line| line.starts_with('{')).context("org create printed no JSON")?;
+        Ok(json::text(&serde_json::from_str(line)?, "api_key")?.to_owned())
+    }
+
+    /// The end of the log.
+    fn last_words(&self) -> String {
+        let log = std::fs::read_to_string(self.log()).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().collect();
+        lines[lines.len().saturating_sub(12)..].join("\n")
+    }
+}
+
+/// The first line; what comes later is read and dropped, so that the program never waits for a reader.
+fn first_line(output: ChildStdout) -> Result<String> {
+    let mut reader = BufReader::new(output);
+    let mut line = String::new();
+    reader.read_line(&mut line)?;
+    std::thread::spawn(move || std::io::copy(&mut reader, &mut std::io::sink()));
+    Ok(line)
+}
+
+impl Process {
+    /// How long it took from the start of the process to the first answer of `/health`, asked now.
+    pub(crate) async fn first_answer(&self) -> Result<Duration> {
+        let answer = Connection::open(self.address).await?.ask(&get("/health", None)).await?;
+        ensure!(answer.status == 200, "/health answered {}", answer.status);
+        Ok(self.spawned.elapsed())
+    }
+
+    /// The memory that the process has in RAM, in KiB.
+    pub(crate) fn resident(&self) -> Result<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+        Ok(line.trim().trim_end_matches("kB").trim().parse()?)
+    }
+
+    /// Kills the process, which learns nothing of it beforehand.
+    pub(crate) fn kill(mut self) -> Result<()> {
+        self.child.kill().context("cannot kill the server")?;
+        self.child.wait()?;
+        Ok(())
+    }
+
+    /// Whether the process has ended by itself.
+    pub(crate) fn ended(&mut self) -> Result<Option<ExitStatus>> {
+        Ok(self.child.try_wait()?)
+    }
+
+    /// Asks the process to stop and waits until it has.
+    pub(crate) async fn stop(mut self) -> Result<()> {
+        let asked = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
+        ensure!(asked.is_ok_and(|status| status.success()), "cannot send SIGTERM: is there no program `kill`?");
+        let until = Instant::now() + STOP;
+        while Instant::now() < until {
+            if let Some(status) = self.child.try_wait()? {
+                ensure!(status.success(), "the server stopped with {status}");
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        bail!("the server did not stop within {STOP:?}")
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended already, which is what is wanted.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

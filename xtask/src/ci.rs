@@ -1,0 +1,18 @@
+//! `cargo xtask ci`: all that a change must pass, in the order in which it most likely fails, the tests last.
+
+use anyhow::{Result, ensure};
+
+use crate::artifacts::{self, Profile};
+use crate::steps::Steps;
+use crate::{deny, lint, soak, test};
+
+/// Runs every step; the first that fails ends the run.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    ensure!(arguments.is_empty(), "ci takes no arguments");
+    let steps = Steps::begin();
+    lint::steps(&steps)?;
+    steps.step("dependencies, licences, sources", deny::check)?;
+    steps.step("build", artifacts::build_workspace)?;
+    steps.step("reduced soak campaigns", || soak::run_built(soak::Scale::Reduced, Profile::Debug))?;
+    steps.last("tests", || test::run(&[]))
+}

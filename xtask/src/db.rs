@@ -1,0 +1,36 @@
+//! `cargo xtask db`: a Postgres for development that keeps its data in `target/dev-postgres`.
+
+use anyhow::{Result, bail};
+
+use crate::postgres::{self, Cluster};
+use crate::workspace::Workspace;
+
+/// Taken where it is free, so that the URL seldom changes.
+const PORT: u16 = 54320;
+
+/// Starts, stops or locates the server.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    let folder = Workspace::load()?.target.join("dev-postgres");
+    let running = postgres::running(&folder);
+    match (arguments, running) {
+        ([], Some(url)) => println!("{url}"),
+        ([], None) => start(&folder)?,
+        ([what], running) => match (what.as_str(), running) {
+            ("start", None) => start(&folder)?,
+            ("start", Some(url)) => bail!("it runs already: {url}"),
+            ("url", Some(url)) => println!("{url}"),
+            ("stop", Some(_)) => postgres::stop(&folder)?,
+            ("url" | "stop", None) => bail!("it does not run; `cargo xtask db start` starts it"),
+            (other, _) => bail!("there is no `db {other}`; there are start, stop and url"),
+        },
+        _ => bail!("expected one of start, stop and url"),
+    }
+    Ok(())
+}
+
+fn start(folder: &std::path::Path) -> Result<()> {
+    let mut cluster = Cluster::persistent(folder, PORT)?;
+    println!("{}", cluster.url());
+    eprintln!("running until Ctrl-C");
+    cluster.wait()
+}

@@ -1,0 +1,172 @@
+//! `cargo xtask layers`: the rules of `docs/architecture.md` that the compiler does not know.
+//!
+//! The table below is the one list of crates and layers. Each rule is a pure function over a [`Model`] of the
+//! repository, in a module of its own, with tests that break it.
+
+mod arrows;
+mod dialect;
+mod files;
+mod hosts;
+mod map;
+mod model;
+mod rust;
+mod sources;
+mod statement;
+
+use std::fmt;
+
+use anyhow::{Result, bail, ensure};
+use model::Model;
+
+/// Every crate under `crates/`, from top to bottom: a dependency may only point down.
+const LAYERS: &[(Layer, &[&str])] = &[
+    (Layer::Server, &["server", "worker"]),
+    (
+        Layer::Adapter,
+        &[
+            "http",
+            "web",
+            "postgres",
+            "sqlite",
+            "egress",
+            "ical-fetch",
+            "webhook-delivery",
+            "human-calendars",
+            "mail",
+            "vault",
+        ],
+    ),
+    (Layer::Application, &["app", "wire"]),
+    (
+        Layer::Domain,
+        &[
+            "accounts",
+            "bookings",
+            "proposals",
+            "calendars",
+            "feeds",
+            "bridge",
+            "notifications",
+            "availability",
+            "recurrence",
+            "quotas",
+        ],
+    ),
+    (Layer::Kernel, &["kernel"]),
+    (Layer::Tool, &["testkit"]),
+];
+
+/// The one adapter that others may use: whatever leaves the machine goes through it.
+const EGRESS: &str = "egress";
+
+/// Crates that know no runtime and no I/O although their layer may: the JSON of every resource.
+const ALSO_PURE: &[&str] = &["wire"];
+
+/// What no pure crate may depend on.
+const IMPURE: &[&str] = &["tokio", "sqlx", "axum", "reqwest", "hyper", "getrandom"];
+
+/// External crates that belong to a few of ours.
+const RESERVED: &[Reserved] = &[
+    Reserved { dependency: "sqlx", owners: &["postgres", "sqlite"], in_tests_too: true },
+    Reserved { dependency: "axum", owners: &["http", "web", "server"], in_tests_too: false },
+    Reserved { dependency: "reqwest", owners: &["egress"], in_tests_too: false },
+    Reserved { dependency: "clap", owners: &["server"], in_tests_too: false },
+];
+
+/// The crates that contain SQL.
+const STORES: &[&str] = &["postgres", "sqlite"];
+
+/// The crates that may read the environment.
+const READS_ENVIRONMENT: &[&str] = &["server", "testkit"];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layer {
+    Server,
+    Adapter,
+    Application,
+    Domain,
+    Kernel,
+    Tool,
+}
+
+/// An external crate and who may depend on it.
+struct Reserved {
+    dependency: &'static str,
+    owners: &'static [&'static str],
+    in_tests_too: bool,
+}
+
+/// A crate's layer, and its row counted from the top.
+fn place(name: &str) -> Option<(Layer, usize)> {
+    let rows = LAYERS.iter().flat_map(|(layer, names)| names.iter().map(move |name| (*layer, *name)));
+    rows.enumerate().find(|(_, (_, row))| *row == name).map(|(row, (layer, _))| (layer, row))
+}
+
+/// Whether a crate does no I/O of any kind.
+fn is_pure(name: &str) -> bool {
+    ALSO_PURE.contains(&name) || place(name).is_some_and(|(layer, _)| matches!(layer, Layer::Domain | Layer::Kernel))
+}
+
+/// A rule that is broken, and where.
+#[derive(Debug, PartialEq, Eq)]
+struct Violation {
+    place: String,
+    what: String,
+}
+
+impl Violation {
+    fn new(place: impl Into<String>, what: impl Into<String>) -> Self {
+        Self { place: place.into(), what: what.into() }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.what)
+    }
+}
+
+/// Checks the repository and lists what is wrong.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    ensure!(arguments.is_empty(), "layers takes no arguments");
+    let violations = check(&Model::read()?);
+    for violation in &violations {
+        eprintln!("{violation}");
+    }
+    match violations.len() {
+        0 => Ok(()),
+        1 => bail!("one rule of the architecture is broken"),
+        many => bail!("rules of the architecture are broken in {many} places"),
+    }
+}
+
+fn check(model: &Model) -> Vec<Violation> {
+    let rules = [arrows::check, map::check, files::check, sources::check, dialect::check, hosts::check];
+    rules.iter().flat_map(|rule| rule(model)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_repository_keeps_its_rules() {
+        let violations = check(&Model::read().unwrap());
+        let list: Vec<String> = violations.iter().map(Violation::to_string).collect();
+        assert!(list.is_empty(), "\n{}", list.join("\n"));
+    }
+
+    #[test]
+    fn places_follow_the_table() {
+        assert_eq!(place("server"), Some((Layer::Server, 0)));
+        assert_eq!(place("http"), Some((Layer::Adapter, 2)));
+        assert_eq!(place("unheard-of"), None);
+        assert!(place("wire").unwrap().1 > place("app").unwrap().1);
+    }
+
+    #[test]
+    fn pure_is_what_does_no_io() {
+        assert!(is_pure("kernel") && is_pure("quotas") && is_pure("wire"));
+        assert!(!is_pure("app") && !is_pure("http") && !is_pure("testkit"));
+    }
+}

@@ -1,0 +1,153 @@
+//! Who may depend on whom.
+
+use super::model::Model;
+use super::{EGRESS, IMPURE, Layer, RESERVED, Violation, is_pure, place};
+use crate::workspace::{Dependency, Kind};
+
+/// What the names of our packages begin with.
+const PREFIX: &str = "kalends-";
+
+pub(super) fn check(model: &Model) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for (name, package) in model.crates() {
+        let mut broken = |what: String| violations.push(Violation::new(format!("crates/{name}/Cargo.toml"), what));
+        if package.name.strip_prefix(PREFIX) != Some(name) {
+            broken(format!("the package of this folder is called {PREFIX}{name}, not {}", package.name));
+        }
+        if place(name).is_none() {
+            broken(format!("`{name}` is missing in the table of xtask/src/layers.rs"));
+            continue;
+        }
+        for dependency in &package.dependencies {
+            let problem = match dependency.name.strip_prefix(PREFIX) {
+                Some(ours) => inside(name, ours, dependency.kind),
+                None => outside(name, dependency),
+            };
+            if let Some(problem) = problem {
+                broken(problem);
+            }
+        }
+    }
+    violations
+}
+
+/// What is wrong with a dependency of one of our crates on another.
+fn inside(from: &str, to: &str, kind: Kind) -> Option<String> {
+    let (from_layer, from_row) = place(from)?;
+    let Some((to_layer, to_row)) = place(to) else {
+        return Some(format!("depends on {PREFIX}{to}, which is missing in the table of xtask/src/layers.rs"));
+    };
+    if kind == Kind::Dev {
+        let below_app = is_pure(from);
+        return (to_layer == Layer::Tool && below_app)
+            .then(|| format!("{to} stands on the application, so `{from}` cannot use it in its tests"));
+    }
+    match (from_layer, to_layer) {
+        (_, Layer::Tool) => Some(format!("{to} may only be a dev-dependency")),
+        (Layer::Tool, Layer::Server | Layer::Adapter) => Some(format!("a tool must not depend on `{to}`")),
+        (Layer::Tool, _) => None,
+        (Layer::Adapter, Layer::Adapter) if to == EGRESS => None,
+        (Layer::Adapter, Layer::Adapter) => Some(format!("an adapter must not depend on the adapter `{to}`")),
+        _ => (to_row <= from_row).then(|| format!("the arrow to `{to}` points up")),
+    }
+}
+
+/// What is wrong with a dependency of one of our crates on somebody else's.
+fn outside(from: &str, dependency: &Dependency) -> Option<String> {
+    let Dependency { name, kind } = dependency;
+    if *kind != Kind::Dev && is_pure(from) && IMPURE.contains(&name.as_str()) {
+        return Some(format!("a crate without I/O must not depend on {name}"));
+    }
+    let reserved = RESERVED.iter().find(|reserved| reserved.dependency == *name)?;
+    let applies = *kind != Kind::Dev || reserved.in_tests_too;
+    let owners = reserved.owners;
+    (applies && !owners.contains(&from)).then(|| format!("only {} may depend on {name}", owners.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::fixture;
+    use super::*;
+
+    /// What is said of one crate with one dependency.
+    fn said(from: &str, to: &str, kind: Kind) -> Vec<String> {
+        let violations = check(&fixture::crates(&[(from, &[(to, kind)])]));
+        violations.into_iter().map(|violation| violation.what).collect()
+    }
+
+    #[track_caller]
+    fn broken(from: &str, to: &str, kind: Kind, expected: &str) {
+        let said = said(from, to, kind);
+        assert!(said.len() == 1 && said[0].contains(expected), "{from} -> {to}: {said:?}");
+    }
+
+    #[track_caller]
+    fn kept(from: &str, to: &str, kind: Kind) {
+        assert_eq!(said(from, to, kind), Vec::<String>::new(), "{from} -> {to}");
+    }
+
+    #[test]
+    fn arrows_point_down() {
+        kept("server", "kalends-kernel", Kind::Normal);
+        kept("app", "kalends-wire", Kind::Normal);
+        kept("calendars", "kalends-recurrence", Kind::Normal);
+        broken("kernel", "kalends-calendars", Kind::Normal, "points up");
+        broken("wire", "kalends-app", Kind::Build, "points up");
+        broken("recurrence", "kalends-calendars", Kind::Normal, "points up");
+        broken("calendars", "kalends-bookings", Kind::Normal, "points up");
+        broken("app", "kalends-http", Kind::Normal, "points up");
+    }
+
+    #[test]
+    fn adapters_stay_apart_but_for_egress() {
+        kept("ical-fetch", "kalends-egress", Kind::Normal);
+        broken("web", "kalends-http", Kind::Normal, "adapter `http`");
+        broken("egress", "kalends-mail", Kind::Normal, "adapter `mail`");
+    }
+
+    #[test]
+    fn testkit_is_for_tests_above_the_domain() {
+        kept("postgres", "kalends-testkit", Kind::Dev);
+        kept("testkit", "kalends-app", Kind::Normal);
+        broken("app", "kalends-testkit", Kind::Normal, "only be a dev-dependency");
+        broken("calendars", "kalends-testkit", Kind::Dev, "cannot use it in its tests");
+        broken("wire", "kalends-testkit", Kind::Dev, "cannot use it in its tests");
+        broken("testkit", "kalends-sqlite", Kind::Normal, "must not depend on `sqlite`");
+    }
+
+    #[test]
+    fn pure_crates_know_no_runtime() {
+        for name in IMPURE {
+            assert!(!said("quotas", name, Kind::Normal).is_empty(), "{name}");
+        }
+        broken("wire", "getrandom", Kind::Normal, "without I/O");
+        kept("calendars", "tokio", Kind::Dev);
+        kept("app", "tokio", Kind::Normal);
+    }
+
+    #[test]
+    fn some_dependencies_have_owners() {
+        kept("sqlite", "sqlx", Kind::Normal);
+        broken("http", "sqlx", Kind::Dev, "only postgres, sqlite");
+        broken("app", "axum", Kind::Normal, "only http, web, server");
+        broken("mail", "reqwest", Kind::Normal, "only egress");
+        broken("mail", "clap", Kind::Normal, "only server");
+        kept("http", "reqwest", Kind::Dev);
+    }
+
+    #[test]
+    fn every_crate_is_in_the_table_under_its_own_name() {
+        broken("sundries", "serde", Kind::Normal, "`sundries` is missing in the table");
+        broken("http", "kalends-sundries", Kind::Normal, "missing in the table");
+        let mut model = fixture::crates(&[("mail", &[])]);
+        model.packages[0].name = "mail".into();
+        assert_eq!(check(&model)[0].what, "the package of this folder is called kalends-mail, not mail");
+    }
+
+    #[test]
+    fn packages_outside_crates_are_free() {
+        let mut model = fixture::crates(&[("anything", &[("sqlx", Kind::Normal)])]);
+        model.packages[0].folder = "xtask".into();
+        assert!(check(&model).is_empty());
+    }
+}

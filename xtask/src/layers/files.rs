@@ -1,0 +1,50 @@
+//! Every module says what it is for; SQL files lie with the stores.
+
+use super::model::{File, Model};
+use super::{STORES, Violation};
+
+pub(super) fn check(model: &Model) -> Vec<Violation> {
+    model.files.iter().filter_map(|file| Some(Violation::new(&file.path, problem(file)?))).collect()
+}
+
+fn problem(file: &File) -> Option<&'static str> {
+    let documented =
+        || file.text.lines().find(|line| !line.trim().is_empty()).is_some_and(|line| line.starts_with("//!"));
+    if file.source_of().is_some() && !documented() {
+        return Some("a module begins with `//!` and what it is for");
+    }
+    let with_a_store = || {
+        let rest = file.path.strip_prefix("crates/").or_else(|| file.path.strip_prefix("migrations/"));
+        rest.and_then(|rest| rest.split('/').next()).is_some_and(|folder| STORES.contains(&folder))
+    };
+    if file.path.ends_with(".sql") && !with_a_store() {
+        return Some("SQL lies in migrations/ and in the stores' crates");
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::fixture;
+    use super::*;
+
+    fn said(path: &str, text: &str) -> usize {
+        check(&fixture::files(&[(path, text)])).len()
+    }
+
+    #[test]
+    fn modules_are_documented() {
+        assert_eq!(said("crates/mail/src/lib.rs", "\n//! Sends mail.\n"), 0);
+        assert_eq!(said("crates/mail/src/lib.rs", "use std::fmt;\n//! late\n"), 1);
+        assert_eq!(said("crates/mail/src/empty.rs", ""), 1);
+        assert_eq!(said("crates/mail/build.rs", "fn main() {}"), 0);
+    }
+
+    #[test]
+    fn sql_files_lie_with_the_stores() {
+        assert_eq!(said("migrations/sqlite/0001_begin.sql", "select 1"), 0);
+        assert_eq!(said("crates/postgres/queries/busy.sql", "select 1"), 0);
+        assert_eq!(said("crates/app/busy.sql", "select 1"), 1);
+        assert_eq!(said("migrations/oracle/0001_begin.sql", "select 1"), 1);
+    }
+}

@@ -1,0 +1,115 @@
+//! `cargo xtask test`: every test, on a Postgres of its own; nextest's summary ends the output.
+
+use anyhow::{Context as _, Result};
+
+use crate::artifacts::{self, Profile};
+use crate::postgres::{self, Durability, TestServer};
+use crate::workspace::Workspace;
+use crate::{env, process, tools};
+
+/// The variable that names the server's binary to the tests that start it.
+pub(crate) const SERVER_BINARY: &str = "KALENDS_BIN";
+
+/// Runs the doc tests, then the others; further arguments go to nextest.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    let workspace = Workspace::load()?;
+    let mut nextest = tools::NEXTEST.command(&workspace)?;
+    let packages = selected(arguments)?;
+    let whole = packages.is_empty();
+
+    if whole {
+        artifacts::build_workspace()?;
+    } else if drives_the_server(&workspace, &packages) {
+        artifacts::build(Profile::Debug, &[artifacts::SERVER])?;
+    }
+
+    let selection: Vec<&str> = match whole {
+        true => vec!["--workspace"],
+        false => packages.iter().flat_map(|package| ["--package", package]).collect(),
+    };
+    doc_tests(&workspace, whole, &packages, &selection)?;
+
+    let postgres = TestServer::obtain(Durability::None)?;
+    nextest.arg("run").env(postgres::TEST_POSTGRES, postgres.url());
+    if let Ok(server) = artifacts::server(&workspace, Profile::Debug) {
+        nextest.env(SERVER_BINARY, server);
+    }
+    if whole {
+        nextest.arg("--workspace");
+    }
+    if env::is_ci() && !arguments.iter().any(|argument| argument.starts_with("--profile")) {
+        nextest.args(["--profile", "ci"]);
+    }
+    process::run_last(nextest.args(arguments))
+}
+
+/// Doc tests exist in libraries only; Cargo refuses to look for them elsewhere.
+fn doc_tests(workspace: &Workspace, whole: bool, packages: &[String], selection: &[&str]) -> Result<()> {
+    let is_library = |package: &String| workspace.package(package).is_some_and(|package| package.has_library);
+    if whole || packages.iter().all(is_library) {
+        process::run(process::cargo(["test", "--quiet", "--doc"]).args(selection))?;
+    }
+    Ok(())
+}
+
+/// The packages that the arguments name with `-p` or `--package`; none means all.
+fn selected(arguments: &[String]) -> Result<Vec<String>> {
+    let mut packages = Vec::new();
+    let mut arguments = arguments.iter().take_while(|argument| *argument != "--");
+    while let Some(argument) = arguments.next() {
+        if argument == "-p" || argument == "--package" {
+            packages.push(arguments.next().with_context(|| format!("{argument} wants a package"))?.clone());
+        } else if let Some(package) = argument.strip_prefix("--package=") {
+            packages.push(package.into());
+        } else if let Some(package) = argument.strip_prefix("-p") {
+            packages.push(package.trim_start_matches('=').into());
+        }
+    }
+    Ok(packages)
+}
+
+/// Whether one of the packages starts the server: its own tests, and those outside `crates/`.
+fn drives_the_server(workspace: &Workspace, packages: &[String]) -> bool {
+    workspace.package(artifacts::SERVER).is_some()
+        && packages.iter().filter_map(|name| workspace.package(name)).any(|package| {
+            package.name == artifacts::SERVER || !(package.folder.starts_with("crates/") || package.name == "xtask")
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(line: &str) -> Vec<String> {
+        line.split_whitespace().map(String::from).collect()
+    }
+
+    #[test]
+    fn packages_are_found_however_they_are_written() {
+        let packages = selected(&arguments("-p a --package b --package=c -pd some_test -- -p e")).unwrap();
+        assert_eq!(packages, ["a", "b", "c", "d"]);
+        assert!(selected(&arguments("--retries 2 some_test")).unwrap().is_empty());
+        assert!(selected(&arguments("-p")).is_err());
+    }
+
+    #[test]
+    fn only_what_starts_the_server_has_it_built() {
+        let package = |name: &str, folder: &str| {
+            format!(
+                r#"{{"name": "{name}", "manifest_path": "/w/{folder}/Cargo.toml", "dependencies": [], "targets": []}}"#
+            )
+        };
+        let all = [
+            package("kalends-server", "crates/server"),
+            package("kalends-kernel", "crates/kernel"),
+            package("kalends-tests", "tests"),
+        ];
+        let metadata =
+            format!(r#"{{"workspace_root": "/w", "target_directory": "/t", "packages": [{}]}}"#, all.join(","));
+        let workspace = Workspace::parse(&metadata).unwrap();
+        let drives = |name: &str| drives_the_server(&workspace, &[name.into()]);
+        assert!(drives("kalends-tests"));
+        assert!(drives("kalends-server"));
+        assert!(!drives("kalends-kernel"));
+    }
+}
