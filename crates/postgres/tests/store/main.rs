@@ -2,6 +2,7 @@
 //!
 //! `KALENDS_TEST_POSTGRES` names a database whose user may create others, such as
 //! `postgres://postgres@127.0.0.1:5432/postgres`. Each test has a database of its own.
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod commits;
 mod inspect;

@@ -11,7 +11,7 @@ use kalends_testkit::fixtures::{Compose as _, span};
 use crate::server::{Bench, Scratch};
 
 #[track_caller]
-fn located<T: std::fmt::Debug>(outcome: Result<T, StoreError>, table: &str, column: &str, id: impl ToString) {
+fn located<T: std::fmt::Debug>(outcome: Result<T, StoreError>, table: &str, column: &str, id: &impl ToString) {
     match outcome {
         Err(StoreError::Corrupt(CorruptRow { table: in_table, column: in_column, id: of, .. })) => {
             assert_eq!((in_table, in_column, of), (table, column, id.to_string()));
@@ -34,34 +34,34 @@ async fn a_corrupt_row_is_located() {
     bench.commit(changes.account(put).answer(answer.clone())).await;
 
     behind.run("UPDATE agents SET metadata = '[]'").await;
-    located(store.find_agent(org, agent.id).await, "agents", "metadata", agent.id);
+    located(store.find_agent(org, agent.id).await, "agents", "metadata", &agent.id);
     behind.run("UPDATE agents SET metadata = '{}', type = 'robot'").await;
-    located(store.list_agents(org, Default::default(), Page::default()).await, "agents", "type", agent.id);
+    located(store.list_agents(org, Default::default(), Page::default()).await, "agents", "type", &agent.id);
 
     behind.run("UPDATE calendars SET timezone = 'Mars/Olympus'").await;
-    located(store.find_calendar(org, calendar.id).await, "calendars", "timezone", calendar.id);
+    located(store.find_calendar(org, calendar.id).await, "calendars", "timezone", &calendar.id);
     behind.run("UPDATE calendars SET timezone = 'UTC', default_reminders = '[0]'").await;
-    located(store.find_calendar(org, calendar.id).await, "calendars", "default_reminders", calendar.id);
+    located(store.find_calendar(org, calendar.id).await, "calendars", "default_reminders", &calendar.id);
 
     behind.run("UPDATE events SET status = 'maybe'").await;
-    located(store.find_event(org, event.id).await, "events", "status", event.id);
+    located(store.find_event(org, event.id).await, "events", "status", &event.id);
     behind.run("UPDATE events SET status = 'confirmed', content = 'plain'").await;
     let scope = EventScope::Agent(agent.id);
     let listed = store.list_events(org, scope, EventFilter::default(), Page::default()).await;
-    located(listed, "events", "content", event.id);
+    located(listed, "events", "content", &event.id);
 
     behind.run("UPDATE organizations SET limit_overrides = '{\"agents\": -1}'").await;
-    located(store.find_principal(key.key.hash).await, "organizations", "limit_overrides", org);
+    located(store.find_principal(key.key.hash).await, "organizations", "limit_overrides", &org);
     behind.run("UPDATE organizations SET limit_overrides = NULL, plan = 'gold'").await;
-    located(store.find_organization(org).await, "organizations", "plan", org);
+    located(store.find_organization(org).await, "organizations", "plan", &org);
     behind.run("UPDATE organizations SET plan = 'free', accepted_at = 5").await;
-    located(store.list_organizations().await, "organizations", "accepted_terms", org);
+    located(store.list_organizations().await, "organizations", "accepted_terms", &org);
     behind.run("UPDATE api_keys SET kind = 'master'").await;
-    located(store.find_principal(key.key.hash).await, "api_keys", "kind", key.key.id);
+    located(store.find_principal(key.key.hash).await, "api_keys", "kind", &key.key.id);
     behind.run("UPDATE verification_codes SET attempts = -1").await;
-    located(store.find_code(org).await, "verification_codes", "attempts", org);
+    located(store.find_code(org).await, "verification_codes", "attempts", &org);
     behind.run("DELETE FROM principals_epoch").await;
-    located(store.principals_epoch().await, "principals_epoch", "one", 1);
+    located(store.principals_epoch().await, "principals_epoch", "one", &1);
 
     let shown: String = answer.scope.iter().map(|byte| format!("{byte:02x}")).collect();
     behind.run("UPDATE idempotent_answers SET status = -1").await;

@@ -63,12 +63,14 @@ impl BusyTimes for SqliteStore {
     ) -> Result<Option<(Revision, Vec<Span>)>, StoreError> {
         let (org_id, id) = (org.uuid(), calendar.uuid());
         let (from, to) = (window.start().as_micros(), window.end().as_micros());
-        // The driver costs by the row, so all spans come as one text.
+        // The driver costs by the row, so all spans come as one text. That they are not cancelled is said
+        // twice, since only then the index by end serves.
         let found = sqlx::query!(
             r#"select c.revision,
                 (select group_concat(e.start_at || ',' || e.end_at, ';') from events e
                     where e.org_id = ?1 and e.calendar_id = ?2 and e.deleted_at is null
-                        and e.status in ('confirmed', 'tentative') and e.end_at > ?3 and e.start_at < ?4
+                        and e.status <> 'cancelled' and e.status in ('confirmed', 'tentative')
+                        and e.end_at > ?3 and e.start_at < ?4
                 ) as "spans: String"
              from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null

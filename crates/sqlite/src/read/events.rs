@@ -106,13 +106,14 @@ impl Events for SqliteStore {
         if in_sight == 0 {
             return Ok(ContextEvents::default());
         }
+        // The plus keeps SQLite from the index by start, on which it would go through all that is past.
         let current = sqlx::query_as!(
             EventRow,
             "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                 created_at, updated_at
              from events
              where org_id = ?1 and calendar_id = ?2 and deleted_at is null and status <> 'cancelled'
-                and end_at > ?3 and start_at <= ?3
+                and end_at > ?3 and +start_at <= ?3
              order by start_at desc, id desc limit 1",
             org_id,
             calendar_id,

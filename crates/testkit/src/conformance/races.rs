@@ -476,6 +476,8 @@ pub async fn readers_see_whole_change_sets(store: &StoreUnderTest) {
                 if listed.data.len() == 2 * 4 * writes_each {
                     break;
                 }
+                // A store that never waits would leave no thread to the writers.
+                tokio::task::yield_now().await;
             }
         }
     })

@@ -38,8 +38,12 @@ impl State {
         if changes.alters_principals() {
             next.epoch += 1;
         }
-        next.messages.extend(changes.messages.iter().cloned());
-        next.audit.extend(changes.audit.clone());
+        for message in &changes.messages {
+            create(next.messages.entry((message.org, message.id)), message)?;
+        }
+        if let Some(entry) = &changes.audit {
+            create(next.audit.entry((entry.org, entry.id)), entry)?;
+        }
         Ok(next)
     }
 

@@ -12,11 +12,11 @@ use crate::Inspect;
 #[async_trait]
 impl Inspect for MemoryStore {
     async fn messages(&self, org: OrgId) -> Vec<Message> {
-        self.state().messages.iter().filter(|message| message.org == org).cloned().collect()
+        self.state().messages.values().filter(|message| message.org == org).cloned().collect()
     }
 
     async fn audit_entries(&self, org: OrgId) -> Vec<AuditEntry> {
-        self.state().audit.iter().filter(|entry| entry.org == org).cloned().collect()
+        self.state().audit.values().filter(|entry| entry.org == org).cloned().collect()
     }
 
     async fn used(&self, org: OrgId, metric: Metric, period: Period) -> u64 {

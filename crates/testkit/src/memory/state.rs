@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use kalends_accounts::{Acceptance, ApiKey, AuditEntry, KeyHash, Organization, VerificationCode};
 use kalends_app::StoredAnswer;
 use kalends_calendars::{Agent, AgentStatus, Calendar, Event};
-use kalends_kernel::{AgentId, CalendarId, EventId, Listed, OrgId, Page};
+use kalends_kernel::{AgentId, AuditId, CalendarId, EventId, Listed, MessageId, OrgId, Page};
 use kalends_notifications::Message;
 use kalends_quotas::{Metric, Period};
 
@@ -21,8 +21,8 @@ pub(super) struct State {
     pub(super) calendars: BTreeMap<(OrgId, CalendarId), Calendar>,
     pub(super) events: BTreeMap<(OrgId, EventId), Event>,
     pub(super) used: BTreeMap<(OrgId, Metric, Period), u64>,
-    pub(super) messages: Vec<Message>,
-    pub(super) audit: Vec<AuditEntry>,
+    pub(super) messages: BTreeMap<(OrgId, MessageId), Message>,
+    pub(super) audit: BTreeMap<(OrgId, AuditId), AuditEntry>,
     pub(super) answers: HashMap<[u8; 32], StoredAnswer>,
 }
 

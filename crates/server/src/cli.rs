@@ -1,0 +1,177 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use kalends_kernel::OrgId;
+use kalends_quotas::Plan;
+use serde_json::Value;
+
+use crate::config::keys;
+
+/// A calendar backend for agents and the people they work for.
+#[derive(Debug, Parser)]
+#[command(
+    name = "kalends",
+    version,
+    after_help = "Without a command it serves. `kalends config --help` lists the configuration."
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve until SIGTERM or SIGINT (the default).
+    Serve,
+    /// Apply the migrations that the database lacks.
+    Migrate,
+    /// List every key of the configuration with its value and its source.
+    #[command(after_long_help = keys::help())]
+    Config,
+    /// Print the OpenAPI description.
+    Openapi,
+    /// Create and manage organizations, also beside a running server.
+    #[command(subcommand)]
+    Org(OrgCommand),
+    /// Manage the keys that encrypt fields at rest, also beside a running server.
+    #[command(subcommand)]
+    Keys(KeysCommand),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum OrgCommand {
+    /// Create an organization; prints {"org_id","api_key"}. The key is shown this once.
+    Create(CreateOrg),
+    /// Put an organization on another plan; prints the organization.
+    SetPlan {
+        /// The organization, such as org_01k...
+        org: OrgId,
+        /// The plan.
+        plan: PlanArgument,
+        /// Limits that differ from the plan's, such as {"agents": 10, "events": null}; null is unlimited.
+        #[arg(long, value_name = "JSON", value_parser = json)]
+        limits: Option<Value>,
+    },
+    /// Print every organization, the oldest first, one JSON line each.
+    List,
+    /// Put an organization on the waiting list; prints the organization.
+    Waitlist {
+        /// The organization.
+        org: OrgId,
+    },
+    /// Let an organization in from the waiting list; prints the organization.
+    Activate {
+        /// The organization.
+        org: OrgId,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CreateOrg {
+    /// The name, 1-255 characters.
+    #[arg(long)]
+    pub(crate) name: String,
+    /// The owner's address.
+    #[arg(long)]
+    pub(crate) email: Option<String>,
+    /// The plan.
+    #[arg(long, default_value = "free")]
+    pub(crate) plan: PlanArgument,
+    /// Limits that differ from the plan's, such as {"agents": 10, "events": null}; null is unlimited.
+    #[arg(long, value_name = "JSON", value_parser = json)]
+    pub(crate) limits: Option<Value>,
+    /// Mark the organization's keys as test keys.
+    #[arg(long)]
+    pub(crate) test: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
+pub(crate) enum KeysCommand {
+    /// Replace the master key and everything that depends on it, while servers run.
+    RotateMaster,
+}
+
+/// The plans that an operator gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlanArgument {
+    Free,
+    Pro,
+    Custom,
+}
+
+impl From<PlanArgument> for Plan {
+    fn from(plan: PlanArgument) -> Self {
+        match plan {
+            PlanArgument::Free => Self::Free,
+            PlanArgument::Pro => Self::Pro,
+            PlanArgument::Custom => Self::Custom,
+        }
+    }
+}
+
+fn json(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|error| format!("must be JSON: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+    use rstest::rstest;
+
+    use super::*;
+
+    fn parse(line: &str) -> Result<Option<Command>, clap::Error> {
+        Cli::try_parse_from(std::iter::once("kalends").chain(line.split_whitespace())).map(|cli| cli.command)
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn serving_is_the_default() {
+        assert!(parse("").unwrap().is_none());
+        assert!(matches!(parse("serve").unwrap(), Some(Command::Serve)));
+    }
+
+    #[test]
+    fn organizations_are_created() {
+        let parsed = parse(r#"org create --name Acme --plan custom --limits {"agents":7,"events":null} --test"#);
+        let Some(Command::Org(OrgCommand::Create(create))) = parsed.unwrap() else { panic!("not org create") };
+        assert_eq!((create.name.as_str(), create.plan, create.test), ("Acme", PlanArgument::Custom, true));
+        assert_eq!(create.limits, Some(serde_json::json!({ "agents": 7, "events": null })));
+        assert_eq!(create.email, None);
+    }
+
+    #[test]
+    fn plans_are_set() {
+        let org = OrgId::from_uuid(Default::default());
+        let parsed = parse(&format!("org set-plan {org} pro")).unwrap();
+        assert!(
+            matches!(parsed, Some(Command::Org(OrgCommand::SetPlan { org: of, plan: PlanArgument::Pro, limits: None })) if of == org)
+        );
+    }
+
+    #[test]
+    fn the_other_commands_exist() {
+        let org = OrgId::from_uuid(Default::default());
+        for line in ["migrate", "config", "openapi", "org list", "keys rotate-master"] {
+            assert!(parse(line).is_ok(), "{line}");
+        }
+        for command in ["waitlist", "activate"] {
+            assert!(parse(&format!("org {command} {org}")).is_ok(), "{command}");
+        }
+    }
+
+    #[rstest]
+    #[case("org create")]
+    #[case("org create --name A --plan free-agent")]
+    #[case("org create --name A --limits {")]
+    #[case("org set-plan cal_01h2xcejqtf2nbrexx3vqjhp41 pro")]
+    #[case("org set-plan org_1 pro")]
+    #[case("frobnicate")]
+    fn refuses(#[case] line: &str) {
+        assert_eq!(parse(line).unwrap_err().exit_code(), 2);
+    }
+}

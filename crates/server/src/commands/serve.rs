@@ -1,0 +1,83 @@
+//! `kalends serve`.
+
+use std::{net::SocketAddr, time::Duration};
+
+use anyhow::Context;
+use tokio::{net::TcpListener, time::timeout};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    ambient::SystemEntropy, background, config::Config, connections::Connections, failure::Failure, masters, metrics,
+    output, service::Service, signals::Signals,
+};
+
+/// How long requests in flight may take to finish.
+const DRAIN: Duration = Duration::from_secs(10);
+/// How long the background tasks and the database may take to end.
+const CLOSE: Duration = Duration::from_secs(2);
+
+/// Serves until SIGTERM or SIGINT.
+pub(crate) async fn serve(config: &Config) -> Result<(), Failure> {
+    masters::require_given(config)?;
+    let mut signals = Signals::install().context("cannot wait for signals")?;
+    // Bound first: a port that is taken is told before anything is touched, and port 0 becomes known.
+    let (listener, address) = bind(config.listen).await?;
+    let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
+    if let Some(listen) = config.metrics_listen {
+        serve_metrics(listen, &tasks, &stop).await?;
+    }
+
+    masters::ensure_session_key(config, &SystemEntropy)?;
+    let opened = tokio::select! {
+        opened = Service::open(config, config.base_url(Some(address))) => opened,
+        () = signals.next() => return Ok(()),
+    };
+    let Service { app, ring, database } = opened?;
+    background::start(&app, &ring, &tasks, &stop);
+    let connections = Connections::new(kalends_http::router(app));
+
+    let accepting = connections.accept(listener, signals.next());
+    tracing::info!(%address, "serving");
+    // Connections wait in the listener's queue already, so the line is true whoever reads it how soon.
+    let _ = output::line(&format!("kalends listening on http://{address}"));
+    accepting.await;
+
+    tracing::info!("stopping: finishing the requests in flight");
+    tokio::select! {
+        finished = connections.drain(DRAIN) => {
+            if !finished {
+                tracing::warn!("requests were still running after {} s and are cut off", DRAIN.as_secs());
+            }
+        }
+        () = signals.next() => tracing::warn!("told to stop again: requests in flight are cut off"),
+    }
+    stop.cancel();
+    tasks.close();
+    let closed = timeout(CLOSE, async {
+        tasks.wait().await;
+        database.close().await;
+    });
+    if closed.await.is_err() {
+        tracing::warn!("the database was not closed in time");
+    }
+    tracing::info!("stopped");
+    Ok(())
+}
+
+async fn bind(listen: SocketAddr) -> anyhow::Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot listen on {listen}"))?;
+    let address = listener.local_addr().with_context(|| format!("cannot listen on {listen}"))?;
+    Ok((listener, address))
+}
+
+async fn serve_metrics(listen: SocketAddr, tasks: &TaskTracker, stop: &CancellationToken) -> anyhow::Result<()> {
+    let (listener, address) = bind(listen).await?;
+    let handle = metrics::start()?;
+    let connections = Connections::new(metrics::router(handle.clone()));
+    let ended = stop.clone();
+    tasks.spawn(async move { ended.run_until_cancelled(metrics::upkeep(handle)).await });
+    let ended = stop.clone();
+    tasks.spawn(async move { connections.accept(listener, ended.cancelled_owned()).await });
+    tracing::info!("metrics on http://{address}/metrics");
+    Ok(())
+}

@@ -1,0 +1,310 @@
+//! The configuration: one table of keys, read from the environment, `.env` and `kalends.toml`.
+//!
+//! [`keys`] is the table and everything derives from it; [`Given`] says which source gives which key;
+//! [`Config`] is the result, parsed. All problems are collected and told at once.
+
+mod given;
+pub mod keys;
+mod listing;
+mod values;
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use ipnet::IpNet;
+use kalends_kernel::{CivilDate, Elapsed};
+use kalends_mail::MailTransport;
+use kalends_vault::MasterKeys;
+use secrecy::SecretString;
+use url::Url;
+
+pub use given::{Given, Source};
+pub(crate) use listing::list;
+pub use values::{DatabaseUrl, HostPort, IpLimits, LogFormat, PerMinute};
+
+/// The configuration, parsed.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// What stands on disk beside a Postgres database, or all of it.
+    pub data_dir: PathBuf,
+    /// The database.
+    pub database: DatabaseUrl,
+    /// How many connections read from it at once.
+    pub database_connections: u32,
+    /// Whether missing migrations are applied at start.
+    pub migrate: bool,
+    /// Where the service is reached, where that is not the listening address.
+    base_url: Option<String>,
+    console_url: Option<String>,
+    /// How mail leaves.
+    pub mail: MailTransport,
+    /// The master key, or two while rotating.
+    pub master_key: Option<MasterKeys>,
+    /// What signs console sessions.
+    pub session_key: Option<SecretString>,
+    /// The bearer token of the administration routes; without it they do not exist.
+    pub admin_token: Option<SecretString>,
+    /// The version of the terms of service.
+    pub terms_version: String,
+    /// Whether organizations that accepted another version are told.
+    pub terms_material: bool,
+    terms_url: Option<String>,
+    /// Since when those terms hold.
+    pub terms_effective_at: CivilDate,
+    /// What outgoing calls may reach although it is private.
+    pub egress_allow: Vec<HostPort>,
+    /// The limits per address of a caller.
+    pub ip_limits: IpLimits,
+    /// Whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<IpNet>,
+    /// How far the service's clock is shifted.
+    pub clock_offset: Elapsed,
+    /// Where metrics are served.
+    pub metrics_listen: Option<SocketAddr>,
+    /// What is logged, as `RUST_LOG` writes it.
+    pub log: String,
+    /// Whether the operator chose what is logged.
+    pub log_is_chosen: bool,
+    /// How it is written.
+    pub log_format: LogFormat,
+}
+
+impl Config {
+    /// Parses what was given.
+    ///
+    /// # Errors
+    /// One sentence for each problem.
+    pub fn parse(given: &Given) -> Result<Self, Vec<String>> {
+        let mut problems = given.problems().to_vec();
+        let mut reader = Reader { given, problems: &mut problems };
+
+        let listen = reader.read(&keys::LISTEN, values::address);
+        let data_dir = reader.read(&keys::DATA_DIR, |text| Ok(PathBuf::from(text)));
+        let database = reader.read(&keys::DATABASE_URL, str::parse);
+        let database_connections = reader.read(&keys::DATABASE_CONNECTIONS, values::connections);
+        let migrate = reader.read(&keys::MIGRATE, values::flag);
+        let base_url = reader.optional(&keys::BASE_URL, values::web_address);
+        let console_url = reader.optional(&keys::CONSOLE_URL, values::web_address);
+        let mail = reader.read(&keys::MAIL, |text| MailTransport::parse(text).map_err(|error| error.to_string()));
+        let master_key =
+            reader.optional(&keys::MASTER_KEY, |text| MasterKeys::parse(text).map_err(|error| error.to_string()));
+        let session_key = reader.optional(&keys::SESSION_KEY, values::session_key);
+        let admin_token = reader.optional(&keys::ADMIN_TOKEN, values::admin_token);
+        let terms_version = reader.read(&keys::TERMS_VERSION, values::terms_version);
+        let terms_material = reader.read(&keys::TERMS_MATERIAL, values::flag);
+        let terms_url = reader.optional(&keys::TERMS_URL, values::web_address);
+        let terms_effective_at = reader.read(&keys::TERMS_EFFECTIVE_AT, values::date);
+        let egress_allow = reader.optional(&keys::EGRESS_ALLOW, |text| values::list(text, str::parse));
+        let ip_limits = reader.read(&keys::IP_LIMITS, str::parse);
+        let trusted_proxies = reader.optional(&keys::TRUSTED_PROXIES, |text| values::list(text, values::network));
+        let clock_offset = reader.read(&keys::CLOCK_OFFSET_SECONDS, values::clock_offset);
+        let metrics_listen = reader.optional(&keys::METRICS_LISTEN, values::address);
+        let log = reader.read(&keys::LOG, values::log_filter);
+        let log_format = reader.read(&keys::LOG_FORMAT, str::parse);
+
+        let config = || {
+            Some(Self {
+                listen: listen?,
+                data_dir: data_dir?,
+                database: database?,
+                database_connections: database_connections?,
+                migrate: migrate?,
+                base_url,
+                console_url,
+                mail: mail?,
+                master_key,
+                session_key,
+                admin_token,
+                terms_version: terms_version?,
+                terms_material: terms_material?,
+                terms_url,
+                terms_effective_at: terms_effective_at?,
+                egress_allow: egress_allow.unwrap_or_default(),
+                ip_limits: ip_limits?,
+                trusted_proxies: trusted_proxies.unwrap_or_default(),
+                clock_offset: clock_offset?,
+                metrics_listen,
+                log: log?,
+                log_is_chosen: given.find(&keys::LOG).is_some(),
+                log_format: log_format?,
+            })
+        };
+        match config() {
+            Some(config) if problems.is_empty() => Ok(config),
+            _ => Err(problems),
+        }
+    }
+
+    /// Where the service is reached, without a slash at the end: what the operator says, else the
+    /// address on which it listens (`bound`, once that is known). A service that listens on every
+    /// address is reached on the loopback one.
+    pub fn base_url(&self, bound: Option<SocketAddr>) -> String {
+        self.base_url.clone().unwrap_or_else(|| values::address_url(bound.unwrap_or(self.listen)))
+    }
+
+    /// Where humans sign in, without a slash at the end.
+    pub fn console_url(&self, base_url: &str) -> String {
+        self.console_url.clone().unwrap_or_else(|| format!("{base_url}/console"))
+    }
+
+    /// Where the terms can be read.
+    pub fn terms_url(&self, base_url: &str) -> String {
+        self.terms_url.clone().unwrap_or_else(|| format!("{base_url}/terms"))
+    }
+}
+
+/// The host of an address that [`values::web_address`] has checked.
+pub(crate) fn host_of(base_url: &str) -> String {
+    Url::parse(base_url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// Whether a text can sign sessions, as [`keys::SESSION_KEY`] wants it.
+pub(crate) fn check_session_key(text: &str) -> Result<(), String> {
+    values::session_key(text).map(drop)
+}
+
+/// Parses keys and collects what is wrong with them.
+struct Reader<'a> {
+    given: &'a Given,
+    problems: &'a mut Vec<String>,
+}
+
+impl Reader<'_> {
+    /// The value given, or the key's default; `None` where it is wrong.
+    fn read<T>(&mut self, key: &keys::Key, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
+        let (text, source) = self.given.effective(key)?;
+        self.parse(key, &text, source, parse)
+    }
+
+    /// The value given, if any.
+    fn optional<T>(&mut self, key: &keys::Key, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
+        let (text, source) = self.given.find(key)?;
+        self.parse(key, text, source, parse)
+    }
+
+    fn parse<T>(
+        &mut self,
+        key: &keys::Key,
+        text: &str,
+        source: Source,
+        parse: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Option<T> {
+        parse(text)
+            .map_err(|wrong| {
+                // Only what may be shown is quoted.
+                let got = match key.shown {
+                    keys::Shown::Plain => format!(", got {text:?}"),
+                    keys::Shown::Address | keys::Shown::Secret => String::new(),
+                };
+                self.problems.push(format!("{} ({source}): {wrong}{got}", key.name));
+            })
+            .ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(pairs: &[(&str, &str)]) -> Result<Config, Vec<String>> {
+        Config::parse(&Given::of(pairs, &[], ""))
+    }
+
+    #[test]
+    fn nothing_has_to_be_configured() {
+        let config = parse(&[]).unwrap();
+        assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
+        assert_eq!(config.data_dir, PathBuf::from("kalends-data"));
+        assert!(matches!(&config.database, DatabaseUrl::Sqlite(path) if path.ends_with("kalends-data/kalends.db")));
+        assert_eq!(config.mail, MailTransport::File);
+        assert!(config.migrate && config.terms_material);
+        assert_eq!(config.terms_version, "2026-01-01");
+        assert_eq!(config.terms_effective_at.to_string(), "2026-01-01");
+        assert_eq!(config.base_url(None), "http://127.0.0.1:8080");
+        assert_eq!(config.base_url(Some("127.0.0.1:4711".parse().unwrap())), "http://127.0.0.1:4711");
+        assert_eq!(config.console_url("http://x"), "http://x/console");
+        assert_eq!(config.ip_limits, IpLimits::default());
+        assert!(config.admin_token.is_none() && config.metrics_listen.is_none());
+        assert!(config.egress_allow.is_empty() && config.trusted_proxies.is_empty());
+    }
+
+    #[test]
+    fn every_key_is_heeded() {
+        let key = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
+        let config = parse(&[
+            ("KALENDS_LISTEN", "[::]:0"),
+            ("KALENDS_DATA_DIR", "/var/lib/kalends"),
+            ("KALENDS_DATABASE_URL", "postgres://u:p@db/kalends"),
+            ("KALENDS_DATABASE_CONNECTIONS", "40"),
+            ("KALENDS_MIGRATE", "false"),
+            ("KALENDS_BASE_URL", "https://cal.example/"),
+            ("KALENDS_CONSOLE_URL", "https://console.example"),
+            ("KALENDS_MAIL", "smtp://u:p@mail.example"),
+            ("KALENDS_MASTER_KEY", key),
+            ("KALENDS_SESSION_KEY", key),
+            ("KALENDS_ADMIN_TOKEN", "a-long-enough-token"),
+            ("KALENDS_TERMS_VERSION", "2027-02-03"),
+            ("KALENDS_TERMS_MATERIAL", "no"),
+            ("KALENDS_TERMS_URL", "https://cal.example/tos"),
+            ("KALENDS_EGRESS_ALLOW", "localhost:9000, 10.0.0.1:80"),
+            ("KALENDS_IP_LIMITS", "feed=600,booking=100"),
+            ("KALENDS_TRUSTED_PROXIES", "10.0.0.0/8, ::1"),
+            ("KALENDS_CLOCK_OFFSET_SECONDS", "-60"),
+            ("KALENDS_METRICS_LISTEN", "127.0.0.1:9090"),
+            ("KALENDS_LOG", "info,kalends_app=debug"),
+            ("KALENDS_LOG_FORMAT", "json"),
+        ])
+        .unwrap();
+        assert!(matches!(config.database, DatabaseUrl::Postgres(_)));
+        assert_eq!(config.database_connections, 40);
+        assert!(!config.migrate && !config.terms_material);
+        assert_eq!(config.base_url(None), "https://cal.example");
+        assert_eq!(config.console_url("x"), "https://console.example");
+        assert_eq!(config.terms_url("x"), "https://cal.example/tos");
+        // A version that is a date tells since when it holds.
+        assert_eq!(config.terms_effective_at.to_string(), "2027-02-03");
+        assert_eq!(config.egress_allow.len(), 2);
+        assert_eq!(config.trusted_proxies.len(), 2);
+        assert_eq!(config.clock_offset, Elapsed::seconds(-60));
+        assert_eq!(config.log_format, LogFormat::Json);
+    }
+
+    #[test]
+    fn all_problems_are_told_and_no_secret_is() {
+        let problems = parse(&[
+            ("KALENDS_LISTEN", "8080"),
+            ("KALENDS_MASTER_KEY", "hunter2"),
+            ("KALENDS_DATABASE_URL", "mysql://u:hunter2@db"),
+            ("KALENDS_MAIL", "ftp://u:hunter2@mail"),
+            ("KALENDS_MIGRATE", "perhaps"),
+        ])
+        .unwrap_err();
+        assert_eq!(problems.len(), 5, "{problems:?}");
+        assert!(problems.iter().all(|problem| !problem.contains("hunter2")), "{problems:?}");
+        assert_eq!(
+            problems[0],
+            "KALENDS_LISTEN (environment): must be an IP address and a port such as 127.0.0.1:8080, got \"8080\""
+        );
+    }
+
+    #[test]
+    fn secrets_are_not_shown_by_debug() {
+        let shown = format!(
+            "{:?}",
+            parse(&[
+                ("KALENDS_DATABASE_URL", "postgres://u:hunter2@db/kalends"),
+                ("KALENDS_MAIL", "smtps://u:hunter2@mail.example"),
+                ("KALENDS_ADMIN_TOKEN", "hunter2hunter2hunter2"),
+            ])
+        );
+        assert!(!shown.contains("hunter2"), "{shown}");
+    }
+
+    #[test]
+    fn a_service_on_every_address_is_reached_on_the_loopback_one() {
+        let config = parse(&[("KALENDS_LISTEN", "0.0.0.0:8080")]).unwrap();
+        assert_eq!(config.base_url(None), "http://127.0.0.1:8080");
+        assert_eq!(config.base_url(Some("[::]:80".parse().unwrap())), "http://[::1]:80");
+    }
+}

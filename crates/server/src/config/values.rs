@@ -1,0 +1,378 @@
+//! How each kind of value is parsed. Errors say what is allowed, in a phrase that follows the name of
+//! the key, and never quote the value: the caller knows whether it may be shown.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    path::PathBuf,
+    str::FromStr,
+};
+
+use base64::{
+    Engine, alphabet,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+};
+use ipnet::IpNet;
+use kalends_kernel::{CivilDate, Elapsed};
+use secrecy::SecretString;
+use tracing_subscriber::EnvFilter;
+use url::Url;
+use zeroize::Zeroizing;
+
+/// Padding is optional: keys come from all kinds of tools.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+/// The least bytes of a key.
+const KEY: usize = 32;
+/// The least characters of a token.
+const TOKEN: usize = 16;
+/// The most seconds that the clock is shifted: about a century.
+const OFFSET: i64 = 100 * 366 * 86_400;
+
+/// An IP address and a port.
+pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
+    text.trim().parse().map_err(|_| "must be an IP address and a port such as 127.0.0.1:8080".to_owned())
+}
+
+/// The URL of a service that listens on `address`; one that listens on all is reached on the loopback.
+pub(super) fn address_url(mut address: SocketAddr) -> String {
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        IpAddr::V4(_) | IpAddr::V6(_) => {}
+    }
+    format!("http://{address}")
+}
+
+/// An address of the web, without a slash at the end.
+pub(super) fn web_address(text: &str) -> Result<String, String> {
+    let wrong = || "must be an http or https URL without a user, a query or a fragment".to_owned();
+    let url = Url::parse(text.trim()).map_err(|_| wrong())?;
+    let plain = matches!(url.scheme(), "http" | "https")
+        && url.has_host()
+        && url.username().is_empty()
+        && url.password().is_none()
+        && url.query().is_none()
+        && url.fragment().is_none();
+    if plain { Ok(url.as_str().trim_end_matches('/').to_owned()) } else { Err(wrong()) }
+}
+
+/// Yes or no.
+pub(super) fn flag(text: &str) -> Result<bool, String> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" | "1" => Ok(true),
+        "false" | "no" | "off" | "0" => Ok(false),
+        _ => Err("must be true or false".to_owned()),
+    }
+}
+
+/// A number of connections.
+pub(super) fn connections(text: &str) -> Result<u32, String> {
+    let number = text.trim().parse().ok().filter(|number| (1..=1_000).contains(number));
+    number.ok_or_else(|| "must be a whole number from 1 to 1000".to_owned())
+}
+
+/// A day.
+pub(super) fn date(text: &str) -> Result<CivilDate, String> {
+    text.trim().parse().map_err(|_| "must be a date such as 2026-01-01".to_owned())
+}
+
+/// An opaque version that a header can carry.
+pub(super) fn terms_version(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let fits = text.len() <= 64 && text.bytes().all(|byte| byte.is_ascii_graphic());
+    if fits { Ok(text.to_owned()) } else { Err("must be 1 to 64 visible ASCII characters".to_owned()) }
+}
+
+/// A filter of log lines.
+pub(super) fn log_filter(text: &str) -> Result<String, String> {
+    EnvFilter::try_new(text)
+        .map(|_| text.to_owned())
+        .map_err(|_| "must be a filter such as info or warn,kalends_app=debug".to_owned())
+}
+
+/// Seconds by which a clock is shifted.
+pub(super) fn clock_offset(text: &str) -> Result<Elapsed, String> {
+    let seconds = text.trim().parse().ok().filter(|seconds| (-OFFSET..=OFFSET).contains(seconds));
+    seconds.map(Elapsed::seconds).ok_or_else(|| format!("must be a whole number from -{OFFSET} to {OFFSET}"))
+}
+
+/// A network, or a single address.
+pub(super) fn network(text: &str) -> Result<IpNet, String> {
+    text.parse::<IpNet>()
+        .or_else(|_| text.parse::<IpAddr>().map(IpNet::from))
+        .map_err(|_| "must be networks such as 10.0.0.0/8 or addresses, comma-separated".to_owned())
+}
+
+/// Values separated by commas.
+pub(super) fn list<T>(text: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
+    text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(parse).collect()
+}
+
+/// The key that signs sessions, kept as it was written.
+pub(super) fn session_key(text: &str) -> Result<SecretString, String> {
+    let standard = Zeroizing::new(text.trim().replace('-', "+").replace('_', "/"));
+    let bytes = BASE64.decode(standard.as_str()).map(Zeroizing::new);
+    match bytes {
+        Ok(bytes) if bytes.len() >= KEY => Ok(SecretString::from(text.trim().to_owned())),
+        Ok(_) | Err(_) => Err(format!("must be at least {KEY} bytes in base64")),
+    }
+}
+
+/// A bearer token.
+pub(super) fn admin_token(text: &str) -> Result<SecretString, String> {
+    let text = text.trim();
+    if text.len() >= TOKEN && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        Ok(SecretString::from(text.to_owned()))
+    } else {
+        Err(format!("must be at least {TOKEN} visible ASCII characters"))
+    }
+}
+
+/// The database that an address names.
+#[derive(Debug, Clone)]
+pub enum DatabaseUrl {
+    /// A file.
+    Sqlite(PathBuf),
+    /// A server.
+    Postgres(SecretString),
+}
+
+impl FromStr for DatabaseUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let wrong = || "must be sqlite://PATH or postgres://USER:PASSWORD@HOST/NAME".to_owned();
+        if let Some(path) = text.strip_prefix("sqlite:") {
+            let path = path.strip_prefix("//").unwrap_or(path);
+            // Options and databases in memory have no use here.
+            let is_file = !path.is_empty() && !path.starts_with(':') && !path.contains('?') && !path.ends_with('/');
+            return if is_file { Ok(Self::Sqlite(PathBuf::from(path))) } else { Err(wrong()) };
+        }
+        let url = Url::parse(text).map_err(|_| wrong())?;
+        match url.scheme() {
+            "postgres" | "postgresql" => Ok(Self::Postgres(SecretString::from(text.to_owned()))),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+/// A host and a port, as a caller would write them in a URL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostPort {
+    /// A name in lower case, or an address without brackets.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+}
+
+impl FromStr for HostPort {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || "must be host:port, comma-separated".to_owned();
+        let (host, port) = text.rsplit_once(':').ok_or_else(wrong)?;
+        let port = port.parse().ok().filter(|port| *port != 0).ok_or_else(wrong)?;
+        let host = match url::Host::parse(host) {
+            Ok(url::Host::Domain(name)) => name,
+            Ok(url::Host::Ipv4(ip)) => ip.to_string(),
+            Ok(url::Host::Ipv6(ip)) => ip.to_string(),
+            Err(_) => return Err(wrong()),
+        };
+        Ok(Self { host, port })
+    }
+}
+
+/// The limits of requests of one address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IpLimits {
+    /// None: somebody in front of the service limits.
+    Off,
+    /// So many a minute.
+    PerMinute(PerMinute),
+}
+
+/// Requests a minute and address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PerMinute {
+    /// Reads of an iCalendar feed.
+    pub feed: u32,
+    /// Reads of the plans.
+    pub plans: u32,
+    /// Reads of booking pages.
+    pub booking: u32,
+    /// Submissions of booking pages.
+    pub booking_submit: u32,
+    /// Entries on the waiting list.
+    pub waitlist: u32,
+    /// Attempts to sign in.
+    pub sign_in: u32,
+}
+
+impl Default for PerMinute {
+    /// Ruling 2.9.
+    fn default() -> Self {
+        Self { feed: 120, plans: 60, booking: 60, booking_submit: 10, waitlist: 5, sign_in: 10 }
+    }
+}
+
+impl Default for IpLimits {
+    fn default() -> Self {
+        Self::PerMinute(PerMinute::default())
+    }
+}
+
+impl FromStr for IpLimits {
+    type Err = String;
+
+    /// Limits that a list leaves out keep their default.
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "default" => return Ok(Self::default()),
+            "off" => return Ok(Self::Off),
+            _ => {}
+        }
+        let wrong = || {
+            "must be default, off, or a list such as feed=600,booking=100 of feed, plans, booking, booking_submit, \
+             waitlist and sign_in, each at least 1"
+                .to_owned()
+        };
+        let mut limits = PerMinute::default();
+        for part in text.split(',') {
+            let (name, number) = part.split_once('=').ok_or_else(wrong)?;
+            let limit = match name.trim() {
+                "feed" => &mut limits.feed,
+                "plans" => &mut limits.plans,
+                "booking" => &mut limits.booking,
+                "booking_submit" => &mut limits.booking_submit,
+                "waitlist" => &mut limits.waitlist,
+                "sign_in" => &mut limits.sign_in,
+                _ => return Err(wrong()),
+            };
+            *limit = number.trim().parse().ok().filter(|number| *number > 0).ok_or_else(wrong)?;
+        }
+        Ok(Self::PerMinute(limits))
+    }
+}
+
+/// How log lines are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+impl FromStr for LogFormat {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "text" => Ok(Self::Text),
+            "json" => Ok(Self::Json),
+            _ => Err("must be text or json".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("sqlite://kalends.db", "kalends.db")]
+    #[case("sqlite:///var/lib/kalends.db", "/var/lib/kalends.db")]
+    #[case("sqlite:kalends.db", "kalends.db")]
+    #[case("sqlite://a dir/kalends.db", "a dir/kalends.db")]
+    fn sqlite_addresses_name_a_file(#[case] url: &str, #[case] path: &str) {
+        assert!(matches!(url.parse().unwrap(), DatabaseUrl::Sqlite(file) if file == std::path::Path::new(path)));
+    }
+
+    #[rstest]
+    #[case("postgres://u:p@localhost:5432/kalends")]
+    #[case("postgresql://localhost/kalends?sslmode=require")]
+    #[case("postgres:///kalends?host=/var/run/postgresql")]
+    #[case("postgres://u@%2Ftmp%2Fsocket/kalends")]
+    fn postgres_addresses_are_kept(#[case] url: &str) {
+        assert!(matches!(url.parse().unwrap(), DatabaseUrl::Postgres(_)));
+    }
+
+    #[rstest]
+    #[case("")]
+    #[case("sqlite:")]
+    #[case("sqlite://")]
+    #[case("sqlite::memory:")]
+    #[case("sqlite://x.db?mode=ro")]
+    #[case("kalends.db")]
+    #[case("mysql://localhost/kalends")]
+    fn other_addresses_are_refused(#[case] url: &str) {
+        assert!(url.parse::<DatabaseUrl>().is_err());
+    }
+
+    #[rstest]
+    #[case("https://cal.example", Ok("https://cal.example"))]
+    #[case("https://cal.example/base/", Ok("https://cal.example/base"))]
+    #[case("http://127.0.0.1:8080/", Ok("http://127.0.0.1:8080"))]
+    #[case("cal.example", Err(()))]
+    #[case("ftp://cal.example", Err(()))]
+    #[case("https://u:p@cal.example", Err(()))]
+    #[case("https://cal.example/?a=b", Err(()))]
+    fn web_addresses(#[case] text: &str, #[case] read: Result<&str, ()>) {
+        assert_eq!(web_address(text).map_err(|_| ()), read.map(str::to_owned));
+    }
+
+    #[test]
+    fn hosts_and_ports() {
+        let of = |text: &str| text.parse::<HostPort>().map(|address| (address.host, address.port));
+        assert_eq!(of("LocalHost:9000"), Ok(("localhost".to_owned(), 9000)));
+        assert_eq!(of("10.0.0.1:80"), Ok(("10.0.0.1".to_owned(), 80)));
+        assert_eq!(of("[::1]:80"), Ok(("::1".to_owned(), 80)));
+        for wrong in ["localhost", "localhost:0", "localhost:99999", ":80", "a b:80", "::1:80"] {
+            assert!(of(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn limits_of_addresses() {
+        assert_eq!("default".parse(), Ok(IpLimits::default()));
+        assert_eq!("off".parse(), Ok(IpLimits::Off));
+        let limits = PerMinute { feed: 600, booking: 100, ..PerMinute::default() };
+        assert_eq!("feed=600, booking=100".parse(), Ok(IpLimits::PerMinute(limits)));
+        for wrong in ["", "feed", "feed=0", "feed=x", "fed=1", "feed=600,"] {
+            assert!(wrong.parse::<IpLimits>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn networks() {
+        assert_eq!(network("10.0.0.0/8").unwrap().to_string(), "10.0.0.0/8");
+        assert_eq!(network("::1").unwrap().to_string(), "::1/128");
+        assert!(network("10.0.0.0/33").is_err());
+        assert!(list("", network).unwrap().is_empty());
+    }
+
+    #[test]
+    fn keys_and_tokens_have_a_least_length() {
+        assert!(session_key("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=").is_ok());
+        assert!(session_key("AQEB").is_err() && session_key("not base64").is_err());
+        assert!(admin_token("0123456789abcdef").is_ok());
+        assert!(admin_token("short").is_err() && admin_token("0123456789abc def").is_err());
+    }
+
+    #[test]
+    fn offsets_are_bounded() {
+        assert_eq!(clock_offset("3600"), Ok(Elapsed::hours(1)));
+        assert!(clock_offset("9999999999999").is_err() && clock_offset("1.5").is_err());
+    }
+
+    #[test]
+    fn filters() {
+        assert!(log_filter("warn,kalends_app=debug").is_ok());
+        assert!(log_filter("kalends_app=loud").is_err());
+    }
+}

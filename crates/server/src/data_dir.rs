@@ -1,0 +1,191 @@
+//! The data directory and the keys that are generated into it.
+
+use std::{
+    fs::{self, DirBuilder, File, OpenOptions},
+    io::{self, Write},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+use base64::{Engine, prelude::BASE64_STANDARD};
+use kalends_kernel::{Entropy, base64url, random_bytes};
+use zeroize::Zeroizing;
+
+/// The length of a generated key in bytes.
+const KEY: usize = 32;
+
+/// A directory that only its owner may enter.
+pub(crate) struct DataDir(PathBuf);
+
+impl DataDir {
+    /// Makes the directory where it is missing; one that is there keeps its mode.
+    pub(crate) fn make(path: &Path) -> anyhow::Result<Self> {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(path)
+            .with_context(|| format!("cannot make the data directory {}", path.display()))?;
+        Ok(Self(path.to_owned()))
+    }
+
+    /// Where the master key is kept.
+    pub(crate) fn master_key(&self) -> KeyFile {
+        KeyFile(self.0.join("master.key"))
+    }
+
+    /// Where the key that signs sessions is kept.
+    pub(crate) fn session_key(&self) -> KeyFile {
+        KeyFile(self.0.join("session.key"))
+    }
+
+    /// Lets one rotation at a time pass; the others are told so. Ends with the file.
+    pub(crate) fn lock_rotation(&self) -> anyhow::Result<File> {
+        let path = self.0.join("rotation.lock");
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&path)
+            .with_context(|| format!("cannot open {}", path.display()))?;
+        match file.try_lock() {
+            Ok(()) => Ok(file),
+            Err(fs::TryLockError::WouldBlock) => {
+                anyhow::bail!("another rotation of the master key runs in this data directory")
+            }
+            Err(fs::TryLockError::Error(error)) => {
+                Err(error).with_context(|| format!("cannot lock {}", path.display()))
+            }
+        }
+    }
+}
+
+/// A file that holds a key as text, for its owner only.
+#[derive(Debug, Clone)]
+pub(crate) struct KeyFile(PathBuf);
+
+impl KeyFile {
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn exists(&self) -> bool {
+        self.0.exists()
+    }
+
+    /// The text of the file.
+    pub(crate) fn read(&self) -> io::Result<Zeroizing<String>> {
+        fs::read_to_string(&self.0).map(|text| Zeroizing::new(text.trim().to_owned()))
+    }
+
+    /// The text of the file, which is made with a fresh key where it is missing. Of several processes
+    /// that start together one makes it, and all read the same key.
+    pub(crate) fn read_or_generate(&self, entropy: &dyn Entropy) -> anyhow::Result<Zeroizing<String>> {
+        let read = || self.read().with_context(|| format!("cannot read {}", self.0.display()));
+        if self.exists() {
+            return read();
+        }
+        let written = self.write_aside(&generate(entropy), entropy).and_then(|aside| {
+            // A link, unlike a rename, leaves a file alone that somebody else made meanwhile.
+            let linked = match fs::hard_link(&aside, &self.0) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+                _ => Ok(()),
+            };
+            fs::remove_file(&aside)?;
+            linked?;
+            self.sync_directory()
+        });
+        written.with_context(|| format!("cannot make the key file {}", self.0.display()))?;
+        read()
+    }
+
+    /// Replaces the text at once: a reader sees the old text or the new.
+    pub(crate) fn replace(&self, text: &str, entropy: &dyn Entropy) -> anyhow::Result<()> {
+        self.write_aside(text, entropy)
+            .and_then(|aside| fs::rename(aside, &self.0))
+            .and_then(|()| self.sync_directory())
+            .with_context(|| format!("cannot write {}", self.0.display()))
+    }
+
+    /// Writes the text, down to the disk, to a file of its own beside this one: what a key encrypts
+    /// must not outlive the key.
+    fn write_aside(&self, text: &str, entropy: &dyn Entropy) -> io::Result<PathBuf> {
+        let unique = base64url(&random_bytes::<9>(entropy));
+        let aside = self.0.with_extension(format!("{unique}.part"));
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&aside)?;
+        writeln!(file, "{text}")?;
+        file.sync_all()?;
+        Ok(aside)
+    }
+
+    fn sync_directory(&self) -> io::Result<()> {
+        self.0.parent().map_or(Ok(()), |directory| File::open(directory)?.sync_all())
+    }
+}
+
+/// A fresh key as text.
+pub(crate) fn generate(entropy: &dyn Entropy) -> Zeroizing<String> {
+    let bytes = Zeroizing::new(random_bytes::<KEY>(entropy));
+    Zeroizing::new(BASE64_STANDARD.encode(bytes.as_slice()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{os::unix::fs::PermissionsExt, thread};
+
+    use super::*;
+    use crate::ambient::SystemEntropy;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn keys_are_generated_once_and_for_the_owner_only() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("a/b");
+        let data = DataDir::make(&path).unwrap();
+        assert_eq!(mode(&path), 0o700);
+        let key = data.master_key().read_or_generate(&SystemEntropy).unwrap();
+        assert_eq!(BASE64_STANDARD.decode(key.as_bytes()).unwrap().len(), KEY);
+        assert_eq!(mode(data.master_key().path()), 0o600);
+        assert_eq!(*data.master_key().read_or_generate(&SystemEntropy).unwrap(), *key);
+        assert_ne!(*data.session_key().read_or_generate(&SystemEntropy).unwrap(), *key);
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 2, "nothing is left aside");
+    }
+
+    #[test]
+    fn processes_that_start_together_agree() {
+        let root = tempfile::tempdir().unwrap();
+        let data = DataDir::make(root.path()).unwrap();
+        let keys: Vec<_> = thread::scope(|scope| {
+            let starts: Vec<_> = (0..16)
+                .map(|_| scope.spawn(|| data.master_key().read_or_generate(&SystemEntropy).unwrap().to_string()))
+                .collect();
+            starts.into_iter().map(|start| start.join().unwrap()).collect()
+        });
+        assert!(keys.iter().all(|key| *key == keys[0]));
+    }
+
+    #[test]
+    fn a_key_is_replaced_whole() {
+        let root = tempfile::tempdir().unwrap();
+        let data = DataDir::make(root.path()).unwrap();
+        let file = data.master_key();
+        file.read_or_generate(&SystemEntropy).unwrap();
+        file.replace("new,old", &SystemEntropy).unwrap();
+        assert_eq!(*file.read().unwrap(), "new,old");
+        assert_eq!(mode(file.path()), 0o600);
+    }
+
+    #[test]
+    fn one_rotation_at_a_time() {
+        let root = tempfile::tempdir().unwrap();
+        let data = DataDir::make(root.path()).unwrap();
+        let lock = data.lock_rotation().unwrap();
+        assert!(data.lock_rotation().unwrap_err().to_string().contains("another rotation"));
+        drop(lock);
+        data.lock_rotation().unwrap();
+    }
+}

@@ -1,0 +1,68 @@
+//! How a command fails.
+
+use std::{io::Write, process::ExitCode};
+
+/// Why a command ended badly.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The configuration is wrong; one sentence for each key.
+    Configuration(Vec<String>),
+    /// Anything else.
+    Other(anyhow::Error),
+}
+
+impl<E: Into<anyhow::Error>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::Other(error.into())
+    }
+}
+
+impl Failure {
+    /// Writes one line for each error to standard error, and says how the process ends.
+    pub(crate) fn report(self) -> ExitCode {
+        let (lines, code) = self.lines();
+        let mut out = std::io::stderr().lock();
+        for line in lines {
+            // Nobody is left to be told that standard error is closed.
+            let _ = writeln!(out, "error: {line}");
+        }
+        ExitCode::from(code)
+    }
+
+    fn lines(self) -> (Vec<String>, u8) {
+        match self {
+            Self::Configuration(problems) => (problems.iter().map(|problem| one_line(problem)).collect(), 2),
+            Self::Other(error) if is_broken_pipe(&error) => (Vec::new(), 0),
+            Self::Other(error) => (vec![one_line(&format!("{error:#}"))], 1),
+        }
+    }
+}
+
+/// Whoever read our output (`head`, say) has seen enough.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+
+    use super::*;
+
+    #[test]
+    fn an_error_is_one_line_with_its_causes() {
+        let cause = std::io::Error::other("no\nspace left");
+        let failure = Failure::from(Err::<(), _>(cause).context("cannot write the key").unwrap_err());
+        assert_eq!(failure.lines(), (vec!["cannot write the key: no space left".to_owned()], 1));
+    }
+
+    #[test]
+    fn problems_of_the_configuration_are_a_line_each() {
+        let failure = Failure::Configuration(vec!["a".to_owned(), "b\nc".to_owned()]);
+        assert_eq!(failure.lines(), (vec!["a".to_owned(), "b c".to_owned()], 2));
+    }
+}

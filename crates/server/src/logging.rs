@@ -1,0 +1,20 @@
+//! Log lines go to standard error, so that standard output stays what commands print.
+
+use anyhow::anyhow;
+use tracing_subscriber::EnvFilter;
+
+use crate::config::{Config, LogFormat};
+
+/// Starts logging. Short commands log only where the operator asks for it: their errors are a line each.
+pub(crate) fn start(config: &Config, serving: bool) -> anyhow::Result<()> {
+    if !serving && !config.log_is_chosen {
+        return Ok(());
+    }
+    let builder =
+        tracing_subscriber::fmt().with_env_filter(EnvFilter::try_new(&config.log)?).with_writer(std::io::stderr);
+    let started = match config.log_format {
+        LogFormat::Text => builder.try_init(),
+        LogFormat::Json => builder.json().flatten_event(true).try_init(),
+    };
+    started.map_err(|error| anyhow!("cannot start logging: {error}"))
+}

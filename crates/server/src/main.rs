@@ -1,0 +1,7 @@
+//! The binary `kalends`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    kalends_server::run()
+}

@@ -1,0 +1,64 @@
+//! The wiring: what the service is made of.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use kalends_accounts::Terms;
+use kalends_app::{App, Parts, Settings};
+use kalends_kernel::{Clock, Entropy};
+use kalends_mail::Letterhead;
+use kalends_vault::KeyRing;
+
+use crate::{
+    ambient::{SystemClock, SystemEntropy},
+    config::{Config, host_of},
+    database::Database,
+    failure::Failure,
+    masters,
+};
+
+/// The application over an open database, and what has to be kept fresh for it.
+pub(crate) struct Service {
+    pub(crate) app: Arc<App>,
+    pub(crate) ring: Arc<KeyRing>,
+    pub(crate) database: Database,
+}
+
+impl Service {
+    /// Opens the database, its keys and the mail, and puts the application on top. `base_url` is where
+    /// the service is reached.
+    pub(crate) async fn open(config: &Config, base_url: String) -> Result<Self, Failure> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new(config.clock_offset));
+        let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
+        let (database, ring) = open_keys(config, &clock, &entropy).await?;
+
+        let letterhead = Letterhead::new(&host_of(&base_url), Arc::clone(&clock), Arc::clone(&entropy));
+        let mailer = config.mail.open(&config.data_dir.join("mail"), letterhead).context("cannot open the mail")?;
+        let settings = Settings {
+            console_url: config.console_url(&base_url),
+            terms: Terms {
+                version: config.terms_version.clone(),
+                effective_at: config.terms_effective_at,
+                url: config.terms_url(&base_url),
+                material: config.terms_material,
+            },
+            base_url,
+        };
+        let store = database.store(Arc::<KeyRing>::clone(&ring));
+        let app = App::new(Parts { store, clock, entropy, mailer, settings });
+        Ok(Self { app, ring, database })
+    }
+}
+
+/// Opens the database and the ring of its data keys.
+pub(crate) async fn open_keys(
+    config: &Config,
+    clock: &Arc<dyn Clock>,
+    entropy: &Arc<dyn Entropy>,
+) -> Result<(Database, Arc<KeyRing>), Failure> {
+    let database = Database::open_migrated(config).await?;
+    let table = database.key_table();
+    let source = masters::source(config, &*table, &**entropy).await?;
+    let ring = KeyRing::open(table, source, Arc::clone(clock), Arc::clone(entropy)).await?;
+    Ok((database, ring))
+}

@@ -1,0 +1,90 @@
+//! Rows that hold what the program never writes.
+
+use kalends_accounts::ports::Organizations as _;
+use kalends_app::ports::Commit as _;
+use kalends_calendars::ports::{Calendars as _, Events as _};
+use kalends_kernel::StoreError;
+use sqlx::AssertSqlSafe;
+
+use crate::scratch::Scratch;
+
+/// Where a read found a corrupt value.
+fn place<T: std::fmt::Debug>(outcome: Result<T, StoreError>) -> (&'static str, &'static str, String) {
+    match outcome {
+        Err(StoreError::Corrupt(row)) => (row.table, row.column, row.id),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_corrupt_value_is_a_located_error() {
+    let scratch = Scratch::new().await;
+    let store = scratch.store();
+    let calendar = scratch.calendar(&store).await;
+    let event = scratch.event(&calendar);
+    store.commit(scratch.addition(&event)).await.unwrap();
+    let other = scratch.event(&calendar);
+    store.commit(scratch.addition(&other)).await.unwrap();
+
+    let mut plain = scratch.plain().await;
+    for (column, value) in [
+        ("status", "'done'"),
+        ("source", "''"),
+        ("reminders", "'[0]'"),
+        ("reminders", "'none'"),
+        ("content", "'v1.first.AAAA'"),
+        ("content", "(select content from events where id <> ?1)"),
+    ] {
+        sqlx::query("savepoint before").execute(&mut plain).await.unwrap();
+        sqlx::query(AssertSqlSafe(format!("update events set {column} = {value} where id = ?1")))
+            .bind(event.id.uuid())
+            .execute(&mut plain)
+            .await
+            .unwrap();
+        let old: String = sqlx::query_scalar("select status from events where id = ?1")
+            .bind(other.id.uuid())
+            .fetch_one(&mut plain)
+            .await
+            .unwrap();
+        assert_eq!(old, "confirmed");
+        sqlx::query("release before").execute(&mut plain).await.unwrap();
+        let expected = ("events", column, event.id.to_string());
+        assert_eq!(place(store.find_event(event.org, event.id).await), expected, "{value}");
+        // Restored, so that the next value stands alone.
+        restore(&mut plain, &event, &scratch).await;
+        assert!(store.find_event(event.org, event.id).await.unwrap().is_some());
+    }
+
+    for (table, column, value) in [
+        ("calendars", "timezone", "'Mars/Olympus'"),
+        ("organizations", "plan", "'platinum'"),
+        ("organizations", "limit_overrides", "'{\"wishes\": 3}'"),
+    ] {
+        let table_and_value = format!("update {table} set {column} = {value}");
+        sqlx::query(AssertSqlSafe(table_and_value)).execute(&mut plain).await.unwrap();
+        if table == "calendars" {
+            let found = place(store.find_calendar(calendar.org, calendar.id).await);
+            assert_eq!(found, (table, column, calendar.id.to_string()));
+        } else {
+            let found = place(store.find_organization(calendar.org).await);
+            assert_eq!(found, (table, column, calendar.org.to_string()));
+            sqlx::query("update organizations set plan = 'free'").execute(&mut plain).await.unwrap();
+        }
+    }
+}
+
+async fn restore(plain: &mut sqlx::SqliteConnection, event: &kalends_calendars::Event, scratch: &Scratch) {
+    use kalends_app::ports::{FieldCipher as _, Place};
+    let content = scratch.cipher.seal(
+        Place { table: "events", column: "content", id: event.id.uuid() },
+        br#"{"title":"Standup","description":null,"metadata":{}}"#,
+    );
+    sqlx::query(
+        "update events set status = 'confirmed', source = 'internal', reminders = null, content = ?2 where id = ?1",
+    )
+    .bind(event.id.uuid())
+    .bind(content)
+    .execute(plain)
+    .await
+    .unwrap();
+}

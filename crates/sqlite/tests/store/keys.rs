@@ -1,0 +1,133 @@
+//! The table of data keys, and sealing anew.
+
+use std::sync::Arc;
+
+use kalends_app::ports::{Commit as _, DataKeyState, KeyTable as _, Reseal as _, StoredAnswers as _, WrappedDataKey};
+use kalends_calendars::{EventPatch, Patch, ports::Events as _};
+use kalends_kernel::{DataKeyId, StoreError, Zone};
+use kalends_testkit::{
+    Inspect as _,
+    fixtures::{Compose as _, Fixtures},
+};
+
+use crate::{inspect::SqliteInspect, scratch::Scratch};
+
+fn key(make: &Fixtures, state: DataKeyState) -> WrappedDataKey {
+    let created_at = make.tick();
+    WrappedDataKey {
+        id: DataKeyId::new(created_at, &make.entropy),
+        master: "00ff".into(),
+        wrapped: "sealed".into(),
+        state,
+        created_at,
+    }
+}
+
+#[tokio::test]
+async fn the_key_table_keeps_one_writing_key() {
+    let scratch = Scratch::new().await;
+    let table = scratch.database.key_table();
+    assert_eq!(table.data_keys().await.unwrap(), []);
+    let (first, second) = (key(&scratch.make, DataKeyState::Writing), key(&scratch.make, DataKeyState::Reading));
+    assert!(table.add_data_key(&first, true).await.unwrap());
+    assert!(!table.add_data_key(&second, true).await.unwrap(), "there is one");
+    assert!(table.add_data_key(&second, false).await.unwrap());
+    assert_eq!(table.data_keys().await.unwrap(), [first.clone(), second.clone()]);
+
+    table.write_with(second.id).await.unwrap();
+    let stranger = key(&scratch.make, DataKeyState::Reading);
+    assert!(matches!(table.write_with(stranger.id).await, Err(StoreError::Failed(_))));
+    table.rewrap(first.id, "ff00", "anew").await.unwrap();
+    let first = WrappedDataKey { master: "ff00".into(), wrapped: "anew".into(), state: DataKeyState::Reading, ..first };
+    let second = WrappedDataKey { state: DataKeyState::Writing, ..second };
+    assert_eq!(table.data_keys().await.unwrap(), [first.clone(), second.clone()]);
+    assert!(matches!(table.rewrap(stranger.id, "", "").await, Err(StoreError::Failed(_))));
+
+    table.remove_data_key(first.id).await.unwrap();
+    assert_eq!(table.data_keys().await.unwrap(), [second]);
+}
+
+#[tokio::test]
+async fn the_key_table_holds_the_first_of_two_first_keys() {
+    let scratch = Scratch::new().await;
+    let table = scratch.database.key_table();
+    let keys: Vec<_> = (0..8).map(|_| key(&scratch.make, DataKeyState::Writing)).collect();
+    let added = futures::future::try_join_all(keys.iter().map(|key| table.add_data_key(key, true))).await.unwrap();
+    assert_eq!(added.iter().filter(|added| **added).count(), 1);
+    assert_eq!(table.data_keys().await.unwrap().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn everything_is_sealed_anew_while_others_write() {
+    let scratch = Scratch::new().await;
+    let store = Arc::new(scratch.store());
+    let calendar = scratch.calendar(&store).await;
+    let mut events: Vec<_> = (0..60).map(|_| scratch.event(&calendar)).collect();
+    let mut answers = Vec::new();
+    for event in &events {
+        let changes = scratch.addition(event);
+        answers.extend(changes.answer.clone());
+        store.commit(changes).await.unwrap();
+    }
+    scratch.cipher.write_with("second");
+    let writing = tokio::spawn({
+        let (store, old) = (Arc::clone(&store), events.clone());
+        let now = scratch.make.tick();
+        async move {
+            let mut renamed = Vec::new();
+            for event in old {
+                let patch = EventPatch { title: Patch::Set("Renamed".into()), ..EventPatch::default() };
+                let next = event.patched(patch, Zone::UTC, now).unwrap();
+                store.commit(kalends_app::ChangeSet::new(event.org).update(&next, event.version)).await.unwrap();
+                renamed.push(next);
+            }
+            renamed
+        }
+    });
+    while store.reseal(7).await.unwrap() > 0 {}
+    events = writing.await.unwrap();
+    while store.reseal(7).await.unwrap() > 0 {}
+
+    scratch.cipher.forget("first");
+    for event in &events {
+        assert_eq!(&store.find_event(event.org, event.id).await.unwrap().unwrap().event, event);
+    }
+    for answer in answers {
+        assert_eq!(store.find_answer(answer.scope, answer.created_at).await.unwrap(), Some(answer));
+    }
+    let inspect = SqliteInspect::new(scratch.plain().await, scratch.cipher.clone());
+    assert_eq!(inspect.messages(calendar.org).await.len(), 60);
+}
+
+#[tokio::test]
+async fn a_value_that_does_not_open_is_told_and_delays_nothing() {
+    let scratch = Scratch::new().await;
+    let store = scratch.store();
+    let calendar = scratch.calendar(&store).await;
+    let events: Vec<_> = (0..10).map(|_| scratch.event(&calendar)).collect();
+    for event in &events {
+        store.commit(scratch.addition(event)).await.unwrap();
+    }
+    sqlx::query("update events set content = 'v1.first.AAAA' where id = ?1")
+        .bind(events[4].id.uuid())
+        .execute(&mut scratch.plain().await)
+        .await
+        .unwrap();
+    scratch.cipher.write_with("second");
+    let mut told = 0;
+    for _ in 0..40 {
+        match store.reseal(3).await {
+            Ok(looked_at) => assert!(looked_at > 0, "one is left"),
+            Err(StoreError::Corrupt(row)) => {
+                assert_eq!((row.table, row.column, row.id), ("events", "content", events[4].id.to_string()));
+                told += 1;
+            }
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+    assert!(told > 0);
+    scratch.cipher.forget("first");
+    for event in events.iter().filter(|event| event.id != events[4].id) {
+        assert!(store.find_event(event.org, event.id).await.unwrap().is_some());
+    }
+}

@@ -1,0 +1,24 @@
+//! The store on SQLite: what every store must do, and what only this one can get wrong.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking, in their helpers too")]
+
+mod batches;
+mod corruption;
+mod files;
+mod inspect;
+mod keys;
+mod plans;
+mod scratch;
+
+use std::sync::Arc;
+
+use kalends_testkit::conformance::StoreUnderTest;
+
+use crate::{inspect::SqliteInspect, scratch::Scratch};
+
+async fn empty_store() -> StoreUnderTest {
+    let scratch = Scratch::new().await;
+    let inspect = SqliteInspect::new(scratch.plain().await, scratch.cipher.clone());
+    StoreUnderTest { store: Arc::new(scratch.store()), inspect: Arc::new(inspect), guard: Box::new(scratch) }
+}
+
+kalends_testkit::conformance_suite!(empty_store);

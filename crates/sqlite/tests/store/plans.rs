@@ -1,0 +1,103 @@
+//! How SQLite goes about the statements of the crate.
+
+use sqlx::{AssertSqlSafe, Row as _, SqliteConnection};
+
+use crate::scratch::Scratch;
+
+/// Every statement of the crate, from the data with which it was compiled.
+fn statements() -> Vec<String> {
+    let kept = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.sqlx")).unwrap();
+    kept.map(|entry| {
+        let data: serde_json::Value = serde_json::from_slice(&std::fs::read(entry.unwrap().path()).unwrap()).unwrap();
+        data["query"].as_str().unwrap().to_owned()
+    })
+    .collect()
+}
+
+async fn plan(connection: &mut SqliteConnection, statement: &str) -> Vec<String> {
+    sqlx::query(AssertSqlSafe(format!("explain query plan {statement}")))
+        .fetch_all(connection)
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|row| row.get("detail"))
+        .collect()
+}
+
+/// The plan of the one statement that holds all of `parts`.
+async fn plan_of(parts: &[&str]) -> String {
+    let scratch = Scratch::new().await;
+    let mut found = statements();
+    found.retain(|statement| parts.iter().all(|part| statement.contains(part)));
+    let [statement] = found.as_slice() else { panic!("{} statements hold {parts:?}", found.len()) };
+    plan(&mut scratch.plain().await, statement).await.join("\n")
+}
+
+#[tokio::test]
+async fn no_statement_reads_a_whole_table() {
+    // The operator's list, the key table, and sealing anew, which goes through everything.
+    let whole = ["from organizations order by created_at", "from data_keys", "data_keys set state", "order by rowid"];
+    let scratch = Scratch::new().await;
+    let mut connection = scratch.plain().await;
+    let statements = statements();
+    assert!(statements.len() > 40);
+    for statement in statements {
+        if whole.iter().any(|part| statement.contains(part)) {
+            continue;
+        }
+        for step in plan(&mut connection, &statement).await {
+            let scans = step
+                .strip_prefix("SCAN ")
+                .is_some_and(|what| !["CONSTANT ROW", "page"].contains(&what) && !what.contains("VIRTUAL TABLE"));
+            assert!(!scans, "{step}\n{statement}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_hot_reads_use_their_indexes() {
+    for (parts, steps) in [
+        (
+            vec!["join calendars c on c.org_id = e.org_id"],
+            vec![
+                "e USING INDEX sqlite_autoindex_events_1 (org_id=? AND id=?)",
+                "c USING INDEX sqlite_autoindex_calendars_1",
+            ],
+        ),
+        (vec!["k.hash = ?1"], vec!["k USING INDEX sqlite_autoindex_api_keys_2 (hash=?)"]),
+        (vec!["group_concat"], vec!["e USING INDEX events_by_end (org_id=? AND calendar_id=? AND end_at>?)"]),
+        (
+            vec!["from events\n", "start_at >= ?3", "limit ?7"],
+            vec!["events USING INDEX events_by_start (org_id=? AND calendar_id=? AND start_at>? AND start_at<?)"],
+        ),
+    ] {
+        let plan = plan_of(&parts).await;
+        for step in steps {
+            assert!(plan.contains(step), "{step} is not in\n{plan}");
+        }
+        assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+    }
+    for part in ["+start_at <= ?3", "end_at <= ?3"] {
+        let plan = plan_of(&[part, "order by"]).await;
+        assert!(plan.contains("USING INDEX events_by_end"), "{plan}");
+    }
+}
+
+/// An index that holds all columns which a statement reads spares it the rows: the step to the row is
+/// prepared, but no value is taken from there.
+#[tokio::test]
+async fn busy_times_are_read_from_the_index_alone() {
+    let scratch = Scratch::new().await;
+    let mut found = statements();
+    found.retain(|statement| statement.contains("group_concat"));
+    let steps: Vec<(String, i64, i64)> = sqlx::query(AssertSqlSafe(format!("explain {}", found[0])))
+        .fetch_all(&mut scratch.plain().await)
+        .await
+        .unwrap()
+        .iter()
+        .map(|row| (row.get("opcode"), row.get("p1"), row.get("p3")))
+        .collect();
+    // The last table that is stepped into is that of the events.
+    let (_, _, events) = steps.iter().rfind(|(opcode, ..)| opcode == "DeferredSeek").unwrap();
+    assert!(!steps.iter().any(|(opcode, cursor, _)| opcode == "Column" && cursor == events), "{steps:?}");
+}
