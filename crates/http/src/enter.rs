@@ -34,7 +34,15 @@ pub(crate) async fn enter(State(app): State<Arc<App>>, request: Request, next: N
         return next.run(request).await;
     };
     let mut response = match operation.access {
-        Access::Public => within(&app, operation, None, request, next).await,
+        Access::Public => {
+            let mut response = within(&app, operation, None, request, next).await;
+            if !operation.writes() {
+                // Pages of any origin may read what is public (ruling 2.10).
+                let anywhere = HeaderValue::from_static("*");
+                response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, anywhere);
+            }
+            response
+        }
         Access::Key => match authenticate(&app, request.headers()).await {
             Ok(principal) => {
                 let mut response = within(&app, operation, Some(&principal), request, next).await;

@@ -11,7 +11,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use http::HeaderValue;
+use http::{HeaderValue, StatusCode};
 use kalends_app::{App, Refusal, operations::Operation};
 use kalends_kernel::{Instant, RequestId, StoreError};
 
@@ -28,6 +28,10 @@ pub(crate) struct Arrival {
 /// Which operation answered, noted on the response.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AnsweredBy(pub &'static Operation);
+
+/// The status that was answered, noted on the response.
+#[derive(Debug, Clone, Copy)]
+struct Answered(StatusCode);
 
 /// Gives the request its identifier and the response its final form. An identifier that the caller
 /// sends is not trusted (ruling 2.1).
@@ -53,6 +57,17 @@ pub(crate) async fn envelope(State(app): State<Arc<App>>, mut request: Request, 
         response.headers_mut().insert("x-request-id", value);
     }
     measure(&app, at, operation, &response);
+    let status = response.status();
+    response.extensions_mut().insert(Answered(status));
+    response
+}
+
+/// Restores the status of an answer in none of the encodings that the caller accepts: it is sent as it
+/// is. Compression would call it 406 when everything has been done and the body says so.
+pub(crate) async fn despite_encodings(mut response: Response) -> Response {
+    if let Some(Answered(status)) = response.extensions_mut().remove() {
+        *response.status_mut() = status;
+    }
     response
 }
 

@@ -48,6 +48,7 @@ pub fn router(app: Arc<App>) -> Router {
         .layer(CatchPanicLayer::custom(envelope::panicked))
         .layer(middleware::from_fn_with_state(app, envelope::envelope))
         .layer(CompressionLayer::new().compress_when(SizeAbove::new(COMPRESS_ABOVE)))
+        .layer(middleware::map_response(envelope::despite_encodings))
 }
 
 /// The description of the API as JSON text; `base_url` names the server.
