@@ -22,7 +22,7 @@ pub trait Organizations: Send + Sync {
     /// The organization of that id.
     async fn find_organization(&self, org: OrgId) -> Result<Option<Organization>, StoreError>;
 
-    /// The organization that signed up with that address, and the code that it may present.
+    /// The organization that has that address.
     async fn find_by_email(&self, email: &Email) -> Result<Option<Organization>, StoreError>;
 
     /// The code that the organization may present, expired or not.

@@ -3,7 +3,7 @@
 use kalends_app::{Charge, Guard, ports::CommitError};
 use kalends_calendars::{Agent, AgentStatus};
 use kalends_kernel::Elapsed;
-use kalends_quotas::{Metric, Period};
+use kalends_quotas::{Counted, Metric, Period};
 
 use super::{
     StoreUnderTest,
@@ -39,13 +39,18 @@ pub async fn charges_reach_the_limit_and_never_pass_it(store: &StoreUnderTest) {
     assert_eq!(scene.used(Metric::Events).await, 6);
 }
 
-/// Without a limit use is counted all the same.
+/// Without a limit use is counted all the same, of every metric that counts by the month.
 pub async fn unlimited_use_is_counted(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     for amount in [1, 1_000_000_000_000, 1] {
         scene.commit(scene.changes().charge(Charge { amount, ..scene.make.charge(None) })).await;
     }
     assert_eq!(scene.used(Metric::Events).await, 1_000_000_000_002);
+    for metric in Metric::ALL.into_iter().filter(|metric| metric.counted() == Counted::Monthly) {
+        let before = scene.used(metric).await;
+        scene.commit(scene.changes().charge(Charge { metric, ..scene.make.charge(None) })).await;
+        assert_eq!(scene.used(metric).await, before + 1, "{metric:?}");
+    }
     let late = Charge { amount: 1, ..scene.make.charge(Some(10)) };
     let outcome = scene.try_commit(scene.changes().charge(late)).await;
     assert_refused!(outcome, CommitError::LimitReached { metric: Metric::Events, limit: 10 });
