@@ -1,6 +1,8 @@
 //! What every operation of the description has in common is added here, so that no endpoint can
 //! forget it: errors, headers, security, the server.
 
+use std::collections::HashSet;
+
 use kalends_app::operations::{self, Access, Operation};
 use serde_json::{Map, Value, json};
 use utoipa::openapi::OpenApi;
@@ -23,6 +25,17 @@ pub(crate) fn complete(description: &OpenApi, base_url: &str) -> String {
         }
     }
     document.to_string()
+}
+
+/// The operations whose query takes no parameters, by identifier. That is checked in one place, so
+/// that no endpoint can forget it.
+pub(crate) fn without_query(description: &OpenApi) -> HashSet<&'static str> {
+    let document = serde_json::to_value(description).unwrap_or_default();
+    let takes_query = |operation: &Operation| {
+        let described = &document["paths"][operation.path][operation.method.to_ascii_lowercase()];
+        described["parameters"].as_array().is_some_and(|all| all.iter().any(|parameter| parameter["in"] == "query"))
+    };
+    operations::ALL.iter().filter(|operation| !takes_query(operation)).map(|operation| operation.id).collect()
 }
 
 /// Gives every body of the operation an example.

@@ -1,7 +1,7 @@
 //! Where a request enters its operation: who calls, whether the call was answered before, and the
 //! headers that every authenticated answer carries.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use axum::{
     body::{Body, to_bytes},
@@ -16,11 +16,13 @@ use kalends_app::{
     operations::{self, Access, Operation},
 };
 use kalends_kernel::FieldError;
+use url::form_urlencoded;
 
 use crate::{
     BODY_MAX,
     envelope::{AnsweredBy, Arrival},
     error::ApiError,
+    extract::unknown_parameter,
     reply::replayed,
 };
 
@@ -76,7 +78,7 @@ async fn authenticate(app: &App, headers: &HeaderMap) -> Result<Arc<Principal>, 
 /// Hands the request on with its [`Called`] and, where it has a key, its [`Actor`]; or replays the
 /// answer that it got before.
 async fn within(
-    app: &App,
+    entrance: &Entrance,
     operation: &'static Operation,
     principal: Option<&Arc<Principal>>,
     mut request: Request,
@@ -85,6 +87,9 @@ async fn within(
     let Some(arrival) = request.extensions().get::<Arrival>().copied() else {
         return ApiError::Internal.into_response();
     };
+    if let Err(error) = check_query(entrance, operation, request.uri().query()) {
+        return error.into_response();
+    }
     let mut called = Called { id: arrival.id, ip: arrival.ip, operation, started: arrival.at, idempotency: None };
     let key = if operation.writes() { request.headers_mut().remove(IDEMPOTENCY_KEY) } else { None };
     let Some(key) = key else {
@@ -97,9 +102,28 @@ async fn within(
     };
     called.idempotency = Some(idempotency);
     insert(&mut request, called, principal);
-    match once(app, &idempotency, request, next).await {
+    match once(&entrance.app, &idempotency, request, next).await {
         Ok(response) => response,
         Err(error) => error.into_response(),
+    }
+}
+
+/// Refuses parameters where none are taken (ruling 2.3). Outside `/v1` callers may add what keeps
+/// their caches away.
+fn check_query(entrance: &Entrance, operation: &Operation, query: Option<&str>) -> Result<(), ApiError> {
+    let first = form_urlencoded::parse(query.unwrap_or("").as_bytes()).next();
+    match first {
+        Some((name, _)) if operation.path.starts_with("/v1/") && entrance.without_query.contains(operation.id) => {
+            Err(unknown_parameter(&name).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Lets pages of any origin read what anybody may read (ruling 2.10).
+fn open_to_browsers(operation: &Operation, headers: &mut HeaderMap) {
+    if !operation.writes() {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     }
 }
 

@@ -24,6 +24,8 @@ use tower_http::{
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
+use crate::enter::Entrance;
+
 /// The most bytes of a request's body: 1 MiB (ruling 2.2).
 pub const BODY_MAX: usize = 1 << 20;
 /// How long a request may take, its body included.
@@ -35,8 +37,9 @@ const COMPRESS_ABOVE: u64 = 1024;
 /// `ConnectInfo<SocketAddr>` in the request's extensions.
 pub fn router(app: Arc<App>) -> Router {
     let (routes, description) = endpoints::all().split_for_parts();
+    let entrance = Entrance { app: Arc::clone(&app), without_query: Arc::new(describe::without_query(&description)) };
     let description = describe::complete(&description, &app.settings().base_url);
-    let routes: Router<Arc<App>> = routes.route_layer(middleware::from_fn_with_state(Arc::clone(&app), enter::enter));
+    let routes: Router<Arc<App>> = routes.route_layer(middleware::from_fn_with_state(entrance, enter::enter));
     Router::new()
         .merge(routes)
         .merge(SwaggerUi::new("/docs").config(Config::from("/openapi.json")))

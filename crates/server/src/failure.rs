@@ -33,7 +33,7 @@ impl Failure {
         match self {
             Self::Configuration(problems) => (problems.iter().map(|problem| one_line(problem)).collect(), 2),
             Self::Other(error) if is_broken_pipe(&error) => (Vec::new(), 0),
-            Self::Other(error) => (vec![one_line(&format!("{error:#}"))], 1),
+            Self::Other(error) => (vec![one_line(&chain(&error))], 1),
         }
     }
 }
@@ -41,6 +41,17 @@ impl Failure {
 /// Whoever read our output (`head`, say) has seen enough.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+/// The error with its causes, but those that the one before has said already, as drivers like to do.
+fn chain(error: &anyhow::Error) -> String {
+    let mut said: Vec<String> = Vec::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if said.last().is_none_or(|last| !last.ends_with(&cause)) {
+            said.push(cause);
+        }
+    }
+    said.join(": ")
 }
 
 fn one_line(text: &str) -> String {
@@ -58,6 +69,12 @@ mod tests {
         let cause = std::io::Error::other("no\nspace left");
         let failure = Failure::from(Err::<(), _>(cause).context("cannot write the key").unwrap_err());
         assert_eq!(failure.lines(), (vec!["cannot write the key: no space left".to_owned()], 1));
+    }
+
+    #[test]
+    fn what_is_said_is_not_repeated() {
+        let error = anyhow::anyhow!("no such file").context("driver: no such file").context("cannot open");
+        assert_eq!(Failure::from(error).lines().0, ["cannot open: driver: no such file"]);
     }
 
     #[test]

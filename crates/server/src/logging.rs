@@ -1,5 +1,7 @@
 //! Log lines go to standard error, so that standard output stays what commands print.
 
+use std::io::IsTerminal;
+
 use anyhow::anyhow;
 use tracing_subscriber::EnvFilter;
 
@@ -10,8 +12,10 @@ pub(crate) fn start(config: &Config, serving: bool) -> anyhow::Result<()> {
     if !serving && !config.log_is_chosen {
         return Ok(());
     }
-    let builder =
-        tracing_subscriber::fmt().with_env_filter(EnvFilter::try_new(&config.log)?).with_writer(std::io::stderr);
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::try_new(&config.log)?)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr);
     let started = match config.log_format {
         LogFormat::Text => builder.try_init(),
         LogFormat::Json => builder.json().flatten_event(true).try_init(),

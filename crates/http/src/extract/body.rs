@@ -3,7 +3,7 @@
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
 use http::header;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::error::Category;
 
 use super::unknown::field_error;
@@ -38,7 +38,11 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
         let path = error.path().to_string();
         let cause = error.into_inner();
         match cause.classify() {
-            Category::Data => field_error(&path, &cause.to_string()).into(),
+            // The shape is judged as the text is read: what follows may still be no JSON.
+            Category::Data => match serde_json::from_slice::<IgnoredAny>(body) {
+                Ok(_) => field_error(&path, &cause.to_string()).into(),
+                Err(error) => ApiError::NotJson(error.to_string()),
+            },
             Category::Syntax | Category::Eof | Category::Io => ApiError::NotJson(cause.to_string()),
         }
     })?;

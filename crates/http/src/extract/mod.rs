@@ -12,3 +12,4 @@ pub(crate) use caller::{Anonymous, Caller};
 pub(crate) use if_match::Precondition;
 pub(crate) use path::PathOf;
 pub(crate) use query::QueryOf;
+pub(crate) use unknown::unknown_parameter;

@@ -30,6 +30,11 @@ pub(crate) fn field_error(path: &str, message: &str) -> FieldError {
     FieldError::new(param, shorten_message(message))
 }
 
+/// The error of a parameter of a query that takes none.
+pub(crate) fn unknown_parameter(name: &str) -> FieldError {
+    FieldError::new(shorten(name), "is not known; there are no parameters here").with_code(Code::UnknownField)
+}
+
 fn unknown(param: String, name: &str, known: &[&str]) -> FieldError {
     let message = match nearest(name, known) {
         Some(near) => format!("is not known; did you mean {near}?"),
@@ -45,26 +50,10 @@ fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let plain = |text: &str| text.replace(['_', '-'], "");
     known
         .iter()
-        .map(|candidate| (distance(&plain(&name), &plain(candidate)), *candidate))
+        .map(|candidate| (strsim::levenshtein(&plain(&name), &plain(candidate)), *candidate))
         .filter(|(distance, candidate)| *distance <= candidate.len().div_ceil(3))
         .min()
         .map(|(_, candidate)| candidate)
-}
-
-/// Levenshtein's distance in characters.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, right) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(left != *right);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 fn shorten(text: &str) -> String {

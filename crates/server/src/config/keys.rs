@@ -78,11 +78,11 @@ keys! {
         "Where humans sign in.";
     MAIL, Address, Default::Text("file"),
         "How mail leaves: `file` keeps each message as DATA_DIR/mail/*.eml; smtp://USER:PASSWORD@HOST:PORT or smtps://... sends it.";
-    MASTER_KEY, Secret, Default::Unset("with SQLite generated into DATA_DIR/master.key; with Postgres required"),
-        "The key that wraps the keys which encrypt fields at rest: 32 bytes in base64, or \"new,old\" while rotating.";
-    SESSION_KEY, Secret, Default::Unset("with SQLite generated into DATA_DIR/session.key; with Postgres required"),
-        "The key that signs console sessions: at least 32 bytes in base64.";
-    ADMIN_TOKEN, Secret, Default::Unset("without it /v1/admin/* does not exist"),
+    MASTER_KEY, Secret, Default::Unset("generated; required with Postgres"),
+        "The key that wraps the keys which encrypt fields at rest: 32 bytes in base64, or \"new,old\" while rotating. With SQLite it is generated into DATA_DIR/master.key.";
+    SESSION_KEY, Secret, Default::Unset("generated; required with Postgres"),
+        "The key that signs console sessions: at least 32 bytes in base64. With SQLite it is generated into DATA_DIR/session.key.";
+    ADMIN_TOKEN, Secret, Default::Unset("/v1/admin/* does not exist"),
         "The bearer token of /v1/admin/*, at least 16 characters.";
     TERMS_VERSION, Plain, Default::Text("2026-01-01"),
         "The version of the terms of service.";
