@@ -122,9 +122,9 @@ CREATE TABLE events (
 );
 -- Lists and contexts.
 CREATE INDEX events_by_start ON events (org_id, calendar_id, start_at, id) WHERE deleted_at IS NULL;
--- Busy times: what ends after the start of a window, without touching the rows.
-CREATE INDEX events_blocking ON events (org_id, calendar_id, end_at, start_at)
-    WHERE deleted_at IS NULL AND status IN ('confirmed', 'tentative');
+-- Busy times and contexts: what ends after or before an instant, without touching the rows.
+CREATE INDEX events_by_end ON events (org_id, calendar_id, end_at, start_at, status)
+    WHERE deleted_at IS NULL AND status <> 'cancelled';
 
 -- Use of the metrics that a plan limits by the month. period is year * 100 + month (UTC).
 CREATE TABLE usage_counters (

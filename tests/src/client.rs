@@ -25,16 +25,13 @@ pub struct Client {
 impl Client {
     /// A client of the server at `base`; without a key it is anonymous.
     pub(crate) fn new(base: &str, key: Option<&str>) -> Self {
-        let http = reqwest::Client::builder()
-            .no_proxy()
-            .no_gzip()
-            .no_brotli()
-            .no_zstd()
-            .redirect(reqwest::redirect::Policy::none())
-            .timeout(DEADLINE)
-            .build()
-            .expect("an HTTP client");
-        Self { base: base.to_owned(), key: key.map(str::to_owned), http }
+        Self { base: base.to_owned(), key: key.map(str::to_owned), http: http("identity") }
+    }
+
+    /// The same caller, who asks for this content coding (`gzip`, `br` or `zstd`) and decodes it.
+    #[must_use]
+    pub fn decoding(&self, coding: &str) -> Self {
+        Self { http: http(coding), ..self.clone() }
     }
 
     /// Begins a GET.
@@ -65,12 +62,25 @@ impl Client {
     /// Begins a request of any method.
     pub fn call(&self, method: Method, path: impl AsRef<str>) -> Call {
         let label = format!("{method} {}", path.as_ref());
-        let mut request = self.http.request(method.clone(), format!("{}{}", self.base, path.as_ref()));
+        let head = method == Method::HEAD;
+        let mut request = self.http.request(method, format!("{}{}", self.base, path.as_ref()));
         if let Some(key) = &self.key {
             request = request.bearer_auth(key);
         }
-        Call { label, head: method == Method::HEAD, request }
+        Call { label, head, request }
     }
+}
+
+fn http(coding: &str) -> reqwest::Client {
+    reqwest::Client::builder()
+        .no_proxy()
+        .gzip(coding == "gzip")
+        .brotli(coding == "br")
+        .zstd(coding == "zstd")
+        .redirect(reqwest::redirect::Policy::none())
+        .timeout(DEADLINE)
+        .build()
+        .expect("an HTTP client")
 }
 
 /// A request that is sent when it is awaited.

@@ -14,7 +14,11 @@
 //! api.get("/v1/agents/agt_nobody").await.refused(404, "not_found").code("agent_not_found");
 //! # }
 //! ```
-#![expect(clippy::expect_used, clippy::panic, reason = "whatever goes wrong here is to fail the test that asked for it")]
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "whatever goes wrong here is to fail the test that asked for it"
+)]
 
 mod answer;
 mod client;

@@ -169,7 +169,25 @@ impl Server {
 
     /// Runs a command of the binary beside the service, in the same environment.
     pub async fn cli(&self, arguments: &[&str]) -> Output {
-        let ended = command(self.root.path(), &self.environment).args(arguments).stdin(Stdio::null()).output();
+        self.cli_in(&self.environment, arguments).await
+    }
+
+    /// Runs a command with these variables on top of the service's.
+    pub async fn cli_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
+        let mut environment = self.environment.clone();
+        environment.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        self.cli_in(&environment, arguments).await
+    }
+
+    /// Runs a command without these variables of the service.
+    pub async fn cli_without(&self, variables: &[&str], arguments: &[&str]) -> Output {
+        let mut environment = self.environment.clone();
+        environment.retain(|name, _| !variables.contains(&name.as_str()));
+        self.cli_in(&environment, arguments).await
+    }
+
+    async fn cli_in(&self, environment: &BTreeMap<String, String>, arguments: &[&str]) -> Output {
+        let ended = command(self.root.path(), environment).args(arguments).stdin(Stdio::null()).output();
         let ended = timeout(PATIENCE, ended).await.expect("the command to end").expect("the command to start");
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
         Output { status: ended.status, stdout: text(ended.stdout), stderr: text(ended.stderr) }

@@ -23,11 +23,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         artifacts::build(Profile::Debug, &[artifacts::SERVER])?;
     }
 
-    let selection: Vec<&str> = match whole {
-        true => vec!["--workspace"],
-        false => packages.iter().flat_map(|package| ["--package", package]).collect(),
-    };
-    doc_tests(&workspace, whole, &packages, &selection)?;
+    doc_tests(&workspace, &packages)?;
 
     let postgres = TestServer::obtain(Durability::None)?;
     nextest.arg("run").env(postgres::TEST_POSTGRES, postgres.url());
@@ -44,12 +40,17 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 }
 
 /// Doc tests exist in libraries only; Cargo refuses to look for them elsewhere.
-fn doc_tests(workspace: &Workspace, whole: bool, packages: &[String], selection: &[&str]) -> Result<()> {
-    let is_library = |package: &String| workspace.package(package).is_some_and(|package| package.has_library);
-    if whole || packages.iter().all(is_library) {
-        process::run(process::cargo(["test", "--quiet", "--doc"]).args(selection))?;
+fn doc_tests(workspace: &Workspace, packages: &[String]) -> Result<()> {
+    let mut cargo = process::cargo(["test", "--quiet", "--doc"]);
+    if packages.is_empty() {
+        return process::run(cargo.arg("--workspace"));
     }
-    Ok(())
+    let is_library = |package: &&String| workspace.package(package).is_some_and(|package| package.has_library);
+    let libraries: Vec<&String> = packages.iter().filter(is_library).collect();
+    if libraries.is_empty() {
+        return Ok(());
+    }
+    process::run(cargo.args(libraries.into_iter().flat_map(|package| ["--package", package])))
 }
 
 /// The packages that the arguments name with `-p` or `--package`; none means all.
@@ -102,13 +103,13 @@ mod tests {
         let all = [
             package("kalends-server", "crates/server"),
             package("kalends-kernel", "crates/kernel"),
-            package("kalends-tests", "tests"),
+            package("kalends-e2e", "tests"),
         ];
         let metadata =
             format!(r#"{{"workspace_root": "/w", "target_directory": "/t", "packages": [{}]}}"#, all.join(","));
         let workspace = Workspace::parse(&metadata).unwrap();
         let drives = |name: &str| drives_the_server(&workspace, &[name.into()]);
-        assert!(drives("kalends-tests"));
+        assert!(drives("kalends-e2e"));
         assert!(drives("kalends-server"));
         assert!(!drives("kalends-kernel"));
     }

@@ -30,14 +30,23 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// The most characters of an `Idempotency-Key`.
 const IDEMPOTENCY_KEY_MAX: usize = 255;
 
+/// What stands at the entrance.
+#[derive(Clone)]
+pub(crate) struct Entrance {
+    pub app: Arc<App>,
+    /// The operations whose query takes no parameters.
+    pub without_query: Arc<HashSet<&'static str>>,
+}
+
 /// Runs around every route of the API.
-pub(crate) async fn enter(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+pub(crate) async fn enter(State(entrance): State<Entrance>, request: Request, next: Next) -> Response {
+    let app = &entrance.app;
     let Some(operation) = operation_of(&request) else {
         return next.run(request).await;
     };
     let mut response = match operation.access {
         Access::Public => {
-            let mut response = within(&app, operation, None, request, next).await;
+            let mut response = within(&entrance, operation, None, request, next).await;
             if !operation.writes() {
                 // Pages of any origin may read what is public (ruling 2.10).
                 let anywhere = HeaderValue::from_static("*");
@@ -45,10 +54,10 @@ pub(crate) async fn enter(State(app): State<Arc<App>>, request: Request, next: N
             }
             response
         }
-        Access::Key => match authenticate(&app, request.headers()).await {
+        Access::Key => match authenticate(app, request.headers()).await {
             Ok(principal) => {
-                let mut response = within(&app, operation, Some(&principal), request, next).await;
-                describe_caller(&app, &principal, response.headers_mut());
+                let mut response = within(&entrance, operation, Some(&principal), request, next).await;
+                describe_caller(app, &principal, response.headers_mut());
                 response
             }
             Err(error) => error.into_response(),
@@ -117,13 +126,6 @@ fn check_query(entrance: &Entrance, operation: &Operation, query: Option<&str>) 
             Err(unknown_parameter(&name).into())
         }
         _ => Ok(()),
-    }
-}
-
-/// Lets pages of any origin read what anybody may read (ruling 2.10).
-fn open_to_browsers(operation: &Operation, headers: &mut HeaderMap) {
-    if !operation.writes() {
-        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     }
 }
 

@@ -1,7 +1,7 @@
 //! How many change-sets a second the store commits when 32 callers wait at the same time, beside a bare
 //! one-row insert that commits by itself. All are durable before they are answered, if the server is.
 //!
-//! `KALENDS_TEST_POSTGRES=postgres://... cargo run --release -p kalends-postgres --example commit_rate`;
+//! `KALENDS_TEST_POSTGRES=postgres://... cargo run --release -p kalends-postgres --example postgres_commit_rate`;
 //! the user must be allowed to create databases.
 
 use std::error::Error;

@@ -31,10 +31,8 @@ impl SqliteKeyTable {
 macro_rules! write_one {
     ($database:expr, $statement:expr) => {{
         let mut writing = $database.writer.take().await?;
-        let done = $statement.execute(&mut writing.connection).await;
-        // A statement of its own either is committed or leaves nothing behind.
-        writing.hand_back();
-        done.map(|done| done.rows_affected()).map_err(store_error)
+        let outcome = $statement.execute(&mut writing.connection).await;
+        writing.done(outcome).await
     }};
 }
 

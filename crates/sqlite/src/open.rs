@@ -1,6 +1,7 @@
 //! Opening the file: its mode, its version of SQLite, its schema.
 
 use std::{
+    fmt,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -77,6 +78,12 @@ struct Unopened {
 pub struct Database {
     pub(crate) writer: Arc<Writer>,
     pub(crate) readers: SqlitePool,
+}
+
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Database").finish_non_exhaustive()
+    }
 }
 
 impl Database {

@@ -176,9 +176,7 @@ impl SqliteStore {
                 .await
             }
         };
-        // A statement of its own either is committed or leaves nothing behind.
-        writing.hand_back();
-        replaced.map(|_| ()).map_err(store_error)
+        writing.done(replaced).await.map(|_| ())
     }
 }
 

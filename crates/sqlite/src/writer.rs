@@ -1,7 +1,10 @@
 //! The one connection that writes.
 
 use kalends_kernel::StoreError;
-use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
+use sqlx::{
+    ConnectOptions, Connection, SqliteConnection,
+    sqlite::{SqliteConnectOptions, SqliteQueryResult},
+};
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::error::store_error;
@@ -42,6 +45,21 @@ impl Writing<'_> {
     pub(crate) fn hand_back(self) {
         let Self { mut place, connection } = self;
         *place = Some(connection);
+    }
+
+    /// Ends the use for one statement of its own, which either is committed or leaves nothing behind, and
+    /// says how many rows it changed.
+    pub(crate) async fn done(self, outcome: Result<SqliteQueryResult, sqlx::Error>) -> Result<u64, StoreError> {
+        match outcome {
+            Ok(done) => {
+                self.hand_back();
+                Ok(done.rows_affected())
+            }
+            Err(error) => {
+                self.close().await;
+                Err(store_error(error))
+            }
+        }
     }
 
     /// Closes the connection, and waits for it, so that the file is unlocked afterwards.

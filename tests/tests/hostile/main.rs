@@ -4,7 +4,6 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    clippy::cast_possible_truncation,
     reason = "the whole crate is tests: whatever goes wrong is to fail them"
 )]
 
@@ -12,6 +11,7 @@ mod bodies;
 mod description;
 mod failures;
 mod generate;
+mod program;
 mod protocol;
 mod proxy;
 mod quickstart;

@@ -30,6 +30,17 @@ pub(crate) async fn send(address: SocketAddr, request: &[u8]) -> Option<RawAnswe
     RawAnswer::parse(&bytes)
 }
 
+/// A plain request with a key and, where one is given, a body of JSON.
+pub(crate) async fn call(address: SocketAddr, key: &str, method: &str, path: &str, body: Option<&Value>) -> RawAnswer {
+    let body = body.map(Value::to_string).unwrap_or_default();
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer {key}\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    send(address, request.as_bytes()).await.expect("an answer")
+}
+
 async fn exchange(address: SocketAddr, request: &[u8]) -> Vec<u8> {
     let (mut reader, mut writer) = TcpStream::connect(address).await.expect("a connection").into_split();
     let mut answer = Vec::new();

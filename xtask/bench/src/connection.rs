@@ -240,7 +240,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_body_of_known_length_is_read() {
-        let answer = answered(b"HTTP/1.1 201 Created\r\nContent-Length: 12\r\nIdempotency-Replayed: true\r\n\r\nhello, world").await;
+        let answer =
+            answered(b"HTTP/1.1 201 Created\r\nContent-Length: 12\r\nIdempotency-Replayed: true\r\n\r\nhello, world")
+                .await;
         assert_eq!((answer.status, answer.replayed, answer.body.as_slice()), (201, true, b"hello, world".as_slice()));
     }
 

@@ -55,7 +55,8 @@ impl Place {
         let database = match kind {
             Kind::Sqlite => None,
             Kind::Postgres => {
-                let url = postgres.context("no Postgres server: name one in KALENDS_TEST_POSTGRES, or call cargo xtask")?;
+                let url =
+                    postgres.context("no Postgres server: name one in KALENDS_TEST_POSTGRES, or call cargo xtask")?;
                 Some(PostgresDatabase::create(url).await?)
             }
         };

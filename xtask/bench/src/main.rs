@@ -31,7 +31,7 @@ struct Surroundings {
     #[arg(long, env = "KALENDS_BIN")]
     server: Option<PathBuf>,
     /// The URL of a Postgres server on which databases may be made.
-    #[arg(long, env = "KALENDS_TEST_POSTGRES")]
+    #[arg(long = "postgres-url", id = "postgres_url", env = "KALENDS_TEST_POSTGRES")]
     postgres: Option<String>,
 }
 
@@ -72,4 +72,16 @@ fn main() -> Result<()> {
 
 fn single_threaded() -> Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::Arguments;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Arguments::command().debug_assert();
+    }
 }

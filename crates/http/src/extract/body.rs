@@ -39,13 +39,19 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
         let cause = error.into_inner();
         match cause.classify() {
             // The shape is judged as the text is read: what follows may still be no JSON.
-            Category::Data => match serde_json::from_slice::<IgnoredAny>(body) {
-                Ok(_) => field_error(&path, &cause.to_string()).into(),
-                Err(error) => ApiError::NotJson(error.to_string()),
+            Category::Data => match whole(body) {
+                Ok(()) => field_error(&path, &cause.to_string()).into(),
+                Err(why) => ApiError::NotJson(why),
             },
             Category::Syntax | Category::Eof | Category::Io => ApiError::NotJson(cause.to_string()),
         }
     })?;
     json.end().map_err(|error| ApiError::NotJson(error.to_string()))?;
     Ok(value)
+}
+
+/// Whether all of the body is JSON, whatever its shape.
+fn whole(body: &[u8]) -> Result<(), String> {
+    let text = std::str::from_utf8(body).map_err(|error| error.to_string())?;
+    serde_json::from_str::<IgnoredAny>(text).map(drop).map_err(|error| error.to_string())
 }

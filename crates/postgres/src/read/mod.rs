@@ -31,7 +31,7 @@ async fn listed<T>(
         (None, None) => {
             let counted = u64::try_from(count.await.map_err(store_error)?).unwrap_or(0);
             // The page was empty: when it was read, no more than these matched.
-            counted.min(u64::from(page.offset))
+            if page.limit > 0 { counted.min(u64::from(page.offset)) } else { counted }
         }
     };
     Ok(Listed { data, total })

@@ -217,7 +217,7 @@ pub(crate) async fn charge(connection: &mut SqliteConnection, group: &[&Sealed])
         .collect();
     let rows = json::rows(&rows)?;
     let charged = sqlx::query!(
-        r#"insert into usage_counters (org_id, metric, period, used)
+        r#"insert or fail into usage_counters (org_id, metric, period, used)
          select unhex(value ->> 0), value ->> 1, value ->> 2, value ->> 3 from json_each(?1) where true
          on conflict (org_id, metric, period) do update set used = used + excluded.used
          returning org_id as "org_id!", metric as "metric!", period as "period!", used as "used!""#,

@@ -44,7 +44,7 @@ pub(crate) async fn store_answers(connection: &mut SqliteConnection, group: &[&S
     }
     let (count, rows) = (rows.len() as u64, json::rows(&rows)?);
     let stored = sqlx::query!(
-        "insert into idempotent_answers (scope, org_id, fingerprint, status, resource_version, body, created_at,
+        "insert or fail into idempotent_answers (scope, org_id, fingerprint, status, resource_version, body, created_at,
             expires_at)
          select unhex(value ->> 0), unhex(value ->> 1), unhex(value ->> 2), value ->> 3, value ->> 4, value ->> 5,
             value ->> 6, value ->> 7

@@ -36,7 +36,7 @@ pub(crate) async fn store_entries(connection: &mut SqliteConnection, group: &[&S
     }
     let rows = json::rows(&rows)?;
     sqlx::query!(
-        "insert into audit_log (org_id, id, action, actor_key_prefix, agent_id, resource, ip, status, method, path,
+        "insert or fail into audit_log (org_id, id, action, actor_key_prefix, agent_id, resource, ip, status, method, path,
             duration_us, request_id, created_at)
          select unhex(value ->> 0), unhex(value ->> 1), value ->> 2, value ->> 3, unhex(value ->> 4), value ->> 5,
             value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, unhex(value ->> 11), value ->> 12

@@ -90,7 +90,7 @@ async fn revise(connection: &mut SqliteConnection, revised: &Revised) -> Result<
         revised.iter().map(|((org, calendar), times)| (Hex(org.uuid()), Hex(calendar.uuid()), times)).collect();
     let (count, rows) = (rows.len() as u64, json::rows(&rows)?);
     let raised = sqlx::query!(
-        "update calendars set revision = revision + (raised.value ->> 2)
+        "update or fail calendars set revision = revision + (raised.value ->> 2)
          from json_each(?1) raised
          where calendars.org_id = unhex(raised.value ->> 0) and calendars.id = unhex(raised.value ->> 1)
             and calendars.deleted_at is null
@@ -259,7 +259,7 @@ async fn create_events(connection: &mut SqliteConnection, group: &[&Sealed]) -> 
     }
     let rows = json::rows(&rows)?;
     sqlx::query!(
-        "insert into events (org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders,
+        "insert or fail into events (org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders,
             version, created_at, updated_at, deleted_at)
          select unhex(value ->> 0), unhex(value ->> 1), unhex(value ->> 2), value ->> 3, value ->> 4, value ->> 5,
             value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12, value ->> 13

@@ -2,7 +2,8 @@
 //!
 //! What change-sets have in common (events, messages, charges, audit entries, answers) is written
 //! for a whole group with one statement a table; the rest, of which a group holds one change-set at
-//! most, row by row.
+//! most, row by row. A statement for many rows says `or fail`: what it wrote before an error is rolled
+//! back with its group anyway, so SQLite need not note how to take back the statement alone.
 
 pub(crate) mod accounts;
 pub(crate) mod answers;

@@ -37,7 +37,7 @@ pub(crate) async fn store_messages(connection: &mut SqliteConnection, group: &[&
     }
     let rows = json::rows(&rows)?;
     sqlx::query!(
-        "insert into outbox (org_id, id, event_type, payload, resource_version, created_at)
+        "insert or fail into outbox (org_id, id, event_type, payload, resource_version, created_at)
          select unhex(value ->> 0), unhex(value ->> 1), value ->> 2, value ->> 3, value ->> 4, value ->> 5
          from json_each(?1)",
         rows

@@ -1,0 +1,95 @@
+//! Resources that tests begin with, and what they look for again and again.
+
+use std::{collections::BTreeSet, future::Future, time::Duration};
+
+use chrono::{DateTime, Utc};
+use kalends_e2e::{Answer, Client};
+use serde_json::{Value, json};
+
+/// Within what time the service heeds an operator's command (ruling 1).
+const HEEDED_WITHIN: Duration = Duration::from_secs(2);
+
+/// A new agent's identifier.
+pub(crate) async fn agent(api: &Client) -> String {
+    api.post("/v1/agents").json(json!({ "name": "Ada", "type": "ai" })).await.expect(201).id()
+}
+
+/// A new calendar of `agent`, in UTC.
+pub(crate) async fn calendar_of(api: &Client, agent: &str) -> String {
+    let body = json!({ "name": "Work", "timezone": "UTC" });
+    api.post(format!("/v1/agents/{agent}/calendars")).json(body).await.expect(201).id()
+}
+
+/// A new calendar that the organization shares.
+pub(crate) async fn shared_calendar(api: &Client, zone: &str) -> String {
+    api.post("/v1/calendars").json(json!({ "name": "Shared", "timezone": zone })).await.expect(201).id()
+}
+
+/// A new agent and its calendar.
+pub(crate) async fn agent_with_calendar(api: &Client) -> (String, String) {
+    let agent = agent(api).await;
+    let calendar = calendar_of(api, &agent).await;
+    (agent, calendar)
+}
+
+/// The body of an event.
+pub(crate) fn event_body(title: &str, start: &str, end: &str) -> Value {
+    json!({ "title": title, "start_time": start, "end_time": end })
+}
+
+/// A new event.
+pub(crate) async fn event(api: &Client, calendar: &str, start: &str, end: &str) -> String {
+    let body = event_body("Standup", start, end);
+    api.post(format!("/v1/calendars/{calendar}/events")).json(body).await.expect(201).id()
+}
+
+/// The service's own time.
+pub(crate) async fn now(api: &Client) -> String {
+    api.get("/health").await.expect(200)["ts"].as_str().unwrap().to_owned()
+}
+
+/// The names of an object's fields.
+pub(crate) fn names(object: &Value) -> BTreeSet<&str> {
+    object.as_object().unwrap_or_else(|| panic!("no object: {object}")).keys().map(String::as_str).collect()
+}
+
+/// Requires exactly these fields.
+#[track_caller]
+pub(crate) fn has_exactly(object: &Value, fields: &[&str]) {
+    assert_eq!(names(object), fields.iter().copied().collect(), "{object:#}");
+}
+
+/// A point in time as answers show it: UTC, `Z`.
+#[track_caller]
+pub(crate) fn time(value: &Value) -> DateTime<Utc> {
+    let text = value.as_str().unwrap_or_else(|| panic!("no time: {value}"));
+    assert!(text.ends_with('Z') && text.len() >= 20, "{text}");
+    kalends_e2e::at(text)
+}
+
+/// Requires a point in time.
+#[track_caller]
+pub(crate) fn is_time(value: &Value) {
+    time(value);
+}
+
+/// Requires an identifier: the prefix and 26 characters of Crockford's base32 (ruling 2.6).
+#[track_caller]
+pub(crate) fn is_id(value: &Value, prefix: &str) {
+    let rest = value.as_str().and_then(|id| id.strip_prefix(prefix)).unwrap_or_else(|| panic!("{prefix}: {value}"));
+    assert!(rest.len() == 26 && rest.bytes().all(|b| b"0123456789abcdefghjkmnpqrstvwxyz".contains(&b)), "{value}");
+}
+
+/// Asks again until the answer will do, as long as the service may take to heed a command.
+pub(crate) async fn heeded<F: Future<Output = Answer>>(ask: impl Fn() -> F, will_do: impl Fn(&Answer) -> bool) {
+    let began = tokio::time::Instant::now();
+    loop {
+        let asked_in_time = began.elapsed() <= HEEDED_WITHIN;
+        let answer = ask().await;
+        if will_do(&answer) {
+            return;
+        }
+        assert!(asked_in_time, "not heeded within {HEEDED_WITHIN:?}: {}", answer.shown());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}

@@ -1,0 +1,201 @@
+//! The operator's commands beside a running server.
+
+use crate::fixtures::{agent, agent_with_calendar, heeded};
+use kalends_e2e::{
+    Database,
+    Database::{Postgres, Sqlite},
+    Server,
+};
+use rstest::rstest;
+use serde_json::json;
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_plan_is_changed_within_two_seconds(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let org = server.org("free").await;
+    let api = server.api(&org);
+    let own = agent(&api).await;
+    let across = format!("/v1/availability?agents={own}&start=2026-05-04T08:00:00Z&end=2026-05-04T12:00:00Z");
+    api.get(&across).await.refused(403, "plan_required");
+
+    server.cli(&["org", "set-plan", &org.id, "pro"]).await.succeeded();
+    let ask = || async { api.get(&across).await };
+    heeded(ask, |answer| answer.status == 200 && answer.header("x-service-plan") == "pro").await;
+    server.cli(&["org", "set-plan", &org.id, "custom", "--limits", r#"{"agents":2}"#]).await.succeeded();
+    heeded(ask, |answer| answer.header("x-service-plan") == "scale").await;
+    agent(&api).await;
+    let more = json!({ "name": "x", "type": "ai" });
+    api.post("/v1/agents").json(more.clone()).await.refused(429, "quota_exceeded");
+    server.cli(&["org", "set-plan", &org.id, "free"]).await.succeeded();
+    heeded(ask, |answer| answer.status == 403 && answer.header("x-service-plan") == "free").await;
+    // Three agents, as the plan says again.
+    api.post("/v1/agents").json(more.clone()).await.expect(201);
+    api.post("/v1/agents").json(more).await.refused(429, "quota_exceeded");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn the_waiting_list_is_heeded_within_two_seconds(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let (org, other) = (server.org("pro").await, server.org("pro").await);
+    let api = server.api(&org);
+    let (owner, _) = agent_with_calendar(&api).await;
+    let ask = || async { api.get("/v1/agents").await };
+    server.cli(&["org", "waitlist", &org.id]).await.succeeded();
+    heeded(ask, |answer| answer.status == 403).await;
+    ask().await.refused(403, "account_waitlisted");
+    api.get(format!("/v1/agents/{owner}")).await.refused(403, "account_waitlisted");
+    let answer = api.post("/v1/agents").json(json!({ "name": "x", "type": "ai" })).await;
+    answer.refused(403, "account_waitlisted");
+    api.delete(format!("/v1/agents/{owner}")).await.refused(403, "account_waitlisted");
+    // What needs no key, and others, go on.
+    api.get("/v1/plans").await.expect(200);
+    server.api(&other).get("/v1/agents").await.expect(200);
+
+    server.cli(&["org", "activate", &org.id]).await.succeeded();
+    heeded(ask, |answer| answer.status == 200).await;
+    assert_eq!(ask().await["total"], 1);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn organizations_are_created_and_listed(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let output = server.cli(&["org", "create", "--name", "Acme", "--email", "owner@acme.example"]).await.succeeded();
+    assert_eq!(output.stdout.lines().count(), 1, "{output:#?}");
+    let made: serde_json::Value = serde_json::from_str(&output.stdout).unwrap();
+    crate::fixtures::has_exactly(&made, &["org_id", "api_key"]);
+    crate::fixtures::is_id(&made["org_id"], "org_");
+    let key = made["api_key"].as_str().unwrap();
+    assert!(key.strip_prefix("svc_sk_").is_some_and(|random| random.len() == 43), "{key}");
+    let answer = server.client(key).get("/v1/agents").await.expect(200);
+    assert_eq!(answer.header("x-service-plan"), "free", "the default");
+
+    let test = server.org_with("pro", &["--test"]).await;
+    assert!(test.key.strip_prefix("svc_sk_test_").is_some_and(|random| random.len() == 43), "{}", test.key);
+    server.api(&test).get("/v1/agents").await.expect(200);
+
+    let listed = server.cli(&["org", "list"]).await.succeeded().stdout;
+    assert_eq!(listed.lines().count(), 2);
+    for known in ["Acme", "owner@acme.example", made["org_id"].as_str().unwrap(), &test.id] {
+        assert!(listed.contains(known), "{known} in {listed}");
+    }
+    assert!(!listed.contains(key), "keys are shown once");
+
+    let unknown = format!("org_{}", "0".repeat(26));
+    for arguments in [
+        &["org", "create"][..],
+        &["org", "create", "--name", ""],
+        &["org", "create", "--name", "x", "--plan", "scale"],
+        &["org", "create", "--name", "x", "--plan", "free-agent"],
+        &["org", "create", "--name", "x", "--limits", "{"],
+        &["org", "create", "--name", "x", "--limits", r#"{"agnets":1}"#],
+        &["org", "create", "--name", "x", "--limits", r#"{"agents":-1}"#],
+        &["org", "create", "--name", "x", "--email", "nobody"],
+        &["org", "create", "--name", "x", "--email", "owner@acme.example"],
+        &["org", "set-plan", &unknown, "pro"],
+        &["org", "set-plan", &test.id, "gold"],
+        &["org", "waitlist", &unknown],
+        &["org", "activate", "org_x"],
+        &["frobnicate"],
+    ] {
+        let output = server.cli(arguments).await.failed();
+        assert_eq!(output.stdout, "", "{arguments:?}");
+    }
+    assert_eq!(server.cli(&["org", "list"]).await.succeeded().stdout.lines().count(), 2);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn the_configuration_is_listed_without_secrets(#[case] database: Database) {
+    let secrets = [
+        ("KALENDS_MASTER_KEY", "c2VjcmV0IG1hc3RlciBrZXkgb2YgdGhpcyB0ZXN0IDA="),
+        ("KALENDS_SESSION_KEY", "c2VjcmV0IHNlc3Npb24ga2V5IG9mIHRoaXMgdGVzdCA="),
+        ("KALENDS_ADMIN_TOKEN", "the-admin-token-of-this-test"),
+    ];
+    let server = Server::start_with(database, &secrets).await;
+    let output = server.cli(&["config"]).await.succeeded();
+    for (name, secret) in secrets {
+        assert!(!output.stdout.contains(secret) && !output.stderr.contains(secret), "{name}: {}", output.stdout);
+    }
+    for key in [
+        "KALENDS_LISTEN",
+        "KALENDS_DATA_DIR",
+        "KALENDS_DATABASE_URL",
+        "KALENDS_MIGRATE",
+        "KALENDS_BASE_URL",
+        "KALENDS_CONSOLE_URL",
+        "KALENDS_MAIL",
+        "KALENDS_MASTER_KEY",
+        "KALENDS_SESSION_KEY",
+        "KALENDS_ADMIN_TOKEN",
+        "KALENDS_TERMS_VERSION",
+        "KALENDS_TERMS_MATERIAL",
+        "KALENDS_TERMS_URL",
+        "KALENDS_TERMS_EFFECTIVE_AT",
+        "KALENDS_EGRESS_ALLOW",
+        "KALENDS_IP_LIMITS",
+        "KALENDS_TRUSTED_PROXIES",
+        "KALENDS_CLOCK_OFFSET_SECONDS",
+        "KALENDS_METRICS_LISTEN",
+    ] {
+        let line = output.stdout.lines().find(|line| line.split_whitespace().next() == Some(key));
+        let line = line.unwrap_or_else(|| panic!("{key} in {}", output.stdout));
+        let given = server.environment().contains_key(key);
+        assert_eq!(line.contains("environment"), given, "{line}");
+        assert!(given || line.contains("default"), "{line}");
+    }
+    let data_dir = server.data_dir().display().to_string();
+    assert!(output.stdout.contains(&data_dir), "{}", output.stdout);
+    assert!(!server.log().contains("secret"), "nor does the log show them");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn the_description_is_printed_as_it_is_served(#[case] database: Database) {
+    let server = Server::start_with(database, &[("KALENDS_BASE_URL", "https://calendar.example.com")]).await;
+    let served = server.anonymous().get("/openapi.json").await.expect(200);
+    let printed = server.cli(&["openapi"]).await.succeeded();
+    let printed: serde_json::Value = serde_json::from_str(&printed.stdout).unwrap();
+    assert_eq!(printed, served.json);
+    assert_eq!(printed["servers"][0]["url"], "https://calendar.example.com");
+    // A feed's address begins with it too.
+    let api = server.api(&server.org("pro").await);
+    let calendar = api.post("/v1/calendars").json(json!({ "name": "x", "timezone": "UTC" })).await.expect(201);
+    assert!(calendar["ical_url"].as_str().unwrap().starts_with("https://calendar.example.com/ical/"));
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_bad_configuration_is_told_in_a_line(#[case] database: Database) {
+    let server = Server::start(database).await;
+    for (key, value) in [
+        ("KALENDS_LISTEN", "nowhere"),
+        ("KALENDS_DATABASE_URL", "mysql://localhost/x"),
+        ("KALENDS_MASTER_KEY", "short"),
+        ("KALENDS_CLOCK_OFFSET_SECONDS", "soon"),
+        ("KALENDS_MAIL", "pigeon"),
+    ] {
+        let output = server.cli_with(&[(key, value)], &[]).await.failed();
+        assert!(output.stderr.contains(key), "{output:#?}");
+        assert_eq!(output.stdout, "");
+    }
+    if database == Postgres {
+        let output = server.cli_without(&["KALENDS_MASTER_KEY"], &[]).await.failed();
+        assert!(output.stderr.contains("KALENDS_MASTER_KEY"), "{output:#?}");
+        assert!(output.stderr.trim().lines().count() <= 2, "one clear line: {output:#?}");
+    }
+}

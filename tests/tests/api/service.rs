@@ -1,0 +1,174 @@
+//! The service itself: health, plans, the description, compression, who may read from a browser.
+
+use crate::fixtures::{agent, has_exactly, is_time};
+use kalends_e2e::{
+    Database,
+    Database::{Postgres, Sqlite},
+    Server,
+};
+use rstest::rstest;
+use serde_json::json;
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn health_needs_no_key(#[case] database: Database) {
+    let server = Server::start(database).await;
+    for path in ["/health", "/ready"] {
+        let answer = server.anonymous().get(path).await.expect(200);
+        has_exactly(&answer.json, &["status", "ts"]);
+        assert_eq!(answer["status"], "ok");
+        is_time(&answer["ts"]);
+        assert_eq!(answer.header("content-type"), "application/json");
+    }
+    // A key that is none does not spoil what needs none.
+    server.client("nonsense").get("/health").await.expect(200);
+    server.client("nonsense").get("/v1/plans").await.expect(200);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn plans_are_those_of_the_specification(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let anybody = server.anonymous();
+    let answer = anybody.get("/v1/plans").await.expect(200);
+    assert_eq!(answer.header("cache-control"), "public, max-age=300, s-maxage=3600, stale-while-revalidate=86400");
+    for absent in ["ratelimit", "ratelimit-policy", "x-service-plan"] {
+        assert_eq!(answer.header(absent), "", "{absent}");
+    }
+    has_exactly(&answer.json, &["plans"]);
+    let plans = answer["plans"].as_array().unwrap();
+    let ids: Vec<_> = plans.iter().map(|plan| plan["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["free", "pro", "custom"]);
+    let common = ["id", "name", "tagline", "price", "currency", "limits", "display_features", "recommended"];
+    for plan in plans {
+        let custom = plan["id"] == "custom";
+        let fields = [&common[..], if custom { &["custom_pricing", "contact_url"] } else { &[] }].concat();
+        has_exactly(plan, &fields);
+        assert!(plan["price"].is_null() || plan["price"].is_u64(), "{plan}");
+        assert!(plan["currency"].is_null() || plan["currency"].as_str().is_some_and(|code| code.len() == 3), "{plan}");
+        assert!(
+            plan["display_features"].as_array().is_some_and(|lines| lines.iter().all(serde_json::Value::is_string))
+        );
+        assert!(plan["recommended"].is_boolean());
+    }
+    assert_eq!(plans[2]["custom_pricing"], true);
+    assert!(plans[2]["contact_url"].as_str().is_some_and(|url| url.starts_with("http")));
+    assert_eq!(
+        plans[0]["limits"],
+        json!({
+            "agents": 3, "calendars": 10, "events": 2_500, "api_calls": 50_000, "webhook_deliveries": 5_000,
+            "availability_queries": 10_000, "ical_subscriptions": 5, "proposals": 0, "webhook_endpoints": 3,
+            "scoped_keys": 0, "recurring_events": 5
+        })
+    );
+    assert_eq!(
+        plans[1]["limits"],
+        json!({
+            "agents": 50, "calendars": 250, "events": 125_000, "api_calls": 1_000_000, "webhook_deliveries": 250_000,
+            "availability_queries": 1_000_000, "ical_subscriptions": 100, "proposals": null, "webhook_endpoints": 25,
+            "scoped_keys": 50, "recurring_events": 250
+        })
+    );
+
+    let tag = answer.header("etag").to_owned();
+    assert!(tag.starts_with('"') && tag.ends_with('"'), "{tag}");
+    for condition in [tag.clone(), format!("\"x\", {tag}"), "*".into(), format!("W/{tag}")] {
+        let unchanged = anybody.get("/v1/plans").header("if-none-match", &condition).await.expect(304);
+        assert!(unchanged.bytes.is_empty());
+        assert_eq!(unchanged.header("etag"), tag);
+        assert_eq!(unchanged.header("cache-control"), answer.header("cache-control"));
+    }
+    assert_eq!(anybody.get("/v1/plans").header("if-none-match", "\"x\"").await.expect(200).json, answer.json);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn the_description_names_every_operation(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let document = server.anonymous().get("/openapi.json").await.expect(200);
+    assert!(document["openapi"].as_str().is_some_and(|version| version.starts_with("3.")));
+    assert_eq!(document["info"]["version"], "1.0.0");
+    assert_eq!(document["servers"][0]["url"], server.base_url());
+    let public = ["/health", "/ready", "/openapi.json", "/v1/plans", "/v1/auth/terms/current", "/v1/agent/sign-up"];
+    let mut operations = 0;
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            operations += 1;
+            let name = format!("{method} {path}");
+            assert!(operation["operationId"].is_string(), "{name}");
+            let secured = operation["security"].as_array().is_some_and(|schemes| !schemes.is_empty());
+            assert_eq!(secured, !public.contains(&path.as_str()), "{name}");
+            // Whoever calls without a key is refused where the description says so.
+            let concrete = path.replace(['{', '}'], "");
+            let answer = server.anonymous().call(method.to_uppercase().parse().unwrap(), &concrete).await;
+            assert_eq!(answer.status == 401, secured, "{}", answer.shown());
+        }
+    }
+    assert!(operations >= 34, "{operations}");
+    let page = server.anonymous().get("/docs/").await.expect(200);
+    assert!(page.header("content-type").starts_with("text/html"));
+    assert!(!page.text().contains("https://") && !page.text().contains("//cdn"), "the page works offline");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn long_answers_are_compressed(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let mut ids = Vec::new();
+    for _ in 0..8 {
+        let body = json!({ "name": "Ada", "type": "ai", "description": "Plans the week. ".repeat(20) });
+        ids.push(api.post("/v1/agents").json(body).await.expect(201).id());
+    }
+    let plain = api.get("/v1/agents").await.expect(200);
+    assert_eq!(plain.header("content-encoding"), "");
+    assert!(plain.header("vary").to_ascii_lowercase().contains("accept-encoding"), "{}", plain.shown());
+    for coding in ["gzip", "br", "zstd"] {
+        let raw = api.get("/v1/agents").header("accept-encoding", coding).await.expect(200);
+        assert_eq!(raw.header("content-encoding"), coding);
+        assert!(raw.bytes.len() * 2 < plain.bytes.len(), "{coding}: {} of {}", raw.bytes.len(), plain.bytes.len());
+        let decoded = api.decoding(coding).get("/v1/agents").await.expect(200);
+        assert_eq!(decoded.json, plain.json, "{coding}");
+        // Errors and short answers are not worth it.
+        let short = api.get("/health").header("accept-encoding", coding).await.expect(200);
+        assert_eq!(short.header("content-encoding"), "", "{coding}");
+        let refused = api.get("/v1/agents/x").header("accept-encoding", coding).await.refused(404, "not_found");
+        assert_eq!(refused.header("content-encoding"), "", "{coding}");
+    }
+    let unknown = api.get("/v1/agents").header("accept-encoding", "middle-out").await.expect(200);
+    assert_eq!((unknown.header("content-encoding"), &unknown.json), ("", &plain.json));
+    // A tag stands for the resource, however it is packed.
+    let path = format!("/v1/agents/{}", ids[0]);
+    let tag = api.get(&path).header("accept-encoding", "gzip").await.expect(200).header("etag").to_owned();
+    api.patch(&path).header("if-match", &tag).json(json!({ "name": "Bob" })).await.expect(200);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn browsers_may_read_what_is_public(#[case] database: Database) {
+    let (server, api) = Server::with_org(database, "pro").await;
+    agent(&api).await;
+    let origin = "https://somewhere.example";
+    for path in ["/health", "/openapi.json", "/v1/plans", "/v1/auth/terms/current"] {
+        let answer = server.anonymous().get(path).header("origin", origin).await.expect(200);
+        assert_eq!(answer.header("access-control-allow-origin"), "*", "{path}");
+    }
+    let answer = api.get("/v1/agents").header("origin", origin).await.expect(200);
+    assert_eq!(answer.header("access-control-allow-origin"), "");
+    let preflight = server
+        .anonymous()
+        .call(reqwest::Method::OPTIONS, "/v1/agents")
+        .header("origin", origin)
+        .header("access-control-request-method", "POST")
+        .await;
+    assert_eq!(preflight.header("access-control-allow-origin"), "");
+}

@@ -1,0 +1,66 @@
+//! What is hardly HTTP at all, and methods that a route does not know.
+
+use std::collections::BTreeMap;
+
+use kalends_e2e::{Database, Server};
+
+use crate::{description, raw};
+
+#[tokio::test]
+async fn what_is_not_http_harms_nobody() {
+    let server = Server::start(Database::Sqlite).await;
+    let address = server.address().parse().unwrap();
+    let long = |count: usize| "a".repeat(count);
+    let requests = [
+        "GET\r\n\r\n".to_owned(),
+        "GET /health\r\n\r\n".to_owned(),
+        "GET /health HTTP/9.9\r\n\r\n".to_owned(),
+        "GET /he alth HTTP/1.1\r\nHost: x\r\n\r\n".to_owned(),
+        "G\0T /health HTTP/1.1\r\nHost: x\r\n\r\n".to_owned(),
+        "GET http://[::1 HTTP/1.1\r\nHost: x\r\n\r\n".to_owned(),
+        "CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".to_owned(),
+        "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".to_owned(),
+        "GET /health HTTP/1.1\r\nHost x\r\n\r\n".to_owned(),
+        "GET /health HTTP/1.1\r\nHost: x\r\nA: b\0c\r\n\r\n".to_owned(),
+        "GET /health HTTP/1.1\r\n: x\r\n\r\n".to_owned(),
+        "POST /v1/agents HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n".to_owned(),
+        "POST /v1/agents HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n".to_owned(),
+        "POST /v1/agents HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab".to_owned(),
+        "POST /v1/agents HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n".to_owned(),
+        "POST /v1/agents HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n".to_owned(),
+        "POST /v1/agents HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n".to_owned(),
+        format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", long(70_000)),
+        format!("GET /health HTTP/1.1\r\nHost: x\r\nA: {}\r\n\r\n", long(1_000_000)),
+        format!("GET /health HTTP/1.1\r\nHost: x\r\n{}\r\n", "A: b\r\n".repeat(2_000)),
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nnonsense".to_owned(),
+        "\u{16}\u{3}\u{1}\u{2}\0\u{1}\0\u{1}".to_owned(),
+    ];
+    for request in requests {
+        let shown: String = request.escape_debug().take(100).collect();
+        // To be cut off without a word is an answer too.
+        if let Some(answer) = raw::send(address, request.as_bytes()).await {
+            assert!(answer.status < 500, "{shown} => {answer:?}");
+        }
+        server.anonymous().get("/health").await.expect(200);
+    }
+}
+
+#[tokio::test]
+async fn other_methods_are_refused_in_the_envelope() {
+    let (server, api) = Server::with_org(Database::Sqlite, "pro").await;
+    let document = server.anonymous().get("/openapi.json").await.expect(200).json;
+    let mut known: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for operation in description::operations(&document) {
+        known.entry(operation.path).or_default().push(operation.method);
+    }
+    for (path, methods) in known {
+        let path = path.replace(['{', '}'], "");
+        for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "get"] {
+            if methods.iter().any(|known| known == method) {
+                continue;
+            }
+            let answer = api.call(method.parse().unwrap(), &path).await.refused(405, "invalid_request");
+            assert!(methods.iter().all(|known| answer.header("allow").contains(known.as_str())), "{}", answer.shown());
+        }
+    }
+}

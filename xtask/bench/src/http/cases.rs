@@ -1,0 +1,129 @@
+//! What is asked, what it is compared with, and what the comparison shall be.
+
+use serde_json::json;
+
+use super::data::{Data, READERS, WINDOWS, instant};
+use super::floor::ROWS;
+use super::load::Requests;
+use crate::connection::{get, post};
+use crate::database::Kind;
+
+/// The floors.
+const CONSTANT: &str = "floor: a constant";
+const SELECT: &str = "floor: one SELECT";
+const INSERT: &str = "floor: one INSERT";
+/// The case that is also compared with the store's commits.
+pub(crate) const POST: &str = "POST event";
+/// How many agents a query across agents names.
+const ACROSS: usize = 10;
+/// How many different bodies a writing connection sends.
+const BODIES: u64 = 64;
+
+/// One measured kind of request.
+#[derive(Debug)]
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    /// The floor that it is compared with; a floor has none.
+    pub(crate) floor: Option<&'static str>,
+    pub(crate) target: Option<Target>,
+    pub(crate) requests: Requests,
+}
+
+/// The least share of the floor.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Target {
+    pub(crate) least: f64,
+    /// Where it counts; `None` is everywhere.
+    pub(crate) on: Option<Kind>,
+}
+
+impl Target {
+    /// How many times faster SQLite commits what waits together than one transaction each.
+    pub(crate) const COMMITS_TOGETHER: f64 = 3.0;
+
+    const fn everywhere(least: f64) -> Option<Self> {
+        Some(Self { least, on: None })
+    }
+}
+
+/// All cases, in the order in which they are measured.
+pub(crate) fn all(key: &str, data: &Data) -> Vec<Case> {
+    let asked = |target: &str| get(target, Some(key));
+    let windowed = |agent: &str, window: &str| asked(&format!("/v1/agents/{agent}/availability?{window}"));
+    let [first, second] = WINDOWS;
+    let floor =
+        |name, status, requests| Case { name, floor: None, target: None, requests: Requests::shared(status, requests) };
+    let case = |name, floor, target, requests| Case { name, floor: Some(floor), target, requests };
+    let across: Vec<String> = (0..READERS)
+        .map(|start| {
+            let named: Vec<&str> = data.agents.iter().cycle().skip(start).take(ACROSS).map(String::as_str).collect();
+            format!("/v1/availability?agents={}&{first}", named.join(","))
+        })
+        .collect();
+    vec![
+        floor(CONSTANT, 200, vec![get("/constant", None)]),
+        floor("floor: 68 KB", 200, vec![get("/long", None)]),
+        floor(SELECT, 200, (0..ROWS).map(|id| get(&format!("/rows/{id}"), None)).collect()),
+        case(
+            "GET event",
+            SELECT,
+            Target::everywhere(0.55),
+            Requests::shared(200, data.events.iter().map(|id| asked(&format!("/v1/events/{id}"))).collect()),
+        ),
+        case(
+            "list events, 50 of 1,334",
+            SELECT,
+            None,
+            Requests::shared(
+                200,
+                data.calendars.iter().map(|id| asked(&format!("/v1/calendars/{id}/events?limit=50"))).collect(),
+            ),
+        ),
+        case(
+            "agent availability, warm",
+            SELECT,
+            Target::everywhere(0.5),
+            Requests::each(200, data.agents.iter().map(|agent| vec![windowed(agent, first)])),
+        ),
+        case(
+            "agent availability, cold",
+            SELECT,
+            Target::everywhere(0.2),
+            Requests::each(200, data.agents.iter().map(|agent| vec![windowed(agent, second), windowed(agent, first)])),
+        ),
+        case(
+            "availability across 10 agents",
+            SELECT,
+            None,
+            Requests::shared(200, across.iter().map(|target| asked(target)).collect()),
+        ),
+        floor(INSERT, 200, vec![post("/rows", None, None, "")]),
+        case(
+            POST,
+            INSERT,
+            Some(Target { least: 0.3, on: Some(Kind::Postgres) }),
+            Requests::each(201, data.written.iter().map(|calendar| additions(key, calendar))),
+        ),
+        case(
+            "POST event, all on one calendar",
+            INSERT,
+            None,
+            Requests::each(201, data.written.iter().take(1).map(|calendar| additions(key, calendar))),
+        ),
+    ]
+}
+
+fn additions(key: &str, calendar: &str) -> Vec<Vec<u8>> {
+    let body = |number: u64| {
+        json!({
+            "title": "Weekly planning with the design team",
+            "description": "What was done, what comes next, and what stands in the way.",
+            "start_time": instant(number * 30),
+            "end_time": instant(number * 30 + 30),
+            "metadata": { "room": "4.12" },
+        })
+        .to_string()
+    };
+    let target = format!("/v1/calendars/{calendar}/events");
+    (0..BODIES).map(|number| post(&target, Some(key), None, &body(number))).collect()
+}

@@ -1,0 +1,157 @@
+//! The data that is asked for, put there through the API.
+//!
+//! Each of the reading agents has a calendar in which every ten days look alike: 111 half hours hold
+//! three short events each, which neither touch nor overlap, and the others none. One day in the middle holds one
+//! more. So any of the two windows of 30 days holds exactly 1,000 events and leaves 1,107 half-hour slots free.
+
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+
+use super::load::CONNECTIONS;
+use crate::connection::{Connection, post};
+use crate::json;
+
+/// How many agents have a calendar that is read: one for each connection.
+pub(crate) const READERS: usize = CONNECTIONS;
+/// How many days hold events: the two windows overlap by twenty.
+const DAYS: u64 = 40;
+/// The days after which a calendar looks the same again.
+const PERIOD: u64 = 10;
+/// How many half hours of a period are taken.
+const TAKEN: u64 = 111;
+/// How many events one request creates.
+const BATCH: usize = 100;
+/// The first day, in days since 1970-01-01: 2026-03-02.
+const FIRST_DAY: u64 = 20_514;
+
+/// The two windows of 30 days, as they stand in a query. Neither is covered by what is cached for the other:
+/// the service caches a week more than was asked for, and these begin ten days apart.
+pub(crate) const WINDOWS: [&str; 2] = [
+    "start=2026-03-02T00:00:00Z&end=2026-04-01T00:00:00Z&slot_duration=30m",
+    "start=2026-03-12T00:00:00Z&end=2026-04-11T00:00:00Z&slot_duration=30m",
+];
+
+/// What there is.
+#[derive(Debug, Default)]
+pub(crate) struct Data {
+    /// The agents whose calendars are read.
+    pub(crate) agents: Vec<String>,
+    /// Their calendars.
+    pub(crate) calendars: Vec<String>,
+    /// Events of the first of these calendars.
+    pub(crate) events: Vec<String>,
+    /// Calendars that nobody reads: one for each writing connection.
+    pub(crate) written: Vec<String>,
+}
+
+impl Data {
+    /// Creates everything.
+    pub(crate) async fn create(connection: &mut Connection, key: &str) -> Result<Self> {
+        let mut data = Self::default();
+        for reader in 0..READERS {
+            let (agent, calendar) = agent_with_calendar(connection, key, &format!("Reader {reader}")).await?;
+            let bodies = events(u64::try_from(reader)?);
+            for batch in bodies.chunks(BATCH) {
+                let body = json!({ "events": batch }).to_string();
+                let target = format!("/v1/calendars/{calendar}/events/batch");
+                let created = connection.ask(&post(&target, Some(key), None, &body)).await?.json(201)?;
+                if reader == 0 {
+                    for event in json::list(&created, "data")? {
+                        data.events.push(json::text(event, "id")?.to_owned());
+                    }
+                }
+            }
+            data.agents.push(agent);
+            data.calendars.push(calendar);
+        }
+        data.events.truncate(1000);
+        for writer in 0..CONNECTIONS {
+            data.written.push(agent_with_calendar(connection, key, &format!("Writer {writer}")).await?.1);
+        }
+        Ok(data)
+    }
+}
+
+async fn agent_with_calendar(connection: &mut Connection, key: &str, name: &str) -> Result<(String, String)> {
+    let agent = json!({ "name": name, "type": "ai" }).to_string();
+    let agent = connection.ask(&post("/v1/agents", Some(key), None, &agent)).await?.json(201)?;
+    let agent = json::text(&agent, "id")?.to_owned();
+    let calendar = json!({ "name": "Work", "timezone": "UTC" }).to_string();
+    let target = format!("/v1/agents/{agent}/calendars");
+    let calendar = connection.ask(&post(&target, Some(key), None, &calendar)).await?;
+    let calendar = calendar.json(201).context("cannot create a calendar")?;
+    Ok((agent, json::text(&calendar, "id")?.to_owned()))
+}
+
+/// The bodies of one calendar's events. The calendars are taken at different times, so that several agents
+/// together are free much more rarely than one alone.
+fn events(reader: u64) -> Vec<Value> {
+    let halves = PERIOD * 48;
+    let mut bodies = Vec::new();
+    for period in 0..DAYS / PERIOD {
+        for taken in 0..TAKEN {
+            let half = (taken * halves / TAKEN + reader * 7) % halves;
+            let minute = (period * halves + half) * 30;
+            for (offset, length) in [(1, 7), (10, 7), (20, 7)] {
+                bodies.push(event(minute + offset, length));
+            }
+            if period == 1 && taken == 0 {
+                bodies.push(event(minute + 28, 2));
+            }
+        }
+    }
+    bodies
+}
+
+fn event(minute: u64, length: u64) -> Value {
+    json!({
+        "title": "Weekly planning with the design team",
+        "description": "What was done, what comes next, and what stands in the way. Notes are in the usual place.",
+        "start_time": instant(minute),
+        "end_time": instant(minute + length),
+        "metadata": { "room": "4.12", "source": "bench" },
+    })
+}
+
+/// The instant so many minutes after the first day began. The events lie in March and April of one year.
+pub(crate) fn instant(minute: u64) -> String {
+    const MARCH_FIRST: u64 = FIRST_DAY - 1;
+    let day = FIRST_DAY + minute / 1440 - MARCH_FIRST;
+    let (month, day) = match day {
+        0..=30 => (3, day + 1),
+        31..=60 => (4, day - 30),
+        _ => (5, day - 60),
+    };
+    format!("2026-{month:02}-{day:02}T{:02}:{:02}:00Z", minute / 60 % 24, minute % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_are_written_across_months() {
+        for (minute, text) in [
+            (0, "2026-03-02T00:00:00Z"),
+            (29 * 1440 + 61, "2026-03-31T01:01:00Z"),
+            (30 * 1440, "2026-04-01T00:00:00Z"),
+            (60 * 1440, "2026-05-01T00:00:00Z"),
+        ] {
+            assert_eq!(instant(minute), text);
+        }
+    }
+
+    #[test]
+    fn each_window_holds_a_thousand_events() {
+        for reader in [0, 5, 31] {
+            let bodies = events(reader);
+            for (from, to) in [("2026-03-02", "2026-04-01"), ("2026-03-12", "2026-04-11")] {
+                let inside = bodies.iter().filter(|body| {
+                    let start = json::text(body, "start_time").unwrap();
+                    from <= start && start < to
+                });
+                assert_eq!(inside.count(), 1000);
+            }
+        }
+    }
+}

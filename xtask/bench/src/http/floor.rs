@@ -1,0 +1,202 @@
+//! The least that a service on the same libraries costs: a constant, one SELECT, one INSERT.
+//!
+//! It runs as a process of its own, as the service does, with the same runtime, server and pool.
+
+use std::convert::Infallible;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use axum::extract::{Path, State};
+use axum::http::HeaderName;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::service::TowerToHyperService;
+use serde_json::{Value, json};
+use sqlx::postgres::PgPoolOptions;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{PgPool, SqlitePool};
+use tokio::net::TcpListener;
+use tower::Service as _;
+
+/// How many rows there are to look up.
+pub(crate) const ROWS: i64 = 1000;
+/// How long a client may take for the head of a request; the service sets one too.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// The bytes of the long constant.
+const LONG: usize = 68_735;
+/// What the service's SQLite connections are opened with.
+const READER_CACHE: &str = "-2048";
+
+/// What the floor stands on.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// A Postgres database; without it SQLite is used.
+    #[arg(long)]
+    postgres: Option<String>,
+    /// The file of the SQLite database.
+    #[arg(long, default_value = "floor.db")]
+    sqlite: PathBuf,
+    /// How many connections look rows up.
+    #[arg(long)]
+    pool: u32,
+    /// About how many bytes of JSON a row becomes.
+    #[arg(long)]
+    row_bytes: usize,
+}
+
+/// One row: identifiers, two instants and texts, as an event has them.
+type Row = (i64, String, String, i64, i64, String);
+
+/// The columns of a row as JSON, beside the text that fills it up.
+const FRAME: usize = 190;
+
+#[derive(Clone)]
+enum Store {
+    Sqlite { readers: SqlitePool, writer: SqlitePool },
+    Postgres(PgPool),
+}
+
+#[derive(Clone)]
+struct Floor {
+    store: Store,
+    next: Arc<AtomicI64>,
+    filling: Arc<str>,
+}
+
+/// A failure of the database.
+struct Failed(sqlx::Error);
+
+impl From<sqlx::Error> for Failed {
+    fn from(error: sqlx::Error) -> Self {
+        Self(error)
+    }
+}
+
+impl IntoResponse for Failed {
+    fn into_response(self) -> Response {
+        (axum::http::StatusCode::INTERNAL_SERVER_ERROR, self.0.to_string()).into_response()
+    }
+}
+
+/// Serves until standard input ends, which it does with the program that measures.
+pub(crate) async fn serve(options: &Options) -> Result<()> {
+    let store = Store::open(options).await.context("cannot open the floor's database")?;
+    let filling: Arc<str> = "x".repeat(options.row_bytes.saturating_sub(FRAME)).into();
+    let floor = Floor { store, next: Arc::new(AtomicI64::new(ROWS)), filling };
+    for id in 0..ROWS {
+        floor.insert(id).await?;
+    }
+    let routes = Router::new()
+        .route("/constant", get(async || Json(json!({ "status": "ok" }))))
+        .route("/long", get(long))
+        .route("/rows/{id}", get(select))
+        .route("/rows", post(insert))
+        .with_state(floor);
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    println!("floor listening on http://{}", listener.local_addr()?);
+    std::thread::spawn(|| {
+        // Nothing is ever written there; the end is what is waited for.
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        std::process::exit(0);
+    });
+    accept(listener, routes).await
+}
+
+/// The service's own way of serving: hyper-util's connections with a deadline for heads.
+async fn accept(listener: TcpListener, routes: Router) -> Result<()> {
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
+    let builder = Arc::new(builder);
+    loop {
+        let (stream, peer) = listener.accept().await?;
+        stream.set_nodelay(true)?;
+        let mut connect = routes.clone().into_make_service_with_connect_info::<std::net::SocketAddr>();
+        let Ok(service): Result<_, Infallible> = connect.call(peer).await;
+        let builder = Arc::clone(&builder);
+        tokio::spawn(async move {
+            // A client that goes away is no failure of the floor.
+            let _ = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(service)).await;
+        });
+    }
+}
+
+/// As long as half-hour slots over 30 days: what the bytes alone cost.
+async fn long() -> ([(HeaderName, &'static str); 1], Vec<u8>) {
+    ([(CONTENT_TYPE, "application/json")], vec![b'1'; LONG])
+}
+
+async fn select(State(floor): State<Floor>, Path(id): Path<i64>) -> Result<Json<Value>, Failed> {
+    const SQLITE: &str = "SELECT id, calendar, title, start_at, end_at, description FROM floor_rows WHERE id = ?1";
+    const POSTGRES: &str = "SELECT id, calendar, title, start_at, end_at, description FROM floor_rows WHERE id = $1";
+    let row: Row = match &floor.store {
+        Store::Sqlite { readers, .. } => sqlx::query_as(SQLITE).bind(id).fetch_one(readers).await?,
+        Store::Postgres(pool) => sqlx::query_as(POSTGRES).bind(id).fetch_one(pool).await?,
+    };
+    let (id, calendar, title, start_at, end_at, description) = row;
+    Ok(Json(json!({
+        "id": id, "calendar": calendar, "title": title, "start_at": start_at, "end_at": end_at,
+        "description": description,
+    })))
+}
+
+async fn insert(State(floor): State<Floor>) -> Result<Json<Value>, Failed> {
+    let id = floor.next.fetch_add(1, Ordering::Relaxed);
+    floor.insert(id).await?;
+    Ok(Json(json!({ "id": id })))
+}
+
+impl Floor {
+    async fn insert(&self, id: i64) -> Result<(), sqlx::Error> {
+        const SQLITE: &str = "INSERT INTO floor_rows (id, calendar, title, start_at, end_at, description)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        const POSTGRES: &str = "INSERT INTO floor_rows (id, calendar, title, start_at, end_at, description)
+            VALUES ($1, $2, $3, $4, $5, $6)";
+        const START: i64 = 1_772_438_400_000_000;
+        const HALF_AN_HOUR: i64 = 1_800_000_000;
+        let calendar = "cal_01jn8r7d2xe9tvn4a6k8m0pqrs";
+        let title = "Weekly planning";
+        let (start, end) = (START + id * HALF_AN_HOUR, START + (id + 1) * HALF_AN_HOUR);
+        match &self.store {
+            Store::Sqlite { writer, .. } => {
+                let query = sqlx::query(SQLITE).bind(id).bind(calendar).bind(title).bind(start).bind(end);
+                query.bind(&*self.filling).execute(writer).await?;
+            }
+            Store::Postgres(pool) => {
+                let query = sqlx::query(POSTGRES).bind(id).bind(calendar).bind(title).bind(start).bind(end);
+                query.bind(&*self.filling).execute(pool).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Store {
+    async fn open(options: &Options) -> Result<Self, sqlx::Error> {
+        const SQLITE: &str = "CREATE TABLE floor_rows (id INTEGER PRIMARY KEY, calendar TEXT NOT NULL,
+            title TEXT NOT NULL, start_at INTEGER NOT NULL, end_at INTEGER NOT NULL, description TEXT NOT NULL)";
+        const POSTGRES: &str = "CREATE TABLE floor_rows (id BIGINT PRIMARY KEY, calendar TEXT NOT NULL,
+            title TEXT NOT NULL, start_at BIGINT NOT NULL, end_at BIGINT NOT NULL, description TEXT NOT NULL)";
+        if let Some(url) = &options.postgres {
+            let pool = PgPoolOptions::new().max_connections(options.pool).test_before_acquire(false);
+            let pool = pool.connect(url).await?;
+            sqlx::query(POSTGRES).execute(&pool).await?;
+            return Ok(Self::Postgres(pool));
+        }
+        let file = SqliteConnectOptions::new().filename(&options.sqlite).create_if_missing(true);
+        let writing = file.clone().journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Full);
+        let writer = SqlitePoolOptions::new().max_connections(1).test_before_acquire(false);
+        let writer = writer.connect_with(writing).await?;
+        sqlx::query(SQLITE).execute(&writer).await?;
+        let reading = file.read_only(true).create_if_missing(false).pragma("cache_size", READER_CACHE);
+        let readers = SqlitePoolOptions::new().max_connections(options.pool).test_before_acquire(false);
+        let readers = readers.idle_timeout(None).max_lifetime(None).connect_with(reading).await?;
+        Ok(Self::Sqlite { readers, writer })
+    }
+}

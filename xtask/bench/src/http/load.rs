@@ -1,0 +1,132 @@
+//! The load: connections that each send the next request as soon as the last one is answered.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use tokio::task::JoinSet;
+
+use crate::connection::Connection;
+use crate::service::Process;
+
+/// How many connections ask at the same time.
+pub(crate) const CONNECTIONS: usize = 32;
+/// How long a round may take beyond its time before something is wrong.
+const GRACE: Duration = Duration::from_secs(30);
+
+/// What the connections send, and which status is an answer to it.
+#[derive(Debug, Clone)]
+pub(crate) struct Requests {
+    /// One list for all connections, or one for each; a list is sent from one end to the other and again.
+    lists: Vec<Arc<Vec<Vec<u8>>>>,
+    status: u16,
+}
+
+/// What one round measured.
+#[derive(Debug)]
+pub(crate) struct Round {
+    pub(crate) per_second: f64,
+    /// Microseconds from the first byte sent to the last one received.
+    pub(crate) p50: u32,
+    pub(crate) p99: u32,
+    /// Microseconds of processor time that the server's process used for one request.
+    pub(crate) processor: f64,
+    /// Bytes of one body.
+    pub(crate) body_bytes: usize,
+}
+
+impl Requests {
+    /// One list, which the connections begin at different places.
+    pub(crate) fn shared(status: u16, requests: Vec<Vec<u8>>) -> Self {
+        Self { lists: vec![Arc::new(requests)], status }
+    }
+
+    /// A list for each connection.
+    pub(crate) fn each(status: u16, lists: impl IntoIterator<Item = Vec<Vec<u8>>>) -> Self {
+        Self { lists: lists.into_iter().map(Arc::new).collect(), status }
+    }
+
+    /// Sends for this long and measures.
+    pub(crate) async fn send(&self, server: &Process, time: Duration) -> Result<Round> {
+        let mut connections = Vec::with_capacity(CONNECTIONS);
+        for _ in 0..CONNECTIONS {
+            connections.push(Connection::open(server.address).await?);
+        }
+        let mut tasks = JoinSet::new();
+        let processor = server.processor_time()?;
+        let begun = Instant::now();
+        let until = begun + time;
+        for (number, connection) in connections.into_iter().enumerate() {
+            let list = Arc::clone(self.lists.get(number % self.lists.len()).context("no requests")?);
+            let start = if self.lists.len() == 1 { number * list.len() / CONNECTIONS } else { 0 };
+            tasks.spawn(one_connection(connection, list, start, self.status, until));
+        }
+        let mut times = Vec::new();
+        let mut body_bytes = 0;
+        let finished = async {
+            while let Some(done) = tasks.join_next().await {
+                let (own, bytes) = done??;
+                times.extend(own);
+                body_bytes = body_bytes.max(bytes);
+            }
+            Ok::<_, anyhow::Error>(())
+        };
+        tokio::time::timeout(time + GRACE, finished).await.context("the server stopped answering")??;
+        let seconds = begun.elapsed().as_secs_f64();
+        let processor = server.processor_time()?.saturating_sub(processor).as_secs_f64() * 1e6;
+        times.sort_unstable();
+        let count = f64::from(u32::try_from(times.len())?);
+        Ok(Round {
+            per_second: count / seconds,
+            p50: part(&times, 50),
+            p99: part(&times, 99),
+            processor: processor / count,
+            body_bytes,
+        })
+    }
+}
+
+async fn one_connection(
+    mut connection: Connection,
+    list: Arc<Vec<Vec<u8>>>,
+    start: usize,
+    status: u16,
+    until: Instant,
+) -> Result<(Vec<u32>, usize)> {
+    let mut times = Vec::with_capacity(1 << 12);
+    let mut body_bytes = 0;
+    let mut sent = Instant::now();
+    for request in list.iter().cycle().skip(start) {
+        let (got, bytes) = connection.exchange(request).await?;
+        if got != status {
+            let again = connection.ask(request).await.map(|answer| answer.body).unwrap_or_default();
+            let again = String::from_utf8_lossy(&again).into_owned();
+            let asked = String::from_utf8_lossy(request).lines().next().unwrap_or_default().to_owned();
+            ensure!(got == status, "{asked} answered {got} instead of {status}; asked again: {again}");
+        }
+        let answered = Instant::now();
+        times.push(u32::try_from((answered - sent).as_micros()).unwrap_or(u32::MAX));
+        body_bytes = bytes;
+        sent = answered;
+        if answered >= until {
+            break;
+        }
+    }
+    Ok((times, body_bytes))
+}
+
+/// The value below which `percent` of the sorted ones lie.
+fn part(sorted: &[u32], percent: usize) -> u32 {
+    sorted.get((sorted.len() * percent / 100).min(sorted.len().saturating_sub(1))).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_of_sorted_values() {
+        let values: Vec<u32> = (0..200).collect();
+        assert_eq!((part(&values, 50), part(&values, 99), part(&[7], 99), part(&[], 50)), (100, 198, 7, 0));
+    }
+}
