@@ -11,9 +11,8 @@ use std::time::Instant;
 use kalends_app::ports::Commit as _;
 use kalends_app::{ChangeSet, Guard};
 use kalends_calendars::Calendar;
-use kalends_kernel::{Elapsed, Span};
+use kalends_kernel::{Elapsed, Revision, Span};
 use kalends_postgres::{Database, PostgresStore};
-use kalends_quotas::Metric;
 use kalends_testkit::TestCipher;
 use kalends_testkit::fixtures::{Compose as _, Fixtures};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
@@ -34,8 +33,8 @@ enum Load {
     ManyOrganizations,
     /// All callers share one organization, and so its counters, but no calendar.
     OneOrganization,
-    /// As before, with a guard, so that each change-set is a transaction of its own.
-    OneByOne,
+    /// As before, guarding the calendar as bookings do, so that each is a transaction of its own.
+    Guarded,
 }
 
 #[tokio::main]
@@ -56,7 +55,7 @@ async fn main() -> Result<(), Anything> {
     let mut rates: [Vec<f64>; 4] = Default::default();
     for round in 0..ROUNDS {
         rates[0].push(inserts(&pool, round).await?);
-        for (rates, load) in rates[1..].iter_mut().zip([Load::ManyOrganizations, Load::OneOrganization, Load::OneByOne])
+        for (rates, load) in rates[1..].iter_mut().zip([Load::ManyOrganizations, Load::OneOrganization, Load::Guarded])
         {
             rates.push(change_sets(&url, load).await?);
         }
@@ -65,7 +64,7 @@ async fn main() -> Result<(), Anything> {
         "bare inserts",
         "change-sets of 32 organizations",
         "change-sets of one organization",
-        "the same, a transaction each",
+        "the same, guarded, one by one",
     ]) {
         println!("{what:32} {:8.0}/s", median(rates));
     }
@@ -139,7 +138,7 @@ async fn change_sets(url: &str, load: Load) -> Result<f64, Anything> {
         let agent = make.agent(organization.id);
         let calendar = make.calendar(&agent);
         store.commit(ChangeSet::new(organization.id).create(&agent).create(&calendar)).await?;
-        work.push((0..EACH).map(|_| addition(&make, &calendar, load)).collect::<Result<Vec<_>, _>>()?);
+        work.push((0..EACH).map(|before| addition(&make, &calendar, before, load)).collect::<Result<Vec<_>, _>>()?);
     }
     let rate = timed(work, move |changes| {
         let store = Arc::clone(&store);
@@ -157,7 +156,7 @@ fn seed() -> u64 {
 }
 
 /// What one `POST .../events` commits: the event, its charge, message, audit entry and stored answer.
-fn addition(make: &Fixtures, calendar: &Calendar, load: Load) -> Result<ChangeSet, Anything> {
+fn addition(make: &Fixtures, calendar: &Calendar, before: usize, load: Load) -> Result<ChangeSet, Anything> {
     let start = make.tick();
     let event = make.event(calendar, Span::new(start, start + Elapsed::minutes(30))?);
     let changes = ChangeSet::new(calendar.org)
@@ -168,6 +167,8 @@ fn addition(make: &Fixtures, calendar: &Calendar, load: Load) -> Result<ChangeSe
         .answer(make.answer());
     Ok(match load {
         Load::ManyOrganizations | Load::OneOrganization => changes,
-        Load::OneByOne => changes.guard(Guard::AtMost { metric: Metric::Agents, limit: 1_000 }),
+        Load::Guarded => {
+            changes.guard(Guard::CalendarRevision { calendar: calendar.id, seen: Revision(i64::try_from(before)?) })
+        }
     })
 }

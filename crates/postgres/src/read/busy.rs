@@ -47,14 +47,14 @@ impl BusyTimes for PostgresStore {
         calendar: CalendarId,
         window: Span,
     ) -> Result<Option<(Revision, Vec<Span>)>, StoreError> {
-        // One row whatever the number of spans: two arrays cost far less than as many rows.
+        // One row whatever the number of spans: two arrays cost far less than as many rows. Both are
+        // filled in one pass, so that they agree; sorted here, where it costs a tenth.
         let record = sqlx::query!(
             r#"SELECT c.revision, b.starts AS "starts: Vec<i64>", b.ends AS "ends: Vec<i64>"
              FROM calendars c
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              CROSS JOIN LATERAL (
-                 SELECT array_agg(e.start_at ORDER BY e.start_at, e.end_at) AS starts,
-                     array_agg(e.end_at ORDER BY e.start_at, e.end_at) AS ends
+                 SELECT array_agg(e.start_at) AS starts, array_agg(e.end_at) AS ends
                  FROM events e
                  WHERE e.org_id = c.org_id AND e.calendar_id = c.id AND e.deleted_at IS NULL
                      AND e.status IN ('confirmed', 'tentative') AND e.end_at > $3 AND e.start_at < $4
@@ -73,7 +73,9 @@ impl BusyTimes for PostgresStore {
                 Located { table: "events", id: format!("an event of {calendar}") }.corrupt("end_at", error)
             })
         });
-        Ok(Some((Revision(record.revision), spans.collect::<Result<_, _>>()?)))
+        let mut spans = spans.collect::<Result<Vec<_>, _>>()?;
+        spans.sort_unstable();
+        Ok(Some((Revision(record.revision), spans)))
     }
 }
 
