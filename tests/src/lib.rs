@@ -31,5 +31,5 @@ pub use answer::Answer;
 pub use client::{Call, Client};
 pub use database::Database;
 pub use mail::Mail;
-pub use server::{Org, Output, Server};
+pub use server::{Org, Output, Server, binary};
 pub use time::{at, iso, shifted};

@@ -315,7 +315,7 @@ fn command(root: &Path, environment: &BTreeMap<String, String>) -> Command {
 }
 
 /// The binary under test: the one that is named, else the one that was built beside the tests.
-fn binary() -> PathBuf {
+pub fn binary() -> PathBuf {
     variable(BINARY).map(PathBuf::from).unwrap_or_else(|| {
         let test = std::env::current_exe().expect("the path of the test");
         test.ancestors().nth(2).expect("target/debug/deps/TEST").join("kalends")

@@ -1,9 +1,9 @@
 //! The application: its ports, its caches, and the frame in which every use case runs.
 
-use std::{future::Future, sync::Arc};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use kalends_accounts::{AuditEntry, Terms};
-use kalends_kernel::{AgentId, AuditId, Clock, Elapsed, Entropy, Instant, MessageId, OrgId, Version};
+use kalends_kernel::{AgentId, AuditId, Clock, Elapsed, Entropy, Instant, MessageId, OrgId, StoreError, Version};
 use kalends_notifications::{EventType, Message};
 use kalends_quotas::{Counted, Metric, Period};
 use serde::Serialize;
@@ -18,6 +18,8 @@ use crate::{
 
 /// How often a use case reads and decides again when others changed the same thing meanwhile.
 const ATTEMPTS: u32 = 24;
+/// How long the store may take over a trivial read and still count as ready.
+const READY_WITHIN: Duration = Duration::from_secs(3);
 /// How long an answer is kept for repetitions of its request (ruling 2.8).
 const ANSWER_KEPT: Elapsed = Elapsed::hours(24);
 
@@ -118,7 +120,10 @@ impl App {
     /// # Errors
     /// [`Refusal::Store`] where it does not.
     pub async fn ready(&self) -> Result<(), Refusal> {
-        Ok(self.store.ready().await?)
+        tokio::time::timeout(READY_WITHIN, self.store.ready())
+            .await
+            .map_err(|late| StoreError::Unavailable(Box::new(late)))??;
+        Ok(())
     }
 
     /// Adds the audit entry and the answer to `changes` and commits them.

@@ -199,7 +199,7 @@ fn responses() -> Value {
         "401": failure("`unauthorized`: no key, or none in force.", false),
         "403": failure("`forbidden`, `plan_required` or `account_waitlisted`.", false),
         "404": failure("`not_found`: no such thing in the caller's organization.", false),
-        "408": failure("The request did not arrive within 30 seconds.", false),
+        "408": failure("The body did not arrive within 20 seconds.", false),
         "409": failure("`conflict`: the state does not allow it, or the first request with the key still runs.", true),
         "412": failure("`conflict`, code `stale`: If-Match names another version.", false),
         "413": failure("The body is over 1 MiB.", false),

@@ -4,7 +4,7 @@
 use std::{collections::HashSet, sync::Arc};
 
 use axum::{
-    body::{Body, to_bytes},
+    body::Body,
     extract::{MatchedPath, Request, State},
     middleware::Next,
     response::{IntoResponse, Response},
@@ -19,10 +19,9 @@ use kalends_kernel::FieldError;
 use url::form_urlencoded;
 
 use crate::{
-    BODY_MAX,
     envelope::{AnsweredBy, Arrival},
     error::ApiError,
-    extract::unknown_parameter,
+    extract::{read_body, unknown_parameter},
     reply::replayed,
 };
 
@@ -148,11 +147,7 @@ async fn identify(
         FieldError::new("Idempotency-Key", format!("must be 1 to {IDEMPOTENCY_KEY_MAX} visible ASCII characters"))
     })?;
     let (parts, body) = request.into_parts();
-    let body = to_bytes(body, BODY_MAX).await.map_err(|error| {
-        let too_large =
-            std::error::Error::source(&error).is_some_and(|cause| cause.is::<http_body_util::LengthLimitError>());
-        if too_large { ApiError::TooLarge } else { ApiError::BodyLost }
-    })?;
+    let body = read_body(body).await?;
     let address = called.ip.map(|ip| ip.to_string()).unwrap_or_default();
     let repeater = match principal {
         Some(principal) => Repeater::Key(principal.org, &principal.key),

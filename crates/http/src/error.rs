@@ -22,13 +22,15 @@ pub(crate) enum ApiError {
     MediaType,
     /// The body is too large.
     TooLarge,
-    /// The body did not arrive.
+    /// The body did not arrive to its end.
     BodyLost,
+    /// The body took too long to arrive.
+    BodyLate,
     /// No route of that path.
     NoRoute,
     /// The route knows other methods only.
     Method,
-    /// The request took too long.
+    /// We took too long.
     Deadline,
     /// A handler panicked, or an answer could not be built.
     Internal,
@@ -56,7 +58,7 @@ impl ApiError {
             StatusCode::METHOD_NOT_ALLOWED => Self::Method,
             StatusCode::PAYLOAD_TOO_LARGE => Self::TooLarge,
             StatusCode::UNSUPPORTED_MEDIA_TYPE => Self::MediaType,
-            StatusCode::REQUEST_TIMEOUT => Self::Deadline,
+            StatusCode::SERVICE_UNAVAILABLE => Self::Deadline,
             StatusCode::BAD_REQUEST => Self::BodyLost,
             _ => Self::Internal,
         }
@@ -69,7 +71,8 @@ impl ApiError {
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::NoRoute => StatusCode::NOT_FOUND,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
-            Self::Deadline => StatusCode::REQUEST_TIMEOUT,
+            Self::BodyLate => StatusCode::REQUEST_TIMEOUT,
+            Self::Deadline => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Refused(refusal) => match refusal {
                 Refusal::Invalid(_) => StatusCode::BAD_REQUEST,
@@ -112,7 +115,8 @@ impl ApiError {
     const fn retry_after(&self) -> Option<i64> {
         match self {
             Self::Refused(Refusal::LimitReached { retry_after, .. }) => Some(*retry_after),
-            Self::Refused(Refusal::StillRunning | Refusal::Contended | Refusal::Store(StoreError::Unavailable(_))) => {
+            Self::Deadline
+            | Self::Refused(Refusal::StillRunning | Refusal::Contended | Refusal::Store(StoreError::Unavailable(_))) => {
                 Some(1)
             }
             _ => None,
@@ -134,7 +138,8 @@ impl ApiError {
             Self::Method => {
                 plain("invalid_request", "the route does not know this method; the Allow header lists those it knows")
             }
-            Self::Deadline => plain("invalid_request", "the request took longer than 30 seconds; send it again"),
+            Self::BodyLate => plain("invalid_request", "the body took longer than 20 seconds to arrive; send it again"),
+            Self::Deadline => plain("internal_error", "the service did not answer in time; repeat the request"),
             Self::Internal => {
                 plain("internal_error", "something went wrong here; quote the request_id to the operator")
             }

@@ -14,7 +14,7 @@ mod reply;
 
 use std::{sync::Arc, time::Duration};
 
-use axum::{Router, extract::DefaultBodyLimit, http::StatusCode, middleware, routing::get};
+use axum::{Router, http::StatusCode, middleware, routing::get};
 use kalends_app::App;
 use tower_http::{
     catch_panic::CatchPanicLayer,
@@ -28,7 +28,7 @@ use crate::enter::Entrance;
 
 /// The most bytes of a request's body: 1 MiB (ruling 2.2).
 pub const BODY_MAX: usize = 1 << 20;
-/// How long a request may take, its body included.
+/// How long an answer may take. It is longer than any wait for the database or for a body.
 const DEADLINE: Duration = Duration::from_secs(30);
 /// Answers below this many bytes are not compressed (ruling 2.10).
 const COMPRESS_ABOVE: u64 = 1024;
@@ -46,8 +46,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/", get(|| async { axum::response::Redirect::temporary("/docs/") }))
         .with_state(Arc::clone(&app))
         .layer(axum::Extension(endpoints::Description::new(description)))
-        .layer(DefaultBodyLimit::max(BODY_MAX))
-        .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, DEADLINE))
+        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, DEADLINE))
         .layer(CatchPanicLayer::custom(envelope::panicked))
         .layer(middleware::from_fn_with_state(app, envelope::envelope))
         .layer(CompressionLayer::new().compress_when(SizeAbove::new(COMPRESS_ABOVE)))

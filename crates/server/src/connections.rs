@@ -50,7 +50,7 @@ impl Connections {
 
     fn with_patience(router: Router, head: Duration, silence: Duration) -> Self {
         let mut protocol = auto::Builder::new(TokioExecutor::new());
-        protocol.http1().timer(TokioTimer::new()).header_read_timeout(head).pipeline_flush(true);
+        protocol.http1().timer(TokioTimer::new()).header_read_timeout(head);
         protocol.http2().timer(TokioTimer::new()).keep_alive_interval(PING).max_concurrent_streams(STREAMS);
         // The state is fixed now rather than anew for each request.
         Self { router: router.with_state(()), protocol, graceful: GracefulShutdown::new(), silence }

@@ -21,7 +21,8 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use crate::{program::program, proxy::Proxy, raw};
+use crate::{proxy::Proxy, raw};
+use kalends_e2e::binary;
 
 /// How many callers write at a time.
 const WRITERS: usize = 8;
@@ -264,7 +265,7 @@ impl OnSmallDisk {
         // The signal would end the process before the write could fail; ignored, it stays so across exec.
         let script = format!("trap '' XFSZ; ulimit -S -f {kibibytes}; exec \"$0\"");
         let mut process = Command::new("bash")
-            .args(["-c".into(), script.into(), program().into_os_string()])
+            .args(["-c".into(), script.into(), binary().into_os_string()])
             .env_clear()
             .envs(server.environment())
             .current_dir(server.data_dir())

@@ -11,7 +11,6 @@ mod bodies;
 mod description;
 mod failures;
 mod generate;
-mod program;
 mod protocol;
 mod proxy;
 mod quickstart;

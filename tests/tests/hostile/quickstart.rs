@@ -16,7 +16,7 @@ use kalends_e2e::{Database, Server};
 use rstest::rstest;
 use tokio::{process::Command, time::timeout};
 
-use crate::program::program;
+use kalends_e2e::binary;
 
 /// What the page has the service listen on.
 const ADDRESS: &str = "127.0.0.1:8080";
@@ -122,7 +122,7 @@ async fn run(script: &Path, root: &Path, server: &Server, address: &str, program
         .env_clear()
         .envs(server.environment())
         .env("KALENDS_LISTEN", address)
-        .env("KALENDS_BIN", program())
+        .env("KALENDS_BIN", binary())
         .env("PATH", format!("{}:{path}", programs.display()))
         .stdin(Stdio::null())
         .kill_on_drop(true)

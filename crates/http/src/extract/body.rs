@@ -1,29 +1,48 @@
 //! JSON bodies.
 
-use axum::extract::{FromRequest, Request};
+use std::{error::Error, time::Duration};
+
+use axum::{
+    body::{Body, to_bytes},
+    extract::{FromRequest, Request},
+};
 use bytes::Bytes;
 use http::header;
+use http_body_util::LengthLimitError;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::error::Category;
 
 use super::unknown::field_error;
-use crate::error::ApiError;
+use crate::{BODY_MAX, error::ApiError};
+
+/// How long a body may take to arrive.
+const ARRIVES_WITHIN: Duration = Duration::from_secs(20);
 
 /// A body of JSON. What is not JSON is `invalid_request`; JSON of another shape names the field.
 pub(crate) struct JsonBody<T>(pub T);
 
+/// The whole body.
+///
+/// # Errors
+/// [`ApiError::TooLarge`], [`ApiError::BodyLate`] or, where the connection broke, [`ApiError::BodyLost`].
+pub(crate) async fn read(body: Body) -> Result<Bytes, ApiError> {
+    let read = tokio::time::timeout(ARRIVES_WITHIN, to_bytes(body, BODY_MAX)).await.map_err(|_| ApiError::BodyLate)?;
+    read.map_err(|error| {
+        let too_large = error.source().is_some_and(|cause| cause.is::<LengthLimitError>());
+        if too_large { ApiError::TooLarge } else { ApiError::BodyLost }
+    })
+}
+
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         // A caller that names no type means JSON, as there is nothing else to mean.
         let media_type = request.headers().get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or(""));
         if media_type.is_some_and(|media_type| !is_json(media_type)) {
             return Err(ApiError::MediaType);
         }
-        let body =
-            Bytes::from_request(request, state).await.map_err(|rejection| ApiError::of_status(rejection.status()))?;
-        parse(&body).map(Self)
+        parse(&read(request.into_body()).await?).map(Self)
     }
 }
 
