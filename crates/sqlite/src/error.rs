@@ -22,6 +22,11 @@ fn primary_code(error: &sqlx::Error) -> Option<u32> {
     error.as_database_error()?.code()?.parse::<u32>().ok().map(|extended| extended & 0xff)
 }
 
+/// Whether another connection holds the lock.
+pub(crate) fn is_busy(error: &sqlx::Error) -> bool {
+    primary_code(error) == Some(code::BUSY)
+}
+
 /// A failure of the driver, as callers of the ports see it.
 pub(crate) fn store_error(error: sqlx::Error) -> StoreError {
     let passing = match &error {

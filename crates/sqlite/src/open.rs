@@ -15,7 +15,7 @@ use sqlx::{
 };
 
 use crate::{
-    error::{failed, store_error},
+    error::{failed, is_busy, store_error},
     key_table::SqliteKeyTable,
     writer::Writer,
 };
@@ -28,6 +28,8 @@ static MIGRATIONS: Migrator = sqlx::migrate!("../../migrations/sqlite");
 const SQLITE_SINCE: (u32, u32, u32) = (3, 51, 3);
 /// How long a statement waits for another process that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long the first connection waits before it tries again.
+const BUSY_PAUSE: Duration = Duration::from_millis(20);
 /// How long a reader waits for a connection of the pool.
 const READER_TIMEOUT: Duration = Duration::from_secs(10);
 /// At how many pages the log is carried over into the file (16 MiB): a page that changes often is
@@ -110,7 +112,7 @@ impl Database {
         if let Some(pages) = options.max_pages {
             writing = writing.pragma("max_page_count", pages.to_string());
         }
-        let mut connection = writing.connect().await.map_err(|error| unopened(Box::new(error)))?;
+        let mut connection = first_connection(&writing).await.map_err(|error| unopened(Box::new(error)))?;
         check_library(&mut connection).await?;
 
         let reading = SqliteConnectOptions::new()
@@ -190,6 +192,20 @@ async fn run_migrations(connection: &mut SqliteConnection) -> Result<(), Migrate
     MIGRATIONS.run_direct(None, &mut *transaction, false).await?;
     transaction.commit().await?;
     Ok(())
+}
+
+/// Connects, and waits its turn where another process turns the same new file to its log at this
+/// moment: SQLite answers that with `SQLITE_BUSY` at once, whatever the busy timeout.
+async fn first_connection(options: &SqliteConnectOptions) -> Result<SqliteConnection, sqlx::Error> {
+    let asked = tokio::time::Instant::now();
+    loop {
+        match options.connect().await {
+            Err(error) if is_busy(&error) && asked.elapsed() < BUSY_TIMEOUT => {
+                tokio::time::sleep(BUSY_PAUSE).await;
+            }
+            outcome => return outcome,
+        }
+    }
 }
 
 /// Makes an empty file that only its owner may read. SQLite gives its log the same mode.
