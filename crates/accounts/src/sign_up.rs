@@ -162,7 +162,8 @@ pub enum VerifyError {
 }
 
 /// Checks `presented` against the stored code, in constant time, and lifts the organization out of
-/// the sandbox.
+/// the sandbox. Returns the organization and the code, which is used up: both are committed together,
+/// so that a right guess counts against the attempts like a wrong one.
 ///
 /// # Errors
 /// [`VerifyError`]; after [`VerifyError::Wrong`] the caller commits the counted attempt.
@@ -171,7 +172,7 @@ pub fn verify(
     stored: Option<&VerificationCode>,
     presented: &Code,
     now: Instant,
-) -> Result<Organization, VerifyError> {
+) -> Result<(Organization, VerificationCode), VerifyError> {
     if organization.plan != Plan::FreeAgentUnverified {
         return Err(VerifyError::AlreadyVerified);
     }
@@ -182,12 +183,14 @@ pub fn verify(
         let counted = VerificationCode { attempts, version: stored.version.next(), ..stored.clone() };
         return Err(VerifyError::Wrong { counted, left: CODE_ATTEMPTS.saturating_sub(attempts) });
     }
-    Ok(Organization {
+    let verified = Organization {
         plan: Plan::FreeAgent,
         verified_at: Some(now),
         version: organization.version.next(),
         ..organization.clone()
-    })
+    };
+    let used_up = VerificationCode { attempts: CODE_ATTEMPTS, version: stored.version.next(), ..stored.clone() };
+    Ok((verified, used_up))
 }
 
 #[cfg(test)]
@@ -225,7 +228,8 @@ mod tests {
     #[test]
     fn the_right_code_lifts_the_sandbox() {
         let (signed, code, now) = signed_up();
-        let verified = verify(&signed.organization, Some(&code), &signed.code, now).unwrap();
+        let (verified, used_up) = verify(&signed.organization, Some(&code), &signed.code, now).unwrap();
+        assert_eq!(verify(&signed.organization, Some(&used_up), &signed.code, now), Err(VerifyError::Void));
         assert_eq!((verified.plan, verified.verified_at), (Plan::FreeAgent, Some(now)));
         assert_eq!(verify(&verified, Some(&code), &signed.code, now), Err(VerifyError::AlreadyVerified));
     }

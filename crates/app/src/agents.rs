@@ -91,13 +91,12 @@ impl App {
         retry_stale(|| async {
             let seen = self.agent(actor, id).await?;
             if_match.check(seen.version)?;
-            if seen.status == AgentStatus::Decommissioned {
-                return Ok(nothing(actor));
-            }
-            let agent = seen.decommissioned(self.now())?;
             let mut changes = ChangeSet::new(actor.org());
-            let id = agent.id;
-            changes.calendars.push(Change::UpdateAgent { agent, seen: seen.version });
+            let id = seen.id;
+            if seen.status != AgentStatus::Decommissioned {
+                let agent = seen.decommissioned(self.now())?;
+                changes.calendars.push(Change::UpdateAgent { agent, seen: seen.version });
+            }
             self.commit_for(actor, Some(id), id.to_string(), changes, nothing(actor)).await
         })
         .await

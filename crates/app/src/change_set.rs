@@ -111,6 +111,14 @@ impl ChangeSet {
             && self.calendars.iter().all(|change| matches!(change, kalends_calendars::Change::CreateEvent(_)))
     }
 
+    /// About how many bytes of text the change-set holds: what its announcements and its answer repeat is
+    /// as long as what it writes.
+    pub fn weight(&self) -> usize {
+        let messages: usize = self.messages.iter().map(|message| message.payload.len()).sum();
+        let answer = self.answer.as_ref().and_then(|stored| stored.answer.body.as_ref()).map_or(0, String::len);
+        2 * messages + answer
+    }
+
     /// Whether the change-set alters whom a key speaks for, so that cached principals must go.
     pub fn alters_principals(&self) -> bool {
         self.accounts.iter().any(|change| matches!(change, kalends_accounts::Change::UpdateOrganization { .. }))

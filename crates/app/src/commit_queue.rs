@@ -6,7 +6,7 @@
 
 use std::{future::Future, sync::Arc};
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use crate::{ChangeSet, ports::CommitError};
 
@@ -14,6 +14,8 @@ use crate::{ChangeSet, ports::CommitError};
 pub const BATCH_MAX: usize = 256;
 /// The most change-sets that wait; further callers wait for a place.
 const WAITING_MAX: usize = 4_096;
+/// The most text that waits or is being written, in KiB; further callers wait until some is done.
+const WAITING_KIB_MAX: u32 = 32 << 10;
 
 /// A store's writer.
 pub trait ApplyBatch: Send + Sync + 'static {
@@ -24,12 +26,15 @@ pub trait ApplyBatch: Send + Sync + 'static {
 struct Waiting {
     changes: Arc<ChangeSet>,
     outcome: oneshot::Sender<Result<(), CommitError>>,
+    /// Given back when the change-set is done, whoever still waits for it.
+    _room: OwnedSemaphorePermit,
 }
 
 /// The queue. Dropping the last handle ends the writer after what is queued.
 #[derive(Clone)]
 pub struct CommitQueue {
     sender: mpsc::Sender<Waiting>,
+    room: Arc<Semaphore>,
 }
 
 /// The writer has ended: the process is shutting down, or the writer panicked.
@@ -52,7 +57,7 @@ impl CommitQueue {
                 }
             }
         });
-        Self { sender }
+        Self { sender, room: Arc::new(Semaphore::new(WAITING_KIB_MAX as usize)) }
     }
 
     /// Queues `changes` and waits for their outcome.
@@ -62,7 +67,9 @@ impl CommitQueue {
     pub async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
         let stopped = || CommitError::Store(kalends_kernel::StoreError::Unavailable(Box::new(WriterStopped)));
         let (outcome, answer) = oneshot::channel();
-        let waiting = Waiting { changes: Arc::new(changes), outcome };
+        let kib = u32::try_from(changes.weight() >> 10).unwrap_or(WAITING_KIB_MAX).clamp(1, WAITING_KIB_MAX);
+        let room = Arc::clone(&self.room).acquire_many_owned(kib).await.map_err(|_| stopped())?;
+        let waiting = Waiting { changes: Arc::new(changes), outcome, _room: room };
         self.sender.send(waiting).await.map_err(|_| stopped())?;
         answer.await.map_err(|_| stopped())?
     }

@@ -128,14 +128,22 @@ impl App {
 
     async fn owned_event(&self, actor: &Actor, path: EventPath<'_>) -> Result<OwnedEvent, Refusal> {
         let missing = || Refusal::missing(Missing::Event, path.id);
-        let id: EventId = path.id.parse().map_err(|_| missing())?;
-        let owned = self.store.find_event(actor.org(), id).await?.ok_or_else(missing)?;
-        // An identifier has one written form, so that comparing the text compares the calendar.
-        if path.calendar.is_some_and(|calendar| owned.event.calendar.to_string() != calendar) {
+        let Ok(id) = path.id.parse::<EventId>() else {
             return Err(missing());
+        };
+        let owned = self.store.find_event(actor.org(), id).await?;
+        // An identifier has one written form, so that comparing the text compares the calendar.
+        let here =
+            |owned: &OwnedEvent| path.calendar.is_none_or(|calendar| owned.event.calendar.to_string() == calendar);
+        if let Some(owned) = owned.filter(here) {
+            actor.for_agent(owned.agent)?;
+            return Ok(owned);
         }
-        actor.for_agent(owned.agent)?;
-        Ok(owned)
+        if let Some(calendar) = path.calendar {
+            // Where the calendar itself is missing, that is what the caller should hear.
+            self.calendar(actor, calendar).await?;
+        }
+        Err(missing())
     }
 
     /// Changes an event.

@@ -44,7 +44,7 @@ impl PrincipalCache {
     /// The epoch that may be trusted at `now`.
     fn epoch(&self, now: Instant) -> Option<i64> {
         let confirmed = *self.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
-        // A clock that was set back does not lengthen the lease.
+        // A clock that is set back behind the last poll ends the lease.
         confirmed.filter(|confirmed| confirmed.at <= now && now < confirmed.at + LEASE).map(|confirmed| confirmed.epoch)
     }
 
@@ -61,7 +61,8 @@ impl App {
     /// Whom `key` speaks for.
     ///
     /// # Errors
-    /// [`Refusal::Unauthorized`], [`Refusal::Waitlisted`] or [`Refusal::Store`].
+    /// [`Refusal::Unauthorized`] or [`Refusal::Store`]. Whether its organization may act yet is told by
+    /// [`Self::admit`].
     pub async fn authenticate(&self, key: &str) -> Result<Arc<Principal>, Refusal> {
         if !key.starts_with("svc_") || key.len() > KEY_LENGTH_MAX {
             return Err(Refusal::Unauthorized);
@@ -71,13 +72,21 @@ impl App {
         if let (Some(epoch), Some(entry)) = (epoch, self.principals.entries.get(&hash.0))
             && entry.epoch == epoch
         {
-            return admitted(entry.principal);
+            return Ok(entry.principal);
         }
         let principal = Arc::new(self.store.find_principal(hash).await?.ok_or(Refusal::Unauthorized)?);
         if let Some(epoch) = epoch {
             self.principals.entries.insert(hash.0, Entry { epoch, principal: Arc::clone(&principal) });
         }
-        admitted(principal)
+        Ok(principal)
+    }
+
+    /// Lets the caller in, unless its organization is on the waiting list.
+    ///
+    /// # Errors
+    /// [`Refusal::Waitlisted`].
+    pub fn admit(principal: &Principal) -> Result<(), Refusal> {
+        if principal.waitlisted { Err(Refusal::Waitlisted) } else { Ok(()) }
     }
 
     /// Confirms the store's epoch: renews the lease of the cached keys, or voids them. Called every
@@ -89,8 +98,4 @@ impl App {
             Err(error) => tracing::warn!(%error, "the epoch of the keys could not be read"),
         }
     }
-}
-
-fn admitted(principal: Arc<Principal>) -> Result<Arc<Principal>, Refusal> {
-    if principal.waitlisted { Err(Refusal::Waitlisted) } else { Ok(principal) }
 }

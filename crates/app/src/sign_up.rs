@@ -1,5 +1,7 @@
 //! An agent signs itself up and proves its mail address.
 
+use std::{sync::Arc, time::Duration};
+
 use kalends_accounts::{
     Change as AccountChange, Code, NewSignUp, Organization, SignedUp, VerificationCode, VerifyError, sign_up, verify,
 };
@@ -15,6 +17,8 @@ use crate::{
     ports::Mail,
 };
 
+/// How long a sign-up waits for its mail to be handed over.
+const MAIL_WAIT: Duration = Duration::from_secs(5);
 /// Every sign-up is told the same, so that the answer does not tell who is known.
 const MESSAGE: &str = "If the address can receive mail, a message with the next step is on its way.";
 
@@ -38,11 +42,23 @@ impl App {
             }
         })
         .await?;
-        if let Err(error) = self.mailer.send(mail).await {
-            // The organization exists; signing up again sends a fresh code.
-            tracing::error!(error = &error as &dyn std::error::Error, "the sign-up mail could not be sent");
-        }
+        self.send(mail).await;
         Ok(answer)
+    }
+
+    /// Sends a mail that goes out whether or not the caller waits for it, and waits a moment for it.
+    /// What cannot be sent is logged: signing up again sends a fresh code.
+    async fn send(&self, mail: Mail) {
+        let mailer = Arc::clone(&self.mailer);
+        let sending = tokio::spawn(async move {
+            if let Err(error) = mailer.send(mail).await {
+                tracing::error!(error = &error as &dyn std::error::Error, "the sign-up mail could not be sent");
+            }
+        });
+        // A slow mail server must not keep the caller from the key that is shown only once.
+        if tokio::time::timeout(MAIL_WAIT, sending).await.is_err() {
+            tracing::warn!("the mail server is slow; a sign-up is answered before its mail has left");
+        }
     }
 
     async fn sign_up_first(&self, request: &Request, new: &NewSignUp) -> Result<(Answer, Mail), Attempt> {
@@ -91,7 +107,10 @@ impl App {
     ) -> Result<(Answer, Mail), Attempt> {
         let body = json(&kalends_wire::SignUpExisting { message: MESSAGE });
         let answer = Answer { status: request.operation.status, body: Some(body), version: None };
+        let subject = || Subject { org: known.id, agent: None, resource: known.id.to_string() };
         if known.plan != Plan::FreeAgentUnverified {
+            // Nothing changes but the log, and the answer that a repetition gets.
+            let answer = self.commit(request, None, subject(), ChangeSet::new(known.id), answer).await?;
             return Ok((answer, known_mail(new)));
         }
         let seen = self.store.find_code(known.id).await?.map(|code| code.version);
@@ -99,8 +118,7 @@ impl App {
         let mut changes = ChangeSet::new(known.id);
         let fresh = VerificationCode::issue(known.id, &code, seen, self.now());
         changes.accounts.push(AccountChange::PutCode { code: fresh, seen });
-        let subject = Subject { org: known.id, agent: None, resource: known.id.to_string() };
-        let answer = self.commit(request, None, subject, changes, answer).await?;
+        let answer = self.commit(request, None, subject(), changes, answer).await?;
         Ok((answer, code_mail(new, &code)))
     }
 
@@ -115,7 +133,9 @@ impl App {
             let stored = self.store.find_code(actor.org()).await?;
             let mut changes = ChangeSet::new(actor.org());
             match verify(&organization, stored.as_ref(), code, self.now()) {
-                Ok(verified) => {
+                Ok((verified, used_up)) => {
+                    let code_seen = stored.as_ref().map(|code| code.version);
+                    changes.accounts.push(AccountChange::PutCode { code: used_up, seen: code_seen });
                     changes
                         .accounts
                         .push(AccountChange::UpdateOrganization { organization: verified, seen: organization.version });
@@ -138,8 +158,16 @@ impl App {
                 Err(error @ (VerifyError::AlreadyVerified | VerifyError::Void)) => Ok(Err(error)),
             }
         })
-        .await?;
-        outcome.map_err(|error| FieldError::new("otp", error.to_string()).into())
+        .await;
+        match outcome {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) => Err(FieldError::new("otp", error.to_string()).into()),
+            // Every failure is the same kind of error to the caller, also that of too many guesses at once.
+            Err(Refusal::Contended) => {
+                Err(FieldError::new("otp", "too many attempts at the same time; try again").into())
+            }
+            Err(refusal) => Err(refusal),
+        }
     }
 }
 

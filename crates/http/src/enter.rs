@@ -29,6 +29,10 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// The most characters of an `Idempotency-Key`.
 const IDEMPOTENCY_KEY_MAX: usize = 255;
 
+/// The fewest characters where there is no API key: the answer may hold one, and callers behind one
+/// address must not guess each other's.
+const ANONYMOUS_KEY_MIN: usize = 20;
+
 /// What stands at the entrance.
 #[derive(Clone)]
 pub(crate) struct Entrance {
@@ -55,7 +59,10 @@ pub(crate) async fn enter(State(entrance): State<Entrance>, request: Request, ne
         }
         Access::Key => match authenticate(app, request.headers()).await {
             Ok(principal) => {
-                let mut response = within(&entrance, operation, Some(&principal), request, next).await;
+                let mut response = match App::admit(&principal) {
+                    Ok(()) => within(&entrance, operation, Some(&principal), request, next).await,
+                    Err(refusal) => ApiError::from(refusal).into_response(),
+                };
                 describe_caller(app, &principal, response.headers_mut());
                 response
             }
@@ -146,6 +153,10 @@ async fn identify(
     let key = key.to_str().ok().filter(|key| (1..=IDEMPOTENCY_KEY_MAX).contains(&key.len())).ok_or_else(|| {
         FieldError::new("Idempotency-Key", format!("must be 1 to {IDEMPOTENCY_KEY_MAX} visible ASCII characters"))
     })?;
+    if principal.is_none() && key.len() < ANONYMOUS_KEY_MIN {
+        let message = format!("must be at least {ANONYMOUS_KEY_MIN} characters without an API key, such as a UUID");
+        return Err(FieldError::new("Idempotency-Key", message).into());
+    }
     let (parts, body) = request.into_parts();
     let body = read_body(body).await?;
     let address = called.ip.map(|ip| ip.to_string()).unwrap_or_default();
@@ -164,11 +175,9 @@ async fn once(app: &App, idempotency: &Idempotency, request: Request, next: Next
         return Ok(replayed(answer));
     }
     let response = next.run(request).await;
-    let lost_the_race = response
-        .extensions()
-        .get::<Arc<ApiError>>()
-        .is_some_and(|error| matches!(**error, ApiError::Refused(Refusal::AlreadyAnswered)));
-    if lost_the_race && let Some(answer) = app.earlier_answer(idempotency).await? {
+    // A repetition that raced the first request may find its effect already there (404, 412, ...).
+    let refused = response.extensions().get::<Arc<ApiError>>().is_some();
+    if refused && let Some(answer) = app.earlier_answer(idempotency).await? {
         return Ok(replayed(answer));
     }
     Ok(response)

@@ -1,7 +1,7 @@
 //! The REST API: every handler parses, calls a use case of `kalends-app`, and maps what it answers.
 //!
 //! A request passes, from the outside in: compression, [`envelope`] (request id, error envelope,
-//! metrics, log), a guard against panics, a deadline and a bound on bodies, and, once its route is
+//! metrics, log), a guard against panics, a deadline, and, once its route is
 //! known, [`enter`] (authentication, idempotency, headers of the plan).
 
 mod describe;
@@ -28,7 +28,7 @@ use crate::enter::Entrance;
 
 /// The most bytes of a request's body: 1 MiB (ruling 2.2).
 pub const BODY_MAX: usize = 1 << 20;
-/// How long an answer may take. It is longer than any wait for the database or for a body.
+/// How long an answer may take, its body included.
 const DEADLINE: Duration = Duration::from_secs(30);
 /// Answers below this many bytes are not compressed (ruling 2.10).
 const COMPRESS_ABOVE: u64 = 1024;

@@ -144,9 +144,11 @@ type Group = Vec<usize>;
 /// One group of all that only add events, and one of each other change-set; the last is applied first.
 fn groups(sealed: &[Option<Sealed>]) -> Vec<Group> {
     let entries = || sealed.iter().enumerate().filter_map(|(index, entry)| Some((index, entry.as_ref()?)));
-    let (additions, others): (Vec<_>, Vec<_>) = entries().partition(|(_, entry)| entry.changes.only_adds_events());
+    let (mut additions, others): (Vec<_>, Vec<_>) = entries().partition(|(_, entry)| entry.changes.only_adds_events());
     let mut groups: Vec<Group> = others.into_iter().rev().map(|(index, _)| vec![index]).collect();
     if !additions.is_empty() {
+        // Beside its like: most of what is refused is refused for an organization that is at a limit.
+        additions.sort_by_key(|(_, entry)| entry.changes.org);
         groups.push(additions.into_iter().map(|(index, _)| index).collect());
     }
     groups

@@ -176,7 +176,15 @@ async fn a_key_is_forgotten_after_a_day(#[case] database: Database) {
 async fn a_sign_up_is_repeatable(#[case] database: Database) {
     let server = Server::start(database).await;
     let body = json!({ "email": "ada@example.com", "agent_name": "Scout", "tos_version": "2026-01-01" });
-    let sign_up = || server.anonymous().post("/v1/agent/sign-up").header(KEY, "s").json(body.clone());
+    let sign_up = || {
+        server
+            .anonymous()
+            .post("/v1/agent/sign-up")
+            .header(KEY, "5b0f6b0e-6f0a-4d3e-9d0a-2f6f3c1d8a11")
+            .json(body.clone())
+    };
+    let short = server.anonymous().post("/v1/agent/sign-up").header(KEY, "s").json(body.clone()).await;
+    short.refused(400, "validation_error").param("Idempotency-Key");
     let first = sign_up().await.expect(200);
     let again = sign_up().await.expect(200);
     assert_eq!((again.header(REPLAYED), &again.json), ("true", &first.json), "the key is not lost with the answer");
