@@ -205,17 +205,67 @@ pub fn render(found: &Found<'_>) -> Result<Vec<u8>, TooManySlots> {
 }
 
 fn write_spans(out: &mut Vec<u8>, spans: impl Iterator<Item = Span>) {
+    const START: usize = br#",{"start":""#.len();
+    const END: usize = br#",{"start":"2026-03-02T09:00:00Z","end":""#.len();
     out.push(b'[');
-    let mut first = true;
+    let mut days = Days::default();
+    // The first span has nothing to be parted from.
+    let mut comma = 1;
     for span in spans {
-        out.extend_from_slice(if first { br#"{"start":""#.as_slice() } else { br#",{"start":""#.as_slice() });
-        span.start().write_iso(out);
-        out.extend_from_slice(br#"","end":""#);
-        span.end().write_iso(out);
-        out.extend_from_slice(br#""}"#);
-        first = false;
+        let mut text = *br#",{"start":"0000-00-00T00:00:00Z","end":"0000-00-00T00:00:00Z"}"#;
+        if days.put(&mut text[START..], span.start()) && days.put(&mut text[END..], span.end()) {
+            out.extend_from_slice(&text[comma..]);
+        } else {
+            out.extend_from_slice(&text[comma..START]);
+            span.start().write_iso(out);
+            out.extend_from_slice(br#"","end":""#);
+            span.end().write_iso(out);
+            out.extend_from_slice(br#""}"#);
+        }
+        comma = 0;
     }
     out.push(b']');
+}
+
+/// Writes instants most of which lie on the day of the one before: the date, which is the most work, is
+/// written once a day. Timestamps are what a long answer costs.
+#[derive(Default)]
+struct Days {
+    /// The day's first microsecond and its date, up to the `T`.
+    last: Option<(i64, [u8; Self::DATE])>,
+}
+
+impl Days {
+    const DATE: usize = b"2026-03-02T".len();
+
+    /// Overwrites the beginning of `text` as [`Instant::write_iso`] would; `false`, and nothing of use
+    /// written, where the instant has a fraction of a second, for which there is no room.
+    fn put(&mut self, text: &mut [u8], instant: Instant) -> bool {
+        const MICROS_A_DAY: i64 = 86_400_000_000;
+        let micros = instant.as_micros();
+        let (day, date) = match self.last {
+            Some((day, date)) if (0..MICROS_A_DAY).contains(&micros.wrapping_sub(day)) => (day, date),
+            _ => {
+                let mut written = Vec::with_capacity(27);
+                instant.write_iso(&mut written);
+                let mut date = [0; Self::DATE];
+                date.copy_from_slice(&written[..Self::DATE]);
+                *self.last.insert((micros - micros.rem_euclid(MICROS_A_DAY), date))
+            }
+        };
+        let inside = micros.wrapping_sub(day);
+        let seconds = u32::try_from(inside / 1_000_000).unwrap_or(0);
+        if i64::from(seconds) * 1_000_000 != inside {
+            return false;
+        }
+        text[..Self::DATE].copy_from_slice(&date);
+        for (place, value) in [(11, seconds / 3_600), (14, seconds / 60 % 60), (17, seconds % 60)] {
+            // Both digits are below ten.
+            text[place] = b'0' + u8::try_from(value / 10).unwrap_or(0);
+            text[place + 1] = b'0' + u8::try_from(value % 10).unwrap_or(0);
+        }
+        true
+    }
 }
 
 /// A free span of exactly the slot's length.
@@ -277,6 +327,7 @@ pub struct CalendarAvailability {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::{Value, json};
 
     use super::*;
@@ -302,6 +353,26 @@ mod tests {
                 "warnings": [],
             })
         );
+    }
+
+    proptest! {
+        #[test]
+        fn spans_are_written_as_their_instants(
+            micros in prop::collection::vec((0..Instant::HORIZON.as_micros() / 500_000 - 500_000, 1..200_000i64), 0..8),
+        ) {
+            // Half seconds, so that fractions come up as often as whole seconds.
+            let at = |halves: i64| Instant::from_micros(halves * 500_000);
+            let spans: Vec<Span> =
+                micros.iter().map(|(start, length)| Span::new(at(*start), at(start + length)).unwrap()).collect();
+            let mut out = Vec::new();
+            write_spans(&mut out, spans.iter().copied());
+            let written: Value = serde_json::from_slice(&out).unwrap();
+            let expected: Vec<Value> = spans
+                .iter()
+                .map(|span| json!({ "start": span.start().to_string(), "end": span.end().to_string() }))
+                .collect();
+            prop_assert_eq!(written, Value::from(expected));
+        }
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl BusyTimes for SqliteStore {
         // twice, since only then the index by end serves.
         let found = sqlx::query!(
             r#"select c.revision,
-                (select group_concat(e.start_at || ',' || e.end_at, ';') from events e
+                (select group_concat(e.start_at) || ';' || group_concat(e.end_at) from events e
                     where e.org_id = ?1 and e.calendar_id = ?2 and e.deleted_at is null
                         and e.status <> 'cancelled' and e.status in ('confirmed', 'tentative')
                         and e.end_at > ?3 and e.start_at < ?4
@@ -93,16 +93,16 @@ impl BusyTimes for SqliteStore {
     }
 }
 
-/// The spans of a text such as `3,5;4,8`.
+/// The spans of a text such as `3,4;5,8`: all starts, then all ends, which costs SQLite less than pairs.
 fn unpack(text: &str) -> Option<Vec<Span>> {
+    let Some((starts, ends)) = text.split_once(';') else { return text.is_empty().then(Vec::new) };
+    let (mut starts, mut ends) = (starts.bytes().peekable(), ends.bytes().peekable());
     let mut spans = Vec::with_capacity(text.len() / 34 + 1);
-    let mut bytes = text.bytes().peekable();
-    while bytes.peek().is_some() {
-        let start = number(&mut bytes, b',')?;
-        let end = number(&mut bytes, b';')?;
+    while starts.peek().is_some() {
+        let (start, end) = (number(&mut starts, b',')?, number(&mut ends, b',')?);
         spans.push(Span::new(Instant::from_micros(start), Instant::from_micros(end)).ok()?);
     }
-    Some(spans)
+    ends.peek().is_none().then_some(spans)
 }
 
 /// The number up to `stop` or the end.
@@ -141,9 +141,9 @@ mod tests {
     #[test]
     fn packed_spans_are_read() {
         assert_eq!(unpacked(""), Some(vec![]));
-        assert_eq!(unpacked("3,5"), Some(vec![(3, 5)]));
-        assert_eq!(unpacked("-9223372036854775808,9223372036854775807;0,1"), Some(vec![(i64::MIN, i64::MAX), (0, 1)]));
-        for broken in ["3", "3,", "5,3", "3,5;4", "a,b", "3,9223372036854775808", "3,5.0", "--3,5"] {
+        assert_eq!(unpacked("3;5"), Some(vec![(3, 5)]));
+        assert_eq!(unpacked("-9223372036854775808,0;9223372036854775807,1"), Some(vec![(i64::MIN, i64::MAX), (0, 1)]));
+        for broken in ["3", "3;", "5;3", "3;5,4", "3,4;5", "a;b", "3;9223372036854775808", "3;5.0", "--3;5"] {
             assert_eq!(unpacked(broken), None, "{broken}");
         }
     }
