@@ -122,8 +122,9 @@ CREATE TABLE events (
 );
 -- Lists and contexts.
 CREATE INDEX events_by_start ON events (org_id, calendar_id, start_at, id) WHERE deleted_at IS NULL;
--- Busy times and contexts: what ends after or before an instant, without touching the rows.
-CREATE INDEX events_by_end ON events (org_id, calendar_id, end_at, start_at, status)
+-- Busy times and contexts: what ends after or before an instant. SQLite reads the index alone only where
+-- it holds every column that is asked for, the one of its own condition too.
+CREATE INDEX events_by_end ON events (org_id, calendar_id, end_at, start_at, status, deleted_at)
     WHERE deleted_at IS NULL AND status <> 'cancelled';
 
 -- Use of the metrics that a plan limits by the month. period is year * 100 + month (UTC).

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::{
     Actor, Answer, ChangeSet, Charge, Guard, Refusal, Request, StoredAnswer,
-    busy_cache::BusyCache,
+    busy_cache::{AnswerCache, BusyCache},
     idempotency::Running,
     ports::{CommitError, Mailer, Store},
     principals::PrincipalCache,
@@ -58,6 +58,7 @@ pub struct App {
     pub(crate) settings: Settings,
     pub(crate) principals: PrincipalCache,
     pub(crate) busy: BusyCache,
+    pub(crate) answers: AnswerCache,
     pub(crate) running: Running,
 }
 
@@ -96,6 +97,7 @@ impl App {
             settings: parts.settings,
             principals: PrincipalCache::new(),
             busy: BusyCache::new(),
+            answers: AnswerCache::new(),
             running: Running::default(),
         })
     }

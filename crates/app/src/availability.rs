@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use kalends_availability::{BusySet, CachedBusy, SlotQuery};
 use kalends_calendars::ports::BusySource;
 use kalends_kernel::{AgentId, CalendarId, CivilDate, Elapsed, FieldError, Instant, OrgId, Span, Zone};
@@ -9,6 +10,29 @@ use kalends_quotas::Feature;
 use kalends_wire::{Across, Found, Of, render};
 
 use crate::{Actor, App, Missing, Refusal};
+
+/// A question about availability, and all that its answer depends on but the clock.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Asked {
+    whose: Whose,
+    /// Each with the revision up to which its events were in sight.
+    sources: Vec<BusySource>,
+    query: SlotQuery,
+    include_busy: bool,
+}
+
+impl Asked {
+    pub(crate) fn sources(&self) -> &[BusySource] {
+        &self.sources
+    }
+}
+
+/// Whose availability is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Whose {
+    Calendar(CalendarId),
+    Agents(Vec<AgentId>),
+}
 
 impl App {
     /// The slots in which all calendars of an agent are free, as JSON.
@@ -21,13 +45,12 @@ impl App {
         id: &str,
         query: SlotQuery,
         include_busy: bool,
-    ) -> Result<Vec<u8>, Refusal> {
+    ) -> Result<Bytes, Refusal> {
         let agent = Self::agent_id(id)?;
         actor.for_agent(Some(agent))?;
         let sources = self.sources_of(actor.org(), &[agent]).await?;
-        let busy = self.busy_of(actor.org(), &sources, query.window()).await?;
-        let per_agent = include_busy.then(|| vec![(agent, busy.clone())]);
-        answer(&Found { of: Of::Agents(&[agent]), query, busy: &busy, per_agent, include_busy: false })
+        let asked = Asked { whose: Whose::Agents(vec![agent]), sources, query, include_busy };
+        self.answered(actor.org(), asked).await
     }
 
     /// The slots in which one calendar is free, as JSON.
@@ -40,13 +63,13 @@ impl App {
         id: &str,
         query: SlotQuery,
         include_busy: bool,
-    ) -> Result<Vec<u8>, Refusal> {
+    ) -> Result<Bytes, Refusal> {
         let missing = || Refusal::missing(Missing::Calendar, id);
         let calendar: CalendarId = id.parse().map_err(|_| missing())?;
         let source = self.store.source_of_calendar(actor.org(), calendar).await?.ok_or_else(missing)?;
         actor.for_agent(source.agent)?;
-        let busy = self.busy_of(actor.org(), &[source], query.window()).await?;
-        answer(&Found { of: Of::Calendar(calendar), query, busy: &busy, per_agent: None, include_busy })
+        let asked = Asked { whose: Whose::Calendar(calendar), sources: vec![source], query, include_busy };
+        self.answered(actor.org(), asked).await
     }
 
     /// The slots in which several agents are all free, as JSON (rulings 3.6 and 5.2).
@@ -55,7 +78,7 @@ impl App {
     /// [`Refusal::PlanRequired`] on free plans, [`Refusal::NotFound`] for an unknown agent or
     /// calendar, [`Refusal::Invalid`] over the plan's range, for a calendar that belongs to none of
     /// the agents, and for too many slots.
-    pub async fn availability(&self, actor: &Actor, across: Across) -> Result<Vec<u8>, Refusal> {
+    pub async fn availability(&self, actor: &Actor, across: Across) -> Result<Bytes, Refusal> {
         actor.for_organization()?;
         actor.needs(Feature::CrossAgentAvailability)?;
         within_plan(actor, &across)?;
@@ -64,15 +87,43 @@ impl App {
         if let Some(calendars) = &across.calendars {
             self.narrow(actor.org(), &mut sources, calendars).await?;
         }
-        let window = across.query.window();
-        let mut per_agent = Vec::with_capacity(agents.len());
-        for agent in &agents {
-            let own: Vec<_> = sources.iter().filter(|source| source.agent == Some(*agent)).copied().collect();
-            per_agent.push((*agent, self.busy_of(actor.org(), &own, window).await?));
+        let Across { query, include_busy, .. } = across;
+        self.answered(actor.org(), Asked { whose: Whose::Agents(agents), sources, query, include_busy }).await
+    }
+
+    /// The answer that was given before, while no calendar has changed; else a new one.
+    async fn answered(&self, org: OrgId, asked: Asked) -> Result<Bytes, Refusal> {
+        if let Some(known) = self.answers.get(&asked) {
+            return Ok(known);
         }
-        let busy = BusySet::union_all(per_agent.iter().map(|(_, busy)| busy));
-        let per_agent = across.include_busy.then_some(per_agent);
-        answer(&Found { of: Of::Agents(&agents), query: across.query, busy: &busy, per_agent, include_busy: false })
+        let (query, window) = (asked.query, asked.query.window());
+        let written = match &asked.whose {
+            Whose::Calendar(calendar) => {
+                let busy = self.busy_of(org, asked.sources.iter(), window).await?;
+                let include_busy = asked.include_busy;
+                render(&Found { of: Of::Calendar(*calendar), query, busy: &busy, per_agent: None, include_busy })
+            }
+            Whose::Agents(agents) => {
+                let mut per_agent = Vec::with_capacity(agents.len());
+                for agent in agents {
+                    let own = asked.sources.iter().filter(|source| source.agent == Some(*agent));
+                    per_agent.push((*agent, self.busy_of(org, own, window).await?));
+                }
+                let union;
+                let busy = match per_agent.as_slice() {
+                    [(_, only)] => only,
+                    several => {
+                        union = BusySet::union_all(several.iter().map(|(_, busy)| busy));
+                        &union
+                    }
+                };
+                let shown = asked.include_busy.then_some(per_agent.as_slice());
+                render(&Found { of: Of::Agents(agents), query, busy, per_agent: shown, include_busy: false })
+            }
+        };
+        let answer = Bytes::from(written.map_err(FieldError::from)?);
+        self.answers.keep(asked, answer.clone());
+        Ok(answer)
     }
 
     /// The calendars in sight of all the agents, each of which must exist and live.
@@ -108,15 +159,17 @@ impl App {
     }
 
     /// What the calendars block inside `window`, merged and clipped.
-    async fn busy_of(&self, org: OrgId, sources: &[BusySource], window: Span) -> Result<BusySet, Refusal> {
+    async fn busy_of<'a>(
+        &self,
+        org: OrgId,
+        sources: impl Iterator<Item = &'a BusySource>,
+        window: Span,
+    ) -> Result<BusySet, Refusal> {
         let now = self.now();
-        let mut sets = Vec::with_capacity(sources.len());
+        let mut sets = Vec::new();
         for source in sources {
-            if let Some(known) = self.known_busy(org, *source, window).await? {
-                // What was just looked up covers the window and has not run out.
-                if let Some(busy) = known.answers(window, now) {
-                    sets.push(busy.into_owned());
-                }
+            if let Some(known) = self.known_busy(org, *source, window, now).await? {
+                sets.push(known.busy.clip(window));
             }
         }
         Ok(match sets.len() {
@@ -125,16 +178,17 @@ impl App {
         })
     }
 
-    /// The busy times of a calendar at its present revision: cached, or read and kept. `None` where
-    /// the calendar went out of sight since its source was read.
+    /// The busy times of a calendar at its present revision, which cover `window`: cached, or read and
+    /// kept. `None` where the calendar went out of sight since its source was read.
     async fn known_busy(
         &self,
         org: OrgId,
         source: BusySource,
         window: Span,
+        now: Instant,
     ) -> Result<Option<Arc<CachedBusy>>, Refusal> {
         if let Some(known) = self.busy.at(source.calendar, source.revision)
-            && known.answers(window, self.now()).is_some()
+            && known.answers(window, now)
         {
             return Ok(Some(known));
         }
@@ -149,11 +203,11 @@ impl App {
     }
 }
 
-/// The window widened to whole UTC days and a week beyond, so that a query for "the next days",
-/// asked again a little later, is still answered from the cache.
+/// The window widened to whole UTC days and a day beyond, so that a query for "the next days", asked
+/// again within the day, is still answered from what is known.
 fn whole_days(window: Span) -> Span {
     let start = midnight(window.start().utc_date());
-    let end = midnight(window.end().utc_date().plus_days(8));
+    let end = midnight(window.end().utc_date().plus_days(2));
     Span::new(start.min(window.start()), end.max(window.end())).unwrap_or(window)
 }
 
@@ -175,8 +229,4 @@ fn within_plan(actor: &Actor, across: &Across) -> Result<(), Refusal> {
         return Err(FieldError::new("end", message).into());
     }
     Ok(())
-}
-
-fn answer(found: &Found<'_>) -> Result<Vec<u8>, Refusal> {
-    Ok(render(found).map_err(FieldError::from)?)
 }

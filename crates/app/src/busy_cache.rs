@@ -1,10 +1,13 @@
-//! Busy times by calendar, each valid while the calendar's revision stands.
+//! Busy times by calendar, and answers by question, each valid while the calendars' revisions stand.
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use kalends_availability::CachedBusy;
 use kalends_kernel::{CalendarId, Revision};
 use moka::sync::Cache;
+
+use crate::availability::Asked;
 
 /// The most memory that cached spans take, in bytes (16 a span).
 const BYTES_MAX: u64 = 48 << 20;
@@ -38,5 +41,35 @@ impl BusyCache {
 
     pub(crate) fn keep(&self, calendar: CalendarId, revision: Revision, busy: Arc<CachedBusy>) {
         self.0.insert(calendar, Known { revision, busy });
+    }
+}
+
+/// The most memory that cached answers take, in bytes.
+const ANSWER_BYTES_MAX: u64 = 16 << 20;
+/// What a calendar takes in a question, in bytes.
+const SOURCE_BYTES: usize = 64;
+
+/// Answers as they were sent. An agent that looks for a time asks the same again and again while
+/// nothing changes; then nothing but the revisions has to be read.
+pub(crate) struct AnswerCache(Cache<Asked, Bytes>);
+
+impl AnswerCache {
+    pub(crate) fn new() -> Self {
+        let cache = Cache::builder()
+            .max_capacity(ANSWER_BYTES_MAX)
+            .weigher(|asked: &Asked, answer: &Bytes| {
+                let bytes = ENTRY_BYTES + asked.sources().len() * SOURCE_BYTES + answer.len();
+                u32::try_from(bytes).unwrap_or(u32::MAX)
+            })
+            .build();
+        Self(cache)
+    }
+
+    pub(crate) fn get(&self, asked: &Asked) -> Option<Bytes> {
+        self.0.get(asked)
+    }
+
+    pub(crate) fn keep(&self, asked: Asked, answer: Bytes) {
+        self.0.insert(asked, answer);
     }
 }

@@ -104,7 +104,7 @@ pub struct OwnedEvent {
 }
 
 /// A calendar whose events decide about availability.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BusySource {
     /// The owner; `None` for a shared calendar.
     pub agent: Option<AgentId>,

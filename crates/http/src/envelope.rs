@@ -64,7 +64,7 @@ pub(crate) async fn envelope(State(app): State<Arc<App>>, mut request: Request, 
 
 /// Restores the status of an answer in none of the encodings that the caller accepts: it is sent as it
 /// is. Compression would call it 406 when everything has been done and the body says so.
-pub(crate) async fn despite_encodings(mut response: Response) -> Response {
+pub(crate) fn despite_encodings<B>(mut response: http::Response<B>) -> http::Response<B> {
     if let Some(Answered(status)) = response.extensions_mut().remove() {
         *response.status_mut() = status;
     }

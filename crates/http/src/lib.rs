@@ -16,6 +16,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{Router, http::StatusCode, middleware, routing::get};
 use kalends_app::App;
+use tower::ServiceBuilder;
 use tower_http::{
     catch_panic::CatchPanicLayer,
     compression::{CompressionLayer, predicate::SizeAbove},
@@ -40,17 +41,21 @@ pub fn router(app: Arc<App>) -> Router {
     let entrance = Entrance { app: Arc::clone(&app), without_query: Arc::new(describe::without_query(&description)) };
     let description = describe::complete(&description, &app.settings().base_url);
     let routes: Router<Arc<App>> = routes.route_layer(middleware::from_fn_with_state(entrance, enter::enter));
-    Router::new()
+    let routes = Router::new()
         .merge(routes)
         .merge(SwaggerUi::new("/docs").config(Config::from("/openapi.json")))
         .route("/", get(|| async { axum::response::Redirect::temporary("/docs/") }))
         .with_state(Arc::clone(&app))
-        .layer(axum::Extension(endpoints::Description::new(description)))
-        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, DEADLINE))
-        .layer(CatchPanicLayer::custom(envelope::panicked))
-        .layer(middleware::from_fn_with_state(app, envelope::envelope))
+        .layer(axum::Extension(endpoints::Description::new(description)));
+    // Around the router as a whole rather than each of its routes, which would make a box of every layer
+    // for every request.
+    let around = ServiceBuilder::new()
+        .map_response(envelope::despite_encodings)
         .layer(CompressionLayer::new().compress_when(SizeAbove::new(COMPRESS_ABOVE)))
-        .layer(middleware::map_response(envelope::despite_encodings))
+        .layer(middleware::from_fn_with_state(app, envelope::envelope))
+        .layer(CatchPanicLayer::custom(envelope::panicked))
+        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, DEADLINE));
+    Router::new().fallback_service(around.service(routes))
 }
 
 /// The description of the API as JSON text; `base_url` names the server.

@@ -18,7 +18,8 @@ use async_trait::async_trait;
 use kalends_app::ports::{Commit, CommitError, FieldCipher};
 use kalends_app::{ApplyBatch, ChangeSet, CommitQueue};
 use kalends_kernel::{OrgId, StoreError};
-use sqlx::{PgConnection, PgPool};
+use kalends_lender::Lender;
+use sqlx::{Connection as _, PgConnection, Postgres};
 
 use crate::PostgresStore;
 use crate::apply::{accounts, answers, audit, calendars, outbox, usage};
@@ -40,11 +41,11 @@ impl Commit for PostgresStore {
         if changes.only_adds_events() {
             return self.writers.of(changes.org).commit(changes).await;
         }
-        let (pool, cipher) = (self.pool.clone(), Arc::clone(&self.cipher));
+        let (connections, cipher) = (self.connections.clone(), Arc::clone(&self.cipher));
         // In a task of its own: a caller that goes away leaves no transaction half-way.
         let task = tokio::spawn(async move {
             let sealed = SealedChangeSet::seal(Arc::new(changes), &*cipher)?;
-            commit_together(&pool, &[sealed]).await
+            commit_together(&connections, &[sealed]).await
         });
         task.await.unwrap_or_else(|error| Err(CommitError::Store(failed(error))))
     }
@@ -55,8 +56,8 @@ pub(crate) struct Writers(Vec<CommitQueue>);
 
 impl Writers {
     /// Starts the tasks.
-    pub(crate) fn spawn(pool: &PgPool, cipher: &Arc<dyn FieldCipher>) -> Self {
-        let writer = || Writer { pool: pool.clone(), cipher: Arc::clone(cipher) };
+    pub(crate) fn spawn(connections: &Lender<Postgres>, cipher: &Arc<dyn FieldCipher>) -> Self {
+        let writer = || Writer { connections: connections.clone(), cipher: Arc::clone(cipher) };
         Self((0..WRITERS).map(|_| CommitQueue::spawn(writer())).collect())
     }
 
@@ -70,7 +71,7 @@ impl Writers {
 /// Writes what a queue has gathered.
 #[derive(Clone)]
 struct Writer {
-    pool: PgPool,
+    connections: Lender<Postgres>,
     cipher: Arc<dyn FieldCipher>,
 }
 
@@ -105,7 +106,7 @@ impl Writer {
         }
         let mut waiting = portions(&sealed);
         while let Some(range) = waiting.pop() {
-            match commit_together(&self.pool, &sealed[range.clone()]).await {
+            match commit_together(&self.connections, &sealed[range.clone()]).await {
                 Ok(()) => {}
                 Err(CommitError::Store(StoreError::Unavailable(error))) => {
                     // Nothing that still waits would fare better, and every caller is told at once.
@@ -155,21 +156,28 @@ fn portions(batch: &[SealedChangeSet]) -> Vec<Range<usize>> {
 struct TooLong;
 
 /// Commits all of the change-sets or none.
-async fn commit_together(pool: &PgPool, batch: &[SealedChangeSet]) -> Result<(), CommitError> {
-    tokio::time::timeout(DEADLINE, retried(|| attempt(pool, batch)))
+async fn commit_together(connections: &Lender<Postgres>, batch: &[SealedChangeSet]) -> Result<(), CommitError> {
+    tokio::time::timeout(DEADLINE, retried(|| attempt(connections, batch)))
         .await
         .unwrap_or_else(|_| Err(StoreError::Unavailable(Box::new(TooLong)).into()))
         .map_err(ApplyError::into_commit_error)
 }
 
 /// One transaction.
-async fn attempt(pool: &PgPool, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
-    let mut transaction = pool.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await?;
+async fn attempt(connections: &Lender<Postgres>, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
+    let mut lent = connections.lend().await?;
+    let mut transaction = lent.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await?;
     match write(&mut transaction, batch).await {
-        Ok(()) => Ok(transaction.commit().await?),
+        Ok(()) => {
+            transaction.commit().await?;
+            lent.keep();
+            Ok(())
+        }
         Err(error) => {
             // A connection that is lost rolls back by itself; the first error says more than the second.
-            let _ = transaction.rollback().await;
+            if transaction.rollback().await.is_ok() {
+                lent.keep();
+            }
             Err(error)
         }
     }

@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use kalends_app::ports::{DataKeyState, KeyTable, WrappedDataKey};
 use kalends_kernel::{DataKeyId, StoreError};
-use sqlx::PgPool;
+use kalends_lender::Lender;
+use sqlx::{Connection as _, Postgres};
 
 use crate::error::{failed, store_error};
 use crate::retry::retried;
@@ -12,7 +13,7 @@ use crate::rows::{DataKeyRow, state_name};
 /// The table of data keys in Postgres.
 #[derive(Debug, Clone)]
 pub struct PostgresKeyTable {
-    pool: PgPool,
+    connections: Lender<Postgres>,
 }
 
 /// A data key is not in the table.
@@ -21,8 +22,8 @@ pub struct PostgresKeyTable {
 struct NoSuchKey(DataKeyId);
 
 impl PostgresKeyTable {
-    pub(crate) const fn new(pool: PgPool) -> Self {
-        Self { pool }
+    pub(crate) const fn new(connections: Lender<Postgres>) -> Self {
+        Self { connections }
     }
 
     async fn insert(&self, key: &WrappedDataKey) -> Result<bool, sqlx::Error> {
@@ -34,14 +35,15 @@ impl PostgresKeyTable {
             state_name(key.state),
             key.created_at.as_micros(),
         )
-        .execute(&self.pool)
+        .execute(&self.connections)
         .await?;
         Ok(true)
     }
 
     /// Serializable: of two nodes that start on an empty table, one sees the other's key.
     async fn insert_if_empty(&self, key: &WrappedDataKey) -> Result<bool, sqlx::Error> {
-        let mut transaction = self.pool.begin_with("BEGIN ISOLATION LEVEL SERIALIZABLE").await?;
+        let mut lent = self.connections.lend().await?;
+        let mut transaction = lent.begin_with("BEGIN ISOLATION LEVEL SERIALIZABLE").await?;
         let inserted = sqlx::query!(
             "INSERT INTO data_keys (id, master, wrapped, state, created_at)
              SELECT $1, $2, $3, $4, $5 WHERE NOT EXISTS (SELECT 1 FROM data_keys)",
@@ -54,6 +56,7 @@ impl PostgresKeyTable {
         .execute(&mut *transaction)
         .await?;
         transaction.commit().await?;
+        lent.keep();
         Ok(inserted.rows_affected() > 0)
     }
 
@@ -66,7 +69,7 @@ impl PostgresKeyTable {
             state_name(DataKeyState::Writing),
             state_name(DataKeyState::Reading),
         )
-        .execute(&self.pool)
+        .execute(&self.connections)
         .await?;
         Ok(updated.rows_affected() > 0)
     }
@@ -79,7 +82,7 @@ impl KeyTable for PostgresKeyTable {
             DataKeyRow,
             "SELECT id, master, wrapped, state, created_at FROM data_keys ORDER BY created_at, id",
         );
-        let rows = rows.fetch_all(&self.pool).await.map_err(store_error)?;
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
         rows.into_iter().map(DataKeyRow::into_domain).collect()
     }
 
@@ -99,12 +102,12 @@ impl KeyTable for PostgresKeyTable {
     async fn rewrap(&self, key: DataKeyId, master: &str, wrapped: &str) -> Result<(), StoreError> {
         let update =
             sqlx::query!("UPDATE data_keys SET master = $2, wrapped = $3 WHERE id = $1", key.uuid(), master, wrapped);
-        let updated = update.execute(&self.pool).await.map_err(store_error)?;
+        let updated = update.execute(&self.connections).await.map_err(store_error)?;
         if updated.rows_affected() > 0 { Ok(()) } else { Err(failed(NoSuchKey(key))) }
     }
 
     async fn remove_data_key(&self, key: DataKeyId) -> Result<(), StoreError> {
         let delete = sqlx::query!("DELETE FROM data_keys WHERE id = $1", key.uuid());
-        delete.execute(&self.pool).await.map(|_| ()).map_err(store_error)
+        delete.execute(&self.connections).await.map(|_| ()).map_err(store_error)
     }
 }

@@ -23,14 +23,15 @@ mod sealed;
 use std::sync::Arc;
 
 use kalends_app::ports::FieldCipher;
-use sqlx::PgPool;
+use kalends_lender::Lender;
+use sqlx::Postgres;
 
 pub use key_table::PostgresKeyTable;
 pub use open::Database;
 
 /// Everything that the use cases need, on Postgres.
 pub struct PostgresStore {
-    pool: PgPool,
+    connections: Lender<Postgres>,
     cipher: Arc<dyn FieldCipher>,
     writers: commit::Writers,
     reseal: reseal::Progress,
@@ -42,8 +43,8 @@ impl PostgresStore {
     /// Starts the tasks that write what was gathered, and so needs a running Tokio runtime. They end
     /// when the store is dropped, after what is queued.
     pub fn new(database: Database, cipher: Arc<dyn FieldCipher>) -> Self {
-        let pool = database.into_pool();
-        let writers = commit::Writers::spawn(&pool, &cipher);
-        Self { pool, cipher, writers, reseal: reseal::Progress::default() }
+        let connections = database.into_connections();
+        let writers = commit::Writers::spawn(&connections, &cipher);
+        Self { connections, cipher, writers, reseal: reseal::Progress::default() }
     }
 }

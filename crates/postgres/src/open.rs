@@ -4,9 +4,10 @@ use std::str::FromStr as _;
 use std::time::Duration;
 
 use kalends_kernel::StoreError;
+use kalends_lender::Lender;
 use sqlx::migrate::{Migrate as _, MigrateError, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{Connection as _, PgPool};
+use sqlx::{ConnectOptions as _, Connection as _, Postgres};
 
 use crate::PostgresKeyTable;
 use crate::error::{NO_SUCH_TABLE, code, migrate_error, store_error};
@@ -17,17 +18,14 @@ static MIGRATOR: Migrator = sqlx::migrate!("../../migrations/postgres");
 const APPLIED: &str = "_sqlx_migrations";
 /// How long anybody waits for a connection: a server that is away is reported soon.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
-/// A connection that rested longer is tried before it is used. One in steady use is not, which saves
-/// a round trip a statement; after a restart of the server no more than the connections of this last
-/// moment answer with an error.
-const TRUSTED_IDLE: Duration = Duration::from_secs(1);
 /// More than this crate has statements, so that each connection parses each of them once.
 const STATEMENTS: usize = 256;
 
 /// A pool of connections to one database.
 #[derive(Debug, Clone)]
 pub struct Database {
-    pool: PgPool,
+    connections: Lender<Postgres>,
+    options: PgConnectOptions,
 }
 
 impl Database {
@@ -46,19 +44,10 @@ impl Database {
         let pool = PgPoolOptions::new()
             .max_connections(pool_size)
             .acquire_timeout(ACQUIRE_TIMEOUT)
-            .test_before_acquire(false)
-            .before_acquire(|connection, rest| {
-                Box::pin(async move {
-                    if rest.idle_for > TRUSTED_IDLE {
-                        connection.ping().await?;
-                    }
-                    Ok(true)
-                })
-            })
-            .connect_with(options)
+            .connect_with(options.clone())
             .await
             .map_err(store_error)?;
-        Ok(Self { pool })
+        Ok(Self { connections: Lender::new(pool), options })
     }
 
     /// Applies the migrations that are missing. Several nodes may do so at once: one at a time works.
@@ -67,10 +56,13 @@ impl Database {
     /// [`StoreError`] where the server is away, a migration fails, or the database has migrations
     /// that this program does not know.
     pub async fn migrate(&self) -> Result<(), StoreError> {
-        let mut connection = self.pool.acquire().await.map_err(store_error)?;
-        // The migrator's lock belongs to the session and stays when a migration fails: end the session.
-        connection.close_on_drop();
-        MIGRATOR.run(&mut *connection).await.map_err(migrate_error)
+        // The migrator's lock belongs to the session and stays when a migration fails: a session of its
+        // own ends with it.
+        let mut connection = self.options.connect().await.map_err(store_error)?;
+        let migrated = MIGRATOR.run(&mut connection).await.map_err(migrate_error);
+        // What a failed migration leaves behind, the server clears away either way.
+        let _ = connection.close().await;
+        migrated
     }
 
     /// Whether the database lacks migrations that this program needs. Changes nothing.
@@ -78,26 +70,27 @@ impl Database {
     /// # Errors
     /// [`StoreError`] where the database cannot be asked.
     pub async fn migrations_pending(&self) -> Result<bool, StoreError> {
-        let mut connection = self.pool.acquire().await.map_err(store_error)?;
+        let mut connection = self.connections.lend().await.map_err(store_error)?;
         let applied = match connection.list_applied_migrations(APPLIED).await {
             Ok(applied) => applied,
             Err(MigrateError::Execute(error)) if code(&error).as_deref() == Some(NO_SUCH_TABLE) => return Ok(true),
             Err(error) => return Err(migrate_error(error)),
         };
+        connection.keep();
         Ok(MIGRATOR.iter().any(|needed| applied.iter().all(|applied| applied.version != needed.version)))
     }
 
     /// The table of data keys, for the vault.
     pub fn key_table(&self) -> PostgresKeyTable {
-        PostgresKeyTable::new(self.pool.clone())
+        PostgresKeyTable::new(self.connections.clone())
     }
 
     /// Waits until all connections are given back, and closes them.
     pub async fn close(&self) {
-        self.pool.close().await;
+        self.connections.close().await;
     }
 
-    pub(crate) fn into_pool(self) -> PgPool {
-        self.pool
+    pub(crate) fn into_connections(self) -> Lender<Postgres> {
+        self.connections
     }
 }

@@ -9,7 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 use kalends_app::ports::{OpenError, Place, Reseal};
 use kalends_kernel::{EventId, MessageId, StoreError};
-use sqlx::PgPool;
+use kalends_lender::Lender;
+use sqlx::Postgres;
 use uuid::Uuid;
 
 use crate::PostgresStore;
@@ -129,7 +130,7 @@ impl PostgresStore {
                 prefix,
                 limit,
             )
-            .fetch_all(&self.pool)
+            .fetch_all(&self.connections)
             .await
             .map_err(store_error)?
             .into_iter()
@@ -146,7 +147,7 @@ impl PostgresStore {
                 prefix,
                 limit,
             )
-            .fetch_all(&self.pool)
+            .fetch_all(&self.connections)
             .await
             .map_err(store_error)?
             .into_iter()
@@ -162,7 +163,7 @@ impl PostgresStore {
                 prefix,
                 limit,
             )
-            .fetch_all(&self.pool)
+            .fetch_all(&self.connections)
             .await
             .map_err(store_error)?
             .into_iter()
@@ -187,7 +188,7 @@ impl PostgresStore {
                 Err(error) => failure = failure.or(Some(error)),
             }
         }
-        retried(|| anew.write(&self.pool)).await.map_err(store_error)?;
+        retried(|| anew.write(&self.connections)).await.map_err(store_error)?;
         Ok(failure)
     }
 }
@@ -242,7 +243,7 @@ impl<'a> Anew<'a> {
     }
 
     /// Writes what there is, one statement a column; a value that has changed meanwhile stays.
-    async fn write(&self, pool: &PgPool) -> Result<(), sqlx::Error> {
+    async fn write(&self, connections: &Lender<Postgres>) -> Result<(), sqlx::Error> {
         if !self.events.ids.is_empty() {
             sqlx::query!(
                 "UPDATE events SET content = row.anew
@@ -253,7 +254,7 @@ impl<'a> Anew<'a> {
                 &self.events.values.seen as &[&str],
                 &self.events.values.anew,
             )
-            .execute(pool)
+            .execute(connections)
             .await?;
         }
         if !self.outbox.ids.is_empty() {
@@ -266,7 +267,7 @@ impl<'a> Anew<'a> {
                 &self.outbox.values.seen as &[&str],
                 &self.outbox.values.anew,
             )
-            .execute(pool)
+            .execute(connections)
             .await?;
         }
         if !self.scopes.is_empty() {
@@ -278,7 +279,7 @@ impl<'a> Anew<'a> {
                 &self.answers.seen as &[&str],
                 &self.answers.anew,
             )
-            .execute(pool)
+            .execute(connections)
             .await?;
         }
         Ok(())

@@ -8,8 +8,9 @@ use std::{
 };
 
 use kalends_kernel::StoreError;
+use kalends_lender::Lender;
 use sqlx::{
-    ConnectOptions, Connection, SqliteConnection, SqlitePool,
+    ConnectOptions, Connection, Sqlite, SqliteConnection,
     migrate::{MigrateError, Migrator},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
@@ -79,7 +80,7 @@ struct Unopened {
 #[derive(Clone)]
 pub struct Database {
     pub(crate) writer: Arc<Writer>,
-    pub(crate) readers: SqlitePool,
+    pub(crate) readers: Lender<Sqlite>,
 }
 
 impl fmt::Debug for Database {
@@ -128,6 +129,7 @@ impl Database {
             .max_lifetime(None)
             .test_before_acquire(false)
             .connect_lazy_with(reading);
+        let readers = Lender::new(readers);
         Ok(Self { writer: Arc::new(Writer::new(writing, connection)), readers })
     }
 

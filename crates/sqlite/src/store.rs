@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use kalends_app::{CommitQueue, ports::FieldCipher};
 use kalends_kernel::StoreError;
-use sqlx::{Sqlite, SqlitePool, Transaction};
+use kalends_lender::Lender;
+use sqlx::{Connection as _, Sqlite, SqliteConnection};
 
 use crate::{Database, commit::BatchWriter, error::store_error, reseal::Progress};
 
@@ -24,12 +25,20 @@ impl SqliteStore {
         Self { database, cipher, queue, resealed: Progress::default() }
     }
 
-    pub(crate) fn readers(&self) -> &SqlitePool {
+    pub(crate) fn readers(&self) -> &Lender<Sqlite> {
         &self.database.readers
     }
 
-    /// A transaction whose statements all see what the first of them saw.
-    pub(crate) async fn snapshot(&self) -> Result<Transaction<'_, Sqlite>, StoreError> {
-        self.database.readers.begin().await.map_err(store_error)
+    /// Runs `read` in a transaction, whose statements all see what the first of them saw.
+    pub(crate) async fn snapshot<T>(
+        &self,
+        read: impl AsyncFnOnce(&mut SqliteConnection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut lent = self.readers().lend().await.map_err(store_error)?;
+        let mut snapshot = lent.begin().await.map_err(store_error)?;
+        let outcome = read(&mut snapshot).await?;
+        snapshot.rollback().await.map_err(store_error)?;
+        lent.keep();
+        Ok(outcome)
     }
 }

@@ -151,7 +151,7 @@ pub struct Found<'a> {
     /// All that blocks, merged.
     pub busy: &'a BusySet,
     /// Each agent's own busy times, where they were asked for, clipped to the range.
-    pub per_agent: Option<Vec<(AgentId, BusySet)>>,
+    pub per_agent: Option<&'a [(AgentId, BusySet)]>,
     /// Whether a calendar's busy times were asked for.
     pub include_busy: bool,
 }
@@ -192,7 +192,7 @@ pub fn render(found: &Found<'_>) -> Result<Vec<u8>, TooManySlots> {
         out.extend_from_slice(br#","busy":"#);
         write_spans(&mut out, found.busy.clip(found.query.window()).spans().iter().copied());
     }
-    if let Some(per_agent) = &found.per_agent {
+    if let Some(per_agent) = found.per_agent {
         out.extend_from_slice(br#","per_agent_busy":{"#);
         for (index, (agent, busy)) in per_agent.iter().enumerate() {
             let _ = write!(out, r#"{}"{agent}":"#, if index == 0 { "" } else { "," });

@@ -21,7 +21,7 @@ impl Agents for PostgresStore {
             org.uuid(),
             id.uuid(),
         );
-        let row = row.fetch_optional(&self.pool).await.map_err(store_error)?;
+        let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
         row.map(AgentRow::into_domain).transpose()
     }
 
@@ -48,7 +48,7 @@ impl Agents for PostgresStore {
             i64::from(page.limit),
             i64::from(page.offset),
         );
-        let records = records.fetch_all(&self.pool).await.map_err(store_error)?;
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let counted = records.first().and_then(|record| record.total);
         let agents = records.into_iter().map(|record| agent_row!(record).into_domain());
         let count = sqlx::query_scalar!(
@@ -58,6 +58,6 @@ impl Agents for PostgresStore {
             kind,
             status,
         );
-        listed(agents.collect::<Result<_, _>>()?, page, counted, count.fetch_one(&self.pool)).await
+        listed(agents.collect::<Result<_, _>>()?, page, counted, count.fetch_one(&self.connections)).await
     }
 }

@@ -20,7 +20,7 @@ impl StoredAnswers for PostgresStore {
             &scope,
             now.as_micros(),
         );
-        let row = row.fetch_optional(&self.pool).await.map_err(store_error)?;
+        let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
         row.map(|row| row.into_domain(&*self.cipher)).transpose()
     }
 }

@@ -25,7 +25,7 @@ impl Calendars for PostgresStore {
             org.uuid(),
             id.uuid(),
         );
-        let row = row.fetch_optional(&self.pool).await.map_err(store_error)?;
+        let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
         row.map(CalendarRow::into_domain).transpose()
     }
 
@@ -68,7 +68,7 @@ impl PostgresStore {
             i64::from(page.limit),
             i64::from(page.offset),
         );
-        let records = records.fetch_all(&self.pool).await.map_err(store_error)?;
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let counted = records.first().and_then(|record| record.total);
         let calendars = records.into_iter().map(|record| calendar_row!(record).into_domain());
         let count = sqlx::query_scalar!(
@@ -79,7 +79,7 @@ impl PostgresStore {
             org.uuid(),
             agent.uuid(),
         );
-        listed(calendars.collect::<Result<_, _>>()?, page, counted, count.fetch_one(&self.pool)).await
+        listed(calendars.collect::<Result<_, _>>()?, page, counted, count.fetch_one(&self.connections)).await
     }
 
     async fn calendars_of_organization(
@@ -116,7 +116,7 @@ impl PostgresStore {
             i64::from(page.limit),
             i64::from(page.offset),
         );
-        let records = records.fetch_all(&self.pool).await.map_err(store_error)?;
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let counted = records.first().and_then(|record| record.total);
         let calendars = records.into_iter().map(|record| calendar_row!(record).into_domain());
         let count = sqlx::query_scalar!(
@@ -128,6 +128,6 @@ impl PostgresStore {
             org.uuid(),
             shared_too,
         );
-        listed(calendars.collect::<Result<_, _>>()?, page, counted, count.fetch_one(&self.pool)).await
+        listed(calendars.collect::<Result<_, _>>()?, page, counted, count.fetch_one(&self.connections)).await
     }
 }

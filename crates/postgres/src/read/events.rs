@@ -26,7 +26,9 @@ impl Events for PostgresStore {
             org.uuid(),
             id.uuid(),
         );
-        let Some(record) = record.fetch_optional(&self.pool).await.map_err(store_error)? else { return Ok(None) };
+        let Some(record) = record.fetch_optional(&self.connections).await.map_err(store_error)? else {
+            return Ok(None);
+        };
         // Asked here and not there: before the table is first analyzed, an index of events that are not deleted
         // looks as good to Postgres as the primary key, and is read from end to end.
         if record.deleted_at.is_some() {
@@ -98,7 +100,7 @@ impl Events for PostgresStore {
             i64::from(UPCOMING_MAX),
             i64::from(RECENT_MAX),
         );
-        let rows = rows.fetch_all(&self.pool).await.map_err(store_error)?;
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
         let events = rows.into_iter().map(|row| row.into_domain(&*self.cipher)).collect::<Result<_, _>>()?;
         Ok(around(events, now))
     }
@@ -181,7 +183,7 @@ impl PostgresStore {
             i64::from(page.limit),
             i64::from(page.offset),
         );
-        let records = records.fetch_all(&self.pool).await.map_err(store_error)?;
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let counted = records.first().and_then(|record| record.total);
         let events = records.into_iter().map(|record| event_row!(record).into_domain(&*self.cipher));
         let count = sqlx::query_scalar!(
@@ -202,7 +204,7 @@ impl PostgresStore {
             filter.status,
             filter.source,
         );
-        listed(events.collect::<Result<_, _>>()?, page, counted, count.fetch_one(&self.pool)).await
+        listed(events.collect::<Result<_, _>>()?, page, counted, count.fetch_one(&self.connections)).await
     }
 
     async fn events_of_agent(
@@ -252,7 +254,7 @@ impl PostgresStore {
             i64::from(page.limit),
             i64::from(page.offset),
         );
-        let records = records.fetch_all(&self.pool).await.map_err(store_error)?;
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let counted = records.first().and_then(|record| record.total);
         let events = records.into_iter().map(|record| event_row!(record).into_domain(&*self.cipher));
         let count = sqlx::query_scalar!(
@@ -271,6 +273,6 @@ impl PostgresStore {
             filter.status,
             filter.source,
         );
-        listed(events.collect::<Result<_, _>>()?, page, counted, count.fetch_one(&self.pool)).await
+        listed(events.collect::<Result<_, _>>()?, page, counted, count.fetch_one(&self.connections)).await
     }
 }

@@ -20,7 +20,7 @@ impl Organizations for PostgresStore {
              WHERE id = $1",
             org.uuid(),
         );
-        let row = row.fetch_optional(&self.pool).await.map_err(store_error)?;
+        let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
         row.map(OrganizationRow::into_domain).transpose()
     }
 
@@ -33,7 +33,7 @@ impl Organizations for PostgresStore {
              WHERE email = $1",
             email.as_str(),
         );
-        let row = row.fetch_optional(&self.pool).await.map_err(store_error)?;
+        let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
         row.map(OrganizationRow::into_domain).transpose()
     }
 
@@ -43,7 +43,7 @@ impl Organizations for PostgresStore {
             "SELECT org_id, hash, expires_at, attempts, version FROM verification_codes WHERE org_id = $1",
             org.uuid(),
         );
-        let row = row.fetch_optional(&self.pool).await.map_err(store_error)?;
+        let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
         row.map(CodeRow::into_domain).transpose()
     }
 
@@ -55,7 +55,7 @@ impl Organizations for PostgresStore {
              FROM organizations
              ORDER BY created_at, id",
         );
-        let rows = rows.fetch_all(&self.pool).await.map_err(store_error)?;
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
         rows.into_iter().map(OrganizationRow::into_domain).collect()
     }
 }

@@ -21,13 +21,13 @@ impl Principals for PostgresStore {
              WHERE k.hash = $1 AND k.revoked_at IS NULL",
             &hash.0,
         );
-        let row = row.fetch_optional(&self.pool).await.map_err(store_error)?;
+        let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
         row.map(PrincipalRow::into_domain).transpose()
     }
 
     async fn principals_epoch(&self) -> Result<i64, StoreError> {
         let epoch = sqlx::query_scalar!("SELECT epoch FROM principals_epoch WHERE one = 1");
-        let epoch = epoch.fetch_optional(&self.pool).await.map_err(store_error)?;
+        let epoch = epoch.fetch_optional(&self.connections).await.map_err(store_error)?;
         epoch.ok_or_else(|| Located { table: "principals_epoch", id: 1 }.corrupt("one", "the row is missing"))
     }
 }

@@ -11,6 +11,6 @@ use crate::error::store_error;
 impl Readiness for PostgresStore {
     async fn ready(&self) -> Result<(), StoreError> {
         let one = sqlx::query_scalar!(r#"SELECT 1 AS "one!""#);
-        one.fetch_one(&self.pool).await.map(|_| ()).map_err(store_error)
+        one.fetch_one(&self.connections).await.map(|_| ()).map_err(store_error)
     }
 }

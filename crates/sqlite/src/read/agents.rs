@@ -31,37 +31,39 @@ impl Agents for SqliteStore {
     async fn list_agents(&self, org: OrgId, filter: AgentFilter, page: Page) -> Result<Listed<Agent>, StoreError> {
         let org_id = org.uuid();
         let (kind, status) = (filter.kind.map(AgentType::as_str), filter.status.map(AgentStatus::as_str));
-        let mut snapshot = self.snapshot().await?;
-        let rows = sqlx::query_as!(
-            AgentRow,
-            "select id, name, type, description, status, metadata, version, created_at, updated_at
+        self.snapshot(async |snapshot| {
+            let rows = sqlx::query_as!(
+                AgentRow,
+                "select id, name, type, description, status, metadata, version, created_at, updated_at
              from agents
              where org_id = ?1 and (?2 is null or type = ?2) and (?3 is null or status = ?3)
              order by created_at, id limit ?4 offset ?5",
-            org_id,
-            kind,
-            status,
-            page.limit,
-            page.offset
-        )
-        .fetch_all(&mut *snapshot)
-        .await
-        .map_err(store_error)?;
-        let total = match page.total_if_known(rows.len()) {
-            Some(total) => total,
-            None => sqlx::query_scalar!(
-                "select count(*) from agents
-                 where org_id = ?1 and (?2 is null or type = ?2) and (?3 is null or status = ?3)",
                 org_id,
                 kind,
-                status
+                status,
+                page.limit,
+                page.offset
             )
-            .fetch_one(&mut *snapshot)
+            .fetch_all(&mut *snapshot)
             .await
-            .map(count)
-            .map_err(store_error)?,
-        };
-        let data = rows.into_iter().map(|row| row.read(org)).collect::<Result<_, _>>()?;
-        Ok(Listed { data, total })
+            .map_err(store_error)?;
+            let total = match page.total_if_known(rows.len()) {
+                Some(total) => total,
+                None => sqlx::query_scalar!(
+                    "select count(*) from agents
+                 where org_id = ?1 and (?2 is null or type = ?2) and (?3 is null or status = ?3)",
+                    org_id,
+                    kind,
+                    status
+                )
+                .fetch_one(&mut *snapshot)
+                .await
+                .map(count)
+                .map_err(store_error)?,
+            };
+            let data = rows.into_iter().map(|row| row.read(org)).collect::<Result<_, _>>()?;
+            Ok(Listed { data, total })
+        })
+        .await
     }
 }

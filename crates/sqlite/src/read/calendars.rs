@@ -55,40 +55,42 @@ impl SqliteStore {
         page: Page,
     ) -> Result<Listed<CalendarRow>, StoreError> {
         let (org_id, agent_id) = (org.uuid(), agent.uuid());
-        let mut snapshot = self.snapshot().await?;
-        let data = sqlx::query_as!(
-            CalendarRow,
-            "select c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider, c.agent_status,
+        self.snapshot(async |snapshot| {
+            let data = sqlx::query_as!(
+                CalendarRow,
+                "select c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider, c.agent_status,
                 c.default_reminders, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
              from calendars c
              where c.org_id = ?1 and c.agent_id = ?2 and c.deleted_at is null
                 and exists (select 1 from agents a
                     where a.org_id = ?1 and a.id = ?2 and a.status <> 'decommissioned')
              order by c.created_at, c.id limit ?3 offset ?4",
-            org_id,
-            agent_id,
-            page.limit,
-            page.offset
-        )
-        .fetch_all(&mut *snapshot)
-        .await
-        .map_err(store_error)?;
-        let total = match page.total_if_known(data.len()) {
-            Some(total) => total,
-            None => sqlx::query_scalar!(
-                "select count(*) from calendars c
+                org_id,
+                agent_id,
+                page.limit,
+                page.offset
+            )
+            .fetch_all(&mut *snapshot)
+            .await
+            .map_err(store_error)?;
+            let total = match page.total_if_known(data.len()) {
+                Some(total) => total,
+                None => sqlx::query_scalar!(
+                    "select count(*) from calendars c
                  where c.org_id = ?1 and c.agent_id = ?2 and c.deleted_at is null
                     and exists (select 1 from agents a
                         where a.org_id = ?1 and a.id = ?2 and a.status <> 'decommissioned')",
-                org_id,
-                agent_id
-            )
-            .fetch_one(&mut *snapshot)
-            .await
-            .map(count)
-            .map_err(store_error)?,
-        };
-        Ok(Listed { data, total })
+                    org_id,
+                    agent_id
+                )
+                .fetch_one(&mut *snapshot)
+                .await
+                .map(count)
+                .map_err(store_error)?,
+            };
+            Ok(Listed { data, total })
+        })
+        .await
     }
 
     async fn calendars_of_all(
@@ -98,38 +100,40 @@ impl SqliteStore {
         page: Page,
     ) -> Result<Listed<CalendarRow>, StoreError> {
         let org_id = org.uuid();
-        let mut snapshot = self.snapshot().await?;
-        let data = sqlx::query_as!(
-            CalendarRow,
-            "select c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider, c.agent_status,
+        self.snapshot(async |snapshot| {
+            let data = sqlx::query_as!(
+                CalendarRow,
+                "select c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider, c.agent_status,
                 c.default_reminders, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
              from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where c.org_id = ?1 and c.deleted_at is null
                 and (case when c.agent_id is null then ?2 else a.status <> 'decommissioned' end)
              order by c.created_at, c.id limit ?3 offset ?4",
-            org_id,
-            shared_too,
-            page.limit,
-            page.offset
-        )
-        .fetch_all(&mut *snapshot)
-        .await
-        .map_err(store_error)?;
-        let total = match page.total_if_known(data.len()) {
-            Some(total) => total,
-            None => sqlx::query_scalar!(
-                "select count(*)
+                org_id,
+                shared_too,
+                page.limit,
+                page.offset
+            )
+            .fetch_all(&mut *snapshot)
+            .await
+            .map_err(store_error)?;
+            let total = match page.total_if_known(data.len()) {
+                Some(total) => total,
+                None => sqlx::query_scalar!(
+                    "select count(*)
                  from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
                  where c.org_id = ?1 and c.deleted_at is null
                     and (case when c.agent_id is null then ?2 else a.status <> 'decommissioned' end)",
-                org_id,
-                shared_too
-            )
-            .fetch_one(&mut *snapshot)
-            .await
-            .map(count)
-            .map_err(store_error)?,
-        };
-        Ok(Listed { data, total })
+                    org_id,
+                    shared_too
+                )
+                .fetch_one(&mut *snapshot)
+                .await
+                .map(count)
+                .map_err(store_error)?,
+            };
+            Ok(Listed { data, total })
+        })
+        .await
     }
 }

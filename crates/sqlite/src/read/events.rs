@@ -92,69 +92,73 @@ impl Events for SqliteStore {
         now: Instant,
     ) -> Result<ContextEvents, StoreError> {
         let (org_id, calendar_id, at) = (org.uuid(), calendar.uuid(), now.as_micros());
-        let mut snapshot = self.snapshot().await?;
-        let in_sight = sqlx::query_scalar!(
-            "select count(*) from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+        let found = self
+            .snapshot(async |snapshot| {
+                let in_sight = sqlx::query_scalar!(
+                    "select count(*) from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
                 and (c.agent_id is null or a.status <> 'decommissioned')",
-            org_id,
-            calendar_id
-        )
-        .fetch_one(&mut *snapshot)
-        .await
-        .map_err(store_error)?;
-        if in_sight == 0 {
-            return Ok(ContextEvents::default());
-        }
-        // The plus keeps SQLite from the index by start, on which it would go through all that is past.
-        let current = sqlx::query_as!(
-            EventRow,
-            "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
+                    org_id,
+                    calendar_id
+                )
+                .fetch_one(&mut *snapshot)
+                .await
+                .map_err(store_error)?;
+                if in_sight == 0 {
+                    return Ok(None);
+                }
+                // The plus keeps SQLite from the index by start, on which it would go through all that is past.
+                let current = sqlx::query_as!(
+                    EventRow,
+                    "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                 created_at, updated_at
              from events
              where org_id = ?1 and calendar_id = ?2 and deleted_at is null and status <> 'cancelled'
                 and end_at > ?3 and +start_at <= ?3
              order by start_at desc, id desc limit 1",
-            org_id,
-            calendar_id,
-            at
-        )
-        .fetch_all(&mut *snapshot)
-        .await
-        .map_err(store_error)?;
-        let recent = sqlx::query_as!(
-            EventRow,
-            "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
+                    org_id,
+                    calendar_id,
+                    at
+                )
+                .fetch_all(&mut *snapshot)
+                .await
+                .map_err(store_error)?;
+                let recent = sqlx::query_as!(
+                    EventRow,
+                    "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                 created_at, updated_at
              from events
              where org_id = ?1 and calendar_id = ?2 and deleted_at is null and status <> 'cancelled'
                 and end_at <= ?3
              order by end_at desc, id desc limit ?4",
-            org_id,
-            calendar_id,
-            at,
-            RECENT_MAX
-        )
-        .fetch_all(&mut *snapshot)
-        .await
-        .map_err(store_error)?;
-        let following = sqlx::query_as!(
-            EventRow,
-            "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
+                    org_id,
+                    calendar_id,
+                    at,
+                    RECENT_MAX
+                )
+                .fetch_all(&mut *snapshot)
+                .await
+                .map_err(store_error)?;
+                let following = sqlx::query_as!(
+                    EventRow,
+                    "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                 created_at, updated_at
              from events
              where org_id = ?1 and calendar_id = ?2 and deleted_at is null and status <> 'cancelled'
                 and start_at > ?3
              order by start_at, id limit ?4",
-            org_id,
-            calendar_id,
-            at,
-            UPCOMING_MAX
-        )
-        .fetch_all(&mut *snapshot)
-        .await
-        .map_err(store_error)?;
-        drop(snapshot);
+                    org_id,
+                    calendar_id,
+                    at,
+                    UPCOMING_MAX
+                )
+                .fetch_all(&mut *snapshot)
+                .await
+                .map_err(store_error)?;
+                Ok(Some((current, recent, following)))
+            })
+            .await?;
+        let Some((current, recent, following)) = found else { return Ok(ContextEvents::default()) };
 
         let mut upcoming = self.read_events(org, following)?;
         let next = upcoming.first().cloned();
@@ -177,10 +181,10 @@ impl SqliteStore {
         page: Page,
     ) -> Result<Listed<EventRow>, StoreError> {
         let (org_id, calendar_id) = (org.uuid(), calendar.uuid());
-        let mut snapshot = self.snapshot().await?;
-        let data = sqlx::query_as!(
-            EventRow,
-            "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
+        self.snapshot(async |snapshot| {
+            let data = sqlx::query_as!(
+                EventRow,
+                "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                 created_at, updated_at
              from events
              where org_id = ?1 and calendar_id = ?2 and deleted_at is null
@@ -189,22 +193,22 @@ impl SqliteStore {
                     where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
                         and (c.agent_id is null or a.status <> 'decommissioned'))
              order by start_at, id limit ?7 offset ?8",
-            org_id,
-            calendar_id,
-            filter.from,
-            filter.to,
-            filter.status,
-            filter.source,
-            page.limit,
-            page.offset
-        )
-        .fetch_all(&mut *snapshot)
-        .await
-        .map_err(store_error)?;
-        let total = match page.total_if_known(data.len()) {
-            Some(total) => total,
-            None => sqlx::query_scalar!(
-                "select count(*) from events
+                org_id,
+                calendar_id,
+                filter.from,
+                filter.to,
+                filter.status,
+                filter.source,
+                page.limit,
+                page.offset
+            )
+            .fetch_all(&mut *snapshot)
+            .await
+            .map_err(store_error)?;
+            let total = match page.total_if_known(data.len()) {
+                Some(total) => total,
+                None => sqlx::query_scalar!(
+                    "select count(*) from events
                  where org_id = ?1 and calendar_id = ?2 and deleted_at is null
                     and start_at >= ?3 and start_at < ?4
                     and (?5 is null or status = ?5) and (?6 is null or source = ?6)
@@ -212,19 +216,21 @@ impl SqliteStore {
                         left join agents a on a.org_id = c.org_id and a.id = c.agent_id
                         where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
                             and (c.agent_id is null or a.status <> 'decommissioned'))",
-                org_id,
-                calendar_id,
-                filter.from,
-                filter.to,
-                filter.status,
-                filter.source
-            )
-            .fetch_one(&mut *snapshot)
-            .await
-            .map(count)
-            .map_err(store_error)?,
-        };
-        Ok(Listed { data, total })
+                    org_id,
+                    calendar_id,
+                    filter.from,
+                    filter.to,
+                    filter.status,
+                    filter.source
+                )
+                .fetch_one(&mut *snapshot)
+                .await
+                .map(count)
+                .map_err(store_error)?,
+            };
+            Ok(Listed { data, total })
+        })
+        .await
     }
 
     async fn events_of_agent(
@@ -235,9 +241,9 @@ impl SqliteStore {
         page: Page,
     ) -> Result<Listed<EventRow>, StoreError> {
         let (org_id, agent_id) = (org.uuid(), agent.uuid());
-        let mut snapshot = self.snapshot().await?;
-        // The page is chosen on the index of starts alone; only its rows are read.
-        let data = sqlx::query_as!(
+        self.snapshot(async |snapshot| {
+            // The page is chosen on the index of starts alone; only its rows are read.
+            let data = sqlx::query_as!(
             EventRow,
             "select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
                 e.version, e.created_at, e.updated_at
@@ -260,30 +266,32 @@ impl SqliteStore {
             page.limit,
             page.offset
         )
-        .fetch_all(&mut *snapshot)
-        .await
-        .map_err(store_error)?;
-        let total = match page.total_if_known(data.len()) {
-            Some(total) => total,
-            None => sqlx::query_scalar!(
-                "select count(*) from calendars c cross join events o on o.org_id = ?1 and o.calendar_id = c.id
+            .fetch_all(&mut *snapshot)
+            .await
+            .map_err(store_error)?;
+            let total = match page.total_if_known(data.len()) {
+                Some(total) => total,
+                None => sqlx::query_scalar!(
+                    "select count(*) from calendars c cross join events o on o.org_id = ?1 and o.calendar_id = c.id
                  where c.org_id = ?1 and c.agent_id = ?2 and c.deleted_at is null and o.deleted_at is null
                     and o.start_at >= ?3 and o.start_at < ?4
                     and (?5 is null or o.status = ?5) and (?6 is null or o.source = ?6)
                     and exists (select 1 from agents a
                         where a.org_id = ?1 and a.id = ?2 and a.status <> 'decommissioned')",
-                org_id,
-                agent_id,
-                filter.from,
-                filter.to,
-                filter.status,
-                filter.source
-            )
-            .fetch_one(&mut *snapshot)
-            .await
-            .map(count)
-            .map_err(store_error)?,
-        };
-        Ok(Listed { data, total })
+                    org_id,
+                    agent_id,
+                    filter.from,
+                    filter.to,
+                    filter.status,
+                    filter.source
+                )
+                .fetch_one(&mut *snapshot)
+                .await
+                .map(count)
+                .map_err(store_error)?,
+            };
+            Ok(Listed { data, total })
+        })
+        .await
     }
 }

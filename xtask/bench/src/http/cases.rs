@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::data::{Data, READERS, WINDOWS, instant};
+use super::data::{Data, READERS, cold_windows, instant, window};
 use super::floor::ROWS;
 use super::load::Requests;
 use crate::connection::{get, post};
@@ -50,7 +50,7 @@ impl Target {
 pub(crate) fn all(key: &str, data: &Data) -> Vec<Case> {
     let asked = |target: &str| get(target, Some(key));
     let windowed = |agent: &str, window: &str| asked(&format!("/v1/agents/{agent}/availability?{window}"));
-    let [first, second] = WINDOWS;
+    let first = window(0);
     let floor =
         |name, status, requests| Case { name, floor: None, target: None, requests: Requests::shared(status, requests) };
     let case = |name, floor, target, requests| Case { name, floor: Some(floor), target, requests };
@@ -71,7 +71,7 @@ pub(crate) fn all(key: &str, data: &Data) -> Vec<Case> {
             Requests::shared(200, data.events.iter().map(|id| asked(&format!("/v1/events/{id}"))).collect()),
         ),
         case(
-            "list events, 50 of 1,334",
+            "list events, 50 of 1,666",
             SELECT,
             None,
             Requests::shared(
@@ -83,13 +83,16 @@ pub(crate) fn all(key: &str, data: &Data) -> Vec<Case> {
             "agent availability, warm",
             SELECT,
             Target::everywhere(0.5),
-            Requests::each(200, data.agents.iter().map(|agent| vec![windowed(agent, first)])),
+            Requests::each(200, data.agents.iter().map(|agent| vec![windowed(agent, &first)])),
         ),
         case(
             "agent availability, cold",
             SELECT,
             Target::everywhere(0.2),
-            Requests::each(200, data.agents.iter().map(|agent| vec![windowed(agent, second), windowed(agent, first)])),
+            Requests::each(
+                200,
+                data.agents.iter().map(|agent| cold_windows().map(|window| windowed(agent, &window)).collect()),
+            ),
         ),
         case(
             "availability across 10 agents",

@@ -2,7 +2,8 @@
 //!
 //! Each of the reading agents has a calendar in which every ten days look alike: 111 half hours hold
 //! three short events each, which neither touch nor overlap, and the others none. One day in the middle holds one
-//! more. So any of the two windows of 30 days holds exactly 1,000 events and leaves 1,107 half-hour slots free.
+//! more. So a window of 30 days that begins at any half hour of the first eighteen days holds 1,000 events, or
+//! 999 past the day in the middle, and leaves 1,107 half-hour slots free.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
@@ -13,8 +14,8 @@ use crate::json;
 
 /// How many agents have a calendar that is read: one for each connection.
 pub(crate) const READERS: usize = CONNECTIONS;
-/// How many days hold events: the two windows overlap by twenty.
-const DAYS: u64 = 40;
+/// How many days hold events: the last window begins on the eighteenth.
+const DAYS: u64 = 50;
 /// The days after which a calendar looks the same again.
 const PERIOD: u64 = 10;
 /// How many half hours of a period are taken.
@@ -24,12 +25,20 @@ const BATCH: usize = 100;
 /// The first day, in days since 1970-01-01: 2026-03-02.
 const FIRST_DAY: u64 = 20_514;
 
-/// The two windows of 30 days, as they stand in a query. Neither is covered by what is cached for the other:
-/// the service caches a week more than was asked for, and these begin ten days apart.
-pub(crate) const WINDOWS: [&str; 2] = [
-    "start=2026-03-02T00:00:00Z&end=2026-04-01T00:00:00Z&slot_duration=30m",
-    "start=2026-03-12T00:00:00Z&end=2026-04-11T00:00:00Z&slot_duration=30m",
-];
+/// How many half hours the cold windows of each kind are apart at most: eight days.
+const COLD: u64 = 8 * 48;
+
+/// The window of 30 days that begins so many minutes after the first day did, as it stands in a query.
+pub(crate) fn window(minute: u64) -> String {
+    format!("start={}&end={}&slot_duration=30m", instant(minute), instant(minute + 30 * 1440))
+}
+
+/// Windows of which none is answered by what is cached for the one before: they begin ten days apart in turn, and the
+/// service knows a calendar's busy times for the days that were asked for last and a day more. None is asked for
+/// twice before some hundred others, which are more than there is room for among the cached answers.
+pub(crate) fn cold_windows() -> impl Iterator<Item = String> {
+    (0..COLD).flat_map(|half| [window(half * 30), window(PERIOD * 1440 + half * 30)])
+}
 
 /// What there is.
 #[derive(Debug, Default)]

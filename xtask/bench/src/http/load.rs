@@ -1,6 +1,7 @@
 //! The load: connections that each send the next request as soon as the last one is answered.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
@@ -17,9 +18,28 @@ const GRACE: Duration = Duration::from_secs(30);
 /// What the connections send, and which status is an answer to it.
 #[derive(Debug, Clone)]
 pub(crate) struct Requests {
-    /// One list for all connections, or one for each; a list is sent from one end to the other and again.
-    lists: Vec<Arc<Vec<Vec<u8>>>>,
+    /// One list for all connections, or one for each.
+    lists: Vec<Arc<List>>,
     status: u16,
+}
+
+/// Requests that are sent from one end to the other and again, through all rounds.
+#[derive(Debug)]
+struct List {
+    requests: Vec<Vec<u8>>,
+    sent: AtomicUsize,
+}
+
+impl List {
+    fn new(requests: Vec<Vec<u8>>) -> Arc<Self> {
+        Arc::new(Self { requests, sent: AtomicUsize::new(0) })
+    }
+
+    fn next(&self) -> Result<&[u8]> {
+        let sent = self.sent.fetch_add(1, Ordering::Relaxed);
+        let next = sent.checked_rem(self.requests.len()).and_then(|next| self.requests.get(next));
+        Ok(next.context("no requests")?)
+    }
 }
 
 /// What one round measured.
@@ -36,14 +56,14 @@ pub(crate) struct Round {
 }
 
 impl Requests {
-    /// One list, which the connections begin at different places.
+    /// One list, of which each connection takes what comes next.
     pub(crate) fn shared(status: u16, requests: Vec<Vec<u8>>) -> Self {
-        Self { lists: vec![Arc::new(requests)], status }
+        Self { lists: vec![List::new(requests)], status }
     }
 
     /// A list for each connection.
     pub(crate) fn each(status: u16, lists: impl IntoIterator<Item = Vec<Vec<u8>>>) -> Self {
-        Self { lists: lists.into_iter().map(Arc::new).collect(), status }
+        Self { lists: lists.into_iter().map(List::new).collect(), status }
     }
 
     /// Sends for this long and measures.
@@ -58,8 +78,7 @@ impl Requests {
         let until = begun + time;
         for (number, connection) in connections.into_iter().enumerate() {
             let list = Arc::clone(self.lists.get(number % self.lists.len()).context("no requests")?);
-            let start = if self.lists.len() == 1 { number * list.len() / CONNECTIONS } else { 0 };
-            tasks.spawn(one_connection(connection, list, start, self.status, until));
+            tasks.spawn(one_connection(connection, list, self.status, until));
         }
         let mut times = Vec::new();
         let mut body_bytes = 0;
@@ -88,15 +107,14 @@ impl Requests {
 
 async fn one_connection(
     mut connection: Connection,
-    list: Arc<Vec<Vec<u8>>>,
-    start: usize,
+    list: Arc<List>,
     status: u16,
     until: Instant,
 ) -> Result<(Vec<u32>, usize)> {
     let mut times = Vec::with_capacity(1 << 12);
-    let mut body_bytes = 0;
     let mut sent = Instant::now();
-    for request in list.iter().cycle().skip(start) {
+    loop {
+        let request = list.next()?;
         let (got, bytes) = connection.exchange(request).await?;
         if got != status {
             let again = connection.ask(request).await.map(|answer| answer.body).unwrap_or_default();
@@ -106,13 +124,11 @@ async fn one_connection(
         }
         let answered = Instant::now();
         times.push(u32::try_from((answered - sent).as_micros()).unwrap_or(u32::MAX));
-        body_bytes = bytes;
         sent = answered;
         if answered >= until {
-            break;
+            return Ok((times, bytes));
         }
     }
-    Ok((times, body_bytes))
 }
 
 /// The value below which `percent` of the sorted ones lie.

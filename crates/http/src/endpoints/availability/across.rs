@@ -1,5 +1,6 @@
 //! `GET /v1/availability`
 
+use axum::body::Bytes;
 use kalends_wire as wire;
 
 use crate::{
@@ -25,6 +26,6 @@ pub(crate) async fn across(
     app: Service,
     caller: Caller,
     query: QueryOf<wire::AcrossAgents>,
-) -> Result<Written<Vec<u8>>, ApiError> {
+) -> Result<Written<Bytes>, ApiError> {
     Ok(Written(app.availability(&caller.0, query.0.parse()?).await?))
 }

@@ -1,5 +1,6 @@
 //! `GET /v1/agents/{id}/availability`
 
+use axum::body::Bytes;
 use kalends_wire as wire;
 
 use crate::{
@@ -25,7 +26,7 @@ pub(crate) async fn of_agent(
     caller: Caller,
     id: PathOf<String>,
     query: QueryOf<wire::AvailabilityOf>,
-) -> Result<Written<Vec<u8>>, ApiError> {
+) -> Result<Written<Bytes>, ApiError> {
     let (query, include_busy) = query.0.parse()?;
     Ok(Written(app.agent_availability(&caller.0, &id.0, query, include_busy).await?))
 }
