@@ -108,6 +108,9 @@ CREATE TABLE events (
     content     TEXT    NOT NULL,
     start_at    INTEGER  NOT NULL,
     end_at      INTEGER  NOT NULL,
+    -- The span in one piece, 32 hexadecimal digits, where the event takes that time; else null. Written with
+    -- every change of the event, so that the time of a thousand events is one pass over an index.
+    busy        TEXT,
     all_day     BOOLEAN NOT NULL,
     status      TEXT    NOT NULL,
     source      TEXT    NOT NULL,
@@ -122,10 +125,14 @@ CREATE TABLE events (
 );
 -- Lists and contexts.
 CREATE INDEX events_by_start ON events (org_id, calendar_id, start_at, id) WHERE deleted_at IS NULL;
--- Busy times and contexts: what ends after or before an instant. SQLite reads the index alone only where
--- it holds every column that is asked for, the one of its own condition too.
-CREATE INDEX events_by_end ON events (org_id, calendar_id, end_at, start_at, status, deleted_at)
+-- Contexts: what ends after or before an instant.
+CREATE INDEX events_by_end ON events (org_id, calendar_id, end_at, start_at)
     WHERE deleted_at IS NULL AND status <> 'cancelled';
+-- Busy times, without touching the rows: what starts in a window or at most a day before it, and what lasts
+-- longer than a day.
+CREATE INDEX events_busy ON events (org_id, calendar_id, start_at, busy) WHERE busy IS NOT NULL;
+CREATE INDEX events_busy_long ON events (org_id, calendar_id, end_at)
+    WHERE busy IS NOT NULL AND end_at - start_at > 86400000000;
 
 -- Use of the metrics that a plan limits by the month. period is year * 100 + month (UTC).
 CREATE TABLE usage_counters (

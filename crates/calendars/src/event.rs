@@ -278,6 +278,11 @@ impl Event {
         self.deleted_at.is_none() && matches!(self.status, EventStatus::Confirmed | EventStatus::Tentative)
     }
 
+    /// The time that the event takes from availability, if any.
+    pub fn busy(&self) -> Option<Span> {
+        self.blocks().then_some(self.times.span)
+    }
+
     fn writable(&self) -> Result<(), EventError> {
         match self.source {
             EventSource::Internal => Ok(()),

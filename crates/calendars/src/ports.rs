@@ -2,7 +2,7 @@
 //! organization, and what belongs to another one is simply absent.
 
 use async_trait::async_trait;
-use kalends_kernel::{AgentId, CalendarId, EventId, Instant, Listed, OrgId, Page, Revision, Span, StoreError};
+use kalends_kernel::{AgentId, CalendarId, Elapsed, EventId, Instant, Listed, OrgId, Page, Revision, Span, StoreError};
 
 use crate::{Agent, AgentStatus, AgentType, Calendar, ContextEvents, Event, EventSource, EventStatus};
 
@@ -113,6 +113,10 @@ pub struct BusySource {
     /// What has been scheduled on it so far: while it holds, cached busy times hold.
     pub revision: Revision,
 }
+
+/// What lasts longer is indexed apart, so that whoever looks for what reaches into a window has to go
+/// back no further than this before its start: 24 hours. The migrations repeat the number.
+pub const LONG: Elapsed = Elapsed::days(1);
 
 /// Reads what blocks time.
 #[async_trait]

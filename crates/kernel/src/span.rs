@@ -59,6 +59,26 @@ impl Span {
     }
 }
 
+/// How a span is kept where many are read at once: start and end in microseconds, 8 bytes each, the most
+/// significant first. Of instants from 1970 on, the bytes are in the order of the spans.
+impl From<Span> for [u8; 16] {
+    fn from(span: Span) -> Self {
+        let both = (u128::from(span.start.as_micros().cast_unsigned()) << 64)
+            | u128::from(span.end.as_micros().cast_unsigned());
+        both.to_be_bytes()
+    }
+}
+
+impl TryFrom<[u8; 16]> for Span {
+    type Error = SpanError;
+
+    fn try_from(bytes: [u8; 16]) -> Result<Self, SpanError> {
+        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = bytes;
+        let instant = |bytes| Instant::from_micros(i64::from_be_bytes(bytes));
+        Self::new(instant([a, b, c, d, e, f, g, h]), instant([i, j, k, l, m, n, o, p]))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,5 +96,14 @@ mod tests {
         assert_eq!(span(0, 5).clip(span(5, 9)), None);
         assert_eq!(span(0, 7).clip(span(5, 9)), Some(span(5, 7)));
         assert!(Span::new(Instant::from_micros(3), Instant::from_micros(3)).is_err());
+    }
+
+    #[test]
+    fn bytes_hold_all_of_a_span() {
+        for kept in [span(0, 1), span(1_772_323_200_000_001, 4_102_444_800_000_000), span(i64::MIN, i64::MAX)] {
+            assert_eq!(Span::try_from(<[u8; 16]>::from(kept)), Ok(kept));
+        }
+        assert!(Span::try_from([0; 16]).is_err(), "an empty span");
+        assert!(<[u8; 16]>::from(span(255, 256)) < <[u8; 16]>::from(span(256, 257)));
     }
 }

@@ -7,7 +7,7 @@ use kalends_kernel::StoreError;
 use kalends_lender::Lender;
 use sqlx::migrate::{Migrate as _, MigrateError, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{ConnectOptions as _, Connection as _, Postgres};
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _, Postgres};
 
 use crate::PostgresKeyTable;
 use crate::error::{NO_SUCH_TABLE, code, migrate_error, store_error};

@@ -355,9 +355,10 @@ async fn create_events(connection: &mut PgConnection, writes: &[EventWrite<'_>])
     let created: Vec<i64> = writes.iter().map(|write| write.event.created_at.as_micros()).collect();
     sqlx::query!(
         "INSERT INTO events (org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders,
-             version, created_at, updated_at, deleted_at)
+             version, created_at, updated_at, deleted_at, busy)
          SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::bigint[], $6::bigint[], $7::boolean[],
-             $8::text[], $9::text[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[])",
+             $8::text[], $9::text[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[],
+             $15::bytea[])",
         &columns.orgs,
         &columns.ids,
         &calendars,
@@ -372,6 +373,7 @@ async fn create_events(connection: &mut PgConnection, writes: &[EventWrite<'_>])
         &created,
         &columns.updated,
         &columns.deleted as &[Option<i64>],
+        &columns.busy as &[Option<Vec<u8>>],
     )
     .execute(connection)
     .await?;
@@ -388,11 +390,11 @@ async fn update_events(connection: &mut PgConnection, writes: &[EventWrite<'_>])
     let written = sqlx::query!(
         "UPDATE events SET content = row.content, start_at = row.start_at, end_at = row.end_at,
              all_day = row.all_day, status = row.status, reminders = row.reminders, version = row.version,
-             updated_at = row.updated_at, deleted_at = row.deleted_at
+             updated_at = row.updated_at, deleted_at = row.deleted_at, busy = row.busy
          FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::boolean[],
-                 $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[])
+                 $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bytea[])
              AS row (org_id, id, seen, content, start_at, end_at, all_day, status, reminders, version, updated_at,
-                 deleted_at)
+                 deleted_at, busy)
          WHERE events.org_id = row.org_id AND events.id = row.id AND events.version = row.seen",
         &columns.orgs,
         &columns.ids,
@@ -406,6 +408,7 @@ async fn update_events(connection: &mut PgConnection, writes: &[EventWrite<'_>])
         &columns.versions,
         &columns.updated,
         &columns.deleted as &[Option<i64>],
+        &columns.busy as &[Option<Vec<u8>>],
     )
     .execute(connection)
     .await?;
@@ -419,6 +422,7 @@ struct EventColumns<'a> {
     contents: Vec<&'a str>,
     starts: Vec<i64>,
     ends: Vec<i64>,
+    busy: Vec<Option<Vec<u8>>>,
     all_day: Vec<bool>,
     statuses: Vec<&'static str>,
     reminders: Vec<Option<String>>,
@@ -436,6 +440,7 @@ impl<'a> EventColumns<'a> {
             contents: writes.iter().map(|write| write.content).collect(),
             starts: events().map(|event| event.times.span.start().as_micros()).collect(),
             ends: events().map(|event| event.times.span.end().as_micros()).collect(),
+            busy: events().map(|event| Some(<[u8; 16]>::from(event.busy()?).to_vec())).collect(),
             all_day: events().map(|event| event.times.all_day).collect(),
             statuses: events().map(|event| event.status.as_str()).collect(),
             reminders: events().map(|event| minutes(event.reminders.as_ref())).collect(),

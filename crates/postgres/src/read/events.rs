@@ -58,8 +58,7 @@ impl Events for PostgresStore {
         calendar: CalendarId,
         now: Instant,
     ) -> Result<ContextEvents, StoreError> {
-        // The latest and the next few by either index, with those on hold beside them: more than are
-        // shown, and all that could be.
+        // The latest and the next few by either index.
         let rows = sqlx::query_as!(
             EventRow,
             "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
@@ -71,12 +70,7 @@ impl Events for PostgresStore {
                  AND e.id IN (
                      (SELECT id FROM events
                       WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL
-                          AND status IN ('confirmed', 'tentative') AND end_at > $3 AND start_at <= $3
-                      ORDER BY start_at DESC, id DESC LIMIT 1)
-                     UNION ALL
-                     (SELECT id FROM events
-                      WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL
-                          AND status = 'hold' AND end_at > $3 AND start_at <= $3
+                          AND status <> 'cancelled' AND end_at > $3 AND start_at <= $3
                       ORDER BY start_at DESC, id DESC LIMIT 1)
                      UNION ALL
                      (SELECT id FROM events
@@ -86,12 +80,7 @@ impl Events for PostgresStore {
                      UNION ALL
                      (SELECT id FROM events
                       WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL
-                          AND status IN ('confirmed', 'tentative') AND end_at <= $3
-                      ORDER BY end_at DESC, id DESC LIMIT $5)
-                     UNION ALL
-                     (SELECT id FROM events
-                      WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL
-                          AND status = 'hold' AND end_at <= $3
+                          AND status <> 'cancelled' AND end_at <= $3
                       ORDER BY end_at DESC, id DESC LIMIT $5)
                  )",
             org.uuid(),

@@ -11,7 +11,7 @@ use super::{Sealed, accounts::fresh};
 use crate::{
     error::Failure,
     json::{self, Hex},
-    rows::reminders_json,
+    rows::{busy_text, reminders_json},
 };
 
 /// Refuses as stale where something was scheduled on a guarded calendar since it was read, or it is
@@ -243,6 +243,7 @@ async fn create_events(connection: &mut SqliteConnection, group: &[&Sealed]) -> 
                 content,
                 event.times.span.start().as_micros(),
                 event.times.span.end().as_micros(),
+                event.busy().map(busy_text),
                 event.times.all_day,
                 event.status.as_str(),
                 event.source.as_str(),
@@ -259,10 +260,11 @@ async fn create_events(connection: &mut SqliteConnection, group: &[&Sealed]) -> 
     }
     let rows = json::rows(&rows)?;
     sqlx::query!(
-        "insert or fail into events (org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders,
-            version, created_at, updated_at, deleted_at)
+        "insert or fail into events (org_id, id, calendar_id, content, start_at, end_at, busy, all_day, status, source,
+            reminders, version, created_at, updated_at, deleted_at)
          select unhex(value ->> 0), unhex(value ->> 1), unhex(value ->> 2), value ->> 3, value ->> 4, value ->> 5,
-            value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12, value ->> 13
+            value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12,
+            value ->> 13, value ->> 14
          from json_each(?1)",
         rows
     )
@@ -277,11 +279,11 @@ async fn update_events(connection: &mut SqliteConnection, group: &[&Sealed]) -> 
         let (org_id, id, calendar_id) = (event.org.uuid(), event.id.uuid(), event.calendar.uuid());
         let (start_at, end_at) = (event.times.span.start().as_micros(), event.times.span.end().as_micros());
         let (status, source) = (event.status.as_str(), event.source.as_str());
-        let reminders = reminders_json(event.reminders.as_ref());
+        let (busy, reminders) = (event.busy().map(busy_text), reminders_json(event.reminders.as_ref()));
         let (updated_at, deleted_at) = (event.updated_at.as_micros(), event.deleted_at.map(Instant::as_micros));
         let updated = sqlx::query!(
             "update events set content = ?5, start_at = ?6, end_at = ?7, all_day = ?8, status = ?9, source = ?10,
-                reminders = ?11, version = ?12, updated_at = ?13, deleted_at = ?14
+                reminders = ?11, version = ?12, updated_at = ?13, deleted_at = ?14, busy = ?15
              where org_id = ?1 and id = ?2 and calendar_id = ?3 and version = ?4",
             org_id,
             id,
@@ -296,7 +298,8 @@ async fn update_events(connection: &mut SqliteConnection, group: &[&Sealed]) -> 
             reminders,
             event.version.0,
             updated_at,
-            deleted_at
+            deleted_at,
+            busy
         )
         .execute(&mut *connection)
         .await?;

@@ -13,7 +13,7 @@ pub(crate) mod principal;
 use std::fmt::Display;
 
 use kalends_calendars::Reminders;
-use kalends_kernel::StoreError;
+use kalends_kernel::{Span, StoreError};
 use uuid::Uuid;
 
 /// A row to which values belong.
@@ -69,10 +69,71 @@ pub(crate) fn row_id(table: &'static str, column: &'static str, bytes: &[u8]) ->
     Uuid::from_slice(bytes).map_err(|error| StoreError::corrupt(table, column, hex(), error))
 }
 
+/// A busy span as its column holds it: 32 hexadecimal digits.
+pub(crate) fn busy_text(span: Span) -> String {
+    format!("{:032x}", u128::from_be_bytes(span.into()))
+}
+
+/// The spans of such texts, one after the other; `None` where they are none.
+pub(crate) fn busy_spans(texts: &str) -> Option<Vec<Span>> {
+    let (digits, rest) = texts.as_bytes().as_chunks::<32>();
+    if !rest.is_empty() {
+        return None;
+    }
+    digits.iter().map(|digits| Span::try_from(bytes(digits)?).ok()).collect()
+}
+
+/// What 32 hexadecimal digits stand for.
+fn bytes(digits: &[u8; 32]) -> Option<[u8; 16]> {
+    let (pairs, _) = digits.as_chunks::<2>();
+    let mut bytes = [0; 16];
+    let mut valid = true;
+    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+        let (high, low) = (HEX[usize::from(*high)], HEX[usize::from(*low)]);
+        valid &= high | low < 16;
+        *byte = high << 4 | (low & 15);
+    }
+    valid.then_some(bytes)
+}
+
+/// The value of each lower-case hexadecimal digit; 255 for what is none.
+const HEX: [u8; 256] = {
+    let mut values = [255; 256];
+    let mut value = 0;
+    while value < 16 {
+        values[b"0123456789abcdef"[value as usize] as usize] = value;
+        value += 1;
+    }
+    values
+};
+
 /// Reminders as a JSON array.
 pub(crate) fn reminders_json(reminders: Option<&Reminders>) -> Option<String> {
     reminders.map(|reminders| {
         let minutes: Vec<String> = reminders.minutes().iter().map(u16::to_string).collect();
         format!("[{}]", minutes.join(","))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_kernel::Instant;
+
+    use super::*;
+
+    fn span(start: i64, end: i64) -> Span {
+        Span::new(Instant::from_micros(start), Instant::from_micros(end)).unwrap()
+    }
+
+    #[test]
+    fn busy_spans_are_read_as_written() {
+        let spans = [span(0, 1), span(1_772_323_200_000_001, 4_102_444_800_000_000), span(i64::MIN, i64::MAX)];
+        let texts: String = spans.iter().map(|span| busy_text(*span)).collect();
+        assert_eq!(busy_spans(&texts), Some(spans.to_vec()));
+        assert_eq!(busy_spans(""), Some(Vec::new()));
+        let one = busy_text(span(3, 5));
+        for broken in [&one[1..], &one.replace('3', "g"), &one.to_uppercase().replace('0', "é"), &"0".repeat(32)] {
+            assert_eq!(busy_spans(broken), None, "{broken}");
+        }
+    }
 }
