@@ -11,18 +11,25 @@ use crate::workspace::Workspace;
 /// Runs the named benchmark with the arguments that follow the name.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let Some((name, arguments)) = arguments.split_first() else {
-        bail!("which one? There are availability and http");
+        bail!("which one? There are availability, http and recurrence");
     };
     match name.as_str() {
         "availability" => availability(arguments),
         "http" => http(arguments),
-        other => bail!("there is no benchmark `{other}`; there are availability and http"),
+        "recurrence" => recurrence(arguments),
+        other => bail!("there is no benchmark `{other}`; there are availability, http and recurrence"),
     }
 }
 
 /// The algebra of busy sets.
 fn availability(arguments: &[String]) -> Result<()> {
     let bench = ["bench", "--package", "kalends-availability", "--bench", "algebra", "--"];
+    process::run(process::cargo(bench).args(arguments))
+}
+
+/// The expansion of series, beside another implementation and a plain loop.
+fn recurrence(arguments: &[String]) -> Result<()> {
+    let bench = ["bench", "--package", "kalends-recurrence", "--bench", "expansion", "--"];
     process::run(process::cargo(bench).args(arguments))
 }
 

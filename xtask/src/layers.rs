@@ -34,6 +34,7 @@ const LAYERS: &[(Layer, &[&str])] = &[
             "human-calendars",
             "mail",
             "vault",
+            "lender",
         ],
     ),
     (Layer::Application, &["app", "wire"]),
@@ -56,8 +57,9 @@ const LAYERS: &[(Layer, &[&str])] = &[
     (Layer::Tool, &["testkit"]),
 ];
 
-/// The one adapter that others may use: whatever leaves the machine goes through it.
-const EGRESS: &str = "egress";
+/// The adapters that others may use: whatever leaves the machine goes through the one, whatever asks a
+/// database through the other.
+const SHARED: &[&str] = &["egress", "lender"];
 
 /// Crates that know no runtime and no I/O although their layer may: the JSON of every resource.
 const ALSO_PURE: &[&str] = &["wire"];
@@ -67,7 +69,7 @@ const IMPURE: &[&str] = &["tokio", "sqlx", "axum", "reqwest", "hyper", "getrando
 
 /// External crates that belong to a few of ours.
 const RESERVED: &[Reserved] = &[
-    Reserved { dependency: "sqlx", owners: &["postgres", "sqlite"], in_tests_too: true },
+    Reserved { dependency: "sqlx", owners: DRIVERS, in_tests_too: true },
     Reserved { dependency: "axum", owners: &["http", "web", "server"], in_tests_too: false },
     Reserved { dependency: "reqwest", owners: &["egress"], in_tests_too: false },
     Reserved { dependency: "clap", owners: &["server"], in_tests_too: false },
@@ -75,6 +77,9 @@ const RESERVED: &[Reserved] = &[
 
 /// The crates that contain SQL.
 const STORES: &[&str] = &["postgres", "sqlite"];
+
+/// The crates that know the driver: those that contain SQL, and what lends them connections.
+const DRIVERS: &[&str] = &["postgres", "sqlite", "lender"];
 
 /// The crates that may read the environment.
 const READS_ENVIRONMENT: &[&str] = &["server", "testkit"];

@@ -166,7 +166,7 @@ fn plain_sweep(mut spans: Vec<Span>) -> Vec<Span> {
 }
 
 fn half_hours(window: Span, busy: &BusySet) -> impl Iterator<Item = Span> {
-    let length = SlotLength::Minutes30.elapsed();
+    let length = SlotLength::DEFAULT.elapsed();
     free_slots(window, busy, length, length)
 }
 

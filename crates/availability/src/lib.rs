@@ -1,12 +1,15 @@
 //! When somebody is free.
 //!
 //! A [`BusySet`] holds the time that is taken, in a form that makes every question about it linear
-//! or better: sorted half-open spans of which no two overlap or touch. [`free_slots`] lays a grid
-//! over a window and offers the positions that nothing busy overlaps. [`CachedBusy`] and [`Sources`]
+//! or better: sorted half-open spans of which no two overlap or touch. [`Rules`] widen what blocks by
+//! a calendar's buffers and add the time outside its working hours; [`HumanTime`] adds the busy times
+//! of connected human calendars, by what their age allows to say. [`SlotQuery`] lays a grid over a
+//! window and offers the positions that nothing taken overlaps, [`nearest_free`] the free times near
+//! one that is taken, and [`explain`] tells why a time is not offered. [`CachedBusy`] and [`Sources`]
 //! say when a busy set that was computed earlier still answers.
 //!
-//! Everything is pure and synchronous. The crate knows nothing of events, calendars' rules or time
-//! zones: whoever asks has resolved them to instants, which count microseconds of UTC.
+//! Everything is pure and synchronous. The crate knows nothing of events or series: whoever asks has
+//! resolved them to instants, which count microseconds of UTC. Only rules know a time zone.
 //!
 //! ```
 //! use kalends_availability::{BusySet, SlotLength, SlotQuery};
@@ -29,12 +32,24 @@
 
 mod busy;
 mod cached;
+mod explain;
+mod human;
+mod nearest;
+mod rules;
 mod slots;
 #[cfg(test)]
 mod strategies;
 
 pub use busy::BusySet;
 pub use cached::{CachedBusy, Sources};
+pub use explain::{Block, BlockKind, CalendarTime, Reason, ReasonKind, explain};
+pub use human::{
+    AvailabilityState, HumanBusy, HumanSource, HumanTime, STALE_AFTER, UNAVAILABLE_AFTER, Warning, WarningKind,
+};
+pub use nearest::nearest_free;
+pub use rules::{
+    BUFFER_MAX_MINUTES, Hours, OVERRIDES_MAX, Override, Rules, Week, WrittenHours, WrittenOverride, WrittenRules,
+};
 pub use slots::{
     MAX_RANGE, MAX_SLOTS, ParseSlotLengthError, SlotLength, SlotQuery, SlotQueryError, TooManySlots, count_free_slots,
     free_slots,

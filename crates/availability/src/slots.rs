@@ -14,77 +14,106 @@ pub const MAX_SLOTS: usize = 50_000;
 
 const MAX_RANGE_DAYS: i64 = 366;
 
-/// How long a slot of an availability answer lasts; also the step from one to the next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub enum SlotLength {
-    /// 15 minutes, written `15m`.
-    Minutes15,
-    /// 30 minutes, written `30m`: what is meant where none is named.
-    #[default]
-    Minutes30,
-    /// 45 minutes, written `45m`.
-    Minutes45,
-    /// 60 minutes, written `1h`.
-    Hour1,
-    /// 120 minutes, written `2h`.
-    Hours2,
+/// How long a slot of an availability answer lasts, or the step from one to the next: whole minutes
+/// from 5 to 480, the lengths that booking pages have too.
+///
+/// ```
+/// use kalends_availability::SlotLength;
+/// use kalends_kernel::Elapsed;
+///
+/// let length: SlotLength = "90m".parse()?;
+/// assert_eq!(length.elapsed(), Elapsed::minutes(90));
+/// assert_eq!("120m".parse::<SlotLength>()?.to_string(), "2h");
+/// assert!("90".parse::<SlotLength>().is_err());
+/// # Ok::<(), kalends_availability::ParseSlotLengthError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SlotLength {
+    minutes: u16,
 }
 
 impl SlotLength {
-    /// Every length, the shortest first.
-    pub const ALL: [Self; 5] = [Self::Minutes15, Self::Minutes30, Self::Minutes45, Self::Hour1, Self::Hours2];
+    /// 5 minutes.
+    pub const MIN: Self = Self { minutes: 5 };
+    /// 480 minutes, which are 8 hours.
+    pub const MAX: Self = Self { minutes: 480 };
+    /// 30 minutes: what is meant where none is named.
+    pub const DEFAULT: Self = Self { minutes: 30 };
 
-    /// The written form.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Minutes15 => "15m",
-            Self::Minutes30 => "30m",
-            Self::Minutes45 => "45m",
-            Self::Hour1 => "1h",
-            Self::Hours2 => "2h",
-        }
+    /// So many minutes; `None` below 5 and above 480.
+    pub const fn from_minutes(minutes: u16) -> Option<Self> {
+        if minutes < Self::MIN.minutes || minutes > Self::MAX.minutes { None } else { Some(Self { minutes }) }
+    }
+
+    /// The length in minutes.
+    pub const fn as_minutes(self) -> u16 {
+        self.minutes
     }
 
     /// The time that it takes.
     pub const fn elapsed(self) -> Elapsed {
-        match self {
-            Self::Minutes15 => Elapsed::minutes(15),
-            Self::Minutes30 => Elapsed::minutes(30),
-            Self::Minutes45 => Elapsed::minutes(45),
-            Self::Hour1 => Elapsed::hours(1),
-            Self::Hours2 => Elapsed::hours(2),
-        }
+        // `From` is not const yet.
+        Elapsed::minutes(self.minutes as i64)
+    }
+}
+
+impl Default for SlotLength {
+    /// [`SlotLength::DEFAULT`].
+    fn default() -> Self {
+        Self::DEFAULT
     }
 }
 
 impl fmt::Display for SlotLength {
+    /// Whole hours as `1h` to `8h`, all else as `5m` to `479m`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        match (self.minutes / 60, self.minutes % 60) {
+            (hours, 0) => write!(f, "{hours}h"),
+            _ => write!(f, "{}m", self.minutes),
+        }
     }
 }
 
 /// A text that is no [`SlotLength`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("must be one of {}, got {text:?}", SlotLength::ALL.map(SlotLength::as_str).join(", "))]
+#[error("must be 5m to 480m or 1h to 8h, got {text:?}")]
 pub struct ParseSlotLengthError {
     /// Its first characters.
     pub text: String,
 }
 
+impl ParseSlotLengthError {
+    /// The same as an error of the parameter `param`, such as `slot_step`.
+    pub fn of(&self, param: &str) -> FieldError {
+        FieldError::new(param, self.to_string())
+    }
+}
+
 impl FromStr for SlotLength {
     type Err = ParseSlotLengthError;
 
-    /// Reads exactly what [`SlotLength::as_str`] writes.
+    /// Reads minutes, `5m` to `480m`, or hours, `1h` to `8h`: digits without sign or leading zero, and
+    /// the unit in lower case.
     fn from_str(text: &str) -> Result<Self, ParseSlotLengthError> {
-        let written = Self::ALL.into_iter().find(|length| length.as_str() == text);
-        written.ok_or_else(|| ParseSlotLengthError { text: text.chars().take(40).collect() })
+        read_minutes(text)
+            .and_then(Self::from_minutes)
+            .ok_or_else(|| ParseSlotLengthError { text: text.chars().take(40).collect() })
     }
+}
+
+fn read_minutes(text: &str) -> Option<u16> {
+    let (digits, minutes) = match text.strip_suffix('h') {
+        Some(hours) => (hours, 60),
+        None => (text.strip_suffix('m')?, 1),
+    };
+    let canonical = !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());
+    canonical.then_some(digits)?.parse::<u16>().ok()?.checked_mul(minutes)
 }
 
 impl From<ParseSlotLengthError> for FieldError {
     /// As an error of the parameter `slot_duration`.
     fn from(error: ParseSlotLengthError) -> Self {
-        Self::new("slot_duration", error.to_string())
+        error.of("slot_duration")
     }
 }
 
@@ -157,6 +186,7 @@ pub fn count_free_slots(window: Span, busy: &BusySet, length: Elapsed, step: Ela
 pub struct SlotQuery {
     window: Span,
     length: SlotLength,
+    step: SlotLength,
 }
 
 /// Why a [`SlotQuery`] is refused.
@@ -180,13 +210,32 @@ impl From<SlotQueryError> for FieldError {
 }
 
 impl SlotQuery {
-    /// The question for slots of `length` in `window`.
+    /// The question for slots of `length` in `window`, one after the other: the step is the length,
+    /// unless [`stepping`](Self::stepping) says otherwise.
     ///
     /// # Errors
     /// [`SlotQueryError::Range`] where the window is longer than [`MAX_RANGE`].
     pub fn new(window: Span, length: SlotLength) -> Result<Self, SlotQueryError> {
         let lasts = window.length();
-        if lasts > MAX_RANGE { Err(SlotQueryError::Range { lasts }) } else { Ok(Self { window, length }) }
+        if lasts > MAX_RANGE { Err(SlotQueryError::Range { lasts }) } else { Ok(Self { window, length, step: length }) }
+    }
+
+    /// The same question with slots that start every `step`. A shorter step than the length offers
+    /// slots that overlap each other, a longer one leaves pauses between them.
+    ///
+    /// ```
+    /// use kalends_availability::{BusySet, SlotQuery};
+    /// use kalends_kernel::{Elapsed, Instant, Span};
+    ///
+    /// let window = Span::new(Instant::EARLIEST, Instant::EARLIEST + Elapsed::hours(2))?;
+    /// let query = SlotQuery::new(window, "1h".parse()?)?;
+    /// assert_eq!(query.count(&BusySet::EMPTY)?, 2);
+    /// assert_eq!(query.stepping("15m".parse()?).count(&BusySet::EMPTY)?, 5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub const fn stepping(self, step: SlotLength) -> Self {
+        Self { step, ..self }
     }
 
     /// The range in which slots are wanted.
@@ -194,14 +243,19 @@ impl SlotQuery {
         self.window
     }
 
-    /// How long a slot lasts, and the step from one to the next.
+    /// How long a slot lasts.
     pub const fn length(self) -> SlotLength {
         self.length
     }
 
+    /// The time from the start of one slot to the start of the next.
+    pub const fn step(self) -> SlotLength {
+        self.step
+    }
+
     /// The slots that `busy` leaves free, in order; see [`free_slots`].
     pub fn slots(self, busy: &BusySet) -> impl Iterator<Item = Span> {
-        free_slots(self.window, busy, self.length.elapsed(), self.length.elapsed())
+        free_slots(self.window, busy, self.length.elapsed(), self.step.elapsed())
     }
 
     /// How many slots there are; see [`count_free_slots`].
@@ -209,7 +263,7 @@ impl SlotQuery {
     /// # Errors
     /// [`TooManySlots`] where the answer would be too long to give.
     pub fn count(self, busy: &BusySet) -> Result<usize, TooManySlots> {
-        count_free_slots(self.window, busy, self.length.elapsed(), self.length.elapsed())
+        count_free_slots(self.window, busy, self.length.elapsed(), self.step.elapsed())
     }
 }
 
@@ -272,6 +326,10 @@ mod tests {
     use super::*;
     use crate::strategies::{at, busy_set, minutes, span};
 
+    fn length(minutes: u16) -> SlotLength {
+        SlotLength::from_minutes(minutes).unwrap()
+    }
+
     fn starts(window: Span, busy: &[(i64, i64)], length: i64, step: i64) -> Vec<Instant> {
         let busy: BusySet = busy.iter().map(|(start, end)| minutes(*start, *end)).collect();
         let (length, step) = (Elapsed::minutes(length), Elapsed::minutes(step));
@@ -319,7 +377,7 @@ mod tests {
         let instant = |text: &str| text.parse::<Instant>().unwrap();
         let window = Span::new(instant("2099-12-31T22:00:00Z"), Instant::HORIZON).unwrap();
         let busy = Span::new(instant("2099-12-31T22:30:00Z"), instant("2099-12-31T23:15:00Z")).unwrap();
-        let slots: Vec<String> = SlotQuery::new(window, SlotLength::Minutes30)
+        let slots: Vec<String> = SlotQuery::new(window, SlotLength::DEFAULT)
             .unwrap()
             .slots(&busy.into())
             .map(|slot| format!("{} {}", slot.start(), slot.end()))
@@ -351,9 +409,29 @@ mod tests {
     #[test]
     fn the_longest_query_stays_below_the_limit() {
         let year = Span::new(at(0), at(0) + MAX_RANGE).unwrap();
-        let query = SlotQuery::new(year, SlotLength::Minutes15).unwrap();
+        let query = SlotQuery::new(year, length(15)).unwrap();
         assert_eq!(query.count(&BusySet::EMPTY), Ok(35_136));
-        assert_eq!((query.window(), query.length()), (year, SlotLength::Minutes15));
+        assert_eq!((query.window(), query.length(), query.step()), (year, length(15), length(15)));
+    }
+
+    #[test]
+    fn a_short_step_meets_the_limit_too() {
+        let year = Span::new(at(0), at(0) + MAX_RANGE).unwrap();
+        let query = SlotQuery::new(year, SlotLength::MAX).unwrap();
+        assert_eq!(query.count(&BusySet::EMPTY), Ok(1_098));
+        // 8 hours less than 366 days, every 5 minutes, and the one at the very end.
+        let refused = query.stepping(SlotLength::MIN).count(&BusySet::EMPTY);
+        assert_eq!(refused, Err(TooManySlots { count: (366 * 24 - 8) * 12 + 1 }));
+    }
+
+    #[rstest]
+    #[case::one_after_the_other(60, &[0, 60])]
+    #[case::every_quarter(15, &[0, 15, 30, 45, 60, 135])]
+    #[case::with_pauses(100, &[0])]
+    fn hours_by_step(#[case] step: u16, #[case] offered: &[i64]) {
+        let query = SlotQuery::new(minutes(0, 200), length(60)).unwrap().stepping(length(step));
+        let starts: Vec<Instant> = query.slots(&minutes(120, 125).into()).map(Span::start).collect();
+        assert_eq!(starts, offered.iter().copied().map(at).collect::<Vec<_>>());
     }
 
     #[rstest]
@@ -367,33 +445,68 @@ mod tests {
     }
 
     #[rstest]
-    #[case("15m", 15)]
-    #[case("30m", 30)]
-    #[case("45m", 45)]
-    #[case("1h", 60)]
-    #[case("2h", 120)]
-    fn reads_and_writes_lengths(#[case] text: &str, #[case] minutes: i64) {
+    #[case("5m", 5, "5m")]
+    #[case("7m", 7, "7m")]
+    #[case("15m", 15, "15m")]
+    #[case("30m", 30, "30m")]
+    #[case("60m", 60, "1h")]
+    #[case("1h", 60, "1h")]
+    #[case("90m", 90, "90m")]
+    #[case("2h", 120, "2h")]
+    #[case("479m", 479, "479m")]
+    #[case("480m", 480, "8h")]
+    #[case("8h", 480, "8h")]
+    fn reads_and_writes_lengths(#[case] text: &str, #[case] minutes: u16, #[case] written: &str) {
         let length: SlotLength = text.parse().unwrap();
-        assert_eq!((length.elapsed(), length.to_string()), (Elapsed::minutes(minutes), text.to_owned()));
+        assert_eq!((length.as_minutes(), length.to_string()), (minutes, written.to_owned()));
+        assert_eq!(length.elapsed(), Elapsed::minutes(i64::from(minutes)));
     }
 
     #[rstest]
-    #[case("")]
-    #[case("60m")]
-    #[case("30M")]
-    #[case(" 30m")]
-    #[case("30")]
+    #[case::empty("")]
+    #[case::too_short("4m")]
+    #[case::too_long("481m")]
+    #[case::too_many_hours("9h")]
+    #[case::nothing("0h")]
+    #[case::no_number("m")]
+    #[case::upper_case("30M")]
+    #[case::a_space(" 30m")]
+    #[case::no_unit("30")]
+    #[case::another_unit("600s")]
+    #[case::a_fraction("1.5h")]
+    #[case::both_units("1h30m")]
+    #[case::a_sign("+30m")]
+    #[case::negative("-30m")]
+    #[case::a_leading_zero("05m")]
+    #[case::minutes_that_overflow("65566m")]
+    #[case::hours_that_overflow("1093h")]
+    #[case::other_digits("\u{663}\u{660}m")]
     fn refuses_other_lengths(#[case] text: &str) {
-        let error = FieldError::from(text.parse::<SlotLength>().unwrap_err());
-        assert_eq!(error.to_string(), format!("slot_duration: must be one of 15m, 30m, 45m, 1h, 2h, got {text:?}"));
+        let error = text.parse::<SlotLength>().unwrap_err();
+        let message = format!("must be 5m to 480m or 1h to 8h, got {text:?}");
+        assert_eq!(error.of("slot_step"), FieldError::new("slot_step", message.clone()));
+        assert_eq!(FieldError::from(error), FieldError::new("slot_duration", message));
+    }
+
+    #[test]
+    fn a_long_text_is_cut_in_the_error() {
+        let error = "9".repeat(1_000).parse::<SlotLength>().unwrap_err();
+        assert_eq!(error.text.len(), 40);
     }
 
     #[test]
     fn the_default_is_half_an_hour() {
-        assert_eq!(SlotLength::default().as_str(), "30m");
+        assert_eq!(SlotLength::default().to_string(), "30m");
     }
 
     proptest! {
+        #[test]
+        fn every_length_is_read_back(minutes in 5..=480u16) {
+            let length = length(minutes);
+            prop_assert_eq!(length.to_string().parse(), Ok(length));
+            prop_assert_eq!(format!("{minutes}m").parse(), Ok(length));
+        }
+
         #[test]
         fn slots_agree_with_trying_each_start(busy in busy_set(), window in span(), length in 1..90i64, step in 1..40i64) {
             let (length, step) = (Elapsed::minutes(length), Elapsed::minutes(step));
@@ -413,8 +526,8 @@ mod tests {
 
         #[test]
         fn an_offered_slot_meets_nothing_busy_and_any_other_does(busy in busy_set(), window in span()) {
-            for length in SlotLength::ALL {
-                let query = SlotQuery::new(window, length).unwrap();
+            for (minutes, step) in [(5, 5), (15, 15), (30, 10), (45, 60), (120, 5)] {
+                let query = SlotQuery::new(window, length(minutes)).unwrap().stepping(length(step));
                 let offered: Vec<Span> = query.slots(&busy).collect();
                 for slot in query.slots(&BusySet::EMPTY) {
                     prop_assert_eq!(busy.overlaps(slot), !offered.contains(&slot));
@@ -425,7 +538,7 @@ mod tests {
 
         #[test]
         fn what_lies_outside_the_window_changes_nothing(busy in busy_set(), window in span()) {
-            let query = SlotQuery::new(window, SlotLength::Minutes15).unwrap();
+            let query = SlotQuery::new(window, length(15)).unwrap();
             prop_assert!(query.slots(&busy).eq(query.slots(&busy.clip(window))));
         }
     }

@@ -1,10 +1,10 @@
 //! What the tests of this crate draw from: short spans on a grid of minutes, dense enough that they
-//! overlap, nest and touch.
+//! overlap, nest and touch; and rules around the moments at which clocks are changed.
 
-use kalends_kernel::{Elapsed, Instant, Span};
+use kalends_kernel::{CivilDate, Elapsed, Instant, Span};
 use proptest::prelude::*;
 
-use crate::BusySet;
+use crate::{BusySet, Hours, Rules, Week, WrittenHours, WrittenOverride, WrittenRules};
 
 /// Drawn spans lie in the first so many minutes of the grid.
 pub(crate) const MINUTES: i64 = 240;
@@ -42,4 +42,80 @@ pub(crate) fn busy_set() -> impl Strategy<Value = BusySet> {
 /// For each minute of the grid whether it is busy, looked up without the algebra.
 pub(crate) fn busy_minutes(busy: &BusySet) -> Vec<bool> {
     (0..MINUTES).map(|minute| busy.spans().iter().any(|span| span.contains(at(minute)))).collect()
+}
+
+/// Zones, each with an instant at which something happens to its clocks, if anything ever does.
+const MOMENTS: [(&str, &str); 12] = [
+    ("UTC", "2026-03-01T00:00:00Z"),
+    ("Asia/Kathmandu", "2026-05-01T18:15:00Z"),
+    ("Europe/Berlin", "2026-03-29T01:00:00Z"),
+    ("Europe/Berlin", "2026-10-25T01:00:00Z"),
+    ("America/New_York", "2026-11-01T06:00:00Z"),
+    ("Australia/Lord_Howe", "2026-10-03T15:30:00Z"),
+    ("Australia/Lord_Howe", "2026-04-04T15:00:00Z"),
+    ("America/Santiago", "2026-09-06T04:00:00Z"),
+    ("America/Havana", "2026-11-01T05:00:00Z"),
+    ("America/St_Johns", "2010-11-07T02:31:00Z"),
+    ("Antarctica/Troll", "2026-10-25T01:00:00Z"),
+    ("Pacific/Apia", "2011-12-30T10:00:00Z"),
+];
+
+pub(crate) fn hours() -> impl Strategy<Value = Hours> {
+    let any = (0..1_440u16, 1..=1_440u16).prop_map(|(a, b)| Hours::new(a.min(b - 1), b.max(a + 1)).unwrap());
+    prop_oneof![1 => Just(Hours::ALL_DAY), 1 => Just(Hours::new(540, 1_020).unwrap()), 3 => any]
+}
+
+fn week() -> impl Strategy<Value = Week<WrittenHours>> {
+    prop::collection::vec(prop::option::of(hours()), 7).prop_map(|days| {
+        let mut days = days.into_iter().map(|hours| hours.map(WrittenHours::from));
+        let mut next = || days.next().unwrap();
+        Week { mon: next(), tue: next(), wed: next(), thu: next(), fri: next(), sat: next(), sun: next() }
+    })
+}
+
+/// Valid rules of a zone, with overrides around a date.
+fn written_rules(zone: &'static str, about: CivilDate) -> impl Strategy<Value = WrittenRules> {
+    let overrides = prop::collection::btree_map(-4..4i64, prop::option::of(hours()), 0..5).prop_map(move |given| {
+        let one = |(days, hours): (i64, Option<Hours>)| WrittenOverride {
+            date: about.plus_days(days).to_string(),
+            working_hours: hours.map(WrittenHours::from),
+        };
+        given.into_iter().map(one).collect::<Vec<_>>()
+    });
+    let buffers = prop_oneof![Just((0, 0)), (0..=120i64, 0..=120i64)];
+    (buffers, prop::option::weighted(0.7, week()), overrides.prop_shuffle()).prop_map(
+        move |((before, after), working_hours, overrides)| WrittenRules {
+            buffer_before_minutes: before,
+            buffer_after_minutes: after,
+            working_hours,
+            timezone: zone.to_owned(),
+            overrides,
+        },
+    )
+}
+
+/// Rules, and an instant at which the clocks of their zone may do something unusual.
+pub(crate) fn rules_and_moment() -> impl Strategy<Value = (WrittenRules, Instant)> {
+    prop::sample::select(MOMENTS.to_vec()).prop_flat_map(|(zone, moment)| {
+        let moment: Instant = moment.parse().unwrap();
+        (written_rules(zone, moment.utc_date()), Just(moment))
+    })
+}
+
+/// Spans of up to two days that begin within three days of a moment, in minutes.
+pub(crate) fn near(moment: Instant) -> impl Strategy<Value = Span> {
+    (-4_320..4_320i64, 1..=2_880i64).prop_map(move |(start, length)| {
+        let start = moment + Elapsed::minutes(start);
+        Span::new(start, start + Elapsed::minutes(length)).unwrap()
+    })
+}
+
+/// Rules, a window near an unusual moment, and what blocks around it.
+pub(crate) fn rules_window_blocks() -> impl Strategy<Value = (Rules, Span, Vec<Span>)> {
+    rules_and_moment().prop_flat_map(|(written, moment)| {
+        let short = (near(moment), 1..=180i64);
+        let short =
+            short.prop_map(|(span, length)| Span::new(span.start(), span.start() + Elapsed::minutes(length)).unwrap());
+        (Just(Rules::try_from(&written).unwrap()), near(moment), prop::collection::vec(short, 0..8))
+    })
 }

@@ -2,10 +2,10 @@
 
 use std::{fmt, str::FromStr};
 
-use chrono::{DateTime, Datelike, MappedLocalTime, NaiveDate, NaiveDateTime, NaiveTime, TimeZone, Timelike};
+use chrono::{DateTime, Datelike, MappedLocalTime, NaiveDate, NaiveDateTime, NaiveTime, Offset, TimeZone, Timelike};
 use chrono_tz::Tz;
 
-use crate::Instant;
+use crate::{Elapsed, Instant};
 
 /// A date of the Gregorian calendar, in no particular zone.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -113,6 +113,11 @@ impl CivilTime {
         NaiveTime::from_hms_opt(hour, minute, second).map(Self::from_naive)
     }
 
+    /// The time of day so many microseconds after midnight, where the day has it.
+    pub fn from_micros(micros: i64) -> Option<Self> {
+        (0..86_400_000_000).contains(&micros).then_some(Self(micros))
+    }
+
     /// Microseconds since midnight.
     pub const fn as_micros(self) -> i64 {
         self.0
@@ -162,6 +167,16 @@ impl Zone {
     /// The IANA name.
     pub fn name(self) -> &'static str {
         self.0.name()
+    }
+
+    /// No zone changes its offset twice within this time in the years 1970 to 2099: where the offset is the
+    /// same at two instants no further apart, it was the same all the time between.
+    pub const BETWEEN_CHANGES: Elapsed = Elapsed::days(6);
+
+    /// How far a wall clock in this zone is ahead of UTC at `instant`; behind where negative.
+    pub fn offset_at(self, instant: Instant) -> Elapsed {
+        let utc = DateTime::from_timestamp_micros(instant.as_micros()).unwrap_or_default().naive_utc();
+        Elapsed::seconds(self.0.offset_from_utc_datetime(&utc).fix().local_minus_utc().into())
     }
 
     /// What a wall clock in this zone shows at `instant`.
@@ -241,6 +256,38 @@ mod tests {
             time: CivilTime::new(time.0, time.1, 0).unwrap(),
         };
         assert_eq!(zone.to_instant(civil).unwrap().to_string(), expected);
+    }
+
+    #[test]
+    fn a_time_of_day_lies_in_the_day() {
+        assert_eq!(CivilTime::from_micros(0), Some(CivilTime::MIDNIGHT));
+        assert_eq!(CivilTime::from_micros(86_399_000_000), CivilTime::new(23, 59, 59));
+        assert_eq!(CivilTime::from_micros(86_400_000_000), None);
+        assert_eq!(CivilTime::from_micros(-1), None);
+    }
+
+    /// Looks at every zone once a day, and then exactly when it changed.
+    #[test]
+    fn no_zone_changes_twice_within_the_quiet_time() {
+        for zone in chrono_tz::TZ_VARIANTS.map(Zone) {
+            let at_day = |day: i64| Instant::EARLIEST + Elapsed::days(day);
+            let mut before = Instant::EARLIEST - Zone::BETWEEN_CHANGES;
+            let mut offset = zone.offset_at(at_day(0));
+            for day in 1..=47_482 {
+                let next = zone.offset_at(at_day(day));
+                if next != offset {
+                    let (mut low, mut high) = (at_day(day - 1).as_unix_seconds(), at_day(day).as_unix_seconds());
+                    while high - low > 1 {
+                        let middle = low.midpoint(high);
+                        let changed = zone.offset_at(Instant::EARLIEST + Elapsed::seconds(middle)) != offset;
+                        if changed { high = middle } else { low = middle }
+                    }
+                    let change = Instant::EARLIEST + Elapsed::seconds(high);
+                    assert!(change - before > Zone::BETWEEN_CHANGES, "{zone} at {before} and {change}");
+                    (before, offset) = (change, next);
+                }
+            }
+        }
     }
 
     #[rstest]

@@ -1,13 +1,14 @@
 //! The pool of connections and the migrations.
 
 use std::str::FromStr as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 use kalends_kernel::StoreError;
 use kalends_lender::Lender;
 use sqlx::migrate::{Migrate as _, MigrateError, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{ConnectOptions as _, Connection as _, Executor as _, Postgres};
+use sqlx::{ConnectOptions as _, Connection as _, Postgres};
 
 use crate::PostgresKeyTable;
 use crate::error::{NO_SUCH_TABLE, code, migrate_error, store_error};
@@ -25,7 +26,7 @@ const STATEMENTS: usize = 256;
 #[derive(Debug, Clone)]
 pub struct Database {
     connections: Lender<Postgres>,
-    options: PgConnectOptions,
+    options: Arc<PgConnectOptions>,
 }
 
 impl Database {
@@ -44,9 +45,10 @@ impl Database {
         let pool = PgPoolOptions::new()
             .max_connections(pool_size)
             .acquire_timeout(ACQUIRE_TIMEOUT)
-            .connect_with(options.clone())
+            .connect_with(options)
             .await
             .map_err(store_error)?;
+        let options = pool.connect_options();
         Ok(Self { connections: Lender::new(pool), options })
     }
 

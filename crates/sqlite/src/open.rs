@@ -40,7 +40,7 @@ const LOG_PAGES: &str = "4000";
 const LOG_BYTES: &str = "67108864";
 /// The page cache of the writer and of a reader, in KiB (negative, as the pragma wants it).
 const WRITER_CACHE: &str = "-4096";
-const READER_CACHE: &str = "-2048";
+const READER_CACHE: &str = "-8192";
 
 /// How a database is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

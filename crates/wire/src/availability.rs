@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::event::instant;
 
 /// Half-hour slots unless told otherwise.
-const DEFAULT_LENGTH: SlotLength = SlotLength::Minutes30;
+const DEFAULT_LENGTH: SlotLength = SlotLength::DEFAULT;
 /// The most agents or calendars that a query may name before the plan's own limit is looked at.
 const NAMED_MAX: usize = 1_000;
 
@@ -377,7 +377,7 @@ mod tests {
 
     #[test]
     fn every_parameter_at_fault_is_named() {
-        let errors = slot_query("today", "2026", Some("7m")).unwrap_err();
+        let errors = slot_query("today", "2026", Some("7")).unwrap_err();
         assert_eq!(
             errors.iter().map(|error| error.param.as_str()).collect::<Vec<_>>(),
             ["start", "end", "slot_duration"]

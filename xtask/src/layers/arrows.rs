@@ -1,7 +1,7 @@
 //! Who may depend on whom.
 
 use super::model::Model;
-use super::{EGRESS, IMPURE, Layer, RESERVED, Violation, is_pure, place};
+use super::{IMPURE, Layer, RESERVED, SHARED, Violation, is_pure, place};
 use crate::workspace::{Dependency, Kind};
 
 /// What the names of our packages begin with.
@@ -46,7 +46,7 @@ fn inside(from: &str, to: &str, kind: Kind) -> Option<String> {
         (_, Layer::Tool) => Some(format!("{to} may only be a dev-dependency")),
         (Layer::Tool, Layer::Server | Layer::Adapter) => Some(format!("a tool must not depend on `{to}`")),
         (Layer::Tool, _) => None,
-        (Layer::Adapter, Layer::Adapter) if to == EGRESS => None,
+        (Layer::Adapter, Layer::Adapter) if SHARED.contains(&to) => None,
         (Layer::Adapter, Layer::Adapter) => Some(format!("an adapter must not depend on the adapter `{to}`")),
         _ => (to_row <= from_row).then(|| format!("the arrow to `{to}` points up")),
     }
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn adapters_stay_apart_but_for_egress() {
+    fn adapters_stay_apart_but_for_the_shared_ones() {
         kept("ical-fetch", "kalends-egress", Kind::Normal);
         broken("web", "kalends-http", Kind::Normal, "adapter `http`");
         broken("egress", "kalends-mail", Kind::Normal, "adapter `mail`");

@@ -3,7 +3,7 @@
 use super::model::{File, Model};
 use super::rust::{Facts, facts};
 use super::statement::is_statement;
-use super::{READS_ENVIRONMENT, STORES, Violation};
+use super::{DRIVERS, READS_ENVIRONMENT, STORES, Violation};
 
 const READERS: &[&str] = &["var", "vars", "var_os", "vars_os"];
 
@@ -20,9 +20,11 @@ fn check_file(file: &File) -> Vec<Violation> {
         let reads = paths.iter().filter(|(_, [head, tail])| head == "env" && READERS.contains(&tail.as_str()));
         violations.extend(reads.map(|(line, _)| at(*line, "only the server's configuration reads the environment")));
     }
-    if !STORES.contains(&name) {
+    if !DRIVERS.contains(&name) {
         let driver = paths.iter().filter(|(_, [head, _])| head == "sqlx");
         violations.extend(driver.map(|(line, _)| at(*line, "only the stores know sqlx")));
+    }
+    if !STORES.contains(&name) {
         let statements = strings.iter().filter(|(_, text)| is_statement(text));
         violations.extend(statements.map(|(line, _)| at(*line, "only the stores contain SQL")));
     }

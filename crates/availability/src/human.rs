@@ -1,0 +1,441 @@
+//! The busy times of humans, as connected calendars tell them, and what their age allows to say
+//! (rulings 5.3 and 9.3).
+
+use std::fmt;
+
+use kalends_kernel::{Elapsed, Instant, Revision, Span};
+
+use crate::BusySet;
+
+/// Data older than this is stale (ruling 9.3).
+pub const STALE_AFTER: Elapsed = Elapsed::hours(1);
+
+/// Data older than this is as good as none (ruling 9.3).
+pub const UNAVAILABLE_AFTER: Elapsed = Elapsed::hours(24);
+
+/// Which source it is, without telling what it is or whose: the bare value of an identifier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct HumanSource(pub u128);
+
+/// What one source of human busy times said when it was last read.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct HumanBusy {
+    /// Which source it is.
+    pub source: HumanSource,
+    /// Raised whenever `spans` or `covers` differ from what was read before.
+    pub revision: Revision,
+    /// When it was last read in full; `None` before the first time.
+    pub read_at: Option<Instant>,
+    /// The time that was asked for: outside of it, nothing is known.
+    pub covers: Span,
+    /// What was busy inside [`covers`](Self::covers); without meaning before the first reading.
+    pub spans: BusySet,
+}
+
+/// How much is known of the busy times that an answer rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AvailabilityState {
+    /// Everything, no older than [`STALE_AFTER`]. Also where no human calendar is connected.
+    Complete,
+    /// Everything, but some of it is older than [`STALE_AFTER`].
+    Stale,
+    /// Something of the range, but not all sources for all of it.
+    Partial,
+    /// Nothing: sources are connected, and none has usable data for any of the range.
+    Unavailable,
+}
+
+impl AvailabilityState {
+    /// The name as answers show it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Stale => "stale",
+            Self::Partial => "partial",
+            Self::Unavailable => "unavailable",
+        }
+    }
+}
+
+impl fmt::Display for AvailabilityState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What to know about an answer that does not rest on complete human busy times.
+///
+/// Shown as a sentence that counts connected human calendars, and names neither them nor accounts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Warning {
+    /// What is the matter.
+    pub about: WarningKind,
+    /// With how many connected calendars; at least one.
+    pub calendars: usize,
+    /// Whether the time in question is offered nevertheless, because it was asked for.
+    pub allowed: bool,
+}
+
+/// What can be the matter with human busy times, in the order in which warnings are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum WarningKind {
+    /// They have never been read.
+    Unread,
+    /// They are older than [`UNAVAILABLE_AFTER`].
+    Unavailable,
+    /// They are older than [`STALE_AFTER`].
+    Stale,
+    /// They are usable, but not known for all of the range.
+    Uncovered,
+}
+
+impl WarningKind {
+    const ALL: [Self; 4] = [Self::Unread, Self::Unavailable, Self::Stale, Self::Uncovered];
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (many, s) = if self.calendars == 1 { ("has", "") } else { ("have", "s") };
+        write!(f, "{} connected human calendar{s} ", self.calendars)?;
+        match self.about {
+            WarningKind::Unread => write!(f, "{many} not been read yet")?,
+            WarningKind::Unavailable => write!(f, "{many} not been read for more than 24 hours")?,
+            WarningKind::Stale => write!(f, "{many} not been read for more than 1 hour")?,
+            WarningKind::Uncovered => write!(f, "{many} not been read for all of the range")?,
+        }
+        f.write_str(match (self.about, self.allowed) {
+            (_, false) => ": that time is not offered, unless allow_stale=true",
+            (WarningKind::Stale, true) => ": what was busy then is taken as busy now",
+            (_, true) => ": that time is offered as if they were free",
+        })
+    }
+}
+
+/// What the human busy times of a range come to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HumanTime {
+    /// What is not offered, within the range: busy, or not known well enough.
+    pub blocked: BusySet,
+    /// How much is known.
+    pub state: AvailabilityState,
+    /// Why it is not everything, at most one of a kind.
+    pub warnings: Vec<Warning>,
+    /// From this instant on the answer is another one although nothing was read: something has aged.
+    /// `None` where nothing ages any more.
+    pub valid_until: Option<Instant>,
+}
+
+impl HumanTime {
+    /// Folds what all sources say of `window` as of `now`.
+    ///
+    /// Of each source, by its age, where exactly [`STALE_AFTER`] is not stale yet and exactly
+    /// [`UNAVAILABLE_AFTER`] is still stale:
+    ///
+    /// | | without `allow_stale` | with `allow_stale` |
+    /// |---|---|---|
+    /// | fresh | its spans block | its spans block |
+    /// | stale | the whole window blocks | its spans block |
+    /// | never read, or too old | the whole window blocks | nothing blocks |
+    /// | the time outside `covers` | blocks | does not block |
+    ///
+    /// Data that is too old is not used in any case: it counts like data that never was. A source read
+    /// in the future, by another clock, is fresh. Without sources everything is known.
+    #[must_use]
+    pub fn of(sources: &[HumanBusy], window: Span, now: Instant, allow_stale: bool) -> Self {
+        let looks: Vec<Look> = sources.iter().map(|source| Look::at(source, window, now)).collect();
+        let blocked: Vec<BusySet> =
+            sources.iter().zip(&looks).map(|(source, look)| look.blocks(source, window, allow_stale)).collect();
+        Self {
+            blocked: BusySet::union_all(&blocked),
+            state: state(&looks),
+            warnings: warnings(&looks, allow_stale),
+            valid_until: sources.iter().zip(&looks).filter_map(|(source, look)| look.ages_at(source)).min(),
+        }
+    }
+}
+
+/// What one source is good for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Look {
+    Unread,
+    Unavailable,
+    Usable { stale: bool, covered: Covered },
+}
+
+/// How much of a window is known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Covered {
+    All,
+    Some,
+    Nothing,
+}
+
+impl Look {
+    fn at(source: &HumanBusy, window: Span, now: Instant) -> Self {
+        let Some(read_at) = source.read_at else { return Self::Unread };
+        let age = now - read_at;
+        if age > UNAVAILABLE_AFTER {
+            return Self::Unavailable;
+        }
+        let covered = match source.covers.clip(window) {
+            Some(known) if known == window => Covered::All,
+            Some(_) => Covered::Some,
+            None => Covered::Nothing,
+        };
+        Self::Usable { stale: age > STALE_AFTER, covered }
+    }
+
+    /// What the source makes of the window.
+    fn blocks(self, source: &HumanBusy, window: Span, allow_stale: bool) -> BusySet {
+        match self {
+            Self::Usable { stale, .. } if allow_stale || !stale => {
+                let known = source.covers.clip(window);
+                let busy = known.map_or(BusySet::EMPTY, |known| source.spans.clip(known));
+                if allow_stale { busy } else { busy.union(&BusySet::from(source.covers).free_in(window)) }
+            }
+            _ if allow_stale => BusySet::EMPTY,
+            _ => window.into(),
+        }
+    }
+
+    fn is(self, kind: WarningKind) -> bool {
+        match (kind, self) {
+            (WarningKind::Unread, Self::Unread) | (WarningKind::Unavailable, Self::Unavailable) => true,
+            (WarningKind::Stale, Self::Usable { stale, .. }) => stale,
+            (WarningKind::Uncovered, Self::Usable { covered, .. }) => covered != Covered::All,
+            _ => false,
+        }
+    }
+
+    /// When the source becomes stale, or unavailable where it is stale already.
+    fn ages_at(self, source: &HumanBusy) -> Option<Instant> {
+        /// A limit is passed one microsecond after it is reached.
+        const TICK: Elapsed = Elapsed::micros(1);
+        let Self::Usable { stale, .. } = self else { return None };
+        source.read_at.map(|read_at| read_at + if stale { UNAVAILABLE_AFTER } else { STALE_AFTER } + TICK)
+    }
+}
+
+fn state(looks: &[Look]) -> AvailabilityState {
+    let says_something = |look: &Look| matches!(look, Look::Usable { covered: Covered::All | Covered::Some, .. });
+    let says_all = |look: &Look| matches!(look, Look::Usable { covered: Covered::All, .. });
+    if !looks.is_empty() && !looks.iter().any(says_something) {
+        AvailabilityState::Unavailable
+    } else if !looks.iter().all(says_all) {
+        AvailabilityState::Partial
+    } else if looks.iter().any(|look| look.is(WarningKind::Stale)) {
+        AvailabilityState::Stale
+    } else {
+        AvailabilityState::Complete
+    }
+}
+
+fn warnings(looks: &[Look], allowed: bool) -> Vec<Warning> {
+    let count = |kind| looks.iter().filter(|look| look.is(kind)).count();
+    let warning = |about| Warning { about, calendars: count(about), allowed };
+    WarningKind::ALL.into_iter().map(warning).filter(|warning| warning.calendars > 0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::strategies::{MINUTES, at, busy_set, minutes, span};
+
+    const NOW: Instant = Instant::from_micros(1_772_323_200_000_000 + 100 * 3_600_000_000);
+
+    /// Read `age` before now, covering the minutes `covers`, busy from 20 to 30.
+    fn source(age: Option<Elapsed>, covers: (i64, i64)) -> HumanBusy {
+        HumanBusy {
+            source: HumanSource(7),
+            revision: Revision(1),
+            read_at: age.map(|age| NOW - age),
+            covers: minutes(covers.0, covers.1),
+            spans: minutes(20, 30).into(),
+        }
+    }
+
+    fn kinds(time: &HumanTime) -> Vec<(WarningKind, usize)> {
+        time.warnings.iter().map(|warning| (warning.about, warning.calendars)).collect()
+    }
+
+    const MINUTE: Elapsed = Elapsed::minutes(1);
+    const TICK: Elapsed = Elapsed::micros(1);
+    const HOUR_AND: Elapsed = Elapsed::micros(3_600_000_001);
+    const DAY_AND: Elapsed = Elapsed::micros(86_400_000_001);
+    use AvailabilityState::{Complete, Partial, Stale, Unavailable};
+    use WarningKind as Kind;
+
+    /// One source, the window being the minutes 0 to 60: what is blocked without and with `allow_stale`.
+    #[rstest]
+    #[case::fresh(Some(MINUTE), (0, 60), Complete, &[], &[(20, 30)], &[(20, 30)])]
+    #[case::read_in_the_future(Some(Elapsed::minutes(-1)), (0, 60), Complete, &[], &[(20, 30)], &[(20, 30)])]
+    #[case::exactly_an_hour(Some(STALE_AFTER), (0, 60), Complete, &[], &[(20, 30)], &[(20, 30)])]
+    #[case::over_an_hour(Some(HOUR_AND), (0, 60), Stale, &[Kind::Stale], &[(0, 60)], &[(20, 30)])]
+    #[case::exactly_a_day(Some(UNAVAILABLE_AFTER), (0, 60), Stale, &[Kind::Stale], &[(0, 60)], &[(20, 30)])]
+    #[case::over_a_day(Some(DAY_AND), (0, 60), Unavailable, &[Kind::Unavailable], &[(0, 60)], &[])]
+    #[case::never(None, (0, 60), Unavailable, &[Kind::Unread], &[(0, 60)], &[])]
+    #[case::covers_more(Some(MINUTE), (-60, 120), Complete, &[], &[(20, 30)], &[(20, 30)])]
+    #[case::covers_a_part(Some(MINUTE), (10, 25), Partial, &[Kind::Uncovered], &[(0, 10), (20, 60)], &[(20, 25)])]
+    #[case::covers_nothing(Some(MINUTE), (60, 90), Unavailable, &[Kind::Uncovered], &[(0, 60)], &[])]
+    #[case::stale_and_a_part(Some(HOUR_AND), (0, 59), Partial, &[Kind::Stale, Kind::Uncovered], &[(0, 60)], &[(20, 30)])]
+    #[case::too_old_to_cover_a_part(Some(DAY_AND), (0, 59), Unavailable, &[Kind::Unavailable], &[(0, 60)], &[])]
+    fn one_source(
+        #[case] age: Option<Elapsed>,
+        #[case] covers: (i64, i64),
+        #[case] state: AvailabilityState,
+        #[case] warned: &[WarningKind],
+        #[case] strict: &[(i64, i64)],
+        #[case] lenient: &[(i64, i64)],
+    ) {
+        for (allow_stale, blocked) in [(false, strict), (true, lenient)] {
+            let time = HumanTime::of(&[source(age, covers)], minutes(0, 60), NOW, allow_stale);
+            let blocked: BusySet = blocked.iter().map(|(start, end)| minutes(*start, *end)).collect();
+            assert_eq!((time.state, &time.blocked), (state, &blocked));
+            assert_eq!(kinds(&time), warned.iter().map(|kind| (*kind, 1)).collect::<Vec<_>>());
+            assert!(time.warnings.iter().all(|warning| warning.allowed == allow_stale));
+        }
+    }
+
+    #[rstest]
+    #[case::none(&[], Complete, &[])]
+    #[case::all_fresh(&[Some(MINUTE), Some(MINUTE)], Complete, &[])]
+    #[case::one_stale(&[Some(MINUTE), Some(HOUR_AND)], Stale, &[(Kind::Stale, 1)])]
+    #[case::all_stale(&[Some(HOUR_AND), Some(HOUR_AND)], Stale, &[(Kind::Stale, 2)])]
+    #[case::one_missing(&[Some(MINUTE), None], Partial, &[(Kind::Unread, 1)])]
+    #[case::one_too_old(&[Some(MINUTE), Some(DAY_AND)], Partial, &[(Kind::Unavailable, 1)])]
+    #[case::one_stale_one_missing(&[Some(HOUR_AND), None], Partial, &[(Kind::Unread, 1), (Kind::Stale, 1)])]
+    #[case::none_usable(&[None, Some(DAY_AND), None], Unavailable, &[(Kind::Unread, 2), (Kind::Unavailable, 1)])]
+    fn several_sources(
+        #[case] ages: &[Option<Elapsed>],
+        #[case] state: AvailabilityState,
+        #[case] warned: &[(WarningKind, usize)],
+    ) {
+        let sources: Vec<HumanBusy> = ages.iter().map(|age| source(*age, (0, 60))).collect();
+        let time = HumanTime::of(&sources, minutes(0, 60), NOW, false);
+        assert_eq!((time.state, kinds(&time)), (state, warned.to_vec()));
+        assert_eq!(time.blocked.is_empty(), sources.is_empty());
+    }
+
+    #[test]
+    fn without_sources_nothing_ages_and_nothing_blocks() {
+        let time = HumanTime::of(&[], minutes(0, 60), NOW, false);
+        assert_eq!((time.blocked, time.valid_until), (BusySet::EMPTY, None));
+    }
+
+    #[rstest]
+    #[case::fresh(&[Some(MINUTE)], Some(NOW - MINUTE + STALE_AFTER + TICK))]
+    #[case::about_to_be_stale(&[Some(STALE_AFTER)], Some(NOW + TICK))]
+    #[case::stale(&[Some(HOUR_AND)], Some(NOW - HOUR_AND + UNAVAILABLE_AFTER + TICK))]
+    #[case::gone(&[Some(DAY_AND), None], None)]
+    #[case::the_next_of_two(&[Some(HOUR_AND), Some(MINUTE), None], Some(NOW - MINUTE + STALE_AFTER + TICK))]
+    fn valid_until(#[case] ages: &[Option<Elapsed>], #[case] until: Option<Instant>) {
+        let sources: Vec<HumanBusy> = ages.iter().map(|age| source(*age, (0, 60))).collect();
+        assert_eq!(HumanTime::of(&sources, minutes(0, 60), NOW, false).valid_until, until);
+    }
+
+    #[rstest]
+    #[case(
+        Kind::Unread,
+        1,
+        false,
+        "1 connected human calendar has not been read yet: that time is not offered, unless allow_stale=true"
+    )]
+    #[case(
+        Kind::Unavailable,
+        2,
+        true,
+        "2 connected human calendars have not been read for more than 24 hours: that time is offered as if they were free"
+    )]
+    #[case(
+        Kind::Stale,
+        2,
+        true,
+        "2 connected human calendars have not been read for more than 1 hour: what was busy then is taken as busy now"
+    )]
+    #[case(
+        Kind::Uncovered,
+        1,
+        true,
+        "1 connected human calendar has not been read for all of the range: that time is offered as if they were free"
+    )]
+    fn warnings_are_sentences(
+        #[case] about: Kind,
+        #[case] calendars: usize,
+        #[case] allowed: bool,
+        #[case] shown: &str,
+    ) {
+        assert_eq!(Warning { about, calendars, allowed }.to_string(), shown);
+    }
+
+    #[test]
+    fn states_have_their_names() {
+        let names = [Complete, Stale, Partial, Unavailable].map(|state| state.to_string());
+        assert_eq!(names, ["complete", "stale", "partial", "unavailable"]);
+    }
+
+    fn sources() -> impl Strategy<Value = Vec<HumanBusy>> {
+        let age = prop_oneof![Just(None), (-60..30 * 60i64).prop_map(|minutes| Some(Elapsed::minutes(minutes)))];
+        let covers = prop_oneof![Just(minutes(0, MINUTES)), span()];
+        let source = (age, covers, busy_set()).prop_map(|(age, covers, spans)| HumanBusy {
+            source: HumanSource(1),
+            revision: Revision(1),
+            read_at: age.map(|age| NOW - age),
+            covers,
+            spans,
+        });
+        prop::collection::vec(source, 0..5)
+    }
+
+    proptest! {
+        #[test]
+        fn it_holds_until_it_says_so(sources in sources(), window in span(), allow: bool, part in 0..1_000i64) {
+            let time = HumanTime::of(&sources, window, NOW, allow);
+            let far = NOW + Elapsed::days(400);
+            let until = time.valid_until.unwrap_or(far);
+            prop_assert!(until > NOW);
+            let between = NOW + Elapsed::micros((until - NOW).as_micros() / 1_000 * part);
+            for later in [between, until - TICK] {
+                let then = HumanTime::of(&sources, window, later, allow);
+                prop_assert_eq!(&then, &time);
+            }
+            if let Some(until) = time.valid_until {
+                prop_assert_ne!(HumanTime::of(&sources, window, until, allow), time);
+            }
+        }
+
+        #[test]
+        fn leave_offers_no_less_and_tells_the_same_state(sources in sources(), window in span()) {
+            let strict = HumanTime::of(&sources, window, NOW, false);
+            let lenient = HumanTime::of(&sources, window, NOW, true);
+            prop_assert_eq!(lenient.blocked.union(&strict.blocked), strict.blocked.clone());
+            prop_assert_eq!(&strict.blocked.clip(window), &strict.blocked);
+            prop_assert_eq!(strict.state, lenient.state);
+            prop_assert_eq!(strict.state == Complete, strict.warnings.is_empty());
+            if strict.state == Complete {
+                prop_assert_eq!(strict.blocked, lenient.blocked);
+            }
+        }
+
+        #[test]
+        fn minutes_agree_with_asking_each_source(sources in sources(), allow: bool) {
+            let window = minutes(0, MINUTES);
+            let blocked = HumanTime::of(&sources, window, NOW, allow).blocked;
+            for minute in 0..MINUTES {
+                let asked = at(minute);
+                let blocks = |source: &HumanBusy| {
+                    let busy = source.spans.spans().iter().any(|span| span.contains(asked));
+                    let known = source.covers.contains(asked);
+                    match source.read_at.map(|read_at| NOW - read_at) {
+                        Some(age) if age <= STALE_AFTER => if known { busy } else { !allow },
+                        Some(age) if age <= UNAVAILABLE_AFTER && allow => known && busy,
+                        _ => !allow,
+                    }
+                };
+                prop_assert_eq!(blocked.overlaps(minutes(minute, minute + 1)), sources.iter().any(blocks));
+            }
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! The free times nearest to one that cannot be had.
+
+use std::borrow::Cow;
+
+use kalends_kernel::{Elapsed, Instant, Span};
+
+use crate::BusySet;
+
+/// At most `count` free spans as long as `wanted`, the one that starts nearest to it first; of two
+/// equally near ones, the earlier first.
+///
+/// * All lie inside `within` and share no instant with `busy`.
+/// * Starts lie on the grid `wanted.start() + k * step`, so that whoever wanted 10:00 is offered 10:15
+///   and not 10:07. A gap between busy times that is long enough but in which no start of the grid
+///   fits is offered once, right at the one of its edges that is nearer: better an odd time than none.
+///   The limits of `within` are such edges too. Where `step` is not positive, the grid has no other
+///   start than that of `wanted`.
+/// * `wanted` itself comes first where it is free and inside `within`. Where any instant of it is
+///   busy, no offer overlaps it: the time that was just refused is not offered again in part.
+///
+/// Takes *O*(log *n* + *k* + `count` log `count`) for *n* busy spans, of which *k* meet `within`.
+///
+/// ```
+/// use kalends_availability::{BusySet, nearest_free};
+/// use kalends_kernel::{Elapsed, Instant, Span};
+///
+/// let minutes = |start, end| {
+///     let at = |minute| Instant::EARLIEST + Elapsed::minutes(minute);
+///     Span::new(at(start), at(end))
+/// };
+/// let busy = BusySet::from_unsorted(vec![minutes(60, 100)?, minutes(150, 240)?]);
+/// let found = nearest_free(&busy, minutes(60, 90)?, minutes(0, 300)?, Elapsed::minutes(15), 3);
+/// assert_eq!(found, [minutes(30, 60)?, minutes(15, 45)?, minutes(105, 135)?]);
+/// # Ok::<(), kalends_kernel::SpanError>(())
+/// ```
+pub fn nearest_free(busy: &BusySet, wanted: Span, within: Span, step: Elapsed, count: usize) -> Vec<Span> {
+    let taken =
+        if busy.overlaps(wanted) { Cow::Owned(busy.clip(within).union(&wanted.into())) } else { Cow::Borrowed(busy) };
+    let grid = Grid { wanted, step };
+    let gaps: Vec<Starts> = taken.gaps(within).filter_map(|gap| grid.starts(gap)).collect();
+
+    let later = gaps.iter().flat_map(|starts| starts.at_or_after_anchor()).take(count);
+    let earlier = gaps.iter().rev().flat_map(|starts| starts.before_anchor()).take(count);
+    // Distances from the anchor, which is a start itself where it is 0.
+    let mut nearest: Vec<i128> = later.chain(earlier).collect();
+    nearest.sort_unstable_by_key(|distance| (distance.abs(), *distance));
+    nearest.truncate(count);
+    nearest.into_iter().filter_map(|distance| grid.span(distance)).collect()
+}
+
+/// Where offers may start, as microseconds from the start that was wanted. In `i128`, so that no two
+/// instants are too far apart.
+struct Grid {
+    wanted: Span,
+    step: Elapsed,
+}
+
+/// Microseconds, more than lie between any two instants.
+const BEYOND_ALL: i128 = 1 << 65;
+
+/// The starts of one gap: `first`, `first + step` and so on up to `last`.
+struct Starts {
+    first: i128,
+    last: i128,
+    step: i128,
+}
+
+impl Grid {
+    /// The starts that fit into `gap`, `None` where it is too short.
+    fn starts(&self, gap: Span) -> Option<Starts> {
+        let (first, last) = (self.distance(gap.start()), self.distance(gap.end()) - self.length());
+        if last < first {
+            return None;
+        }
+        let step = if self.step > Elapsed::ZERO { i128::from(self.step.as_micros()) } else { BEYOND_ALL };
+        // The quotient of the first is rounded up, that of the last down.
+        let (on_grid, last_on_grid) = (-(-first).div_euclid(step) * step, last.div_euclid(step) * step);
+        if on_grid <= last_on_grid {
+            return Some(Starts { first: on_grid, last: last_on_grid, step });
+        }
+        // Of two edges equally near, the earlier.
+        let edge = if first.abs() <= last.abs() { first } else { last };
+        Some(Starts { first: edge, last: edge, step: 1 })
+    }
+
+    fn distance(&self, at: Instant) -> i128 {
+        i128::from(at.as_micros()) - i128::from(self.wanted.start().as_micros())
+    }
+
+    fn length(&self) -> i128 {
+        self.distance(self.wanted.end())
+    }
+
+    /// The span at a distance. Whatever starts in a gap has its end there too.
+    fn span(&self, distance: i128) -> Option<Span> {
+        let start = i128::from(self.wanted.start().as_micros()) + distance;
+        let instant = |micros| i64::try_from(micros).ok().map(Instant::from_micros);
+        Span::new(instant(start)?, instant(start + self.length())?).ok()
+    }
+}
+
+impl Starts {
+    /// Those at or after the anchor, the nearest first.
+    fn at_or_after_anchor(&self) -> impl Iterator<Item = i128> + use<> {
+        // Starts on the grid are multiples of the step, and so is the anchor; a lone edge is no run.
+        let Self { first, last, step } = *self;
+        let first = if last < 0 { last + step } else { first.max(0) };
+        walk(first, last, step)
+    }
+
+    /// Those before the anchor, the nearest first.
+    fn before_anchor(&self) -> impl Iterator<Item = i128> + use<> {
+        let Self { first, last, step } = *self;
+        let last = last.min(-step);
+        walk(-last, -first, step).map(|distance| -distance)
+    }
+}
+
+/// `from`, `from + step` and so on, none beyond `to`.
+fn walk(from: i128, to: i128, step: i128) -> impl Iterator<Item = i128> {
+    std::iter::successors(Some(from), move |at| Some(at + step)).take_while(move |at| *at <= to)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::strategies::{MINUTES, at, busy_set, minutes, span};
+
+    fn set(spans: &[(i64, i64)]) -> BusySet {
+        spans.iter().map(|(start, end)| minutes(*start, *end)).collect()
+    }
+
+    #[rstest]
+    #[case::free_itself_comes_first(&[], (60, 90), &[60, 45, 75])]
+    #[case::taken_as_a_whole(&[(60, 90)], (60, 90), &[30, 90, 15])]
+    #[case::no_offer_overlaps_what_was_refused(&[(60, 65)], (60, 90), &[30, 90, 15])]
+    #[case::off_the_grid_only_where_nothing_else_fits(&[(0, 65), (97, 240)], (120, 150), &[67])]
+    #[case::round_times_where_they_fit(&[(0, 65), (107, 240)], (120, 150), &[75])]
+    #[case::the_near_edge_of_a_later_gap(&[(0, 185), (217, 240)], (60, 90), &[185])]
+    #[case::exactly_as_long(&[(0, 65), (95, 240)], (120, 150), &[65])]
+    #[case::a_gap_too_short(&[(0, 65), (94, 240)], (120, 150), &[])]
+    #[case::only_later(&[(0, 100)], (30, 60), &[105, 120, 135])]
+    #[case::only_earlier(&[(100, 240)], (200, 230), &[65, 50, 35])]
+    #[case::nothing_at_all(&[(0, 240)], (60, 90), &[])]
+    fn quarters_of_four_hours(#[case] busy: &[(i64, i64)], #[case] (start, end): (i64, i64), #[case] starts: &[i64]) {
+        let found = nearest_free(&set(busy), minutes(start, end), minutes(0, 240), Elapsed::minutes(15), 3);
+        assert_eq!(found.into_iter().map(Span::start).collect::<Vec<_>>(), ats(starts));
+    }
+
+    #[rstest]
+    #[case::within_begins_later((70, 240), 15, 9, &[75, 90, 105, 120, 135, 150, 165, 180, 195])]
+    #[case::within_ends_sooner((0, 89), 15, 2, &[45, 30])]
+    #[case::within_fits_one_odd_time((61, 92), 15, 2, &[61])]
+    #[case::within_is_wanted((60, 90), 15, 2, &[60])]
+    #[case::within_is_too_short((60, 89), 15, 2, &[])]
+    #[case::none_asked_for((0, 240), 15, 0, &[])]
+    #[case::no_step((0, 240), 0, 3, &[60])]
+    #[case::a_negative_step((0, 240), -15, 3, &[60])]
+    #[case::a_step_over_all((0, 240), 1_000, 3, &[60])]
+    fn free_time(#[case] within: (i64, i64), #[case] step: i64, #[case] count: usize, #[case] starts: &[i64]) {
+        let within = minutes(within.0, within.1);
+        let found = nearest_free(&BusySet::EMPTY, minutes(60, 90), within, Elapsed::minutes(step), count);
+        assert_eq!(found.into_iter().map(Span::start).collect::<Vec<_>>(), ats(starts));
+    }
+
+    fn ats(minutes: &[i64]) -> Vec<Instant> {
+        minutes.iter().copied().map(at).collect()
+    }
+
+    #[test]
+    fn the_ends_of_time_do_not_overflow() {
+        let (first, last) = (Instant::from_micros(i64::MIN), Instant::from_micros(i64::MAX));
+        let always = Span::new(first, last).unwrap();
+        let wanted = Span::new(first, first + Elapsed::micros(2)).unwrap();
+        let busy = Span::new(first, last - Elapsed::micros(3)).unwrap();
+        let found = nearest_free(&busy.into(), wanted, always, Elapsed::micros(2), 3);
+        assert_eq!(found, [Span::new(last - Elapsed::micros(3), last - Elapsed::micros(1)).unwrap()]);
+        assert_eq!(nearest_free(&BusySet::EMPTY, always, always, Elapsed::micros(1), 3), [always]);
+    }
+
+    /// Tries every minute of the grid of the tests as a start.
+    fn by_trying(busy: &BusySet, wanted: Span, within: Span, step: i64, count: usize) -> Vec<Span> {
+        let taken = busy.overlaps(wanted);
+        let fits = |start: i64| {
+            let span = Span::new(at(start), at(start) + wanted.length()).unwrap();
+            let blocked = busy.spans().iter().any(|busy| busy.overlaps(span)) || (taken && span.overlaps(wanted));
+            (!blocked && span.clip(within) == Some(span)).then_some(span)
+        };
+        let distance = |span: &Span| (span.start() - wanted.start()).as_micros() / 60_000_000;
+        let near_first = |spans: &mut Vec<Span>| spans.sort_by_key(|span| (distance(span).abs(), span.start()));
+        // Consecutive minutes that fit belong to one gap.
+        let mut offers = Vec::new();
+        let mut gap: Vec<Span> = Vec::new();
+        for start in -1..=MINUTES {
+            if let Some(span) = fits(start) {
+                gap.push(span);
+                continue;
+            }
+            let on_grid: Vec<Span> = gap.iter().copied().filter(|span| distance(span) % step == 0).collect();
+            if on_grid.is_empty() {
+                near_first(&mut gap);
+                gap.truncate(1);
+                offers.append(&mut gap);
+            }
+            offers.extend(on_grid);
+            gap.clear();
+        }
+        near_first(&mut offers);
+        offers.truncate(count);
+        offers
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_trying_each_start(
+            busy in busy_set(), wanted in span(), within in (span(), span()), step in 1..40i64, count in 0..6usize,
+        ) {
+            let within = Span::new(within.0.start().min(within.1.start()), within.0.end().max(within.1.end())).unwrap();
+            let found = nearest_free(&busy, wanted, within, Elapsed::minutes(step), count);
+            prop_assert_eq!(found, by_trying(&busy, wanted, within, step, count));
+        }
+
+        #[test]
+        fn asking_for_more_only_adds(busy in busy_set(), wanted in span(), step in 1..40i64, count in 0..6usize) {
+            let nearest = |count| nearest_free(&busy, wanted, minutes(0, MINUTES), Elapsed::minutes(step), count);
+            let more = nearest(count + 1);
+            prop_assert_eq!(&nearest(count)[..], &more[..count.min(more.len())]);
+        }
+    }
+}

@@ -1,0 +1,472 @@
+//! What a calendar offers of its free time: buffers, working hours, and dates that differ
+//! (ruling 5.3).
+
+mod day;
+mod written;
+
+use kalends_kernel::{CivilDate, Elapsed, Span, Zone};
+use serde::{Deserialize, Serialize};
+
+pub use day::Hours;
+pub use written::{WrittenHours, WrittenOverride, WrittenRules};
+
+use crate::BusySet;
+
+/// The longest buffer, in minutes.
+pub const BUFFER_MAX_MINUTES: u8 = 120;
+
+/// So many dates may have hours of their own.
+pub const OVERRIDES_MAX: usize = 366;
+
+/// What belongs to each weekday; `None` where nothing does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Week<T> {
+    /// Monday.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mon: Option<T>,
+    /// Tuesday.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tue: Option<T>,
+    /// Wednesday.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wed: Option<T>,
+    /// Thursday.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thu: Option<T>,
+    /// Friday.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fri: Option<T>,
+    /// Saturday.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sat: Option<T>,
+    /// Sunday.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sun: Option<T>,
+}
+
+impl<T> Week<T> {
+    /// What belongs to the weekday of a date.
+    pub fn on(&self, date: CivilDate) -> Option<&T> {
+        let day = match date.weekday() {
+            0 => &self.mon,
+            1 => &self.tue,
+            2 => &self.wed,
+            3 => &self.thu,
+            4 => &self.fri,
+            5 => &self.sat,
+            _ => &self.sun,
+        };
+        day.as_ref()
+    }
+
+    /// The same days through `change`, which is told each one's name: `mon` to `sun`, in this order.
+    pub fn map<U>(&self, mut change: impl FnMut(&'static str, &T) -> Option<U>) -> Week<U> {
+        let mut changed = |name, day: &Option<T>| day.as_ref().and_then(|day| change(name, day));
+        Week {
+            mon: changed("mon", &self.mon),
+            tue: changed("tue", &self.tue),
+            wed: changed("wed", &self.wed),
+            thu: changed("thu", &self.thu),
+            fri: changed("fri", &self.fri),
+            sat: changed("sat", &self.sat),
+            sun: changed("sun", &self.sun),
+        }
+    }
+}
+
+impl<T> Default for Week<T> {
+    /// Nothing on any day.
+    fn default() -> Self {
+        Self { mon: None, tue: None, wed: None, thu: None, fri: None, sat: None, sun: None }
+    }
+}
+
+/// A date that has hours of its own, instead of those of its weekday.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Override {
+    /// The date, in the zone of the rules.
+    pub date: CivilDate,
+    /// When it is open; `None` closes it.
+    pub hours: Option<Hours>,
+}
+
+/// The rules of one calendar: how far its events widen, and when it is open.
+///
+/// Made from [`WrittenRules`], which is also the document that stores keep. The default restricts
+/// nothing.
+///
+/// ```
+/// use kalends_availability::{BusySet, Rules, Week, WrittenHours, WrittenRules};
+/// use kalends_kernel::{Instant, Span};
+///
+/// let span = |start: &str, end: &str| -> Result<Span, Box<dyn std::error::Error>> {
+///     Ok(Span::new(start.parse::<Instant>()?, end.parse::<Instant>()?)?)
+/// };
+/// let nine_to_noon = WrittenHours { start: "09:00".to_owned(), end: "12:00".to_owned() };
+/// let rules = Rules::try_from(&WrittenRules {
+///     buffer_before_minutes: 5,
+///     buffer_after_minutes: 15,
+///     working_hours: Some(Week { mon: Some(nine_to_noon), ..Week::default() }),
+///     timezone: "Europe/Berlin".to_owned(),
+///     overrides: Vec::new(),
+/// })?;
+///
+/// // A Monday in winter, when 09:00 in Berlin is 08:00 UTC.
+/// let monday = span("2026-03-02T00:00:00Z", "2026-03-03T00:00:00Z")?;
+/// let event = span("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z")?;
+/// let taken = rules.apply(&event.into(), monday);
+/// assert_eq!(
+///     taken.free_in(monday).spans(),
+///     [
+///         span("2026-03-02T08:00:00Z", "2026-03-02T08:55:00Z")?,
+///         span("2026-03-02T10:15:00Z", "2026-03-02T11:00:00Z")?,
+///     ]
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "WrittenRules", into = "WrittenRules")]
+pub struct Rules {
+    buffer_before: u8,
+    buffer_after: u8,
+    working_hours: Option<Week<Hours>>,
+    zone: Zone,
+    /// Sorted by date, each date once.
+    overrides: Vec<Override>,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self { buffer_before: 0, buffer_after: 0, working_hours: None, zone: Zone::UTC, overrides: Vec::new() }
+    }
+}
+
+impl Rules {
+    /// What must stay free before an event starts.
+    pub fn buffer_before(&self) -> Elapsed {
+        Elapsed::minutes(self.buffer_before.into())
+    }
+
+    /// What must stay free after an event has ended.
+    pub fn buffer_after(&self) -> Elapsed {
+        Elapsed::minutes(self.buffer_after.into())
+    }
+
+    /// When each weekday is open; `None` where the weekdays restrict nothing.
+    pub fn working_hours(&self) -> Option<&Week<Hours>> {
+        self.working_hours.as_ref()
+    }
+
+    /// The zone whose clocks and dates are meant.
+    pub fn zone(&self) -> Zone {
+        self.zone
+    }
+
+    /// The dates that have hours of their own, in order.
+    pub fn overrides(&self) -> &[Override] {
+        &self.overrides
+    }
+
+    /// The time in which events must be looked for, so that [`apply`](Self::apply) knows all that
+    /// reaches into `window`: an event before it blocks `buffer_after` longer, one after it
+    /// `buffer_before` sooner.
+    pub fn reads(&self, window: Span) -> Span {
+        let widened = Span::new(window.start() - self.buffer_after(), window.end() + self.buffer_before());
+        // Buffers are not negative.
+        widened.unwrap_or(window)
+    }
+
+    /// What `window` does not offer: `blocking` widened by the buffers, and the time outside the
+    /// working hours.
+    ///
+    /// `blocking` has to hold all that blocks in [`reads(window)`](Self::reads), not only in the window.
+    #[must_use]
+    pub fn apply(&self, blocking: &BusySet, window: Span) -> BusySet {
+        let reading = blocking.clip(self.reads(window));
+        reading.widen(self.buffer_before(), self.buffer_after()).clip(window).union(&self.outside(window))
+    }
+
+    /// The time of `window` that the working hours and the overrides do not offer.
+    ///
+    /// The hours of a date are one span from when the clocks first show their start until they last
+    /// reach their end. A time that the clocks skip moves by as much as they skip; a date that they
+    /// skip has no hours. Takes *O*(*d*) for the *d* days of the window, wherever it lies, and without
+    /// working hours *O*(log *o* + *d*) for *o* overrides.
+    #[must_use]
+    pub fn outside(&self, window: Span) -> BusySet {
+        self.outside_with(&self.overrides, window)
+    }
+
+    /// [`outside`](Self::outside) in two parts, which share no instant: what the hours of the
+    /// weekdays close already, and what an override closes although the weekday does not.
+    pub(crate) fn outside_by_cause(&self, window: Span) -> Outside {
+        let by_weekday = self.outside_with(&[], window);
+        let outside = self.outside(window);
+        Outside {
+            by_override: outside.intersect(&by_weekday.free_in(window)),
+            by_weekday: outside.intersect(&by_weekday),
+        }
+    }
+
+    fn outside_with(&self, overrides: &[Override], window: Span) -> BusySet {
+        let (first, last) = self.dates(window);
+        let overrides = within(overrides, first, last);
+        match &self.working_hours {
+            Some(week) => {
+                let hours = |date| match overrides.binary_search_by_key(&date, |given| given.date) {
+                    Ok(at) => overrides.get(at).and_then(|given| given.hours),
+                    Err(_) => week.on(date).copied(),
+                };
+                let dates = (first.as_days()..=last.as_days()).map(CivilDate::from_days);
+                let open = dates.filter_map(|date| hours(date)?.on(date, self.zone));
+                open.collect::<BusySet>().free_in(window)
+            }
+            None => overrides.iter().flat_map(|given| self.closed_on(*given)).collect::<BusySet>().clip(window),
+        }
+    }
+
+    /// The time of an overridden date before and after its hours.
+    fn closed_on(&self, given: Override) -> Vec<Span> {
+        let Some(day) = Hours::ALL_DAY.on(given.date, self.zone) else { return Vec::new() };
+        let open = given.hours.and_then(|hours| hours.on(given.date, self.zone));
+        open.map_or(vec![day], |open| BusySet::from(open).gaps(day).collect())
+    }
+
+    /// The dates that may have hours in `window`: one more on either side, since clocks that go back
+    /// over midnight show a date again after the next one has begun.
+    fn dates(&self, window: Span) -> (CivilDate, CivilDate) {
+        let date = |at| self.zone.to_civil(at).date;
+        (date(window.start()).plus_days(-1), date(window.end()).plus_days(1))
+    }
+}
+
+/// Why the rules close time.
+pub(crate) struct Outside {
+    /// By the hours of the weekday.
+    pub(crate) by_weekday: BusySet,
+    /// By an override alone.
+    pub(crate) by_override: BusySet,
+}
+
+/// The overrides of the dates from `first` to `last`.
+fn within(overrides: &[Override], first: CivilDate, last: CivilDate) -> &[Override] {
+    let from = overrides.partition_point(|given| given.date < first);
+    let to = overrides.partition_point(|given| given.date <= last);
+    overrides.get(from..to).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_kernel::Instant;
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::strategies::{near, rules_and_moment, rules_window_blocks};
+
+    fn rules(document: &str) -> Rules {
+        serde_json::from_str(document).unwrap()
+    }
+
+    fn span(text: &str) -> Span {
+        let (start, end) = text.split_once(' ').unwrap();
+        Span::new(start.parse().unwrap(), end.parse().unwrap()).unwrap()
+    }
+
+    fn set(spans: &[&str]) -> BusySet {
+        spans.iter().map(|text| span(text)).collect()
+    }
+
+    /// Berlin, weekdays 09:00 to 17:00; Thursday 5 March closed, Saturday 7 March 10:00 to 12:00.
+    fn office() -> Rules {
+        let day = r#"{"start":"09:00","end":"17:00"}"#;
+        rules(&format!(
+            r#"{{"buffer_before_minutes":10,"buffer_after_minutes":30,"timezone":"Europe/Berlin",
+                "working_hours":{{"mon":{day},"tue":{day},"wed":{day},"thu":{day},"fri":{day}}},
+                "overrides":[{{"date":"2026-03-07","working_hours":{{"start":"10:00","end":"12:00"}}}},
+                             {{"date":"2026-03-05","working_hours":null}}]}}"#
+        ))
+    }
+
+    /// UTC, open at any time but on 5 March (closed) and 7 March (10:00 to 12:00).
+    fn always_but() -> Rules {
+        rules(
+            r#"{"buffer_before_minutes":0,"buffer_after_minutes":0,"timezone":"UTC","working_hours":null,
+                "overrides":[{"date":"2026-03-05","working_hours":null},
+                             {"date":"2026-03-07","working_hours":{"start":"10:00","end":"12:00"}}]}"#,
+        )
+    }
+
+    #[test]
+    fn a_week_of_an_office() {
+        let week = span("2026-03-02T00:00:00Z 2026-03-09T00:00:00Z");
+        let open = [
+            "2026-03-02T08:00:00Z 2026-03-02T16:00:00Z",
+            "2026-03-03T08:00:00Z 2026-03-03T16:00:00Z",
+            "2026-03-04T08:00:00Z 2026-03-04T16:00:00Z",
+            "2026-03-06T08:00:00Z 2026-03-06T16:00:00Z",
+            "2026-03-07T09:00:00Z 2026-03-07T11:00:00Z",
+        ];
+        assert_eq!(office().outside(week).free_in(week), set(&open));
+    }
+
+    #[test]
+    fn overrides_without_working_hours_close_their_dates_alone() {
+        let week = span("2026-03-02T00:00:00Z 2026-03-09T00:00:00Z");
+        let closed = [
+            "2026-03-05T00:00:00Z 2026-03-06T00:00:00Z",
+            "2026-03-07T00:00:00Z 2026-03-07T10:00:00Z",
+            "2026-03-07T12:00:00Z 2026-03-08T00:00:00Z",
+        ];
+        assert_eq!(always_but().outside(week), set(&closed));
+    }
+
+    #[test]
+    fn the_cause_is_the_override_only_where_the_weekday_is_open() {
+        let days = span("2026-03-05T00:00:00Z 2026-03-08T00:00:00Z");
+        let Outside { by_weekday, by_override } = office().outside_by_cause(days);
+        assert_eq!(by_override, set(&["2026-03-05T08:00:00Z 2026-03-05T16:00:00Z"]));
+        assert!(by_weekday.overlaps(span("2026-03-07T08:00:00Z 2026-03-07T09:00:00Z")), "a Saturday anyway");
+        assert!(!by_weekday.overlaps(span("2026-03-07T09:00:00Z 2026-03-07T11:00:00Z")));
+        assert_eq!(always_but().outside_by_cause(days).by_weekday, BusySet::EMPTY);
+    }
+
+    #[test]
+    fn a_week_without_days_is_closed_and_the_default_is_open() {
+        let window = span("2026-03-02T00:00:00Z 2026-03-09T00:00:00Z");
+        let closed = Rules { working_hours: Some(Week::default()), ..Rules::default() };
+        assert_eq!(closed.outside(window), window.into());
+        assert_eq!(Rules::default().outside(window), BusySet::EMPTY);
+        assert_eq!(Rules::default().reads(window), window);
+    }
+
+    #[rstest]
+    #[case::right_after("2026-03-02T10:00:00Z 2026-03-02T10:30:00Z", false)]
+    #[case::a_little_later("2026-03-02T10:29:59Z 2026-03-02T10:40:00Z", false)]
+    #[case::after_the_buffer("2026-03-02T10:30:00Z 2026-03-02T10:40:00Z", true)]
+    #[case::right_before("2026-03-02T08:30:00Z 2026-03-02T09:00:00Z", false)]
+    #[case::before_the_buffer("2026-03-02T08:30:00Z 2026-03-02T08:50:00Z", true)]
+    fn buffers_of_an_event_from_9_to_10(#[case] slot: &str, #[case] offered: bool) {
+        let event = set(&["2026-03-02T09:00:00Z 2026-03-02T10:00:00Z"]);
+        assert_eq!(!office().apply(&event, span(slot)).overlaps(span(slot)), offered);
+    }
+
+    #[test]
+    fn reads_as_far_as_events_reach() {
+        let window = span("2026-03-02T12:00:00Z 2026-03-02T13:00:00Z");
+        assert_eq!(office().reads(window), span("2026-03-02T11:30:00Z 2026-03-02T13:10:00Z"));
+    }
+
+    #[test]
+    fn a_far_window_costs_no_more_than_a_near_one() {
+        // A linear walk from 1970 would still end; what is checked is that only these dates are looked at.
+        let window = span("2099-12-30T00:00:00Z 2099-12-31T00:00:00Z");
+        let (first, last) = office().dates(window);
+        assert_eq!((first.to_string(), last.to_string()), ("2099-12-29".to_owned(), "2100-01-01".to_owned()));
+    }
+
+    /// How long a date lasts in the zone, by its two midnights.
+    fn lasts(date: CivilDate, zone: Zone) -> Elapsed {
+        zone.to_instant(date.plus_days(1).midnight()).unwrap() - zone.to_instant(date.midnight()).unwrap()
+    }
+
+    /// Whether the clocks show a time inside the hours, looked up without the algebra.
+    fn shows_open(rules: &Rules, at: Instant) -> bool {
+        let shown = rules.zone().to_civil(at);
+        let given = rules.overrides().iter().find(|given| given.date == shown.date);
+        let hours = match (given, rules.working_hours()) {
+            (Some(given), _) => given.hours,
+            (None, Some(week)) => week.on(shown.date).copied(),
+            (None, None) => Some(Hours::ALL_DAY),
+        };
+        let minute = shown.time.as_micros() / 60_000_000;
+        hours.is_some_and(|hours| i64::from(hours.start()) <= minute && minute < i64::from(hours.end()))
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_reading_the_clock((written, moment) in rules_and_moment(), start in -6_000..6_000i64) {
+            let rules = Rules::try_from(&written).unwrap();
+            let start = moment + Elapsed::minutes(start);
+            let window = Span::new(start, start + Elapsed::hours(26)).unwrap();
+            let outside = rules.outside(window);
+            for minute in (0..26 * 60).step_by(3) {
+                let at = start + Elapsed::minutes(minute);
+                let date = rules.zone().to_civil(at).date;
+                let around = [-1, 0, 1].map(|days| lasts(date.plus_days(days), rules.zone()));
+                let offered = !outside.spans().iter().any(|span| span.contains(at));
+                if around.iter().all(|lasts| *lasts == Elapsed::days(1)) {
+                    prop_assert_eq!(offered, shows_open(&rules, at), "{}", at);
+                } else if around.iter().all(|lasts| *lasts >= Elapsed::days(1)) && rules.working_hours().is_some() {
+                    prop_assert!(offered || !shows_open(&rules, at), "{}", at);
+                }
+            }
+        }
+
+        #[test]
+        fn a_window_of_a_window_is_that_window(
+            (written, windows) in rules_and_moment().prop_flat_map(|(written, moment)| (Just(written), (near(moment), near(moment)))),
+        ) {
+            let rules = Rules::try_from(&written).unwrap();
+            let (one, other) = windows;
+            let both = Span::new(one.start().min(other.start()), one.end().max(other.end())).unwrap();
+            let outside = rules.outside(both);
+            prop_assert_eq!(outside.clip(one), rules.outside(one));
+            prop_assert_eq!(outside.clip(both), outside);
+        }
+
+        #[test]
+        fn inside_and_outside_make_the_window((rules, window, _) in rules_window_blocks()) {
+            let outside = rules.outside(window);
+            let inside = outside.free_in(window);
+            prop_assert_eq!(outside.union(&inside), window.into());
+            prop_assert_eq!(outside.intersect(&inside), BusySet::EMPTY);
+            let Outside { by_weekday, by_override } = rules.outside_by_cause(window);
+            prop_assert_eq!(by_weekday.union(&by_override), outside);
+            prop_assert_eq!(by_weekday.intersect(&by_override), BusySet::EMPTY);
+        }
+
+        #[test]
+        fn a_slot_is_offered_iff_it_keeps_the_buffers_and_the_hours(
+            (rules, window, blocks) in rules_window_blocks(), offset in 0..2_880i64, length in 1..480i64,
+        ) {
+            // Somewhere in the window, and at least a minute of it.
+            let minutes = window.length().as_seconds() / 60;
+            let start = window.start() + Elapsed::minutes(offset % minutes);
+            let slot = Span::new(start, (start + Elapsed::minutes(length)).min(window.end())).unwrap();
+            let keeps = |event: &Span| {
+                slot.end() + rules.buffer_before() <= event.start() || event.end() + rules.buffer_after() <= slot.start()
+            };
+            let offered = blocks.iter().all(keeps) && !rules.outside(slot).overlaps(slot);
+            let taken = rules.apply(&BusySet::from_unsorted(blocks), window);
+            prop_assert_eq!(!taken.overlaps(slot), offered);
+        }
+
+        #[test]
+        fn what_is_not_read_changes_nothing((rules, window, blocks) in rules_window_blocks()) {
+            let all = BusySet::from_unsorted(blocks.clone());
+            let read = rules.reads(window);
+            let overlapping: BusySet = blocks.into_iter().filter(|span| span.overlaps(read)).collect();
+            let taken = rules.apply(&all, window);
+            prop_assert_eq!(&rules.apply(&overlapping, window), &taken);
+            prop_assert_eq!(&rules.apply(&all.clip(read), window), &taken);
+            prop_assert_eq!(taken.clip(window), taken);
+        }
+
+        #[test]
+        fn longer_buffers_and_more_events_take_more(
+            (rules, window, blocks) in rules_window_blocks(), before in 0..=30u8, after in 0..=30u8,
+        ) {
+            let longer = Rules {
+                buffer_before: (rules.buffer_before + before).min(BUFFER_MAX_MINUTES),
+                buffer_after: (rules.buffer_after + after).min(BUFFER_MAX_MINUTES),
+                ..rules.clone()
+            };
+            let fewer: BusySet = blocks.iter().skip(1).copied().collect();
+            let taken = rules.apply(&fewer, window);
+            let more = longer.apply(&BusySet::from_unsorted(blocks), window);
+            prop_assert_eq!(taken.union(&more), more);
+        }
+    }
+}

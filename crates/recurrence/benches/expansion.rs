@@ -1,0 +1,276 @@
+//! What expanding a series costs, beside the crate `rrule` and beside the plainest loop that knows the answer:
+//! `cargo bench -p kalends-recurrence --bench expansion`.
+//!
+//! Every round runs each case once, one after the other, so that a slow moment of the machine meets them all; the
+//! median over the rounds is shown. Reading the rule is left out on both sides.
+
+use std::{hint::black_box, time::Instant as Timer};
+
+use chrono::{DateTime, Utc};
+use kalends_kernel::{CivilDate, Elapsed, Instant, Span, Zone};
+use kalends_recurrence::{Length, Rule, Series};
+use rrule::{RRule, RRuleSet, Tz, Unvalidated};
+
+const ROUNDS: usize = 21;
+/// A measurement repeats what is measured until it takes about so many nanoseconds.
+const WORTH_TIMING: f64 = 200_000.0;
+/// 2026-01-02T09:00:00Z, a Friday.
+const FIRST: Instant = Instant::from_micros(1_767_344_400_000_000);
+const DAY: i64 = 86_400_000_000;
+const YEAR: i64 = 365;
+
+/// What is measured: a rule, and the days after the first start at which the window begins and ends.
+struct Case {
+    name: &'static str,
+    rule: &'static str,
+    days: (i64, i64),
+    /// The plain loop from the beginning of the window, where one is written below.
+    plain: Option<fn(i64, i64) -> i64>,
+    /// At least so many times faster than the crate `rrule`.
+    target: f64,
+    /// The case that this one lies far from, and may take twice as long as.
+    near: Option<&'static str>,
+}
+
+const CASES: &[Case] = &[
+    Case {
+        name: "weekly MO,WE, 1,000 occurrences",
+        rule: "FREQ=WEEKLY;BYDAY=MO,WE",
+        days: (3, 3_503),
+        plain: Some(plain_weekly),
+        target: 20.0,
+        near: None,
+    },
+    Case { name: DAILY_NEAR, rule: "FREQ=DAILY", days: (0, YEAR), plain: Some(plain_daily), target: 20.0, near: None },
+    Case {
+        name: "daily, 365 days, 10 years far",
+        rule: "FREQ=DAILY",
+        days: (10 * YEAR, 11 * YEAR),
+        plain: Some(plain_daily),
+        target: 20.0,
+        near: Some(DAILY_NEAR),
+    },
+    Case { name: COUNT_NEAR, rule: "FREQ=DAILY;COUNT=10000", days: (0, YEAR), plain: None, target: 20.0, near: None },
+    Case {
+        name: "daily COUNT=10000, 365 days, 25 years far",
+        rule: "FREQ=DAILY;COUNT=10000",
+        days: (25 * YEAR, 26 * YEAR),
+        plain: None,
+        target: 20.0,
+        near: Some(COUNT_NEAR),
+    },
+    Case { name: MONTH_NEAR, rule: "FREQ=DAILY", days: (60, 90), plain: Some(plain_daily), target: 20.0, near: None },
+    Case {
+        name: "daily, 30 days, 10 years far",
+        rule: "FREQ=DAILY",
+        days: (10 * YEAR, 10 * YEAR + 30),
+        plain: Some(plain_daily),
+        target: 1_000.0,
+        near: Some(MONTH_NEAR),
+    },
+    Case {
+        name: "daily, 30 days, 50 years far",
+        rule: "FREQ=DAILY",
+        days: (50 * YEAR, 50 * YEAR + 30),
+        plain: Some(plain_daily),
+        target: 1_000.0,
+        near: Some(MONTH_NEAR),
+    },
+    Case { name: WEEKS_NEAR, rule: "FREQ=WEEKLY;BYDAY=MO,WE", days: (60, 90), plain: None, target: 20.0, near: None },
+    Case {
+        name: "weekly MO,WE, 30 days, 10 years far",
+        rule: "FREQ=WEEKLY;BYDAY=MO,WE",
+        days: (10 * YEAR, 10 * YEAR + 30),
+        plain: None,
+        target: 1_000.0,
+        near: Some(WEEKS_NEAR),
+    },
+    Case {
+        name: "weekly MO,WE, 30 days, 50 years far",
+        rule: "FREQ=WEEKLY;BYDAY=MO,WE",
+        days: (50 * YEAR, 50 * YEAR + 30),
+        plain: None,
+        target: 1_000.0,
+        near: Some(WEEKS_NEAR),
+    },
+    Case {
+        name: "monthly last Friday, 10 years",
+        rule: "FREQ=MONTHLY;BYDAY=-1FR",
+        days: (3, 10 * YEAR),
+        plain: Some(plain_last_friday),
+        target: 8.0,
+        near: None,
+    },
+    Case {
+        name: "yearly second Tuesday, 50 years",
+        rule: "FREQ=YEARLY;BYDAY=2TU",
+        days: (3, 50 * YEAR),
+        plain: Some(plain_second_tuesday),
+        target: 20.0,
+        near: None,
+    },
+];
+
+const DAILY_NEAR: &str = "daily, 365 days";
+const COUNT_NEAR: &str = "daily COUNT=10000, 365 days";
+const MONTH_NEAR: &str = "daily, 30 days";
+const WEEKS_NEAR: &str = "weekly MO,WE, 30 days";
+
+fn main() {
+    let measured: Vec<[f64; 4]> = measure();
+    println!(
+        "{:<42}{:>10}{:>10}{:>14}{:>20}{:>16}{:>12}",
+        "", "ns", "Berlin", "rrule ns", "times (target)", "of plain (10)", "of near (2)"
+    );
+    for (case, [ours, zoned, theirs, plain]) in CASES.iter().zip(&measured) {
+        let near = case.near.and_then(|near| CASES.iter().position(|case| case.name == near));
+        let of_near = near.map_or(String::new(), |near| format!("{:.2}", ours / measured[near][0]));
+        let of_plain = case.plain.map_or(String::new(), |_| format!("{:.2}", ours / plain));
+        println!(
+            "{:<42}{ours:>10.0}{zoned:>10.0}{theirs:>14.0}{:>12.0} ({:>5.0}){of_plain:>16}{of_near:>12}",
+            case.name,
+            theirs / ours,
+            case.target,
+        );
+    }
+}
+
+/// For each case the medians: ours in UTC, ours in a zone, theirs in UTC, the plain loop.
+fn measure() -> Vec<[f64; 4]> {
+    let mut runs: Vec<[Box<dyn FnMut() -> i64>; 4]> = CASES.iter().map(runs).collect();
+    let repeats: Vec<[u32; 4]> = runs.iter_mut().map(|runs| runs.each_mut().map(repeats)).collect();
+    let mut nanos = vec![[(); 4].map(|()| Vec::with_capacity(ROUNDS)); CASES.len()];
+    for _ in 0..ROUNDS {
+        for ((runs, repeats), nanos) in runs.iter_mut().zip(&repeats).zip(&mut nanos) {
+            for ((run, repeats), nanos) in runs.iter_mut().zip(repeats).zip(nanos) {
+                nanos.push(timed(run, *repeats));
+            }
+        }
+    }
+    let median = |mut nanos: Vec<f64>| {
+        nanos.sort_by(f64::total_cmp);
+        nanos[ROUNDS / 2]
+    };
+    nanos.into_iter().map(|nanos| nanos.map(median)).collect()
+}
+
+fn runs(case: &Case) -> [Box<dyn FnMut() -> i64>; 4] {
+    let (from, to) = (FIRST + Elapsed::days(case.days.0), FIRST + Elapsed::days(case.days.1));
+    let (Ok(window), Ok(berlin)) = (Span::new(from, to), "Europe/Berlin".parse::<Zone>()) else {
+        unreachable!("every window here has a length, and the zone is known")
+    };
+    let (utc, zoned) = (series(case.rule, Zone::UTC), series(case.rule, berlin));
+    let set = theirs(case.rule);
+    let plain = case.plain.unwrap_or(|_, _| 0);
+    [
+        Box::new(move || sum(black_box(&utc).occurrences(black_box(window)))),
+        Box::new(move || sum(black_box(&zoned).occurrences(black_box(window)))),
+        Box::new(move || {
+            let (from, to) = (black_box(from.as_micros()), black_box(to.as_micros()));
+            let starts = black_box(&set).into_iter().map(|start| start.timestamp_micros());
+            starts.skip_while(|start| *start < from).take_while(|start| *start < to).map(black_box).sum()
+        }),
+        Box::new(move || plain(black_box(from.as_micros()), black_box(to.as_micros()))),
+    ]
+}
+
+/// Looks at both ends of every occurrence.
+fn sum(spans: impl Iterator<Item = Span>) -> i64 {
+    spans.map(black_box).map(|span| span.start().as_micros() ^ span.end().as_micros()).fold(0, |sum, next| sum ^ next)
+}
+
+fn repeats(run: &mut Box<dyn FnMut() -> i64>) -> u32 {
+    let mut repeats = 1;
+    while timed(run, repeats) * f64::from(repeats) < WORTH_TIMING {
+        repeats *= 2;
+    }
+    repeats
+}
+
+/// Nanoseconds for one run.
+fn timed(run: &mut Box<dyn FnMut() -> i64>, repeats: u32) -> f64 {
+    let timer = Timer::now();
+    for _ in 0..repeats {
+        black_box(run());
+    }
+    timer.elapsed().as_secs_f64() * 1e9 / f64::from(repeats)
+}
+
+fn series(rule: &str, zone: Zone) -> Series {
+    let made = rule.parse::<Rule>().ok().zip(Length::elapsed(Elapsed::hours(1)).ok());
+    match made.and_then(|(rule, length)| Series::new(rule, FIRST, zone, length).ok()) {
+        Some(series) => series,
+        None => unreachable!("every rule here is one"),
+    }
+}
+
+fn theirs(rule: &str) -> RRuleSet {
+    let first = DateTime::<Utc>::from_timestamp_micros(FIRST.as_micros()).unwrap_or_default().with_timezone(&Tz::UTC);
+    match rule.parse::<RRule<Unvalidated>>().and_then(|rule| rule.build(first)) {
+        Ok(set) => set,
+        Err(_) => unreachable!("every rule here is one"),
+    }
+}
+
+/// What a loop does with each occurrence of an hour.
+fn one(start: i64) -> i64 {
+    black_box((start, start + DAY / 24)).0
+}
+
+fn plain_daily(from: i64, to: i64) -> i64 {
+    let (mut start, mut sum) = (from, 0);
+    while start < to {
+        sum ^= one(start);
+        start += DAY;
+    }
+    sum
+}
+
+/// From a Monday.
+fn plain_weekly(from: i64, to: i64) -> i64 {
+    let (mut monday, mut sum) = (from, 0);
+    while monday < to {
+        sum ^= one(monday);
+        if monday + 2 * DAY < to {
+            sum ^= one(monday + 2 * DAY);
+        }
+        monday += 7 * DAY;
+    }
+    sum
+}
+
+fn plain_last_friday(from: i64, to: i64) -> i64 {
+    let (mut year, mut month, _) = CivilDate::from_days(from / DAY).year_month_day();
+    let mut sum = 0;
+    loop {
+        (year, month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
+        let last = first_of(year, month) - 1;
+        // A Friday is the fourth day after a Monday; 1970-01-01 was the third.
+        let friday = last - (last + 3 - 4).rem_euclid(7);
+        let start = friday * DAY + from % DAY;
+        if start >= to {
+            return sum;
+        }
+        sum ^= one(start);
+    }
+}
+
+fn plain_second_tuesday(from: i64, to: i64) -> i64 {
+    let (mut year, _, _) = CivilDate::from_days(from / DAY).year_month_day();
+    let mut sum = 0;
+    loop {
+        let first = first_of(year, 1);
+        let tuesday = first + (1 - (first + 3)).rem_euclid(7) + 7;
+        let start = tuesday * DAY + from % DAY;
+        if start >= to {
+            return sum;
+        }
+        sum ^= one(start);
+        year += 1;
+    }
+}
+
+fn first_of(year: i32, month: u32) -> i64 {
+    let (year, month) = if month <= 2 { (i64::from(year) - 1, month + 9) } else { (i64::from(year), month - 3) };
+    365 * year + year / 4 - year / 100 + year / 400 + i64::from((153 * month + 2) / 5) - 719_468
+}

@@ -1,0 +1,156 @@
+//! The dates of a pattern between two days, found by jumping to the first period that matters.
+
+use crate::Frequency;
+use crate::pattern::{Month, Pattern, YearSet, first_of_year, month_number};
+
+/// An ascending run of dates, as days since 1970-01-01.
+#[derive(Debug, Clone)]
+pub(crate) struct Dates<'a> {
+    pattern: &'a Pattern,
+    /// The next period to work out: a month's number, the first day of a week, or a year.
+    period: i64,
+    /// The day of bit 0 of `candidates`.
+    base: i64,
+    /// What is left of the present period, 64 days at a time.
+    candidates: u64,
+    /// The words of a year, how many of them count, and the index of the one after `candidates`.
+    year: YearSet,
+    words: usize,
+    word: usize,
+    last: i64,
+    steps: u64,
+}
+
+impl<'a> Dates<'a> {
+    /// The dates from `from` to `last`, both included, and none before the pattern's first date.
+    pub(crate) fn new(pattern: &'a Pattern, from: i64, last: i64) -> Self {
+        let from = from.max(pattern.origin);
+        let period = first_period(pattern, from);
+        let mut dates =
+            Self { pattern, period, base: 0, candidates: 0, year: [0; 6], words: 0, word: 0, last, steps: 0 };
+        // Only the first period can hold days before `from`.
+        dates.next_period();
+        dates.drop_before(from);
+        dates
+    }
+
+    pub(crate) const fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    fn drop_before(&mut self, from: i64) {
+        while from - self.base >= 64 && self.next_word() {}
+        let before = from - self.base;
+        if before > 0 {
+            self.candidates = if before < 64 { self.candidates >> before << before } else { 0 };
+        }
+    }
+
+    #[inline]
+    fn next_word(&mut self) -> bool {
+        // After the last day that is left in the year there is nothing to step through.
+        let Some(word) = self.year.get(self.word).filter(|_| self.word < self.words) else {
+            return false;
+        };
+        self.candidates = *word;
+        self.word += 1;
+        self.base += 64;
+        true
+    }
+
+    /// Works out the candidates of the next period; `false` after the last day.
+    #[inline]
+    fn next_period(&mut self) -> bool {
+        if self.pattern.frequency != Frequency::Weekly {
+            return self.next_month_or_year();
+        }
+        self.base = self.period;
+        if self.base > self.last {
+            return false;
+        }
+        self.candidates = self.pattern.week(self.base);
+        self.period += 7 * self.pattern.interval;
+        self.steps += 1;
+        true
+    }
+
+    #[inline(never)]
+    fn next_month_or_year(&mut self) -> bool {
+        let pattern = self.pattern;
+        match pattern.frequency {
+            Frequency::Weekly => return false,
+            Frequency::Daily => {
+                let month = Month::new(self.period);
+                self.base = month.first;
+                if self.base > self.last {
+                    return false;
+                }
+                let offset = (pattern.origin - month.first).rem_euclid(pattern.interval);
+                self.candidates = pattern.days_of_month(month, offset);
+                self.period += 1;
+                if pattern.interval > 31 {
+                    let next = if offset < month.length { offset + pattern.interval } else { offset };
+                    self.period = month_number(month.first + next);
+                }
+            }
+            Frequency::Monthly => {
+                let month = Month::new(self.period);
+                self.base = month.first;
+                if self.base > self.last {
+                    return false;
+                }
+                self.candidates = pattern.month(month);
+                self.period += pattern.interval;
+            }
+            Frequency::Yearly => {
+                self.base = first_of_year(self.period);
+                if self.base > self.last {
+                    return false;
+                }
+                self.year = pattern.year(self.period, self.base);
+                self.candidates = self.year[0];
+                self.words = self.year.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
+                self.word = 1;
+                self.period += pattern.interval;
+            }
+        }
+        self.steps += 1;
+        true
+    }
+}
+
+impl Iterator for Dates<'_> {
+    type Item = i64;
+
+    #[inline]
+    fn next(&mut self) -> Option<i64> {
+        while self.candidates == 0 {
+            if !self.next_word() && !self.next_period() {
+                return None;
+            }
+        }
+        let day = self.base + i64::from(self.candidates.trailing_zeros());
+        self.candidates &= self.candidates - 1;
+        self.steps += 1;
+        (day <= self.last).then_some(day)
+    }
+}
+
+/// The first period that can hold a day from `from` on, a whole number of intervals after the first one.
+fn first_period(pattern: &Pattern, from: i64) -> i64 {
+    let jump = |origin: i64, target: i64, interval: i64| {
+        origin + (target - origin + interval - 1).div_euclid(interval) * interval
+    };
+    match pattern.frequency {
+        Frequency::Daily => month_number(jump(pattern.origin, from, pattern.interval)),
+        Frequency::Weekly => {
+            let week = |day: i64| day - (day + 3 - i64::from(pattern.week_start)).rem_euclid(7);
+            jump(week(pattern.origin), week(from), 7 * pattern.interval)
+        }
+        Frequency::Monthly => jump(month_number(pattern.origin), month_number(from), pattern.interval),
+        Frequency::Yearly => {
+            let year = |day: i64| month_number(day).div_euclid(12);
+            jump(year(pattern.origin), year(from), pattern.interval)
+        }
+    }
+}

@@ -1,0 +1,448 @@
+//! A rule tied to its first start: validated, and expanded inside a window.
+
+use std::iter::FusedIterator;
+use std::ops::Range;
+
+use kalends_kernel::{Elapsed, Instant, Span, Zone};
+
+use crate::clock::{Clock, MICROS_A_DAY, local_of};
+use crate::dates::Dates;
+use crate::pattern::Pattern;
+use crate::rule::End;
+use crate::{EARLIEST_START, HORIZON, Rule, Until};
+
+/// How long every occurrence of a series lasts. Never nothing.
+///
+/// Two lengths, since a day in a zone need not have 24 hours (ruling 4.5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Length(Lasts);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Lasts {
+    /// Microseconds.
+    Time(i64),
+    Days(u16),
+}
+
+/// A length of nothing, or of more than the calendar holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("an occurrence must last longer than nothing and at most {} days", Length::MAX_DAYS)]
+pub struct LengthError;
+
+impl Length {
+    /// The longest length: the days from 1970 to 2099.
+    pub const MAX_DAYS: u16 = 47_482;
+
+    /// The same elapsed time each, whatever wall clocks do meanwhile.
+    ///
+    /// # Errors
+    /// [`LengthError`] where `elapsed` is not positive or longer than [`Length::MAX_DAYS`] times 24 hours.
+    pub fn elapsed(elapsed: Elapsed) -> Result<Self, LengthError> {
+        let allowed = Elapsed::ZERO < elapsed && elapsed <= Elapsed::days(Self::MAX_DAYS.into());
+        allowed.then_some(Self(Lasts::Time(elapsed.as_micros()))).ok_or(LengthError)
+    }
+
+    /// So many whole days of the zone: from midnight to a midnight. Makes the series an all-day one.
+    ///
+    /// # Errors
+    /// [`LengthError`] where `days` is 0 or over [`Length::MAX_DAYS`].
+    pub fn days(days: u16) -> Result<Self, LengthError> {
+        (1..=Self::MAX_DAYS).contains(&days).then_some(Self(Lasts::Days(days))).ok_or(LengthError)
+    }
+}
+
+/// Why a rule and a start make no series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SeriesError {
+    /// The first start lies outside the supported years.
+    #[error("a series must start in the years 1970 to 2099, got {first}")]
+    Range {
+        /// The first start.
+        first: Instant,
+    },
+    /// The first start has a fraction of a second.
+    #[error("a series must start on a whole second, got {first}")]
+    Fraction {
+        /// The first start.
+        first: Instant,
+    },
+    /// An all-day series that does not start when a day begins in its zone.
+    #[error("an all-day series must start at a midnight in {zone}, got {first}")]
+    NotMidnight {
+        /// The first start.
+        first: Instant,
+        /// The series' zone.
+        zone: Zone,
+    },
+    /// The rule ends before the series begins.
+    #[error("UNTIL must not be before the start ({first}), got {until}")]
+    UntilBeforeStart {
+        /// The rule's end.
+        until: Until,
+        /// The first start.
+        first: Instant,
+    },
+    /// No date satisfies the rule, such as 30 February.
+    #[error("the rule must have a date between the start ({first}) and the end of 2099, but none satisfies it")]
+    NeverOccurs {
+        /// The first start.
+        first: Instant,
+    },
+}
+
+/// A rule with its first start, its zone and the length of its occurrences.
+///
+/// The first occurrence is the start itself, whether or not the rule would produce it; the others are the
+/// dates that the rule generates after the date of the first, each at the wall-clock time of the first in
+/// the zone. All starts lie before [`HORIZON`], and no two are the same.
+///
+/// ```
+/// use kalends_kernel::{Elapsed, Instant, Span, Zone};
+/// use kalends_recurrence::{Length, Rule, Series};
+///
+/// let rule: Rule = "FREQ=WEEKLY;BYDAY=MO,WE;COUNT=12".parse()?;
+/// let first: Instant = "2026-03-23T08:00:00Z".parse()?;
+/// let zone: Zone = "Europe/Berlin".parse()?;
+/// let series = Series::new(rule, first, zone, Length::elapsed(Elapsed::minutes(45))?)?;
+///
+/// // 09:00 in Berlin stays 09:00 when summer time begins on 29 March.
+/// let window = Span::new("2026-03-25T00:00:00Z".parse()?, "2026-04-02T00:00:00Z".parse()?)?;
+/// let starts: Vec<String> = series.occurrences(window).map(|span| span.start().to_string()).collect();
+/// assert_eq!(starts, ["2026-03-25T08:00:00Z", "2026-03-30T07:00:00Z", "2026-04-01T07:00:00Z"]);
+///
+/// // What a store keeps beside the rule; expanding from it needs no counting.
+/// assert_eq!(series.last_start(), Some("2026-04-29T07:00:00Z".parse()?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Series {
+    rule: Rule,
+    pattern: Pattern,
+    first: i64,
+    zone: Zone,
+    length: Length,
+    /// The wall-clock time of day of every occurrence, in microseconds.
+    time: i64,
+    last: Option<i64>,
+}
+
+impl Series {
+    /// Validates a series that is about to be written, and finds its last start.
+    ///
+    /// # Errors
+    /// [`SeriesError`], see its variants.
+    pub fn new(rule: Rule, first: Instant, zone: Zone, length: Length) -> Result<Self, SeriesError> {
+        if !(EARLIEST_START..HORIZON).contains(&first) {
+            return Err(SeriesError::Range { first });
+        }
+        if first.as_micros() % 1_000_000 != 0 {
+            return Err(SeriesError::Fraction { first });
+        }
+        let mut series = Self::from_stored(rule, first, zone, length, None);
+        if series.instant_on(series.pattern.origin) != first.as_micros() && series.is_all_day() {
+            return Err(SeriesError::NotMidnight { first, zone });
+        }
+        if let End::Until(until) = series.rule.end
+            && series.until_end(until) <= series.first
+        {
+            return Err(SeriesError::UntilBeforeStart { until, first });
+        }
+        if !series.generates_a_date() {
+            return Err(SeriesError::NeverOccurs { first });
+        }
+        series.last = match series.rule.end {
+            End::Never => None,
+            End::Count(count) => series.all().take(count.into()).last(),
+            End::Until(until) => series.last_before(series.until_end(until).min(HORIZON.as_micros())),
+        };
+        Ok(series)
+    }
+
+    /// A series that was validated when it was stored, with the last start that [`Series::new`] found.
+    ///
+    /// Nothing is counted and nothing is checked: `last` alone says where the series ends, whatever `COUNT`
+    /// or `UNTIL` the rule has.
+    pub fn from_stored(rule: Rule, first: Instant, zone: Zone, length: Length, last: Option<Instant>) -> Self {
+        let local = local_of(zone, first.as_micros());
+        let time = match length.0 {
+            Lasts::Time(_) => local.rem_euclid(MICROS_A_DAY),
+            // Where clocks skip midnight, the first day begins later, but the others need not.
+            Lasts::Days(_) => 0,
+        };
+        let pattern = Pattern::new(&rule, local.div_euclid(MICROS_A_DAY));
+        Self { rule, pattern, first: first.as_micros(), zone, length, time, last: last.map(Instant::as_micros) }
+    }
+
+    /// The rule.
+    pub const fn rule(&self) -> &Rule {
+        &self.rule
+    }
+
+    /// The start of the first occurrence.
+    pub const fn first_start(&self) -> Instant {
+        Instant::from_micros(self.first)
+    }
+
+    /// The start of the last occurrence; `None` where the rule has no end.
+    pub fn last_start(&self) -> Option<Instant> {
+        self.last.map(Instant::from_micros)
+    }
+
+    /// The zone whose wall clock the series follows.
+    pub const fn zone(&self) -> Zone {
+        self.zone
+    }
+
+    /// How long each occurrence lasts.
+    pub const fn length(&self) -> Length {
+        self.length
+    }
+
+    /// Whether the length is in days.
+    pub const fn is_all_day(&self) -> bool {
+        matches!(self.length.0, Lasts::Days(_))
+    }
+
+    /// The occurrences that overlap `window`, whole, in order of their starts.
+    ///
+    /// Those that began before the window and last into it are among them.
+    pub fn occurrences(&self, window: Span) -> Occurrences<'_> {
+        let (from, to) = (window.start().as_micros(), window.end().as_micros());
+        let earliest = match self.length.0 {
+            Lasts::Time(micros) => from.saturating_sub(micros).saturating_add(1),
+            // The midnight so many days after the start is after `from`. A day can last two: where a date
+            // is skipped, or clocks are set back.
+            Lasts::Days(days) => from.saturating_sub((i64::from(days) + 2) * MICROS_A_DAY),
+        };
+        Occurrences { starts: self.between(earliest, to), ends: Clock::new(self.zone), after: from }
+    }
+
+    /// The starts `range.start <= start < range.end`, in order.
+    pub fn starts(&self, range: Range<Instant>) -> Starts<'_> {
+        self.between(range.start.as_micros(), range.end.as_micros())
+    }
+
+    /// The earliest start after `instant`, if there is one before [`HORIZON`].
+    pub fn next_start_after(&self, instant: Instant) -> Option<Instant> {
+        self.starts(instant + Elapsed::micros(1)..HORIZON).next()
+    }
+
+    /// Whether an occurrence starts at exactly this instant.
+    pub fn is_occurrence(&self, start: Instant) -> bool {
+        self.starts(start..start + Elapsed::micros(1)).next().is_some()
+    }
+
+    /// The occurrence that starts at exactly this instant.
+    pub fn span_at(&self, start: Instant) -> Option<Span> {
+        let at = self.starts(start..start + Elapsed::micros(1)).next()?;
+        let mut clock = Clock::new(self.zone);
+        let end = self.end_of(at.as_micros(), clock.shows(at.as_micros()), &mut clock);
+        Span::new(at, Instant::from_micros(end)).ok()
+    }
+
+    fn all(&self) -> impl Iterator<Item = i64> + '_ {
+        let mut starts = self.between(self.first, HORIZON.as_micros());
+        std::iter::from_fn(move || starts.advance())
+    }
+
+    fn between(&self, from: i64, to: i64) -> Starts<'_> {
+        let end = self.last.map_or(HORIZON.as_micros(), |last| last.saturating_add(1)).min(to);
+        let from = from.max(self.first);
+        let first = (from == self.first && self.first < end).then_some(self.first);
+        // The date of the first is spoken for.
+        let earliest = earliest_day(from, self.zone).max(self.pattern.origin + 1);
+        let latest = if from < end { latest_day(end, self.zone) } else { i64::MIN };
+        Starts {
+            series: self,
+            dates: Dates::new(&self.pattern, earliest, latest),
+            clock: Clock::new(self.zone),
+            first,
+            after: (from - 1).max(self.first),
+            end,
+            without: &[],
+        }
+    }
+
+    /// The end of the occurrence that starts at `start`, when wall clocks show `shown`.
+    fn end_of(&self, start: i64, shown: i64, clock: &mut Clock) -> i64 {
+        match self.length.0 {
+            Lasts::Time(micros) => start.saturating_add(micros),
+            Lasts::Days(days) => {
+                // Where a date is skipped, its occurrence is that of the date after it.
+                let date = shown.div_euclid(MICROS_A_DAY);
+                clock.instant((date + i64::from(days)) * MICROS_A_DAY)
+            }
+        }
+    }
+
+    /// Whether the rule itself, leaving `COUNT` and `UNTIL` aside, has a date from the start to the horizon.
+    fn generates_a_date(&self) -> bool {
+        let latest = latest_day(HORIZON.as_micros(), self.zone);
+        let mut dates = Dates::new(&self.pattern, self.pattern.origin, latest);
+        dates.next().is_some_and(|day| day == self.pattern.origin || self.instant_on(day) < HORIZON.as_micros())
+    }
+
+    /// When the wall clock shows the series' time of day on a date.
+    fn instant_on(&self, day: i64) -> i64 {
+        Clock::new(self.zone).instant(day * MICROS_A_DAY + self.time)
+    }
+
+    /// The first instant at which `until` is over.
+    fn until_end(&self, until: Until) -> i64 {
+        match until {
+            Until::Instant(instant) => instant.as_micros().saturating_add(1),
+            Until::Date(date) => Clock::new(self.zone).instant(date.plus_days(1).as_days() * MICROS_A_DAY),
+        }
+    }
+
+    /// The last start before `end`, looked for in ever longer spans that end there.
+    fn last_before(&self, end: i64) -> Option<i64> {
+        let mut days = 400;
+        loop {
+            let from = end.saturating_sub(days * MICROS_A_DAY).max(self.first);
+            let mut starts = self.between(from, end);
+            let last = std::iter::from_fn(|| starts.advance()).last();
+            if last.is_some() || from == self.first {
+                return last;
+            }
+            days *= 4;
+        }
+    }
+}
+
+/// The first date that can start at `from` or later.
+fn earliest_day(from: i64, zone: Zone) -> i64 {
+    // A clock may show less than it did before, and a skipped time is moved to the next date, each by at most
+    // a day.
+    let margin = if zone == Zone::UTC { 0 } else { 2 };
+    local_of(zone, from).div_euclid(MICROS_A_DAY) - margin
+}
+
+/// The last date that can start before `end`.
+fn latest_day(end: i64, zone: Zone) -> i64 {
+    let margin = if zone == Zone::UTC { 0 } else { 2 };
+    local_of(zone, end - 1).div_euclid(MICROS_A_DAY) + margin
+}
+
+/// The starts of a series in a range, made by [`Series::starts`]. Allocates nothing.
+#[derive(Debug, Clone)]
+#[must_use = "iterators are lazy and do nothing unless consumed"]
+pub struct Starts<'a> {
+    series: &'a Series,
+    dates: Dates<'a>,
+    clock: Clock,
+    /// The first start, where it is in the range and not yet given.
+    first: Option<i64>,
+    /// Later starts are after this instant.
+    after: i64,
+    end: i64,
+    without: &'a [Instant],
+}
+
+impl<'a> Starts<'a> {
+    /// Leaves out exactly these starts, which must be in ascending order. One that is no start has no effect.
+    pub fn without(self, exdates: &'a [Instant]) -> Self {
+        Self { without: exdates, ..self }
+    }
+
+    /// How many steps the iterator has taken: periods worked out and dates looked at. What
+    /// [`MAX_STEPS_IN_366_DAYS`](crate::MAX_STEPS_IN_366_DAYS) bounds.
+    pub const fn steps(&self) -> u64 {
+        self.dates.steps()
+    }
+
+    #[inline]
+    fn advance(&mut self) -> Option<i64> {
+        loop {
+            let start = match self.first.take() {
+                Some(first) => first,
+                None => self.generated()?,
+            };
+            if self.without.is_empty() || !self.left_out(start) {
+                return Some(start);
+            }
+        }
+    }
+
+    #[inline]
+    fn generated(&mut self) -> Option<i64> {
+        loop {
+            let start = self.clock.instant(self.dates.next()? * MICROS_A_DAY + self.series.time);
+            // Dates ascend, and so do their instants; where a whole date is skipped, two are the same.
+            if start >= self.end {
+                return None;
+            }
+            if start > self.after {
+                self.after = start;
+                return Some(start);
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn left_out(&mut self, start: i64) -> bool {
+        let start = Instant::from_micros(start);
+        if self.without.first().is_some_and(|exdate| *exdate < start) {
+            self.without = &self.without[self.without.partition_point(|exdate| *exdate < start)..];
+        }
+        self.without.first() == Some(&start)
+    }
+}
+
+impl Iterator for Starts<'_> {
+    type Item = Instant;
+
+    #[inline]
+    fn next(&mut self) -> Option<Instant> {
+        self.advance().map(Instant::from_micros)
+    }
+}
+
+/// The occurrences of a series in a window, made by [`Series::occurrences`]. Allocates nothing.
+#[derive(Debug, Clone)]
+#[must_use = "iterators are lazy and do nothing unless consumed"]
+pub struct Occurrences<'a> {
+    starts: Starts<'a>,
+    ends: Clock,
+    /// Occurrences end after this instant.
+    after: i64,
+}
+
+impl<'a> Occurrences<'a> {
+    /// As [`Starts::without`].
+    pub fn without(self, exdates: &'a [Instant]) -> Self {
+        Self { starts: self.starts.without(exdates), ..self }
+    }
+
+    /// As [`Starts::steps`].
+    pub const fn steps(&self) -> u64 {
+        self.starts.steps()
+    }
+
+    #[inline(never)]
+    fn end_of_days(&mut self, start: i64) -> i64 {
+        self.starts.series.end_of(start, self.starts.clock.shows(start), &mut self.ends)
+    }
+}
+
+impl Iterator for Occurrences<'_> {
+    type Item = Span;
+
+    #[inline]
+    fn next(&mut self) -> Option<Span> {
+        loop {
+            let start = self.starts.advance()?;
+            let end = match self.starts.series.length.0 {
+                Lasts::Time(micros) => start.saturating_add(micros),
+                Lasts::Days(_) => self.end_of_days(start),
+            };
+            if end > self.after {
+                return Span::new(Instant::from_micros(start), Instant::from_micros(end)).ok();
+            }
+        }
+    }
+}
+
+impl FusedIterator for Starts<'_> {}
+
+impl FusedIterator for Occurrences<'_> {}

@@ -1,0 +1,162 @@
+//! The same results as the crate `rrule`, for everything that both define: UTC, starts that the rule itself
+//! generates, and none of what that crate decides differently from RFC 5545 (see [`compared`]).
+
+use chrono::{DateTime, Utc};
+use kalends_kernel::{Elapsed, Instant, Span, Zone};
+use kalends_recurrence::{Frequency, HORIZON, Rule, Series};
+use proptest::prelude::*;
+use rrule::{RRule, RRuleSet, Tz, Unvalidated};
+
+use crate::drawn::{Drawn, drawn, first, hour};
+
+/// Occurrences that are compared of each rule.
+const AT_MOST: usize = 12;
+
+/// The other crate is asked about so many periods of a rule at most: it looks at every one of them.
+const PERIODS: i64 = 50;
+
+/// How the series ends.
+#[derive(Debug, Clone, Copy)]
+enum End {
+    Count(u16),
+    /// So long after the start.
+    Until(Elapsed),
+    Never,
+}
+
+fn end() -> impl Strategy<Value = End> {
+    prop_oneof![
+        (1..=15u16).prop_map(End::Count),
+        (0..1_000 * 86_400i64).prop_map(|seconds| End::Until(Elapsed::seconds(seconds))),
+        Just(End::Never)
+    ]
+}
+
+/// Leaves out where the other crate differs from RFC 5545 section 3.3.10:
+///
+/// - `BYDAY` with both plain and numbered weekdays: it takes the days that satisfy both, the RFC those of either;
+/// - `BYSETPOS` under `WEEKLY`: it lets the first week begin at the start, the RFC at `WKST`;
+/// - it refuses `BYSETPOS` over 31 and the fifth weekday from the end under `MONTHLY`, and the 53rd from the end
+///   under `YEARLY`.
+fn compared(drawn: &Drawn) -> bool {
+    let within_month = drawn.positions.iter().all(|position| position.abs() <= 31)
+        && drawn.days.iter().all(|(ordinal, _)| *ordinal != -5);
+    let by_frequency = match drawn.frequency {
+        Frequency::Daily => true,
+        Frequency::Weekly => drawn.positions.is_empty(),
+        Frequency::Monthly => within_month,
+        Frequency::Yearly => drawn.days.iter().all(|(ordinal, _)| *ordinal != -53),
+    };
+    by_frequency && !drawn.mixes_ordinals()
+}
+
+fn theirs(text: &str, first: Instant) -> RRuleSet {
+    let start = DateTime::<Utc>::from_timestamp_micros(first.as_micros()).unwrap().with_timezone(&Tz::UTC);
+    let rule: RRule<Unvalidated> = text.parse().unwrap();
+    rule.build(start).unwrap().limit()
+}
+
+fn compare(drawn: &Drawn, anywhere: Instant, end: End, window: (i64, i64)) -> Result<(), TestCaseError> {
+    // The start becomes a date that the rule generates by our account; the other crate then agrees or not.
+    let Some(first) = drawn.series(anywhere, Zone::UTC).ok().and_then(|series| series.next_start_after(anywhere))
+    else {
+        return Err(TestCaseError::reject("never occurs again"));
+    };
+    let endless = drawn.series(first, Zone::UTC).unwrap();
+    let horizon = (first + period(drawn.frequency, drawn.interval * PERIODS)).min(HORIZON);
+
+    let text = match end {
+        End::Count(count) => format!("{drawn};COUNT={count}"),
+        End::Until(after) => format!("{drawn};UNTIL={}", compact(first + after)),
+        End::Never => drawn.to_string(),
+    };
+    let rule: Rule = text.parse().unwrap();
+    let series = Series::new(rule, first, Zone::UTC, hour()).unwrap();
+    let got: Vec<Instant> = series.starts(first..horizon).take(AT_MOST).collect();
+    // The end is seen from the other crate where it would find a next one soon.
+    let ends = got.len() < AT_MOST
+        && endless.starts(got.last().map_or(first, |last| *last + Elapsed::micros(1))..horizon).next().is_some();
+    let expected: Vec<Instant> = theirs(&text, first)
+        .into_iter()
+        .map(|time| Instant::from_micros(time.timestamp_micros()))
+        .take(got.len() + usize::from(ends))
+        .collect();
+    prop_assert_eq!(&got, &expected, "{} from {}", text, first);
+    if ends {
+        prop_assert_eq!(series.last_start(), expected.last().copied(), "{} from {}", text, first);
+    }
+    // And a window somewhere among them.
+    let from = first + Elapsed::seconds(window.0);
+    let window = Span::new(from, from + Elapsed::seconds(window.1)).unwrap();
+    if ends || expected.last().is_some_and(|last| *last >= window.end()) {
+        let spans = expected.iter().map(|start| Span::new(*start, *start + Elapsed::hours(1)).unwrap());
+        let inside: Vec<Span> = spans.filter(|span| span.overlaps(window)).collect();
+        prop_assert_eq!(series.occurrences(window).collect::<Vec<_>>(), inside, "{} from {}", text, first);
+    }
+    Ok(())
+}
+
+fn period(frequency: Frequency, count: i64) -> Elapsed {
+    let days = match frequency {
+        Frequency::Daily => 1,
+        Frequency::Weekly => 7,
+        Frequency::Monthly => 28,
+        Frequency::Yearly => 200,
+    };
+    Elapsed::days(days * count)
+}
+
+fn compact(instant: Instant) -> String {
+    instant.to_string().replace(['-', ':'], "")
+}
+
+fn drawn_of(frequency: Frequency) -> impl Strategy<Value = Drawn> {
+    let own = move |drawn: Drawn| {
+        let mut drawn = Drawn { frequency, ..drawn };
+        if matches!(frequency, Frequency::Daily | Frequency::Weekly) {
+            drawn.days.iter_mut().for_each(|day| day.0 = 0);
+        }
+        if frequency == Frequency::Weekly {
+            drawn.month_days.clear();
+        }
+        if frequency == Frequency::Monthly || !drawn.months.is_empty() {
+            drawn.days.iter_mut().for_each(|day| day.0 %= 6);
+        }
+        if drawn.days.is_empty() && drawn.month_days.is_empty() && drawn.months.is_empty() {
+            drawn.positions.clear();
+        }
+        drawn
+    };
+    drawn().prop_map(own).prop_filter("both define it", compared)
+}
+
+proptest! {
+    // 4 times 6,000 rules, every time other ones.
+    // The rules that never occur again are drawn and left out.
+    #![proptest_config(ProptestConfig { cases: 6_000, max_global_rejects: 100_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn daily(rule in drawn_of(Frequency::Daily), at in first(), end in end(), window in window()) {
+        compare(&rule, at, end, window)?;
+    }
+
+    #[test]
+    fn weekly(rule in drawn_of(Frequency::Weekly), at in first(), end in end(), window in window()) {
+        compare(&rule, at, end, window)?;
+    }
+
+    #[test]
+    fn monthly(rule in drawn_of(Frequency::Monthly), at in first(), end in end(), window in window()) {
+        compare(&rule, at, end, window)?;
+    }
+
+    #[test]
+    fn yearly(rule in drawn_of(Frequency::Yearly), at in first(), end in end(), window in window()) {
+        compare(&rule, at, end, window)?;
+    }
+}
+
+/// Seconds from the start to the window, and of the window.
+fn window() -> impl Strategy<Value = (i64, i64)> {
+    (-86_400 * 400..86_400 * 800i64, 1..86_400 * 366i64)
+}

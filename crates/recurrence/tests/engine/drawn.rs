@@ -1,0 +1,111 @@
+//! Random rules: their parts, and the text that says them.
+
+use std::fmt;
+
+use kalends_kernel::{Elapsed, Instant, Zone};
+use kalends_recurrence::{Frequency, Length, Rule, Series, SeriesError};
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+
+pub(crate) const WEEKDAYS: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
+
+/// A rule in parts. Empty lists are parts left out.
+#[derive(Debug, Clone)]
+pub(crate) struct Drawn {
+    pub(crate) frequency: Frequency,
+    pub(crate) interval: i64,
+    pub(crate) months: Vec<u32>,
+    pub(crate) month_days: Vec<i64>,
+    /// An ordinal, 0 for none, and a weekday, 0 for Monday.
+    pub(crate) days: Vec<(i64, usize)>,
+    pub(crate) positions: Vec<i64>,
+    pub(crate) week_start: usize,
+}
+
+impl Drawn {
+    pub(crate) fn has_ordinals(&self) -> bool {
+        self.days.iter().any(|(ordinal, _)| *ordinal != 0)
+    }
+
+    pub(crate) fn mixes_ordinals(&self) -> bool {
+        self.has_ordinals() && self.days.iter().any(|(ordinal, _)| *ordinal == 0)
+    }
+
+    pub(crate) fn rule(&self) -> Rule {
+        self.to_string().parse().unwrap()
+    }
+
+    pub(crate) fn series(&self, first: Instant, zone: Zone) -> Result<Series, SeriesError> {
+        Series::new(self.rule(), first, zone, hour())
+    }
+}
+
+pub(crate) fn hour() -> Length {
+    Length::elapsed(Elapsed::hours(1)).unwrap()
+}
+
+impl fmt::Display for Drawn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FREQ={}", self.frequency)?;
+        if self.interval != 1 {
+            write!(f, ";INTERVAL={}", self.interval)?;
+        }
+        let day = |(ordinal, day): &(i64, usize)| match ordinal {
+            0 => WEEKDAYS[*day].to_owned(),
+            ordinal => format!("{ordinal}{}", WEEKDAYS[*day]),
+        };
+        let lists = [
+            ("BYMONTH", self.months.iter().map(u32::to_string).collect::<Vec<_>>()),
+            ("BYMONTHDAY", self.month_days.iter().map(i64::to_string).collect()),
+            ("BYDAY", self.days.iter().map(day).collect()),
+            ("BYSETPOS", self.positions.iter().map(i64::to_string).collect()),
+        ];
+        for (name, values) in lists.iter().filter(|(_, values)| !values.is_empty()) {
+            write!(f, ";{name}={}", values.join(","))?;
+        }
+        if self.week_start != 0 {
+            write!(f, ";WKST={}", WEEKDAYS[self.week_start])?;
+        }
+        Ok(())
+    }
+}
+
+/// Any rule of the subset, without an end.
+pub(crate) fn drawn() -> impl Strategy<Value = Drawn> {
+    let interval = prop_oneof![4 => Just(1), 4 => 2..=5i64, 2 => 6..=60i64, 1 => 61..=1_000i64];
+    let months = prop_oneof![3 => Just(vec![]), 2 => subsequence((1..=12).collect::<Vec<u32>>(), 1..=4)];
+    let month_day = prop_oneof![6 => 1..=28i64, 2 => 29..=31i64, 2 => -31..=-1i64];
+    let month_days = prop_oneof![3 => Just(vec![]), 2 => prop::collection::vec(month_day, 1..=4)];
+    let position = prop_oneof![8 => 1..=5i64, 8 => -5..=-1i64, 1 => 6..=40i64, 1 => -366..=366i64];
+    let position = position.prop_map(|position| if position == 0 { 1 } else { position });
+    let positions = prop_oneof![2 => Just(vec![]), 1 => prop::collection::vec(position, 1..=3)];
+    (select(&Frequency::ALL[..]), interval, months, month_days, positions, 0..7usize).prop_flat_map(
+        |(frequency, interval, months, month_days, positions, week_start)| {
+            let within_month = frequency == Frequency::Monthly || !months.is_empty();
+            let ordinal = if within_month { (1..=5i64).boxed() } else { prop_oneof![1..=5i64, 1..=53i64].boxed() };
+            let ordinal = (ordinal, any::<bool>()).prop_map(|(ordinal, back)| if back { -ordinal } else { ordinal });
+            let numbered = prop::collection::vec((ordinal, 0..7usize), 1..=3);
+            let plain = subsequence((0..7).map(|day| (0, day)).collect::<Vec<(i64, usize)>>(), 1..=4);
+            let days = match frequency {
+                Frequency::Daily | Frequency::Weekly => prop_oneof![2 => Just(vec![]), 3 => plain].boxed(),
+                Frequency::Monthly | Frequency::Yearly => {
+                    let mixed =
+                        (plain.clone(), numbered.clone()).prop_map(|(plain, numbered)| [plain, numbered].concat());
+                    prop_oneof![6 => Just(vec![]), 6 => plain, 6 => numbered, 1 => mixed].boxed()
+                }
+            };
+            days.prop_map(move |days| {
+                let month_days = if frequency == Frequency::Weekly { vec![] } else { month_days.clone() };
+                let alone = days.is_empty() && month_days.is_empty() && months.is_empty();
+                let positions = if alone { vec![] } else { positions.clone() };
+                Drawn { frequency, interval, months: months.clone(), month_days, days, positions, week_start }
+            })
+        },
+    )
+}
+
+/// A whole second in the years 2000 to 2050.
+pub(crate) fn first() -> impl Strategy<Value = Instant> {
+    (10_957..29_585i64, 0..86_400i64)
+        .prop_map(|(day, second)| Instant::from_micros((day * 86_400 + second) * 1_000_000))
+}

@@ -1,0 +1,201 @@
+//! Laws that hold for every rule, in zones as well as in UTC.
+
+use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, Elapsed, Instant, Span, Zone};
+use kalends_recurrence::{HORIZON, Length, Rule, Series};
+use proptest::prelude::*;
+
+use crate::drawn::{Drawn, drawn, first, hour};
+
+const ZONES: [&str; 9] = [
+    "UTC",
+    "Europe/Berlin",
+    "America/New_York",
+    "Australia/Lord_Howe",
+    "Africa/Casablanca",
+    "Pacific/Apia",
+    "America/Santiago",
+    "Asia/Kolkata",
+    "Asia/Gaza",
+];
+
+fn zone() -> impl Strategy<Value = Zone> {
+    prop::sample::select(&ZONES[..]).prop_map(|name| name.parse().unwrap())
+}
+
+fn length() -> impl Strategy<Value = Length> {
+    let elapsed = prop_oneof![1..=30 * 3_600i64, 1..=40 * 86_400i64];
+    prop_oneof![
+        elapsed.prop_map(|seconds| Length::elapsed(Elapsed::seconds(seconds)).unwrap()),
+        (1..=20u16).prop_map(|days| Length::days(days).unwrap()),
+    ]
+}
+
+/// A series of any rule, zone and length, without an end.
+fn series() -> impl Strategy<Value = (Drawn, Series)> {
+    (drawn(), first(), zone(), length()).prop_filter_map("the rule occurs", |(drawn, first, zone, length)| {
+        let first = match Series::from_stored(drawn.rule(), first, zone, length, None).is_all_day() {
+            true => zone.to_instant(zone.to_civil(first).date.midnight()).unwrap(),
+            false => first,
+        };
+        let series = Series::new(drawn.rule(), first, zone, length).ok()?;
+        Some((drawn, series))
+    })
+}
+
+/// A span that begins so many days after the first start, or before it.
+fn window() -> impl Strategy<Value = (i64, i64)> {
+    (prop_oneof![-60..800i64, 0..15_000i64], 1..500 * 86_400i64)
+}
+
+fn placed(series: &Series, (days, seconds): (i64, i64)) -> Span {
+    let from = series.first_start() + Elapsed::days(days) + Elapsed::seconds(seconds % 86_400);
+    Span::new(from, from + Elapsed::seconds(seconds)).unwrap()
+}
+
+/// The starts up to the end of a window, each after the other from the first.
+fn starts_before(series: &Series, end: Instant) -> Vec<Instant> {
+    series.starts(series.first_start()..end).collect()
+}
+
+fn ended(drawn: &Drawn, series: &Series, end: &str) -> Series {
+    let rule: Rule = format!("{drawn};{end}").parse().unwrap();
+    Series::new(rule, series.first_start(), series.zone(), series.length()).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn starts_rise_from_the_first_to_the_horizon((_, series) in series()) {
+        let starts = starts_before(&series, HORIZON);
+        prop_assert_eq!(starts[0], series.first_start());
+        prop_assert!(starts.is_sorted_by(|one, next| one < next));
+        prop_assert!(starts.iter().all(|start| *start < HORIZON));
+    }
+
+    #[test]
+    fn a_window_shows_what_a_wider_one_shows_there((_, series) in series(), window in window()) {
+        let window = placed(&series, window);
+        let wide = starts_before(&series, window.end());
+        let inside: Vec<Instant> = wide.iter().copied().filter(|start| window.contains(*start)).collect();
+        prop_assert_eq!(series.starts(window.start()..window.end()).collect::<Vec<_>>(), inside);
+        let spans = wide.iter().map(|start| series.span_at(*start).unwrap());
+        let overlapping: Vec<Span> = spans.filter(|span| span.overlaps(window)).collect();
+        prop_assert_eq!(series.occurrences(window).collect::<Vec<_>>(), overlapping);
+    }
+
+    /// The engine's jumps, its remembered offsets and its collapsing against the plain conversion of each date.
+    #[test]
+    fn a_zone_shows_each_date_at_the_same_wall_clock_time((_, series) in series(), window in window()) {
+        let zone = series.zone();
+        let shown = zone.to_civil(series.first_start());
+        let time = if series.is_all_day() { CivilTime::MIDNIGHT } else { shown.time };
+        let as_utc = |civil: CivilDateTime| Zone::UTC.to_instant(civil).unwrap();
+        let flat_first = as_utc(CivilDateTime { date: shown.date, time });
+        let flat = Series::from_stored(series.rule().clone(), flat_first, Zone::UTC, hour(), None);
+        let window = placed(&series, window);
+        let dates = flat.starts(flat_first + Elapsed::micros(1)..window.end() + Elapsed::days(3)).map(Instant::utc_date);
+        let mut expected = vec![series.first_start()];
+        for date in dates {
+            let start = zone.to_instant(CivilDateTime { date, time }).unwrap();
+            if start > *expected.last().unwrap() {
+                expected.push(start);
+            }
+        }
+        expected.retain(|start| window.contains(*start) && *start < HORIZON);
+        prop_assert_eq!(series.starts(window.start()..window.end()).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn lengths_are_elapsed_time_or_midnight_to_midnight((_, series) in series()) {
+        let zone = series.zone();
+        for start in series.starts(series.first_start()..HORIZON).take(40) {
+            let span = series.span_at(start).unwrap();
+            if series.is_all_day() {
+                let dates = [span.start(), span.end()].map(|at| zone.to_civil(at).date);
+                let [from, to] = dates.map(CivilDate::as_days);
+                prop_assert_eq!(Length::days(u16::try_from(to - from).unwrap()), Ok(series.length()));
+                prop_assert_eq!(zone.to_instant(dates[1].midnight()), Some(span.end()));
+            } else {
+                prop_assert_eq!(Length::elapsed(span.length()), Ok(series.length()));
+            }
+        }
+    }
+
+    #[test]
+    fn an_exdate_removes_exactly_that_one((_, series) in series(), window in window(), seed in any::<u64>()) {
+        let window = placed(&series, window);
+        let all: Vec<Instant> = series.starts(window.start()..window.end()).collect();
+        let pick = |index: usize| seed >> (index % 64) & 1 == 1;
+        let mut removed: Vec<Instant> = (0..).zip(&all).filter(|(index, _)| pick(*index)).map(|(_, start)| *start).collect();
+        let kept: Vec<Instant> = all.iter().copied().filter(|start| !removed.contains(start)).collect();
+        // Those that are no starts have no effect, whether before, among or after.
+        removed.extend(all.iter().map(|start| *start + Elapsed::seconds(1)).chain([Instant::EARLIEST, HORIZON]));
+        removed.sort();
+        prop_assert_eq!(series.starts(window.start()..window.end()).without(&removed).collect::<Vec<_>>(), kept);
+        let whole: Vec<Span> = series.occurrences(window).filter(|span| !removed.contains(&span.start())).collect();
+        prop_assert_eq!(series.occurrences(window).without(&removed).collect::<Vec<_>>(), whole);
+    }
+
+    #[test]
+    fn until_splits_a_series((drawn, series) in series(), days in 0..2_000i64, second in 0..86_400i64) {
+        let until = series.first_start() + Elapsed::seconds(days * 86_400 + second);
+        let text = until.to_string().replace(['-', ':'], "");
+        let upto = ended(&drawn, &series, &format!("UNTIL={text}"));
+        let (first, end) = (series.first_start(), until + Elapsed::micros(1));
+        let before: Vec<Instant> = upto.starts(first..HORIZON).collect();
+        prop_assert_eq!(upto.last_start(), before.last().copied());
+        let (whole_before, whole_after): (Vec<_>, Vec<_>) = starts_before(&series, HORIZON).into_iter().partition(|start| *start < end);
+        prop_assert_eq!(before, whole_before);
+        prop_assert_eq!(series.next_start_after(until), whole_after.first().copied());
+    }
+
+    #[test]
+    fn a_count_is_resolved_to_the_last_start((drawn, series) in series(), count in 1..=60u16, window in window()) {
+        let counted = ended(&drawn, &series, &format!("COUNT={count}"));
+        let expected: Vec<Instant> = series.starts(series.first_start()..HORIZON).take(count.into()).collect();
+        prop_assert_eq!(counted.starts(Instant::EARLIEST..HORIZON).collect::<Vec<_>>(), expected.clone());
+        prop_assert_eq!(counted.last_start(), expected.last().copied());
+        let rule = counted.rule().clone();
+        let stored =
+            Series::from_stored(rule, counted.first_start(), counted.zone(), counted.length(), counted.last_start());
+        let window = placed(&series, window);
+        prop_assert!(stored.occurrences(window).eq(counted.occurrences(window)));
+    }
+
+    #[test]
+    fn questions_about_one_start_agree((_, series) in series(), days in 0..3_000i64) {
+        let after = series.first_start() + Elapsed::days(days);
+        if let Some(next) = series.next_start_after(after) {
+            prop_assert!(next > after);
+            prop_assert!(series.is_occurrence(next));
+            prop_assert_eq!(series.starts(after + Elapsed::micros(1)..next).next(), None);
+            prop_assert_eq!(series.span_at(next).unwrap().start(), next);
+            prop_assert!(!series.is_occurrence(next + Elapsed::seconds(1)));
+            prop_assert_eq!(series.span_at(next + Elapsed::seconds(1)), None);
+        }
+        prop_assert!(series.is_occurrence(series.first_start()));
+    }
+
+    #[test]
+    fn the_canonical_text_is_read_back(drawn in drawn(), lower in any::<bool>(), rotate in 0..7usize) {
+        let text = drawn.to_string();
+        let rule: Rule = text.parse().unwrap();
+        let canonical = rule.to_string();
+        prop_assert!(canonical.len() <= text.len());
+        prop_assert_eq!(canonical.parse::<Rule>(), Ok(rule.clone()));
+        // Neither case nor the order of the parts matters.
+        let mut parts: Vec<&str> = text.split(';').collect();
+        let count = parts.len();
+        parts.rotate_left(rotate % count);
+        let other = if lower { parts.join(";").to_lowercase() } else { parts.join(";") };
+        prop_assert_eq!(other.parse::<Rule>(), Ok(rule));
+    }
+
+    #[test]
+    fn no_text_makes_the_parser_panic(text in "[A-Z0-9=;,+-]{0,60}|\\PC{0,300}") {
+        if let Ok(rule) = text.parse::<Rule>() {
+            prop_assert_eq!(rule.to_string().parse::<Rule>(), Ok(rule));
+        }
+    }
+}

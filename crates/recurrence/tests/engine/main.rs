@@ -1,0 +1,11 @@
+//! What the engine does, held against RFC 5545, another implementation, a model and its own laws.
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking, in their helpers too")]
+
+mod differential;
+mod drawn;
+mod laws;
+mod model;
+mod steps;
+mod tables;
+mod texts;
+mod zones;

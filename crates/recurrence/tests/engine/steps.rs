@@ -1,0 +1,61 @@
+//! No rule costs more than a stated number of steps, wherever the window is.
+
+use kalends_kernel::{Elapsed, Instant, Span, Zone};
+use kalends_recurrence::{Length, MAX_STEPS_IN_366_DAYS, Rule, Series};
+use proptest::prelude::*;
+use rstest::rstest;
+
+use crate::drawn::{drawn, first, hour};
+
+fn steps(series: &Series, days_after: i64) -> u64 {
+    let from = series.first_start() + Elapsed::days(days_after);
+    let mut starts = series.starts(from..from + Elapsed::days(366));
+    starts.by_ref().for_each(drop);
+    starts.steps()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+    #[test]
+    fn a_year_costs_a_bounded_number_of_steps(
+        rule in drawn(),
+        first in first(),
+        zone in prop::sample::select(vec!["UTC", "Europe/Berlin", "Pacific/Apia"]),
+        days in -400..30_000i64,
+    ) {
+        let series = Series::from_stored(rule.rule(), first, zone.parse().unwrap(), hour(), None);
+        let steps = steps(&series, days);
+        prop_assert!(steps <= MAX_STEPS_IN_366_DAYS, "{} took {} steps", rule, steps);
+    }
+}
+
+#[rstest]
+#[case::the_most("FREQ=DAILY")]
+#[case::every_week("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA,SU")]
+#[case::every_month("FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR,SA,SU")]
+#[case::every_year("FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR,SA,SU")]
+#[case::never("FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30")]
+#[case::seldom("FREQ=WEEKLY;INTERVAL=1000;BYMONTH=2;BYDAY=MO;BYSETPOS=1")]
+fn far_costs_what_near_costs(#[case] rule: &str, #[values("UTC", "Europe/Berlin")] zone: &str) {
+    let first: Instant = "2020-01-01T09:00:00Z".parse().unwrap();
+    let rule: Rule = rule.parse().unwrap();
+    let series = Series::from_stored(rule, first, zone.parse().unwrap(), hour(), None);
+    for days in [0, 1, 3_650, 18_250, 28_000] {
+        assert!(steps(&series, days) <= MAX_STEPS_IN_366_DAYS);
+    }
+}
+
+/// Occurrences that last into the window are looked for no further back than they last.
+#[test]
+fn long_occurrences_cost_their_length_more() {
+    let first: Instant = "2020-01-01T00:00:00Z".parse().unwrap();
+    let rule: Rule = "FREQ=DAILY".parse().unwrap();
+    for length in [Length::elapsed(Elapsed::days(100)).unwrap(), Length::days(100).unwrap()] {
+        let series = Series::from_stored(rule.clone(), first, Zone::UTC, length, None);
+        let from = first + Elapsed::days(10_000);
+        let mut spans = series.occurrences(Span::new(from, from + Elapsed::days(266)).unwrap());
+        assert!(spans.by_ref().count() >= 365);
+        assert!(spans.steps() <= MAX_STEPS_IN_366_DAYS);
+    }
+}
