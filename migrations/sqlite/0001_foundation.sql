@@ -134,6 +134,18 @@ CREATE INDEX events_busy ON events (org_id, calendar_id, start_at, busy) WHERE b
 CREATE INDEX events_busy_long ON events (org_id, calendar_id, end_at)
     WHERE busy IS NOT NULL AND end_at - start_at > 86400000000;
 
+-- What is busy, once more, by the UTC day (since 1970) on which it begins, without what lasts longer than a
+-- day: derived from the events in the transaction that changes them.
+CREATE TABLE busy_days (
+    org_id      BLOB NOT NULL,
+    calendar_id BLOB NOT NULL,
+    day         INTEGER NOT NULL,
+    -- The spans one after the other, each as in events; null where they are too many, so that the events
+    -- have to be read.
+    spans       TEXT,
+    CONSTRAINT busy_days_pk PRIMARY KEY (org_id, calendar_id, day)
+) WITHOUT ROWID;
+
 -- Use of the metrics that a plan limits by the month. period is year * 100 + month (UTC).
 CREATE TABLE usage_counters (
     org_id BLOB    NOT NULL,

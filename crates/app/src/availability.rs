@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use kalends_availability::{BusySet, CachedBusy, SlotQuery};
 use kalends_calendars::ports::BusySource;
-use kalends_kernel::{AgentId, CalendarId, CivilDate, Elapsed, FieldError, Instant, OrgId, Span, Zone};
+use kalends_kernel::{AgentId, CalendarId, CivilDate, Elapsed, FieldError, Instant, OrgId, Revision, Span, Zone};
 use kalends_quotas::Feature;
 use kalends_wire::{Across, Found, Of, render};
 
@@ -48,7 +48,7 @@ impl App {
     ) -> Result<Bytes, Refusal> {
         let agent = Self::agent_id(id)?;
         actor.for_agent(Some(agent))?;
-        let sources = self.sources_of(actor.org(), &[agent]).await?;
+        let sources = self.sources_of_one(actor.org(), agent, query.window()).await?;
         let asked = Asked { whose: Whose::Agents(vec![agent]), sources, query, include_busy };
         self.answered(actor.org(), asked).await
     }
@@ -126,6 +126,23 @@ impl App {
         Ok(answer)
     }
 
+    /// The calendars in sight of the agent, together with what they block where that is not known.
+    async fn sources_of_one(&self, org: OrgId, agent: AgentId, window: Span) -> Result<Vec<BusySource>, Refusal> {
+        if !self.busy.may_know(agent, window) {
+            let covers = whole_days(window);
+            let found = self.store.busy_of_agent(org, agent, covers).await?;
+            if !found.is_empty() {
+                let sources = found.iter().map(|(source, _)| *source).collect();
+                for (source, spans) in found {
+                    self.keep_busy(source.calendar, source.revision, covers, spans);
+                }
+                self.busy.knows(agent, covers);
+                return Ok(sources);
+            }
+        }
+        self.sources_of(org, &[agent]).await
+    }
+
     /// The calendars in sight of all the agents, each of which must exist and live.
     async fn sources_of(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<BusySource>, Refusal> {
         let sources = self.store.sources_of_agents(org, agents).await?;
@@ -196,10 +213,13 @@ impl App {
         let Some((revision, spans)) = self.store.blocking_spans(org, source.calendar, covers).await? else {
             return Ok(None);
         };
-        let busy = BusySet::from_unsorted(spans).clip(covers);
-        let known = Arc::new(CachedBusy { covers, valid_until: None, busy });
-        self.busy.keep(source.calendar, revision, Arc::clone(&known));
-        Ok(Some(known))
+        Ok(Some(self.keep_busy(source.calendar, revision, covers, spans)))
+    }
+
+    fn keep_busy(&self, calendar: CalendarId, revision: Revision, covers: Span, spans: Vec<Span>) -> Arc<CachedBusy> {
+        let known = Arc::new(CachedBusy { covers, valid_until: None, busy: BusySet::from_runs(spans) });
+        self.busy.keep(calendar, revision, Arc::clone(&known));
+        known
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use kalends_availability::CachedBusy;
-use kalends_kernel::{CalendarId, Revision};
+use kalends_kernel::{AgentId, CalendarId, Revision, Span};
 use moka::sync::Cache;
 
 use crate::availability::Asked;
@@ -21,7 +21,14 @@ pub(crate) struct Known {
     pub busy: Arc<CachedBusy>,
 }
 
-pub(crate) struct BusyCache(Cache<CalendarId, Known>);
+pub(crate) struct BusyCache {
+    calendars: Cache<CalendarId, Known>,
+    /// The time that was known of all calendars of an agent when it was last read.
+    agents: Cache<AgentId, Span>,
+}
+
+/// How many agents' times are remembered.
+const AGENTS_MAX: u64 = 100_000;
 
 impl BusyCache {
     pub(crate) fn new() -> Self {
@@ -31,16 +38,27 @@ impl BusyCache {
                 u32::try_from(ENTRY_BYTES + known.busy.busy.len() * SPAN_BYTES).unwrap_or(u32::MAX)
             })
             .build();
-        Self(cache)
+        Self { calendars: cache, agents: Cache::new(AGENTS_MAX) }
+    }
+
+    /// Whether the busy times of the agent's calendars in `window` were known at some revision, so that it
+    /// is worth to read the revisions alone.
+    pub(crate) fn may_know(&self, agent: AgentId, window: Span) -> bool {
+        self.agents.get(&agent).is_some_and(|known| known.start() <= window.start() && window.end() <= known.end())
+    }
+
+    /// Remembers that all of the agent's calendars are known in that time.
+    pub(crate) fn knows(&self, agent: AgentId, covers: Span) {
+        self.agents.insert(agent, covers);
     }
 
     /// What is known of the calendar at exactly that revision.
     pub(crate) fn at(&self, calendar: CalendarId, revision: Revision) -> Option<Arc<CachedBusy>> {
-        self.0.get(&calendar).filter(|known| known.revision == revision).map(|known| known.busy)
+        self.calendars.get(&calendar).filter(|known| known.revision == revision).map(|known| known.busy)
     }
 
     pub(crate) fn keep(&self, calendar: CalendarId, revision: Revision, busy: Arc<CachedBusy>) {
-        self.0.insert(calendar, Known { revision, busy });
+        self.calendars.insert(calendar, Known { revision, busy });
     }
 }
 

@@ -57,7 +57,7 @@ pub struct CachedBusy {
     /// From this instant on the set may be wrong although no revision changed: a hold expires without
     /// any write. `None` where nothing in it runs out.
     pub valid_until: Option<Instant>,
-    /// What is busy within [`covers`](Self::covers).
+    /// What is busy within [`covers`](Self::covers), and perhaps some of what is beyond.
     pub busy: BusySet,
 }
 

@@ -118,6 +118,10 @@ pub struct BusySource {
 /// back no further than this before its start: 24 hours. The migrations repeat the number.
 pub const LONG: Elapsed = Elapsed::days(1);
 
+/// The busy times that begin on one day are also kept in one piece, up to this number: reading a month is
+/// then reading thirty rows. Of a fuller day the events themselves are read.
+pub const BUSY_DAY_MAX: usize = 96;
+
 /// Reads what blocks time.
 #[async_trait]
 pub trait BusyTimes: Send + Sync {
@@ -136,4 +140,21 @@ pub trait BusyTimes: Send + Sync {
         calendar: CalendarId,
         window: Span,
     ) -> Result<Option<(Revision, Vec<Span>)>, StoreError>;
+
+    /// The calendars in sight of `agent`, each with what [`blocking_spans`](Self::blocking_spans) tells of it.
+    /// Empty where there is none. A store that can tell both at once does.
+    async fn busy_of_agent(
+        &self,
+        org: OrgId,
+        agent: AgentId,
+        window: Span,
+    ) -> Result<Vec<(BusySource, Vec<Span>)>, StoreError> {
+        let mut found = Vec::new();
+        for source in self.sources_of_agents(org, &[agent]).await? {
+            if let Some((revision, spans)) = self.blocking_spans(org, source.calendar, window).await? {
+                found.push((BusySource { revision, ..source }, spans));
+            }
+        }
+        Ok(found)
+    }
 }

@@ -123,6 +123,7 @@ macro_rules! conformance_cases {
             busy {
                 blocking_spans_overlap_the_window,
                 long_events_block,
+                full_days_block_wholly,
                 the_status_decides_what_blocks,
                 blocking_spans_follow_changes,
                 busy_times_of_other_organizations_are_absent,

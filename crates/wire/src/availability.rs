@@ -207,15 +207,24 @@ pub fn render(found: &Found<'_>) -> Result<Vec<u8>, TooManySlots> {
 fn write_spans(out: &mut Vec<u8>, spans: impl Iterator<Item = Span>) {
     const START: usize = br#",{"start":""#.len();
     const END: usize = br#",{"start":"2026-03-02T09:00:00Z","end":""#.len();
+    const INSTANT: usize = b"2026-03-02T09:00:00Z".len();
+    let mut text = *br#",{"start":"0000-00-00T00:00:00Z","end":"0000-00-00T00:00:00Z"}"#;
     out.push(b'[');
     let mut days = Days::default();
+    // The end that stands in the text, with which most slots begin.
+    let mut written = None;
     // The first span has nothing to be parted from.
     let mut comma = 1;
     for span in spans {
-        let mut text = *br#",{"start":"0000-00-00T00:00:00Z","end":"0000-00-00T00:00:00Z"}"#;
-        if days.put(&mut text[START..], span.start()) && days.put(&mut text[END..], span.end()) {
+        let goes_on = written == Some(span.start());
+        if goes_on {
+            text.copy_within(END..END + INSTANT, START);
+        }
+        if (goes_on || days.put(&mut text[START..], span.start())) && days.put(&mut text[END..], span.end()) {
             out.extend_from_slice(&text[comma..]);
+            written = Some(span.end());
         } else {
+            written = None;
             out.extend_from_slice(&text[comma..START]);
             span.start().write_iso(out);
             out.extend_from_slice(br#"","end":""#);

@@ -8,6 +8,7 @@ use kalends_kernel::{CalendarId, Revision, Version};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::busy_days;
 use crate::error::{ApplyError, all_written};
 use crate::sealed::{EventWrite, SealedChangeSet};
 
@@ -100,7 +101,10 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
     let (created, updated): (Vec<_>, Vec<_>) =
         batch.iter().flat_map(SealedChangeSet::events).partition(|write| write.seen.is_none());
     create_events(connection, &created).await?;
-    update_events(connection, &updated).await
+    busy_days::add(connection, &created).await?;
+    let days = busy_days::before_update(connection, &updated).await?;
+    update_events(connection, &updated).await?;
+    busy_days::renew(connection, days).await
 }
 
 /// The rows of one table.

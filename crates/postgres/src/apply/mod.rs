@@ -6,6 +6,7 @@
 pub(crate) mod accounts;
 pub(crate) mod answers;
 pub(crate) mod audit;
+mod busy_days;
 pub(crate) mod calendars;
 pub(crate) mod outbox;
 pub(crate) mod usage;

@@ -65,7 +65,87 @@ impl BusyTimes for PostgresStore {
         calendar: CalendarId,
         window: Span,
     ) -> Result<Option<(Revision, Vec<Span>)>, StoreError> {
+        let (first, last) = days(window);
         // One row whatever the number of spans, and all of them in one piece.
+        let record = sqlx::query!(
+            r#"SELECT c.revision, d.spans AS "spans: Vec<u8>", d.too_full,
+                 (SELECT string_agg(e.busy, '') FROM events e
+                  WHERE e.org_id = $1 AND e.calendar_id = $2 AND e.busy IS NOT NULL
+                      AND e.end_at - e.start_at > 86400000000 AND e.end_at > $3) AS "long: Vec<u8>"
+             FROM calendars c
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             CROSS JOIN (
+                 SELECT string_agg(spans, '') AS spans, bool_or(spans IS NULL) AS too_full
+                 FROM busy_days
+                 WHERE org_id = $1 AND calendar_id = $2 AND day >= $4 AND day <= $5
+             ) d
+             WHERE c.org_id = $1 AND c.id = $2 AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')"#,
+            org.uuid(),
+            calendar.uuid(),
+            window.start().as_micros(),
+            first,
+            last,
+        );
+        let Some(record) = record.fetch_optional(&self.connections).await.map_err(store_error)? else {
+            return Ok(None);
+        };
+        if record.too_full == Some(true) {
+            return self.blocking_of_full_days(org, calendar, window).await;
+        }
+        let (short, long) = (record.spans.unwrap_or_default(), record.long.unwrap_or_default());
+        Ok(Some((Revision(record.revision), blocking(calendar, &short, &long, window)?)))
+    }
+
+    async fn busy_of_agent(
+        &self,
+        org: OrgId,
+        agent: AgentId,
+        window: Span,
+    ) -> Result<Vec<(BusySource, Vec<Span>)>, StoreError> {
+        let (first, last) = days(window);
+        let records = sqlx::query!(
+            r#"SELECT c.id, c.revision, d.spans AS "spans: Vec<u8>", d.too_full,
+                 (SELECT string_agg(e.busy, '') FROM events e
+                  WHERE e.org_id = $1 AND e.calendar_id = c.id AND e.busy IS NOT NULL
+                      AND e.end_at - e.start_at > 86400000000 AND e.end_at > $3) AS "long: Vec<u8>"
+             FROM agents a
+             JOIN calendars c ON c.org_id = a.org_id AND c.agent_id = a.id
+             CROSS JOIN LATERAL (
+                 SELECT string_agg(spans, '') AS spans, bool_or(spans IS NULL) AS too_full
+                 FROM busy_days
+                 WHERE org_id = $1 AND calendar_id = c.id AND day >= $4 AND day <= $5
+             ) d
+             WHERE a.org_id = $1 AND a.id = $2 AND a.status <> 'decommissioned' AND c.deleted_at IS NULL"#,
+            org.uuid(),
+            agent.uuid(),
+            window.start().as_micros(),
+            first,
+            last,
+        );
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
+        let mut sources = Vec::with_capacity(records.len());
+        for record in records {
+            let source = source(Some(agent.uuid()), record.id, record.revision);
+            let (short, long) = (record.spans.unwrap_or_default(), record.long.unwrap_or_default());
+            if record.too_full != Some(true) {
+                sources.push((source, blocking(source.calendar, &short, &long, window)?));
+            } else if let Some((revision, spans)) = self.blocking_of_full_days(org, source.calendar, window).await? {
+                sources.push((BusySource { revision, ..source }, spans));
+            }
+        }
+        Ok(sources)
+    }
+}
+
+impl PostgresStore {
+    /// The same from the events themselves, where a day's are too many to be kept in one piece.
+    async fn blocking_of_full_days(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        window: Span,
+    ) -> Result<Option<(Revision, Vec<Span>)>, StoreError> {
         let record = sqlx::query!(
             r#"SELECT c.revision,
                  (SELECT string_agg(e.busy, '') FROM events e
@@ -87,24 +167,41 @@ impl BusyTimes for PostgresStore {
         let Some(record) = record.fetch_optional(&self.connections).await.map_err(store_error)? else {
             return Ok(None);
         };
-        let read = |bytes: Option<Vec<u8>>| {
-            let id = || format!("an event of {calendar}");
-            spans(&bytes.unwrap_or_default())
-                .ok_or_else(|| Located { table: "events", id: id() }.corrupt("busy", "no span"))
-        };
-        let mut spans = read(record.short)?;
-        spans.retain(|span| span.length() <= LONG && span.overlaps(window));
-        spans.extend(read(record.long)?.into_iter().filter(|span| span.overlaps(window)));
-        // The short ones come in the order of the index, and there are few others.
-        spans.sort();
-        Ok(Some((Revision(record.revision), spans)))
+        let (short, long) = (record.short.unwrap_or_default(), record.long.unwrap_or_default());
+        Ok(Some((Revision(record.revision), blocking(calendar, &short, &long, window)?)))
     }
+}
+
+/// The first and the last day on which something may begin that reaches into the window.
+fn days(window: Span) -> (i64, i64) {
+    ((window.start() - LONG).utc_date().as_days(), window.end().utc_date().as_days())
+}
+
+/// The spans of both that overlap the window. The short ones may hold long ones too.
+fn blocking(calendar: CalendarId, short: &[u8], long: &[u8], window: Span) -> Result<Vec<Span>, StoreError> {
+    let read = |bytes| {
+        let id = || format!("an event of {calendar}");
+        spans(bytes).ok_or_else(|| Located { table: "events", id: id() }.corrupt("busy", "no span"))
+    };
+    let mut spans = read(short)?;
+    spans.retain(|span| span.length() <= LONG && span.overlaps(window));
+    spans.extend(read(long)?.into_iter().filter(|span| span.overlaps(window)));
+    // They are almost in order.
+    spans.sort();
+    Ok(spans)
 }
 
 /// The spans that the bytes hold, 16 for each; `None` where they hold none.
 fn spans(bytes: &[u8]) -> Option<Vec<Span>> {
     let (spans, rest) = bytes.as_chunks::<16>();
-    if rest.is_empty() { spans.iter().map(|span| Span::try_from(*span).ok()).collect() } else { None }
+    if !rest.is_empty() {
+        return None;
+    }
+    let mut read = Vec::with_capacity(spans.len());
+    for span in spans {
+        read.push(Span::try_from(*span).ok()?);
+    }
+    Some(read)
 }
 
 fn source(agent: Option<Uuid>, calendar: Uuid, revision: i64) -> BusySource {

@@ -25,6 +25,8 @@ const FILL: &str = "
         n * 3600000000::bigint, n * 3600000000::bigint + 1800000000, FALSE, 'confirmed', 'internal', 1, n, n,
         int8send(n * 3600000000::bigint) || int8send(n * 3600000000::bigint + 1800000000)
     FROM generate_series(1, 100) c, generate_series(1, 300) n;
+    INSERT INTO busy_days (org_id, calendar_id, day, spans)
+    SELECT md5('o' || c % 200 + 1)::uuid, md5('c' || c)::uuid, n, '' FROM generate_series(1, 100) c, generate_series(1, 300) n;
     ANALYZE";
 
 const ORG: &str = "md5('o8')::uuid";
@@ -72,6 +74,12 @@ async fn hot_reads_use_their_indexes() {
     let listed = plan(&bench, events, "WITH page AS MATERIALIZED (\n                 SELECT e.org_id", &agents).await;
     uses(&listed, &["events_by_start", "agents_pk"]);
 
+    let busy = busy.replace(r#" AS "spans: Vec<u8>""#, "");
+    let by_day = [ORG, calendar, window[0], "4", "9"];
+    let blocking = plan(&bench, &busy, "SELECT c.revision, d.spans", &by_day).await;
+    uses(&blocking, &["busy_days_pk", "events_busy_long", "agents_pk"]);
+
+    // Of a day that is too full for one piece.
     let bounds = [ORG, calendar, window[0], window[0], window[1]];
     let blocking = plan(&bench, &busy, "SELECT c.revision,\n                 (SELECT string_agg", &bounds).await;
     uses(&blocking, &["Index Only Scan using events_busy", "events_busy_long", "agents_pk"]);

@@ -7,7 +7,7 @@ use kalends_calendars::{Agent, Calendar, Change, Event, calendars_revised};
 use kalends_kernel::{CalendarId, Instant, OrgId, Revision, Version};
 use sqlx::SqliteConnection;
 
-use super::{Sealed, accounts::fresh};
+use super::{Sealed, accounts::fresh, busy_days::Touched};
 use crate::{
     error::Failure,
     json::{self, Hex},
@@ -70,8 +70,10 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, group: &[&Sealed]) 
     }
     // A calendar must stand before something is scheduled on it.
     revise(connection, &created_and_revised).await?;
-    create_events(connection, group).await?;
-    update_events(connection, group).await
+    let mut touched = Touched::default();
+    create_events(connection, group, &mut touched).await?;
+    update_events(connection, group, &mut touched).await?;
+    touched.write(connection).await
 }
 
 const fn created_calendar(change: &Change) -> Option<CalendarId> {
@@ -232,9 +234,14 @@ fn written_events<'a>(group: &'a [&Sealed]) -> impl Iterator<Item = (&'a Event, 
     })
 }
 
-async fn create_events(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
+async fn create_events(
+    connection: &mut SqliteConnection,
+    group: &[&Sealed],
+    touched: &mut Touched,
+) -> Result<(), Failure> {
     let rows: Vec<_> = written_events(group)
         .filter(|(_, seen, _)| seen.is_none())
+        .inspect(|(event, ..)| touched.created(event))
         .map(|(event, _, content)| {
             (
                 Hex(event.org.uuid()),
@@ -273,7 +280,11 @@ async fn create_events(connection: &mut SqliteConnection, group: &[&Sealed]) -> 
     Ok(())
 }
 
-async fn update_events(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
+async fn update_events(
+    connection: &mut SqliteConnection,
+    group: &[&Sealed],
+    touched: &mut Touched,
+) -> Result<(), Failure> {
     for (event, seen, content) in written_events(group) {
         let Some(seen) = seen else { continue };
         let (org_id, id, calendar_id) = (event.org.uuid(), event.id.uuid(), event.calendar.uuid());
@@ -281,6 +292,11 @@ async fn update_events(connection: &mut SqliteConnection, group: &[&Sealed]) -> 
         let (status, source) = (event.status.as_str(), event.source.as_str());
         let (busy, reminders) = (event.busy().map(busy_text), reminders_json(event.reminders.as_ref()));
         let (updated_at, deleted_at) = (event.updated_at.as_micros(), event.deleted_at.map(Instant::as_micros));
+        let was = sqlx::query_scalar!("select start_at from events where org_id = ?1 and id = ?2", org_id, id)
+            .fetch_optional(&mut *connection)
+            .await?;
+        // An event that is not there is stale below.
+        was.into_iter().for_each(|was| touched.updated(event, Instant::from_micros(was)));
         let updated = sqlx::query!(
             "update events set content = ?5, start_at = ?6, end_at = ?7, all_day = ?8, status = ?9, source = ?10,
                 reminders = ?11, version = ?12, updated_at = ?13, deleted_at = ?14, busy = ?15

@@ -8,6 +8,7 @@
 pub(crate) mod accounts;
 pub(crate) mod answers;
 pub(crate) mod audit;
+pub(crate) mod busy_days;
 pub(crate) mod calendars;
 pub(crate) mod outbox;
 

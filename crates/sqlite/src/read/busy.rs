@@ -78,19 +78,122 @@ impl BusyTimes for SqliteStore {
         window: Span,
     ) -> Result<Option<(Revision, Vec<Span>)>, StoreError> {
         let (org_id, id) = (org.uuid(), calendar.uuid());
-        let (before, from) = ((window.start() - LONG).as_micros(), window.start().as_micros());
-        let to = window.end().as_micros();
+        let Bounds { from, first, last } = Bounds::of(window);
         // The driver costs by the row, so all spans come as one text.
+        let found = sqlx::query!(
+            r#"select c.revision,
+                (select group_concat(coalesce(d.spans, '!'), '') from busy_days d
+                    where d.org_id = ?1 and d.calendar_id = ?2 and d.day >= ?4 and d.day <= ?5
+                ) as "days: Vec<u8>",
+                (select group_concat(e.busy, '') from events e
+                    where e.org_id = ?1 and e.calendar_id = ?2 and e.busy is not null
+                        and e.end_at - e.start_at > 86400000000 and e.end_at > ?3
+                ) as "long: Vec<u8>"
+             from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
+                and (c.agent_id is null or a.status <> 'decommissioned')"#,
+            org_id,
+            id,
+            from,
+            first,
+            last
+        )
+        .fetch_optional(self.readers())
+        .await
+        .map_err(store_error)?;
+        let Some(found) = found else { return Ok(None) };
+        let (days, long) = (found.days.unwrap_or_default(), found.long.unwrap_or_default());
+        if days.contains(&TOO_FULL) {
+            return self.blocking_of_full_days(org, calendar, window).await;
+        }
+        Ok(Some((Revision(found.revision), blocking(calendar, &days, &long, window)?)))
+    }
+
+    async fn busy_of_agent(
+        &self,
+        org: OrgId,
+        agent: AgentId,
+        window: Span,
+    ) -> Result<Vec<(BusySource, Vec<Span>)>, StoreError> {
+        let (org_id, agent_id) = (org.uuid(), agent.uuid());
+        let Bounds { from, first, last } = Bounds::of(window);
+        let found = sqlx::query!(
+            r#"select c.id, c.agent_id, c.revision,
+                (select group_concat(coalesce(d.spans, '!'), '') from busy_days d
+                    where d.org_id = ?1 and d.calendar_id = c.id and d.day >= ?4 and d.day <= ?5
+                ) as "days: Vec<u8>",
+                (select group_concat(e.busy, '') from events e
+                    where e.org_id = ?1 and e.calendar_id = c.id and e.busy is not null
+                        and e.end_at - e.start_at > 86400000000 and e.end_at > ?3
+                ) as "long: Vec<u8>"
+             from agents a join calendars c on c.org_id = a.org_id and c.agent_id = a.id
+             where a.org_id = ?1 and a.id = ?2 and a.status <> 'decommissioned' and c.deleted_at is null"#,
+            org_id,
+            agent_id,
+            from,
+            first,
+            last
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let mut sources = Vec::with_capacity(found.len());
+        for found in found {
+            let row = BusySourceRow { id: found.id, agent_id: found.agent_id, revision: found.revision };
+            let source = row.read()?;
+            let (days, long) = (found.days.unwrap_or_default(), found.long.unwrap_or_default());
+            if !days.contains(&TOO_FULL) {
+                sources.push((source, blocking(source.calendar, &days, &long, window)?));
+            } else if let Some((revision, spans)) = self.blocking_of_full_days(org, source.calendar, window).await? {
+                sources.push((BusySource { revision, ..source }, spans));
+            }
+        }
+        Ok(sources)
+    }
+}
+
+/// What stands for a day whose spans are too many to be kept in one piece.
+const TOO_FULL: u8 = b'!';
+
+/// A window as parameters of the statements.
+struct Bounds {
+    from: i64,
+    /// The days on which something may begin that reaches into the window.
+    first: i64,
+    last: i64,
+}
+
+impl Bounds {
+    fn of(window: Span) -> Self {
+        Self {
+            from: window.start().as_micros(),
+            first: (window.start() - LONG).utc_date().as_days(),
+            last: window.end().utc_date().as_days(),
+        }
+    }
+}
+
+impl SqliteStore {
+    /// The same from the events themselves.
+    async fn blocking_of_full_days(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        window: Span,
+    ) -> Result<Option<(Revision, Vec<Span>)>, StoreError> {
+        let (org_id, id) = (org.uuid(), calendar.uuid());
+        let before = (window.start() - LONG).as_micros();
+        let (from, to) = (window.start().as_micros(), window.end().as_micros());
         let found = sqlx::query!(
             r#"select c.revision,
                 (select group_concat(e.busy, '') from events e
                     where e.org_id = ?1 and e.calendar_id = ?2 and e.busy is not null
                         and e.start_at > ?3 and e.start_at < ?5
-                ) as "short: String",
+                ) as "short: Vec<u8>",
                 (select group_concat(e.busy, '') from events e
                     where e.org_id = ?1 and e.calendar_id = ?2 and e.busy is not null
                         and e.end_at - e.start_at > 86400000000 and e.end_at > ?4
-                ) as "long: String"
+                ) as "long: Vec<u8>"
              from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
                 and (c.agent_id is null or a.status <> 'decommissioned')"#,
@@ -104,15 +207,21 @@ impl BusyTimes for SqliteStore {
         .await
         .map_err(store_error)?;
         let Some(found) = found else { return Ok(None) };
-        let read = |text: Option<&str>| {
-            busy_spans(text.unwrap_or_default())
-                .ok_or_else(|| StoreError::corrupt("events", "busy", format_args!("an event of {calendar}"), "no span"))
-        };
-        let mut spans = read(found.short.as_deref())?;
-        spans.retain(|span| span.length() <= LONG && span.overlaps(window));
-        spans.extend(read(found.long.as_deref())?.into_iter().filter(|span| span.overlaps(window)));
-        // The short ones come in order, and there are few others.
-        spans.sort();
-        Ok(Some((Revision(found.revision), spans)))
+        let (short, long) = (found.short.unwrap_or_default(), found.long.unwrap_or_default());
+        Ok(Some((Revision(found.revision), blocking(calendar, &short, &long, window)?)))
     }
+}
+
+/// The spans of both texts that overlap the window. The short ones may hold long ones too.
+fn blocking(calendar: CalendarId, short: &[u8], long: &[u8], window: Span) -> Result<Vec<Span>, StoreError> {
+    let read = |texts: &[u8]| {
+        busy_spans(texts)
+            .ok_or_else(|| StoreError::corrupt("events", "busy", format_args!("an event of {calendar}"), "no span"))
+    };
+    let mut spans = read(short)?;
+    spans.retain(|span| span.length() <= LONG && span.overlaps(window));
+    spans.extend(read(long)?.into_iter().filter(|span| span.overlaps(window)));
+    // They are almost in order.
+    spans.sort();
+    Ok(spans)
 }

@@ -66,7 +66,14 @@ async fn the_hot_reads_use_their_indexes() {
         ),
         (vec!["k.hash = ?1"], vec!["k USING INDEX sqlite_autoindex_api_keys_2 (hash=?)"]),
         (
-            vec!["group_concat"],
+            vec!["coalesce(d.spans", "c.id = ?2"],
+            vec![
+                "d USING PRIMARY KEY (org_id=? AND calendar_id=? AND day>? AND day<?)",
+                "e USING INDEX events_busy_long (org_id=? AND calendar_id=? AND end_at>?)",
+            ],
+        ),
+        (
+            vec!["group_concat(e.busy", "as \"short: Vec<u8>\""],
             vec![
                 "COVERING INDEX events_busy (org_id=? AND calendar_id=? AND start_at>? AND start_at<?)",
                 "e USING INDEX events_busy_long (org_id=? AND calendar_id=? AND end_at>?)",

@@ -1,6 +1,9 @@
 //! What blocks time.
 
-use kalends_calendars::{Calendar, Event, EventSource, EventStatus, Times, ports::BusySource};
+use kalends_calendars::{
+    Calendar, Event, EventSource, EventStatus, Times,
+    ports::{BUSY_DAY_MAX, BusySource},
+};
 use kalends_kernel::{AgentId, Elapsed, Instant, Revision, Span};
 
 use super::{
@@ -113,6 +116,63 @@ pub async fn blocking_spans_follow_changes(store: &StoreUnderTest) {
         event = next;
     }
     assert_eq!(blocking(&scene, &other, hours(0, 9)).await, (Revision(1), vec![hours(1, 2)]));
+}
+
+/// What begins on one day is told wholly, however much that is, by one change-set or by many, and after
+/// some of it was moved to other days, made longer than a day, cancelled or deleted.
+pub async fn full_days_block_wholly(store: &StoreUnderTest) {
+    const EACH: i64 = 9;
+    let many = i64::try_from(BUSY_DAY_MAX).unwrap() + EACH;
+    let scene = Scene::set(store).await;
+    let calendar = scene.shared_calendar().await;
+    let three_days = hours(0, 72);
+    let mut events: Vec<Event> =
+        (0..many).map(|n| scene.make.event(&calendar, minutes(24 * 60 + n * 5, 24 * 60 + n * 5 + 4))).collect();
+    let check = async |events: &[Event], because: &str| {
+        let mut expected: Vec<Span> = events.iter().filter_map(Event::busy).collect();
+        expected.sort();
+        let (_, found) = blocking(&scene, &calendar, three_days).await;
+        assert_eq!(found, expected, "{because}");
+    };
+
+    // Filled by nines, over the limit with the last ones.
+    for (index, some) in events.chunks(usize::try_from(EACH).unwrap()).enumerate() {
+        let mut changes = scene.changes();
+        for event in some {
+            changes = changes.create(event);
+        }
+        scene.commit(changes).await;
+        let done = (index + 1) * usize::try_from(EACH).unwrap();
+        check(&events[..done.min(events.len())], "filled").await;
+    }
+
+    // Every third is changed, so that the day is no longer full, and its neighbours have more.
+    for (index, event) in events.iter_mut().enumerate().filter(|(index, _)| index % 3 == 0) {
+        let mut next = event.clone();
+        match index % 4 {
+            0 => next.times.span = minutes(i64::try_from(index).unwrap() * 7, i64::try_from(index).unwrap() * 7 + 5),
+            1 => next.times.span = minutes(24 * 60, 49 * 60),
+            2 => next.status = EventStatus::Cancelled,
+            _ => next.deleted_at = Some(scene.make.tick()),
+        }
+        next.version = event.version.next();
+        scene.commit(scene.changes().update(&next, event.version)).await;
+        *event = next;
+    }
+    check(&events, "changed").await;
+    let late = scene.make.event(&calendar, minutes(24 * 60 + 1, 24 * 60 + 2));
+    scene.commit(scene.changes().create(&late)).await;
+    events.push(late);
+    check(&events, "added to a changed day").await;
+
+    let all_at_once: Vec<Event> = (0..many).map(|n| scene.make.event(&calendar, minutes(n * 5, n * 5 + 4))).collect();
+    let mut changes = scene.changes();
+    for event in &all_at_once {
+        changes = changes.create(event);
+    }
+    scene.commit(changes).await;
+    events.extend(all_at_once);
+    check(&events, "two full days").await;
 }
 
 /// Another organization's calendar, and an unknown one, are out of sight.

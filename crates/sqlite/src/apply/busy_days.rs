@@ -1,0 +1,96 @@
+//! The busy time of each day in one piece.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kalends_calendars::{
+    Event,
+    ports::{BUSY_DAY_MAX, LONG},
+};
+use kalends_kernel::{CalendarId, Instant, OrgId};
+use sqlx::SqliteConnection;
+
+use crate::{
+    error::Failure,
+    json::{self, Hex},
+    rows::{BUSY_DIGITS, busy_text},
+};
+
+/// The most digits that a row holds.
+const DIGITS_MAX: i64 = (BUSY_DAY_MAX * BUSY_DIGITS) as i64;
+
+/// A day of a calendar, counted since 1970 in UTC.
+type Day = (OrgId, CalendarId, i64);
+
+/// The days on which events begin that were written.
+#[derive(Default)]
+pub(crate) struct Touched {
+    /// What begins there beside what did before.
+    added: BTreeMap<Day, String>,
+    /// Days on which something may have gone.
+    changed: BTreeSet<Day>,
+}
+
+impl Touched {
+    pub(crate) fn created(&mut self, event: &Event) {
+        if let Some(span) = event.busy().filter(|span| span.length() <= LONG) {
+            self.added.entry(day(event, span.start())).or_default().push_str(&busy_text(span));
+        }
+    }
+
+    /// The event began at `was` before.
+    pub(crate) fn updated(&mut self, event: &Event, was: Instant) {
+        self.changed.extend([day(event, was), day(event, event.times.span.start())]);
+    }
+
+    /// Writes the days, of which the events must have been written before.
+    pub(crate) async fn write(mut self, connection: &mut SqliteConnection) -> Result<(), Failure> {
+        // What was added there is read with the rest.
+        self.added.retain(|day, _| !self.changed.contains(day));
+        if !self.added.is_empty() {
+            let rows: Vec<_> = self
+                .added
+                .iter()
+                .map(|((org, calendar, day), spans)| (Hex(org.uuid()), Hex(calendar.uuid()), day, spans))
+                .collect();
+            let rows = json::rows(&rows)?;
+            sqlx::query!(
+                "insert into busy_days (org_id, calendar_id, day, spans)
+                 select unhex(value ->> 0), unhex(value ->> 1), value ->> 2,
+                    case when length(value ->> 3) <= ?2 then value ->> 3 end
+                 from json_each(?1) where true
+                 on conflict (org_id, calendar_id, day) do update
+                    set spans = case when length(spans) + length(excluded.spans) <= ?2 then spans || excluded.spans end",
+                rows,
+                DIGITS_MAX
+            )
+            .execute(&mut *connection)
+            .await?;
+        }
+        if !self.changed.is_empty() {
+            let rows: Vec<_> =
+                self.changed.iter().map(|(org, calendar, day)| (Hex(org.uuid()), Hex(calendar.uuid()), day)).collect();
+            let rows = json::rows(&rows)?;
+            sqlx::query!(
+                "insert into busy_days (org_id, calendar_id, day, spans)
+                 select changed.org_id, changed.calendar_id, changed.day,
+                    (select case when count(*) * 32 <= ?2 then coalesce(group_concat(e.busy, ''), '') end from events e
+                        where e.org_id = changed.org_id and e.calendar_id = changed.calendar_id and e.busy is not null
+                            and e.start_at >= changed.day * 86400000000
+                            and e.start_at < (changed.day + 1) * 86400000000
+                            and e.end_at - e.start_at <= 86400000000)
+                 from (select unhex(value ->> 0) as org_id, unhex(value ->> 1) as calendar_id, value ->> 2 as day
+                    from json_each(?1)) changed where true
+                 on conflict (org_id, calendar_id, day) do update set spans = excluded.spans",
+                rows,
+                DIGITS_MAX
+            )
+            .execute(connection)
+            .await?;
+        }
+        Ok(())
+    }
+}
+
+fn day(event: &Event, start: Instant) -> Day {
+    (event.org, event.calendar, start.utc_date().as_days())
+}
