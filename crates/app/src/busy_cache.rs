@@ -1,6 +1,9 @@
 //! Busy times by calendar, and answers by question, each valid while the calendars' revisions stand.
 
-use std::sync::Arc;
+use std::{
+    hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher},
+    sync::Arc,
+};
 
 use bytes::Bytes;
 use kalends_availability::CachedBusy;
@@ -67,9 +70,18 @@ const ANSWER_BYTES_MAX: u64 = 16 << 20;
 /// What a calendar takes in a question, in bytes.
 const SOURCE_BYTES: usize = 64;
 
+type FixedHasher = BuildHasherDefault<DefaultHasher>;
+
+/// How many questions are remembered of which the answer is not kept.
+const ASKED_ONCE_MAX: u64 = 20_000;
+
 /// Answers as they were sent. An agent that looks for a time asks the same again and again while
-/// nothing changes; then nothing but the revisions has to be read.
-pub(crate) struct AnswerCache(Cache<Asked, Bytes>);
+/// nothing changes; then nothing but the revisions has to be read. An answer is kept from the second
+/// time on that the same is asked: most long ones are asked for once.
+pub(crate) struct AnswerCache {
+    answers: Cache<Asked, Bytes>,
+    asked_once: Cache<u64, ()>,
+}
 
 impl AnswerCache {
     pub(crate) fn new() -> Self {
@@ -80,14 +92,20 @@ impl AnswerCache {
                 u32::try_from(bytes).unwrap_or(u32::MAX)
             })
             .build();
-        Self(cache)
+        Self { answers: cache, asked_once: Cache::new(ASKED_ONCE_MAX) }
     }
 
     pub(crate) fn get(&self, asked: &Asked) -> Option<Bytes> {
-        self.0.get(asked)
+        self.answers.get(asked)
     }
 
     pub(crate) fn keep(&self, asked: Asked, answer: Bytes) {
-        self.0.insert(asked, answer);
+        // Of two questions with one hash, at worst an answer is kept too early.
+        let hash = FixedHasher::default().hash_one(&asked);
+        if self.asked_once.contains_key(&hash) {
+            self.answers.insert(asked, answer);
+        } else {
+            self.asked_once.insert(hash, ());
+        }
     }
 }

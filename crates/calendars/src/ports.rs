@@ -120,7 +120,7 @@ pub const LONG: Elapsed = Elapsed::days(1);
 
 /// The busy times that begin on one day are also kept in one piece, up to this number: reading a month is
 /// then reading thirty rows. Of a fuller day the events themselves are read.
-pub const BUSY_DAY_MAX: usize = 96;
+pub const BUSY_DAY_MAX: u16 = 96;
 
 /// Reads what blocks time.
 #[async_trait]

@@ -128,6 +128,7 @@ macro_rules! conformance_cases {
                 blocking_spans_follow_changes,
                 busy_times_of_other_organizations_are_absent,
                 sources_of_several_agents_come_at_once,
+                all_of_an_agent_comes_at_once,
                 blocking_spans_have_no_page,
             }
             commit {

@@ -11,10 +11,8 @@ use uuid::Uuid;
 use crate::error::ApplyError;
 use crate::sealed::EventWrite;
 
-/// The bytes of a span.
-const SPAN_BYTES: usize = 16;
-/// The most bytes that a row holds.
-const BYTES_MAX: i32 = (BUSY_DAY_MAX * SPAN_BYTES) as i32;
+/// The most bytes that a row holds: 16 for each span.
+const BYTES_MAX: i32 = BUSY_DAY_MAX as i32 * 16;
 
 /// An organization's calendar and one of its days, counted since 1970 in UTC.
 type Day = (Uuid, Uuid, i64);
@@ -24,7 +22,7 @@ pub(super) async fn add(connection: &mut PgConnection, created: &[EventWrite<'_>
     let mut added: BTreeMap<Day, Vec<u8>> = BTreeMap::new();
     for event in created.iter().map(|write| write.event) {
         if let Some(span) = event.busy().filter(|span| span.length() <= LONG) {
-            added.entry(day(event, span.start())).or_default().extend(<[u8; SPAN_BYTES]>::from(span));
+            added.entry(day(event, span.start())).or_default().extend(<[u8; 16]>::from(span));
         }
     }
     if added.is_empty() {

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// The most digits that a row holds.
-const DIGITS_MAX: i64 = (BUSY_DAY_MAX * BUSY_DIGITS) as i64;
+const DIGITS_MAX: i64 = BUSY_DAY_MAX as i64 * BUSY_DIGITS as i64;
 
 /// A day of a calendar, counted since 1970 in UTC.
 type Day = (OrgId, CalendarId, i64);

@@ -122,7 +122,7 @@ pub async fn blocking_spans_follow_changes(store: &StoreUnderTest) {
 /// some of it was moved to other days, made longer than a day, cancelled or deleted.
 pub async fn full_days_block_wholly(store: &StoreUnderTest) {
     const EACH: i64 = 9;
-    let many = i64::try_from(BUSY_DAY_MAX).unwrap() + EACH;
+    let many = i64::from(BUSY_DAY_MAX) + EACH;
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     let three_days = hours(0, 72);
@@ -229,6 +229,44 @@ pub async fn sources_of_several_agents_come_at_once(store: &StoreUnderTest) {
     for expected in [source(&second, 2), source(&shared, 0)] {
         let found = scene.store.source_of_calendar(scene.org, expected.calendar).await.unwrap();
         assert_eq!(found, Some(expected));
+    }
+}
+
+/// All calendars of an agent with what blocks, in one look: as the single looks tell it, days that are too
+/// full for one piece and what lasts for days included.
+pub async fn all_of_an_agent_comes_at_once(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (ada, bob, idle, gone) = (scene.agent().await, scene.agent().await, scene.agent().await, scene.agent().await);
+    let (first, full, empty) = (scene.calendar(&ada).await, scene.calendar(&ada).await, scene.calendar(&ada).await);
+    let (theirs, deleted, lost) = (scene.calendar(&bob).await, scene.calendar(&ada).await, scene.calendar(&gone).await);
+    for calendar in [&first, &theirs, &deleted, &lost] {
+        scene.event(calendar, hours(1, 2)).await;
+        scene.event(calendar, hours(20, 90)).await;
+        scene.event(calendar, hours(-30, -20)).await;
+    }
+    let many = i64::from(BUSY_DAY_MAX) + 1;
+    let mut changes = scene.changes();
+    for minute in 0..many {
+        changes = changes.create(&scene.make.event(&full, minutes(minute, minute + 1)));
+    }
+    scene.commit(changes).await;
+    scene.delete(&deleted).await;
+    scene.decommission(&gone).await;
+
+    for window in [hours(0, 48), hours(-40, -25), hours(80, 100), minutes(50, 55)] {
+        let mut found = scene.store.busy_of_agent(scene.org, ada.id, window).await.unwrap();
+        found.sort_by_key(|(source, _)| source.calendar);
+        let mut expected = Vec::new();
+        for calendar in [&first, &full, &empty] {
+            let (revision, spans) = blocking(&scene, calendar, window).await;
+            expected.push((BusySource { agent: Some(ada.id), calendar: calendar.id, revision }, spans));
+        }
+        found.iter_mut().for_each(|(_, spans)| spans.sort());
+        assert_eq!(found, expected, "{window:?}");
+    }
+    let other = scene.other_organization().await;
+    for (org, agent) in [(scene.org, idle.id), (scene.org, gone.id), (other.org, ada.id)] {
+        assert_eq!(scene.store.busy_of_agent(org, agent, hours(0, 9)).await.unwrap(), []);
     }
 }
 
