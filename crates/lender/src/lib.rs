@@ -151,3 +151,97 @@ impl<DB: Database> fmt::Debug for Lender<DB> {
         f.debug_struct("Lender").field("pool", &self.0.pool).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sqlx::{Connection as _, Sqlite, sqlite::SqlitePoolOptions};
+
+    use super::*;
+
+    /// A lender of so many connections, each to an empty database of its own: what stands in one shows
+    /// which it is.
+    fn lender(connections: u32) -> Lender<Sqlite> {
+        let options = SqlitePoolOptions::new().max_connections(connections).acquire_timeout(Duration::from_millis(50));
+        Lender::new(options.connect_lazy("sqlite::memory:").unwrap())
+    }
+
+    async fn marked(connection: &mut sqlx::SqliteConnection) -> bool {
+        let marks = "select count(*) from sqlite_schema where name = 'mark'";
+        sqlx::query_scalar::<_, i64>(marks).fetch_one(connection).await.unwrap() > 0
+    }
+
+    #[tokio::test]
+    async fn what_is_kept_is_lent_again() {
+        let lender = lender(2);
+        let mut lent = lender.lend().await.unwrap();
+        sqlx::query("create table mark (id)").execute(&mut *lent).await.unwrap();
+        lent.keep();
+        let (mut first, mut second) = (lender.lend().await.unwrap(), lender.lend().await.unwrap());
+        assert!(marked(&mut first).await && !marked(&mut second).await);
+        second.keep();
+        first.keep();
+        assert!(marked(&mut lender.lend().await.unwrap()).await, "the last returned comes first");
+    }
+
+    #[tokio::test]
+    async fn statements_on_the_lender_keep_their_connection() {
+        let lender = lender(1);
+        sqlx::query("create table mark (id)").execute(&lender).await.unwrap();
+        for id in 0..3 {
+            sqlx::query("insert into mark values (?)").bind(id).execute(&lender).await.unwrap();
+        }
+        let ids: Vec<i64> = sqlx::query_scalar("select id from mark order by id").fetch_all(&lender).await.unwrap();
+        assert_eq!(ids, [0, 1, 2]);
+        assert_eq!(sqlx::query("select 1 where false").fetch_optional(&lender).await.unwrap().map(|_| ()), None);
+        assert!(lender.0.resting().as_ref().is_some_and(|resting| resting.len() == 1));
+    }
+
+    #[tokio::test]
+    async fn after_an_error_the_pool_has_its_say() {
+        let lender = lender(1);
+        sqlx::query("no such statement").execute(&lender).await.unwrap_err();
+        assert!(lender.0.resting().as_ref().is_some_and(VecDeque::is_empty));
+        sqlx::query("select 1").execute(&lender).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_transaction_that_is_dropped_half_way_leaves_nothing() {
+        let lender = lender(1);
+        sqlx::query("create table mark (id)").execute(&lender).await.unwrap();
+        {
+            let mut lent = lender.lend().await.unwrap();
+            let mut transaction = lent.begin().await.unwrap();
+            sqlx::query("insert into mark values (1)").execute(&mut *transaction).await.unwrap();
+        }
+        let mut lent = lender.lend().await.unwrap();
+        let mut transaction = lent.begin().await.unwrap();
+        let left: i64 = sqlx::query_scalar("select count(*) from mark").fetch_one(&mut *transaction).await.unwrap();
+        assert_eq!(left, 0);
+    }
+
+    #[tokio::test]
+    async fn more_than_there_are_wait_and_hear_of_it() {
+        let lender = lender(1);
+        let lent = lender.lend().await.unwrap();
+        assert!(matches!(lender.lend().await.map(|_| ()), Err(Error::PoolTimedOut)));
+        lent.keep();
+        lender.lend().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_closed_lender_waits_for_what_is_lent() {
+        let lender = lender(2);
+        sqlx::query("select 1").execute(&lender).await.unwrap();
+        let lent = lender.lend().await.unwrap();
+        let closing = tokio::spawn({
+            let lender = lender.clone();
+            async move { lender.close().await }
+        });
+        while lender.0.resting().is_some() {
+            tokio::task::yield_now().await;
+        }
+        assert!(matches!(lender.lend().await.map(|_| ()), Err(Error::PoolClosed)));
+        lent.keep();
+        closing.await.unwrap();
+    }
+}
