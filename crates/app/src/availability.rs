@@ -193,10 +193,10 @@ impl App {
             return Ok(Some(known));
         }
         let covers = whole_days(window);
-        let Some((revision, spans)) = self.store.blocking_spans(org, source.calendar, covers).await? else {
+        let Some(read) = self.store.blocking_spans(org, source.calendar, covers).await? else {
             return Ok(None);
         };
-        let busy = BusySet::from_unsorted(spans).clip(covers);
+        let (revision, busy) = (read.revision, BusySet::from_unsorted(read.spans).clip(covers));
         let known = Arc::new(CachedBusy { covers, valid_until: None, busy });
         self.busy.keep(source.calendar, revision, Arc::clone(&known));
         Ok(Some(known))

@@ -65,6 +65,7 @@ pub trait Store:
     + kalends_calendars::ports::Calendars
     + kalends_calendars::ports::Events
     + kalends_calendars::ports::BusyTimes
+    + kalends_calendars::ports::RulesOfCalendars
     + Commit
     + StoredAnswers
     + Readiness
@@ -78,6 +79,7 @@ impl<T> Store for T where
         + kalends_calendars::ports::Calendars
         + kalends_calendars::ports::Events
         + kalends_calendars::ports::BusyTimes
+        + kalends_calendars::ports::RulesOfCalendars
         + Commit
         + StoredAnswers
         + Readiness

@@ -163,6 +163,12 @@ impl Rules {
         self.zone
     }
 
+    /// The same rules by the clocks and dates of another zone.
+    #[must_use]
+    pub fn in_zone(self, zone: Zone) -> Self {
+        Self { zone, ..self }
+    }
+
     /// The dates that have hours of their own, in order.
     pub fn overrides(&self) -> &[Override] {
         &self.overrides

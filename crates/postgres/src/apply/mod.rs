@@ -8,4 +8,5 @@ pub(crate) mod answers;
 pub(crate) mod audit;
 pub(crate) mod calendars;
 pub(crate) mod outbox;
+mod rules;
 pub(crate) mod usage;

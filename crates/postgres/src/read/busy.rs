@@ -1,13 +1,13 @@
 //! Reads what blocks time.
 
 use async_trait::async_trait;
-use kalends_calendars::ports::{BusySource, BusyTimes, LONG};
+use kalends_calendars::ports::{BusySource, BusyTimes, CalendarBlocks, CalendarBusy, LONG};
 use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Span, StoreError};
 use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::error::store_error;
-use crate::rows::Located;
+use crate::rows::{Located, read_rules};
 
 #[async_trait]
 impl BusyTimes for PostgresStore {
@@ -64,7 +64,7 @@ impl BusyTimes for PostgresStore {
         org: OrgId,
         calendar: CalendarId,
         window: Span,
-    ) -> Result<Option<(Revision, Vec<Span>)>, StoreError> {
+    ) -> Result<Option<CalendarBusy>, StoreError> {
         // One row whatever the number of spans, and all of them in one piece.
         let record = sqlx::query!(
             r#"SELECT c.revision,
@@ -73,7 +73,8 @@ impl BusyTimes for PostgresStore {
                       AND e.start_at > $3 AND e.start_at < $5) AS "short: Vec<u8>",
                  (SELECT string_agg(e.busy, '') FROM events e
                   WHERE e.org_id = $1 AND e.calendar_id = $2 AND e.busy IS NOT NULL
-                      AND e.end_at - e.start_at > 86400000000 AND e.end_at > $4) AS "long: Vec<u8>"
+                      AND e.end_at - e.start_at > 86400000000 AND e.end_at > $4) AS "long: Vec<u8>",
+                 (SELECT r.rules FROM availability_rules r WHERE r.org_id = $1 AND r.calendar_id = $2) AS rules
              FROM calendars c
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              WHERE c.org_id = $1 AND c.id = $2 AND c.deleted_at IS NULL
@@ -97,7 +98,18 @@ impl BusyTimes for PostgresStore {
         spans.extend(read(record.long)?.into_iter().filter(|span| span.overlaps(window)));
         // The short ones come in the order of the index, and there are few others.
         spans.sort();
-        Ok(Some((Revision(record.revision), spans)))
+        let rules = record.rules.as_deref().map(|document| read_rules(calendar, document)).transpose()?;
+        Ok(Some(CalendarBusy { revision: Revision(record.revision), rules, spans }))
+    }
+
+    async fn blocks(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        window: Span,
+        limit: u32,
+    ) -> Result<Option<CalendarBlocks>, StoreError> {
+        self.read_blocks(org, calendar, window, limit).await
     }
 }
 

@@ -25,6 +25,8 @@ const FILL: &str = "
         n * 3600000000::bigint, n * 3600000000::bigint + 1800000000, FALSE, 'confirmed', 'internal', 1, n, n,
         int8send(n * 3600000000::bigint) || int8send(n * 3600000000::bigint + 1800000000)
     FROM generate_series(1, 100) c, generate_series(1, 300) n;
+    INSERT INTO availability_rules (org_id, calendar_id, id, rules, version, created_at, updated_at)
+    SELECT org_id, id, id, repeat('x', 200), 1, 1, 1 FROM calendars;
     ANALYZE";
 
 const ORG: &str = "md5('o8')::uuid";
@@ -74,7 +76,7 @@ async fn hot_reads_use_their_indexes() {
 
     let bounds = [ORG, calendar, window[0], window[0], window[1]];
     let blocking = plan(&bench, &busy, "SELECT c.revision,\n                 (SELECT string_agg", &bounds).await;
-    uses(&blocking, &["Index Only Scan using events_busy", "events_busy_long", "agents_pk"]);
+    uses(&blocking, &["Index Only Scan using events_busy", "events_busy_long", "agents_pk", "availability_rules_pk"]);
 
     let principal = plan(&bench, principals, "SELECT k.org_id, k.id AS key_id", &["sha256('k7'::bytea)"]).await;
     uses(&principal, &["api_keys_hash_unique", "organizations_pk"]);

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use kalends_calendars::ports::{BusySource, BusyTimes, LONG};
+use kalends_calendars::ports::{BusySource, BusyTimes, CalendarBlocks, CalendarBusy, LONG};
 use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Span, StoreError};
 
 use crate::{
     SqliteStore,
     error::store_error,
     json::{self, Hex},
-    rows::{busy_spans, calendar::BusySourceRow},
+    rows::{busy_spans, calendar::BusySourceRow, rules::read_rules},
 };
 
 #[async_trait]
@@ -76,7 +76,7 @@ impl BusyTimes for SqliteStore {
         org: OrgId,
         calendar: CalendarId,
         window: Span,
-    ) -> Result<Option<(Revision, Vec<Span>)>, StoreError> {
+    ) -> Result<Option<CalendarBusy>, StoreError> {
         let (org_id, id) = (org.uuid(), calendar.uuid());
         let (before, from) = ((window.start() - LONG).as_micros(), window.start().as_micros());
         let to = window.end().as_micros();
@@ -90,7 +90,8 @@ impl BusyTimes for SqliteStore {
                 (select group_concat(e.busy, '') from events e
                     where e.org_id = ?1 and e.calendar_id = ?2 and e.busy is not null
                         and e.end_at - e.start_at > 86400000000 and e.end_at > ?4
-                ) as "long: String"
+                ) as "long: String",
+                (select r.rules from availability_rules r where r.org_id = ?1 and r.calendar_id = ?2) as "rules: String"
              from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
                 and (c.agent_id is null or a.status <> 'decommissioned')"#,
@@ -113,6 +114,17 @@ impl BusyTimes for SqliteStore {
         spans.extend(read(found.long.as_deref())?.into_iter().filter(|span| span.overlaps(window)));
         // The short ones come in order, and there are few others.
         spans.sort();
-        Ok(Some((Revision(found.revision), spans)))
+        let rules = found.rules.as_deref().map(|document| read_rules(calendar, document)).transpose()?;
+        Ok(Some(CalendarBusy { revision: Revision(found.revision), rules, spans }))
+    }
+
+    async fn blocks(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        window: Span,
+        limit: u32,
+    ) -> Result<Option<CalendarBlocks>, StoreError> {
+        self.read_blocks(org, calendar, window, limit).await
     }
 }

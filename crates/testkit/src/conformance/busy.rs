@@ -1,6 +1,9 @@
 //! What blocks time.
 
-use kalends_calendars::{Calendar, Event, EventSource, EventStatus, Times, ports::BusySource};
+use kalends_calendars::{
+    Calendar, Event, EventSource, EventStatus, Times,
+    ports::{BusySource, CalendarBusy},
+};
 use kalends_kernel::{AgentId, Elapsed, Instant, Revision, Span};
 
 use super::{
@@ -12,7 +15,7 @@ use crate::fixtures::Compose;
 /// The revision and the spans, checked to be in order and then brought into the one that breaks ties.
 async fn blocking(scene: &Scene, calendar: &Calendar, window: Span) -> (Revision, Vec<Span>) {
     let found = scene.store.blocking_spans(scene.org, calendar.id, window).await.unwrap();
-    let (revision, mut spans) = found.expect("the calendar is in sight");
+    let CalendarBusy { revision, mut spans, .. } = found.expect("the calendar is in sight");
     assert!(spans.is_sorted_by_key(|span| span.start()), "ordered by start: {spans:?}");
     spans.sort();
     (revision, spans)
