@@ -15,6 +15,7 @@ mod list;
 mod names;
 mod patch;
 mod plan;
+mod rules;
 mod sign_up;
 mod system;
 
@@ -30,6 +31,7 @@ pub use event::{CreateEvent, CreateEventBatch, Event, EventBatch, ExternalSync, 
 pub use list::{List, Paging};
 pub use names::{AgentActivity, AgentStatus, AgentType, EventSource, EventStatus, ExternalSyncStatus, Provider};
 pub use plan::{Plan, PlanLimits, Plans};
+pub use rules::{AvailabilityRules, DateHours, OpenHours, PutAvailabilityRules, WorkingHours};
 pub use sign_up::{CheckedSignUp, SignUp, SignUpAnswer, SignUpExisting, SignedUp, Terms, Verified, Verify};
 pub use system::Health;
 
