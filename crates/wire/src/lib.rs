@@ -22,7 +22,7 @@ mod system;
 pub use agent::{Agent, CreateAgent, ListAgents, UpdateAgent};
 pub use availability::{
     Across, AcrossAgents, AgentAvailability, AvailabilityOf, AvailabilityState, CalendarAvailability, Found, Of, Slot,
-    render,
+    SlotsAsked, render,
 };
 pub use calendar::{Calendar, CreateCalendar, DeleteCalendar, IncludeCalendars, ListCalendars, UpdateCalendar};
 pub use context::CalendarContext;
