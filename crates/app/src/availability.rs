@@ -58,11 +58,8 @@ impl App {
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Invalid`] for too many slots.
     pub async fn calendar_availability(&self, actor: &Actor, id: &str, slots: SlotsAsked) -> Result<Bytes, Refusal> {
-        let missing = || Refusal::missing(Missing::Calendar, id);
-        let calendar: CalendarId = id.parse().map_err(|_| missing())?;
-        let source = self.store.source_of_calendar(actor.org(), calendar).await?.ok_or_else(missing)?;
-        actor.for_agent(source.agent)?;
-        self.answered(actor.org(), Whose::Calendar(calendar), vec![source], slots).await
+        let source = self.source_in_reach(actor, id).await?;
+        self.answered(actor.org(), Whose::Calendar(source.calendar), vec![source], slots).await
     }
 
     /// The slots in which several agents are all free, as JSON (rulings 3.6 and 5.2).
@@ -136,6 +133,15 @@ impl App {
         let valid_until = parties.iter().fold(known.valid_until, |until, party| sooner(until, party.valid_until));
         self.answers.keep(asked, answer.clone(), valid_until);
         Ok(answer)
+    }
+
+    /// A calendar in sight and in reach, as a source.
+    pub(crate) async fn source_in_reach(&self, actor: &Actor, id: &str) -> Result<BusySource, Refusal> {
+        let missing = || Refusal::missing(Missing::Calendar, id);
+        let calendar: CalendarId = id.parse().map_err(|_| missing())?;
+        let source = self.store.source_of_calendar(actor.org(), calendar).await?.ok_or_else(missing)?;
+        actor.for_agent(source.agent)?;
+        Ok(source)
     }
 
     /// The calendars in sight of all the agents, each of which must exist and live.
@@ -265,7 +271,7 @@ fn merged(mut sets: Vec<BusySet>) -> BusySet {
 }
 
 /// The least span that holds both.
-fn hull(one: Span, other: Span) -> Span {
+pub(crate) fn hull(one: Span, other: Span) -> Span {
     Span::new(one.start().min(other.start()), one.end().max(other.end())).unwrap_or(one)
 }
 

@@ -12,6 +12,7 @@ mod calendars;
 mod change_set;
 mod commit_queue;
 mod events;
+mod explain;
 mod human;
 mod idempotency;
 pub mod operations;

@@ -159,7 +159,8 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
     if operation.access == Access::Key {
         statuses.extend(["401", "403", "429"]);
     }
-    if operation.path.contains('{') || operation.id == operations::AVAILABILITY.id {
+    let names_things = [operations::AVAILABILITY.id, operations::EXPLAIN_AVAILABILITY.id];
+    if operation.path.contains('{') || names_things.contains(&operation.id) {
         statuses.push("404");
     }
     if operation.writes() {

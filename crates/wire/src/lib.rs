@@ -11,6 +11,7 @@ mod calendar;
 mod context;
 mod error;
 mod event;
+mod explain;
 mod list;
 mod names;
 mod patch;
@@ -28,6 +29,7 @@ pub use calendar::{Calendar, CreateCalendar, DeleteCalendar, IncludeCalendars, L
 pub use context::CalendarContext;
 pub use error::{ErrorBody, ErrorEnvelope};
 pub use event::{CreateEvent, CreateEventBatch, Event, EventBatch, ExternalSync, ListEvents, UpdateEvent};
+pub use explain::{ExplainAsked, ExplainAvailability, ExplainOf, Explanation, Reason, ReasonKind};
 pub use list::{List, Paging};
 pub use names::{AgentActivity, AgentStatus, AgentType, EventSource, EventStatus, ExternalSyncStatus, Provider};
 pub use plan::{Plan, PlanLimits, Plans};
