@@ -12,7 +12,7 @@ use crate::{
     Actor, Answer, ChangeSet, Charge, Guard, Refusal, Request, StoredAnswer,
     busy_cache::{AnswerCache, BusyCache},
     idempotency::Running,
-    ports::{CommitError, Mailer, Store},
+    ports::{CommitError, HumanCalendars, Mailer, Store},
     principals::PrincipalCache,
 };
 
@@ -44,6 +44,8 @@ pub struct Parts {
     pub entropy: Arc<dyn Entropy>,
     /// The mail.
     pub mailer: Arc<dyn Mailer>,
+    /// The busy times of connected human calendars.
+    pub human: Arc<dyn HumanCalendars>,
     /// The operator's choices.
     pub settings: Settings,
 }
@@ -55,6 +57,7 @@ pub struct App {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) mailer: Arc<dyn Mailer>,
+    pub(crate) human: Arc<dyn HumanCalendars>,
     pub(crate) settings: Settings,
     pub(crate) principals: PrincipalCache,
     pub(crate) busy: BusyCache,
@@ -94,6 +97,7 @@ impl App {
             clock: parts.clock,
             entropy: parts.entropy,
             mailer: parts.mailer,
+            human: parts.human,
             settings: parts.settings,
             principals: PrincipalCache::new(),
             busy: BusyCache::new(),

@@ -5,6 +5,7 @@
 //! returns; it needs nothing else from this crate.
 
 mod agent;
+mod blocks;
 mod calendar;
 mod change;
 mod context;
@@ -13,10 +14,12 @@ mod named;
 mod patch;
 pub mod ports;
 mod reminders;
+mod rules;
 
 pub(crate) use named::named_values;
 
 pub use agent::{Agent, AgentError, AgentPatch, AgentStatus, AgentType, NewAgent};
+pub use blocks::block_kind;
 pub use calendar::{AgentActivity, Calendar, CalendarPatch, NewCalendar, Provider};
 pub use change::{Change, calendars_revised};
 pub use context::{Context, ContextEvents, RECENT_MAX, UPCOMING_MAX, UPCOMING_WITHIN};
@@ -26,6 +29,7 @@ pub use event::{
 };
 pub use patch::Patch;
 pub use reminders::{REMINDER_DEFAULT_MINUTES, REMINDER_MINUTES, REMINDERS_MAX, Reminders};
+pub use rules::{AvailabilityRules, NewRules};
 
 /// The most characters of an agent's or calendar's name.
 pub const NAME_MAX: usize = 255;

@@ -2,9 +2,12 @@
 //! organization, and what belongs to another one is simply absent.
 
 use async_trait::async_trait;
+use kalends_availability::{Block, Rules};
 use kalends_kernel::{AgentId, CalendarId, Elapsed, EventId, Instant, Listed, OrgId, Page, Revision, Span, StoreError};
 
-use crate::{Agent, AgentStatus, AgentType, Calendar, ContextEvents, Event, EventSource, EventStatus};
+use crate::{
+    Agent, AgentStatus, AgentType, AvailabilityRules, Calendar, ContextEvents, Event, EventSource, EventStatus,
+};
 
 /// Which agents a list holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -122,6 +125,26 @@ pub const LONG: Elapsed = Elapsed::days(1);
 /// then reading thirty rows. Of a fuller day the events themselves are read.
 pub const BUSY_DAY_MAX: u16 = 96;
 
+/// What decides about the time of one calendar, as it was at one revision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CalendarBusy {
+    /// The revision.
+    pub revision: Revision,
+    /// The calendar's rules, if it has any.
+    pub rules: Option<Rules>,
+    /// The spans of what blocks, ordered by start, possibly overlapping each other.
+    pub spans: Vec<Span>,
+}
+
+/// What blocks a time of one calendar, thing by thing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CalendarBlocks {
+    /// The calendar's rules, if it has any.
+    pub rules: Option<Rules>,
+    /// What blocks, ordered by start and end, before any buffer.
+    pub blocks: Vec<Block>,
+}
+
 /// Reads what blocks time.
 #[async_trait]
 pub trait BusyTimes: Send + Sync {
@@ -131,15 +154,15 @@ pub trait BusyTimes: Send + Sync {
     /// The given calendar as a source, or `None` where it is out of sight.
     async fn source_of_calendar(&self, org: OrgId, calendar: CalendarId) -> Result<Option<BusySource>, StoreError>;
 
-    /// The spans of all events of `calendar` that block (ruling 4.7) and overlap `window`, with the
-    /// revision at which they were read, in one snapshot. Not clipped, ordered by start, possibly
-    /// overlapping each other. `None` where the calendar is out of sight.
+    /// The spans of all events of `calendar` that block (ruling 4.7) and overlap `window`, not clipped,
+    /// with its rules and the revision at which both were read, in one snapshot. `None` where the
+    /// calendar is out of sight.
     async fn blocking_spans(
         &self,
         org: OrgId,
         calendar: CalendarId,
         window: Span,
-    ) -> Result<Option<(Revision, Vec<Span>)>, StoreError>;
+    ) -> Result<Option<CalendarBusy>, StoreError>;
 
     /// The calendars in sight of `agent`, each with what [`blocking_spans`](Self::blocking_spans) tells of it.
     /// Empty where there is none. A store that can tell both at once does.
@@ -148,13 +171,30 @@ pub trait BusyTimes: Send + Sync {
         org: OrgId,
         agent: AgentId,
         window: Span,
-    ) -> Result<Vec<(BusySource, Vec<Span>)>, StoreError> {
+    ) -> Result<Vec<(BusySource, CalendarBusy)>, StoreError> {
         let mut found = Vec::new();
         for source in self.sources_of_agents(org, &[agent]).await? {
-            if let Some((revision, spans)) = self.blocking_spans(org, source.calendar, window).await? {
-                found.push((BusySource { revision, ..source }, spans));
+            if let Some(busy) = self.blocking_spans(org, source.calendar, window).await? {
+                found.push((BusySource { revision: busy.revision, ..source }, busy));
             }
         }
         Ok(found)
     }
+
+    /// The first `limit` of what [`blocking_spans`](Self::blocking_spans) tells of `window`, each with
+    /// what it is, and the rules, in one snapshot. `None` where the calendar is out of sight.
+    async fn blocks(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        window: Span,
+        limit: u32,
+    ) -> Result<Option<CalendarBlocks>, StoreError>;
+}
+
+/// Reads the rules of calendars in sight.
+#[async_trait]
+pub trait RulesOfCalendars: Send + Sync {
+    /// The rules of the calendar, or `None` where it has none or is out of sight.
+    async fn find_rules(&self, org: OrgId, calendar: CalendarId) -> Result<Option<AvailabilityRules>, StoreError>;
 }

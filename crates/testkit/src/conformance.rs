@@ -37,6 +37,7 @@ pub mod context;
 pub mod events;
 pub mod limits;
 pub mod races;
+pub mod rules;
 
 use std::{any::Any, fmt, sync::Arc};
 
@@ -130,6 +131,15 @@ macro_rules! conformance_cases {
                 sources_of_several_agents_come_at_once,
                 all_of_an_agent_comes_at_once,
                 blocking_spans_have_no_page,
+            }
+            rules {
+                rules_come_back_as_they_were,
+                rules_are_changed_under_their_version,
+                rules_raise_the_revision,
+                rules_make_a_guarded_change_stale,
+                rules_live_with_their_calendar,
+                one_wins_the_rules,
+                blocks_tell_what_they_are,
             }
             commit {
                 the_store_is_ready,

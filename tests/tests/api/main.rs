@@ -5,6 +5,7 @@
 mod accounts;
 mod agents;
 mod availability;
+mod availability_rules;
 mod calendars;
 mod concurrency;
 mod context;

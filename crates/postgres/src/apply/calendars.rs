@@ -8,7 +8,7 @@ use kalends_kernel::{CalendarId, Revision, Version};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::busy_days;
+use super::{busy_days, rules};
 use crate::error::{ApplyError, all_written};
 use crate::sealed::{EventWrite, SealedChangeSet};
 
@@ -90,6 +90,8 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             Change::UpdateCalendar { calendar, seen } => calendars.updated.push((calendar, *seen)),
             // These come with their sealed contents.
             Change::CreateEvent(_) | Change::UpdateEvent { .. } => {}
+            // These have a module of their own.
+            Change::PutRules { .. } | Change::DeleteRules(_) => {}
         }
     }
     create_agents(connection, &agents.created).await?;
@@ -98,6 +100,7 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
     create_calendars(connection, &calendars.created).await?;
     update_calendars(connection, &calendars.updated).await?;
     revise(connection, batch).await?;
+    rules::apply(connection, batch).await?;
     let (created, updated): (Vec<_>, Vec<_>) =
         batch.iter().flat_map(SealedChangeSet::events).partition(|write| write.seen.is_none());
     create_events(connection, &created).await?;

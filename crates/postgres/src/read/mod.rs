@@ -12,6 +12,7 @@ mod events;
 mod organizations;
 mod principals;
 mod readiness;
+mod rules;
 
 use kalends_kernel::{Listed, Page, StoreError};
 

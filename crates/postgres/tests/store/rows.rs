@@ -3,7 +3,9 @@
 use kalends_accounts::ports::{Organizations as _, Principals as _};
 use kalends_app::ChangeSet;
 use kalends_app::ports::StoredAnswers as _;
-use kalends_calendars::ports::{Agents as _, Calendars as _, EventFilter, EventScope, Events as _};
+use kalends_calendars::ports::{
+    Agents as _, BusyTimes as _, Calendars as _, EventFilter, EventScope, Events as _, RulesOfCalendars as _,
+};
 use kalends_kernel::{CorruptRow, Page, StoreError};
 use kalends_postgres::Database;
 use kalends_testkit::fixtures::{Compose as _, span};
@@ -49,6 +51,12 @@ async fn a_corrupt_row_is_located() {
     let scope = EventScope::Agent(agent.id);
     let listed = store.list_events(org, scope, EventFilter::default(), Page::default()).await;
     located(listed, "events", "content", &event.id);
+
+    behind.run("INSERT INTO availability_rules SELECT org_id, id, id, '{\"wishes\": 3}', 1, 1, 1 FROM calendars").await;
+    let window = event.times.span;
+    located(store.find_rules(org, calendar.id).await, "availability_rules", "rules", &calendar.id);
+    located(store.blocking_spans(org, calendar.id, window).await, "availability_rules", "rules", &calendar.id);
+    located(store.blocks(org, calendar.id, window, 9).await, "availability_rules", "rules", &calendar.id);
 
     behind.run("UPDATE organizations SET limit_overrides = '{\"agents\": -1}'").await;
     located(store.find_principal(key.key.hash).await, "organizations", "limit_overrides", &org);

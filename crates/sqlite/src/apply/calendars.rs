@@ -7,7 +7,7 @@ use kalends_calendars::{Agent, Calendar, Change, Event, calendars_revised};
 use kalends_kernel::{CalendarId, Instant, OrgId, Revision, Version};
 use sqlx::SqliteConnection;
 
-use super::{Sealed, accounts::fresh, busy_days::Touched};
+use super::{Sealed, accounts::fresh, busy_days::Touched, rules};
 use crate::{
     error::Failure,
     json::{self, Hex},
@@ -64,12 +64,16 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, group: &[&Sealed]) 
                 Change::UpdateAgent { agent, seen } => update_agent(connection, agent, *seen).await?,
                 Change::CreateCalendar(calendar) => create_calendar(connection, calendar).await?,
                 Change::UpdateCalendar { calendar, seen } => update_calendar(connection, calendar, *seen).await?,
-                Change::CreateEvent(_) | Change::UpdateEvent { .. } => {}
+                Change::CreateEvent(_)
+                | Change::UpdateEvent { .. }
+                | Change::PutRules { .. }
+                | Change::DeleteRules(_) => {}
             }
         }
     }
     // A calendar must stand before something is scheduled on it.
     revise(connection, &created_and_revised).await?;
+    rules::apply(connection, group).await?;
     let mut touched = Touched::default();
     create_events(connection, group, &mut touched).await?;
     update_events(connection, group, &mut touched).await?;

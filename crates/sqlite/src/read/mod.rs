@@ -9,6 +9,7 @@ mod events;
 mod organizations;
 mod principals;
 mod readiness;
+mod rules;
 
 /// A count as SQLite returns it.
 pub(crate) fn count(counted: i64) -> u64 {

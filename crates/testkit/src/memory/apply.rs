@@ -180,8 +180,24 @@ impl State {
                 unchanged(row.version, *seen)?;
                 row.clone_from(event);
             }
+            Change::PutRules { rules, seen } => {
+                let key = (rules.org, rules.calendar);
+                self.check_rules(key, *seen)?;
+                self.rules.insert(key, rules.clone());
+            }
+            Change::DeleteRules(rules) => {
+                let key = (rules.org, rules.calendar);
+                self.check_rules(key, Some(rules.version))?;
+                self.rules.remove(&key);
+            }
         }
         Ok(())
+    }
+
+    /// The calendar must be in sight, and its rules of the version that was seen.
+    fn check_rules(&self, key: (OrgId, CalendarId), seen: Option<Version>) -> Result<(), CommitError> {
+        self.calendar(key.0, key.1).ok_or(CommitError::Stale)?;
+        if self.rules.get(&key).map(|row| row.version) == seen { Ok(()) } else { Err(CommitError::Stale) }
     }
 
     fn check_feed_token(&self, calendar: &Calendar) -> Result<(), CommitError> {
