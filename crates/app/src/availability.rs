@@ -1,15 +1,15 @@
 //! When an agent, a calendar or several agents are free.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use bytes::Bytes;
 use kalends_availability::{BusySet, CachedBusy, SlotQuery};
-use kalends_calendars::ports::BusySource;
-use kalends_kernel::{AgentId, CalendarId, CivilDate, Elapsed, FieldError, Instant, OrgId, Span, Zone};
+use kalends_calendars::ports::{BlockingSeries, BusySource};
+use kalends_kernel::{AgentId, CalendarId, CivilDate, Elapsed, FieldError, Instant, OrgId, Revision, Span, Zone};
 use kalends_quotas::Feature;
 use kalends_wire::{Across, Found, Of, render};
 
-use crate::{Actor, App, Missing, Refusal};
+use crate::{Actor, App, Missing, Refusal, app::ATTEMPTS};
 
 /// A question about availability, and all that its answer depends on but the clock.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -167,8 +167,11 @@ impl App {
     ) -> Result<BusySet, Refusal> {
         let now = self.now();
         let mut sets = Vec::new();
+        let sources: Vec<BusySource> = sources.copied().collect();
+        let mut series = self.series_of(org, &sources, window, now).await?;
         for source in sources {
-            if let Some(known) = self.known_busy(org, *source, window, now).await? {
+            let series = series.remove(&source.calendar);
+            if let Some(known) = self.known_busy(org, source, series, window, now).await? {
                 sets.push(known.busy.clip(window));
             }
         }
@@ -184,6 +187,7 @@ impl App {
         &self,
         org: OrgId,
         source: BusySource,
+        series: Option<BlockingSeries>,
         window: Span,
         now: Instant,
     ) -> Result<Option<Arc<CachedBusy>>, Refusal> {
@@ -193,13 +197,60 @@ impl App {
             return Ok(Some(known));
         }
         let covers = whole_days(window);
-        let Some((revision, spans)) = self.store.blocking_spans(org, source.calendar, covers).await? else {
+        let Some((revision, spans)) = self.blocking(org, source.calendar, covers, series).await? else {
             return Ok(None);
         };
         let busy = BusySet::from_unsorted(spans).clip(covers);
         let known = Arc::new(CachedBusy { covers, valid_until: None, busy });
         self.busy.keep(source.calendar, revision, Arc::clone(&known));
         Ok(Some(known))
+    }
+}
+
+impl App {
+    /// The series of all the calendars whose busy times are not known yet, in one query.
+    async fn series_of(
+        &self,
+        org: OrgId,
+        sources: &[BusySource],
+        window: Span,
+        now: Instant,
+    ) -> Result<BTreeMap<CalendarId, BlockingSeries>, Refusal> {
+        let known = |source: &&BusySource| {
+            self.busy.at(source.calendar, source.revision).is_some_and(|known| known.answers(window, now))
+        };
+        let unknown: Vec<CalendarId> =
+            sources.iter().filter(|source| !known(source)).map(|source| source.calendar).collect();
+        if unknown.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let series = self.store.blocking_series(org, &unknown, whole_days(window)).await?;
+        Ok(series.into_iter().map(|series| (series.calendar, series)).collect())
+    }
+
+    /// What the events and the series of a calendar block, both as of one revision. `None` where the
+    /// calendar went out of sight.
+    async fn blocking(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        covers: Span,
+        mut series: Option<BlockingSeries>,
+    ) -> Result<Option<(Revision, Vec<Span>)>, Refusal> {
+        for _ in 0..ATTEMPTS {
+            let Some((revision, mut spans)) = self.store.blocking_spans(org, calendar, covers).await? else {
+                return Ok(None);
+            };
+            if series.as_ref().is_none_or(|series| series.revision < revision) {
+                series = self.store.blocking_series(org, &[calendar], covers).await?.pop();
+            }
+            let Some(found) = &series else { return Ok(None) };
+            if found.revision == revision {
+                spans.extend(found.series.iter().flat_map(|series| series.occurrences(covers)));
+                return Ok(Some((revision, spans)));
+            }
+        }
+        Err(Refusal::Contended)
     }
 }
 

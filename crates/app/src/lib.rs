@@ -18,6 +18,7 @@ pub mod operators;
 pub mod ports;
 mod principals;
 mod refusal;
+mod series;
 mod sign_up;
 
 pub use actor::{Actor, Idempotency, IfMatch, Request, etag};

@@ -64,6 +64,7 @@ pub trait Store:
     + kalends_calendars::ports::Agents
     + kalends_calendars::ports::Calendars
     + kalends_calendars::ports::Events
+    + kalends_calendars::ports::Instances
     + kalends_calendars::ports::BusyTimes
     + Commit
     + StoredAnswers
@@ -77,6 +78,7 @@ impl<T> Store for T where
         + kalends_calendars::ports::Agents
         + kalends_calendars::ports::Calendars
         + kalends_calendars::ports::Events
+        + kalends_calendars::ports::Instances
         + kalends_calendars::ports::BusyTimes
         + Commit
         + StoredAnswers

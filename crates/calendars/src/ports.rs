@@ -4,7 +4,9 @@
 use async_trait::async_trait;
 use kalends_kernel::{AgentId, CalendarId, Elapsed, EventId, Instant, Listed, OrgId, Page, Revision, Span, StoreError};
 
-use crate::{Agent, AgentStatus, AgentType, Calendar, ContextEvents, Event, EventSource, EventStatus};
+use crate::{
+    Agent, AgentStatus, AgentType, Calendar, ContextEvents, Event, EventSource, EventStatus, Occurrence, Repeating,
+};
 
 /// Which agents a list holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -77,10 +79,10 @@ pub struct EventFilter {
 #[async_trait]
 pub trait Events: Send + Sync {
     /// The event together with the agent that owns its calendar, or `None` where the organization has
-    /// none of that id in sight.
+    /// none of that id in sight. An occurrence of a series is found by [`Instances`] only.
     async fn find_event(&self, org: OrgId, id: EventId) -> Result<Option<OwnedEvent>, StoreError>;
 
-    /// Events by start, then id.
+    /// Events by start, then id. A series is one of them, by its own start; occurrences are not.
     async fn list_events(
         &self,
         org: OrgId,
@@ -89,9 +91,61 @@ pub trait Events: Send + Sync {
         page: Page,
     ) -> Result<Listed<Event>, StoreError>;
 
-    /// The events around `now`, cancelled ones left out.
+    /// The events around `now`, cancelled ones left out; of a series, its instances.
     async fn context_events(&self, org: OrgId, calendar: CalendarId, now: Instant)
     -> Result<ContextEvents, StoreError>;
+}
+
+/// Which instances a list holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InstanceFilter {
+    /// Only what overlaps this window.
+    pub window: Span,
+    /// Only what has this status.
+    pub status: Option<EventStatus>,
+    /// Only what comes from this source.
+    pub source: Option<EventSource>,
+}
+
+/// The series of a calendar that block and have an occurrence in a window.
+#[derive(Debug, Clone)]
+pub struct BlockingSeries {
+    /// The calendar.
+    pub calendar: CalendarId,
+    /// Its revision when they were read.
+    pub revision: Revision,
+    /// The series, in no particular order. Some may have no occurrence in the window after all.
+    pub series: Vec<Repeating>,
+}
+
+/// Reads series with their occurrences, in sight as events are.
+#[async_trait]
+pub trait Instances: Send + Sync {
+    /// The override of an occurrence, or `None` where it has none.
+    async fn find_override(&self, org: OrgId, occurrence: Occurrence) -> Result<Option<Event>, StoreError>;
+
+    /// All overrides of a series, by the start that the rule gives them.
+    async fn list_overrides(&self, org: OrgId, series: EventId) -> Result<Vec<Event>, StoreError>;
+
+    /// One-off events, overrides and the instances of series, by start, then by the identifier that they
+    /// show; in one snapshot, and in as many statements for a thousand series as for one. `None` where
+    /// the window holds more than [`INSTANCES_MAX`](crate::INSTANCES_MAX).
+    async fn list_instances(
+        &self,
+        org: OrgId,
+        scope: EventScope,
+        filter: InstanceFilter,
+        page: Page,
+    ) -> Result<Option<Listed<Event>>, StoreError>;
+
+    /// What blocks `window` (ruling 4.7) on the given calendars and repeats, in one query. Calendars out of
+    /// sight are left out. Overrides are among the spans of [`BusyTimes::blocking_spans`].
+    async fn blocking_series(
+        &self,
+        org: OrgId,
+        calendars: &[CalendarId],
+        window: Span,
+    ) -> Result<Vec<BlockingSeries>, StoreError>;
 }
 
 /// An event and whose calendar it stands on.
@@ -128,7 +182,7 @@ pub trait BusyTimes: Send + Sync {
     async fn source_of_calendar(&self, org: OrgId, calendar: CalendarId) -> Result<Option<BusySource>, StoreError>;
 
     /// The spans of all events of `calendar` that block (ruling 4.7) and overlap `window`, with the
-    /// revision at which they were read, in one snapshot. Not clipped, ordered by start, possibly
+    /// revision at which they were read, in one snapshot. Series are not among them, overrides are. Not clipped, ordered by start, possibly
     /// overlapping each other. `None` where the calendar is out of sight.
     async fn blocking_spans(
         &self,

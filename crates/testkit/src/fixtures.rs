@@ -26,7 +26,8 @@ use kalends_accounts::{
 };
 use kalends_app::{Answer, Charge, StoredAnswer};
 use kalends_calendars::{
-    Agent, AgentActivity, AgentType, Calendar, Event, EventSource, EventStatus, NewAgent, NewCalendar, Times,
+    Agent, AgentActivity, AgentType, Calendar, Event, EventSource, EventStatus, Moment, NewAgent, NewCalendar,
+    NewEvent, NewRecurrence, Repeats, Times,
 };
 use kalends_kernel::{
     AgentId, AuditId, CalendarId, Clock, Elapsed, EventId, Instant, MessageId, Metadata, OrgId, RequestId, Span,
@@ -183,11 +184,33 @@ impl Fixtures {
             source: EventSource::Internal,
             metadata: Metadata::default(),
             reminders: None,
+            repeats: Repeats::Once,
             version: Version::FIRST,
             created_at: now,
             updated_at: now,
             deleted_at: None,
         }
+    }
+
+    /// A confirmed series in UTC whose first occurrence takes place in `first`.
+    ///
+    /// # Panics
+    /// Where the rule makes no series.
+    #[expect(clippy::expect_used, reason = "a test that writes a rule down wrongly cannot go on")]
+    pub fn series(&self, calendar: &Calendar, first: Span, rule: &str) -> Event {
+        let now = self.tick();
+        let new = NewEvent {
+            title: "Standup".into(),
+            description: None,
+            start: Moment::At(first.start()),
+            end: Moment::At(first.end()),
+            all_day: false,
+            status: EventStatus::Confirmed,
+            metadata: Metadata::default(),
+            reminders: None,
+            recurrence: Some(NewRecurrence { rule: rule.parse().expect("a rule"), exdates: Vec::new(), zone: None }),
+        };
+        Event::create(EventId::new(now, &self.entropy), calendar, new, now).expect("a series")
     }
 
     /// A message of an organization.

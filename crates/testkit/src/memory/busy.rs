@@ -31,8 +31,9 @@ impl BusyTimes for MemoryStore {
         let Some(calendar) = state.calendar(org, calendar) else { return Ok(None) };
         let mut spans: Vec<Span> = state
             .events_in_sight(org)
-            .filter(|(event, on)| on.id == calendar.id && event.blocks() && event.times.span.overlaps(window))
-            .map(|(event, _)| event.times.span)
+            .filter(|(_, on)| on.id == calendar.id)
+            .filter_map(|(event, _)| event.busy())
+            .filter(|span| span.overlaps(window))
             .collect();
         spans.sort();
         Ok(Some((calendar.revision, spans)))
