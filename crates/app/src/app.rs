@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// How often a use case reads and decides again when others changed the same thing meanwhile.
-const ATTEMPTS: u32 = 24;
+pub(crate) const ATTEMPTS: u32 = 24;
 /// How long the store may take over a trivial read and still count as ready.
 const READY_WITHIN: Duration = Duration::from_secs(3);
 /// How long an answer is kept for repetitions of its request (ruling 2.8).

@@ -11,6 +11,7 @@ use kalends_wire::{Across, Found, Of, SlotsAsked, render};
 
 use crate::{
     Actor, App, Missing, Refusal,
+    app::ATTEMPTS,
     busy_cache::{KnownTime, sooner},
     human::Humans,
     ports::HumanSeen,
@@ -143,7 +144,9 @@ impl App {
             if !found.is_empty() {
                 let sources = found.iter().map(|(source, _)| *source).collect();
                 for (source, read) in found {
-                    self.keep_busy(source.calendar, covers, read);
+                    if let Some(read) = self.with_series(org, source.calendar, covers, read).await? {
+                        self.keep_busy(source.calendar, covers, read);
+                    }
                 }
                 self.busy.knows(agent, covers);
                 return Ok(sources);
@@ -238,17 +241,55 @@ impl App {
         {
             return Ok(Some(known));
         }
-        let read = self.store.blocking_spans(org, source.calendar, whole_days(window)).await?;
-        let Some(mut known) = read.map(|read| self.keep_busy(source.calendar, whole_days(window), read)) else {
+        let Some(mut known) = self.read_busy(org, source.calendar, whole_days(window)).await? else {
             return Ok(None);
         };
         if !known.answers(window, now) {
             // There are rules, and their buffers reach beyond what was read.
-            let covers = whole_days(widest(window));
-            let Some(read) = self.store.blocking_spans(org, source.calendar, covers).await? else { return Ok(None) };
-            known = self.keep_busy(source.calendar, covers, read);
+            let widest = self.read_busy(org, source.calendar, whole_days(widest(window))).await?;
+            let Some(widest) = widest else { return Ok(None) };
+            known = widest;
         }
         Ok(Some(known))
+    }
+
+    /// Reads and keeps all that blocks on a calendar in `covers`.
+    async fn read_busy(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        covers: Span,
+    ) -> Result<Option<Arc<KnownTime>>, Refusal> {
+        let Some(read) = self.store.blocking_spans(org, calendar, covers).await? else { return Ok(None) };
+        let read = self.with_series(org, calendar, covers, read).await?;
+        Ok(read.map(|read| self.keep_busy(calendar, covers, read)))
+    }
+
+    /// Adds what the series of a calendar block, as of the same revision. `None` where the calendar went out
+    /// of sight.
+    async fn with_series(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        covers: Span,
+        mut read: CalendarBusy,
+    ) -> Result<Option<CalendarBusy>, Refusal> {
+        for _ in 0..ATTEMPTS {
+            if !read.repeats {
+                return Ok(Some(read));
+            }
+            let Some(found) = self.store.blocking_series(org, &[calendar], covers).await?.pop() else {
+                return Ok(None);
+            };
+            if found.revision == read.revision {
+                read.spans.extend(found.series.iter().flat_map(|series| series.occurrences(covers)));
+                return Ok(Some(read));
+            }
+            // Something was scheduled between the two.
+            let Some(anew) = self.store.blocking_spans(org, calendar, covers).await? else { return Ok(None) };
+            read = anew;
+        }
+        Err(Refusal::Contended)
     }
 
     /// Keeps what blocks on a calendar in `covers` and what its rules make of it.

@@ -37,6 +37,7 @@ impl App {
             let Some(found) = self.blocks_around(org, source.calendar, time).await? else { continue };
             cut |= found.blocks.len() > REASONS_MAX;
             let mut own = Looked::new(source.calendar, found);
+            own.blocks.extend(self.series_around(org, own.calendar, own.rules.reads(time)).await?);
             if let Some(human) = humans.blocked(own.calendar, own.rules.reads(time)) {
                 reach = hull(reach, own.rules.reads(time));
                 own.blocks.extend(human.spans().iter().map(|span| Block { kind: BlockKind::HumanBusy, span: *span }));
@@ -69,6 +70,15 @@ impl App {
         };
         // So many may all lie where no buffer reaches from; what is read now is a reason, each of it.
         Ok(self.store.blocks(org, calendar, reads, limit).await?)
+    }
+
+    /// The occurrences of a calendar's series in `reads`, but those that were changed on their own: they are
+    /// events like any other.
+    async fn series_around(&self, org: OrgId, calendar: CalendarId, reads: Span) -> Result<Vec<Block>, Refusal> {
+        let found = self.store.blocking_series(org, &[calendar], reads).await?;
+        let series = found.iter().flat_map(|found| &found.series);
+        let spans = series.flat_map(|series| series.occurrences(reads));
+        Ok(spans.map(|span| Block { kind: BlockKind::Event, span }).collect())
     }
 
     async fn explained_sources(&self, actor: &Actor, of: &ExplainOf) -> Result<Vec<BusySource>, Refusal> {

@@ -21,6 +21,7 @@ pub mod ports;
 mod principals;
 mod refusal;
 mod rules;
+mod series;
 mod sign_up;
 
 pub use actor::{Actor, Idempotency, IfMatch, Request, etag};

@@ -65,6 +65,7 @@ pub trait Store:
     + kalends_calendars::ports::Agents
     + kalends_calendars::ports::Calendars
     + kalends_calendars::ports::Events
+    + kalends_calendars::ports::Instances
     + kalends_calendars::ports::BusyTimes
     + kalends_calendars::ports::RulesOfCalendars
     + Commit
@@ -79,6 +80,7 @@ impl<T> Store for T where
         + kalends_calendars::ports::Agents
         + kalends_calendars::ports::Calendars
         + kalends_calendars::ports::Events
+        + kalends_calendars::ports::Instances
         + kalends_calendars::ports::BusyTimes
         + kalends_calendars::ports::RulesOfCalendars
         + Commit

@@ -10,11 +10,13 @@ mod calendar;
 mod change;
 mod context;
 mod event;
+mod instances;
 mod named;
 mod patch;
 pub mod ports;
 mod reminders;
 mod rules;
+mod series;
 
 pub(crate) use named::named_values;
 
@@ -27,9 +29,14 @@ pub use event::{
     DESCRIPTION_MAX, Event, EventError, EventPatch, EventSource, EventStatus, ExternalSync, Moment, NewEvent,
     TITLE_MAX, Times,
 };
+pub use instances::{EXPANDED_MAX, Entry, INSTANCES_MAX, Standing, page_of_instances};
 pub use patch::Patch;
 pub use reminders::{REMINDER_DEFAULT_MINUTES, REMINDER_MINUTES, REMINDERS_MAX, Reminders};
 pub use rules::{AvailabilityRules, NewRules};
+pub use series::{
+    BOUNDED_DAYS, CancelError, EXDATES_MAX, NewRecurrence, OVERRIDES_MAX, Occurrence, OccurrenceError, Recurrence,
+    RecurrenceError, RecurrencePatch, Repeating, Repeats, exdates, needs_a_rule,
+};
 
 /// The most characters of an agent's or calendar's name.
 pub const NAME_MAX: usize = 255;

@@ -7,6 +7,7 @@ use kalends_kernel::{AgentId, CalendarId, Elapsed, EventId, Instant, Listed, Org
 
 use crate::{
     Agent, AgentStatus, AgentType, AvailabilityRules, Calendar, ContextEvents, Event, EventSource, EventStatus,
+    Occurrence, Repeating,
 };
 
 /// Which agents a list holds.
@@ -80,10 +81,10 @@ pub struct EventFilter {
 #[async_trait]
 pub trait Events: Send + Sync {
     /// The event together with the agent that owns its calendar, or `None` where the organization has
-    /// none of that id in sight.
+    /// none of that id in sight. An occurrence of a series is found by [`Instances`] only.
     async fn find_event(&self, org: OrgId, id: EventId) -> Result<Option<OwnedEvent>, StoreError>;
 
-    /// Events by start, then id.
+    /// Events by start, then id. A series is one of them, by its own start; occurrences are not.
     async fn list_events(
         &self,
         org: OrgId,
@@ -92,9 +93,61 @@ pub trait Events: Send + Sync {
         page: Page,
     ) -> Result<Listed<Event>, StoreError>;
 
-    /// The events around `now`, cancelled ones left out.
+    /// The events around `now`, cancelled ones left out; of a series, its instances.
     async fn context_events(&self, org: OrgId, calendar: CalendarId, now: Instant)
     -> Result<ContextEvents, StoreError>;
+}
+
+/// Which instances a list holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InstanceFilter {
+    /// Only what overlaps this window.
+    pub window: Span,
+    /// Only what has this status.
+    pub status: Option<EventStatus>,
+    /// Only what comes from this source.
+    pub source: Option<EventSource>,
+}
+
+/// The series of a calendar that block and have an occurrence in a window.
+#[derive(Debug, Clone)]
+pub struct BlockingSeries {
+    /// The calendar.
+    pub calendar: CalendarId,
+    /// Its revision when they were read.
+    pub revision: Revision,
+    /// The series, in no particular order. Some may have no occurrence in the window after all.
+    pub series: Vec<Repeating>,
+}
+
+/// Reads series with their occurrences, in sight as events are.
+#[async_trait]
+pub trait Instances: Send + Sync {
+    /// The override of an occurrence, or `None` where it has none.
+    async fn find_override(&self, org: OrgId, occurrence: Occurrence) -> Result<Option<Event>, StoreError>;
+
+    /// All overrides of a series, by the start that the rule gives them.
+    async fn list_overrides(&self, org: OrgId, series: EventId) -> Result<Vec<Event>, StoreError>;
+
+    /// One-off events, overrides and the instances of series, by start, then by the identifier that they
+    /// show; in one snapshot, and in as many statements for a thousand series as for one. `None` where
+    /// the window holds more than [`INSTANCES_MAX`](crate::INSTANCES_MAX).
+    async fn list_instances(
+        &self,
+        org: OrgId,
+        scope: EventScope,
+        filter: InstanceFilter,
+        page: Page,
+    ) -> Result<Option<Listed<Event>>, StoreError>;
+
+    /// What blocks `window` (ruling 4.7) on the given calendars and repeats, in one query. Calendars out of
+    /// sight are left out. Overrides are among the spans of [`BusyTimes::blocking_spans`].
+    async fn blocking_series(
+        &self,
+        org: OrgId,
+        calendars: &[CalendarId],
+        window: Span,
+    ) -> Result<Vec<BlockingSeries>, StoreError>;
 }
 
 /// An event and whose calendar it stands on.
@@ -134,6 +187,8 @@ pub struct CalendarBusy {
     pub rules: Option<Rules>,
     /// The spans of what blocks, ordered by start, possibly overlapping each other.
     pub spans: Vec<Span>,
+    /// Whether there are series beside, which may have occurrences in that time.
+    pub repeats: bool,
 }
 
 /// What blocks a time of one calendar, thing by thing.
@@ -154,9 +209,9 @@ pub trait BusyTimes: Send + Sync {
     /// The given calendar as a source, or `None` where it is out of sight.
     async fn source_of_calendar(&self, org: OrgId, calendar: CalendarId) -> Result<Option<BusySource>, StoreError>;
 
-    /// The spans of all events of `calendar` that block (ruling 4.7) and overlap `window`, not clipped,
-    /// with its rules and the revision at which both were read, in one snapshot. `None` where the
-    /// calendar is out of sight.
+    /// The spans of all events of `calendar` that block (ruling 4.7) and overlap `window`, not clipped, ordered by
+    /// start, possibly overlapping each other, with its rules and the revision at which both were read, in one
+    /// snapshot. Series are not among them, changed occurrences are. `None` where the calendar is out of sight.
     async fn blocking_spans(
         &self,
         org: OrgId,

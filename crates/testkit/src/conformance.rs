@@ -38,6 +38,7 @@ pub mod events;
 pub mod limits;
 pub mod races;
 pub mod rules;
+pub mod series;
 
 use std::{any::Any, fmt, sync::Arc};
 
@@ -185,6 +186,19 @@ macro_rules! conformance_cases {
                 nothing_outlives_its_calendar,
                 outcomes_in_a_crowd_stay_apart,
                 readers_see_whole_change_sets,
+            }
+            series {
+                series_come_back_as_they_were,
+                a_rule_comes_and_goes,
+                instances_are_listed_in_pages,
+                instances_are_listed_by_filter,
+                too_many_instances_are_not_listed,
+                occurrences_block,
+                instances_are_around,
+                at_most_so_many_series_exist,
+                one_creates_the_last_series,
+                an_occurrence_has_one_override,
+                a_list_sees_each_occurrence_once,
             }
         }
     };

@@ -27,8 +27,8 @@ use kalends_accounts::{
 use kalends_app::{Answer, Charge, StoredAnswer};
 use kalends_availability::Rules;
 use kalends_calendars::{
-    Agent, AgentActivity, AgentType, AvailabilityRules, Calendar, Event, EventSource, EventStatus, NewAgent,
-    NewCalendar, Times,
+    Agent, AgentActivity, AgentType, AvailabilityRules, Calendar, Event, EventSource, EventStatus, Moment, NewAgent,
+    NewCalendar, NewEvent, NewRecurrence, Repeats, Times,
 };
 use kalends_kernel::{
     AgentId, AuditId, CalendarId, Clock, Elapsed, EventId, Instant, MessageId, Metadata, OrgId, RequestId, RulesId,
@@ -194,6 +194,7 @@ impl Fixtures {
             source: EventSource::Internal,
             metadata: Metadata::default(),
             reminders: None,
+            repeats: Repeats::Once,
             version: Version::FIRST,
             created_at: now,
             updated_at: now,
@@ -201,18 +202,8 @@ impl Fixtures {
         }
     }
 
-    /// Rules of a calendar that restrict nothing.
-    pub fn rules(&self, calendar: &Calendar) -> AvailabilityRules {
-        let now = self.tick();
-        AvailabilityRules {
-            id: RulesId::new(now, &self.entropy),
-            org: calendar.org,
-            calendar: calendar.id,
-            rules: Rules::default(),
-            version: Version::FIRST,
-            created_at: now,
-            updated_at: now,
-        }
+    Agent, AgentActivity, AgentType, AvailabilityRules, Calendar, Event, EventSource, EventStatus, Moment, NewAgent,
+    NewCalendar, NewEvent, NewRecurrence, Repeats, Times,
     }
 
     /// A message of an organization.

@@ -20,4 +20,5 @@ mod lifecycle;
 mod lists;
 mod operators;
 mod secrecy;
+mod series;
 mod service;

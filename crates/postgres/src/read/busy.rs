@@ -72,7 +72,10 @@ impl BusyTimes for PostgresStore {
                  (SELECT string_agg(e.busy, '') FROM events e
                   WHERE e.org_id = $1 AND e.calendar_id = $2 AND e.busy IS NOT NULL
                       AND e.end_at - e.start_at > 86400000000 AND e.end_at > $3) AS "long: Vec<u8>",
-                 (SELECT r.rules FROM availability_rules r WHERE r.org_id = $1 AND r.calendar_id = $2) AS rules
+                 (SELECT r.rules FROM availability_rules r WHERE r.org_id = $1 AND r.calendar_id = $2) AS rules,
+                 EXISTS (SELECT 1 FROM events e
+                         WHERE e.org_id = $1 AND e.calendar_id = $2 AND e.recurrence IS NOT NULL
+                             AND e.deleted_at IS NULL AND e.reaches > $3 AND e.start_at < $6) AS "repeats!"
              FROM calendars c
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              CROSS JOIN (
@@ -87,6 +90,7 @@ impl BusyTimes for PostgresStore {
             window.start().as_micros(),
             first,
             last,
+            window.end().as_micros(),
         );
         let Some(record) = record.fetch_optional(&self.connections).await.map_err(store_error)? else {
             return Ok(None);
@@ -97,7 +101,7 @@ impl BusyTimes for PostgresStore {
         let (short, long) = (record.spans.unwrap_or_default(), record.long.unwrap_or_default());
         let rules = record.rules.as_deref().map(|document| read_rules(calendar, document)).transpose()?;
         let spans = blocking(calendar, &short, &long, window)?;
-        Ok(Some(CalendarBusy { revision: Revision(record.revision), rules, spans }))
+        Ok(Some(CalendarBusy { revision: Revision(record.revision), rules, spans, repeats: record.repeats }))
     }
 
     async fn busy_of_agent(
@@ -112,7 +116,10 @@ impl BusyTimes for PostgresStore {
                  (SELECT string_agg(e.busy, '') FROM events e
                   WHERE e.org_id = $1 AND e.calendar_id = c.id AND e.busy IS NOT NULL
                       AND e.end_at - e.start_at > 86400000000 AND e.end_at > $3) AS "long: Vec<u8>",
-                 (SELECT r.rules FROM availability_rules r WHERE r.org_id = $1 AND r.calendar_id = c.id) AS rules
+                 (SELECT r.rules FROM availability_rules r WHERE r.org_id = $1 AND r.calendar_id = c.id) AS rules,
+                 EXISTS (SELECT 1 FROM events e
+                         WHERE e.org_id = $1 AND e.calendar_id = c.id AND e.recurrence IS NOT NULL
+                             AND e.deleted_at IS NULL AND e.reaches > $3 AND e.start_at < $6) AS "repeats!"
              FROM agents a
              JOIN calendars c ON c.org_id = a.org_id AND c.agent_id = a.id
              CROSS JOIN LATERAL (
@@ -126,6 +133,7 @@ impl BusyTimes for PostgresStore {
             window.start().as_micros(),
             first,
             last,
+            window.end().as_micros(),
         );
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let mut sources = Vec::with_capacity(records.len());
@@ -136,7 +144,7 @@ impl BusyTimes for PostgresStore {
                 let rules =
                     record.rules.as_deref().map(|document| read_rules(source.calendar, document)).transpose()?;
                 let spans = blocking(source.calendar, &short, &long, window)?;
-                sources.push((source, CalendarBusy { revision: source.revision, rules, spans }));
+                sources.push((source, CalendarBusy { revision: source.revision, rules, spans, repeats: record.repeats }));
             } else if let Some(busy) = self.blocking_of_full_days(org, source.calendar, window).await? {
                 sources.push((BusySource { revision: busy.revision, ..source }, busy));
             }
@@ -171,7 +179,10 @@ impl PostgresStore {
                  (SELECT string_agg(e.busy, '') FROM events e
                   WHERE e.org_id = $1 AND e.calendar_id = $2 AND e.busy IS NOT NULL
                       AND e.end_at - e.start_at > 86400000000 AND e.end_at > $4) AS "long: Vec<u8>",
-                 (SELECT r.rules FROM availability_rules r WHERE r.org_id = $1 AND r.calendar_id = $2) AS rules
+                 (SELECT r.rules FROM availability_rules r WHERE r.org_id = $1 AND r.calendar_id = $2) AS rules,
+                 EXISTS (SELECT 1 FROM events e
+                         WHERE e.org_id = $1 AND e.calendar_id = $2 AND e.recurrence IS NOT NULL
+                             AND e.deleted_at IS NULL AND e.reaches > $4 AND e.start_at < $5) AS "repeats!"
              FROM calendars c
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              WHERE c.org_id = $1 AND c.id = $2 AND c.deleted_at IS NULL
@@ -188,7 +199,7 @@ impl PostgresStore {
         let (short, long) = (record.short.unwrap_or_default(), record.long.unwrap_or_default());
         let rules = record.rules.as_deref().map(|document| read_rules(calendar, document)).transpose()?;
         let spans = blocking(calendar, &short, &long, window)?;
-        Ok(Some(CalendarBusy { revision: Revision(record.revision), rules, spans }))
+        Ok(Some(CalendarBusy { revision: Revision(record.revision), rules, spans, repeats: record.repeats }))
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) use agent::{AgentRow, agent_row};
 pub(crate) use answer::{AnswerRow, located_answer};
 pub(crate) use calendar::{CalendarRow, calendar_row};
 pub(crate) use data_key::{DataKeyRow, state_name};
-pub(crate) use event::{EventRow, event_row};
+pub(crate) use event::{EventRow, RepeatingRow, event_row};
 pub(crate) use organization::{CodeRow, OrganizationRow};
 pub(crate) use principal::PrincipalRow;
 pub(crate) use rules::{RulesRow, read_rules};

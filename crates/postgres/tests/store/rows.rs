@@ -4,7 +4,8 @@ use kalends_accounts::ports::{Organizations as _, Principals as _};
 use kalends_app::ChangeSet;
 use kalends_app::ports::StoredAnswers as _;
 use kalends_calendars::ports::{
-    Agents as _, BusyTimes as _, Calendars as _, EventFilter, EventScope, Events as _, RulesOfCalendars as _,
+    Agents as _, BusyTimes as _, Calendars as _, EventFilter, EventScope, Events as _, Instances as _,
+    RulesOfCalendars as _,
 };
 use kalends_kernel::{CorruptRow, Page, StoreError};
 use kalends_postgres::Database;
@@ -45,9 +46,15 @@ async fn a_corrupt_row_is_located() {
     behind.run("UPDATE calendars SET timezone = 'UTC', default_reminders = '[0]'").await;
     located(store.find_calendar(org, calendar.id).await, "calendars", "default_reminders", &calendar.id);
 
+    let window = span("1970-01-01T00:00:00Z", "2099-01-01T00:00:00Z");
     behind.run("UPDATE events SET status = 'maybe'").await;
     located(store.find_event(org, event.id).await, "events", "status", &event.id);
-    behind.run("UPDATE events SET status = 'confirmed', content = 'plain'").await;
+    behind.run("UPDATE events SET status = 'confirmed', original_start = 5").await;
+    located(store.find_event(org, event.id).await, "events", "series_id", &event.id);
+    behind.run("UPDATE events SET original_start = NULL, reaches = 9000000000000000000, recurrence = '{}'").await;
+    located(store.find_event(org, event.id).await, "events", "recurrence", &event.id);
+    located(store.blocking_series(org, &[calendar.id], window).await, "events", "recurrence", &event.id);
+    behind.run("UPDATE events SET recurrence = NULL, content = 'plain'").await;
     let scope = EventScope::Agent(agent.id);
     let listed = store.list_events(org, scope, EventFilter::default(), Page::default()).await;
     located(listed, "events", "content", &event.id);

@@ -78,7 +78,7 @@ impl BusyTimes for SqliteStore {
         window: Span,
     ) -> Result<Option<CalendarBusy>, StoreError> {
         let (org_id, id) = (org.uuid(), calendar.uuid());
-        let Bounds { from, first, last } = Bounds::of(window);
+        let Bounds { from, to, first, last } = Bounds::of(window);
         // The driver costs by the row, so all spans come as one text.
         let found = sqlx::query!(
             r#"select c.revision,
@@ -89,7 +89,11 @@ impl BusyTimes for SqliteStore {
                     where e.org_id = ?1 and e.calendar_id = ?2 and e.busy is not null
                         and e.end_at - e.start_at > 86400000000 and e.end_at > ?3
                 ) as "long: Vec<u8>",
-                (select r.rules from availability_rules r where r.org_id = ?1 and r.calendar_id = ?2) as "rules: String"
+                (select r.rules from availability_rules r where r.org_id = ?1 and r.calendar_id = ?2) as "rules: String",
+                exists (select 1 from events e
+                    where e.org_id = ?1 and e.calendar_id = ?2 and e.recurrence is not null and e.deleted_at is null
+                        and e.reaches > ?3 and e.start_at < ?6
+                ) as "repeats!: bool"
              from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
                 and (c.agent_id is null or a.status <> 'decommissioned')"#,
@@ -97,7 +101,8 @@ impl BusyTimes for SqliteStore {
             id,
             from,
             first,
-            last
+            last,
+            to
         )
         .fetch_optional(self.readers())
         .await
@@ -109,7 +114,7 @@ impl BusyTimes for SqliteStore {
         }
         let rules = found.rules.as_deref().map(|document| read_rules(calendar, document)).transpose()?;
         let spans = blocking(calendar, &days, &long, window)?;
-        Ok(Some(CalendarBusy { revision: Revision(found.revision), rules, spans }))
+        Ok(Some(CalendarBusy { revision: Revision(found.revision), rules, spans, repeats: found.repeats }))
     }
 
     async fn busy_of_agent(
@@ -119,7 +124,7 @@ impl BusyTimes for SqliteStore {
         window: Span,
     ) -> Result<Vec<(BusySource, CalendarBusy)>, StoreError> {
         let (org_id, agent_id) = (org.uuid(), agent.uuid());
-        let Bounds { from, first, last } = Bounds::of(window);
+        let Bounds { from, to, first, last } = Bounds::of(window);
         let found = sqlx::query!(
             r#"select c.id, c.agent_id, c.revision,
                 (select group_concat(coalesce(d.spans, '!'), '') from busy_days d
@@ -129,14 +134,19 @@ impl BusyTimes for SqliteStore {
                     where e.org_id = ?1 and e.calendar_id = c.id and e.busy is not null
                         and e.end_at - e.start_at > 86400000000 and e.end_at > ?3
                 ) as "long: Vec<u8>",
-                (select r.rules from availability_rules r where r.org_id = ?1 and r.calendar_id = c.id) as "rules: String"
+                (select r.rules from availability_rules r where r.org_id = ?1 and r.calendar_id = c.id) as "rules: String",
+                exists (select 1 from events e
+                    where e.org_id = ?1 and e.calendar_id = c.id and e.recurrence is not null and e.deleted_at is null
+                        and e.reaches > ?3 and e.start_at < ?6
+                ) as "repeats!: bool"
              from agents a join calendars c on c.org_id = a.org_id and c.agent_id = a.id
              where a.org_id = ?1 and a.id = ?2 and a.status <> 'decommissioned' and c.deleted_at is null"#,
             org_id,
             agent_id,
             from,
             first,
-            last
+            last,
+            to
         )
         .fetch_all(self.readers())
         .await
@@ -149,7 +159,7 @@ impl BusyTimes for SqliteStore {
             if !days.contains(&TOO_FULL) {
                 let rules = found.rules.as_deref().map(|document| read_rules(source.calendar, document)).transpose()?;
                 let spans = blocking(source.calendar, &days, &long, window)?;
-                sources.push((source, CalendarBusy { revision: source.revision, rules, spans }));
+                sources.push((source, CalendarBusy { revision: source.revision, rules, spans, repeats: found.repeats }));
             } else if let Some(busy) = self.blocking_of_full_days(org, source.calendar, window).await? {
                 sources.push((BusySource { revision: busy.revision, ..source }, busy));
             }
@@ -174,6 +184,7 @@ const TOO_FULL: u8 = b'!';
 /// A window as parameters of the statements.
 struct Bounds {
     from: i64,
+    to: i64,
     /// The days on which something may begin that reaches into the window.
     first: i64,
     last: i64,
@@ -183,6 +194,7 @@ impl Bounds {
     fn of(window: Span) -> Self {
         Self {
             from: window.start().as_micros(),
+            to: window.end().as_micros(),
             first: (window.start() - LONG).utc_date().as_days(),
             last: window.end().utc_date().as_days(),
         }
@@ -210,7 +222,11 @@ impl SqliteStore {
                     where e.org_id = ?1 and e.calendar_id = ?2 and e.busy is not null
                         and e.end_at - e.start_at > 86400000000 and e.end_at > ?4
                 ) as "long: Vec<u8>",
-                (select r.rules from availability_rules r where r.org_id = ?1 and r.calendar_id = ?2) as "rules: String"
+                (select r.rules from availability_rules r where r.org_id = ?1 and r.calendar_id = ?2) as "rules: String",
+                exists (select 1 from events e
+                    where e.org_id = ?1 and e.calendar_id = ?2 and e.recurrence is not null and e.deleted_at is null
+                        and e.reaches > ?4 and e.start_at < ?5
+                ) as "repeats!: bool"
              from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
                 and (c.agent_id is null or a.status <> 'decommissioned')"#,
@@ -227,7 +243,7 @@ impl SqliteStore {
         let (short, long) = (found.short.unwrap_or_default(), found.long.unwrap_or_default());
         let rules = found.rules.as_deref().map(|document| read_rules(calendar, document)).transpose()?;
         let spans = blocking(calendar, &short, &long, window)?;
-        Ok(Some(CalendarBusy { revision: Revision(found.revision), rules, spans }))
+        Ok(Some(CalendarBusy { revision: Revision(found.revision), rules, spans, repeats: found.repeats }))
     }
 }
 

@@ -32,6 +32,8 @@ async fn a_corrupt_value_is_a_located_error() {
         ("source", "''"),
         ("reminders", "'[0]'"),
         ("reminders", "'none'"),
+        ("recurrence", "'{}'"),
+        ("recurrence", r#"'{"rule":"FREQ=HOURLY","zone":"UTC","exdates":[],"overridden":[],"last_start":null}'"#),
         ("content", "'v1.first.AAAA'"),
         ("content", "(select content from events where id <> ?1)"),
     ] {
@@ -88,7 +90,8 @@ async fn restore(plain: &mut sqlx::SqliteConnection, event: &kalends_calendars::
         br#"{"title":"Standup","description":null,"metadata":{}}"#,
     );
     sqlx::query(
-        "update events set status = 'confirmed', source = 'internal', reminders = null, content = ?2 where id = ?1",
+        "update events set status = 'confirmed', source = 'internal', reminders = null, content = ?2, recurrence = null
+         where id = ?1",
     )
     .bind(event.id.uuid())
     .bind(content)

@@ -69,9 +69,15 @@ impl State {
 
     fn check_counts(&self, changes: &ChangeSet) -> Result<(), CommitError> {
         for guard in &changes.guards {
-            if let Guard::AtMost { metric, limit } = *guard
-                && self.existing(changes.org, metric) > limit
-            {
+            let (metric, limit, count) = match *guard {
+                Guard::AtMost { metric, limit } => (metric, limit, self.existing(changes.org, metric)),
+                Guard::SeriesAtMost { limit, now } => {
+                    let series = self.events_in_sight(changes.org).filter(|(event, _)| event.recurs_after(now));
+                    (Metric::RecurringEvents, limit, series.count().try_into().unwrap_or(u64::MAX))
+                }
+                Guard::CalendarRevision { .. } => continue,
+            };
+            if count > limit {
                 return Err(CommitError::LimitReached { metric, limit });
             }
         }
@@ -84,11 +90,9 @@ impl State {
             Metric::Agents => self.agents.values().filter(|agent| agent.org == org && agent.living().is_ok()).count(),
             Metric::Calendars => self.calendars_in_sight(org).count(),
             // Nothing of these is stored yet.
-            Metric::IcalSubscriptions
-            | Metric::WebhookEndpoints
-            | Metric::ScopedKeys
-            | Metric::RecurringEvents
-            | Metric::BookingPages => 0,
+            Metric::IcalSubscriptions | Metric::WebhookEndpoints | Metric::ScopedKeys | Metric::BookingPages => 0,
+            // `Guard::SeriesAtMost` counts these, since they end by themselves.
+            Metric::RecurringEvents => 0,
             // These count by the month: `Charge` is their guard.
             Metric::Events
             | Metric::ApiCalls

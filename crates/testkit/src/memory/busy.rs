@@ -32,11 +32,14 @@ impl BusyTimes for MemoryStore {
         let Some(calendar) = state.calendar(org, calendar) else { return Ok(None) };
         let mut spans: Vec<Span> = state
             .events_in_sight(org)
-            .filter(|(event, on)| on.id == calendar.id && event.blocks() && event.times.span.overlaps(window))
-            .map(|(event, _)| event.times.span)
+            .filter(|(_, on)| on.id == calendar.id)
+            .filter_map(|(event, _)| event.busy())
+            .filter(|span| span.overlaps(window))
             .collect();
         spans.sort();
-        Ok(Some(CalendarBusy { revision: calendar.revision, rules: state.rules_of(calendar), spans }))
+        let repeats =
+            state.events_in_sight(org).any(|(event, on)| on.id == calendar.id && event.recurrence().is_some());
+        Ok(Some(CalendarBusy { revision: calendar.revision, rules: state.rules_of(calendar), spans, repeats }))
     }
 
     async fn blocks(
@@ -50,7 +53,7 @@ impl BusyTimes for MemoryStore {
         let Some(calendar) = state.calendar(org, calendar) else { return Ok(None) };
         let mut blocks: Vec<Block> = state
             .events_in_sight(org)
-            .filter(|(event, on)| on.id == calendar.id && event.blocks() && event.times.span.overlaps(window))
+            .filter(|(event, on)| on.id == calendar.id && event.busy().is_some_and(|span| span.overlaps(window)))
             .map(|(event, _)| event.block())
             .collect();
         blocks.sort_by_key(|block| (block.span, block.kind));
