@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use kalends_availability::{BUFFER_MAX_MINUTES, BusySet, CachedBusy};
 use kalends_calendars::ports::{BusySource, CalendarBusy};
-use kalends_kernel::{AgentId, CalendarId, CivilDate, Elapsed, FieldError, Instant, OrgId, Revision, Span, Zone};
+use kalends_kernel::{AgentId, CalendarId, CivilDate, Elapsed, FieldError, Instant, OrgId, Span, Zone};
 use kalends_quotas::Feature;
 use kalends_wire::{Across, Found, Of, SlotsAsked, render};
 

@@ -28,14 +28,10 @@ pub use availability::{
 pub use calendar::{Calendar, CreateCalendar, DeleteCalendar, IncludeCalendars, ListCalendars, UpdateCalendar};
 pub use context::CalendarContext;
 pub use error::{ErrorBody, ErrorEnvelope};
-<<<<<<< HEAD
-pub use event::{CreateEvent, CreateEventBatch, Event, EventBatch, ExternalSync, ListEvents, UpdateEvent};
-pub use explain::{ExplainAsked, ExplainAvailability, ExplainOf, Explanation, Reason, ReasonKind};
-=======
 pub use event::{
     CreateEvent, CreateEventBatch, DeleteEvent, Event, EventBatch, ExternalSync, ListEvents, Listing, UpdateEvent,
 };
->>>>>>> series
+pub use explain::{ExplainAsked, ExplainAvailability, ExplainOf, Explanation, Reason, ReasonKind};
 pub use list::{List, Paging};
 pub use names::{AgentActivity, AgentStatus, AgentType, EventSource, EventStatus, ExternalSyncStatus, Provider};
 pub use plan::{Plan, PlanLimits, Plans};
