@@ -222,7 +222,7 @@ impl App {
             return Ok(Some(known));
         }
         let mut read = self.read_busy(org, source.calendar, whole_days(window)).await?;
-        if read.as_ref().is_some_and(|(_, known)| !known.answers(window, now)) {
+        if read.as_ref().is_some_and(|(_, known)| !known.covers(window)) {
             // There are rules, and their buffers reach beyond what was read.
             read = self.read_busy(org, source.calendar, whole_days(widest(window))).await?;
         }
