@@ -244,7 +244,7 @@ impl App {
         let Some(mut known) = self.read_busy(org, source.calendar, whole_days(window)).await? else {
             return Ok(None);
         };
-        if !known.answers(window, now) {
+        if !known.covers(window) {
             // There are rules, and their buffers reach beyond what was read.
             let widest = self.read_busy(org, source.calendar, whole_days(widest(window))).await?;
             let Some(widest) = widest else { return Ok(None) };

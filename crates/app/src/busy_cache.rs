@@ -50,6 +50,11 @@ impl KnownTime {
         self.busy.answers(self.reads(window), now)
     }
 
+    /// Whether all was looked at that has a say about `window`.
+    pub(crate) fn covers(&self, window: Span) -> bool {
+        self.reads(window).clip(self.busy.covers) == Some(self.reads(window))
+    }
+
     /// The time in which whatever happens has a say about `window`.
     pub(crate) fn reads(&self, window: Span) -> Span {
         self.ruled.as_ref().map_or(window, |ruled| ruled.rules.reads(window))

@@ -11,7 +11,7 @@ use kalends_app::{
 };
 use kalends_availability::{BusySet, HumanBusy, HumanSource, SlotQuery};
 use kalends_calendars::{Agent, Calendar, NewRules};
-use kalends_kernel::{Clock as _, Elapsed, KeyId, OrgId, RequestId, Revision, Span};
+use kalends_kernel::{Clock as _, Elapsed, Instant, KeyId, OrgId, RequestId, Revision, Span};
 use kalends_testkit::{
     Mailbox, MemoryStore, TestHumans,
     fixtures::{Compose as _, Fixtures, at, rules, span},
@@ -396,4 +396,32 @@ async fn the_range_far_away_is_as_good_as_the_one_nearby() {
         assert_eq!((told.slots, told.busy), (vec!["02:00-03:00".to_owned(), "03:00-04:00".into()], vec![]));
     }
     assert_eq!(house.ask(&agent, window, false).await.json["warnings"], json!([]));
+}
+
+#[tokio::test]
+async fn the_ends_of_time_have_availability_too() {
+    let house = House::new().await;
+    let agent = house.agent().await;
+    let calendar = house.calendar(&agent).await;
+    house.humans.connect(calendar.id, FIRST);
+    house.read(FIRST, 1, &[]);
+    let actor = house.actor(Reach::Organization, &operations::PUT_RULES);
+    let day = r#"{"start":"00:00","end":"24:00"}"#;
+    let says = rules(&format!(
+        r#"{{"buffer_before_minutes":120,"buffer_after_minutes":120,"timezone":"Pacific/Auckland","overrides":[],
+            "working_hours":{{"mon":{day},"tue":{day},"wed":{day},"thu":{day},"fri":{day},"sat":{day},"sun":{day}}}}}"#
+    ));
+    let new = NewRules { rules: says, zone: Some("Pacific/Auckland".parse().unwrap()) };
+    house.app.put_availability_rules(&actor, &calendar.id.to_string(), new, &IfMatch::Any).await.unwrap();
+    let first = Span::new(Instant::EARLIEST, Instant::EARLIEST + Elapsed::hours(5)).unwrap();
+    let last = Span::new(at("2099-12-31T19:00:00Z"), Instant::HORIZON).unwrap();
+    for window in [first, last] {
+        for _ in 0..2 {
+            let told = house.ask(&agent, window, true).await;
+            assert_eq!(told.slots.len(), 5, "{}", told.json);
+            assert_eq!(house.ask(&agent, window, false).await.slots.len(), 0, "nobody knows");
+        }
+        house.explained(&agent, window, true).await;
+        house.explained(&agent, window, false).await;
+    }
 }
