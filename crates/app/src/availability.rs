@@ -246,7 +246,7 @@ impl App {
             }
             let Some(found) = &series else { return Ok(None) };
             if found.revision == revision {
-                spans.extend(found.series.iter().flat_map(|series| series.occurrences(covers)));
+                spans.extend(found.series.iter().flat_map(|series| series.taken(covers)));
                 return Ok(Some((revision, spans)));
             }
         }
