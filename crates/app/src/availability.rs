@@ -282,7 +282,7 @@ impl App {
                 return Ok(None);
             };
             if found.revision == read.revision {
-                read.spans.extend(found.series.iter().flat_map(|series| series.occurrences(covers)));
+                read.spans.extend(found.series.iter().flat_map(|series| series.taken(covers)));
                 return Ok(Some(read));
             }
             // Something was scheduled between the two.

@@ -124,7 +124,8 @@ impl ContextEvents {
         for series in repeating {
             let instance = |span| Near::Instance(series.id, span);
             let after = now + Elapsed::micros(1);
-            let present = Span::new(now, after).into_iter().flat_map(|window| series.occurrences(window));
+            // Only what began last can be current, though thousands may be under way.
+            let present = Span::new(now, after).ok().and_then(|window| series.occurrences(window).last());
             near.extend(present.map(instance));
             near.extend(series.ended(now, RECENT_MAX as usize).into_iter().map(instance));
             near.extend(series.after(now).take(UPCOMING_MAX as usize).map(instance));

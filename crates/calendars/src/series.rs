@@ -440,11 +440,30 @@ impl Repeating {
         starts.filter_map(|start| self.series.span_at(start))
     }
 
+    /// The time that the occurrences take which [`Self::occurrences`] gives, those that overlap or touch in
+    /// one span.
+    pub fn taken(&self, window: Span) -> Vec<Span> {
+        let mut taken: Vec<Span> = Vec::new();
+        for span in self.occurrences(window) {
+            match taken.last_mut() {
+                Some(last) if span.start() <= last.end() => {
+                    // Occurrences come by their starts, so that the union begins where the last one did.
+                    *last = Span::new(last.start(), last.end().max(span.end())).unwrap_or(*last);
+                }
+                _ => taken.push(span),
+            }
+        }
+        taken
+    }
+
     /// Up to `count` occurrences that are left to the rule and ended at or before `now`, the latest last.
     pub fn ended(&self, now: Instant, count: usize) -> Vec<Span> {
         let first = self.series.first_start();
-        let end = self.series.last_start().map_or(now, |last| now.min(last + Elapsed::micros(1)));
-        // An all-day occurrence that ended began by then; a day of some zone may take 48 hours.
+        // Whatever began later than this has not ended. Days differ in length, each end by less than a day.
+        let lasts = self.series.span_at(first).map_or(Elapsed::ZERO, Span::length);
+        let slack = if self.series.is_all_day() { Elapsed::days(3) } else { Elapsed::ZERO };
+        let latest = now.min(now - lasts + slack);
+        let end = self.series.last_start().map_or(latest, |last| latest.min(last)) + Elapsed::micros(1);
         let mut days = 8;
         loop {
             let from = first.max(end - Elapsed::days(days));
@@ -754,6 +773,9 @@ mod tests {
         let spans: Vec<_> = all(&days).iter().map(|span| span.length()).collect();
         assert_eq!(starts(&days), ["2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"]);
         assert_eq!(spans, [Elapsed::hours(23), Elapsed::hours(24)]);
+        let ended = |now| days.repeating().unwrap().ended(at(now), 5).len();
+        assert_eq!((ended("2026-03-29T21:59:59Z"), ended("2026-03-29T22:00:00Z")), (0, 1));
+        assert_eq!(days.repeating().unwrap().reaches(), Some(at("2026-03-30T22:00:00Z")));
         // The title of such a series can change when its calendar has moved to another zone.
         let title = EventPatch { title: Patch::Set("x".into()), ..EventPatch::default() };
         assert_eq!(days.patched(title, Zone::UTC, Instant::from_micros(9)).unwrap().repeats, days.repeats);
@@ -1010,6 +1032,15 @@ mod tests {
             let coming: Vec<Span> = spans.iter().copied().filter(|span| span.start() > now).collect();
             prop_assert_eq!(repeating.after(now).collect::<Vec<_>>(), coming);
             prop_assert_eq!(repeating.reaches(), spans.last().map(|span| span.end()));
+
+            let window = Span::new(now, now + Elapsed::days(60)).unwrap();
+            let taken = repeating.taken(window);
+            prop_assert!(taken.windows(2).all(|pair| pair[0].end() < pair[1].start()));
+            let inside = |at: Instant, spans: &[Span]| spans.iter().any(|span| span.contains(at));
+            for hour in 0..60 * 24 {
+                let at = now + Elapsed::hours(hour);
+                prop_assert_eq!(inside(at, &taken), inside(at, &spans));
+            }
         }
     }
 }

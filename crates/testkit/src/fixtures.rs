@@ -202,8 +202,39 @@ impl Fixtures {
         }
     }
 
-    Agent, AgentActivity, AgentType, AvailabilityRules, Calendar, Event, EventSource, EventStatus, Moment, NewAgent,
-    NewCalendar, NewEvent, NewRecurrence, Repeats, Times,
+    /// A confirmed series in UTC whose first occurrence takes place in `first`.
+    ///
+    /// # Panics
+    /// Where the rule makes no series.
+    #[expect(clippy::expect_used, reason = "a test that writes a rule down wrongly cannot go on")]
+    pub fn series(&self, calendar: &Calendar, first: Span, rule: &str) -> Event {
+        let now = self.tick();
+        let new = NewEvent {
+            title: "Standup".into(),
+            description: None,
+            start: Moment::At(first.start()),
+            end: Moment::At(first.end()),
+            all_day: false,
+            status: EventStatus::Confirmed,
+            metadata: Metadata::default(),
+            reminders: None,
+            recurrence: Some(NewRecurrence { rule: rule.parse().expect("a rule"), exdates: Vec::new(), zone: None }),
+        };
+        Event::create(EventId::new(now, &self.entropy), calendar, new, now).expect("a series")
+    }
+
+    /// Rules of a calendar that restrict nothing.
+    pub fn rules(&self, calendar: &Calendar) -> AvailabilityRules {
+        let now = self.tick();
+        AvailabilityRules {
+            id: RulesId::new(now, &self.entropy),
+            org: calendar.org,
+            calendar: calendar.id,
+            rules: Rules::default(),
+            version: Version::FIRST,
+            created_at: now,
+            updated_at: now,
+        }
     }
 
     /// A message of an organization.

@@ -144,7 +144,8 @@ impl BusyTimes for PostgresStore {
                 let rules =
                     record.rules.as_deref().map(|document| read_rules(source.calendar, document)).transpose()?;
                 let spans = blocking(source.calendar, &short, &long, window)?;
-                sources.push((source, CalendarBusy { revision: source.revision, rules, spans, repeats: record.repeats }));
+                sources
+                    .push((source, CalendarBusy { revision: source.revision, rules, spans, repeats: record.repeats }));
             } else if let Some(busy) = self.blocking_of_full_days(org, source.calendar, window).await? {
                 sources.push((BusySource { revision: busy.revision, ..source }, busy));
             }

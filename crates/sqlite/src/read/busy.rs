@@ -159,7 +159,8 @@ impl BusyTimes for SqliteStore {
             if !days.contains(&TOO_FULL) {
                 let rules = found.rules.as_deref().map(|document| read_rules(source.calendar, document)).transpose()?;
                 let spans = blocking(source.calendar, &days, &long, window)?;
-                sources.push((source, CalendarBusy { revision: source.revision, rules, spans, repeats: found.repeats }));
+                sources
+                    .push((source, CalendarBusy { revision: source.revision, rules, spans, repeats: found.repeats }));
             } else if let Some(busy) = self.blocking_of_full_days(org, source.calendar, window).await? {
                 sources.push((BusySource { revision: busy.revision, ..source }, busy));
             }
