@@ -4,7 +4,7 @@
 use kalends_app::{Guard, ports::CommitError};
 use kalends_calendars::{
     Calendar, Event, EventPatch, EventStatus, Occurrence, Patch, Times,
-    ports::{BlockingSeries, EventScope, InstanceFilter},
+    ports::{BlockingSeries, CalendarBusy, EventScope, InstanceFilter},
 };
 use kalends_kernel::{CalendarId, Elapsed, EventId, Instant, Listed, Page, Revision, Span, Zone};
 use kalends_quotas::Metric;
@@ -226,7 +226,9 @@ pub async fn occurrences_block(store: &StoreUnderTest) {
     series(&scene, &second, hours(-30, 3), "FREQ=WEEKLY").await;
 
     let window = hours(0, 99);
-    let (spans_at, spans) = scene.store.blocking_spans(scene.org, calendar.id, window).await.unwrap().unwrap();
+    let busy = scene.store.blocking_spans(scene.org, calendar.id, window).await.unwrap().unwrap();
+    let CalendarBusy { revision: spans_at, spans, repeats, .. } = busy;
+    assert!(repeats, "there is a series beside");
     assert_eq!((spans_at, spans), (Revision(7), vec![changed.times.span]));
     let of_calendar = (calendar.id, Revision(7), vec![hours(0, 1), hours(72, 73)]);
     let of_second = (second.id, Revision(1), vec![hours(-30, 3)]);
