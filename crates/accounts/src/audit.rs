@@ -52,6 +52,10 @@ actions! {
     EventUpdate = "event.update",
     /// An event was deleted.
     EventDelete = "event.delete",
+    /// A calendar was given availability rules.
+    AvailabilityRulesUpdate = "availability_rules.update",
+    /// A calendar's availability rules were taken away.
+    AvailabilityRulesDelete = "availability_rules.delete",
 }
 
 /// One entry of the audit log, written in the transaction of the change (ruling 3.12).

@@ -105,6 +105,17 @@ impl IfMatch {
             Self::OneOf(_) => Err(Refusal::Stale { current: etag(version) }),
         }
     }
+
+    /// Allows the creation of a row that does not exist.
+    ///
+    /// # Errors
+    /// [`Refusal::Stale`] where any version of it is named.
+    pub fn check_absent(&self) -> Result<(), Refusal> {
+        match self {
+            Self::Any => Ok(()),
+            Self::OneOf(_) => Err(Refusal::Stale { current: "(there is none)".to_owned() }),
+        }
+    }
 }
 
 /// A row's version as an entity tag.

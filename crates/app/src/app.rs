@@ -12,12 +12,12 @@ use crate::{
     Actor, Answer, ChangeSet, Charge, Guard, Refusal, Request, StoredAnswer,
     busy_cache::{AnswerCache, BusyCache},
     idempotency::Running,
-    ports::{CommitError, Mailer, Store},
+    ports::{CommitError, HumanCalendars, Mailer, Store},
     principals::PrincipalCache,
 };
 
 /// How often a use case reads and decides again when others changed the same thing meanwhile.
-const ATTEMPTS: u32 = 24;
+pub(crate) const ATTEMPTS: u32 = 24;
 /// How long the store may take over a trivial read and still count as ready.
 const READY_WITHIN: Duration = Duration::from_secs(3);
 /// How long an answer is kept for repetitions of its request (ruling 2.8).
@@ -44,6 +44,8 @@ pub struct Parts {
     pub entropy: Arc<dyn Entropy>,
     /// The mail.
     pub mailer: Arc<dyn Mailer>,
+    /// The busy times of connected human calendars.
+    pub human: Arc<dyn HumanCalendars>,
     /// The operator's choices.
     pub settings: Settings,
 }
@@ -55,6 +57,7 @@ pub struct App {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) mailer: Arc<dyn Mailer>,
+    pub(crate) human: Arc<dyn HumanCalendars>,
     pub(crate) settings: Settings,
     pub(crate) principals: PrincipalCache,
     pub(crate) busy: BusyCache,
@@ -94,6 +97,7 @@ impl App {
             clock: parts.clock,
             entropy: parts.entropy,
             mailer: parts.mailer,
+            human: parts.human,
             settings: parts.settings,
             principals: PrincipalCache::new(),
             busy: BusyCache::new(),

@@ -3,13 +3,19 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use kalends_availability::{BusySet, CachedBusy, SlotQuery};
-use kalends_calendars::ports::BusySource;
-use kalends_kernel::{AgentId, CalendarId, CivilDate, Elapsed, FieldError, Instant, OrgId, Revision, Span, Zone};
+use kalends_availability::{BUFFER_MAX_MINUTES, BusySet, CachedBusy};
+use kalends_calendars::ports::{BusySource, CalendarBusy};
+use kalends_kernel::{AgentId, CalendarId, CivilDate, Elapsed, FieldError, Instant, OrgId, Span, Zone};
 use kalends_quotas::Feature;
-use kalends_wire::{Across, Found, Of, render};
+use kalends_wire::{Across, Found, Of, SlotsAsked, render};
 
-use crate::{Actor, App, Missing, Refusal};
+use crate::{
+    Actor, App, Missing, Refusal,
+    app::ATTEMPTS,
+    busy_cache::{KnownTime, sooner},
+    human::Humans,
+    ports::HumanSeen,
+};
 
 /// A question about availability, and all that its answer depends on but the clock.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -17,13 +23,15 @@ pub(crate) struct Asked {
     whose: Whose,
     /// Each with the revision up to which its events were in sight.
     sources: Vec<BusySource>,
-    query: SlotQuery,
-    include_busy: bool,
+    /// The human calendars that count for them, each as it was last read.
+    humans: Vec<HumanSeen>,
+    slots: SlotsAsked,
 }
 
 impl Asked {
-    pub(crate) fn sources(&self) -> &[BusySource] {
-        &self.sources
+    /// How many calendars and human calendars the answer depends on.
+    pub(crate) const fn sources_len(&self) -> usize {
+        self.sources.len() + self.humans.len()
     }
 }
 
@@ -39,37 +47,20 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`] without such a living agent, [`Refusal::Invalid`] for too many slots.
-    pub async fn agent_availability(
-        &self,
-        actor: &Actor,
-        id: &str,
-        query: SlotQuery,
-        include_busy: bool,
-    ) -> Result<Bytes, Refusal> {
+    pub async fn agent_availability(&self, actor: &Actor, id: &str, slots: SlotsAsked) -> Result<Bytes, Refusal> {
         let agent = Self::agent_id(id)?;
         actor.for_agent(Some(agent))?;
-        let sources = self.sources_of_one(actor.org(), agent, query.window()).await?;
-        let asked = Asked { whose: Whose::Agents(vec![agent]), sources, query, include_busy };
-        self.answered(actor.org(), asked).await
+        let sources = self.sources_of_one(actor.org(), agent, slots.query.window()).await?;
+        self.answered(actor.org(), Whose::Agents(vec![agent]), sources, slots).await
     }
 
     /// The slots in which one calendar is free, as JSON.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Invalid`] for too many slots.
-    pub async fn calendar_availability(
-        &self,
-        actor: &Actor,
-        id: &str,
-        query: SlotQuery,
-        include_busy: bool,
-    ) -> Result<Bytes, Refusal> {
-        let missing = || Refusal::missing(Missing::Calendar, id);
-        let calendar: CalendarId = id.parse().map_err(|_| missing())?;
-        let source = self.store.source_of_calendar(actor.org(), calendar).await?.ok_or_else(missing)?;
-        actor.for_agent(source.agent)?;
-        let asked = Asked { whose: Whose::Calendar(calendar), sources: vec![source], query, include_busy };
-        self.answered(actor.org(), asked).await
+    pub async fn calendar_availability(&self, actor: &Actor, id: &str, slots: SlotsAsked) -> Result<Bytes, Refusal> {
+        let source = self.source_in_reach(actor, id).await?;
+        self.answered(actor.org(), Whose::Calendar(source.calendar), vec![source], slots).await
     }
 
     /// The slots in which several agents are all free, as JSON (rulings 3.6 and 5.2).
@@ -87,42 +78,61 @@ impl App {
         if let Some(calendars) = &across.calendars {
             self.narrow(actor.org(), &mut sources, calendars).await?;
         }
-        let Across { query, include_busy, .. } = across;
-        self.answered(actor.org(), Asked { whose: Whose::Agents(agents), sources, query, include_busy }).await
+        self.answered(actor.org(), Whose::Agents(agents), sources, across.slots).await
     }
 
     /// The answer that was given before, while no calendar has changed; else a new one.
-    async fn answered(&self, org: OrgId, asked: Asked) -> Result<Bytes, Refusal> {
-        if let Some(known) = self.answers.get(&asked) {
+    async fn answered(
+        &self,
+        org: OrgId,
+        whose: Whose,
+        sources: Vec<BusySource>,
+        slots: SlotsAsked,
+    ) -> Result<Bytes, Refusal> {
+        let humans = self.humans_of(org, &sources).await?;
+        let asked = Asked { whose, sources, humans, slots };
+        let now = self.now();
+        if let Some(known) = self.answers.get(&asked, now) {
             return Ok(known);
         }
-        let (query, window) = (asked.query, asked.query.window());
-        let written = match &asked.whose {
-            Whose::Calendar(calendar) => {
-                let busy = self.busy_of(org, asked.sources.iter(), window).await?;
-                let include_busy = asked.include_busy;
-                render(&Found { of: Of::Calendar(*calendar), query, busy: &busy, per_agent: None, include_busy })
-            }
+        let window = slots.query.window();
+        let humans = self.read_humans(org, asked.humans.clone(), widest(window), now, slots.allow_stale).await?;
+        let mut parties = Vec::new();
+        match &asked.whose {
+            Whose::Calendar(_) => parties.push(self.time_of(org, asked.sources.iter(), slots, &humans, now).await?),
             Whose::Agents(agents) => {
-                let mut per_agent = Vec::with_capacity(agents.len());
                 for agent in agents {
                     let own = asked.sources.iter().filter(|source| source.agent == Some(*agent));
-                    per_agent.push((*agent, self.busy_of(org, own, window).await?));
+                    parties.push(self.time_of(org, own, slots, &humans, now).await?);
                 }
-                let union;
-                let busy = match per_agent.as_slice() {
-                    [(_, only)] => only,
-                    several => {
-                        union = BusySet::union_all(several.iter().map(|(_, busy)| busy));
-                        &union
-                    }
-                };
-                let shown = asked.include_busy.then_some(per_agent.as_slice());
-                render(&Found { of: Of::Agents(agents), query, busy, per_agent: shown, include_busy: false })
+            }
+        }
+        let union;
+        let taken = match parties.as_slice() {
+            [only] => &only.taken,
+            several => {
+                union = BusySet::union_all(several.iter().map(|party| &party.taken));
+                &union
             }
         };
-        let answer = Bytes::from(written.map_err(FieldError::from)?);
-        self.answers.keep(asked, answer.clone());
+        // What counts is how much is known of all that has a say about the window.
+        let reach = parties.iter().fold(window, |reach, party| hull(reach, party.reach));
+        let known = humans.know(reach);
+        let (of, busy, per_agent) = match &asked.whose {
+            Whose::Calendar(calendar) => {
+                let busy = parties.first().filter(|_| slots.include_busy).map(Party::busy);
+                (Of::Calendar(*calendar), busy, None)
+            }
+            Whose::Agents(agents) => {
+                let shown = || agents.iter().copied().zip(parties.iter().map(Party::busy)).collect::<Vec<_>>();
+                (Of::Agents(agents), None, slots.include_busy.then(shown))
+            }
+        };
+        let (state, warnings) = (known.state, known.warnings.as_slice());
+        let found = Found { of, query: slots.query, taken, busy, per_agent: per_agent.as_deref(), state, warnings };
+        let answer = Bytes::from(render(&found).map_err(FieldError::from)?);
+        let valid_until = parties.iter().fold(known.valid_until, |until, party| sooner(until, party.valid_until));
+        self.answers.keep(asked, answer.clone(), valid_until);
         Ok(answer)
     }
 
@@ -133,8 +143,10 @@ impl App {
             let found = self.store.busy_of_agent(org, agent, covers).await?;
             if !found.is_empty() {
                 let sources = found.iter().map(|(source, _)| *source).collect();
-                for (source, spans) in found {
-                    self.keep_busy(source.calendar, source.revision, covers, spans);
+                for (source, read) in found {
+                    if let Some(read) = self.with_series(org, source.calendar, covers, read).await? {
+                        self.keep_busy(source.calendar, covers, read);
+                    }
                 }
                 self.busy.knows(agent, covers);
                 return Ok(sources);
@@ -143,8 +155,17 @@ impl App {
         self.sources_of(org, &[agent]).await
     }
 
+    /// A calendar in sight and in reach, as a source.
+    pub(crate) async fn source_in_reach(&self, actor: &Actor, id: &str) -> Result<BusySource, Refusal> {
+        let missing = || Refusal::missing(Missing::Calendar, id);
+        let calendar: CalendarId = id.parse().map_err(|_| missing())?;
+        let source = self.store.source_of_calendar(actor.org(), calendar).await?.ok_or_else(missing)?;
+        actor.for_agent(source.agent)?;
+        Ok(source)
+    }
+
     /// The calendars in sight of all the agents, each of which must exist and live.
-    async fn sources_of(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<BusySource>, Refusal> {
+    pub(crate) async fn sources_of(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<BusySource>, Refusal> {
         let sources = self.store.sources_of_agents(org, agents).await?;
         for agent in agents {
             // Whoever has a calendar in sight exists; only the others need a look.
@@ -175,52 +196,145 @@ impl App {
         Ok(())
     }
 
-    /// What the calendars block inside `window`, merged and clipped.
-    async fn busy_of<'a>(
+    /// What calendars come to together, merged and clipped.
+    async fn time_of<'a>(
         &self,
         org: OrgId,
         sources: impl Iterator<Item = &'a BusySource>,
-        window: Span,
-    ) -> Result<BusySet, Refusal> {
-        let now = self.now();
-        let mut sets = Vec::new();
+        slots: SlotsAsked,
+        humans: &Humans,
+        now: Instant,
+    ) -> Result<Party, Refusal> {
+        let window = slots.query.window();
+        let (mut taken, mut busy) = (Vec::new(), Vec::new());
+        let (mut reach, mut valid_until, mut alike) = (window, None, true);
         for source in sources {
-            if let Some(known) = self.known_busy(org, *source, window, now).await? {
-                sets.push(known.busy.clip(window));
+            let Some(known) = self.known_busy(org, *source, window, now).await? else { continue };
+            valid_until = sooner(valid_until, known.valid_until());
+            taken.push(known.taken().clip(window));
+            let human = humans.blocked(source.calendar, known.reads(window));
+            alike &= !known.is_ruled() && human.is_none();
+            if slots.include_busy {
+                busy.push(known.busy().clip(window));
+                busy.extend(humans.busy(source.calendar, window));
+            }
+            if let Some(human) = human {
+                reach = hull(reach, known.reads(window));
+                taken.push(known.buffered(human, window));
             }
         }
-        Ok(match sets.len() {
-            1 => sets.swap_remove(0),
-            _ => BusySet::union_all(&sets),
-        })
+        let busy = (slots.include_busy && !alike).then(|| merged(busy));
+        Ok(Party { taken: merged(taken), busy, reach, valid_until })
     }
 
-    /// The busy times of a calendar at its present revision, which cover `window`: cached, or read and
-    /// kept. `None` where the calendar went out of sight since its source was read.
+    /// The time of a calendar at its present revision, as far as it has a say about `window`: cached, or
+    /// read and kept. `None` where the calendar went out of sight since its source was read.
     async fn known_busy(
         &self,
         org: OrgId,
         source: BusySource,
         window: Span,
         now: Instant,
-    ) -> Result<Option<Arc<CachedBusy>>, Refusal> {
+    ) -> Result<Option<Arc<KnownTime>>, Refusal> {
         if let Some(known) = self.busy.at(source.calendar, source.revision)
             && known.answers(window, now)
         {
             return Ok(Some(known));
         }
-        let covers = whole_days(window);
-        let Some((revision, spans)) = self.store.blocking_spans(org, source.calendar, covers).await? else {
+        let Some(mut known) = self.read_busy(org, source.calendar, whole_days(window)).await? else {
             return Ok(None);
         };
-        Ok(Some(self.keep_busy(source.calendar, revision, covers, spans)))
+        if !known.covers(window) {
+            // There are rules, and their buffers reach beyond what was read.
+            let widest = self.read_busy(org, source.calendar, whole_days(widest(window))).await?;
+            let Some(widest) = widest else { return Ok(None) };
+            known = widest;
+        }
+        Ok(Some(known))
     }
 
-    fn keep_busy(&self, calendar: CalendarId, revision: Revision, covers: Span, spans: Vec<Span>) -> Arc<CachedBusy> {
-        let known = Arc::new(CachedBusy { covers, valid_until: None, busy: BusySet::from_runs(spans) });
-        self.busy.keep(calendar, revision, Arc::clone(&known));
+    /// Reads and keeps all that blocks on a calendar in `covers`.
+    async fn read_busy(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        covers: Span,
+    ) -> Result<Option<Arc<KnownTime>>, Refusal> {
+        let Some(read) = self.store.blocking_spans(org, calendar, covers).await? else { return Ok(None) };
+        let read = self.with_series(org, calendar, covers, read).await?;
+        Ok(read.map(|read| self.keep_busy(calendar, covers, read)))
+    }
+
+    /// Adds what the series of a calendar block, as of the same revision. `None` where the calendar went out
+    /// of sight.
+    async fn with_series(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        covers: Span,
+        mut read: CalendarBusy,
+    ) -> Result<Option<CalendarBusy>, Refusal> {
+        for _ in 0..ATTEMPTS {
+            if !read.repeats {
+                return Ok(Some(read));
+            }
+            let Some(found) = self.store.blocking_series(org, &[calendar], covers).await?.pop() else {
+                return Ok(None);
+            };
+            if found.revision == read.revision {
+                read.spans.extend(found.series.iter().flat_map(|series| series.taken(covers)));
+                return Ok(Some(read));
+            }
+            // Something was scheduled between the two.
+            let Some(anew) = self.store.blocking_spans(org, calendar, covers).await? else { return Ok(None) };
+            read = anew;
+        }
+        Err(Refusal::Contended)
+    }
+
+    /// Keeps what blocks on a calendar in `covers` and what its rules make of it.
+    fn keep_busy(&self, calendar: CalendarId, covers: Span, read: CalendarBusy) -> Arc<KnownTime> {
+        let busy = CachedBusy { covers, valid_until: None, busy: BusySet::from_runs(read.spans) };
+        let known = Arc::new(KnownTime::new(busy, read.rules));
+        self.busy.keep(calendar, read.revision, Arc::clone(&known));
         known
     }
+}
+
+/// What the calendars of one agent, or one calendar, come to inside a window.
+struct Party {
+    /// What is not offered.
+    taken: BusySet,
+    /// When they are busy, where that was asked for and differs from what is not offered.
+    busy: Option<BusySet>,
+    /// The time in which human calendars have a say about the window.
+    reach: Span,
+    /// From when on this may be wrong although no revision changed.
+    valid_until: Option<Instant>,
+}
+
+impl Party {
+    fn busy(&self) -> &BusySet {
+        self.busy.as_ref().unwrap_or(&self.taken)
+    }
+}
+
+fn merged(mut sets: Vec<BusySet>) -> BusySet {
+    match sets.len() {
+        1 => sets.swap_remove(0),
+        _ => BusySet::union_all(&sets),
+    }
+}
+
+/// The least span that holds both.
+pub(crate) fn hull(one: Span, other: Span) -> Span {
+    Span::new(one.start().min(other.start()), one.end().max(other.end())).unwrap_or(one)
+}
+
+/// The window and all from which any buffer reaches into it.
+pub(crate) fn widest(window: Span) -> Span {
+    let buffer = Elapsed::minutes(BUFFER_MAX_MINUTES.into());
+    Span::new(window.start() - buffer, window.end() + buffer).unwrap_or(window)
 }
 
 /// The window widened to whole UTC days and a day beyond, so that a query for "the next days", asked
@@ -242,7 +356,7 @@ fn within_plan(actor: &Actor, across: &Across) -> Result<(), Refusal> {
         let message = format!("the plan {plan} allows {agents_max} agents in a query, got {}", across.agents.len());
         return Err(FieldError::new("agents", message).into());
     }
-    let length = across.query.window().length();
+    let length = across.slots.query.window().length();
     if length > Elapsed::days(days_max) {
         let days = length.as_seconds() / 86_400;
         let message = format!("the plan {plan} allows a range of {days_max} days, got more than {days}");

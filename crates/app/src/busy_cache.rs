@@ -6,8 +6,8 @@ use std::{
 };
 
 use bytes::Bytes;
-use kalends_availability::CachedBusy;
-use kalends_kernel::{AgentId, CalendarId, Revision, Span};
+use kalends_availability::{BusySet, CachedBusy, Rules};
+use kalends_kernel::{AgentId, CalendarId, Instant, Revision, Span};
 use moka::sync::Cache;
 
 use crate::availability::Asked;
@@ -17,11 +17,94 @@ const BYTES_MAX: u64 = 48 << 20;
 /// What an entry takes beside its spans, in bytes.
 const ENTRY_BYTES: usize = 160;
 const SPAN_BYTES: usize = 16;
+/// What rules take beside their overrides, in bytes.
+const RULES_BYTES: usize = 128;
+const OVERRIDE_BYTES: usize = 16;
+
+/// What is known of one calendar at one revision: when it is busy, and what its rules make of that.
+pub(crate) struct KnownTime {
+    busy: CachedBusy,
+    /// `None` where the calendar has no rules: then what is busy is all that is not offered.
+    ruled: Option<Ruled>,
+}
+
+struct Ruled {
+    rules: Rules,
+    /// What is not offered, of the time whose surroundings were looked at as far as the buffers reach.
+    taken: BusySet,
+}
+
+impl KnownTime {
+    /// What `rules` make of what was read.
+    pub(crate) fn new(busy: CachedBusy, rules: Option<Rules>) -> Self {
+        let ruled = rules.map(|rules| {
+            let inside = inside(&rules, busy.covers);
+            let taken = inside.map_or(BusySet::EMPTY, |inside| rules.apply(&busy.busy, inside));
+            Ruled { rules, taken }
+        });
+        Self { busy, ruled }
+    }
+
+    /// Whether this tells, as of `now`, what is taken anywhere in `window`.
+    pub(crate) fn answers(&self, window: Span, now: Instant) -> bool {
+        self.busy.answers(self.reads(window), now)
+    }
+
+    /// Whether all was looked at that has a say about `window`.
+    pub(crate) fn covers(&self, window: Span) -> bool {
+        self.reads(window).clip(self.busy.covers) == Some(self.reads(window))
+    }
+
+    /// The time in which whatever happens has a say about `window`.
+    pub(crate) fn reads(&self, window: Span) -> Span {
+        self.ruled.as_ref().map_or(window, |ruled| ruled.rules.reads(window))
+    }
+
+    /// What is busy, as it is.
+    pub(crate) const fn busy(&self) -> &BusySet {
+        &self.busy.busy
+    }
+
+    /// What is not offered.
+    pub(crate) fn taken(&self) -> &BusySet {
+        self.ruled.as_ref().map_or(&self.busy.busy, |ruled| &ruled.taken)
+    }
+
+    /// Whether rules make more of what is busy.
+    pub(crate) const fn is_ruled(&self) -> bool {
+        self.ruled.is_some()
+    }
+
+    /// What else blocks in [`reads(window)`](Self::reads), widened by the buffers and cut to `window`.
+    pub(crate) fn buffered(&self, blocking: BusySet, window: Span) -> BusySet {
+        match &self.ruled {
+            Some(ruled) => ruled.rules.buffered(&blocking, window),
+            None => blocking,
+        }
+    }
+
+    /// From when on this may be wrong although no revision changed.
+    pub(crate) const fn valid_until(&self) -> Option<Instant> {
+        self.busy.valid_until
+    }
+
+    fn weight(&self) -> usize {
+        let ruled = self.ruled.as_ref().map_or(0, |ruled| {
+            RULES_BYTES + ruled.rules.overrides().len() * OVERRIDE_BYTES + ruled.taken.len() * SPAN_BYTES
+        });
+        ENTRY_BYTES + self.busy.busy.len() * SPAN_BYTES + ruled
+    }
+}
+
+/// The time whose surroundings lie in `covers` as far as the buffers reach.
+fn inside(rules: &Rules, covers: Span) -> Option<Span> {
+    Span::new(covers.start() + rules.buffer_after(), covers.end() - rules.buffer_before()).ok()
+}
 
 #[derive(Clone)]
 pub(crate) struct Known {
     pub revision: Revision,
-    pub busy: Arc<CachedBusy>,
+    pub time: Arc<KnownTime>,
 }
 
 pub(crate) struct BusyCache {
@@ -37,9 +120,7 @@ impl BusyCache {
     pub(crate) fn new() -> Self {
         let cache = Cache::builder()
             .max_capacity(BYTES_MAX)
-            .weigher(|_, known: &Known| {
-                u32::try_from(ENTRY_BYTES + known.busy.busy.len() * SPAN_BYTES).unwrap_or(u32::MAX)
-            })
+            .weigher(|_, known: &Known| u32::try_from(known.time.weight()).unwrap_or(u32::MAX))
             .build();
         Self { calendars: cache, agents: Cache::new(AGENTS_MAX) }
     }
@@ -56,12 +137,12 @@ impl BusyCache {
     }
 
     /// What is known of the calendar at exactly that revision.
-    pub(crate) fn at(&self, calendar: CalendarId, revision: Revision) -> Option<Arc<CachedBusy>> {
-        self.calendars.get(&calendar).filter(|known| known.revision == revision).map(|known| known.busy)
+    pub(crate) fn at(&self, calendar: CalendarId, revision: Revision) -> Option<Arc<KnownTime>> {
+        self.calendars.get(&calendar).filter(|known| known.revision == revision).map(|known| known.time)
     }
 
-    pub(crate) fn keep(&self, calendar: CalendarId, revision: Revision, busy: Arc<CachedBusy>) {
-        self.calendars.insert(calendar, Known { revision, busy });
+    pub(crate) fn keep(&self, calendar: CalendarId, revision: Revision, time: Arc<KnownTime>) {
+        self.calendars.insert(calendar, Known { revision, time });
     }
 }
 
@@ -75,11 +156,18 @@ type FixedHasher = BuildHasherDefault<DefaultHasher>;
 /// How many questions are remembered of which the answer is not kept.
 const ASKED_ONCE_MAX: u64 = 20_000;
 
+/// An answer as it was sent.
+#[derive(Clone)]
+struct Answered {
+    json: Bytes,
+    valid_until: Option<Instant>,
+}
+
 /// Answers as they were sent. An agent that looks for a time asks the same again and again while
 /// nothing changes; then nothing but the revisions has to be read. An answer is kept from the second
 /// time on that the same is asked: most long ones are asked for once.
 pub(crate) struct AnswerCache {
-    answers: Cache<Asked, Bytes>,
+    answers: Cache<Asked, Answered>,
     asked_once: Cache<u64, ()>,
 }
 
@@ -87,25 +175,33 @@ impl AnswerCache {
     pub(crate) fn new() -> Self {
         let cache = Cache::builder()
             .max_capacity(ANSWER_BYTES_MAX)
-            .weigher(|asked: &Asked, answer: &Bytes| {
-                let bytes = ENTRY_BYTES + asked.sources().len() * SOURCE_BYTES + answer.len();
+            .weigher(|asked: &Asked, answer: &Answered| {
+                let bytes = ENTRY_BYTES + asked.sources_len() * SOURCE_BYTES + answer.json.len();
                 u32::try_from(bytes).unwrap_or(u32::MAX)
             })
             .build();
         Self { answers: cache, asked_once: Cache::new(ASKED_ONCE_MAX) }
     }
 
-    pub(crate) fn get(&self, asked: &Asked) -> Option<Bytes> {
-        self.answers.get(asked)
+    /// The answer, unless it has run out by `now`.
+    pub(crate) fn get(&self, asked: &Asked, now: Instant) -> Option<Bytes> {
+        let answered = self.answers.get(asked)?;
+        answered.valid_until.is_none_or(|until| now < until).then_some(answered.json)
     }
 
-    pub(crate) fn keep(&self, asked: Asked, answer: Bytes) {
+    /// Keeps an answer that holds while the sources of the question do, and before `valid_until`.
+    pub(crate) fn keep(&self, asked: Asked, json: Bytes, valid_until: Option<Instant>) {
         // Of two questions with one hash, at worst an answer is kept too early.
         let hash = FixedHasher::default().hash_one(&asked);
         if self.asked_once.contains_key(&hash) {
-            self.answers.insert(asked, answer);
+            self.answers.insert(asked, Answered { json, valid_until });
         } else {
             self.asked_once.insert(hash, ());
         }
     }
+}
+
+/// The sooner of two ends of validity; `None` is never.
+pub(crate) fn sooner(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    one.into_iter().chain(other).min()
 }

@@ -47,6 +47,14 @@ pub enum Guard {
         /// The plan's limit.
         limit: u64,
     },
+    /// After the change at most `limit` series in sight have an occurrence that ends after `now`: as
+    /// [`Self::AtMost`] of [`Metric::RecurringEvents`], whose count depends on the time.
+    SeriesAtMost {
+        /// The plan's limit.
+        limit: u64,
+        /// The present instant.
+        now: Instant,
+    },
 }
 
 /// Use of a metric that counts by the UTC month. Fails where it would pass the limit.

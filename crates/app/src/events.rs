@@ -1,16 +1,18 @@
 //! Events: create, read, change, delete.
 
 use kalends_calendars::{
-    Calendar, Change, Event, EventPatch, ExternalSync, NewEvent,
-    ports::{EventFilter, EventScope, OwnedEvent},
+    Calendar, Change, Event, EventPatch, ExternalSync, INSTANCES_MAX, NewEvent, Occurrence,
+    ports::{EventScope, OwnedEvent},
 };
-use kalends_kernel::{EventId, FieldErrors, Listed, Page};
+use kalends_kernel::{EventId, FieldError, FieldErrors, Instant, Listed, Page};
 use kalends_notifications::EventType;
 use kalends_quotas::Metric;
+use kalends_wire::Listing;
 
 use crate::{
     Actor, Answer, App, ChangeSet, IfMatch, Missing, Refusal,
     app::{limit, nothing, retry_stale, shown},
+    series::{not_a_series, series_limits},
 };
 
 /// Which event a request names: by its calendar's route or by its own.
@@ -22,17 +24,40 @@ pub struct EventPath<'a> {
     pub id: &'a str,
 }
 
+/// What the identifier of a path names.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Named {
+    /// An event.
+    Event(EventId),
+    /// One occurrence of a series.
+    Occurrence(Occurrence),
+}
+
+impl EventPath<'_> {
+    /// A malformed identifier is an unknown one (ruling 2.5).
+    pub(crate) fn named(&self) -> Result<Named, Refusal> {
+        let event = self.id.parse().map(Named::Event);
+        event.or_else(|_| self.id.parse().map(Named::Occurrence)).map_err(|_| self.missing())
+    }
+
+    pub(crate) fn missing(&self) -> Refusal {
+        Refusal::missing(Missing::Event, self.id)
+    }
+}
+
 impl App {
     /// Creates an event. A plain event may overlap others (ruling 4.9).
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] without such a calendar, [`Refusal::Invalid`], [`Refusal::LimitReached`].
+    /// [`Refusal::NotFound`] without such a calendar, [`Refusal::Invalid`], [`Refusal::LimitReached`],
+    /// [`Refusal::PlanRequired`] for a series that goes on for long.
     pub async fn create_event(&self, actor: &Actor, calendar: &str, new: NewEvent) -> Result<Answer, Refusal> {
         retry_stale(|| async {
             let calendar = self.calendar(actor, calendar).await?;
             let now = self.now();
             let mut changes = ChangeSet::new(actor.org());
             let event = self.scheduled(actor, &calendar, new.clone(), &mut changes)?;
+            series_limits(actor, &mut changes, None, &event, now)?;
             limit(actor, &mut changes, Metric::Events, 1, now);
             let (id, version) = (event.id, event.version);
             let resource = kalends_wire::Event::from(event);
@@ -57,6 +82,7 @@ impl App {
             for (index, new) in new.iter().enumerate() {
                 match self.scheduled(actor, &calendar, new.clone(), &mut changes) {
                     Ok(event) => {
+                        series_limits(actor, &mut changes, None, &event, now)?;
                         let version = event.version;
                         let resource = kalends_wire::Event::from(event);
                         let message = self.message(actor.org(), EventType::EventCreated, &resource, version, now);
@@ -96,11 +122,30 @@ impl App {
         &self,
         actor: &Actor,
         calendar: &str,
-        filter: EventFilter,
+        listing: Listing,
         page: Page,
     ) -> Result<Listed<Event>, Refusal> {
         let calendar = self.calendar(actor, calendar).await?;
-        Ok(self.store.list_events(actor.org(), EventScope::Calendar(calendar.id), filter, page).await?)
+        self.listed(actor, EventScope::Calendar(calendar.id), listing, page).await
+    }
+
+    async fn listed(
+        &self,
+        actor: &Actor,
+        scope: EventScope,
+        listing: Listing,
+        page: Page,
+    ) -> Result<Listed<Event>, Refusal> {
+        match listing {
+            Listing::Events(filter) => Ok(self.store.list_events(actor.org(), scope, filter, page).await?),
+            Listing::Instances(filter) => {
+                let found = self.store.list_instances(actor.org(), scope, filter, page).await?;
+                found.ok_or_else(|| {
+                    let message = format!("must be nearer: the window holds more than {INSTANCES_MAX} instances");
+                    FieldError::new("start_before", message).into()
+                })
+            }
+        }
     }
 
     /// The events of all calendars of an agent by start.
@@ -111,26 +156,33 @@ impl App {
         &self,
         actor: &Actor,
         agent: &str,
-        filter: EventFilter,
+        listing: Listing,
         page: Page,
     ) -> Result<Listed<Event>, Refusal> {
         let agent = self.agent(actor, agent).await?;
-        Ok(self.store.list_events(actor.org(), EventScope::Agent(agent.id), filter, page).await?)
+        self.listed(actor, EventScope::Agent(agent.id), listing, page).await
     }
 
-    /// One event in sight.
+    /// One event in sight, or one instance of a series.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::OutOfReach`].
     pub async fn event(&self, actor: &Actor, path: EventPath<'_>) -> Result<Event, Refusal> {
-        Ok(self.owned_event(actor, path).await?.event)
+        match path.named()? {
+            Named::Event(id) => Ok(self.owned_event(actor, path, id).await?.event),
+            Named::Occurrence(occurrence) => {
+                retry_stale(|| async { Ok(self.occurrence(actor, path, occurrence).await?.shown) }).await
+            }
+        }
     }
 
-    async fn owned_event(&self, actor: &Actor, path: EventPath<'_>) -> Result<OwnedEvent, Refusal> {
-        let missing = || Refusal::missing(Missing::Event, path.id);
-        let Ok(id) = path.id.parse::<EventId>() else {
-            return Err(missing());
-        };
+    /// The event `id`, which `path` names itself or by one of its occurrences.
+    pub(crate) async fn owned_event(
+        &self,
+        actor: &Actor,
+        path: EventPath<'_>,
+        id: EventId,
+    ) -> Result<OwnedEvent, Refusal> {
         let owned = self.store.find_event(actor.org(), id).await?;
         // An identifier has one written form, so that comparing the text compares the calendar.
         let here =
@@ -143,13 +195,14 @@ impl App {
             // Where the calendar itself is missing, that is what the caller should hear.
             self.calendar(actor, calendar).await?;
         }
-        Err(missing())
+        Err(path.missing())
     }
 
-    /// Changes an event.
+    /// Changes an event, or one instance of a series.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], [`Refusal::ReadOnly`], [`Refusal::Stale`], [`Refusal::Invalid`].
+    /// [`Refusal::NotFound`], [`Refusal::ReadOnly`], [`Refusal::Stale`], [`Refusal::Invalid`];
+    /// [`Refusal::PlanRequired`] and [`Refusal::LimitReached`] where it becomes a series.
     pub async fn update_event(
         &self,
         actor: &Actor,
@@ -157,14 +210,22 @@ impl App {
         patch: EventPatch,
         if_match: &IfMatch,
     ) -> Result<Answer, Refusal> {
+        let id = match path.named()? {
+            Named::Event(id) => id,
+            Named::Occurrence(occurrence) => {
+                return self.update_occurrence(actor, path, occurrence, patch, if_match).await;
+            }
+        };
         retry_stale(|| async {
-            let OwnedEvent { event: seen, agent } = self.owned_event(actor, path).await?;
+            let OwnedEvent { event: seen, agent } = self.owned_event(actor, path, id).await?;
             if_match.check(seen.version)?;
-            let missing = || Refusal::missing(Missing::Event, path.id);
-            let calendar = self.store.find_calendar(actor.org(), seen.calendar).await?.ok_or_else(missing)?;
+            let calendar = self.store.find_calendar(actor.org(), seen.calendar).await?;
+            let calendar = calendar.ok_or_else(|| path.missing())?;
             let now = self.now();
             let event = seen.patched(patch.clone(), calendar.zone, now)?;
             let mut changes = ChangeSet::new(actor.org());
+            series_limits(actor, &mut changes, Some(&seen), &event, now)?;
+            self.drop_overrides(&mut changes, &seen, &event, now).await?;
             changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
             let (id, version) = (event.id, event.version);
             let resource = kalends_wire::Event::from(event);
@@ -175,22 +236,36 @@ impl App {
         .await
     }
 
-    /// Deletes an event.
+    /// Deletes an event, a series with all that belongs to it, or one instance of a series. With
+    /// `occurrence_start` a series only loses that occurrence, and is shown.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], [`Refusal::ReadOnly`], [`Refusal::Stale`].
+    /// [`Refusal::NotFound`], [`Refusal::ReadOnly`], [`Refusal::Stale`]; [`Refusal::Invalid`] for an
+    /// `occurrence_start` of what is no series.
     pub async fn delete_event(
         &self,
         actor: &Actor,
         path: EventPath<'_>,
+        occurrence_start: Option<Instant>,
         if_match: &IfMatch,
     ) -> Result<Answer, Refusal> {
+        let id = match (path.named()?, occurrence_start) {
+            (Named::Event(id), None) => id,
+            (Named::Event(series), Some(start)) => {
+                return self.cancel_occurrence(actor, path, Occurrence { series, start }, if_match).await;
+            }
+            (Named::Occurrence(occurrence), None) => {
+                return self.delete_occurrence(actor, path, occurrence, if_match).await;
+            }
+            (Named::Occurrence(_), Some(_)) => return Err(not_a_series().into()),
+        };
         retry_stale(|| async {
-            let OwnedEvent { event: seen, agent } = self.owned_event(actor, path).await?;
+            let OwnedEvent { event: seen, agent } = self.owned_event(actor, path, id).await?;
             if_match.check(seen.version)?;
             let now = self.now();
             let event = seen.deleted(now)?;
             let mut changes = ChangeSet::new(actor.org());
+            self.drop_overrides(&mut changes, &seen, &event, now).await?;
             changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
             let (id, version) = (event.id, event.version);
             let resource = kalends_wire::Event::from(event);

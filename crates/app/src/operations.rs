@@ -95,7 +95,11 @@ operations! {
 
     AGENT_AVAILABILITY = "getAgentAvailability" "GET" "/v1/agents/{id}/availability" 200 Key;
     CALENDAR_AVAILABILITY = "getCalendarAvailability" "GET" "/v1/calendars/{id}/availability" 200 Key;
+    GET_RULES = "getAvailabilityRules" "GET" "/v1/calendars/{id}/availability-rules" 200 Key;
+    PUT_RULES = "putAvailabilityRules" "PUT" "/v1/calendars/{id}/availability-rules" 200 Key AvailabilityRulesUpdate;
+    DELETE_RULES = "deleteAvailabilityRules" "DELETE" "/v1/calendars/{id}/availability-rules" 204 Key AvailabilityRulesDelete;
     AVAILABILITY = "getAvailability" "GET" "/v1/availability" 200 Key;
+    EXPLAIN_AVAILABILITY = "explainAvailability" "GET" "/v1/availability/explain" 200 Key;
 }
 
 /// The operation of a method and route template, if there is one.

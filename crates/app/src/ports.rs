@@ -3,7 +3,8 @@
 
 use async_trait::async_trait;
 use kalends_accounts::Email;
-use kalends_kernel::{DataKeyId, Instant, StoreError};
+use kalends_availability::{HumanBusy, HumanSource};
+use kalends_kernel::{CalendarId, DataKeyId, Instant, OrgId, Revision, Span, StoreError};
 use kalends_quotas::Metric;
 use uuid::Uuid;
 
@@ -64,7 +65,9 @@ pub trait Store:
     + kalends_calendars::ports::Agents
     + kalends_calendars::ports::Calendars
     + kalends_calendars::ports::Events
+    + kalends_calendars::ports::Instances
     + kalends_calendars::ports::BusyTimes
+    + kalends_calendars::ports::RulesOfCalendars
     + Commit
     + StoredAnswers
     + Readiness
@@ -77,11 +80,42 @@ impl<T> Store for T where
         + kalends_calendars::ports::Agents
         + kalends_calendars::ports::Calendars
         + kalends_calendars::ports::Events
+        + kalends_calendars::ports::Instances
         + kalends_calendars::ports::BusyTimes
+        + kalends_calendars::ports::RulesOfCalendars
         + Commit
         + StoredAnswers
         + Readiness
 {
+}
+
+/// A human calendar that counts for one of our calendars, as it was last read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct HumanSeen {
+    /// Our calendar.
+    pub calendar: CalendarId,
+    /// The human calendar.
+    pub source: HumanSource,
+    /// Raised whenever what it says differs from what was read before.
+    pub revision: Revision,
+    /// When it was last read in full; `None` before the first time.
+    pub read_at: Option<Instant>,
+}
+
+/// Reads the busy times of connected human calendars.
+///
+/// Both methods answer from what was read before: none of them asks a provider.
+#[async_trait]
+pub trait HumanCalendars: Send + Sync {
+    /// The human calendars that count for each of the given calendars, in any order. A small read: it is
+    /// made for every question about availability, also for one that is answered from a cache. Whatever
+    /// could change an answer changes a revision or `read_at` here.
+    async fn human_sources(&self, org: OrgId, calendars: &[CalendarId]) -> Result<Vec<HumanSeen>, StoreError>;
+
+    /// What each of the sources said when it was last read, at least as new as it was seen, and all that
+    /// it said of `window`. A source that is not connected any more is left out.
+    async fn human_busy(&self, org: OrgId, sources: &[HumanSource], window: Span)
+    -> Result<Vec<HumanBusy>, StoreError>;
 }
 
 /// The place of a sealed value. It is bound to the seal: a value moved elsewhere does not open.

@@ -15,6 +15,8 @@ pub enum Missing {
     Calendar,
     /// An event.
     Event,
+    /// The rules of a calendar.
+    AvailabilityRules,
     /// An organization (operators only).
     Organization,
 }
@@ -26,6 +28,7 @@ impl Missing {
             Self::Agent => "agent",
             Self::Calendar => "calendar",
             Self::Event => "event",
+            Self::AvailabilityRules => "availability rules of",
             Self::Organization => "organization",
         }
     }

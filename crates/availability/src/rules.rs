@@ -163,6 +163,12 @@ impl Rules {
         self.zone
     }
 
+    /// The same rules by the clocks and dates of another zone.
+    #[must_use]
+    pub fn in_zone(self, zone: Zone) -> Self {
+        Self { zone, ..self }
+    }
+
     /// The dates that have hours of their own, in order.
     pub fn overrides(&self) -> &[Override] {
         &self.overrides
@@ -183,8 +189,14 @@ impl Rules {
     /// `blocking` has to hold all that blocks in [`reads(window)`](Self::reads), not only in the window.
     #[must_use]
     pub fn apply(&self, blocking: &BusySet, window: Span) -> BusySet {
-        let reading = blocking.clip(self.reads(window));
-        reading.widen(self.buffer_before(), self.buffer_after()).clip(window).union(&self.outside(window))
+        self.buffered(blocking, window).union(&self.outside(window))
+    }
+
+    /// `blocking` widened by the buffers, as far as it reaches into `window`: what
+    /// [`apply`](Self::apply) makes of it, without the working hours.
+    #[must_use]
+    pub fn buffered(&self, blocking: &BusySet, window: Span) -> BusySet {
+        blocking.clip(self.reads(window)).widen(self.buffer_before(), self.buffer_after()).clip(window)
     }
 
     /// The time of `window` that the working hours and the overrides do not offer.

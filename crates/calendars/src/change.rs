@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use kalends_kernel::{CalendarId, Version};
 
-use crate::{Agent, Calendar, Event};
+use crate::{Agent, AvailabilityRules, Calendar, Event};
 
 /// One write to agents, calendars or events. An update holds only while the row still has the
 /// version that the decision saw; otherwise the whole change-set is stale.
@@ -37,15 +37,26 @@ pub enum Change {
         /// The version that was read.
         seen: Version,
     },
+    /// The calendar's rules from now on. Raises its revision; stale where the calendar is out of sight.
+    PutRules {
+        /// The row to write.
+        rules: AvailabilityRules,
+        /// The version that was read; `None` where the calendar had no rules.
+        seen: Option<Version>,
+    },
+    /// These rules end, if they still have their version. Raises the calendar's revision; stale where
+    /// the calendar is out of sight.
+    DeleteRules(AvailabilityRules),
 }
 
-/// The calendars on which `changes` schedule something, ordered by id: their rows are locked first,
+/// The calendars whose time `changes` alter, by what is scheduled on them or by their rules, ordered by id: their rows are locked first,
 /// in this order, and their revisions raised once.
 pub fn calendars_revised<'a>(changes: impl IntoIterator<Item = &'a Change>) -> BTreeSet<CalendarId> {
     changes
         .into_iter()
         .filter_map(|change| match change {
             Change::CreateEvent(event) | Change::UpdateEvent { event, .. } => Some(event.calendar),
+            Change::PutRules { rules, .. } | Change::DeleteRules(rules) => Some(rules.calendar),
             Change::CreateAgent(_)
             | Change::UpdateAgent { .. }
             | Change::CreateCalendar(_)

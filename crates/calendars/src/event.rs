@@ -4,7 +4,7 @@ use kalends_kernel::{
     CalendarId, CivilDate, Code, EventId, FieldError, FieldErrors, Instant, Metadata, OrgId, Span, Version, Zone,
 };
 
-use crate::{Calendar, Patch, Reminders, named_values};
+use crate::{Calendar, NewRecurrence, Patch, RecurrencePatch, Reminders, Repeats, named_values, series};
 
 /// The most characters of an event's title.
 pub const TITLE_MAX: usize = 500;
@@ -84,7 +84,13 @@ impl Moment {
     }
 
     /// The instant, where `all_day` allows the form. `latest` is the last instant that is accepted.
-    fn resolve(self, param: &str, all_day: bool, zone: Zone, latest: Instant) -> Result<Instant, FieldError> {
+    pub(crate) fn resolve(
+        self,
+        param: &str,
+        all_day: bool,
+        zone: Zone,
+        latest: Instant,
+    ) -> Result<Instant, FieldError> {
         match self {
             Self::At(instant) => Ok(instant),
             Self::On(date) if !all_day => Err(FieldError::new(
@@ -152,6 +158,8 @@ pub struct Event {
     pub metadata: Metadata,
     /// Its own reminders; `None` inherits the calendar's.
     pub reminders: Option<Reminders>,
+    /// Whether it is a series, or an occurrence of one.
+    pub repeats: Repeats,
     /// The row's version.
     pub version: Version,
     /// When the event was created.
@@ -181,6 +189,8 @@ pub struct NewEvent {
     pub metadata: Metadata,
     /// Its own reminders.
     pub reminders: Option<Reminders>,
+    /// What makes it a series.
+    pub recurrence: Option<NewRecurrence>,
 }
 
 /// What a PATCH changes, checked as far as it can be without the event.
@@ -202,6 +212,8 @@ pub struct EventPatch {
     pub metadata: Patch<Metadata>,
     /// New reminders; `None` inherits the calendar's.
     pub reminders: Patch<Option<Reminders>>,
+    /// What changes of the repetition.
+    pub recurrence: RecurrencePatch,
 }
 
 /// Why an event cannot be changed.
@@ -219,13 +231,15 @@ impl Event {
     /// The event that `new` describes on `calendar`, created at `now`.
     ///
     /// # Errors
-    /// `end_before_start`, or a plain date without `all_day`.
+    /// `end_before_start`, a plain date without `all_day`, or a rule that makes no series of the times.
     pub fn create(id: EventId, calendar: &Calendar, new: NewEvent, now: Instant) -> Result<Self, FieldErrors> {
+        let times = times(new.start, new.end, new.all_day, calendar.zone, "end_time")?;
         Ok(Self {
             id,
             org: calendar.org,
             calendar: calendar.id,
-            times: times(new.start, new.end, new.all_day, calendar.zone, "end_time")?,
+            times,
+            repeats: new.recurrence.map_or(Ok(Repeats::Once), |recurrence| recurrence.of(times, calendar.zone))?,
             title: new.title,
             description: new.description,
             status: new.status,
@@ -241,19 +255,24 @@ impl Event {
 
     /// The event after `patch`. `zone` is its calendar's.
     ///
+    /// A series that is moved, or repeats by another rule, keeps the exdates and overrides that are still
+    /// occurrences and drops the others ([`Self::overrides_dropped_by`]).
+    ///
     /// # Errors
     /// [`EventError::ReadOnly`] for imported events; [`EventError::Invalid`] where the ends no longer
-    /// fit together.
+    /// fit together, or the event cannot repeat so.
     pub fn patched(&self, patch: EventPatch, zone: Zone, now: Instant) -> Result<Self, EventError> {
         self.writable()?;
         let mut event = self.clone();
         let Times { span, mut all_day } = self.times;
         let blamed = if patch.start.is_set() && !patch.end.is_set() { "start_time" } else { "end_time" };
         let (mut start, mut end) = (Moment::At(span.start()), Moment::At(span.end()));
+        let times_given = patch.start.is_set() || patch.end.is_set() || patch.all_day.is_set();
         patch.start.apply_to(&mut start);
         patch.end.apply_to(&mut end);
         patch.all_day.apply_to(&mut all_day);
         event.times = times(start, end, all_day, zone, blamed)?;
+        event.repeats = series::patched(self, patch.recurrence, event.times, times_given, zone)?;
         patch.title.apply_to(&mut event.title);
         patch.description.apply_to(&mut event.description);
         patch.status.apply_to(&mut event.status);
@@ -278,12 +297,13 @@ impl Event {
         self.deleted_at.is_none() && matches!(self.status, EventStatus::Confirmed | EventStatus::Tentative)
     }
 
-    /// The time that the event takes from availability, if any.
+    /// The time that the event itself takes from availability, if any. A series takes that of its
+    /// occurrences, which [`crate::Repeating`] tells.
     pub fn busy(&self) -> Option<Span> {
-        self.blocks().then_some(self.times.span)
+        (self.blocks() && self.recurrence().is_none()).then_some(self.times.span)
     }
 
-    fn writable(&self) -> Result<(), EventError> {
+    pub(crate) fn writable(&self) -> Result<(), EventError> {
         match self.source {
             EventSource::Internal => Ok(()),
             EventSource::ExternalIcal => Err(EventError::ReadOnly(self.id)),
@@ -328,6 +348,7 @@ mod tests {
             status: EventStatus::Confirmed,
             metadata: Metadata::default(),
             reminders: None,
+            recurrence: None,
         };
         let id = EventId::from_str("evt_00000000000000000000000001").unwrap();
         Event::create(id, &calendar(zone), new, Instant::from_micros(5))

@@ -5,18 +5,23 @@
 //! returns; it needs nothing else from this crate.
 
 mod agent;
+mod blocks;
 mod calendar;
 mod change;
 mod context;
 mod event;
+mod instances;
 mod named;
 mod patch;
 pub mod ports;
 mod reminders;
+mod rules;
+mod series;
 
 pub(crate) use named::named_values;
 
 pub use agent::{Agent, AgentError, AgentPatch, AgentStatus, AgentType, NewAgent};
+pub use blocks::block_kind;
 pub use calendar::{AgentActivity, Calendar, CalendarPatch, NewCalendar, Provider};
 pub use change::{Change, calendars_revised};
 pub use context::{Context, ContextEvents, RECENT_MAX, UPCOMING_MAX, UPCOMING_WITHIN};
@@ -24,8 +29,14 @@ pub use event::{
     DESCRIPTION_MAX, Event, EventError, EventPatch, EventSource, EventStatus, ExternalSync, Moment, NewEvent,
     TITLE_MAX, Times,
 };
+pub use instances::{EXPANDED_MAX, Entry, INSTANCES_MAX, Standing, page_of_instances};
 pub use patch::Patch;
 pub use reminders::{REMINDER_DEFAULT_MINUTES, REMINDER_MINUTES, REMINDERS_MAX, Reminders};
+pub use rules::{AvailabilityRules, NewRules};
+pub use series::{
+    BOUNDED_DAYS, CancelError, EXDATES_MAX, NewRecurrence, OVERRIDES_MAX, Occurrence, OccurrenceError, Recurrence,
+    RecurrenceError, RecurrencePatch, Repeating, Repeats, exdates, needs_a_rule,
+};
 
 /// The most characters of an agent's or calendar's name.
 pub const NAME_MAX: usize = 255;

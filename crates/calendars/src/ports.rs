@@ -2,9 +2,13 @@
 //! organization, and what belongs to another one is simply absent.
 
 use async_trait::async_trait;
+use kalends_availability::{Block, Rules};
 use kalends_kernel::{AgentId, CalendarId, Elapsed, EventId, Instant, Listed, OrgId, Page, Revision, Span, StoreError};
 
-use crate::{Agent, AgentStatus, AgentType, Calendar, ContextEvents, Event, EventSource, EventStatus};
+use crate::{
+    Agent, AgentStatus, AgentType, AvailabilityRules, Calendar, ContextEvents, Event, EventSource, EventStatus,
+    Occurrence, Repeating,
+};
 
 /// Which agents a list holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -77,10 +81,10 @@ pub struct EventFilter {
 #[async_trait]
 pub trait Events: Send + Sync {
     /// The event together with the agent that owns its calendar, or `None` where the organization has
-    /// none of that id in sight.
+    /// none of that id in sight. An occurrence of a series is found by [`Instances`] only.
     async fn find_event(&self, org: OrgId, id: EventId) -> Result<Option<OwnedEvent>, StoreError>;
 
-    /// Events by start, then id.
+    /// Events by start, then id. A series is one of them, by its own start; occurrences are not.
     async fn list_events(
         &self,
         org: OrgId,
@@ -89,9 +93,61 @@ pub trait Events: Send + Sync {
         page: Page,
     ) -> Result<Listed<Event>, StoreError>;
 
-    /// The events around `now`, cancelled ones left out.
+    /// The events around `now`, cancelled ones left out; of a series, its instances.
     async fn context_events(&self, org: OrgId, calendar: CalendarId, now: Instant)
     -> Result<ContextEvents, StoreError>;
+}
+
+/// Which instances a list holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InstanceFilter {
+    /// Only what overlaps this window.
+    pub window: Span,
+    /// Only what has this status.
+    pub status: Option<EventStatus>,
+    /// Only what comes from this source.
+    pub source: Option<EventSource>,
+}
+
+/// The series of a calendar that block and have an occurrence in a window.
+#[derive(Debug, Clone)]
+pub struct BlockingSeries {
+    /// The calendar.
+    pub calendar: CalendarId,
+    /// Its revision when they were read.
+    pub revision: Revision,
+    /// The series, in no particular order. Some may have no occurrence in the window after all.
+    pub series: Vec<Repeating>,
+}
+
+/// Reads series with their occurrences, in sight as events are.
+#[async_trait]
+pub trait Instances: Send + Sync {
+    /// The override of an occurrence, or `None` where it has none.
+    async fn find_override(&self, org: OrgId, occurrence: Occurrence) -> Result<Option<Event>, StoreError>;
+
+    /// All overrides of a series, by the start that the rule gives them.
+    async fn list_overrides(&self, org: OrgId, series: EventId) -> Result<Vec<Event>, StoreError>;
+
+    /// One-off events, overrides and the instances of series, by start, then by the identifier that they
+    /// show; in one snapshot, and in as many statements for a thousand series as for one. `None` where
+    /// the window holds more than [`INSTANCES_MAX`](crate::INSTANCES_MAX).
+    async fn list_instances(
+        &self,
+        org: OrgId,
+        scope: EventScope,
+        filter: InstanceFilter,
+        page: Page,
+    ) -> Result<Option<Listed<Event>>, StoreError>;
+
+    /// What blocks `window` (ruling 4.7) on the given calendars and repeats, in one query. Calendars out of
+    /// sight are left out. Overrides are among the spans of [`BusyTimes::blocking_spans`].
+    async fn blocking_series(
+        &self,
+        org: OrgId,
+        calendars: &[CalendarId],
+        window: Span,
+    ) -> Result<Vec<BlockingSeries>, StoreError>;
 }
 
 /// An event and whose calendar it stands on.
@@ -122,6 +178,28 @@ pub const LONG: Elapsed = Elapsed::days(1);
 /// then reading thirty rows. Of a fuller day the events themselves are read.
 pub const BUSY_DAY_MAX: u16 = 96;
 
+/// What decides about the time of one calendar, as it was at one revision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CalendarBusy {
+    /// The revision.
+    pub revision: Revision,
+    /// The calendar's rules, if it has any.
+    pub rules: Option<Rules>,
+    /// The spans of what blocks, ordered by start, possibly overlapping each other.
+    pub spans: Vec<Span>,
+    /// Whether there are series beside, which may have occurrences in that time.
+    pub repeats: bool,
+}
+
+/// What blocks a time of one calendar, thing by thing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CalendarBlocks {
+    /// The calendar's rules, if it has any.
+    pub rules: Option<Rules>,
+    /// What blocks, ordered by start and end, before any buffer.
+    pub blocks: Vec<Block>,
+}
+
 /// Reads what blocks time.
 #[async_trait]
 pub trait BusyTimes: Send + Sync {
@@ -131,15 +209,15 @@ pub trait BusyTimes: Send + Sync {
     /// The given calendar as a source, or `None` where it is out of sight.
     async fn source_of_calendar(&self, org: OrgId, calendar: CalendarId) -> Result<Option<BusySource>, StoreError>;
 
-    /// The spans of all events of `calendar` that block (ruling 4.7) and overlap `window`, with the
-    /// revision at which they were read, in one snapshot. Not clipped, ordered by start, possibly
-    /// overlapping each other. `None` where the calendar is out of sight.
+    /// The spans of all events of `calendar` that block (ruling 4.7) and overlap `window`, not clipped, ordered by
+    /// start, possibly overlapping each other, with its rules and the revision at which both were read, in one
+    /// snapshot. Series are not among them, changed occurrences are. `None` where the calendar is out of sight.
     async fn blocking_spans(
         &self,
         org: OrgId,
         calendar: CalendarId,
         window: Span,
-    ) -> Result<Option<(Revision, Vec<Span>)>, StoreError>;
+    ) -> Result<Option<CalendarBusy>, StoreError>;
 
     /// The calendars in sight of `agent`, each with what [`blocking_spans`](Self::blocking_spans) tells of it.
     /// Empty where there is none. A store that can tell both at once does.
@@ -148,13 +226,30 @@ pub trait BusyTimes: Send + Sync {
         org: OrgId,
         agent: AgentId,
         window: Span,
-    ) -> Result<Vec<(BusySource, Vec<Span>)>, StoreError> {
+    ) -> Result<Vec<(BusySource, CalendarBusy)>, StoreError> {
         let mut found = Vec::new();
         for source in self.sources_of_agents(org, &[agent]).await? {
-            if let Some((revision, spans)) = self.blocking_spans(org, source.calendar, window).await? {
-                found.push((BusySource { revision, ..source }, spans));
+            if let Some(busy) = self.blocking_spans(org, source.calendar, window).await? {
+                found.push((BusySource { revision: busy.revision, ..source }, busy));
             }
         }
         Ok(found)
     }
+
+    /// The first `limit` of what [`blocking_spans`](Self::blocking_spans) tells of `window`, each with
+    /// what it is, and the rules, in one snapshot. `None` where the calendar is out of sight.
+    async fn blocks(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        window: Span,
+        limit: u32,
+    ) -> Result<Option<CalendarBlocks>, StoreError>;
+}
+
+/// Reads the rules of calendars in sight.
+#[async_trait]
+pub trait RulesOfCalendars: Send + Sync {
+    /// The rules of the calendar, or `None` where it has none or is out of sight.
+    async fn find_rules(&self, org: OrgId, calendar: CalendarId) -> Result<Option<AvailabilityRules>, StoreError>;
 }

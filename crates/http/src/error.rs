@@ -171,6 +171,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
                 kalends_app::Missing::Agent => "agent_not_found",
                 kalends_app::Missing::Calendar => "calendar_not_found",
                 kalends_app::Missing::Event => "event_not_found",
+                kalends_app::Missing::AvailabilityRules => "availability_rules_not_found",
                 kalends_app::Missing::Organization => "organization_not_found",
             },
         ),

@@ -115,6 +115,8 @@ ids! {
     CalendarId = "cal";
     /// An event.
     EventId = "evt";
+    /// A calendar's availability rules.
+    RulesId = "avr";
     /// An API key (its row, not its secret).
     KeyId = "key";
     /// An audit entry.

@@ -20,7 +20,9 @@ mod token;
 
 pub use civil::{CivilDate, CivilDateTime, CivilTime, Zone, ZoneError};
 pub use field::{Code, FieldError, FieldErrors};
-pub use id::{AgentId, AuditId, CalendarId, DataKeyId, EventId, IdError, KeyId, MessageId, OrgId, RequestId, new_uuid};
+pub use id::{
+    AgentId, AuditId, CalendarId, DataKeyId, EventId, IdError, KeyId, MessageId, OrgId, RequestId, RulesId, new_uuid,
+};
 pub use instant::{Elapsed, Instant, ParseInstantError};
 pub use metadata::Metadata;
 pub use page::{LIMIT_DEFAULT, LIMIT_MAX, Listed, Page};

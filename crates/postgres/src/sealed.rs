@@ -142,6 +142,8 @@ fn events(changes: &ChangeSet) -> impl Iterator<Item = (&Event, Option<Version>)
         Change::CreateAgent(_)
         | Change::UpdateAgent { .. }
         | Change::CreateCalendar(_)
-        | Change::UpdateCalendar { .. } => None,
+        | Change::UpdateCalendar { .. }
+        | Change::PutRules { .. }
+        | Change::DeleteRules(_) => None,
     })
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use kalends_accounts::Terms;
-use kalends_app::{App, Parts, Settings};
+use kalends_app::{App, NoHumanCalendars, Parts, Settings};
 use kalends_kernel::{Clock, Entropy};
 use kalends_mail::Letterhead;
 use kalends_vault::KeyRing;
@@ -45,7 +45,8 @@ impl Service {
             base_url,
         };
         let store = database.store(Arc::<KeyRing>::clone(&ring));
-        let app = App::new(Parts { store, clock, entropy, mailer, settings });
+        let human = Arc::new(NoHumanCalendars);
+        let app = App::new(Parts { store, clock, entropy, mailer, human, settings });
         Ok(Self { app, ring, database })
     }
 }

@@ -181,8 +181,15 @@ async fn apply_group(
     apply::calendars::apply(connection, &group).await?;
     for entry in &group {
         for guard in &entry.changes.guards {
-            if let Guard::AtMost { metric, limit } = *guard {
-                apply::accounts::check_at_most(connection, entry.changes.org, metric, limit).await?;
+            let org = entry.changes.org;
+            match *guard {
+                Guard::AtMost { metric, limit } => {
+                    apply::accounts::check_at_most(connection, org, metric, limit).await?;
+                }
+                Guard::SeriesAtMost { limit, now } => {
+                    apply::accounts::check_series(connection, org, limit, now).await?;
+                }
+                Guard::CalendarRevision { .. } => {}
             }
         }
     }

@@ -37,6 +37,8 @@ pub mod context;
 pub mod events;
 pub mod limits;
 pub mod races;
+pub mod rules;
+pub mod series;
 
 use std::{any::Any, fmt, sync::Arc};
 
@@ -131,6 +133,15 @@ macro_rules! conformance_cases {
                 all_of_an_agent_comes_at_once,
                 blocking_spans_have_no_page,
             }
+            rules {
+                rules_come_back_as_they_were,
+                rules_are_changed_under_their_version,
+                rules_raise_the_revision,
+                rules_make_a_guarded_change_stale,
+                rules_live_with_their_calendar,
+                one_wins_the_rules,
+                blocks_tell_what_they_are,
+            }
             commit {
                 the_store_is_ready,
                 an_empty_change_set_is_applied,
@@ -175,6 +186,19 @@ macro_rules! conformance_cases {
                 nothing_outlives_its_calendar,
                 outcomes_in_a_crowd_stay_apart,
                 readers_see_whole_change_sets,
+            }
+            series {
+                series_come_back_as_they_were,
+                a_rule_comes_and_goes,
+                instances_are_listed_in_pages,
+                instances_are_listed_by_filter,
+                too_many_instances_are_not_listed,
+                occurrences_block,
+                instances_are_around,
+                at_most_so_many_series_exist,
+                one_creates_the_last_series,
+                an_occurrence_has_one_override,
+                a_list_sees_each_occurrence_once,
             }
         }
     };

@@ -25,17 +25,19 @@ use kalends_accounts::{
     Acceptance, Action, AuditEntry, Code, Email, KeyKind, NewKey, OrgName, Organization, VerificationCode, Waitlist,
 };
 use kalends_app::{Answer, Charge, StoredAnswer};
+use kalends_availability::Rules;
 use kalends_calendars::{
-    Agent, AgentActivity, AgentType, Calendar, Event, EventSource, EventStatus, NewAgent, NewCalendar, Times,
+    Agent, AgentActivity, AgentType, AvailabilityRules, Calendar, Event, EventSource, EventStatus, Moment, NewAgent,
+    NewCalendar, NewEvent, NewRecurrence, Repeats, Times,
 };
 use kalends_kernel::{
-    AgentId, AuditId, CalendarId, Clock, Elapsed, EventId, Instant, MessageId, Metadata, OrgId, RequestId, Span,
-    Version, Zone, base64url, random_bytes,
+    AgentId, AuditId, CalendarId, Clock, Elapsed, EventId, Instant, MessageId, Metadata, OrgId, RequestId, RulesId,
+    Span, Version, Zone, base64url, random_bytes,
 };
 use kalends_notifications::{EventType, Message};
 use kalends_quotas::{Metric, Period, Plan};
 
-pub use self::compose::{Compose, Create, Update};
+pub use self::compose::{Compose, Create, Delete, Update};
 use crate::{ManualClock, SeededEntropy};
 
 /// The instant of an RFC 3339 text.
@@ -63,6 +65,15 @@ pub fn span(start: &str, end: &str) -> Span {
 #[expect(clippy::expect_used, reason = "a test that writes metadata down wrongly cannot go on")]
 pub fn metadata(value: serde_json::Value) -> Metadata {
     Metadata::parse("metadata", value).expect("an object within the bounds")
+}
+
+/// Availability rules from their JSON document.
+///
+/// # Panics
+/// Where the document says no rules.
+#[expect(clippy::expect_used, reason = "a test that writes rules down wrongly cannot go on")]
+pub fn rules(document: &str) -> Rules {
+    serde_json::from_str(document).expect("the document of rules")
 }
 
 /// Makes resources, each with an identifier of its own and created later than the one before.
@@ -183,10 +194,46 @@ impl Fixtures {
             source: EventSource::Internal,
             metadata: Metadata::default(),
             reminders: None,
+            repeats: Repeats::Once,
             version: Version::FIRST,
             created_at: now,
             updated_at: now,
             deleted_at: None,
+        }
+    }
+
+    /// A confirmed series in UTC whose first occurrence takes place in `first`.
+    ///
+    /// # Panics
+    /// Where the rule makes no series.
+    #[expect(clippy::expect_used, reason = "a test that writes a rule down wrongly cannot go on")]
+    pub fn series(&self, calendar: &Calendar, first: Span, rule: &str) -> Event {
+        let now = self.tick();
+        let new = NewEvent {
+            title: "Standup".into(),
+            description: None,
+            start: Moment::At(first.start()),
+            end: Moment::At(first.end()),
+            all_day: false,
+            status: EventStatus::Confirmed,
+            metadata: Metadata::default(),
+            reminders: None,
+            recurrence: Some(NewRecurrence { rule: rule.parse().expect("a rule"), exdates: Vec::new(), zone: None }),
+        };
+        Event::create(EventId::new(now, &self.entropy), calendar, new, now).expect("a series")
+    }
+
+    /// Rules of a calendar that restrict nothing.
+    pub fn rules(&self, calendar: &Calendar) -> AvailabilityRules {
+        let now = self.tick();
+        AvailabilityRules {
+            id: RulesId::new(now, &self.entropy),
+            org: calendar.org,
+            calendar: calendar.id,
+            rules: Rules::default(),
+            version: Version::FIRST,
+            created_at: now,
+            updated_at: now,
         }
     }
 

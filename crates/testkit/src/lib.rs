@@ -1,6 +1,6 @@
 //! What the tests of every other crate stand on. A dev-dependency only.
 //!
-//! - [`ManualClock`], [`SeededEntropy`], [`Mailbox`] and [`TestCipher`] stand in for the outgoing ports.
+//! - [`ManualClock`], [`SeededEntropy`], [`Mailbox`], [`TestCipher`] and [`TestHumans`] stand in for the outgoing ports.
 //! - [`MemoryStore`] is the reference: what a store must do, written as plainly as possible.
 //! - [`conformance_suite!`] runs the [`conformance`] suite, which says the same as tests, on any store.
 //! - [`fixtures`] makes the resources that tests begin with.
@@ -13,6 +13,7 @@ mod clock;
 pub mod conformance;
 mod entropy;
 pub mod fixtures;
+mod human;
 mod inspect;
 mod mailbox;
 mod memory;
@@ -20,6 +21,7 @@ mod memory;
 pub use cipher::TestCipher;
 pub use clock::ManualClock;
 pub use entropy::SeededEntropy;
+pub use human::TestHumans;
 pub use inspect::Inspect;
 pub use mailbox::Mailbox;
 pub use memory::MemoryStore;

@@ -9,6 +9,7 @@ mod busy;
 mod calendars;
 mod context;
 mod inspect;
+mod instances;
 mod state;
 
 use std::sync::{Arc, Mutex, PoisonError};

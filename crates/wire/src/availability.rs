@@ -3,7 +3,7 @@
 
 use std::io::Write as _;
 
-use kalends_availability::{BusySet, SlotLength, SlotQuery, TooManySlots};
+use kalends_availability::{self as availability, BusySet, SlotLength, SlotQuery, TooManySlots, Warning};
 use kalends_kernel::{AgentId, CalendarId, Code, FieldError, FieldErrors, Instant, Span};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -14,6 +14,17 @@ use crate::event::instant;
 const DEFAULT_LENGTH: SlotLength = SlotLength::DEFAULT;
 /// The most agents or calendars that a query may name before the plan's own limit is looked at.
 const NAMED_MAX: usize = 1_000;
+
+/// The slots that a query asks for, checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SlotsAsked {
+    /// The range and the slots.
+    pub query: SlotQuery,
+    /// Whether busy times are wanted.
+    pub include_busy: bool,
+    /// Whether time is offered although the human busy times are old or not known.
+    pub allow_stale: bool,
+}
 
 /// When an agent or a calendar is free.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -26,22 +37,29 @@ pub struct AvailabilityOf {
     /// The end of the range: after the start and at most 366 days from it.
     #[param(format = DateTime, example = "2026-03-06T18:00:00Z")]
     pub end: String,
-    /// `15m`, `30m`, `45m`, `1h` or `2h`.
+    /// `5m` to `480m`, or `1h` to `8h`.
     #[param(default = "30m", example = "30m")]
     pub slot_duration: Option<String>,
-    /// Whether busy times are answered too, without titles.
+    /// From the start of one slot to the start of the next, written like the duration; the duration unless told.
+    #[param(example = "15m")]
+    pub slot_step: Option<String>,
+    /// Whether busy times are answered too: as they are, without titles, buffers and working hours.
     #[param(default = false)]
     pub include_busy: Option<bool>,
+    /// Whether time is offered although what connected human calendars say is older than 1 hour, or not known.
+    #[param(default = false)]
+    pub allow_stale: Option<bool>,
 }
 
 impl AvailabilityOf {
-    /// Checks every parameter; `true` where busy times are wanted.
+    /// Checks every parameter.
     ///
     /// # Errors
     /// All parameters at fault.
-    pub fn parse(&self) -> Result<(SlotQuery, bool), FieldErrors> {
-        let query = slot_query(&self.start, &self.end, self.slot_duration.as_deref())?;
-        Ok((query, self.include_busy.unwrap_or(false)))
+    pub fn parse(&self) -> Result<SlotsAsked, FieldErrors> {
+        let query = slot_query(&self.start, &self.end, self.slot_duration.as_deref(), self.slot_step.as_deref())?;
+        let (include_busy, allow_stale) = (self.include_busy.unwrap_or(false), self.allow_stale.unwrap_or(false));
+        Ok(SlotsAsked { query, include_busy, allow_stale })
     }
 }
 
@@ -58,14 +76,20 @@ pub struct AcrossAgents {
     /// The end of the range, after the start.
     #[param(format = DateTime, example = "2026-03-06T18:00:00Z")]
     pub end: String,
-    /// `15m`, `30m`, `45m`, `1h` or `2h`.
+    /// `5m` to `480m`, or `1h` to `8h`.
     #[param(default = "30m", example = "1h")]
     pub slot_duration: Option<String>,
+    /// From the start of one slot to the start of the next, written like the duration; the duration unless told.
+    #[param(example = "15m")]
+    pub slot_step: Option<String>,
     /// Only these calendars of the agents, separated by commas.
     pub calendars: Option<String>,
-    /// Whether each agent's busy times are answered too, without titles.
+    /// Whether each agent's busy times are answered too: as they are, without titles, buffers and working hours.
     #[param(default = false)]
     pub include_busy: Option<bool>,
+    /// Whether time is offered although what connected human calendars say is older than 1 hour, or not known.
+    #[param(default = false)]
+    pub allow_stale: Option<bool>,
 }
 
 /// A checked query across agents.
@@ -76,9 +100,7 @@ pub struct Across {
     /// The calendars as written, duplicates merged; `None` means all of the agents'.
     pub calendars: Option<Vec<String>>,
     /// The range and the slots.
-    pub query: SlotQuery,
-    /// Whether busy times are wanted.
-    pub include_busy: bool,
+    pub slots: SlotsAsked,
 }
 
 impl AcrossAgents {
@@ -90,10 +112,12 @@ impl AcrossAgents {
         let mut errors = FieldErrors::default();
         let agents = errors.take(names("agents", &self.agents));
         let calendars = errors.take(self.calendars.as_deref().map(|text| names("calendars", text)).transpose());
-        match slot_query(&self.start, &self.end, self.slot_duration.as_deref()) {
+        match slot_query(&self.start, &self.end, self.slot_duration.as_deref(), self.slot_step.as_deref()) {
             Ok(query) => match (agents, calendars) {
                 (Some(agents), Some(calendars)) => {
-                    Ok(Across { agents, calendars, query, include_busy: self.include_busy.unwrap_or(false) })
+                    let include_busy = self.include_busy.unwrap_or(false);
+                    let allow_stale = self.allow_stale.unwrap_or(false);
+                    Ok(Across { agents, calendars, slots: SlotsAsked { query, include_busy, allow_stale } })
                 }
                 _ => Err(errors),
             },
@@ -121,25 +145,49 @@ fn names(param: &str, text: &str) -> Result<Vec<String>, FieldError> {
     Ok(names)
 }
 
-fn slot_query(start: &str, end: &str, length: Option<&str>) -> Result<SlotQuery, FieldErrors> {
+fn slot_query(start: &str, end: &str, length: Option<&str>, step: Option<&str>) -> Result<SlotQuery, FieldErrors> {
     let mut errors = FieldErrors::default();
     let start = errors.take(instant("start", start));
     let end = errors.take(instant("end", end));
-    let length = errors.take(length.map_or(Ok(DEFAULT_LENGTH), |text| text.parse().map_err(FieldError::from)));
-    let (Some(start), Some(end), Some(length)) = (start, end, length) else {
+    let mut read = |param: &str, text: &str| errors.take(text.parse::<SlotLength>().map_err(|error| error.of(param)));
+    let length = length.map_or(Some(DEFAULT_LENGTH), |text| read("slot_duration", text));
+    let step = step.map_or(Some(None), |text| read("slot_step", text).map(Some));
+    let (Some(start), Some(end), Some(length), Some(step)) = (start, end, length, step) else {
         return Err(errors);
     };
-    let window = Span::new(start, end)
-        .map_err(|error| FieldError::new("end", error.to_string()).with_code(Code::EndBeforeStart))?;
-    Ok(SlotQuery::new(window, length).map_err(FieldError::from)?)
+    let window = range(start, end)?;
+    let query = SlotQuery::new(window, length).map_err(FieldError::from)?;
+    Ok(step.map_or(query, |step| query.stepping(step)))
+}
+
+/// The span between two parameters.
+pub(crate) fn range(start: Instant, end: Instant) -> Result<Span, FieldError> {
+    Span::new(start, end).map_err(|error| FieldError::new("end", error.to_string()).with_code(Code::EndBeforeStart))
 }
 
 /// How much is known of the busy times that an answer rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AvailabilityState {
-    /// Everything.
+    /// Everything, no older than 1 hour; also where no human calendar is connected.
     Complete,
+    /// Everything, but some of it is older than 1 hour.
+    Stale,
+    /// Something of the range, but not all human calendars for all of it.
+    Partial,
+    /// Nothing: human calendars are connected, and none has data of at most 24 hours.
+    Unavailable,
+}
+
+impl From<availability::AvailabilityState> for AvailabilityState {
+    fn from(state: availability::AvailabilityState) -> Self {
+        match state {
+            availability::AvailabilityState::Complete => Self::Complete,
+            availability::AvailabilityState::Stale => Self::Stale,
+            availability::AvailabilityState::Partial => Self::Partial,
+            availability::AvailabilityState::Unavailable => Self::Unavailable,
+        }
+    }
 }
 
 /// What was found, ready to be written.
@@ -148,12 +196,16 @@ pub struct Found<'a> {
     pub of: Of<'a>,
     /// The range and the slots.
     pub query: SlotQuery,
-    /// All that blocks, merged.
-    pub busy: &'a BusySet,
+    /// All that is not offered, merged.
+    pub taken: &'a BusySet,
+    /// A calendar's own busy times, where they were asked for, clipped to the range.
+    pub busy: Option<&'a BusySet>,
     /// Each agent's own busy times, where they were asked for, clipped to the range.
-    pub per_agent: Option<&'a [(AgentId, BusySet)]>,
-    /// Whether a calendar's busy times were asked for.
-    pub include_busy: bool,
+    pub per_agent: Option<&'a [(AgentId, &'a BusySet)]>,
+    /// How much is known of human busy times.
+    pub state: availability::AvailabilityState,
+    /// Why it is not everything.
+    pub warnings: &'a [Warning],
 }
 
 /// Whose availability an answer tells.
@@ -171,7 +223,7 @@ pub enum Of<'a> {
 /// [`TooManySlots`] where more than 50,000 slots are free; nothing is written then.
 pub fn render(found: &Found<'_>) -> Result<Vec<u8>, TooManySlots> {
     const SLOT_BYTES: usize = br#"{"start":"2026-03-02T09:00:00Z","end":"2026-03-02T09:30:00Z"},"#.len();
-    let slots = found.query.count(found.busy)?;
+    let slots = found.query.count(found.taken)?;
     let mut out = Vec::with_capacity(slots * SLOT_BYTES + 256);
     match found.of {
         Of::Calendar(calendar) => {
@@ -187,10 +239,10 @@ pub fn render(found: &Found<'_>) -> Result<Vec<u8>, TooManySlots> {
         }
     }
     out.extend_from_slice(br#","slots":"#);
-    write_spans(&mut out, found.query.slots(found.busy));
-    if found.include_busy {
+    write_spans(&mut out, found.query.slots(found.taken));
+    if let Some(busy) = found.busy {
         out.extend_from_slice(br#","busy":"#);
-        write_spans(&mut out, found.busy.clip(found.query.window()).spans().iter().copied());
+        write_spans(&mut out, busy.spans().iter().copied());
     }
     if let Some(per_agent) = found.per_agent {
         out.extend_from_slice(br#","per_agent_busy":{"#);
@@ -200,7 +252,12 @@ pub fn render(found: &Found<'_>) -> Result<Vec<u8>, TooManySlots> {
         }
         out.push(b'}');
     }
-    out.extend_from_slice(br#","availability_state":"complete","warnings":[]}"#);
+    let _ = write!(out, r#","availability_state":"{}","warnings":["#, found.state);
+    for (index, warning) in found.warnings.iter().enumerate() {
+        // A warning is a sentence without anything that JSON escapes.
+        let _ = write!(out, r#"{}"{warning}""#, if index == 0 { "" } else { "," });
+    }
+    out.extend_from_slice(b"]}");
     Ok(out)
 }
 
@@ -336,6 +393,7 @@ pub struct CalendarAvailability {
 
 #[cfg(test)]
 mod tests {
+    use kalends_availability::WarningKind;
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
@@ -343,11 +401,24 @@ mod tests {
 
     #[test]
     fn an_answer_is_json() {
-        let query = slot_query("2026-03-02T09:00:00Z", "2026-03-02T11:00:00Z", None).unwrap();
-        let taken = slot_query("2026-03-02T08:00:00Z", "2026-03-02T10:00:00Z", None).unwrap().window();
+        let query = slot_query("2026-03-02T09:00:00Z", "2026-03-02T11:00:00Z", None, None).unwrap();
+        let nine_to_ten = slot_query("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z", None, None).unwrap().window();
+        let quarter = slot_query("2026-03-02T09:30:00Z", "2026-03-02T09:45:00Z", None, None).unwrap().window();
         let calendar: CalendarId = "cal_00000000000000000000000001".parse().unwrap();
-        let busy = BusySet::from(taken);
-        let found = Found { of: Of::Calendar(calendar), query, busy: &busy, per_agent: None, include_busy: true };
+        let (taken, busy) = (BusySet::from(nine_to_ten), BusySet::from(quarter));
+        let warnings: Vec<Warning> = [WarningKind::Unread, WarningKind::Stale]
+            .into_iter()
+            .flat_map(|about| [(1, false), (2, true)].map(|(calendars, allowed)| Warning { about, calendars, allowed }))
+            .collect();
+        let found = Found {
+            of: Of::Calendar(calendar),
+            query,
+            taken: &taken,
+            busy: Some(&busy),
+            per_agent: None,
+            state: availability::AvailabilityState::Partial,
+            warnings: &warnings,
+        };
         let answer: Value = serde_json::from_slice(&render(&found).unwrap()).unwrap();
         assert_eq!(
             answer,
@@ -357,11 +428,32 @@ mod tests {
                     { "start": "2026-03-02T10:00:00Z", "end": "2026-03-02T10:30:00Z" },
                     { "start": "2026-03-02T10:30:00Z", "end": "2026-03-02T11:00:00Z" },
                 ],
-                "busy": [{ "start": "2026-03-02T09:00:00Z", "end": "2026-03-02T10:00:00Z" }],
-                "availability_state": "complete",
-                "warnings": [],
+                "busy": [{ "start": "2026-03-02T09:30:00Z", "end": "2026-03-02T09:45:00Z" }],
+                "availability_state": "partial",
+                "warnings": warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
             })
         );
+    }
+
+    #[test]
+    fn states_are_named_as_in_the_domain() {
+        use availability::AvailabilityState::{Complete, Partial, Stale, Unavailable};
+        for state in [Complete, Stale, Partial, Unavailable] {
+            assert_eq!(serde_json::to_value(AvailabilityState::from(state)).unwrap(), state.as_str());
+        }
+    }
+
+    #[test]
+    fn steps_are_lengths_of_their_own() {
+        let step = |length, step| slot_query("2026-03-02T09:00:00Z", "2026-03-02T11:00:00Z", length, step);
+        let told = step(Some("1h"), Some("5m")).unwrap();
+        assert_eq!((told.length().as_minutes(), told.step().as_minutes()), (60, 5));
+        assert_eq!(step(Some("480m"), None).unwrap().step().as_minutes(), 480);
+        for bad in ["4m", "481m", "30", ""] {
+            let errors = step(None, Some(bad)).unwrap_err();
+            assert_eq!(errors.first().param, "slot_step");
+            assert!(errors.first().message.contains("5m to 480m or 1h to 8h"), "{}", errors.first().message);
+        }
     }
 
     proptest! {
@@ -386,13 +478,16 @@ mod tests {
 
     #[test]
     fn every_parameter_at_fault_is_named() {
-        let errors = slot_query("today", "2026", Some("7")).unwrap_err();
+        let errors = slot_query("today", "2026", Some("7"), Some("0m")).unwrap_err();
         assert_eq!(
             errors.iter().map(|error| error.param.as_str()).collect::<Vec<_>>(),
-            ["start", "end", "slot_duration"]
+            ["start", "end", "slot_duration", "slot_step"]
         );
-        let errors = slot_query("2026-03-02T11:00:00Z", "2026-03-02T09:00:00Z", None).unwrap_err();
+        let errors = slot_query("2026-03-02T11:00:00Z", "2026-03-02T09:00:00Z", None, None).unwrap_err();
         assert_eq!((errors.first().param.as_str(), errors.first().code), ("end", Some(Code::EndBeforeStart)));
-        assert_eq!(slot_query("2026-01-01T00:00:00Z", "2027-01-03T00:00:00Z", None).unwrap_err().first().param, "end");
+        assert_eq!(
+            slot_query("2026-01-01T00:00:00Z", "2027-01-03T00:00:00Z", None, None).unwrap_err().first().param,
+            "end"
+        );
     }
 }

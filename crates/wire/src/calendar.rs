@@ -231,6 +231,6 @@ pub struct DeleteCalendar {
     pub if_empty: Option<bool>,
 }
 
-fn zone(param: &str, text: &str) -> Result<Zone, FieldError> {
+pub(crate) fn zone(param: &str, text: &str) -> Result<Zone, FieldError> {
     text.parse().map_err(|error: ZoneError| FieldError::new(param, error.to_string()).with_code(Code::InvalidTimezone))
 }

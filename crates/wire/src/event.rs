@@ -1,9 +1,14 @@
 //! Events.
 
-use kalends_calendars::{self as domain, DESCRIPTION_MAX, Moment, Reminders, TITLE_MAX, ports::EventFilter};
-use kalends_kernel::{
-    CalendarId, EventId, FieldError, FieldErrors, Instant, Metadata, OrgId, Page, bounded_text, optional_text,
+use kalends_calendars::{
+    self as domain, DESCRIPTION_MAX, EXPANDED_MAX, Moment, Reminders, TITLE_MAX,
+    ports::{EventFilter, InstanceFilter},
 };
+use kalends_kernel::{
+    CalendarId, EventId, FieldError, FieldErrors, Instant, Metadata, OrgId, Page, Span, Zone, bounded_text,
+    optional_text,
+};
+use kalends_recurrence::{Rule, RuleError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
@@ -11,6 +16,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::{
     EventSource, EventStatus, ExternalSyncStatus,
     agent::metadata,
+    calendar::zone,
     patch::{Given, given, nothing_to_change, set, set_or_clear},
 };
 
@@ -25,13 +31,13 @@ const BATCH_MAX: usize = 100;
     "orgId": "org_01jn8r6v9ke0bt3m5qz2c7xwdg", "title": "Standup", "description": null,
     "startTime": "2026-03-02T09:00:00Z", "endTime": "2026-03-02T09:15:00Z", "allDay": false, "status": "confirmed",
     "source": "internal", "metadata": {}, "reminders": null, "holdExpiresAt": null, "holdPriority": null,
-    "recurrenceRule": null, "recurrenceExdates": [], "external_sync": { "status": "not_configured" },
+    "recurrenceRule": "FREQ=WEEKLY;BYDAY=MO,WE;COUNT=12", "recurrenceExdates": ["2026-03-04T09:00:00Z"],
+    "recurrenceTimezone": "UTC", "external_sync": { "status": "not_configured" },
     "deletedAt": null, "createdAt": "2026-03-02T08:00:00Z", "updatedAt": "2026-03-02T08:00:00Z"
 }))]
 pub struct Event {
-    /// `evt_…`
-    #[schema(value_type = String)]
-    pub id: EventId,
+    /// `evt_…`; of an instance of a series, `<series>_<start as YYYYMMDDTHHMMSSZ>`.
+    pub id: String,
     /// The calendar, `cal_…`.
     #[schema(value_type = String)]
     pub calendar_id: CalendarId,
@@ -64,11 +70,21 @@ pub struct Event {
     pub hold_expires_at: Option<Instant>,
     /// The priority of a hold; null on what is no hold.
     pub hold_priority: Option<u8>,
-    /// The rule of a series; null on a one-off event.
+    /// The rule of a series; null on a one-off event and on an instance.
     pub recurrence_rule: Option<String>,
-    /// The cancelled occurrences of a series.
+    /// The starts of the cancelled occurrences of a series.
     #[schema(value_type = Vec<String>)]
     pub recurrence_exdates: Vec<Instant>,
+    /// The zone whose wall clock a series follows; null on a one-off event and on an instance.
+    pub recurrence_timezone: Option<String>,
+    /// The series; only on its instances.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, nullable = false)]
+    pub recurring_event_id: Option<EventId>,
+    /// The start that the series' rule gives this instance; only on instances.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime, nullable = false)]
+    pub original_start_time: Option<Instant>,
     /// The copy at a connected human calendar; only in answers to writes.
     #[serde(rename = "external_sync", skip_serializing_if = "Option::is_none")]
     pub external_sync: Option<ExternalSync>,
@@ -92,8 +108,16 @@ pub struct ExternalSync {
 
 impl From<domain::Event> for Event {
     fn from(event: domain::Event) -> Self {
+        let occurrence = event.occurrence();
+        let (rule, exdates, zone) = match event.recurrence() {
+            None => (None, Vec::new(), None),
+            Some(series) => {
+                let zone = series.zone().name().to_owned();
+                (Some(series.rule().to_string()), series.exdates().to_vec(), Some(zone))
+            }
+        };
         Self {
-            id: event.id,
+            id: occurrence.map_or_else(|| event.id.to_string(), |occurrence| occurrence.to_string()),
             calendar_id: event.calendar,
             org_id: event.org,
             title: event.title,
@@ -107,8 +131,11 @@ impl From<domain::Event> for Event {
             reminders: event.reminders.map(|reminders| reminders.minutes().to_vec()),
             hold_expires_at: None,
             hold_priority: None,
-            recurrence_rule: None,
-            recurrence_exdates: Vec::new(),
+            recurrence_rule: rule,
+            recurrence_exdates: exdates,
+            recurrence_timezone: zone,
+            recurring_event_id: occurrence.map(|occurrence| occurrence.series),
+            original_start_time: occurrence.map(|occurrence| occurrence.start),
             external_sync: None,
             deleted_at: event.deleted_at,
             created_at: event.created_at,
@@ -130,7 +157,8 @@ impl Event {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
-    "title": "Standup", "start_time": "2026-03-02T10:00:00+01:00", "end_time": "2026-03-02T10:15:00+01:00"
+    "title": "Standup", "start_time": "2026-03-02T10:00:00+01:00", "end_time": "2026-03-02T10:15:00+01:00",
+    "recurrence_rule": "FREQ=WEEKLY;BYDAY=MO,WE;COUNT=12", "recurrence_timezone": "Europe/Berlin"
 }))]
 pub struct CreateEvent {
     /// 1-500 characters.
@@ -154,6 +182,17 @@ pub struct CreateEvent {
     /// Up to 5 reminders of 1-40320 minutes; absent inherits the calendar's.
     #[schema(max_items = 5)]
     pub reminders: Option<Vec<i64>>,
+    /// Makes the event a series: an RFC 5545 RRULE of the supported subset, without `RRULE:`. Needs a paid
+    /// plan without an end within 90 days of the start.
+    #[schema(max_length = 256, example = "FREQ=WEEKLY;BYDAY=MO,WE;COUNT=12")]
+    pub recurrence_rule: Option<String>,
+    /// The starts of occurrences that are cancelled, at most 1,000; plain dates with `all_day`.
+    #[schema(max_items = 1000)]
+    pub recurrence_exdates: Option<Vec<String>>,
+    /// The IANA zone whose wall clock the series follows; UTC unless told. All-day series follow their
+    /// calendar's zone.
+    #[schema(example = "Europe/Berlin")]
+    pub recurrence_timezone: Option<String>,
 }
 
 impl CreateEvent {
@@ -170,6 +209,14 @@ impl CreateEvent {
         let status = errors.take(self.status.map_or(Ok(domain::EventStatus::Confirmed), plain_status));
         let metadata = errors.take(metadata(self.metadata));
         let reminders = errors.take(self.reminders.map(|minutes| Reminders::parse("reminders", &minutes)).transpose());
+        let (rule, exdates, zone) = (self.recurrence_rule, self.recurrence_exdates, self.recurrence_timezone);
+        let recurrence = match recurrence(rule.as_deref(), exdates.as_deref().unwrap_or_default(), zone.as_deref()) {
+            Ok(recurrence) => recurrence,
+            Err(found) => {
+                errors.extend(&found);
+                return Err(errors);
+            }
+        };
         match (title, description, start, end, status, metadata, reminders) {
             (Some(title), Some(description), Some(start), Some(end), Some(status), Some(metadata), Some(reminders)) => {
                 Ok(domain::NewEvent {
@@ -181,10 +228,43 @@ impl CreateEvent {
                     status,
                     metadata,
                     reminders,
+                    recurrence,
                 })
             }
             _ => Err(errors),
         }
+    }
+}
+
+fn rule(text: &str) -> Result<Rule, FieldError> {
+    text.parse().map_err(|error: RuleError| FieldError::new("recurrence_rule", error.to_string()))
+}
+
+fn recurrence_zone(text: &str) -> Result<Zone, FieldError> {
+    zone("recurrence_timezone", text)
+}
+
+fn exdates(given: &[String]) -> Result<Vec<Moment>, FieldError> {
+    domain::exdates(given, |param, text| Moment::parse(param, text))
+}
+
+fn recurrence(
+    given: Option<&str>,
+    given_exdates: &[String],
+    given_zone: Option<&str>,
+) -> Result<Option<domain::NewRecurrence>, FieldErrors> {
+    let mut errors = FieldErrors::default();
+    let rule = errors.take(given.map(rule).transpose());
+    let exdates = errors.take(exdates(given_exdates));
+    let zone = errors.take(given_zone.map(recurrence_zone).transpose());
+    if given.is_none() {
+        let given = [("recurrence_exdates", !given_exdates.is_empty()), ("recurrence_timezone", given_zone.is_some())];
+        given.into_iter().filter(|(_, given)| *given).for_each(|(param, _)| errors.push(domain::needs_a_rule(param)));
+    }
+    errors.finish()?;
+    match (rule.flatten(), exdates, zone) {
+        (Some(rule), Some(exdates), Some(zone)) => Ok(Some(domain::NewRecurrence { rule, exdates, zone })),
+        _ => Ok(None),
     }
 }
 
@@ -264,6 +344,19 @@ pub struct UpdateEvent {
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<Vec<i64>>, max_items = 5)]
     pub reminders: Given<Vec<i64>>,
+    /// Another rule; null makes the series a one-off event. Cancelled and changed occurrences that are still
+    /// occurrences stay so, the others are dropped.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>, max_length = 256)]
+    pub recurrence_rule: Given<String>,
+    /// Replaces the cancelled occurrences; null cancels none.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<Vec<String>>, max_items = 1000)]
+    pub recurrence_exdates: Given<Vec<String>>,
+    /// Another zone; null is UTC.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>)]
+    pub recurrence_timezone: Given<String>,
 }
 
 impl UpdateEvent {
@@ -281,9 +374,13 @@ impl UpdateEvent {
             status: None,
             metadata: None,
             reminders: None,
+            recurrence_rule: None,
+            recurrence_exdates: None,
+            recurrence_timezone: None,
         } = self
         {
-            let fields = "title, description, start_time, end_time, all_day, status, metadata, reminders";
+            let fields = "title, description, start_time, end_time, all_day, status, metadata, reminders, \
+                recurrence_rule, recurrence_exdates, recurrence_timezone";
             return Err(nothing_to_change(fields).into());
         }
         let mut errors = FieldErrors::default();
@@ -296,6 +393,12 @@ impl UpdateEvent {
         let status = errors.take(set("status", self.status, plain_status));
         let metadata = errors.take(set("metadata", self.metadata, |value| Metadata::parse("metadata", value)));
         let reminders = errors.take(set_or_clear(self.reminders, |minutes| Reminders::parse("reminders", &minutes)));
+        let new_rule = errors.take(set_or_clear(self.recurrence_rule, |text| rule(&text)));
+        let given_exdates = self.recurrence_exdates.map(Option::unwrap_or_default);
+        let exdates = errors.take(given_exdates.map(|given| exdates(&given)).transpose());
+        let zone = errors.take(set_or_clear(self.recurrence_timezone, |text| recurrence_zone(&text)));
+        let (Some(rule), Some(exdates), Some(zone)) = (new_rule, exdates, zone) else { return Err(errors) };
+        let recurrence = domain::RecurrencePatch { rule, exdates: exdates.into(), zone };
         match (new_title, description, start, end, all_day, status, metadata, reminders) {
             (
                 Some(title),
@@ -306,10 +409,29 @@ impl UpdateEvent {
                 Some(status),
                 Some(metadata),
                 Some(reminders),
-            ) => Ok(domain::EventPatch { title, description, start, end, all_day, status, metadata, reminders }),
+            ) => Ok(domain::EventPatch {
+                title,
+                description,
+                start,
+                end,
+                all_day,
+                status,
+                metadata,
+                reminders,
+                recurrence,
+            }),
             _ => Err(errors),
         }
     }
+}
+
+/// What a list of events is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listing {
+    /// Events, each series being one.
+    Events(EventFilter),
+    /// Events and the instances of series in a window.
+    Instances(InstanceFilter),
 }
 
 /// Which events a list holds.
@@ -317,16 +439,20 @@ impl UpdateEvent {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListEvents {
-    /// Only events that start at this time or later.
+    /// Only events that start at this time or later. With `expand`, what ends after it.
     #[param(format = DateTime)]
     pub start_after: Option<String>,
-    /// Only events that start before this time.
+    /// Only events that start before this time. With `expand`, at most 366 days after `start_after`.
     #[param(format = DateTime)]
     pub start_before: Option<String>,
     /// Only events of this status.
     pub status: Option<EventStatus>,
     /// Only events of this source.
     pub source: Option<EventSource>,
+    /// Whether series show as their instances instead of themselves: all events and instances that overlap
+    /// the time from `start_after` to `start_before`, both of which are required then.
+    #[param(default = false)]
+    pub expand: Option<bool>,
     /// The most entries of the page: 1-200.
     #[param(minimum = 1, maximum = 200, default = 50)]
     pub limit: Option<i64>,
@@ -340,7 +466,7 @@ impl ListEvents {
     ///
     /// # Errors
     /// All parameters at fault.
-    pub fn parse(&self) -> Result<(EventFilter, Page), FieldErrors> {
+    pub fn parse(&self) -> Result<(Listing, Page), FieldErrors> {
         let mut errors = FieldErrors::default();
         let mut bound = |param: &str, text: Option<&str>| text.and_then(|text| errors.take(instant(param, text)));
         let start_after = bound("start_after", self.start_after.as_deref());
@@ -348,19 +474,58 @@ impl ListEvents {
         match Page::parse(self.limit, self.offset) {
             Ok(page) => {
                 errors.finish()?;
-                let filter = EventFilter {
-                    start_after,
-                    start_before,
-                    status: self.status.map(Into::into),
-                    source: self.source.map(Into::into),
-                };
-                Ok((filter, page))
+                let (status, source) = (self.status.map(Into::into), self.source.map(Into::into));
+                if self.expand == Some(true) {
+                    let window = window(start_after, start_before)?;
+                    return Ok((Listing::Instances(InstanceFilter { window, status, source }), page));
+                }
+                Ok((Listing::Events(EventFilter { start_after, start_before, status, source }), page))
             }
             Err(found) => {
                 errors.extend(&found);
                 Err(errors)
             }
         }
+    }
+}
+
+/// The window of a list of instances.
+fn window(after: Option<Instant>, before: Option<Instant>) -> Result<Span, FieldErrors> {
+    let mut errors = FieldErrors::default();
+    let missing =
+        |param: &str| FieldError::new(param, "is required with expand=true, which shows what is inside a window");
+    let after = errors.take(after.ok_or_else(|| missing("start_after")));
+    let before = errors.take(before.ok_or_else(|| missing("start_before")));
+    let (Some(after), Some(before)) = (after, before) else { return Err(errors) };
+    let window = Span::new(after, before)
+        .map_err(|_| FieldError::new("start_before", format!("must be after start_after ({after}), got {before}")))?;
+    if window.length() > EXPANDED_MAX {
+        let days = EXPANDED_MAX.as_seconds() / 86_400;
+        let message = format!("must be at most {days} days after start_after with expand=true, got {before}");
+        return Err(FieldError::new("start_before", message).into());
+    }
+    Ok(window)
+}
+
+/// Which occurrence a DELETE of a series cancels.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct DeleteEvent {
+    /// Cancels the occurrence of a series that starts at this time by its rule, and leaves the series: 200
+    /// with the series as it is then.
+    #[param(format = DateTime, example = "2026-03-04T09:00:00Z")]
+    pub occurrence_start: Option<String>,
+}
+
+impl DeleteEvent {
+    /// Checks the parameter.
+    ///
+    /// # Errors
+    /// `invalid_time_format`.
+    pub fn parse(&self) -> Result<Option<Instant>, FieldErrors> {
+        let start = self.occurrence_start.as_deref().map(|text| instant("occurrence_start", text));
+        start.transpose().map_err(FieldErrors::from)
     }
 }
 

@@ -11,25 +11,31 @@ mod calendar;
 mod context;
 mod error;
 mod event;
+mod explain;
 mod list;
 mod names;
 mod patch;
 mod plan;
+mod rules;
 mod sign_up;
 mod system;
 
 pub use agent::{Agent, CreateAgent, ListAgents, UpdateAgent};
 pub use availability::{
     Across, AcrossAgents, AgentAvailability, AvailabilityOf, AvailabilityState, CalendarAvailability, Found, Of, Slot,
-    render,
+    SlotsAsked, render,
 };
 pub use calendar::{Calendar, CreateCalendar, DeleteCalendar, IncludeCalendars, ListCalendars, UpdateCalendar};
 pub use context::CalendarContext;
 pub use error::{ErrorBody, ErrorEnvelope};
-pub use event::{CreateEvent, CreateEventBatch, Event, EventBatch, ExternalSync, ListEvents, UpdateEvent};
+pub use event::{
+    CreateEvent, CreateEventBatch, DeleteEvent, Event, EventBatch, ExternalSync, ListEvents, Listing, UpdateEvent,
+};
+pub use explain::{ExplainAsked, ExplainAvailability, ExplainOf, Explanation, Reason, ReasonKind};
 pub use list::{List, Paging};
 pub use names::{AgentActivity, AgentStatus, AgentType, EventSource, EventStatus, ExternalSyncStatus, Provider};
 pub use plan::{Plan, PlanLimits, Plans};
+pub use rules::{AvailabilityRules, DateHours, OpenHours, PutAvailabilityRules, WorkingHours};
 pub use sign_up::{CheckedSignUp, SignUp, SignUpAnswer, SignUpExisting, SignedUp, Terms, Verified, Verify};
 pub use system::Health;
 

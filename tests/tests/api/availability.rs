@@ -80,6 +80,9 @@ async fn slots_are_the_free_steps_of_the_range(#[case] database: Database) {
         ("05:00", "13:00", "2h", vec!["05:00", "07:00", "11:00"]),
         ("09:00", "10:00", "15m", vec![]),
         ("08:00", "08:10", "15m", vec![]),
+        ("08:00", "12:40", "80m", vec!["10:40"]),
+        ("10:00", "18:00", "480m", vec!["10:00"]),
+        ("10:00", "10:21", "7m", vec!["10:00", "10:07", "10:14"]),
     ] {
         let duration = if duration.is_empty() { String::new() } else { format!("&slot_duration={duration}") };
         for resource in [format!("agents/{owner}"), format!("calendars/{calendar}")] {
@@ -212,13 +215,17 @@ async fn bad_queries_are_refused_by_parameter(#[case] database: Database) {
         ask(&[("start", "1969-12-31T00:00:00Z"), ("end", &end)]).await.refused(400, kind).param("start");
         ask(&[("start", &end), ("end", &start)]).await.refused(400, kind).param("end").code("end_before_start");
         ask(&[("start", &end), ("end", &end)]).await.refused(400, kind).param("end").code("end_before_start");
-        for duration in ["20m", "1H", "", "30", "90m", "-15m"] {
+        for duration in ["4m", "1H", "", "30", "481m", "9h", "-15m"] {
             let answer = ask(&[("start", &start), ("end", &end), ("slot_duration", duration)]).await;
-            answer.refused(400, kind).param("slot_duration");
+            answer.refused(400, kind).param("slot_duration").says("5m to 480m or 1h to 8h");
+            let answer = ask(&[("start", &start), ("end", &end), ("slot_step", duration)]).await;
+            answer.refused(400, kind).param("slot_step").says("5m to 480m or 1h to 8h");
         }
         for flag in ["yes", "1", ""] {
             let answer = ask(&[("start", &start), ("end", &end), ("include_busy", flag)]).await;
             answer.refused(400, kind).param("include_busy");
+            let answer = ask(&[("start", &start), ("end", &end), ("allow_stale", flag)]).await;
+            answer.refused(400, kind).param("allow_stale");
         }
         let answer = ask(&[("start", &start), ("end", &end), ("slot_duraton", "1h")]).await;
         answer.refused(400, kind).param("slot_duraton").code("unknown_field").says("slot_duration");

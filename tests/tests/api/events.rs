@@ -26,6 +26,7 @@ const FIELDS: &[&str] = &[
     "holdPriority",
     "recurrenceRule",
     "recurrenceExdates",
+    "recurrenceTimezone",
     "deletedAt",
     "createdAt",
     "updatedAt",
@@ -64,7 +65,7 @@ async fn an_event_is_created_and_shown(#[case] database: Database) {
     let mut reminders: Vec<u64> = serde_json::from_value(made["reminders"].clone()).unwrap();
     reminders.sort_unstable();
     assert_eq!(reminders, [5, 60]);
-    for null in ["holdExpiresAt", "holdPriority", "recurrenceRule", "deletedAt"] {
+    for null in ["holdExpiresAt", "holdPriority", "recurrenceRule", "recurrenceTimezone", "deletedAt"] {
         assert_eq!(made[null], json!(null), "{null}");
     }
     assert_eq!(made["external_sync"], json!({ "status": "not_configured" }));

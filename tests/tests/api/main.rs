@@ -5,6 +5,7 @@
 mod accounts;
 mod agents;
 mod availability;
+mod availability_rules;
 mod calendars;
 mod concurrency;
 mod context;
@@ -19,4 +20,5 @@ mod lifecycle;
 mod lists;
 mod operators;
 mod secrecy;
+mod series;
 mod service;

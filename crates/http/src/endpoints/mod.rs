@@ -3,6 +3,7 @@
 mod accounts;
 mod agents;
 mod availability;
+mod availability_rules;
 mod calendars;
 mod events;
 mod system;
@@ -41,6 +42,7 @@ pub(crate) fn all() -> Routes {
         .merge(calendars::routes())
         .merge(events::routes())
         .merge(availability::routes())
+        .merge(availability_rules::routes())
         .merge(accounts::routes())
         .merge(system::routes())
 }

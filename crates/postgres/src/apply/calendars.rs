@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_app::Guard;
-use kalends_calendars::{Agent, AgentStatus, Calendar, Change, Reminders, calendars_revised};
-use kalends_kernel::{CalendarId, Revision, Version};
+use kalends_calendars::{Agent, AgentStatus, Calendar, Change, Recurrence, Reminders, calendars_revised};
+use kalends_kernel::{CalendarId, Instant, Revision, Version};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::busy_days;
+use super::{busy_days, rules};
 use crate::error::{ApplyError, all_written};
 use crate::sealed::{EventWrite, SealedChangeSet};
 
@@ -64,7 +64,7 @@ fn calendars_to_lock(sealed: &SealedChangeSet) -> BTreeSet<(Uuid, Uuid)> {
     let mut ids: BTreeSet<CalendarId> = calendars_revised(&changes.calendars);
     ids.extend(changes.guards.iter().filter_map(|guard| match guard {
         Guard::CalendarRevision { calendar, .. } => Some(*calendar),
-        Guard::AtMost { .. } => None,
+        Guard::AtMost { .. } | Guard::SeriesAtMost { .. } => None,
     }));
     for change in &changes.calendars {
         if let Change::UpdateCalendar { calendar, .. } = change {
@@ -90,6 +90,8 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             Change::UpdateCalendar { calendar, seen } => calendars.updated.push((calendar, *seen)),
             // These come with their sealed contents.
             Change::CreateEvent(_) | Change::UpdateEvent { .. } => {}
+            // These have a module of their own.
+            Change::PutRules { .. } | Change::DeleteRules(_) => {}
         }
     }
     create_agents(connection, &agents.created).await?;
@@ -98,6 +100,7 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
     create_calendars(connection, &calendars.created).await?;
     update_calendars(connection, &calendars.updated).await?;
     revise(connection, batch).await?;
+    rules::apply(connection, batch).await?;
     let (created, updated): (Vec<_>, Vec<_>) =
         batch.iter().flat_map(SealedChangeSet::events).partition(|write| write.seen.is_none());
     create_events(connection, &created).await?;
@@ -357,12 +360,16 @@ async fn create_events(connection: &mut PgConnection, writes: &[EventWrite<'_>])
     let calendars: Vec<Uuid> = writes.iter().map(|write| write.event.calendar.uuid()).collect();
     let sources: Vec<&str> = writes.iter().map(|write| write.event.source.as_str()).collect();
     let created: Vec<i64> = writes.iter().map(|write| write.event.created_at.as_micros()).collect();
+    let occurrences = || writes.iter().map(|write| write.event.occurrence());
+    let series: Vec<Option<Uuid>> = occurrences().map(|occurrence| Some(occurrence?.series.uuid())).collect();
+    let original_starts: Vec<Option<i64>> =
+        occurrences().map(|occurrence| Some(occurrence?.start.as_micros())).collect();
     sqlx::query!(
         "INSERT INTO events (org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders,
-             version, created_at, updated_at, deleted_at, busy)
+             version, created_at, updated_at, deleted_at, busy, recurrence, reaches, series_id, original_start)
          SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::bigint[], $6::bigint[], $7::boolean[],
              $8::text[], $9::text[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[],
-             $15::bytea[])",
+             $15::bytea[], $16::text[], $17::bigint[], $18::uuid[], $19::bigint[])",
         &columns.orgs,
         &columns.ids,
         &calendars,
@@ -378,13 +385,17 @@ async fn create_events(connection: &mut PgConnection, writes: &[EventWrite<'_>])
         &columns.updated,
         &columns.deleted as &[Option<i64>],
         &columns.busy as &[Option<Vec<u8>>],
+        &columns.recurrences as &[Option<String>],
+        &columns.reaches as &[Option<i64>],
+        &series as &[Option<Uuid>],
+        &original_starts as &[Option<i64>],
     )
     .execute(connection)
     .await?;
     Ok(())
 }
 
-/// Writes all of an event but its calendar, its source and its creation, which stay.
+/// Writes all of an event but its calendar, its source, its creation, and what it is an occurrence of: these stay.
 async fn update_events(connection: &mut PgConnection, writes: &[EventWrite<'_>]) -> Result<(), ApplyError> {
     if writes.is_empty() {
         return Ok(());
@@ -394,11 +405,13 @@ async fn update_events(connection: &mut PgConnection, writes: &[EventWrite<'_>])
     let written = sqlx::query!(
         "UPDATE events SET content = row.content, start_at = row.start_at, end_at = row.end_at,
              all_day = row.all_day, status = row.status, reminders = row.reminders, version = row.version,
-             updated_at = row.updated_at, deleted_at = row.deleted_at, busy = row.busy
+             updated_at = row.updated_at, deleted_at = row.deleted_at, busy = row.busy,
+             recurrence = row.recurrence, reaches = row.reaches
          FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::boolean[],
-                 $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bytea[])
+                 $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bytea[], $14::text[],
+                 $15::bigint[])
              AS row (org_id, id, seen, content, start_at, end_at, all_day, status, reminders, version, updated_at,
-                 deleted_at, busy)
+                 deleted_at, busy, recurrence, reaches)
          WHERE events.org_id = row.org_id AND events.id = row.id AND events.version = row.seen",
         &columns.orgs,
         &columns.ids,
@@ -413,6 +426,8 @@ async fn update_events(connection: &mut PgConnection, writes: &[EventWrite<'_>])
         &columns.updated,
         &columns.deleted as &[Option<i64>],
         &columns.busy as &[Option<Vec<u8>>],
+        &columns.recurrences as &[Option<String>],
+        &columns.reaches as &[Option<i64>],
     )
     .execute(connection)
     .await?;
@@ -433,6 +448,8 @@ struct EventColumns<'a> {
     versions: Vec<i64>,
     updated: Vec<i64>,
     deleted: Vec<Option<i64>>,
+    recurrences: Vec<Option<String>>,
+    reaches: Vec<Option<i64>>,
 }
 
 impl<'a> EventColumns<'a> {
@@ -451,8 +468,15 @@ impl<'a> EventColumns<'a> {
             versions: events().map(|event| event.version.0).collect(),
             updated: events().map(|event| event.updated_at.as_micros()).collect(),
             deleted: events().map(|event| event.deleted_at.map(|at| at.as_micros())).collect(),
+            recurrences: events().map(|event| event.recurrence().map(Recurrence::to_json)).collect(),
+            reaches: events().map(|event| Some(reach(event.repeating()?.reaches()))).collect(),
         }
     }
+}
+
+/// How far a series reaches, as the column holds it: the largest number where it has no end.
+fn reach(end: Option<Instant>) -> i64 {
+    end.map_or(i64::MAX, Instant::as_micros)
 }
 
 /// Reminders as the columns hold them: a JSON array of minutes.

@@ -9,4 +9,5 @@ pub(crate) mod audit;
 mod busy_days;
 pub(crate) mod calendars;
 pub(crate) mod outbox;
+mod rules;
 pub(crate) mod usage;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kalends_app::ports::CommitError;
 use kalends_app::{Charge, Guard};
-use kalends_kernel::OrgId;
+use kalends_kernel::{Instant, OrgId};
 use kalends_quotas::Metric;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -12,18 +12,28 @@ use uuid::Uuid;
 use crate::error::{ApplyError, failed};
 use crate::sealed::SealedChangeSet;
 
-/// Checks [`Guard::AtMost`] of all change-sets, after everything else that they write has been written.
+/// Checks [`Guard::AtMost`] and [`Guard::SeriesAtMost`] of all change-sets, after everything else that they write has been written.
 pub(crate) async fn check_existing(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
     for sealed in batch {
         let changes = sealed.changes();
         let mut locked = false;
         for guard in &changes.guards {
-            let Guard::AtMost { metric, limit } = *guard else { continue };
+            let (metric, limit) = match *guard {
+                Guard::AtMost { metric, limit } => (metric, limit),
+                Guard::SeriesAtMost { limit, .. } => (Metric::RecurringEvents, limit),
+                Guard::CalendarRevision { .. } => continue,
+            };
             if !locked {
                 lock_organization(connection, changes.org).await?;
                 locked = true;
             }
-            if existing(connection, changes.org, metric).await? > limit {
+            let count = match *guard {
+                Guard::SeriesAtMost { now, .. } => series_after(connection, changes.org, now).await?,
+                Guard::AtMost { .. } | Guard::CalendarRevision { .. } => {
+                    existing(connection, changes.org, metric).await?
+                }
+            };
+            if count > limit {
                 return Err(ApplyError::Refused(CommitError::LimitReached { metric, limit }));
             }
         }
@@ -73,6 +83,23 @@ async fn existing(connection: &mut PgConnection, org: OrgId, metric: Metric) -> 
         | Metric::RecurringEvents
         | Metric::BookingPages => return Err(failed(NotCounted(metric)).into()),
     };
+    Ok(u64::try_from(count).unwrap_or(0))
+}
+
+/// How many series in sight have an occurrence that ends after `now`.
+async fn series_after(connection: &mut PgConnection, org: OrgId, now: Instant) -> Result<u64, ApplyError> {
+    let count = sqlx::query_scalar!(
+        r#"SELECT count(*) AS "count!"
+         FROM calendars c
+         LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+         JOIN events e ON e.org_id = c.org_id AND e.calendar_id = c.id
+         WHERE c.org_id = $1 AND c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+             AND e.recurrence IS NOT NULL AND e.deleted_at IS NULL AND e.reaches > $2"#,
+        org.uuid(),
+        now.as_micros(),
+    )
+    .fetch_one(connection)
+    .await?;
     Ok(u64::try_from(count).unwrap_or(0))
 }
 

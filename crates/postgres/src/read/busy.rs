@@ -1,13 +1,13 @@
 //! Reads what blocks time.
 
 use async_trait::async_trait;
-use kalends_calendars::ports::{BusySource, BusyTimes, LONG};
+use kalends_calendars::ports::{BusySource, BusyTimes, CalendarBlocks, CalendarBusy, LONG};
 use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Span, StoreError};
 use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::error::store_error;
-use crate::rows::Located;
+use crate::rows::{Located, read_rules};
 
 #[async_trait]
 impl BusyTimes for PostgresStore {
@@ -64,14 +64,18 @@ impl BusyTimes for PostgresStore {
         org: OrgId,
         calendar: CalendarId,
         window: Span,
-    ) -> Result<Option<(Revision, Vec<Span>)>, StoreError> {
+    ) -> Result<Option<CalendarBusy>, StoreError> {
         let (first, last) = days(window);
         // One row whatever the number of spans, and all of them in one piece.
         let record = sqlx::query!(
             r#"SELECT c.revision, d.spans AS "spans: Vec<u8>", d.too_full,
                  (SELECT string_agg(e.busy, '') FROM events e
                   WHERE e.org_id = $1 AND e.calendar_id = $2 AND e.busy IS NOT NULL
-                      AND e.end_at - e.start_at > 86400000000 AND e.end_at > $3) AS "long: Vec<u8>"
+                      AND e.end_at - e.start_at > 86400000000 AND e.end_at > $3) AS "long: Vec<u8>",
+                 (SELECT r.rules FROM availability_rules r WHERE r.org_id = $1 AND r.calendar_id = $2) AS rules,
+                 EXISTS (SELECT 1 FROM events e
+                         WHERE e.org_id = $1 AND e.calendar_id = $2 AND e.recurrence IS NOT NULL
+                             AND e.deleted_at IS NULL AND e.reaches > $3 AND e.start_at < $6) AS "repeats!"
              FROM calendars c
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              CROSS JOIN (
@@ -86,6 +90,7 @@ impl BusyTimes for PostgresStore {
             window.start().as_micros(),
             first,
             last,
+            window.end().as_micros(),
         );
         let Some(record) = record.fetch_optional(&self.connections).await.map_err(store_error)? else {
             return Ok(None);
@@ -94,7 +99,9 @@ impl BusyTimes for PostgresStore {
             return self.blocking_of_full_days(org, calendar, window).await;
         }
         let (short, long) = (record.spans.unwrap_or_default(), record.long.unwrap_or_default());
-        Ok(Some((Revision(record.revision), blocking(calendar, &short, &long, window)?)))
+        let rules = record.rules.as_deref().map(|document| read_rules(calendar, document)).transpose()?;
+        let spans = blocking(calendar, &short, &long, window)?;
+        Ok(Some(CalendarBusy { revision: Revision(record.revision), rules, spans, repeats: record.repeats }))
     }
 
     async fn busy_of_agent(
@@ -102,13 +109,17 @@ impl BusyTimes for PostgresStore {
         org: OrgId,
         agent: AgentId,
         window: Span,
-    ) -> Result<Vec<(BusySource, Vec<Span>)>, StoreError> {
+    ) -> Result<Vec<(BusySource, CalendarBusy)>, StoreError> {
         let (first, last) = days(window);
         let records = sqlx::query!(
             r#"SELECT c.id, c.revision, d.spans AS "spans: Vec<u8>", d.too_full,
                  (SELECT string_agg(e.busy, '') FROM events e
                   WHERE e.org_id = $1 AND e.calendar_id = c.id AND e.busy IS NOT NULL
-                      AND e.end_at - e.start_at > 86400000000 AND e.end_at > $3) AS "long: Vec<u8>"
+                      AND e.end_at - e.start_at > 86400000000 AND e.end_at > $3) AS "long: Vec<u8>",
+                 (SELECT r.rules FROM availability_rules r WHERE r.org_id = $1 AND r.calendar_id = c.id) AS rules,
+                 EXISTS (SELECT 1 FROM events e
+                         WHERE e.org_id = $1 AND e.calendar_id = c.id AND e.recurrence IS NOT NULL
+                             AND e.deleted_at IS NULL AND e.reaches > $3 AND e.start_at < $6) AS "repeats!"
              FROM agents a
              JOIN calendars c ON c.org_id = a.org_id AND c.agent_id = a.id
              CROSS JOIN LATERAL (
@@ -122,6 +133,7 @@ impl BusyTimes for PostgresStore {
             window.start().as_micros(),
             first,
             last,
+            window.end().as_micros(),
         );
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let mut sources = Vec::with_capacity(records.len());
@@ -129,12 +141,26 @@ impl BusyTimes for PostgresStore {
             let source = source(Some(agent.uuid()), record.id, record.revision);
             let (short, long) = (record.spans.unwrap_or_default(), record.long.unwrap_or_default());
             if record.too_full != Some(true) {
-                sources.push((source, blocking(source.calendar, &short, &long, window)?));
-            } else if let Some((revision, spans)) = self.blocking_of_full_days(org, source.calendar, window).await? {
-                sources.push((BusySource { revision, ..source }, spans));
+                let rules =
+                    record.rules.as_deref().map(|document| read_rules(source.calendar, document)).transpose()?;
+                let spans = blocking(source.calendar, &short, &long, window)?;
+                sources
+                    .push((source, CalendarBusy { revision: source.revision, rules, spans, repeats: record.repeats }));
+            } else if let Some(busy) = self.blocking_of_full_days(org, source.calendar, window).await? {
+                sources.push((BusySource { revision: busy.revision, ..source }, busy));
             }
         }
         Ok(sources)
+    }
+
+    async fn blocks(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        window: Span,
+        limit: u32,
+    ) -> Result<Option<CalendarBlocks>, StoreError> {
+        self.read_blocks(org, calendar, window, limit).await
     }
 }
 
@@ -145,7 +171,7 @@ impl PostgresStore {
         org: OrgId,
         calendar: CalendarId,
         window: Span,
-    ) -> Result<Option<(Revision, Vec<Span>)>, StoreError> {
+    ) -> Result<Option<CalendarBusy>, StoreError> {
         let record = sqlx::query!(
             r#"SELECT c.revision,
                  (SELECT string_agg(e.busy, '') FROM events e
@@ -153,7 +179,11 @@ impl PostgresStore {
                       AND e.start_at > $3 AND e.start_at < $5) AS "short: Vec<u8>",
                  (SELECT string_agg(e.busy, '') FROM events e
                   WHERE e.org_id = $1 AND e.calendar_id = $2 AND e.busy IS NOT NULL
-                      AND e.end_at - e.start_at > 86400000000 AND e.end_at > $4) AS "long: Vec<u8>"
+                      AND e.end_at - e.start_at > 86400000000 AND e.end_at > $4) AS "long: Vec<u8>",
+                 (SELECT r.rules FROM availability_rules r WHERE r.org_id = $1 AND r.calendar_id = $2) AS rules,
+                 EXISTS (SELECT 1 FROM events e
+                         WHERE e.org_id = $1 AND e.calendar_id = $2 AND e.recurrence IS NOT NULL
+                             AND e.deleted_at IS NULL AND e.reaches > $4 AND e.start_at < $5) AS "repeats!"
              FROM calendars c
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              WHERE c.org_id = $1 AND c.id = $2 AND c.deleted_at IS NULL
@@ -168,7 +198,9 @@ impl PostgresStore {
             return Ok(None);
         };
         let (short, long) = (record.short.unwrap_or_default(), record.long.unwrap_or_default());
-        Ok(Some((Revision(record.revision), blocking(calendar, &short, &long, window)?)))
+        let rules = record.rules.as_deref().map(|document| read_rules(calendar, document)).transpose()?;
+        let spans = blocking(calendar, &short, &long, window)?;
+        Ok(Some(CalendarBusy { revision: Revision(record.revision), rules, spans, repeats: record.repeats }))
     }
 }
 

@@ -1,10 +1,10 @@
 //! Reads events in sight.
 
-use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use kalends_calendars::ports::{EventFilter, EventScope, Events, OwnedEvent};
-use kalends_calendars::{ContextEvents, Event, EventSource, EventStatus, RECENT_MAX, UPCOMING_MAX, UPCOMING_WITHIN};
+use kalends_calendars::{ContextEvents, Event, EventSource, EventStatus, RECENT_MAX, UPCOMING_MAX};
 use kalends_kernel::{AgentId, CalendarId, EventId, Instant, Listed, OrgId, Page, StoreError};
 
 use super::listed;
@@ -17,7 +17,8 @@ impl Events for PostgresStore {
     async fn find_event(&self, org: OrgId, id: EventId) -> Result<Option<OwnedEvent>, StoreError> {
         let record = sqlx::query!(
             "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
-                 e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, c.agent_id
+                 e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
+                 e.original_start, c.agent_id
              FROM events e
              JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
@@ -31,7 +32,7 @@ impl Events for PostgresStore {
         };
         // Asked here and not there: before the table is first analyzed, an index of events that are not deleted
         // looks as good to Postgres as the primary key, and is read from end to end.
-        if record.deleted_at.is_some() {
+        if record.deleted_at.is_some() || record.series_id.is_some() {
             return Ok(None);
         }
         let agent = record.agent_id.map(AgentId::from_uuid);
@@ -58,30 +59,40 @@ impl Events for PostgresStore {
         calendar: CalendarId,
         now: Instant,
     ) -> Result<ContextEvents, StoreError> {
-        // The latest and the next few by either index.
+        // The latest and the next few by either index, and the series that may have instances among them.
         let rows = sqlx::query_as!(
             EventRow,
             "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
-                 e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at
+                 e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
+                 e.original_start
              FROM events e
              JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              WHERE e.org_id = $1 AND c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
                  AND e.id IN (
                      (SELECT id FROM events
-                      WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL
+                      WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND recurrence IS NULL
                           AND status <> 'cancelled' AND end_at > $3 AND start_at <= $3
                       ORDER BY start_at DESC, id DESC LIMIT 1)
                      UNION ALL
                      (SELECT id FROM events
-                      WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL
+                      WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND recurrence IS NULL
                           AND status <> 'cancelled' AND start_at > $3
                       ORDER BY start_at, id LIMIT $4)
                      UNION ALL
                      (SELECT id FROM events
-                      WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL
+                      WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND recurrence IS NULL
                           AND status <> 'cancelled' AND end_at <= $3
                       ORDER BY end_at DESC, id DESC LIMIT $5)
+                     UNION ALL
+                     (SELECT id FROM events
+                      WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND recurrence IS NOT NULL
+                          AND status <> 'cancelled' AND reaches > $3)
+                     UNION ALL
+                     (SELECT id FROM events
+                      WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND recurrence IS NOT NULL
+                          AND status <> 'cancelled' AND reaches <= $3
+                      ORDER BY reaches DESC LIMIT $5)
                  )",
             org.uuid(),
             calendar.uuid(),
@@ -90,23 +101,16 @@ impl Events for PostgresStore {
             i64::from(RECENT_MAX),
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
-        let events = rows.into_iter().map(|row| row.into_domain(&*self.cipher)).collect::<Result<_, _>>()?;
-        Ok(around(events, now))
+        let (series, standing): (Vec<EventRow>, Vec<EventRow>) =
+            rows.into_iter().partition(|row| row.recurrence.is_some());
+        let standing = standing.into_iter().map(|row| row.into_domain(&*self.cipher)).collect::<Result<Vec<_>, _>>()?;
+        let repeating = series.iter().map(EventRow::repeating).collect::<Result<Vec<_>, _>>()?;
+        let series: BTreeMap<EventId, EventRow> =
+            repeating.iter().zip(series).map(|(series, row)| (series.id, row)).collect();
+        ContextEvents::around(&standing, &repeating, now, |id| {
+            series.get(&id).map(|row| row.clone().into_domain(&*self.cipher)).transpose()
+        })
     }
-}
-
-/// Puts each of the events at its place around `now`.
-fn around(mut events: Vec<Event>, now: Instant) -> ContextEvents {
-    let start = |event: &Event| (event.times.span.start(), event.id);
-    events.sort_unstable_by_key(start);
-    let (begun, coming) = events.split_at(events.partition_point(|event| event.times.span.start() <= now));
-    let current = begun.iter().rev().find(|event| event.times.span.contains(now)).cloned();
-    let upcoming = coming.iter().filter(|event| event.times.span.start() <= now + UPCOMING_WITHIN);
-    let upcoming = upcoming.take(UPCOMING_MAX as usize).cloned().collect();
-    let mut recent: Vec<Event> = begun.iter().filter(|event| event.times.span.end() <= now).cloned().collect();
-    recent.sort_unstable_by_key(|event| Reverse((event.times.span.end(), event.id)));
-    recent.truncate(RECENT_MAX as usize);
-    ContextEvents { current, next: coming.first().cloned(), recent, upcoming }
 }
 
 /// A filter as the statements take it: bounds that always hold instead of absent ones, so that the
@@ -140,9 +144,10 @@ impl PostgresStore {
         let records = sqlx::query!(
             r#"WITH page AS MATERIALIZED (
                  SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders,
-                     version, created_at, updated_at, deleted_at
+                     version, created_at, updated_at, deleted_at, recurrence, series_id, original_start
                  FROM events
-                 WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND start_at >= $3 AND start_at < $4
+                 WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND series_id IS NULL
+                     AND start_at >= $3 AND start_at < $4
                      AND ($5::text IS NULL OR status = $5) AND ($6::text IS NULL OR source = $6)
                      AND EXISTS (
                          SELECT 1
@@ -155,10 +160,11 @@ impl PostgresStore {
                  LIMIT $7::bigint OFFSET $8::bigint
              )
              SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
-                 created_at, updated_at, deleted_at,
+                 created_at, updated_at, deleted_at, recurrence, series_id, original_start,
                  CASE WHEN (SELECT count(*) FROM page) = $7 THEN (
                      SELECT count(*) FROM events
-                     WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND start_at >= $3 AND start_at < $4
+                     WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND series_id IS NULL
+                     AND start_at >= $3 AND start_at < $4
                          AND ($5::text IS NULL OR status = $5) AND ($6::text IS NULL OR source = $6)
                  ) END AS total
              FROM page
@@ -177,7 +183,8 @@ impl PostgresStore {
         let events = records.into_iter().map(|record| event_row!(record).into_domain(&*self.cipher));
         let count = sqlx::query_scalar!(
             r#"SELECT count(*) AS "count!" FROM events
-             WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND start_at >= $3 AND start_at < $4
+             WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND series_id IS NULL
+                     AND start_at >= $3 AND start_at < $4
                  AND ($5::text IS NULL OR status = $5) AND ($6::text IS NULL OR source = $6)
                  AND EXISTS (
                      SELECT 1
@@ -207,12 +214,13 @@ impl PostgresStore {
         let records = sqlx::query!(
             r#"WITH page AS MATERIALIZED (
                  SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
-                     e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at
+                     e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
+                 e.original_start
                  FROM agents a
                  JOIN calendars c ON c.org_id = a.org_id AND c.agent_id = a.id
                  CROSS JOIN LATERAL (
                      SELECT * FROM events
-                     WHERE org_id = c.org_id AND calendar_id = c.id AND deleted_at IS NULL
+                     WHERE org_id = c.org_id AND calendar_id = c.id AND deleted_at IS NULL AND series_id IS NULL
                          AND start_at >= $3 AND start_at < $4
                          AND ($5::text IS NULL OR status = $5) AND ($6::text IS NULL OR source = $6)
                      ORDER BY start_at, id
@@ -223,12 +231,13 @@ impl PostgresStore {
                  LIMIT $7::bigint OFFSET $8::bigint
              )
              SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
-                 created_at, updated_at, deleted_at,
+                 created_at, updated_at, deleted_at, recurrence, series_id, original_start,
                  CASE WHEN (SELECT count(*) FROM page) = $7 THEN (
                      SELECT count(*)
                      FROM calendars c
                      JOIN events e ON e.org_id = c.org_id AND e.calendar_id = c.id
                      WHERE c.org_id = $1 AND c.agent_id = $2 AND c.deleted_at IS NULL AND e.deleted_at IS NULL
+                 AND e.series_id IS NULL
                          AND e.start_at >= $3 AND e.start_at < $4
                          AND ($5::text IS NULL OR e.status = $5) AND ($6::text IS NULL OR e.source = $6)
                  ) END AS total
@@ -253,6 +262,7 @@ impl PostgresStore {
              JOIN events e ON e.org_id = c.org_id AND e.calendar_id = c.id
              WHERE a.org_id = $1 AND a.id = $2 AND a.status <> 'decommissioned'
                  AND c.deleted_at IS NULL AND e.deleted_at IS NULL
+                 AND e.series_id IS NULL
                  AND e.start_at >= $3 AND e.start_at < $4
                  AND ($5::text IS NULL OR e.status = $5) AND ($6::text IS NULL OR e.source = $6)"#,
             org.uuid(),

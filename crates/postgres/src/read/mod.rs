@@ -9,9 +9,11 @@ mod answers;
 mod busy;
 mod calendars;
 mod events;
+mod instances;
 mod organizations;
 mod principals;
 mod readiness;
+mod rules;
 
 use kalends_kernel::{Listed, Page, StoreError};
 

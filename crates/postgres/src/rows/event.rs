@@ -1,7 +1,7 @@
 //! A row of `events`.
 
 use kalends_app::ports::FieldCipher;
-use kalends_calendars::{Event, EventSource, EventStatus, Times};
+use kalends_calendars::{Event, EventSource, EventStatus, Occurrence, Recurrence, Repeating, Repeats, Times};
 use kalends_kernel::{CalendarId, EventId, Instant, OrgId, Span, StoreError, Version};
 use uuid::Uuid;
 
@@ -9,6 +9,7 @@ use super::Located;
 use crate::sealed::{self, Content};
 
 /// The columns of an event.
+#[derive(Clone)]
 pub(crate) struct EventRow {
     pub(crate) org_id: Uuid,
     pub(crate) id: Uuid,
@@ -24,6 +25,9 @@ pub(crate) struct EventRow {
     pub(crate) created_at: i64,
     pub(crate) updated_at: i64,
     pub(crate) deleted_at: Option<i64>,
+    pub(crate) recurrence: Option<String>,
+    pub(crate) series_id: Option<Uuid>,
+    pub(crate) original_start: Option<i64>,
 }
 
 /// An [`EventRow`] of a record that may hold more columns.
@@ -44,6 +48,9 @@ macro_rules! event_row {
             created_at: $record.created_at,
             updated_at: $record.updated_at,
             deleted_at: $record.deleted_at,
+            recurrence: $record.recurrence,
+            series_id: $record.series_id,
+            original_start: $record.original_start,
         }
     };
 }
@@ -70,10 +77,68 @@ impl EventRow {
             status: row.named("status", &self.status, EventStatus::from_name)?,
             source: row.named("source", &self.source, EventSource::from_name)?,
             reminders: row.reminders("reminders", self.reminders.as_deref())?,
+            repeats: repeats(&row, self.recurrence.as_deref(), self.series_id, self.original_start)?,
             version: Version(self.version),
             created_at: Instant::from_micros(self.created_at),
             updated_at: Instant::from_micros(self.updated_at),
             deleted_at: self.deleted_at.map(Instant::from_micros),
         })
+    }
+}
+
+impl EventRow {
+    /// When the series takes place; its text stays sealed.
+    pub(crate) fn repeating(&self) -> Result<Repeating, StoreError> {
+        RepeatingRow {
+            id: self.id,
+            calendar_id: self.calendar_id,
+            start_at: self.start_at,
+            end_at: self.end_at,
+            all_day: self.all_day,
+            recurrence: self.recurrence.as_deref().unwrap_or_default(),
+        }
+        .into_domain()
+    }
+}
+
+/// What tells when a series takes place.
+pub(crate) struct RepeatingRow<'a> {
+    pub(crate) id: Uuid,
+    pub(crate) calendar_id: Uuid,
+    pub(crate) start_at: i64,
+    pub(crate) end_at: i64,
+    pub(crate) all_day: bool,
+    pub(crate) recurrence: &'a str,
+}
+
+impl RepeatingRow<'_> {
+    pub(crate) fn into_domain(self) -> Result<Repeating, StoreError> {
+        let id = EventId::from_uuid(self.id);
+        let row = Located { table: "events", id };
+        let span = Span::new(Instant::from_micros(self.start_at), Instant::from_micros(self.end_at))
+            .map_err(|error| row.corrupt("end_at", error))?;
+        let times = Times { span, all_day: self.all_day };
+        let recurrence = Recurrence::from_json(self.recurrence).map_err(|error| row.corrupt("recurrence", error))?;
+        Repeating::new(id, CalendarId::from_uuid(self.calendar_id), times, &recurrence)
+            .map_err(|error| row.corrupt("recurrence", error))
+    }
+}
+
+/// What the three columns say of the repetition.
+fn repeats(
+    row: &Located<EventId>,
+    recurrence: Option<&str>,
+    series: Option<Uuid>,
+    original_start: Option<i64>,
+) -> Result<Repeats, StoreError> {
+    match (recurrence, series, original_start) {
+        (None, None, None) => Ok(Repeats::Once),
+        (Some(json), None, None) => Recurrence::from_json(json)
+            .map(|found| Repeats::Series(Box::new(found)))
+            .map_err(|error| row.corrupt("recurrence", error)),
+        (None, Some(series), Some(start)) => {
+            Ok(Repeats::Instance(Occurrence { series: EventId::from_uuid(series), start: Instant::from_micros(start) }))
+        }
+        _ => Err(row.corrupt("series_id", "an event is a series, an occurrence of one, or neither")),
     }
 }

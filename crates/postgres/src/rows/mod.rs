@@ -8,6 +8,7 @@ mod data_key;
 mod event;
 mod organization;
 mod principal;
+mod rules;
 
 use std::fmt::Display;
 
@@ -18,9 +19,10 @@ pub(crate) use agent::{AgentRow, agent_row};
 pub(crate) use answer::{AnswerRow, located_answer};
 pub(crate) use calendar::{CalendarRow, calendar_row};
 pub(crate) use data_key::{DataKeyRow, state_name};
-pub(crate) use event::{EventRow, event_row};
+pub(crate) use event::{EventRow, RepeatingRow, event_row};
 pub(crate) use organization::{CodeRow, OrganizationRow};
 pub(crate) use principal::PrincipalRow;
+pub(crate) use rules::{RulesRow, read_rules};
 
 /// A row of a table, to say where a corrupt value stands.
 pub(crate) struct Located<I> {

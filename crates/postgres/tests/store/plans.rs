@@ -27,6 +27,8 @@ const FILL: &str = "
     FROM generate_series(1, 100) c, generate_series(1, 300) n;
     INSERT INTO busy_days (org_id, calendar_id, day, spans)
     SELECT md5('o' || c % 200 + 1)::uuid, md5('c' || c)::uuid, n, '' FROM generate_series(1, 100) c, generate_series(1, 300) n;
+    INSERT INTO availability_rules (org_id, calendar_id, id, rules, version, created_at, updated_at)
+    SELECT org_id, id, id, repeat('x', 200), 1, 1, 1 FROM calendars;
     ANALYZE";
 
 const ORG: &str = "md5('o8')::uuid";
@@ -74,15 +76,15 @@ async fn hot_reads_use_their_indexes() {
     let listed = plan(&bench, events, "WITH page AS MATERIALIZED (\n                 SELECT e.org_id", &agents).await;
     uses(&listed, &["events_by_start", "agents_pk"]);
 
-    let busy = busy.replace(r#" AS "spans: Vec<u8>""#, "");
-    let by_day = [ORG, calendar, window[0], "4", "9"];
+    let busy = busy.replace(r#" AS "spans: Vec<u8>""#, "").replace(r#" AS "repeats!""#, "");
+    let by_day = [ORG, calendar, window[0], "4", "9", window[1]];
     let blocking = plan(&bench, &busy, "SELECT c.revision, d.spans", &by_day).await;
     uses(&blocking, &["busy_days_pk", "events_busy_long", "agents_pk"]);
 
     // Of a day that is too full for one piece.
     let bounds = [ORG, calendar, window[0], window[0], window[1]];
     let blocking = plan(&bench, &busy, "SELECT c.revision,\n                 (SELECT string_agg", &bounds).await;
-    uses(&blocking, &["Index Only Scan using events_busy", "events_busy_long", "agents_pk"]);
+    uses(&blocking, &["Index Only Scan using events_busy", "events_busy_long", "agents_pk", "availability_rules_pk"]);
 
     let principal = plan(&bench, principals, "SELECT k.org_id, k.id AS key_id", &["sha256('k7'::bytea)"]).await;
     uses(&principal, &["api_keys_hash_unique", "organizations_pk"]);

@@ -3,7 +3,10 @@
 use kalends_accounts::ports::{Organizations as _, Principals as _};
 use kalends_app::ChangeSet;
 use kalends_app::ports::StoredAnswers as _;
-use kalends_calendars::ports::{Agents as _, Calendars as _, EventFilter, EventScope, Events as _};
+use kalends_calendars::ports::{
+    Agents as _, BusyTimes as _, Calendars as _, EventFilter, EventScope, Events as _, Instances as _,
+    RulesOfCalendars as _,
+};
 use kalends_kernel::{CorruptRow, Page, StoreError};
 use kalends_postgres::Database;
 use kalends_testkit::fixtures::{Compose as _, span};
@@ -43,12 +46,24 @@ async fn a_corrupt_row_is_located() {
     behind.run("UPDATE calendars SET timezone = 'UTC', default_reminders = '[0]'").await;
     located(store.find_calendar(org, calendar.id).await, "calendars", "default_reminders", &calendar.id);
 
+    let window = span("1970-01-01T00:00:00Z", "2099-01-01T00:00:00Z");
     behind.run("UPDATE events SET status = 'maybe'").await;
     located(store.find_event(org, event.id).await, "events", "status", &event.id);
-    behind.run("UPDATE events SET status = 'confirmed', content = 'plain'").await;
+    behind.run("UPDATE events SET status = 'confirmed', original_start = 5").await;
+    located(store.find_event(org, event.id).await, "events", "series_id", &event.id);
+    behind.run("UPDATE events SET original_start = NULL, reaches = 9000000000000000000, recurrence = '{}'").await;
+    located(store.find_event(org, event.id).await, "events", "recurrence", &event.id);
+    located(store.blocking_series(org, &[calendar.id], window).await, "events", "recurrence", &event.id);
+    behind.run("UPDATE events SET recurrence = NULL, content = 'plain'").await;
     let scope = EventScope::Agent(agent.id);
     let listed = store.list_events(org, scope, EventFilter::default(), Page::default()).await;
     located(listed, "events", "content", &event.id);
+
+    behind.run("INSERT INTO availability_rules SELECT org_id, id, id, '{\"wishes\": 3}', 1, 1, 1 FROM calendars").await;
+    let window = event.times.span;
+    located(store.find_rules(org, calendar.id).await, "availability_rules", "rules", &calendar.id);
+    located(store.blocking_spans(org, calendar.id, window).await, "availability_rules", "rules", &calendar.id);
+    located(store.blocks(org, calendar.id, window, 9).await, "availability_rules", "rules", &calendar.id);
 
     behind.run("UPDATE organizations SET limit_overrides = '{\"agents\": -1}'").await;
     located(store.find_principal(key.key.hash).await, "organizations", "limit_overrides", &org);

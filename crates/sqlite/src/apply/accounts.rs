@@ -275,3 +275,26 @@ pub(crate) async fn check_at_most(
     };
     if crate::read::count(existing) > limit { Err(CommitError::LimitReached { metric, limit }.into()) } else { Ok(()) }
 }
+
+/// Refuses where more than `limit` series in sight have an occurrence that ends after `now`.
+pub(crate) async fn check_series(
+    connection: &mut SqliteConnection,
+    org: OrgId,
+    limit: u64,
+    now: Instant,
+) -> Result<(), Failure> {
+    let (org_id, now) = (org.uuid(), now.as_micros());
+    let existing = sqlx::query_scalar!(
+        "select count(*)
+         from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+            cross join events e on e.org_id = c.org_id and e.calendar_id = c.id
+         where c.org_id = ?1 and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
+            and e.recurrence is not null and e.deleted_at is null and e.reaches > ?2",
+        org_id,
+        now
+    )
+    .fetch_one(connection)
+    .await?;
+    let metric = Metric::RecurringEvents;
+    if crate::read::count(existing) > limit { Err(CommitError::LimitReached { metric, limit }.into()) } else { Ok(()) }
+}

@@ -7,11 +7,11 @@ use kalends_calendars::{Agent, Calendar, Change, Event, calendars_revised};
 use kalends_kernel::{CalendarId, Instant, OrgId, Revision, Version};
 use sqlx::SqliteConnection;
 
-use super::{Sealed, accounts::fresh, busy_days::Touched};
+use super::{Sealed, accounts::fresh, busy_days::Touched, rules};
 use crate::{
     error::Failure,
     json::{self, Hex},
-    rows::{busy_text, reminders_json},
+    rows::{busy_text, event::series_columns, reminders_json},
 };
 
 /// Refuses as stale where something was scheduled on a guarded calendar since it was read, or it is
@@ -64,12 +64,16 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, group: &[&Sealed]) 
                 Change::UpdateAgent { agent, seen } => update_agent(connection, agent, *seen).await?,
                 Change::CreateCalendar(calendar) => create_calendar(connection, calendar).await?,
                 Change::UpdateCalendar { calendar, seen } => update_calendar(connection, calendar, *seen).await?,
-                Change::CreateEvent(_) | Change::UpdateEvent { .. } => {}
+                Change::CreateEvent(_)
+                | Change::UpdateEvent { .. }
+                | Change::PutRules { .. }
+                | Change::DeleteRules(_) => {}
             }
         }
     }
     // A calendar must stand before something is scheduled on it.
     revise(connection, &created_and_revised).await?;
+    rules::apply(connection, group).await?;
     let mut touched = Touched::default();
     create_events(connection, group, &mut touched).await?;
     update_events(connection, group, &mut touched).await?;
@@ -243,6 +247,9 @@ async fn create_events(
         .filter(|(_, seen, _)| seen.is_none())
         .inspect(|(event, ..)| touched.created(event))
         .map(|(event, _, content)| {
+            let (recurrence, reaches, series, original_start) = series_columns(event);
+            let repeats = (event.recurrence().is_some() || event.occurrence().is_some())
+                .then(|| (recurrence, reaches, series.map(Hex), original_start));
             (
                 Hex(event.org.uuid()),
                 Hex(event.id.uuid()),
@@ -259,6 +266,8 @@ async fn create_events(
                 event.created_at.as_micros(),
                 event.updated_at.as_micros(),
                 event.deleted_at.map(Instant::as_micros),
+                // A tuple that is written as JSON has 16 parts at most, and most events need no more.
+                repeats,
             )
         })
         .collect();
@@ -268,10 +277,11 @@ async fn create_events(
     let rows = json::rows(&rows)?;
     sqlx::query!(
         "insert or fail into events (org_id, id, calendar_id, content, start_at, end_at, busy, all_day, status, source,
-            reminders, version, created_at, updated_at, deleted_at)
+            reminders, version, created_at, updated_at, deleted_at, recurrence, reaches, series_id, original_start)
          select unhex(value ->> 0), unhex(value ->> 1), unhex(value ->> 2), value ->> 3, value ->> 4, value ->> 5,
             value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12,
-            value ->> 13, value ->> 14
+            value ->> 13, value ->> 14, value ->> '$[15][0]', value ->> '$[15][1]', unhex(value ->> '$[15][2]'),
+            value ->> '$[15][3]'
          from json_each(?1)",
         rows
     )
@@ -297,9 +307,12 @@ async fn update_events(
             .await?;
         // An event that is not there is stale below.
         was.into_iter().for_each(|was| touched.updated(event, Instant::from_micros(was)));
+        // What an occurrence is an occurrence of stays.
+        let (recurrence, reaches, ..) = series_columns(event);
         let updated = sqlx::query!(
             "update events set content = ?5, start_at = ?6, end_at = ?7, all_day = ?8, status = ?9, source = ?10,
-                reminders = ?11, version = ?12, updated_at = ?13, deleted_at = ?14, busy = ?15
+                reminders = ?11, version = ?12, updated_at = ?13, deleted_at = ?14, busy = ?15,
+                recurrence = ?16, reaches = ?17
              where org_id = ?1 and id = ?2 and calendar_id = ?3 and version = ?4",
             org_id,
             id,
@@ -315,7 +328,9 @@ async fn update_events(
             event.version.0,
             updated_at,
             deleted_at,
-            busy
+            busy,
+            recurrence,
+            reaches
         )
         .execute(&mut *connection)
         .await?;

@@ -11,6 +11,7 @@ pub(crate) mod audit;
 pub(crate) mod busy_days;
 pub(crate) mod calendars;
 pub(crate) mod outbox;
+mod rules;
 
 use std::sync::Arc;
 
@@ -37,7 +38,9 @@ impl Sealed {
             Change::CreateAgent(_)
             | Change::UpdateAgent { .. }
             | Change::CreateCalendar(_)
-            | Change::UpdateCalendar { .. } => None,
+            | Change::UpdateCalendar { .. }
+            | Change::PutRules { .. }
+            | Change::DeleteRules(_) => None,
         });
         Ok(Self {
             contents: events.map(|event| seal_content(event, cipher)).collect::<Result<_, _>>()?,

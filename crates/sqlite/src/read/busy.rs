@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use kalends_calendars::ports::{BusySource, BusyTimes, LONG};
+use kalends_calendars::ports::{BusySource, BusyTimes, CalendarBlocks, CalendarBusy, LONG};
 use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Span, StoreError};
 
 use crate::{
     SqliteStore,
     error::store_error,
     json::{self, Hex},
-    rows::{busy_spans, calendar::BusySourceRow},
+    rows::{busy_spans, calendar::BusySourceRow, rules::read_rules},
 };
 
 #[async_trait]
@@ -76,9 +76,9 @@ impl BusyTimes for SqliteStore {
         org: OrgId,
         calendar: CalendarId,
         window: Span,
-    ) -> Result<Option<(Revision, Vec<Span>)>, StoreError> {
+    ) -> Result<Option<CalendarBusy>, StoreError> {
         let (org_id, id) = (org.uuid(), calendar.uuid());
-        let Bounds { from, first, last } = Bounds::of(window);
+        let Bounds { from, to, first, last } = Bounds::of(window);
         // The driver costs by the row, so all spans come as one text.
         let found = sqlx::query!(
             r#"select c.revision,
@@ -88,7 +88,12 @@ impl BusyTimes for SqliteStore {
                 (select group_concat(e.busy, '') from events e
                     where e.org_id = ?1 and e.calendar_id = ?2 and e.busy is not null
                         and e.end_at - e.start_at > 86400000000 and e.end_at > ?3
-                ) as "long: Vec<u8>"
+                ) as "long: Vec<u8>",
+                (select r.rules from availability_rules r where r.org_id = ?1 and r.calendar_id = ?2) as "rules: String",
+                exists (select 1 from events e
+                    where e.org_id = ?1 and e.calendar_id = ?2 and e.recurrence is not null and e.deleted_at is null
+                        and e.reaches > ?3 and e.start_at < ?6
+                ) as "repeats!: bool"
              from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
                 and (c.agent_id is null or a.status <> 'decommissioned')"#,
@@ -96,7 +101,8 @@ impl BusyTimes for SqliteStore {
             id,
             from,
             first,
-            last
+            last,
+            to
         )
         .fetch_optional(self.readers())
         .await
@@ -106,7 +112,9 @@ impl BusyTimes for SqliteStore {
         if days.contains(&TOO_FULL) {
             return self.blocking_of_full_days(org, calendar, window).await;
         }
-        Ok(Some((Revision(found.revision), blocking(calendar, &days, &long, window)?)))
+        let rules = found.rules.as_deref().map(|document| read_rules(calendar, document)).transpose()?;
+        let spans = blocking(calendar, &days, &long, window)?;
+        Ok(Some(CalendarBusy { revision: Revision(found.revision), rules, spans, repeats: found.repeats }))
     }
 
     async fn busy_of_agent(
@@ -114,9 +122,9 @@ impl BusyTimes for SqliteStore {
         org: OrgId,
         agent: AgentId,
         window: Span,
-    ) -> Result<Vec<(BusySource, Vec<Span>)>, StoreError> {
+    ) -> Result<Vec<(BusySource, CalendarBusy)>, StoreError> {
         let (org_id, agent_id) = (org.uuid(), agent.uuid());
-        let Bounds { from, first, last } = Bounds::of(window);
+        let Bounds { from, to, first, last } = Bounds::of(window);
         let found = sqlx::query!(
             r#"select c.id, c.agent_id, c.revision,
                 (select group_concat(coalesce(d.spans, '!'), '') from busy_days d
@@ -125,14 +133,20 @@ impl BusyTimes for SqliteStore {
                 (select group_concat(e.busy, '') from events e
                     where e.org_id = ?1 and e.calendar_id = c.id and e.busy is not null
                         and e.end_at - e.start_at > 86400000000 and e.end_at > ?3
-                ) as "long: Vec<u8>"
+                ) as "long: Vec<u8>",
+                (select r.rules from availability_rules r where r.org_id = ?1 and r.calendar_id = c.id) as "rules: String",
+                exists (select 1 from events e
+                    where e.org_id = ?1 and e.calendar_id = c.id and e.recurrence is not null and e.deleted_at is null
+                        and e.reaches > ?3 and e.start_at < ?6
+                ) as "repeats!: bool"
              from agents a join calendars c on c.org_id = a.org_id and c.agent_id = a.id
              where a.org_id = ?1 and a.id = ?2 and a.status <> 'decommissioned' and c.deleted_at is null"#,
             org_id,
             agent_id,
             from,
             first,
-            last
+            last,
+            to
         )
         .fetch_all(self.readers())
         .await
@@ -143,12 +157,25 @@ impl BusyTimes for SqliteStore {
             let source = row.read()?;
             let (days, long) = (found.days.unwrap_or_default(), found.long.unwrap_or_default());
             if !days.contains(&TOO_FULL) {
-                sources.push((source, blocking(source.calendar, &days, &long, window)?));
-            } else if let Some((revision, spans)) = self.blocking_of_full_days(org, source.calendar, window).await? {
-                sources.push((BusySource { revision, ..source }, spans));
+                let rules = found.rules.as_deref().map(|document| read_rules(source.calendar, document)).transpose()?;
+                let spans = blocking(source.calendar, &days, &long, window)?;
+                sources
+                    .push((source, CalendarBusy { revision: source.revision, rules, spans, repeats: found.repeats }));
+            } else if let Some(busy) = self.blocking_of_full_days(org, source.calendar, window).await? {
+                sources.push((BusySource { revision: busy.revision, ..source }, busy));
             }
         }
         Ok(sources)
+    }
+
+    async fn blocks(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        window: Span,
+        limit: u32,
+    ) -> Result<Option<CalendarBlocks>, StoreError> {
+        self.read_blocks(org, calendar, window, limit).await
     }
 }
 
@@ -158,6 +185,7 @@ const TOO_FULL: u8 = b'!';
 /// A window as parameters of the statements.
 struct Bounds {
     from: i64,
+    to: i64,
     /// The days on which something may begin that reaches into the window.
     first: i64,
     last: i64,
@@ -167,6 +195,7 @@ impl Bounds {
     fn of(window: Span) -> Self {
         Self {
             from: window.start().as_micros(),
+            to: window.end().as_micros(),
             first: (window.start() - LONG).utc_date().as_days(),
             last: window.end().utc_date().as_days(),
         }
@@ -180,7 +209,7 @@ impl SqliteStore {
         org: OrgId,
         calendar: CalendarId,
         window: Span,
-    ) -> Result<Option<(Revision, Vec<Span>)>, StoreError> {
+    ) -> Result<Option<CalendarBusy>, StoreError> {
         let (org_id, id) = (org.uuid(), calendar.uuid());
         let before = (window.start() - LONG).as_micros();
         let (from, to) = (window.start().as_micros(), window.end().as_micros());
@@ -193,7 +222,12 @@ impl SqliteStore {
                 (select group_concat(e.busy, '') from events e
                     where e.org_id = ?1 and e.calendar_id = ?2 and e.busy is not null
                         and e.end_at - e.start_at > 86400000000 and e.end_at > ?4
-                ) as "long: Vec<u8>"
+                ) as "long: Vec<u8>",
+                (select r.rules from availability_rules r where r.org_id = ?1 and r.calendar_id = ?2) as "rules: String",
+                exists (select 1 from events e
+                    where e.org_id = ?1 and e.calendar_id = ?2 and e.recurrence is not null and e.deleted_at is null
+                        and e.reaches > ?4 and e.start_at < ?5
+                ) as "repeats!: bool"
              from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
                 and (c.agent_id is null or a.status <> 'decommissioned')"#,
@@ -208,7 +242,9 @@ impl SqliteStore {
         .map_err(store_error)?;
         let Some(found) = found else { return Ok(None) };
         let (short, long) = (found.short.unwrap_or_default(), found.long.unwrap_or_default());
-        Ok(Some((Revision(found.revision), blocking(calendar, &short, &long, window)?)))
+        let rules = found.rules.as_deref().map(|document| read_rules(calendar, document)).transpose()?;
+        let spans = blocking(calendar, &short, &long, window)?;
+        Ok(Some(CalendarBusy { revision: Revision(found.revision), rules, spans, repeats: found.repeats }))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_calendars::{
-    ContextEvents, Event, EventSource, EventStatus, RECENT_MAX, UPCOMING_MAX, UPCOMING_WITHIN,
+    ContextEvents, Event, EventSource, EventStatus, RECENT_MAX, UPCOMING_MAX,
     ports::{EventFilter, EventScope, Events, OwnedEvent},
 };
 use kalends_kernel::{AgentId, CalendarId, EventId, Instant, Listed, OrgId, Page, StoreError};
@@ -40,11 +40,11 @@ impl Events for SqliteStore {
         let (org_id, event_id) = (org.uuid(), id.uuid());
         let found = sqlx::query!(
             "select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
-                e.version, e.created_at, e.updated_at, c.agent_id
+                e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start, c.agent_id
              from events e
                 join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-             where e.org_id = ?1 and e.id = ?2 and e.deleted_at is null and c.deleted_at is null
+             where e.org_id = ?1 and e.id = ?2 and e.deleted_at is null and e.series_id is null and c.deleted_at is null
                 and (c.agent_id is null or a.status <> 'decommissioned')",
             org_id,
             event_id
@@ -67,6 +67,9 @@ impl Events for SqliteStore {
             version: found.version,
             created_at: found.created_at,
             updated_at: found.updated_at,
+            recurrence: found.recurrence,
+            series_id: found.series_id,
+            original_start: found.original_start,
         };
         Ok(Some(OwnedEvent { event: row.read(org, self.cipher.as_ref())?, agent }))
     }
@@ -111,9 +114,10 @@ impl Events for SqliteStore {
                 let current = sqlx::query_as!(
                     EventRow,
                     "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
-                created_at, updated_at
+                created_at, updated_at, recurrence, series_id, original_start
              from events
              where org_id = ?1 and calendar_id = ?2 and deleted_at is null and status <> 'cancelled'
+                and recurrence is null
                 and end_at > ?3 and +start_at <= ?3
              order by start_at desc, id desc limit 1",
                     org_id,
@@ -126,9 +130,10 @@ impl Events for SqliteStore {
                 let recent = sqlx::query_as!(
                     EventRow,
                     "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
-                created_at, updated_at
+                created_at, updated_at, recurrence, series_id, original_start
              from events
              where org_id = ?1 and calendar_id = ?2 and deleted_at is null and status <> 'cancelled'
+                and recurrence is null
                 and end_at <= ?3
              order by end_at desc, id desc limit ?4",
                     org_id,
@@ -142,9 +147,10 @@ impl Events for SqliteStore {
                 let following = sqlx::query_as!(
                     EventRow,
                     "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
-                created_at, updated_at
+                created_at, updated_at, recurrence, series_id, original_start
              from events
              where org_id = ?1 and calendar_id = ?2 and deleted_at is null and status <> 'cancelled'
+                and recurrence is null
                 and start_at > ?3
              order by start_at, id limit ?4",
                     org_id,
@@ -155,21 +161,18 @@ impl Events for SqliteStore {
                 .fetch_all(&mut *snapshot)
                 .await
                 .map_err(store_error)?;
-                Ok(Some((current, recent, following)))
+                let series = super::instances::series_around(snapshot, org, calendar, now).await?;
+                Ok(Some((current, recent, following, series)))
             })
             .await?;
-        let Some((current, recent, following)) = found else { return Ok(ContextEvents::default()) };
-
-        let mut upcoming = self.read_events(org, following)?;
-        let next = upcoming.first().cloned();
-        upcoming.retain(|event| event.times.span.start() <= now + UPCOMING_WITHIN);
-        let current = self.read_events(org, current)?.pop();
-        Ok(ContextEvents { current, next, recent: self.read_events(org, recent)?, upcoming })
+        let Some((current, recent, following, series)) = found else { return Ok(ContextEvents::default()) };
+        let standing = self.read_events(org, [current, recent, following].concat())?;
+        self.context_of(org, &standing, series, now)
     }
 }
 
 impl SqliteStore {
-    fn read_events(&self, org: OrgId, rows: Vec<EventRow>) -> Result<Vec<Event>, StoreError> {
+    pub(super) fn read_events(&self, org: OrgId, rows: Vec<EventRow>) -> Result<Vec<Event>, StoreError> {
         rows.into_iter().map(|row| row.read(org, self.cipher.as_ref())).collect()
     }
 
@@ -185,9 +188,9 @@ impl SqliteStore {
             let data = sqlx::query_as!(
                 EventRow,
                 "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
-                created_at, updated_at
+                created_at, updated_at, recurrence, series_id, original_start
              from events
-             where org_id = ?1 and calendar_id = ?2 and deleted_at is null
+             where org_id = ?1 and calendar_id = ?2 and deleted_at is null and series_id is null
                 and start_at >= ?3 and start_at < ?4 and (?5 is null or status = ?5) and (?6 is null or source = ?6)
                 and exists (select 1 from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
                     where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
@@ -209,7 +212,7 @@ impl SqliteStore {
                 Some(total) => total,
                 None => sqlx::query_scalar!(
                     "select count(*) from events
-                 where org_id = ?1 and calendar_id = ?2 and deleted_at is null
+                 where org_id = ?1 and calendar_id = ?2 and deleted_at is null and series_id is null
                     and start_at >= ?3 and start_at < ?4
                     and (?5 is null or status = ?5) and (?6 is null or source = ?6)
                     and exists (select 1 from calendars c
@@ -246,11 +249,11 @@ impl SqliteStore {
             let data = sqlx::query_as!(
             EventRow,
             "select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
-                e.version, e.created_at, e.updated_at
+                e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start
              from (select o.rowid as place, o.start_at, o.id
                     from calendars c cross join events o on o.org_id = ?1 and o.calendar_id = c.id
                     where c.org_id = ?1 and c.agent_id = ?2 and c.deleted_at is null and o.deleted_at is null
-                        and o.start_at >= ?3 and o.start_at < ?4
+                        and o.series_id is null and o.start_at >= ?3 and o.start_at < ?4
                         and (?5 is null or o.status = ?5) and (?6 is null or o.source = ?6)
                         and exists (select 1 from agents a
                             where a.org_id = ?1 and a.id = ?2 and a.status <> 'decommissioned')
@@ -274,7 +277,7 @@ impl SqliteStore {
                 None => sqlx::query_scalar!(
                     "select count(*) from calendars c cross join events o on o.org_id = ?1 and o.calendar_id = c.id
                  where c.org_id = ?1 and c.agent_id = ?2 and c.deleted_at is null and o.deleted_at is null
-                    and o.start_at >= ?3 and o.start_at < ?4
+                    and o.series_id is null and o.start_at >= ?3 and o.start_at < ?4
                     and (?5 is null or o.status = ?5) and (?6 is null or o.source = ?6)
                     and exists (select 1 from agents a
                         where a.org_id = ?1 and a.id = ?2 and a.status <> 'decommissioned')",

@@ -6,9 +6,11 @@ mod answers;
 mod busy;
 mod calendars;
 mod events;
+mod instances;
 mod organizations;
 mod principals;
 mod readiness;
+mod rules;
 
 /// A count as SQLite returns it.
 pub(crate) fn count(counted: i64) -> u64 {

@@ -9,6 +9,7 @@ pub(crate) mod data_key;
 pub(crate) mod event;
 pub(crate) mod organization;
 pub(crate) mod principal;
+pub(crate) mod rules;
 
 use std::fmt::Display;
 

@@ -2,7 +2,7 @@
 
 use kalends_accounts::ports::Organizations as _;
 use kalends_app::ports::Commit as _;
-use kalends_calendars::ports::{Calendars as _, Events as _};
+use kalends_calendars::ports::{BusyTimes as _, Calendars as _, Events as _, RulesOfCalendars as _};
 use kalends_kernel::StoreError;
 use sqlx::AssertSqlSafe;
 
@@ -32,6 +32,8 @@ async fn a_corrupt_value_is_a_located_error() {
         ("source", "''"),
         ("reminders", "'[0]'"),
         ("reminders", "'none'"),
+        ("recurrence", "'{}'"),
+        ("recurrence", r#"'{"rule":"FREQ=HOURLY","zone":"UTC","exdates":[],"overridden":[],"last_start":null}'"#),
         ("content", "'v1.first.AAAA'"),
         ("content", "(select content from events where id <> ?1)"),
     ] {
@@ -71,6 +73,14 @@ async fn a_corrupt_value_is_a_located_error() {
             sqlx::query("update organizations set plan = 'free'").execute(&mut plain).await.unwrap();
         }
     }
+
+    let rules = "insert into availability_rules select org_id, id, id, '{\"wishes\": 3}', 1, 1, 1 from calendars";
+    sqlx::query(rules).execute(&mut plain).await.unwrap();
+    let expected = ("availability_rules", "rules", calendar.id.to_string());
+    let window = event.times.span;
+    assert_eq!(place(store.find_rules(calendar.org, calendar.id).await), expected);
+    assert_eq!(place(store.blocking_spans(calendar.org, calendar.id, window).await), expected);
+    assert_eq!(place(store.blocks(calendar.org, calendar.id, window, 9).await), expected);
 }
 
 async fn restore(plain: &mut sqlx::SqliteConnection, event: &kalends_calendars::Event, scratch: &Scratch) {
@@ -80,7 +90,8 @@ async fn restore(plain: &mut sqlx::SqliteConnection, event: &kalends_calendars::
         br#"{"title":"Standup","description":null,"metadata":{}}"#,
     );
     sqlx::query(
-        "update events set status = 'confirmed', source = 'internal', reminders = null, content = ?2 where id = ?1",
+        "update events set status = 'confirmed', source = 'internal', reminders = null, content = ?2, recurrence = null
+         where id = ?1",
     )
     .bind(event.id.uuid())
     .bind(content)

@@ -2,7 +2,7 @@
 
 use kalends_calendars::{
     Calendar, Event, EventSource, EventStatus, Times,
-    ports::{BUSY_DAY_MAX, BusySource},
+    ports::{BUSY_DAY_MAX, BusySource, CalendarBusy},
 };
 use kalends_kernel::{AgentId, Elapsed, Instant, Revision, Span};
 
@@ -15,7 +15,7 @@ use crate::fixtures::Compose;
 /// The revision and the spans, checked to be in order and then brought into the one that breaks ties.
 async fn blocking(scene: &Scene, calendar: &Calendar, window: Span) -> (Revision, Vec<Span>) {
     let found = scene.store.blocking_spans(scene.org, calendar.id, window).await.unwrap();
-    let (revision, mut spans) = found.expect("the calendar is in sight");
+    let CalendarBusy { revision, mut spans, .. } = found.expect("the calendar is in sight");
     assert!(spans.is_sorted_by_key(|span| span.start()), "ordered by start: {spans:?}");
     spans.sort();
     (revision, spans)
@@ -259,9 +259,10 @@ pub async fn all_of_an_agent_comes_at_once(store: &StoreUnderTest) {
         let mut expected = Vec::new();
         for calendar in [&first, &full, &empty] {
             let (revision, spans) = blocking(&scene, calendar, window).await;
-            expected.push((BusySource { agent: Some(ada.id), calendar: calendar.id, revision }, spans));
+            let source = BusySource { agent: Some(ada.id), calendar: calendar.id, revision };
+            expected.push((source, CalendarBusy { revision, rules: None, spans, repeats: false }));
         }
-        found.iter_mut().for_each(|(_, spans)| spans.sort());
+        found.iter_mut().for_each(|(_, busy)| busy.spans.sort());
         assert_eq!(found, expected, "{window:?}");
     }
     let other = scene.other_organization().await;

@@ -6,7 +6,7 @@ use kalends_accounts::{Change, Organization, VerificationCode};
 use kalends_app::{ChangeSet, Charge, Guard, StoredAnswer, ports::CommitError};
 use kalends_calendars::{
     Agent, Calendar, Event,
-    ports::{EventFilter, EventScope},
+    ports::{CalendarBusy, EventFilter, EventScope},
 };
 use kalends_kernel::{Elapsed, Revision, Version};
 use kalends_quotas::Metric;
@@ -467,7 +467,7 @@ pub async fn readers_see_whole_change_sets(store: &StoreUnderTest) {
                 assert_eq!(listed.total, listed.data.len() as u64);
                 for calendar in &calendars {
                     let busy = scene.store.blocking_spans(scene.org, calendar.id, hours(0, 1)).await.unwrap();
-                    let (revision, spans) = busy.unwrap();
+                    let CalendarBusy { revision, spans, .. } = busy.unwrap();
                     assert_eq!(spans.len().try_into(), Ok(revision.0), "one snapshot");
                 }
                 let sources = scene.store.sources_of_agents(scene.org, &[agent.id]).await.unwrap();

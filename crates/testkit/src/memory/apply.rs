@@ -69,9 +69,15 @@ impl State {
 
     fn check_counts(&self, changes: &ChangeSet) -> Result<(), CommitError> {
         for guard in &changes.guards {
-            if let Guard::AtMost { metric, limit } = *guard
-                && self.existing(changes.org, metric) > limit
-            {
+            let (metric, limit, count) = match *guard {
+                Guard::AtMost { metric, limit } => (metric, limit, self.existing(changes.org, metric)),
+                Guard::SeriesAtMost { limit, now } => {
+                    let series = self.events_in_sight(changes.org).filter(|(event, _)| event.recurs_after(now));
+                    (Metric::RecurringEvents, limit, series.count().try_into().unwrap_or(u64::MAX))
+                }
+                Guard::CalendarRevision { .. } => continue,
+            };
+            if count > limit {
                 return Err(CommitError::LimitReached { metric, limit });
             }
         }
@@ -84,11 +90,9 @@ impl State {
             Metric::Agents => self.agents.values().filter(|agent| agent.org == org && agent.living().is_ok()).count(),
             Metric::Calendars => self.calendars_in_sight(org).count(),
             // Nothing of these is stored yet.
-            Metric::IcalSubscriptions
-            | Metric::WebhookEndpoints
-            | Metric::ScopedKeys
-            | Metric::RecurringEvents
-            | Metric::BookingPages => 0,
+            Metric::IcalSubscriptions | Metric::WebhookEndpoints | Metric::ScopedKeys | Metric::BookingPages => 0,
+            // `Guard::SeriesAtMost` counts these, since they end by themselves.
+            Metric::RecurringEvents => 0,
             // These count by the month: `Charge` is their guard.
             Metric::Events
             | Metric::ApiCalls
@@ -180,8 +184,24 @@ impl State {
                 unchanged(row.version, *seen)?;
                 row.clone_from(event);
             }
+            Change::PutRules { rules, seen } => {
+                let key = (rules.org, rules.calendar);
+                self.check_rules(key, *seen)?;
+                self.rules.insert(key, rules.clone());
+            }
+            Change::DeleteRules(rules) => {
+                let key = (rules.org, rules.calendar);
+                self.check_rules(key, Some(rules.version))?;
+                self.rules.remove(&key);
+            }
         }
         Ok(())
+    }
+
+    /// The calendar must be in sight, and its rules of the version that was seen.
+    fn check_rules(&self, key: (OrgId, CalendarId), seen: Option<Version>) -> Result<(), CommitError> {
+        self.calendar(key.0, key.1).ok_or(CommitError::Stale)?;
+        if self.rules.get(&key).map(|row| row.version) == seen { Ok(()) } else { Err(CommitError::Stale) }
     }
 
     fn check_feed_token(&self, calendar: &Calendar) -> Result<(), CommitError> {

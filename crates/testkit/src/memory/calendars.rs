@@ -7,7 +7,7 @@ use kalends_calendars::{
 };
 use kalends_kernel::{AgentId, CalendarId, EventId, Instant, Listed, OrgId, Page, StoreError};
 
-use super::{MemoryStore, context::events_around, state::page_of};
+use super::{MemoryStore, context::events_around, instances::instances_near, state::page_of};
 
 #[async_trait]
 impl Agents for MemoryStore {
@@ -52,7 +52,7 @@ impl Calendars for MemoryStore {
 impl Events for MemoryStore {
     async fn find_event(&self, org: OrgId, id: EventId) -> Result<Option<OwnedEvent>, StoreError> {
         let state = self.state();
-        let found = state.events_in_sight(org).find(|(event, _)| event.id == id);
+        let found = state.events_in_sight(org).find(|(event, _)| event.id == id && event.occurrence().is_none());
         Ok(found.map(|(event, calendar)| OwnedEvent { event: event.clone(), agent: calendar.agent }))
     }
 
@@ -71,6 +71,7 @@ impl Events for MemoryStore {
         let matching = state.events_in_sight(org).filter_map(|(event, calendar)| {
             let start = event.times.span.start();
             let matches = inside(calendar)
+                && event.occurrence().is_none()
                 && filter.start_after.is_none_or(|after| start >= after)
                 && filter.start_before.is_none_or(|before| start < before)
                 && filter.status.is_none_or(|status| event.status == status)
@@ -88,6 +89,7 @@ impl Events for MemoryStore {
     ) -> Result<ContextEvents, StoreError> {
         let state = self.state();
         let on_it = state.events_in_sight(org).filter(|(event, _)| event.calendar == calendar);
-        Ok(events_around(on_it.map(|(event, _)| event), now))
+        let shown: Vec<Event> = on_it.flat_map(|(event, _)| instances_near(event, now)).collect();
+        Ok(events_around(shown.iter(), now))
     }
 }

@@ -5,6 +5,8 @@ use std::cmp::Reverse;
 use kalends_calendars::{ContextEvents, Event, EventStatus, RECENT_MAX, UPCOMING_MAX, UPCOMING_WITHIN};
 use kalends_kernel::Instant;
 
+use super::instances::name;
+
 /// What of `events` is around `now`.
 pub(super) fn events_around<'a>(events: impl Iterator<Item = &'a Event>, now: Instant) -> ContextEvents {
     let events: Vec<&Event> = events.filter(|event| event.status != EventStatus::Cancelled).collect();
@@ -12,13 +14,13 @@ pub(super) fn events_around<'a>(events: impl Iterator<Item = &'a Event>, now: In
     let end = |event: &Event| event.times.span.end();
 
     let under_way = events.iter().filter(|event| event.times.span.contains(now));
-    let current = under_way.max_by_key(|event| (start(event), event.id));
+    let current = under_way.max_by_key(|event| (start(event), name(event)));
 
     let mut ended: Vec<&Event> = events.iter().copied().filter(|event| end(event) <= now).collect();
-    ended.sort_by_key(|event| Reverse((end(event), event.id)));
+    ended.sort_by_key(|event| Reverse((end(event), name(event))));
 
     let mut to_come: Vec<&Event> = events.iter().copied().filter(|event| now < start(event)).collect();
-    to_come.sort_by_key(|event| (start(event), event.id));
+    to_come.sort_by_key(|event| (start(event), name(event)));
 
     let upcoming = to_come.iter().filter(|event| start(event) <= now + UPCOMING_WITHIN);
     ContextEvents {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use kalends_accounts::{Acceptance, ApiKey, AuditEntry, KeyHash, Organization, VerificationCode};
 use kalends_app::StoredAnswer;
-use kalends_calendars::{Agent, AgentStatus, Calendar, Event};
+use kalends_calendars::{Agent, AgentStatus, AvailabilityRules, Calendar, Event};
 use kalends_kernel::{AgentId, AuditId, CalendarId, EventId, Listed, MessageId, OrgId, Page};
 use kalends_notifications::Message;
 use kalends_quotas::{Metric, Period};
@@ -20,6 +20,7 @@ pub(super) struct State {
     pub(super) agents: BTreeMap<(OrgId, AgentId), Agent>,
     pub(super) calendars: BTreeMap<(OrgId, CalendarId), Calendar>,
     pub(super) events: BTreeMap<(OrgId, EventId), Event>,
+    pub(super) rules: BTreeMap<(OrgId, CalendarId), AvailabilityRules>,
     pub(super) used: BTreeMap<(OrgId, Metric, Period), u64>,
     pub(super) messages: BTreeMap<(OrgId, MessageId), Message>,
     pub(super) audit: BTreeMap<(OrgId, AuditId), AuditEntry>,

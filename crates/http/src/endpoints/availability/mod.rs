@@ -1,6 +1,7 @@
 //! Availability.
 
 mod across;
+mod explain;
 mod of_agent;
 mod of_calendar;
 
@@ -11,6 +12,7 @@ use crate::Routes;
 pub(crate) fn routes() -> Routes {
     Routes::new()
         .routes(routes!(across::across))
+        .routes(routes!(explain::explain))
         .routes(routes!(of_agent::of_agent))
         .routes(routes!(of_calendar::of_calendar))
 }

@@ -27,6 +27,5 @@ pub(crate) async fn of_agent(
     id: PathOf<String>,
     query: QueryOf<wire::AvailabilityOf>,
 ) -> Result<Written<Bytes>, ApiError> {
-    let (query, include_busy) = query.0.parse()?;
-    Ok(Written(app.agent_availability(&caller.0, &id.0, query, include_busy).await?))
+    Ok(Written(app.agent_availability(&caller.0, &id.0, query.0.parse()?).await?))
 }

@@ -1,31 +1,38 @@
 //! `DELETE /v1/calendars/{cal_id}/events/{id}`
 
 use kalends_app::EventPath;
+use kalends_wire as wire;
 
 use crate::{
     Service,
     error::ApiError,
-    extract::{Caller, PathOf, Precondition},
+    extract::{Caller, PathOf, Precondition, QueryOf},
     reply::Changed,
 };
 
 /// Deletes an event.
 ///
-/// Emits `event.deleted`. Imported events are read-only: 403 `forbidden`.
+/// Emits `event.deleted`. A series goes with all its occurrences. The identifier of an instance takes that
+/// occurrence alone from its series, as `occurrence_start` does, which emits `event.updated` and shows the
+/// series. Imported events are read-only: 403 `forbidden`.
 #[utoipa::path(
     delete,
     path = "/v1/calendars/{cal_id}/events/{id}",
     operation_id = "deleteCalendarEvent",
     tag = "Events",
-    params(("cal_id" = String, Path, description = "The calendar, `cal_…`."), ("id" = String, Path, description = "The event, `evt_…`.")),
-    responses((status = 204, description = "The event is gone."))
+    params(("cal_id" = String, Path, description = "The calendar, `cal_…`."), ("id" = String, Path, description = "The event, `evt_…`, or an instance of a series."), wire::DeleteEvent),
+    responses(
+        (status = 204, description = "The event is gone."),
+        (status = 200, description = "With `occurrence_start`: the series.", body = wire::Event)
+    )
 )]
 pub(crate) async fn delete(
     app: Service,
     caller: Caller,
     path: PathOf<(String, String)>,
+    query: QueryOf<wire::DeleteEvent>,
     if_match: Precondition,
 ) -> Result<Changed, ApiError> {
     let path = EventPath { calendar: Some(&path.0.0), id: &path.0.1 };
-    Ok(Changed(app.delete_event(&caller.0, path, &if_match.0).await?))
+    Ok(Changed(app.delete_event(&caller.0, path, query.0.parse()?, &if_match.0).await?))
 }

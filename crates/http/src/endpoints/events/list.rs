@@ -24,7 +24,7 @@ pub(crate) async fn list(
     calendar: PathOf<String>,
     query: QueryOf<wire::ListEvents>,
 ) -> Result<Json<wire::List<wire::Event>>, ApiError> {
-    let (filter, page) = query.0.parse()?;
-    let listed = app.list_calendar_events(&caller.0, &calendar.0, filter, page).await?;
+    let (listing, page) = query.0.parse()?;
+    let listed = app.list_calendar_events(&caller.0, &calendar.0, listing, page).await?;
     Ok(Json(wire::List::new(listed, page, wire::Event::from)))
 }

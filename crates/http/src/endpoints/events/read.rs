@@ -16,7 +16,7 @@ use crate::{
     path = "/v1/calendars/{cal_id}/events/{id}",
     operation_id = "getCalendarEvent",
     tag = "Events",
-    params(("cal_id" = String, Path, description = "The calendar, `cal_…`."), ("id" = String, Path, description = "The event, `evt_…`.")),
+    params(("cal_id" = String, Path, description = "The calendar, `cal_…`."), ("id" = String, Path, description = "The event, `evt_…`, or an instance of a series.")),
     responses((status = 200, description = "The event.", body = wire::Event))
 )]
 pub(crate) async fn read(

@@ -16,7 +16,7 @@ use crate::{
     path = "/v1/events/{id}",
     operation_id = "getEvent",
     tag = "Events",
-    params(("id" = String, Path, description = "The event, `evt_…`.")),
+    params(("id" = String, Path, description = "The event, `evt_…`, or an instance of a series.")),
     responses((status = 200, description = "The event.", body = wire::Event))
 )]
 pub(crate) async fn read_by_id(

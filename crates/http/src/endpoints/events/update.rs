@@ -12,14 +12,16 @@ use crate::{
 
 /// Changes an event.
 ///
-/// At least one field. Emits `event.updated`. Imported events are read-only: 403 `forbidden`, code
+/// At least one field. Emits `event.updated`. An instance of a series changes alone, and keeps its
+/// `originalStartTime`. A series that gets another rule or start keeps the cancelled and changed occurrences that
+/// still exist and drops the others. Imported events are read-only: 403 `forbidden`, code
 /// `external_event_readonly`.
 #[utoipa::path(
     patch,
     path = "/v1/calendars/{cal_id}/events/{id}",
     operation_id = "updateCalendarEvent",
     tag = "Events",
-    params(("cal_id" = String, Path, description = "The calendar, `cal_…`."), ("id" = String, Path, description = "The event, `evt_…`.")),
+    params(("cal_id" = String, Path, description = "The calendar, `cal_…`."), ("id" = String, Path, description = "The event, `evt_…`, or an instance of a series.")),
     request_body = wire::UpdateEvent,
     responses((status = 200, description = "The event.", body = wire::Event))
 )]

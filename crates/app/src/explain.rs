@@ -1,0 +1,100 @@
+//! Why an agent or a calendar is not free at a time.
+
+use kalends_availability::{Block, BlockKind, CalendarTime, Rules, explain};
+use kalends_calendars::ports::{BusySource, CalendarBlocks};
+use kalends_kernel::{CalendarId, OrgId, Span};
+use kalends_wire::{ExplainAsked, ExplainOf, Explanation};
+
+use crate::{
+    Actor, App, Refusal,
+    availability::{hull, widest},
+};
+
+/// So many reasons are told, and so many blocks of a calendar looked at, at most.
+const REASONS_MAX: usize = 1_000;
+
+/// What has a say about the time of one calendar.
+struct Looked {
+    calendar: CalendarId,
+    rules: Rules,
+    blocks: Vec<Block>,
+}
+
+impl App {
+    /// Every reason why a time is not offered; none where availability would offer it as a slot.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] without such a living agent or calendar, [`Refusal::OutOfReach`].
+    pub async fn explain_availability(&self, actor: &Actor, asked: ExplainAsked) -> Result<Explanation, Refusal> {
+        let (org, time, now) = (actor.org(), asked.time, self.now());
+        let sources = self.explained_sources(actor, &asked.of).await?;
+        let seen = self.humans_of(org, &sources).await?;
+        let humans = self.read_humans(org, seen, widest(time), now, asked.allow_stale).await?;
+        let (mut cut, mut reach) = (false, time);
+        let mut looked = Vec::with_capacity(sources.len());
+        for source in &sources {
+            // A calendar that went out of sight since has no say any more.
+            let Some(found) = self.blocks_around(org, source.calendar, time).await? else { continue };
+            cut |= found.blocks.len() > REASONS_MAX;
+            let mut own = Looked::new(source.calendar, found);
+            own.blocks.extend(self.series_around(org, own.calendar, own.rules.reads(time)).await?);
+            if let Some(human) = humans.blocked(own.calendar, own.rules.reads(time)) {
+                reach = hull(reach, own.rules.reads(time));
+                own.blocks.extend(human.spans().iter().map(|span| Block { kind: BlockKind::HumanBusy, span: *span }));
+            }
+            looked.push(own);
+        }
+        let times: Vec<CalendarTime<'_>> = looked
+            .iter()
+            .map(|Looked { calendar, rules, blocks }| CalendarTime { calendar: *calendar, rules, blocks })
+            .collect();
+        let reasons = explain(&times, time, time);
+        Ok(Explanation::new(time, &reasons, REASONS_MAX, cut, &humans.know(reach)))
+    }
+
+    /// What blocks on a calendar wherever it has a say about `time`: one more than is told, where there
+    /// are so many.
+    async fn blocks_around(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        time: Span,
+    ) -> Result<Option<CalendarBlocks>, Refusal> {
+        let limit = u32::try_from(REASONS_MAX + 1).unwrap_or(u32::MAX);
+        let found = self.store.blocks(org, calendar, widest(time), limit).await?;
+        let reads = match &found {
+            Some(found) if found.blocks.len() > REASONS_MAX => {
+                found.rules.as_ref().map_or(time, |rules| rules.reads(time))
+            }
+            _ => return Ok(found),
+        };
+        // So many may all lie where no buffer reaches from; what is read now is a reason, each of it.
+        Ok(self.store.blocks(org, calendar, reads, limit).await?)
+    }
+
+    /// The occurrences of a calendar's series in `reads`, but those that were changed on their own: they are
+    /// events like any other.
+    async fn series_around(&self, org: OrgId, calendar: CalendarId, reads: Span) -> Result<Vec<Block>, Refusal> {
+        let found = self.store.blocking_series(org, &[calendar], reads).await?;
+        let series = found.iter().flat_map(|found| &found.series);
+        let spans = series.flat_map(|series| series.occurrences(reads));
+        Ok(spans.map(|span| Block { kind: BlockKind::Event, span }).collect())
+    }
+
+    async fn explained_sources(&self, actor: &Actor, of: &ExplainOf) -> Result<Vec<BusySource>, Refusal> {
+        match of {
+            ExplainOf::Agent(id) => {
+                let agent = Self::agent_id(id)?;
+                actor.for_agent(Some(agent))?;
+                self.sources_of(actor.org(), &[agent]).await
+            }
+            ExplainOf::Calendar(id) => Ok(vec![self.source_in_reach(actor, id).await?]),
+        }
+    }
+}
+
+impl Looked {
+    fn new(calendar: CalendarId, found: CalendarBlocks) -> Self {
+        Self { calendar, rules: found.rules.unwrap_or_default(), blocks: found.blocks }
+    }
+}

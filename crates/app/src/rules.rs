@@ -1,0 +1,78 @@
+//! The availability rules of calendars: read, put, delete (ruling 5.3).
+
+use kalends_calendars::{AvailabilityRules, Change, NewRules};
+use kalends_kernel::RulesId;
+
+use crate::{
+    Actor, Answer, App, ChangeSet, IfMatch, Missing, Refusal,
+    app::{nothing, retry_stale, shown},
+};
+
+impl App {
+    /// The rules of a calendar in sight.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] without such a calendar, or where it has no rules; [`Refusal::OutOfReach`].
+    pub async fn availability_rules(&self, actor: &Actor, calendar: &str) -> Result<AvailabilityRules, Refusal> {
+        let of = self.calendar(actor, calendar).await?;
+        let found = self.store.find_rules(actor.org(), of.id).await?;
+        found.ok_or_else(|| Refusal::missing(Missing::AvailabilityRules, calendar))
+    }
+
+    /// Gives a calendar these rules, in place of those that it has.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::OutOfReach`], [`Refusal::Stale`].
+    pub async fn put_availability_rules(
+        &self,
+        actor: &Actor,
+        calendar: &str,
+        new: NewRules,
+        if_match: &IfMatch,
+    ) -> Result<Answer, Refusal> {
+        retry_stale(|| async {
+            let of = self.calendar(actor, calendar).await?;
+            let seen = self.store.find_rules(actor.org(), of.id).await?;
+            let now = self.now();
+            let rules = match &seen {
+                Some(seen) => {
+                    if_match.check(seen.version)?;
+                    seen.replaced(&of, new.clone(), now)
+                }
+                None => {
+                    if_match.check_absent()?;
+                    AvailabilityRules::create(RulesId::new(now, self.entropy()), &of, new.clone(), now)
+                }
+            };
+            let (id, version) = (rules.id.to_string(), rules.version);
+            let answer = shown(actor, &kalends_wire::AvailabilityRules::from(rules.clone()), Some(version));
+            let mut changes = ChangeSet::new(actor.org());
+            changes.calendars.push(Change::PutRules { rules, seen: seen.map(|seen| seen.version) });
+            self.commit_for(actor, of.agent, id, changes, answer).await
+        })
+        .await
+    }
+
+    /// Takes a calendar its rules: from then on nothing is restricted.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::OutOfReach`], [`Refusal::Stale`].
+    pub async fn delete_availability_rules(
+        &self,
+        actor: &Actor,
+        calendar: &str,
+        if_match: &IfMatch,
+    ) -> Result<Answer, Refusal> {
+        retry_stale(|| async {
+            let of = self.calendar(actor, calendar).await?;
+            let seen = self.store.find_rules(actor.org(), of.id).await?;
+            let seen = seen.ok_or_else(|| Refusal::missing(Missing::AvailabilityRules, calendar))?;
+            if_match.check(seen.version)?;
+            let id = seen.id.to_string();
+            let mut changes = ChangeSet::new(actor.org());
+            changes.calendars.push(Change::DeleteRules(seen));
+            self.commit_for(actor, of.agent, id, changes, nothing(actor)).await
+        })
+        .await
+    }
+}

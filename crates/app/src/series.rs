@@ -1,0 +1,195 @@
+//! Series: their occurrences one by one, what they take along when they change, and their limits.
+
+use kalends_calendars::{CancelError, Change, Event, EventPatch, ExternalSync, Occurrence, ports::OwnedEvent};
+use kalends_kernel::{EventId, FieldError, Instant};
+use kalends_notifications::EventType;
+use kalends_quotas::{Feature, Metric};
+
+use crate::{
+    Actor, Answer, App, ChangeSet, EventPath, Guard, IfMatch, Missing, Refusal,
+    app::{Attempt, nothing, retry_stale, shown},
+};
+
+/// One occurrence and the series to which it belongs.
+pub(crate) struct FoundOccurrence {
+    series: OwnedEvent,
+    /// The occurrence as it is now, changed on its own or as the rule gives it.
+    pub(crate) shown: Event,
+}
+
+/// The error of an `occurrence_start` where there is no series.
+pub(crate) fn not_a_series() -> FieldError {
+    FieldError::new("occurrence_start", "is for a series only; leave it out to delete the event itself")
+}
+
+/// Checks that the plan allows the series that `before` becomes, and that there are not too many
+/// (ruling 3.3). Nothing is asked of a series that goes on as it did.
+pub(crate) fn series_limits(
+    actor: &Actor,
+    changes: &mut ChangeSet,
+    before: Option<&Event>,
+    after: &Event,
+    now: Instant,
+) -> Result<(), Refusal> {
+    if after.recurs_for_long() && after.repeats_otherwise_than(before) {
+        actor.needs(Feature::UnboundedRecurrence)?;
+    }
+    let counted_already = before.is_some_and(|before| before.recurs_after(now));
+    if let Some(limit) = actor.limit(Metric::RecurringEvents)
+        && !counted_already
+        && after.recurs_after(now)
+    {
+        let guard = Guard::SeriesAtMost { limit, now };
+        if !changes.guards.contains(&guard) {
+            changes.guards.push(guard);
+        }
+    }
+    Ok(())
+}
+
+impl App {
+    /// The occurrence that `path` names. Stale where the series changes while it is read.
+    pub(crate) async fn occurrence(
+        &self,
+        actor: &Actor,
+        path: EventPath<'_>,
+        occurrence: Occurrence,
+    ) -> Result<FoundOccurrence, Attempt> {
+        let series = self.owned_event(actor, path, occurrence.series).await?;
+        let overridden = series.event.recurrence().map_or(&[][..], |recurrence| recurrence.overridden());
+        let shown = if overridden.binary_search(&occurrence.start).is_ok() {
+            self.store.find_override(actor.org(), occurrence).await?.ok_or(Attempt::Stale)?
+        } else {
+            series.event.instance(occurrence.start).ok_or_else(|| path.missing())?
+        };
+        Ok(FoundOccurrence { series, shown })
+    }
+
+    /// Marks the overrides as deleted that a series no longer has. That they are all of them is guarded by the
+    /// version of the series, which every write of an override raises.
+    pub(crate) async fn drop_overrides(
+        &self,
+        changes: &mut ChangeSet,
+        before: &Event,
+        after: &Event,
+        now: Instant,
+    ) -> Result<(), Attempt> {
+        let dropped = before.overrides_dropped_by(after);
+        if dropped.is_empty() {
+            return Ok(());
+        }
+        let overrides = self.store.list_overrides(before.org, before.id).await?;
+        let is_dropped = |event: &&Event| {
+            event.occurrence().is_some_and(|occurrence| dropped.binary_search(&occurrence.start).is_ok())
+        };
+        let found: Vec<&Event> = overrides.iter().filter(is_dropped).collect();
+        if found.len() != dropped.len() {
+            return Err(Attempt::Stale);
+        }
+        for event in found {
+            changes.calendars.push(Change::UpdateEvent { event: event.deleted(now)?, seen: event.version });
+        }
+        Ok(())
+    }
+
+    /// Changes one occurrence, which from then on is an event of its own.
+    pub(crate) async fn update_occurrence(
+        &self,
+        actor: &Actor,
+        path: EventPath<'_>,
+        occurrence: Occurrence,
+        patch: EventPatch,
+        if_match: &IfMatch,
+    ) -> Result<Answer, Refusal> {
+        retry_stale(|| async {
+            let FoundOccurrence { series: OwnedEvent { event: seen, agent }, shown: seen_shown } =
+                self.occurrence(actor, path, occurrence).await?;
+            if_match.check(seen_shown.version)?;
+            let calendar = self.store.find_calendar(actor.org(), seen.calendar).await?;
+            let calendar = calendar.ok_or_else(|| path.missing())?;
+            let now = self.now();
+            let id = EventId::new(now, self.entropy());
+            let (series, changed) = seen.with_occurrence_patched(&seen_shown, id, patch.clone(), calendar.zone, now)?;
+            let mut changes = ChangeSet::new(actor.org());
+            changes.calendars.push(Change::UpdateEvent { event: series, seen: seen.version });
+            changes.calendars.push(if changed.id == id {
+                Change::CreateEvent(changed.clone())
+            } else {
+                Change::UpdateEvent { event: changed.clone(), seen: seen_shown.version }
+            });
+            let version = changed.version;
+            let resource = kalends_wire::Event::from(changed);
+            changes.messages.push(self.message(actor.org(), EventType::EventUpdated, &resource, version, now));
+            let answer = shown(actor, &resource.with_external_sync(ExternalSync::NotConfigured), Some(version));
+            self.commit_for(actor, agent, occurrence.to_string(), changes, answer).await
+        })
+        .await
+    }
+
+    /// Deletes one instance, which the series counts among its exdates from then on.
+    pub(crate) async fn delete_occurrence(
+        &self,
+        actor: &Actor,
+        path: EventPath<'_>,
+        occurrence: Occurrence,
+        if_match: &IfMatch,
+    ) -> Result<Answer, Refusal> {
+        retry_stale(|| async {
+            let found = self.occurrence(actor, path, occurrence).await?;
+            if_match.check(found.shown.version)?;
+            let now = self.now();
+            let (changes, series) = self.without(actor, &found.series.event, occurrence, now).await?;
+            let gone = found.shown.deleted(now)?;
+            let resource = kalends_wire::Event::from(gone);
+            let message = self.message(actor.org(), EventType::EventDeleted, &resource, series.version, now);
+            let changes = ChangeSet { messages: vec![message], ..changes };
+            self.commit_for(actor, found.series.agent, occurrence.to_string(), changes, nothing(actor)).await
+        })
+        .await
+    }
+
+    /// Cancels one occurrence and shows the series (ruling 4.6).
+    pub(crate) async fn cancel_occurrence(
+        &self,
+        actor: &Actor,
+        path: EventPath<'_>,
+        occurrence: Occurrence,
+        if_match: &IfMatch,
+    ) -> Result<Answer, Refusal> {
+        retry_stale(|| async {
+            let OwnedEvent { event: seen, agent } = self.owned_event(actor, path, occurrence.series).await?;
+            if seen.recurrence().is_none() {
+                return Err(not_a_series().into());
+            }
+            if_match.check(seen.version)?;
+            let now = self.now();
+            let (mut changes, series) = self.without(actor, &seen, occurrence, now).await?;
+            let (id, version) = (series.id, series.version);
+            let resource = kalends_wire::Event::from(series);
+            changes.messages.push(self.message(actor.org(), EventType::EventUpdated, &resource, version, now));
+            let resource = resource.with_external_sync(ExternalSync::NotConfigured);
+            // The operation answers 204 where it deletes; here something is left to show.
+            let answer = Answer { status: 200, ..shown(actor, &resource, Some(version)) };
+            self.commit_for(actor, agent, id.to_string(), changes, answer).await
+        })
+        .await
+    }
+
+    /// The writes that take an occurrence from a series, and the series after them.
+    async fn without(
+        &self,
+        actor: &Actor,
+        seen: &Event,
+        occurrence: Occurrence,
+        now: Instant,
+    ) -> Result<(ChangeSet, Event), Attempt> {
+        let series = seen.without_occurrence(occurrence.start, now).map_err(|error| match error {
+            CancelError::NoSuchOccurrence => Refusal::missing(Missing::Event, &occurrence.to_string()),
+            CancelError::Event(error) => error.into(),
+        })?;
+        let mut changes = ChangeSet::new(actor.org());
+        changes.calendars.push(Change::UpdateEvent { event: series.clone(), seen: seen.version });
+        self.drop_overrides(&mut changes, seen, &series, now).await?;
+        Ok((changes, series))
+    }
+}

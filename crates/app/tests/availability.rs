@@ -1,0 +1,427 @@
+//! Availability over the store in memory, where human calendars are a stand-in and the clock is set by
+//! hand: what needs a provider, or hours to pass, cannot be tried on a running service.
+#![expect(clippy::unwrap_used, reason = "a test fails this way, its helpers included")]
+
+use std::sync::Arc;
+
+use kalends_accounts::{Organization, Principal, Reach, Terms};
+use kalends_app::{
+    Actor, App, ChangeSet, IfMatch, Parts, Refusal, Request, Settings, operations,
+    ports::{Commit as _, HumanCalendars},
+};
+use kalends_availability::{BusySet, HumanBusy, HumanSource, SlotQuery};
+use kalends_calendars::{Agent, Calendar, NewRules};
+use kalends_kernel::{Clock as _, Elapsed, Instant, KeyId, OrgId, RequestId, Revision, Span};
+use kalends_testkit::{
+    Mailbox, MemoryStore, TestHumans,
+    fixtures::{Compose as _, Fixtures, at, rules, span},
+};
+use kalends_wire::{ExplainAsked, ExplainOf, ReasonKind, SlotsAsked};
+use serde_json::{Value, json};
+
+const FIRST: HumanSource = HumanSource(1);
+const SECOND: HumanSource = HumanSource(2);
+
+/// From 09:00 to 13:00 on the day on which the fixtures begin, at 08:00.
+fn morning() -> Span {
+    hours("09:00", "13:00")
+}
+
+fn hours(start: &str, end: &str) -> Span {
+    span(&format!("2026-03-02T{start}:00Z"), &format!("2026-03-02T{end}:00Z"))
+}
+
+/// A service with one organization.
+struct House {
+    app: Arc<App>,
+    store: MemoryStore,
+    humans: TestHumans,
+    make: Fixtures,
+    org: OrgId,
+    organization: Organization,
+}
+
+impl House {
+    /// Explanations agree with availability, slot by slot.
+    async fn explained(&self, agent: &Agent, window: Span, allow_stale: bool) {
+        let told = self.ask(agent, window, allow_stale).await;
+        let mut start = window.start();
+        while start + Elapsed::hours(1) <= window.end() {
+            let time = Span::new(start, start + Elapsed::hours(1)).unwrap();
+            let of = ExplainOf::Agent(agent.id.to_string());
+            let actor = self.actor(Reach::Organization, &operations::EXPLAIN_AVAILABILITY);
+            let asked = ExplainAsked { of, time, allow_stale };
+            let why = self.app.explain_availability(&actor, asked).await.unwrap();
+            let slot = format!("{}-{}", &start.to_string()[11..16], &time.end().to_string()[11..16]);
+            assert_eq!(why.offered, told.slots.contains(&slot), "{slot} {why:?} {}", told.json);
+            assert_eq!(why.offered, why.reasons.is_empty());
+            start = time.end();
+        }
+    }
+}
+
+impl House {
+    async fn new() -> Self {
+        let humans = TestHumans::default();
+        Self::with(Arc::new(humans.clone()), humans).await
+    }
+
+    async fn with(human: Arc<dyn HumanCalendars>, humans: TestHumans) -> Self {
+        let (store, make) = (MemoryStore::new(), Fixtures::new());
+        let app = App::new(Parts {
+            store: Arc::new(store.clone()),
+            clock: Arc::new(make.clock.clone()),
+            entropy: Arc::new(make.entropy.clone()),
+            mailer: Arc::new(Mailbox::default()),
+            human,
+            settings: Settings {
+                base_url: "http://localhost".into(),
+                console_url: "http://localhost/console".into(),
+                terms: Terms {
+                    version: "2026-01-01".into(),
+                    effective_at: "2026-01-01".parse().unwrap(),
+                    url: "http://localhost/terms".into(),
+                    material: false,
+                },
+            },
+        });
+        let organization = make.organization();
+        let org = organization.id;
+        store.commit(ChangeSet::new(org).create(&organization)).await.unwrap();
+        Self { app, store, humans, make, org, organization }
+    }
+
+    async fn agent(&self) -> Agent {
+        let agent = self.make.agent(self.org);
+        self.store.commit(ChangeSet::new(self.org).create(&agent)).await.unwrap();
+        agent
+    }
+
+    async fn calendar(&self, agent: &Agent) -> Calendar {
+        let calendar = self.make.calendar(agent);
+        self.store.commit(ChangeSet::new(self.org).create(&calendar)).await.unwrap();
+        calendar
+    }
+
+    async fn event(&self, calendar: &Calendar, span: Span) {
+        let event = self.make.event(calendar, span);
+        self.store.commit(ChangeSet::new(self.org).create(&event)).await.unwrap();
+    }
+
+    /// Gives the calendar these buffers.
+    async fn buffers(&self, calendar: &Calendar, before: u8, after: u8) {
+        let says = rules(&format!(
+            r#"{{"buffer_before_minutes":{before},"buffer_after_minutes":{after},"working_hours":null,
+                "timezone":"UTC","overrides":[]}}"#
+        ));
+        let new = NewRules { rules: says, zone: None };
+        let actor = self.actor(Reach::Organization, &operations::PUT_RULES);
+        self.app.put_availability_rules(&actor, &calendar.id.to_string(), new, &IfMatch::Any).await.unwrap();
+    }
+
+    fn actor(&self, reach: Reach, operation: &'static operations::Operation) -> Actor {
+        let now = self.make.clock.now();
+        Actor {
+            principal: Arc::new(Principal {
+                key: KeyId::new(now, &self.make.entropy),
+                key_prefix: "svc_sk_0123456789abc".into(),
+                org: self.org,
+                reach,
+                waitlisted: false,
+                plan: self.organization.plan,
+                limits: self.organization.limits().unwrap(),
+                accepted_terms: None,
+            }),
+            request: Request {
+                id: RequestId::new(now, &self.make.entropy),
+                ip: None,
+                operation,
+                started: now,
+                idempotency: None,
+            },
+        }
+    }
+
+    /// The answer for an agent, in slots of an hour.
+    async fn ask(&self, agent: &Agent, window: Span, allow_stale: bool) -> Told {
+        let query = SlotQuery::new(window, "1h".parse().unwrap()).unwrap();
+        let slots = SlotsAsked { query, include_busy: true, allow_stale };
+        let actor = self.actor(Reach::Organization, &operations::AGENT_AVAILABILITY);
+        let id = agent.id.to_string();
+        let bytes = self.app.agent_availability(&actor, &id, slots).await.unwrap();
+        let json: Value = serde_json::from_slice(&bytes).unwrap();
+        Told { busy: times(&json["per_agent_busy"][&id]), slots: times(&json["slots"]), json }
+    }
+
+    /// Lets time pass.
+    fn pass(&self, elapsed: Elapsed) {
+        self.make.clock.advance(elapsed);
+    }
+
+    /// A human calendar that was read just now, busy at these times.
+    fn read(&self, source: HumanSource, revision: i64, busy: &[Span]) {
+        self.humans.say(HumanBusy {
+            source,
+            revision: Revision(revision),
+            read_at: Some(self.make.clock.now()),
+            covers: span("2026-02-01T00:00:00Z", "2026-05-01T00:00:00Z"),
+            spans: busy.iter().copied().collect::<BusySet>(),
+        });
+    }
+}
+
+/// An answer, its intervals as `HH:MM-HH:MM`.
+struct Told {
+    json: Value,
+    slots: Vec<String>,
+    busy: Vec<String>,
+}
+
+impl Told {
+    fn state(&self) -> &str {
+        self.json["availability_state"].as_str().unwrap()
+    }
+
+    fn warnings(&self) -> Vec<&str> {
+        self.json["warnings"].as_array().unwrap().iter().map(|warning| warning.as_str().unwrap()).collect()
+    }
+}
+
+fn owned(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+fn times(intervals: &Value) -> Vec<String> {
+    let time = |value: &Value| value.as_str().unwrap()[11..16].to_owned();
+    let shown = |interval: &Value| format!("{}-{}", time(&interval["start"]), time(&interval["end"]));
+    intervals.as_array().unwrap().iter().map(shown).collect()
+}
+
+#[tokio::test]
+async fn without_human_calendars_all_is_known() {
+    let house = House::with(Arc::new(kalends_app::NoHumanCalendars), TestHumans::default()).await;
+    let agent = house.agent().await;
+    house.event(&house.calendar(&agent).await, hours("10:00", "11:00")).await;
+    let told = house.ask(&agent, morning(), false).await;
+    assert_eq!((told.state(), told.warnings()), ("complete", vec![]));
+    assert_eq!(told.slots, ["09:00-10:00", "11:00-12:00", "12:00-13:00"]);
+    assert_eq!(told.busy, ["10:00-11:00"]);
+}
+
+#[tokio::test]
+async fn an_answer_ages_with_what_it_rests_on() {
+    let house = House::new().await;
+    let agent = house.agent().await;
+    let calendar = house.calendar(&agent).await;
+    house.event(&calendar, hours("12:00", "13:00")).await;
+    house.humans.connect(calendar.id, FIRST);
+    house.read(FIRST, 1, &[hours("10:00", "10:30")]);
+
+    let (both, all) = (vec!["09:00-10:00", "11:00-12:00"], vec!["09:00-10:00", "10:00-11:00", "11:00-12:00"]);
+    for (passed, state, slots, allowed) in [
+        (Elapsed::ZERO, "complete", &both, &both),
+        (Elapsed::hours(1), "complete", &both, &both),
+        (Elapsed::micros(1), "stale", &vec![], &both),
+        (Elapsed::micros(Elapsed::hours(23).as_micros() - 1), "stale", &vec![], &both),
+        (Elapsed::micros(1), "unavailable", &vec![], &all),
+    ] {
+        house.pass(passed);
+        let usable = state != "unavailable";
+        let busy = if usable { vec!["10:00-10:30", "12:00-13:00"] } else { vec!["12:00-13:00"] };
+        // Twice: the second answer is the one that was kept.
+        for _ in 0..2 {
+            for (allow_stale, slots) in [(false, slots), (true, allowed)] {
+                let told = house.ask(&agent, morning(), allow_stale).await;
+                assert_eq!((told.state(), told.warnings().len()), (state, usize::from(state != "complete")));
+                assert_eq!((&told.slots, &told.busy), (&owned(slots), &owned(&busy)), "{}", told.json);
+                house.explained(&agent, morning(), allow_stale).await;
+            }
+        }
+    }
+    // Read again, it says the same; only its age is another.
+    house.read(FIRST, 1, &[hours("10:00", "10:30")]);
+    let told = house.ask(&agent, morning(), false).await;
+    assert_eq!((told.state(), told.slots.len(), told.warnings().len()), ("complete", 2, 0));
+    // And something else.
+    house.read(FIRST, 2, &[hours("09:00", "09:01")]);
+    assert_eq!(house.ask(&agent, morning(), false).await.slots, ["10:00-11:00", "11:00-12:00"]);
+    house.humans.disconnect(FIRST);
+    let told = house.ask(&agent, morning(), false).await;
+    assert_eq!((told.state(), told.slots.len()), ("complete", 3));
+}
+
+#[tokio::test]
+async fn a_source_counts_once_whatever_calendars_it_blocks() {
+    let house = House::new().await;
+    let (agent, other) = (house.agent().await, house.agent().await);
+    let (first, second) = (house.calendar(&agent).await, house.calendar(&agent).await);
+    house.calendar(&other).await;
+    for calendar in [&first, &second] {
+        house.humans.connect(calendar.id, FIRST);
+    }
+    house.humans.connect(second.id, SECOND);
+    house.read(FIRST, 1, &[]);
+    house.pass(Elapsed::hours(2));
+    house.read(SECOND, 1, &[hours("09:00", "10:00")]);
+
+    let told = house.ask(&agent, morning(), true).await;
+    assert_eq!(told.state(), "stale");
+    let expected =
+        "1 connected human calendar has not been read for more than 1 hour: what was busy then is taken as busy now";
+    assert_eq!(told.warnings(), [expected]);
+    assert_eq!(told.slots, ["10:00-11:00", "11:00-12:00", "12:00-13:00"]);
+    assert_eq!(house.ask(&agent, morning(), false).await.slots.len(), 0);
+    // Whose calendars it does not count for is not concerned.
+    let told = house.ask(&other, morning(), false).await;
+    assert_eq!((told.state(), told.slots.len()), ("complete", 4));
+
+    house.humans.say(HumanBusy {
+        source: FIRST,
+        revision: Revision(0),
+        read_at: None,
+        covers: morning(),
+        spans: BusySet::EMPTY,
+    });
+    let told = house.ask(&agent, morning(), true).await;
+    assert_eq!((told.state(), told.slots.len()), ("partial", 3));
+    assert!(told.warnings()[0].starts_with("1 connected human calendar has not been read yet"), "{}", told.json);
+}
+
+#[tokio::test]
+async fn human_busy_times_get_the_buffers_of_the_calendar() {
+    let house = House::new().await;
+    let agent = house.agent().await;
+    let calendar = house.calendar(&agent).await;
+    house.humans.connect(calendar.id, FIRST);
+    // One before the range, one inside, one after it: both ends of the buffers reach in.
+    house.read(FIRST, 1, &[hours("08:00", "08:50"), hours("11:15", "11:45"), hours("13:10", "14:00")]);
+    assert_eq!(house.ask(&agent, morning(), false).await.slots, ["09:00-10:00", "10:00-11:00", "12:00-13:00"]);
+    house.buffers(&calendar, 15, 20).await;
+    let told = house.ask(&agent, morning(), false).await;
+    assert_eq!(told.slots, ["10:00-11:00"], "08:50 + 20 > 09:00; 11:15 - 15 = 11:00; 11:45 + 20 > 12:00");
+    assert_eq!(told.busy, ["11:15-11:45"], "busy times are told as they are");
+    assert_eq!(told.state(), "complete");
+    house.explained(&agent, morning(), false).await;
+    let actor = house.actor(Reach::Agent(agent.id), &operations::EXPLAIN_AVAILABILITY);
+    let of = ExplainOf::Calendar(calendar.id.to_string());
+    let asked = ExplainAsked { of, time: hours("11:30", "12:30"), allow_stale: false };
+    let why = house.app.explain_availability(&actor, asked).await.unwrap();
+    let told: Vec<_> = why.reasons.iter().map(|reason| (reason.reason, reason.start)).collect();
+    let (busy, buffer) = (hours("11:15", "11:45"), hours("11:45", "12:05"));
+    assert_eq!(told, [(ReasonKind::HumanBusy, busy.start()), (ReasonKind::Buffer, buffer.start())]);
+
+    // What is known must reach as far as the buffers do.
+    let covers = hours("08:45", "20:00");
+    let read_at = Some(house.make.clock.now());
+    house.humans.say(HumanBusy { source: FIRST, revision: Revision(2), read_at, covers, spans: BusySet::EMPTY });
+    let told = house.ask(&agent, morning(), false).await;
+    assert_eq!(told.state(), "partial");
+    assert_eq!(told.slots, ["10:00-11:00", "11:00-12:00", "12:00-13:00"]);
+    assert_eq!(house.ask(&agent, morning(), true).await.slots.len(), 4);
+}
+
+#[tokio::test]
+async fn a_key_of_an_agent_reaches_its_own_agent_s_rules_and_time() {
+    let house = House::new().await;
+    let (own, other) = (house.agent().await, house.agent().await);
+    let (mine, theirs) = (house.calendar(&own).await.id.to_string(), house.calendar(&other).await.id.to_string());
+    let shared = house.make.shared_calendar(house.org);
+    house.store.commit(ChangeSet::new(house.org).create(&shared)).await.unwrap();
+    let reach = Reach::Agent(own.id);
+    let new = || NewRules { rules: Default::default(), zone: None };
+
+    let actor = house.actor(reach, &operations::PUT_RULES);
+    house.app.put_availability_rules(&actor, &mine, new(), &IfMatch::Any).await.unwrap();
+    assert!(house.app.availability_rules(&actor, &mine).await.is_ok());
+    for id in [&theirs, &shared.id.to_string()] {
+        let put = house.app.put_availability_rules(&actor, id, new(), &IfMatch::Any).await;
+        assert!(matches!(put, Err(Refusal::OutOfReach)), "{put:?}");
+        let read = house.app.availability_rules(&actor, id).await;
+        assert!(matches!(read, Err(Refusal::OutOfReach)), "{read:?}");
+        let deleted = house.app.delete_availability_rules(&actor, id, &IfMatch::Any).await;
+        assert!(matches!(deleted, Err(Refusal::OutOfReach)), "{deleted:?}");
+    }
+    let asked = |of| ExplainAsked { of, time: morning(), allow_stale: false };
+    let actor = house.actor(reach, &operations::EXPLAIN_AVAILABILITY);
+    assert!(house.app.explain_availability(&actor, asked(ExplainOf::Agent(own.id.to_string()))).await.is_ok());
+    for of in [
+        ExplainOf::Agent(other.id.to_string()),
+        ExplainOf::Calendar(theirs),
+        ExplainOf::Calendar(shared.id.to_string()),
+    ] {
+        let told = house.app.explain_availability(&actor, asked(of)).await;
+        assert!(matches!(told, Err(Refusal::OutOfReach)), "{told:?}");
+    }
+    let deleted = house.actor(reach, &operations::DELETE_RULES);
+    house.app.delete_availability_rules(&deleted, &mine, &IfMatch::Any).await.unwrap();
+}
+
+#[tokio::test]
+async fn changes_of_rules_are_audited() {
+    use kalends_testkit::Inspect as _;
+    let house = House::new().await;
+    let agent = house.agent().await;
+    let calendar = house.calendar(&agent).await;
+    let id = calendar.id.to_string();
+    house.buffers(&calendar, 1, 2).await;
+    house.buffers(&calendar, 2, 3).await;
+    let actor = house.actor(Reach::Organization, &operations::DELETE_RULES);
+    let rules = house.app.availability_rules(&actor, &id).await.unwrap();
+    house.app.delete_availability_rules(&actor, &id, &IfMatch::Any).await.unwrap();
+    let entries = house.store.audit_entries(house.org).await;
+    let mut told: Vec<_> = entries.iter().map(|entry| (entry.action.as_str(), entry.status)).collect();
+    // All in one millisecond: their identifiers do not tell which came first.
+    told.sort_unstable();
+    let (update, delete) = ("availability_rules.update", "availability_rules.delete");
+    assert_eq!(told, [(delete, 204), (update, 200), (update, 200)]);
+    for entry in entries {
+        assert_eq!((entry.resource, entry.agent), (rules.id.to_string(), Some(agent.id)));
+        assert_eq!(entry.path, "/v1/calendars/{id}/availability-rules");
+    }
+    assert_eq!(house.store.messages(house.org).await, [], "rules announce nothing");
+}
+
+#[tokio::test]
+async fn the_range_far_away_is_as_good_as_the_one_nearby() {
+    let house = House::new().await;
+    let agent = house.agent().await;
+    let calendar = house.calendar(&agent).await;
+    house.buffers(&calendar, 120, 120).await;
+    // Just after midnight: the buffer reaches in from the day before.
+    let late = Span::new(at("2027-08-01T22:00:00Z"), at("2027-08-01T23:30:00Z")).unwrap();
+    house.event(&calendar, late).await;
+    let window = Span::new(at("2027-08-02T00:00:00Z"), at("2027-08-02T04:00:00Z")).unwrap();
+    for _ in 0..2 {
+        let told = house.ask(&agent, window, false).await;
+        assert_eq!((told.slots, told.busy), (vec!["02:00-03:00".to_owned(), "03:00-04:00".into()], vec![]));
+    }
+    assert_eq!(house.ask(&agent, window, false).await.json["warnings"], json!([]));
+}
+
+#[tokio::test]
+async fn the_ends_of_time_have_availability_too() {
+    let house = House::new().await;
+    let agent = house.agent().await;
+    let calendar = house.calendar(&agent).await;
+    house.humans.connect(calendar.id, FIRST);
+    house.read(FIRST, 1, &[]);
+    let actor = house.actor(Reach::Organization, &operations::PUT_RULES);
+    let day = r#"{"start":"00:00","end":"24:00"}"#;
+    let says = rules(&format!(
+        r#"{{"buffer_before_minutes":120,"buffer_after_minutes":120,"timezone":"Pacific/Auckland","overrides":[],
+            "working_hours":{{"mon":{day},"tue":{day},"wed":{day},"thu":{day},"fri":{day},"sat":{day},"sun":{day}}}}}"#
+    ));
+    let new = NewRules { rules: says, zone: Some("Pacific/Auckland".parse().unwrap()) };
+    house.app.put_availability_rules(&actor, &calendar.id.to_string(), new, &IfMatch::Any).await.unwrap();
+    let first = Span::new(Instant::EARLIEST, Instant::EARLIEST + Elapsed::hours(5)).unwrap();
+    let last = Span::new(at("2099-12-31T19:00:00Z"), Instant::HORIZON).unwrap();
+    for window in [first, last] {
+        for _ in 0..2 {
+            let told = house.ask(&agent, window, true).await;
+            assert_eq!(told.slots.len(), 5, "{}", told.json);
+            assert_eq!(house.ask(&agent, window, false).await.slots.len(), 0, "nobody knows");
+        }
+        house.explained(&agent, window, true).await;
+        house.explained(&agent, window, false).await;
+    }
+}

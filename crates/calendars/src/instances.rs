@@ -1,0 +1,288 @@
+//! Lists and contexts in which series show as their instances.
+
+use std::collections::BTreeMap;
+
+use kalends_kernel::{Elapsed, EventId, Instant, Listed, Page, Span};
+
+use crate::{ContextEvents, Event, Occurrence, RECENT_MAX, Repeating, UPCOMING_MAX, UPCOMING_WITHIN};
+
+/// The longest window of a list of instances.
+pub const EXPANDED_MAX: Elapsed = Elapsed::days(366);
+/// The most instances and events of one window.
+pub const INSTANCES_MAX: usize = 100_000;
+
+/// An event that takes place at its own times: a one-off event, or an occurrence that was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// The event.
+    pub id: EventId,
+    /// Its start.
+    pub start: Instant,
+    /// The occurrence that it is, if it is one.
+    pub occurrence: Option<Occurrence>,
+}
+
+/// An entry of a list of instances, before its text is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry {
+    /// The event itself.
+    Standing(EventId),
+    /// The instance of a series in this span.
+    Instance(EventId, Span),
+}
+
+impl Entry {
+    /// The event whose row holds what the entry shows.
+    pub const fn row(&self) -> EventId {
+        match self {
+            Self::Standing(id) | Self::Instance(id, _) => *id,
+        }
+    }
+
+    /// The entry as an event, its row being among `rows`.
+    pub fn event(&self, rows: &BTreeMap<EventId, Event>) -> Option<Event> {
+        let row = rows.get(&self.row())?;
+        Some(match self {
+            Self::Standing(_) => row.clone(),
+            Self::Instance(_, span) => row.instance_on(*span),
+        })
+    }
+}
+
+/// The order of instances of one start: by the identifier that they show.
+type Name = (EventId, Option<Instant>);
+
+/// The page of the events `standing` and of the instances of `repeating` that overlap `window`, by start,
+/// then by identifier. `None` where there are more than [`INSTANCES_MAX`] of them.
+pub fn page_of_instances(
+    repeating: &[Repeating],
+    standing: &[Standing],
+    window: Span,
+    page: Page,
+) -> Option<Listed<Entry>> {
+    let mut all: Vec<(Instant, Name, Entry)> = Vec::with_capacity(standing.len());
+    for Standing { id, start, occurrence } in standing {
+        let name = occurrence.map_or((*id, None), |occurrence| (occurrence.series, Some(occurrence.start)));
+        all.push((*start, name, Entry::Standing(*id)));
+    }
+    let instances = repeating.iter().flat_map(|series| {
+        let id = series.id;
+        series.occurrences(window).map(move |span| (span.start(), (id, Some(span.start())), Entry::Instance(id, span)))
+    });
+    all.extend(instances.take((INSTANCES_MAX + 1).saturating_sub(all.len())));
+    if all.len() > INSTANCES_MAX {
+        return None;
+    }
+    all.sort_unstable_by_key(|(start, name, _)| (*start, *name));
+    let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
+    let (offset, limit) = (usize::try_from(page.offset), usize::try_from(page.limit));
+    let shown = all.into_iter().skip(offset.unwrap_or(usize::MAX)).take(limit.unwrap_or(usize::MAX));
+    Some(Listed { data: shown.map(|(.., entry)| entry).collect(), total })
+}
+
+/// Something around an instant, before its text is read.
+enum Near<'a> {
+    Standing(&'a Event),
+    Instance(EventId, Span),
+}
+
+impl Near<'_> {
+    const fn span(&self) -> Span {
+        match self {
+            Self::Standing(event) => event.times.span,
+            Self::Instance(_, span) => *span,
+        }
+    }
+
+    fn name(&self) -> Name {
+        match self {
+            Self::Standing(event) => match event.occurrence() {
+                None => (event.id, None),
+                Some(occurrence) => (occurrence.series, Some(occurrence.start)),
+            },
+            Self::Instance(id, span) => (*id, Some(span.start())),
+        }
+    }
+}
+
+impl ContextEvents {
+    /// What is around `now` of the events `standing` and of the instances of `repeating`. `row` reads a
+    /// series, and is asked only for those that show.
+    ///
+    /// Cancelled ones must not be among either. Of the standing ones those suffice that would show if there
+    /// were no series; of the series, those that have not ended and the [`RECENT_MAX`] that ended last.
+    ///
+    /// # Errors
+    /// Those of `row`.
+    pub fn around<E>(
+        standing: &[Event],
+        repeating: &[Repeating],
+        now: Instant,
+        mut row: impl FnMut(EventId) -> Result<Option<Event>, E>,
+    ) -> Result<Self, E> {
+        let mut near: Vec<Near<'_>> = standing.iter().map(Near::Standing).collect();
+        for series in repeating {
+            let instance = |span| Near::Instance(series.id, span);
+            let after = now + Elapsed::micros(1);
+            // Only what began last can be current, though thousands may be under way.
+            let present = Span::new(now, after).ok().and_then(|window| series.occurrences(window).last());
+            near.extend(present.map(instance));
+            near.extend(series.ended(now, RECENT_MAX as usize).into_iter().map(instance));
+            near.extend(series.after(now).take(UPCOMING_MAX as usize).map(instance));
+        }
+        near.sort_by_key(|near| (near.span().start(), near.name()));
+        let mut event = |near: &Near<'_>| match near {
+            Near::Standing(event) => Ok(Some((*event).clone())),
+            Near::Instance(id, span) => Ok(row(*id)?.map(|series| series.instance_on(*span))),
+        };
+        let (begun, coming) = near.split_at(near.partition_point(|near| near.span().start() <= now));
+        let current = begun.iter().rev().find(|near| near.span().contains(now));
+        let mut ended: Vec<&Near<'_>> = begun.iter().filter(|near| near.span().end() <= now).collect();
+        ended.sort_by_key(|near| std::cmp::Reverse((near.span().end(), near.name())));
+        let soon = coming.iter().filter(|near| near.span().start() <= now + UPCOMING_WITHIN);
+
+        let mut shown = Self { current: current.map(&mut event).transpose()?.flatten(), ..Self::default() };
+        shown.next = coming.first().map(&mut event).transpose()?.flatten();
+        for near in ended.into_iter().take(RECENT_MAX as usize) {
+            shown.recent.extend(event(near)?);
+        }
+        for near in soon.take(UPCOMING_MAX as usize) {
+            shown.upcoming.extend(event(near)?);
+        }
+        Ok(shown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_kernel::{CalendarId, Metadata, OrgId, Version, Zone};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{EventSource, EventStatus, Moment, NewRecurrence, Repeats, Times};
+
+    fn id(number: u8) -> EventId {
+        format!("evt_000000000000000000000000{number:02}").parse().unwrap()
+    }
+
+    fn at(hour: i64) -> Instant {
+        Instant::from_micros(0) + Elapsed::days(20_000) + Elapsed::hours(hour)
+    }
+
+    fn event(number: u8, start: i64, hours: i64, rule: Option<&str>) -> Event {
+        let times = Times { span: Span::new(at(start), at(start + hours)).unwrap(), all_day: false };
+        let repeats = rule.map_or(Repeats::Once, |rule| {
+            let exdates = vec![Moment::At(at(start + 24))];
+            NewRecurrence { rule: rule.parse().unwrap(), exdates, zone: None }.of(times, Zone::UTC).unwrap()
+        });
+        let (org, calendar): (OrgId, CalendarId) =
+            ("org_00000000000000000000000001".parse().unwrap(), "cal_00000000000000000000000001".parse().unwrap());
+        Event {
+            id: id(number),
+            org,
+            calendar,
+            title: "Standup".into(),
+            description: None,
+            times,
+            status: EventStatus::Confirmed,
+            source: EventSource::Internal,
+            metadata: Metadata::default(),
+            reminders: None,
+            repeats,
+            version: Version::FIRST,
+            created_at: at(0),
+            updated_at: at(0),
+            deleted_at: None,
+        }
+    }
+
+    fn events() -> impl Strategy<Value = Vec<Event>> {
+        let rules = proptest::sample::select(vec![
+            None,
+            None,
+            Some("FREQ=DAILY;COUNT=5"),
+            Some("FREQ=DAILY;INTERVAL=2"),
+            Some("FREQ=WEEKLY;COUNT=3"),
+        ]);
+        proptest::collection::vec((0..400_i64, 1..60_i64, rules), 0..7).prop_map(|made| {
+            (0_u8..).zip(made).map(|(number, (start, hours, rule))| event(number, start, hours, rule)).collect()
+        })
+    }
+
+    /// All that takes place before `until`, expanded one by one.
+    fn expanded(events: &[Event], until: Instant) -> Vec<Event> {
+        let ever = Span::new(Instant::from_micros(0), until).unwrap();
+        let each = |event: &Event| match event.repeating() {
+            None => vec![event.clone()],
+            Some(series) => series.occurrences(ever).map(|span| event.instance(span.start()).unwrap()).collect(),
+        };
+        events.iter().flat_map(each).collect()
+    }
+
+    fn name(event: &Event) -> String {
+        event.occurrence().map_or_else(|| event.id.to_string(), |occurrence| occurrence.to_string())
+    }
+
+    fn apart(events: &[Event]) -> (Vec<Event>, Vec<Repeating>, BTreeMap<EventId, Event>) {
+        let standing = events.iter().filter(|event| event.recurrence().is_none()).cloned().collect();
+        let rows = events.iter().map(|event| (event.id, event.clone())).collect();
+        (standing, events.iter().filter_map(Event::repeating).collect(), rows)
+    }
+
+    #[test]
+    fn too_many_instances_are_none() {
+        let endless: Vec<Repeating> =
+            (0..30).map(|number| event(number, 0, 1_100_000, Some("FREQ=DAILY")).repeating().unwrap()).collect();
+        let window = Span::new(at(1_000_000), at(1_000_001)).unwrap();
+        // Each of the first days lasts into the window.
+        assert!(page_of_instances(&endless[..2], &[], window, Page::default()).is_some());
+        assert_eq!(page_of_instances(&endless, &[], window, Page::default()), None);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(96))]
+
+        #[test]
+        fn a_page_is_a_part_of_the_whole(
+            events in events(), from in 0..500_i64, hours in 1..400_i64, limit in 1..9_u32, offset in 0..9_u32,
+        ) {
+            let window = Span::new(at(from), at(from + hours)).unwrap();
+            let (standing, repeating, rows) = apart(&events);
+            let standing: Vec<Standing> = standing
+                .iter()
+                .filter(|event| event.times.span.overlaps(window))
+                .map(|event| Standing { id: event.id, start: event.times.span.start(), occurrence: event.occurrence() })
+                .collect();
+            let listed = page_of_instances(&repeating, &standing, window, Page { limit, offset }).unwrap();
+            let mut whole = expanded(&events, window.end());
+            whole.retain(|event| event.times.span.overlaps(window));
+            whole.sort_by_key(|event| (event.times.span.start(), name(event)));
+            prop_assert_eq!(listed.total, whole.len() as u64);
+            let expected: Vec<Event> = whole.into_iter().skip(offset as usize).take(limit as usize).collect();
+            let shown: Vec<Event> = listed.data.iter().map(|entry| entry.event(&rows).unwrap()).collect();
+            prop_assert_eq!(shown, expected);
+        }
+
+        #[test]
+        fn a_context_is_that_of_all_instances(events in events(), hour in 0..600_i64) {
+            let (now, (standing, repeating, rows)) = (at(hour), apart(&events));
+            let row = |id: EventId| Ok::<_, ()>(rows.get(&id).cloned());
+            let shown = ContextEvents::around(&standing, &repeating, now, row).unwrap();
+
+            let mut whole = expanded(&events, now + Elapsed::days(30));
+            whole.sort_by_key(|event| (event.times.span.start(), name(event)));
+            let current = whole.iter().rev().find(|event| event.times.span.contains(now)).cloned();
+            let coming: Vec<Event> =
+                whole.iter().filter(|event| event.times.span.start() > now).cloned().collect();
+            let mut recent: Vec<Event> = whole.into_iter().filter(|event| event.times.span.end() <= now).collect();
+            recent.sort_by_key(|event| std::cmp::Reverse((event.times.span.end(), name(event))));
+            recent.truncate(RECENT_MAX as usize);
+            prop_assert_eq!(&shown.current, &current);
+            prop_assert_eq!(&shown.recent, &recent);
+            prop_assert_eq!(shown.next.as_ref(), coming.first());
+            let soon = coming.iter().filter(|event| event.times.span.start() <= now + UPCOMING_WITHIN);
+            let soon: Vec<Event> = soon.take(UPCOMING_MAX as usize).cloned().collect();
+            prop_assert_eq!(shown.upcoming, soon);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The availability rules of a calendar, as a row (ruling 5.3). What they mean is said in
+//! `kalends-availability`.
+
+use kalends_availability::Rules;
+use kalends_kernel::{CalendarId, Instant, OrgId, RulesId, Version, Zone};
+
+use crate::Calendar;
+
+/// The rules of one calendar as stored. A calendar has one such row, or none: then nothing is
+/// restricted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AvailabilityRules {
+    /// The identifier, which stays while the rules are replaced.
+    pub id: RulesId,
+    /// The owning organization.
+    pub org: OrgId,
+    /// The calendar to whose events and time they apply.
+    pub calendar: CalendarId,
+    /// What they say.
+    pub rules: Rules,
+    /// The row's version.
+    pub version: Version,
+    /// When the calendar got rules, having had none.
+    pub created_at: Instant,
+    /// When they last changed.
+    pub updated_at: Instant,
+}
+
+/// What a caller wants the rules to be, already checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewRules {
+    /// What they shall say, but for the zone.
+    pub rules: Rules,
+    /// Whose clocks and dates are meant; `None` means the calendar's zone at this moment.
+    pub zone: Option<Zone>,
+}
+
+impl AvailabilityRules {
+    /// The first rules of `calendar`.
+    pub fn create(id: RulesId, calendar: &Calendar, new: NewRules, now: Instant) -> Self {
+        Self {
+            id,
+            org: calendar.org,
+            calendar: calendar.id,
+            rules: new.rules_on(calendar),
+            version: Version::FIRST,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    /// These rules replaced as a whole: what `new` leaves open is not kept from before.
+    #[must_use]
+    pub fn replaced(&self, calendar: &Calendar, new: NewRules, now: Instant) -> Self {
+        let rules = new.rules_on(calendar);
+        Self { rules, version: self.version.next(), updated_at: now, ..self.clone() }
+    }
+}
+
+impl NewRules {
+    fn rules_on(self, calendar: &Calendar) -> Rules {
+        self.rules.in_zone(self.zone.unwrap_or(calendar.zone))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_kernel::{Elapsed, Entropy, Metadata};
+
+    use super::*;
+    use crate::{AgentActivity, NewCalendar};
+
+    struct Fixed;
+
+    impl Entropy for Fixed {
+        fn fill(&self, bytes: &mut [u8]) {
+            bytes.fill(7);
+        }
+    }
+
+    fn calendar(now: Instant) -> Calendar {
+        let new = NewCalendar {
+            name: "Work".into(),
+            zone: "Asia/Tokyo".parse().unwrap(),
+            activity: AgentActivity::Idle,
+            default_reminders: None,
+            metadata: Metadata::default(),
+        };
+        Calendar::create(CalendarId::new(now, &Fixed), OrgId::new(now, &Fixed), None, new, String::new(), now)
+    }
+
+    #[test]
+    fn replacing_keeps_the_identity_and_nothing_else() {
+        let now = Instant::EARLIEST;
+        let calendar = calendar(now);
+        let berlin: Zone = "Europe/Berlin".parse().unwrap();
+        let new = |zone| NewRules { rules: Rules::default(), zone };
+        let first = AvailabilityRules::create(RulesId::new(now, &Fixed), &calendar, new(Some(berlin)), now);
+        assert_eq!((first.rules.zone(), first.version), (berlin, Version::FIRST));
+
+        let later = now + Elapsed::hours(1);
+        let second = first.replaced(&calendar, new(None), later);
+        assert_eq!(second.rules.zone(), calendar.zone, "the zone of before is not kept");
+        assert_eq!((second.id, second.created_at), (first.id, first.created_at));
+        assert_eq!((second.version, second.updated_at), (first.version.next(), later));
+    }
+}

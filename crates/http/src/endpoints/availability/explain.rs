@@ -1,0 +1,30 @@
+//! `GET /v1/availability/explain`
+
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, QueryOf},
+};
+
+/// Tells why a time is not offered.
+///
+/// Every event, hold, busy time, buffer and closed hour that stands against it, without titles; none exactly where
+/// availability would offer the time as a slot. `outside_range` is told for ranges that are offered, as booking pages
+/// have them; an agent and a calendar offer any time.
+#[utoipa::path(
+    get,
+    path = "/v1/availability/explain",
+    operation_id = "explainAvailability",
+    tag = "Availability",
+    params(wire::ExplainAvailability),
+    responses((status = 200, description = "The reasons.", body = wire::Explanation))
+)]
+pub(crate) async fn explain(
+    app: Service,
+    caller: Caller,
+    query: QueryOf<wire::ExplainAvailability>,
+) -> Result<axum::Json<wire::Explanation>, ApiError> {
+    Ok(axum::Json(app.explain_availability(&caller.0, query.0.parse()?).await?))
+}

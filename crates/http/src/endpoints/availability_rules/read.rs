@@ -1,0 +1,30 @@
+//! `GET /v1/calendars/{id}/availability-rules`
+
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, PathOf},
+    reply::Shown,
+};
+
+/// Reads a calendar's availability rules.
+///
+/// 404, code `availability_rules_not_found`, where it has none: then nothing is restricted.
+#[utoipa::path(
+    get,
+    path = "/v1/calendars/{id}/availability-rules",
+    operation_id = "getAvailabilityRules",
+    tag = "Availability",
+    params(("id" = String, Path, description = "The calendar, `cal_…`.")),
+    responses((status = 200, description = "The rules.", body = wire::AvailabilityRules))
+)]
+pub(crate) async fn read(
+    app: Service,
+    caller: Caller,
+    id: PathOf<String>,
+) -> Result<Shown<wire::AvailabilityRules>, ApiError> {
+    let rules = app.availability_rules(&caller.0, &id.0).await?;
+    Ok(Shown { version: rules.version, resource: rules.into() })
+}

@@ -1,0 +1,74 @@
+//! Availability rules. Their calendars are locked, and were in sight when their revisions were raised.
+
+use kalends_calendars::{AvailabilityRules, Change};
+use kalends_kernel::Version;
+use sqlx::PgConnection;
+
+use crate::error::{ApplyError, all_written, failed};
+use crate::sealed::SealedChangeSet;
+
+/// Writes and removes rules. Stale where they have another version than the one seen, or exist though
+/// none were.
+pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
+    for change in batch.iter().flat_map(|sealed| &sealed.changes().calendars) {
+        match change {
+            Change::PutRules { rules, seen: None } => create(connection, rules).await?,
+            Change::PutRules { rules, seen: Some(seen) } => replace(connection, rules, *seen).await?,
+            Change::DeleteRules(rules) => delete(connection, rules).await?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The document that the column holds.
+fn document(rules: &AvailabilityRules) -> Result<String, ApplyError> {
+    Ok(serde_json::to_string(&rules.rules).map_err(failed)?)
+}
+
+async fn create(connection: &mut PgConnection, rules: &AvailabilityRules) -> Result<(), ApplyError> {
+    let written = sqlx::query!(
+        "INSERT INTO availability_rules (org_id, calendar_id, id, rules, version, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)
+         ON CONFLICT (org_id, calendar_id) DO NOTHING",
+        rules.org.uuid(),
+        rules.calendar.uuid(),
+        rules.id.uuid(),
+        document(rules)?,
+        rules.version.0,
+        rules.created_at.as_micros(),
+        rules.updated_at.as_micros(),
+    )
+    .execute(connection)
+    .await?;
+    all_written(written.rows_affected(), 1)
+}
+
+async fn replace(connection: &mut PgConnection, rules: &AvailabilityRules, seen: Version) -> Result<(), ApplyError> {
+    let written = sqlx::query!(
+        "UPDATE availability_rules SET rules = $4, version = $5, updated_at = $6
+         WHERE org_id = $1 AND calendar_id = $2 AND version = $3",
+        rules.org.uuid(),
+        rules.calendar.uuid(),
+        seen.0,
+        document(rules)?,
+        rules.version.0,
+        rules.updated_at.as_micros(),
+    )
+    .execute(connection)
+    .await?;
+    all_written(written.rows_affected(), 1)
+}
+
+async fn delete(connection: &mut PgConnection, rules: &AvailabilityRules) -> Result<(), ApplyError> {
+    let written = sqlx::query!(
+        "DELETE FROM availability_rules WHERE org_id = $1 AND calendar_id = $2 AND id = $3 AND version = $4",
+        rules.org.uuid(),
+        rules.calendar.uuid(),
+        rules.id.uuid(),
+        rules.version.0,
+    )
+    .execute(connection)
+    .await?;
+    all_written(written.rows_affected(), 1)
+}

@@ -1,0 +1,233 @@
+//! Reads series, their overrides and their instances in sight.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use async_trait::async_trait;
+use kalends_calendars::ports::{BlockingSeries, EventScope, InstanceFilter, Instances, LONG};
+use kalends_calendars::{
+    Entry, Event, EventSource, EventStatus, INSTANCES_MAX, Occurrence, Repeating, Standing, page_of_instances,
+};
+use kalends_kernel::{CalendarId, EventId, Instant, Listed, OrgId, Page, Revision, Span, StoreError};
+use sqlx::{Connection as _, PgConnection};
+use uuid::Uuid;
+
+use crate::PostgresStore;
+use crate::error::store_error;
+use crate::rows::{EventRow, RepeatingRow};
+
+#[async_trait]
+impl Instances for PostgresStore {
+    async fn find_override(&self, org: OrgId, occurrence: Occurrence) -> Result<Option<Event>, StoreError> {
+        let row = sqlx::query_as!(
+            EventRow,
+            "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
+                 e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
+                 e.original_start
+             FROM events e
+             JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE e.org_id = $1 AND e.series_id = $2 AND e.original_start = $3 AND e.deleted_at IS NULL
+                 AND c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned')",
+            org.uuid(),
+            occurrence.series.uuid(),
+            occurrence.start.as_micros(),
+        );
+        let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
+        row.map(|row| row.into_domain(&*self.cipher)).transpose()
+    }
+
+    async fn list_overrides(&self, org: OrgId, series: EventId) -> Result<Vec<Event>, StoreError> {
+        let rows = sqlx::query_as!(
+            EventRow,
+            "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
+                 e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
+                 e.original_start
+             FROM events e
+             JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE e.org_id = $1 AND e.series_id = $2 AND e.deleted_at IS NULL
+                 AND c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+             ORDER BY e.original_start",
+            org.uuid(),
+            series.uuid(),
+        );
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        rows.into_iter().map(|row| row.into_domain(&*self.cipher)).collect()
+    }
+
+    async fn list_instances(
+        &self,
+        org: OrgId,
+        scope: EventScope,
+        filter: InstanceFilter,
+        page: Page,
+    ) -> Result<Option<Listed<Event>>, StoreError> {
+        let mut lent = self.connections.lend().await.map_err(store_error)?;
+        // All three statements see what the first of them saw.
+        let mut snapshot =
+            lent.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await.map_err(store_error)?;
+        let repeating = series_in(&mut snapshot, org, scope, filter).await?;
+        let standing = standing_in(&mut snapshot, org, scope, filter).await?;
+        let listed = page_of_instances(&repeating, &standing, filter.window, page);
+        let rows = match &listed {
+            Some(listed) => rows_of(&mut snapshot, org, &listed.data).await?,
+            None => Vec::new(),
+        };
+        snapshot.rollback().await.map_err(store_error)?;
+        lent.keep();
+        let Some(Listed { data, total }) = listed else { return Ok(None) };
+        let rows = rows.into_iter().map(|row| row.into_domain(&*self.cipher)).collect::<Result<Vec<_>, _>>()?;
+        let rows = rows.into_iter().map(|event| (event.id, event)).collect();
+        Ok(Some(Listed { data: data.iter().filter_map(|entry| entry.event(&rows)).collect(), total }))
+    }
+
+    async fn blocking_series(
+        &self,
+        org: OrgId,
+        calendars: &[CalendarId],
+        window: Span,
+    ) -> Result<Vec<BlockingSeries>, StoreError> {
+        let calendars: Vec<Uuid> = calendars.iter().map(|calendar| calendar.uuid()).collect();
+        let records = sqlx::query!(
+            r#"SELECT c.id AS calendar_id, c.revision, e.id AS "id?", e.start_at AS "start_at?", e.end_at AS "end_at?",
+                 e.all_day AS "all_day?", e.recurrence AS "recurrence?"
+             FROM calendars c
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             LEFT JOIN events e ON e.org_id = c.org_id AND e.calendar_id = c.id AND e.recurrence IS NOT NULL
+                 AND e.deleted_at IS NULL AND e.reaches > $3 AND e.start_at < $4
+                 AND e.status IN ('confirmed', 'tentative')
+             WHERE c.org_id = $1 AND c.id = ANY($2) AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')"#,
+            org.uuid(),
+            &calendars,
+            window.start().as_micros(),
+            window.end().as_micros(),
+        );
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
+        let mut of: BTreeMap<Uuid, BlockingSeries> = BTreeMap::new();
+        for record in records {
+            let (calendar, revision) = (CalendarId::from_uuid(record.calendar_id), Revision(record.revision));
+            let blocking = of.entry(record.calendar_id);
+            let blocking = blocking.or_insert_with(|| BlockingSeries { calendar, revision, series: Vec::new() });
+            if let (Some(id), Some(start_at), Some(end_at), Some(all_day), Some(recurrence)) =
+                (record.id, record.start_at, record.end_at, record.all_day, &record.recurrence)
+            {
+                let row = RepeatingRow { id, calendar_id: record.calendar_id, start_at, end_at, all_day, recurrence };
+                blocking.series.push(row.into_domain()?);
+            }
+        }
+        Ok(of.into_values().collect())
+    }
+}
+
+/// A scope as the two parameters of a statement: a calendar or an agent.
+const fn ids(scope: EventScope) -> (Option<Uuid>, Option<Uuid>) {
+    match scope {
+        EventScope::Calendar(calendar) => (Some(calendar.uuid()), None),
+        EventScope::Agent(agent) => (None, Some(agent.uuid())),
+    }
+}
+
+async fn series_in(
+    snapshot: &mut PgConnection,
+    org: OrgId,
+    scope: EventScope,
+    filter: InstanceFilter,
+) -> Result<Vec<Repeating>, StoreError> {
+    let (calendar, agent) = ids(scope);
+    let records = sqlx::query!(
+        r#"SELECT e.id, e.calendar_id, e.start_at, e.end_at, e.all_day, e.recurrence AS "recurrence!"
+         FROM calendars c
+         LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+         JOIN events e ON e.org_id = c.org_id AND e.calendar_id = c.id
+         WHERE c.org_id = $1 AND (c.id = $2 OR c.agent_id = $3) AND c.deleted_at IS NULL
+             AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+             AND e.recurrence IS NOT NULL AND e.deleted_at IS NULL AND e.reaches > $4 AND e.start_at < $5
+             AND ($6::text IS NULL OR e.status = $6) AND ($7::text IS NULL OR e.source = $7)"#,
+        org.uuid(),
+        calendar,
+        agent,
+        filter.window.start().as_micros(),
+        filter.window.end().as_micros(),
+        filter.status.map(EventStatus::as_str),
+        filter.source.map(EventSource::as_str),
+    );
+    let records = records.fetch_all(snapshot).await.map_err(store_error)?;
+    let read = records.iter().map(|record| {
+        RepeatingRow {
+            id: record.id,
+            calendar_id: record.calendar_id,
+            start_at: record.start_at,
+            end_at: record.end_at,
+            all_day: record.all_day,
+            recurrence: &record.recurrence,
+        }
+        .into_domain()
+    });
+    read.collect()
+}
+
+/// One-off events and overrides that overlap the window; more than a list may hold are cut off.
+async fn standing_in(
+    snapshot: &mut PgConnection,
+    org: OrgId,
+    scope: EventScope,
+    filter: InstanceFilter,
+) -> Result<Vec<Standing>, StoreError> {
+    let (calendar, agent) = ids(scope);
+    let records = sqlx::query!(
+        r#"SELECT standing.id AS "id!", standing.start_at AS "start_at!", standing.series_id, standing.original_start
+         FROM calendars c
+         LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+         CROSS JOIN LATERAL (
+             SELECT id, start_at, series_id, original_start FROM events
+             WHERE org_id = c.org_id AND calendar_id = c.id AND deleted_at IS NULL AND recurrence IS NULL
+                 AND start_at > $8 AND start_at < $5 AND end_at > $4 AND end_at - start_at <= 86400000000
+                 AND ($6::text IS NULL OR status = $6) AND ($7::text IS NULL OR source = $7)
+             UNION ALL
+             SELECT id, start_at, series_id, original_start FROM events
+             WHERE org_id = c.org_id AND calendar_id = c.id AND deleted_at IS NULL AND recurrence IS NULL
+                 AND end_at - start_at > 86400000000 AND end_at > $4 AND start_at < $5
+                 AND ($6::text IS NULL OR status = $6) AND ($7::text IS NULL OR source = $7)
+         ) standing
+         WHERE c.org_id = $1 AND (c.id = $2 OR c.agent_id = $3) AND c.deleted_at IS NULL
+             AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+         LIMIT $9"#,
+        org.uuid(),
+        calendar,
+        agent,
+        filter.window.start().as_micros(),
+        filter.window.end().as_micros(),
+        filter.status.map(EventStatus::as_str),
+        filter.source.map(EventSource::as_str),
+        (filter.window.start() - LONG).as_micros(),
+        i64::try_from(INSTANCES_MAX).unwrap_or(i64::MAX).saturating_add(1),
+    );
+    let records = records.fetch_all(snapshot).await.map_err(store_error)?;
+    let read = records.into_iter().map(|record| {
+        let occurrence = record.series_id.zip(record.original_start).map(|(series, start)| Occurrence {
+            series: EventId::from_uuid(series),
+            start: Instant::from_micros(start),
+        });
+        Standing { id: EventId::from_uuid(record.id), start: Instant::from_micros(record.start_at), occurrence }
+    });
+    Ok(read.collect())
+}
+
+/// The rows that hold what the entries show.
+async fn rows_of(snapshot: &mut PgConnection, org: OrgId, entries: &[Entry]) -> Result<Vec<EventRow>, StoreError> {
+    let distinct: BTreeSet<EventId> = entries.iter().map(Entry::row).collect();
+    let distinct: Vec<Uuid> = distinct.into_iter().map(|id| id.uuid()).collect();
+    sqlx::query_as!(
+        EventRow,
+        "SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
+             created_at, updated_at, deleted_at, recurrence, series_id, original_start
+         FROM events
+         WHERE org_id = $1 AND id = ANY($2)",
+        org.uuid(),
+        &distinct,
+    )
+    .fetch_all(snapshot)
+    .await
+    .map_err(store_error)
+}

@@ -1,0 +1,91 @@
+//! Reads the availability rules of calendars in sight, and what a calendar's time is taken by.
+
+use async_trait::async_trait;
+use kalends_availability::Block;
+use kalends_calendars::ports::{CalendarBlocks, LONG, RulesOfCalendars};
+use kalends_calendars::{AvailabilityRules, EventSource, EventStatus, block_kind};
+use kalends_kernel::{CalendarId, Instant, OrgId, Span, StoreError};
+
+use crate::PostgresStore;
+use crate::error::store_error;
+use crate::rows::{Located, RulesRow, read_rules};
+
+#[async_trait]
+impl RulesOfCalendars for PostgresStore {
+    async fn find_rules(&self, org: OrgId, calendar: CalendarId) -> Result<Option<AvailabilityRules>, StoreError> {
+        let row = sqlx::query_as!(
+            RulesRow,
+            "SELECT r.id, r.rules, r.version, r.created_at, r.updated_at
+             FROM availability_rules r
+             JOIN calendars c ON c.org_id = r.org_id AND c.id = r.calendar_id
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE r.org_id = $1 AND r.calendar_id = $2 AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')",
+            org.uuid(),
+            calendar.uuid(),
+        );
+        let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
+        row.map(|row| row.into_domain(org, calendar)).transpose()
+    }
+}
+
+impl PostgresStore {
+    pub(super) async fn read_blocks(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        window: Span,
+        limit: u32,
+    ) -> Result<Option<CalendarBlocks>, StoreError> {
+        // One row at least where the calendar is in sight: a lone one without an event.
+        let records = sqlx::query!(
+            r#"SELECT r.rules AS "rules?", e.start_at AS "start_at?", e.end_at AS "end_at?", e.status AS "status?",
+                 e.source AS "source?"
+             FROM calendars c
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             LEFT JOIN availability_rules r ON r.org_id = c.org_id AND r.calendar_id = c.id
+             LEFT JOIN (
+                 SELECT start_at, end_at, status, source
+                 FROM (
+                     SELECT start_at, end_at, status, source FROM events
+                     WHERE org_id = $1 AND calendar_id = $2 AND busy IS NOT NULL
+                         AND start_at > $3 AND start_at < $5 AND end_at > $4
+                         AND end_at - start_at <= 86400000000
+                     UNION ALL
+                     SELECT start_at, end_at, status, source FROM events
+                     WHERE org_id = $1 AND calendar_id = $2 AND busy IS NOT NULL
+                         AND end_at - start_at > 86400000000 AND end_at > $4 AND start_at < $5
+                 ) AS blocking
+                 ORDER BY start_at, end_at
+                 LIMIT $6
+             ) AS e ON true
+             WHERE c.org_id = $1 AND c.id = $2 AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')"#,
+            org.uuid(),
+            calendar.uuid(),
+            (window.start() - LONG).as_micros(),
+            window.start().as_micros(),
+            window.end().as_micros(),
+            i64::from(limit),
+        );
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
+        let Some(first) = records.first() else { return Ok(None) };
+        let rules = first.rules.as_deref().map(|document| read_rules(calendar, document)).transpose()?;
+        let mut blocks = Vec::with_capacity(records.len());
+        for record in records {
+            let (Some(start), Some(end), Some(status), Some(source)) =
+                (record.start_at, record.end_at, record.status, record.source)
+            else {
+                continue;
+            };
+            let row = Located { table: "events", id: format!("an event of {calendar}") };
+            let status = row.named("status", &status, EventStatus::from_name)?;
+            let source = row.named("source", &source, EventSource::from_name)?;
+            let span = Span::new(Instant::from_micros(start), Instant::from_micros(end))
+                .map_err(|error| row.corrupt("end_at", error))?;
+            blocks.push(Block { kind: block_kind(status, source), span });
+        }
+        blocks.sort_by_key(|block| (block.span, block.kind));
+        Ok(Some(CalendarBlocks { rules, blocks }))
+    }
+}

@@ -1,0 +1,103 @@
+//! The availability rules of calendars in sight, and what a calendar's time is taken by.
+
+use async_trait::async_trait;
+use kalends_availability::Block;
+use kalends_calendars::{
+    AvailabilityRules, EventSource, EventStatus, block_kind,
+    ports::{CalendarBlocks, LONG, RulesOfCalendars},
+};
+use kalends_kernel::{CalendarId, Instant, OrgId, Span, StoreError};
+
+use crate::{
+    SqliteStore,
+    error::store_error,
+    rows::{
+        Row,
+        rules::{RulesRow, read_rules},
+    },
+};
+
+#[async_trait]
+impl RulesOfCalendars for SqliteStore {
+    async fn find_rules(&self, org: OrgId, calendar: CalendarId) -> Result<Option<AvailabilityRules>, StoreError> {
+        let (org_id, id) = (org.uuid(), calendar.uuid());
+        sqlx::query_as!(
+            RulesRow,
+            "select r.id, r.rules, r.version, r.created_at, r.updated_at
+             from availability_rules r
+                join calendars c on c.org_id = r.org_id and c.id = r.calendar_id
+                left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             where r.org_id = ?1 and r.calendar_id = ?2 and c.deleted_at is null
+                and (c.agent_id is null or a.status <> 'decommissioned')",
+            org_id,
+            id
+        )
+        .fetch_optional(self.readers())
+        .await
+        .map_err(store_error)?
+        .map(|row| row.read(org, calendar))
+        .transpose()
+    }
+}
+
+impl SqliteStore {
+    pub(super) async fn read_blocks(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        window: Span,
+        limit: u32,
+    ) -> Result<Option<CalendarBlocks>, StoreError> {
+        let (org_id, id) = (org.uuid(), calendar.uuid());
+        let (before, from) = ((window.start() - LONG).as_micros(), window.start().as_micros());
+        let to = window.end().as_micros();
+        // One row at least where the calendar is in sight: a lone one without an event.
+        let rows = sqlx::query!(
+            r#"select r.rules as "rules?", page.start_at as "start_at?: i64", page.end_at as "end_at?: i64",
+                page.status as "status?: String", page.source as "source?: String"
+             from calendars c
+                left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                left join availability_rules r on r.org_id = c.org_id and r.calendar_id = c.id
+                left join (
+                    select start_at, end_at, status, source from events
+                    where org_id = ?1 and calendar_id = ?2 and busy is not null
+                        and start_at > ?3 and start_at < ?5 and end_at > ?4
+                        and end_at - start_at <= 86400000000
+                    union all
+                    select start_at, end_at, status, source from events
+                    where org_id = ?1 and calendar_id = ?2 and busy is not null
+                        and end_at - start_at > 86400000000 and end_at > ?4 and start_at < ?5
+                    order by start_at, end_at limit ?6
+                ) page on true
+             where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
+                and (c.agent_id is null or a.status <> 'decommissioned')"#,
+            org_id,
+            id,
+            before,
+            from,
+            to,
+            limit
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let Some(first) = rows.first() else { return Ok(None) };
+        let rules = first.rules.as_deref().map(|document| read_rules(calendar, document)).transpose()?;
+        let mut blocks = Vec::with_capacity(rows.len());
+        for row in rows {
+            let (Some(start), Some(end), Some(status), Some(source)) =
+                (row.start_at, row.end_at, row.status, row.source)
+            else {
+                continue;
+            };
+            let on = format!("an event of {calendar}");
+            let row = Row { table: "events", id: &on };
+            let status = row.named("status", EventStatus::from_name, &status)?;
+            let source = row.named("source", EventSource::from_name, &source)?;
+            let span = row.read("end_at", Span::new(Instant::from_micros(start), Instant::from_micros(end)))?;
+            blocks.push(Block { kind: block_kind(status, source), span });
+        }
+        blocks.sort_by_key(|block| (block.span, block.kind));
+        Ok(Some(CalendarBlocks { rules, blocks }))
+    }
+}

@@ -1,0 +1,39 @@
+//! A row of `availability_rules`.
+
+use kalends_availability::Rules;
+use kalends_calendars::AvailabilityRules;
+use kalends_kernel::{CalendarId, Instant, OrgId, RulesId, StoreError, Version};
+
+use super::Row;
+
+pub(crate) struct RulesRow {
+    pub(crate) id: Vec<u8>,
+    pub(crate) rules: String,
+    pub(crate) version: i64,
+    pub(crate) created_at: i64,
+    pub(crate) updated_at: i64,
+}
+
+impl RulesRow {
+    pub(crate) fn read(self, org: OrgId, calendar: CalendarId) -> Result<AvailabilityRules, StoreError> {
+        Ok(AvailabilityRules {
+            id: RulesId::from_uuid(row(&calendar).uuid("id", &self.id)?),
+            org,
+            calendar,
+            rules: read_rules(calendar, &self.rules)?,
+            version: Version(self.version),
+            created_at: Instant::from_micros(self.created_at),
+            updated_at: Instant::from_micros(self.updated_at),
+        })
+    }
+}
+
+/// The rules that the document of a calendar's row says.
+pub(crate) fn read_rules(calendar: CalendarId, document: &str) -> Result<Rules, StoreError> {
+    row(&calendar).read("rules", serde_json::from_str(document))
+}
+
+/// The row is found by its calendar, so that is how it is named.
+fn row(calendar: &CalendarId) -> Row<'_> {
+    Row { table: "availability_rules", id: calendar }
+}

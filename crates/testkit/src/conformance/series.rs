@@ -1,0 +1,376 @@
+//! Series: what is stored, what shows of it, what it blocks. Spans count hours from the beginning of the
+//! fixtures, a Monday at eight.
+
+use kalends_app::{Guard, ports::CommitError};
+use kalends_calendars::{
+    Calendar, Event, EventPatch, EventStatus, Occurrence, Patch, Times,
+    ports::{BlockingSeries, CalendarBusy, EventScope, InstanceFilter},
+};
+use kalends_kernel::{CalendarId, Elapsed, EventId, Instant, Listed, Page, Revision, Span, Zone};
+use kalends_quotas::Metric;
+
+use super::{
+    StoreUnderTest,
+    scene::{Scene, WHOLE, assert_refused, hours, race, successes},
+};
+use crate::fixtures::{Compose, Fixtures};
+
+fn at(hour: i64) -> Instant {
+    Fixtures::BEGINNING + Elapsed::hours(hour)
+}
+
+async fn series(scene: &Scene, calendar: &Calendar, first: Span, rule: &str) -> Event {
+    scene.stored(scene.make.series(calendar, first, rule)).await
+}
+
+/// Cancels an occurrence and returns the series as it is now.
+async fn cancelled(scene: &Scene, series: &Event, start: Instant) -> Event {
+    let after = series.without_occurrence(start, scene.make.tick()).unwrap();
+    scene.commit(scene.changes().update(&after, series.version)).await;
+    after
+}
+
+/// Moves an occurrence and returns the series and the override as they are now.
+async fn moved(scene: &Scene, series: &Event, start: Instant, to: Span) -> (Event, Event) {
+    let (after, mut changed) = changed(scene, series, start);
+    changed.times = Times { span: to, all_day: false };
+    scene.commit(scene.changes().update(&after, series.version).create(&changed)).await;
+    (after, changed)
+}
+
+fn changed(scene: &Scene, series: &Event, start: Instant) -> (Event, Event) {
+    let now = scene.make.tick();
+    let shown = series.instance(start).unwrap();
+    let patch = EventPatch { title: Patch::Set("Retro".into()), ..EventPatch::default() };
+    let id = EventId::new(now, &scene.make.entropy);
+    series.with_occurrence_patched(&shown, id, patch, Zone::UTC, now).unwrap()
+}
+
+const fn inside(window: Span) -> InstanceFilter {
+    InstanceFilter { window, status: None, source: None }
+}
+
+async fn instances(scene: &Scene, scope: EventScope, filter: InstanceFilter, page: Page) -> Listed<Event> {
+    scene.store.list_instances(scene.org, scope, filter, page).await.unwrap().unwrap()
+}
+
+async fn blocking(scene: &Scene, calendars: &[CalendarId], window: Span) -> Vec<(CalendarId, Revision, Vec<Span>)> {
+    let mut found = scene.store.blocking_series(scene.org, calendars, window).await.unwrap();
+    found.sort_by_key(|found| found.calendar);
+    let spans = |found: BlockingSeries| {
+        let mut spans: Vec<Span> =
+            found.series.iter().flat_map(|series| series.occurrences(window).collect::<Vec<_>>()).collect();
+        spans.sort();
+        (found.calendar, found.revision, spans)
+    };
+    found.into_iter().map(spans).collect()
+}
+
+/// A series, its exdates and its overrides are read as they were written; an override is no event of
+/// lists, nor found by an identifier of its own.
+pub async fn series_come_back_as_they_were(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.shared_calendar().await;
+    let made = series(&scene, &calendar, hours(1, 2), "FREQ=DAILY;COUNT=9").await;
+    assert_eq!(scene.now(&made).await, Some(made.clone()));
+    let endless = series(&scene, &calendar, hours(2, 3), "FREQ=MONTHLY;BYDAY=-1FR").await;
+    let once = scene.event(&calendar, hours(3, 4)).await;
+    let made = cancelled(&scene, &made, at(25)).await;
+    let (made, later) = moved(&scene, &made, at(73), hours(10, 11)).await;
+    let (made, first) = moved(&scene, &made, at(49), hours(500, 501)).await;
+    assert_eq!(scene.events(calendar.id).await, [made.clone(), endless, once]);
+    assert_eq!(scene.now(&first).await, None);
+    assert_eq!(scene.store.list_overrides(scene.org, made.id).await.unwrap(), [first.clone(), later]);
+    let of = |start| Occurrence { series: made.id, start };
+    let found = async |start| scene.store.find_override(scene.org, of(start)).await.unwrap();
+    assert_eq!((found(at(49)).await, found(at(25)).await), (Some(first.clone()), None));
+
+    // Changed again, and then given up.
+    let again = Event { title: "Once more".into(), version: first.version.next(), ..first.clone() };
+    scene.commit(scene.changes().update(&again, first.version)).await;
+    assert_eq!(found(at(49)).await, Some(again.clone()));
+    let gone = again.deleted(scene.make.tick()).unwrap();
+    scene.commit(scene.changes().update(&gone, again.version)).await;
+    assert_eq!(found(at(49)).await, None);
+    assert_eq!(scene.store.list_overrides(scene.org, made.id).await.unwrap().len(), 1);
+
+    let other = scene.other_organization().await;
+    assert_eq!(other.store.find_override(other.org, of(at(73))).await.unwrap(), None);
+    assert_eq!(other.store.list_overrides(other.org, made.id).await.unwrap(), []);
+    scene.delete(&calendar).await;
+    assert_eq!(found(at(73)).await, None);
+    assert_eq!(scene.store.list_overrides(scene.org, made.id).await.unwrap(), []);
+}
+
+/// A series becomes a one-off event and a series again.
+pub async fn a_rule_comes_and_goes(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.shared_calendar().await;
+    let made = series(&scene, &calendar, hours(1, 2), "FREQ=DAILY").await;
+    let once = Event { repeats: Default::default(), version: made.version.next(), ..made.clone() };
+    scene.commit(scene.changes().update(&once, made.version)).await;
+    assert_eq!(scene.now(&made).await, Some(once.clone()));
+    let shown = instances(&scene, EventScope::Calendar(calendar.id), inside(hours(0, 99)), WHOLE).await;
+    assert_eq!(shown.data, std::slice::from_ref(&once));
+    assert_eq!(blocking(&scene, &[calendar.id], hours(0, 99)).await, [(calendar.id, Revision(2), vec![])]);
+    let again = Event { version: once.version.next(), ..made };
+    scene.commit(scene.changes().update(&again, once.version)).await;
+    assert_eq!(blocking(&scene, &[calendar.id], hours(0, 30)).await[0].2, [hours(1, 2), hours(25, 26)]);
+}
+
+/// What overlaps the window shows, by start and identifier, in pages with one total.
+pub async fn instances_are_listed_in_pages(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    let (calendar, second) = (scene.calendar(&agent).await, scene.calendar(&agent).await);
+    let elsewhere = scene.shared_calendar().await;
+    series(&scene, &elsewhere, hours(0, 1), "FREQ=DAILY").await;
+    let daily = series(&scene, &calendar, hours(-48, -47), "FREQ=DAILY").await;
+    let long = series(&scene, &calendar, hours(-100, -40), "FREQ=WEEKLY;COUNT=2").await;
+    let ended = series(&scene, &calendar, hours(-500, -499), "FREQ=DAILY;COUNT=3").await;
+    let once = scene.event(&calendar, hours(24, 25)).await;
+    let spanning = scene.event(&calendar, hours(-90, 90)).await;
+    scene.event(&calendar, hours(-9, 0)).await;
+    scene.event(&calendar, hours(72, 73)).await;
+    let other = series(&scene, &second, hours(24, 26), "FREQ=DAILY;COUNT=2").await;
+    let daily = cancelled(&scene, &daily, at(48)).await;
+    let (daily, into) = moved(&scene, &daily, at(240), hours(30, 31)).await;
+    let (daily, _out_of) = moved(&scene, &daily, at(0), hours(-4, -3)).await;
+    let of = |event: &Event, hour| event.instance(at(hour)).unwrap();
+    let window = hours(0, 72);
+    let of_calendar = [spanning.clone(), of(&daily, 24), once.clone(), into.clone(), of(&long, 68)];
+    let of_agent = [spanning, of(&daily, 24), once, of(&other, 24), into.clone(), of(&other, 48), of(&long, 68)];
+    assert_eq!(ended.repeating().unwrap().occurrences(window).count(), 0);
+
+    let scopes = [(EventScope::Calendar(calendar.id), &of_calendar[..]), (EventScope::Agent(agent.id), &of_agent[..])];
+    for (scope, expected) in scopes {
+        let total = expected.len() as u64;
+        for (limit, offset) in [(200, 0), (2, 0), (2, 1), (3, 2), (1, 3), (5, 9)] {
+            let shown = instances(&scene, scope, inside(window), Page { limit, offset }).await;
+            let page: Vec<Event> = expected.iter().skip(offset as usize).take(limit as usize).cloned().collect();
+            assert_eq!(shown, Listed { data: page, total }, "{limit} from {offset}");
+        }
+        let wide = instances(&scene, scope, inside(hours(-72, 72)), WHOLE).await;
+        assert!(wide.data.contains(&of(&long, -100)));
+    }
+    // An override that was moved away shows where it is, and carries the start that it had.
+    let shown = instances(&scene, EventScope::Calendar(calendar.id), inside(hours(30, 31)), WHOLE).await;
+    assert_eq!(shown.data.last(), Some(&into));
+    assert_eq!(into.occurrence(), Some(Occurrence { series: daily.id, start: at(240) }));
+
+    let other = scene.other_organization().await;
+    let nothing = instances(&other, EventScope::Calendar(calendar.id), inside(window), WHOLE).await;
+    assert_eq!(nothing, Listed { data: vec![], total: 0 });
+    scene.decommission(&agent).await;
+    for scope in [EventScope::Calendar(calendar.id), EventScope::Agent(agent.id)] {
+        assert_eq!(instances(&scene, scope, inside(window), WHOLE).await.total, 0);
+    }
+}
+
+/// The filters look at each instance.
+pub async fn instances_are_listed_by_filter(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.shared_calendar().await;
+    let maybe =
+        Event { status: EventStatus::Tentative, ..scene.make.series(&calendar, hours(0, 1), "FREQ=DAILY;COUNT=3") };
+    let maybe = scene.stored(maybe).await;
+    let daily = series(&scene, &calendar, hours(2, 3), "FREQ=DAILY;COUNT=2").await;
+    let (after, off) = changed(&scene, &maybe, at(24));
+    let off = Event { status: EventStatus::Cancelled, ..off };
+    scene.commit(scene.changes().update(&after, maybe.version).create(&off)).await;
+    let of = async |status| {
+        let filter = InstanceFilter { status: Some(status), ..inside(hours(0, 99)) };
+        instances(&scene, EventScope::Calendar(calendar.id), filter, WHOLE).await.data
+    };
+    let of_series = |series: &Event, hours: &[i64]| {
+        hours.iter().map(|hour| series.instance(at(*hour)).unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(of(EventStatus::Tentative).await, of_series(&after, &[0, 48]));
+    assert_eq!(of(EventStatus::Confirmed).await, of_series(&daily, &[2, 26]));
+    assert_eq!(of(EventStatus::Cancelled).await, [off]);
+    for source in kalends_calendars::EventSource::ALL {
+        let filter = InstanceFilter { source: Some(*source), ..inside(hours(0, 99)) };
+        let total = instances(&scene, EventScope::Calendar(calendar.id), filter, WHOLE).await.total;
+        assert_eq!(total, if *source == kalends_calendars::EventSource::Internal { 5 } else { 0 });
+    }
+}
+
+/// A window that holds too much is not listed at all.
+pub async fn too_many_instances_are_not_listed(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.shared_calendar().await;
+    let years = 24 * 366 * 70;
+    let changes = (0..5).fold(scene.changes(), |changes, _| {
+        // Every day since the beginning lasts until the window.
+        changes.create(&scene.make.series(&calendar, hours(0, years), "FREQ=DAILY"))
+    });
+    scene.commit(changes).await;
+    let window = inside(hours(years - 2, years - 1));
+    let found = scene.store.list_instances(scene.org, EventScope::Calendar(calendar.id), window, WHOLE).await.unwrap();
+    assert_eq!(found, None);
+}
+
+/// A series takes no time itself; its occurrences do, but those that are cancelled or stand elsewhere.
+pub async fn occurrences_block(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (calendar, second, empty) =
+        (scene.shared_calendar().await, scene.shared_calendar().await, scene.shared_calendar().await);
+    let daily = series(&scene, &calendar, hours(0, 1), "FREQ=DAILY;COUNT=4").await;
+    let daily = cancelled(&scene, &daily, at(24)).await;
+    let (_, changed) = moved(&scene, &daily, at(48), hours(50, 51)).await;
+    for status in [EventStatus::Cancelled, EventStatus::Hold] {
+        scene.stored(Event { status, ..scene.make.series(&calendar, hours(5, 6), "FREQ=DAILY") }).await;
+    }
+    let gone = series(&scene, &calendar, hours(7, 8), "FREQ=DAILY").await;
+    scene.commit(scene.changes().update(&gone.deleted(scene.make.tick()).unwrap(), gone.version)).await;
+    series(&scene, &second, hours(-30, 3), "FREQ=WEEKLY").await;
+
+    let window = hours(0, 99);
+    let busy = scene.store.blocking_spans(scene.org, calendar.id, window).await.unwrap().unwrap();
+    let CalendarBusy { revision: spans_at, spans, repeats, .. } = busy;
+    assert!(repeats, "there is a series beside");
+    assert_eq!((spans_at, spans), (Revision(7), vec![changed.times.span]));
+    let of_calendar = (calendar.id, Revision(7), vec![hours(0, 1), hours(72, 73)]);
+    let of_second = (second.id, Revision(1), vec![hours(-30, 3)]);
+    let of_empty = (empty.id, Revision(0), vec![]);
+    let unknown = scene.make.shared_calendar(scene.org).id;
+    assert_eq!(blocking(&scene, &[calendar.id], window).await, std::slice::from_ref(&of_calendar));
+    let all = [second.id, unknown, calendar.id, empty.id, calendar.id];
+    assert_eq!(blocking(&scene, &all, window).await, [of_calendar, of_second, of_empty]);
+    // The window is half-open, and what has ended is not looked at.
+    assert_eq!(blocking(&scene, &[calendar.id], hours(1, 72)).await[0].2, []);
+    assert_eq!(blocking(&scene, &[calendar.id], hours(73, 99)).await[0].2, []);
+    assert!(scene.store.blocking_series(scene.org, &[calendar.id], hours(73, 99)).await.unwrap()[0].series.is_empty());
+
+    let other = scene.other_organization().await;
+    assert_eq!(blocking(&other, &[calendar.id], window).await, []);
+    scene.delete(&second).await;
+    assert_eq!(blocking(&scene, &[second.id], window).await, []);
+    assert_eq!(blocking(&scene, &[], window).await, []);
+}
+
+/// The context of a calendar shows instances where events stand.
+pub async fn instances_are_around(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.shared_calendar().await;
+    let daily = series(&scene, &calendar, hours(-240, -239), "FREQ=DAILY").await;
+    let daily = cancelled(&scene, &daily, at(-24)).await;
+    let (daily, changed) = moved(&scene, &daily, at(-48), hours(-3, -2)).await;
+    let once = scene.event(&calendar, hours(10, 11)).await;
+    let ended = series(&scene, &calendar, hours(-102, -101), "FREQ=DAILY;COUNT=2").await;
+    let off = Event { status: EventStatus::Cancelled, ..scene.make.series(&calendar, hours(0, 1), "FREQ=DAILY") };
+    scene.stored(off).await;
+    let around = async |now| scene.store.context_events(scene.org, calendar.id, now).await.unwrap();
+    let of = |series: &Event, hour| series.instance(at(hour)).unwrap();
+
+    let context = around(at(0)).await;
+    assert_eq!(context.current, Some(of(&daily, 0)));
+    assert_eq!(context.recent, [changed, of(&daily, -72), of(&ended, -78)]);
+    assert_eq!(context.next, Some(once.clone()));
+    assert_eq!(context.upcoming, [once, of(&daily, 24)]);
+    let context = around(at(1)).await;
+    assert_eq!((context.current, &context.recent[0]), (None, &of(&daily, 0)));
+    // Long after, and long before.
+    let context = around(at(24 * 1_000)).await;
+    assert_eq!(context.next, Some(of(&daily, 24 * 1_001)));
+    let context = around(at(-24 * 1_000)).await;
+    assert_eq!((context.next, context.upcoming, context.recent), (Some(of(&daily, -240)), vec![], vec![]));
+}
+
+/// What counts against the plan: series in sight that have not ended.
+pub async fn at_most_so_many_series_exist(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    let (calendar, second) = (scene.shared_calendar().await, scene.calendar(&agent).await);
+    let guard = |limit, hour| Guard::SeriesAtMost { limit, now: at(hour) };
+    let attempt = async |calendar: &Calendar, first, rule: &str, guard| {
+        let series = scene.make.series(calendar, first, rule);
+        scene.try_commit(scene.changes().create(&series).guard(guard)).await.map(|()| series)
+    };
+    let first = attempt(&calendar, hours(0, 1), "FREQ=DAILY;COUNT=2", guard(1, 0)).await.unwrap();
+    let refused = attempt(&calendar, hours(0, 1), "FREQ=DAILY", guard(1, 0)).await;
+    assert_refused!(refused, CommitError::LimitReached { metric: Metric::RecurringEvents, limit: 1 });
+    // One-off events and overrides do not count.
+    scene.event(&calendar, hours(0, 1)).await;
+    moved(&scene, &first, at(24), hours(100, 101)).await;
+    attempt(&calendar, hours(0, 1), "FREQ=DAILY", guard(2, 24)).await.unwrap();
+    // The first has ended: the occurrence that was moved stands on its own.
+    attempt(&second, hours(0, 1), "FREQ=DAILY", guard(2, 1)).await.unwrap();
+    let refused = attempt(&calendar, hours(0, 1), "FREQ=DAILY", guard(2, 1)).await;
+    assert_refused!(refused, CommitError::LimitReached { metric: Metric::RecurringEvents, limit: 2 });
+    let other = scene.other_organization().await;
+    let theirs = other.shared_calendar().await;
+    let series = other.make.series(&theirs, hours(0, 1), "FREQ=DAILY");
+    other.commit(other.changes().create(&series).guard(guard(1, 0))).await;
+    // What is out of sight does not count.
+    scene.decommission(&agent).await;
+    let third = attempt(&calendar, hours(0, 1), "FREQ=DAILY", guard(2, 1)).await.unwrap();
+    let gone = third.deleted(scene.make.tick()).unwrap();
+    scene.commit(scene.changes().update(&gone, third.version)).await;
+    attempt(&calendar, hours(0, 1), "FREQ=DAILY", guard(2, 1)).await.unwrap();
+}
+
+/// Of many that create the last series that the plan allows, one does.
+pub async fn one_creates_the_last_series(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let mut calendars = Vec::new();
+    for _ in 0..4 {
+        calendars.push(scene.shared_calendar().await);
+    }
+    series(&scene, &calendars[0], hours(0, 1), "FREQ=DAILY").await;
+    let outcomes = race(16, |index| {
+        let (scene, calendar) = (scene.clone(), calendars[index % calendars.len()].clone());
+        async move {
+            let series = scene.make.series(&calendar, hours(1, 2), "FREQ=DAILY");
+            let guard = Guard::SeriesAtMost { limit: 2, now: at(0) };
+            scene.try_commit(scene.changes().create(&series).guard(guard)).await
+        }
+    })
+    .await;
+    assert_eq!(successes(&outcomes), 1);
+    for outcome in outcomes.into_iter().filter(Result::is_err) {
+        assert_refused!(outcome, CommitError::LimitReached { metric: Metric::RecurringEvents, limit: 2 });
+    }
+}
+
+/// Of many that change one occurrence at once, one does; the others see that the series has changed.
+pub async fn an_occurrence_has_one_override(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.shared_calendar().await;
+    let made = series(&scene, &calendar, hours(0, 1), "FREQ=DAILY").await;
+    let outcomes = race(12, |_| {
+        let (scene, made) = (scene.clone(), made.clone());
+        async move {
+            let (after, changed) = changed(&scene, &made, at(24));
+            scene.try_commit(scene.changes().update(&after, made.version).create(&changed)).await
+        }
+    })
+    .await;
+    assert_eq!(successes(&outcomes), 1);
+    for outcome in outcomes.into_iter().filter(Result::is_err) {
+        assert_refused!(outcome, CommitError::Stale);
+    }
+    assert_eq!(scene.store.list_overrides(scene.org, made.id).await.unwrap().len(), 1);
+}
+
+/// Whoever lists while occurrences are moved one by one sees each of them once.
+pub async fn a_list_sees_each_occurrence_once(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.shared_calendar().await;
+    let mut made = series(&scene, &calendar, hours(0, 1), "FREQ=DAILY;COUNT=30").await;
+    let reading = {
+        let (scene, scope) = (scene.clone(), EventScope::Calendar(calendar.id));
+        tokio::spawn(async move {
+            for _ in 0..40 {
+                let shown = instances(&scene, scope, inside(hours(0, 24 * 31)), WHOLE).await;
+                assert_eq!((shown.data.len(), shown.total), (30, 30));
+            }
+        })
+    };
+    for day in 0..30 {
+        let start = at(24 * day);
+        let to = Span::new(start + Elapsed::hours(2), start + Elapsed::hours(3)).unwrap();
+        (made, _) = moved(&scene, &made, start, to).await;
+    }
+    reading.await.unwrap();
+}

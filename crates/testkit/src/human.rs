@@ -1,0 +1,64 @@
+//! Human calendars that say what a test tells them to.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use kalends_app::ports::{HumanCalendars, HumanSeen};
+use kalends_availability::{HumanBusy, HumanSource};
+use kalends_kernel::{CalendarId, OrgId, Span, StoreError};
+
+/// Human calendars in memory. Clones are the same ones.
+#[derive(Debug, Clone, Default)]
+pub struct TestHumans(Arc<Mutex<Connected>>);
+
+#[derive(Debug, Default)]
+struct Connected {
+    sources: Vec<HumanBusy>,
+    /// Which source counts for which calendar.
+    counts: Vec<(CalendarId, HumanSource)>,
+}
+
+impl TestHumans {
+    /// From now on the source says this, in place of what it said.
+    pub fn say(&self, busy: HumanBusy) {
+        let mut connected = self.lock();
+        connected.sources.retain(|other| other.source != busy.source);
+        connected.sources.push(busy);
+    }
+
+    /// From now on the source counts for the calendar.
+    pub fn connect(&self, calendar: CalendarId, source: HumanSource) {
+        self.lock().counts.push((calendar, source));
+    }
+
+    /// Takes the source away.
+    pub fn disconnect(&self, source: HumanSource) {
+        let mut connected = self.lock();
+        connected.counts.retain(|(_, other)| *other != source);
+        connected.sources.retain(|other| other.source != source);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connected> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl HumanCalendars for TestHumans {
+    async fn human_sources(&self, _: OrgId, calendars: &[CalendarId]) -> Result<Vec<HumanSeen>, StoreError> {
+        let connected = self.lock();
+        let seen = |(calendar, source): &(CalendarId, HumanSource)| {
+            let said = connected.sources.iter().find(|said| said.source == *source)?;
+            Some(HumanSeen { calendar: *calendar, source: *source, revision: said.revision, read_at: said.read_at })
+        };
+        let asked = connected.counts.iter().filter(|(calendar, _)| calendars.contains(calendar));
+        Ok(asked.filter_map(seen).collect())
+    }
+
+    async fn human_busy(&self, _: OrgId, sources: &[HumanSource], window: Span) -> Result<Vec<HumanBusy>, StoreError> {
+        let connected = self.lock();
+        let asked = connected.sources.iter().filter(|said| sources.contains(&said.source));
+        // No more than the window: whoever needs more has to ask for it.
+        Ok(asked.map(|said| HumanBusy { spans: said.spans.clip(window), ..said.clone() }).collect())
+    }
+}

@@ -1,0 +1,96 @@
+//! Reading series and their instances, the plain way: everything is expanded, then looked through.
+
+use async_trait::async_trait;
+use kalends_calendars::{
+    Calendar, Event, INSTANCES_MAX, Occurrence,
+    ports::{BlockingSeries, EventScope, InstanceFilter, Instances},
+};
+use kalends_kernel::{CalendarId, Elapsed, EventId, Instant, Listed, OrgId, Page, Span, StoreError};
+
+use super::{MemoryStore, state::page_of};
+
+/// What orders events of one start: the identifier that they show.
+pub(super) fn name(event: &Event) -> (EventId, Option<Instant>) {
+    event.occurrence().map_or((event.id, None), |occurrence| (occurrence.series, Some(occurrence.start)))
+}
+
+/// The event itself, or the instances of a series that overlap the window.
+fn instances(event: &Event, window: Span) -> Vec<Event> {
+    match event.repeating() {
+        None => Vec::from_iter(event.times.span.overlaps(window).then(|| event.clone())),
+        Some(series) => series.occurrences(window).filter_map(|span| event.instance(span.start())).collect(),
+    }
+}
+
+/// The event itself, or the instances of a series within ten years of `now`, which is far enough for tests.
+pub(super) fn instances_near(event: &Event, now: Instant) -> Vec<Event> {
+    let years = Elapsed::days(3_660);
+    match Span::new(now - years, now + years) {
+        Ok(window) if event.recurrence().is_some() => instances(event, window),
+        _ => vec![event.clone()],
+    }
+}
+
+#[async_trait]
+impl Instances for MemoryStore {
+    async fn find_override(&self, org: OrgId, occurrence: Occurrence) -> Result<Option<Event>, StoreError> {
+        let state = self.state();
+        let found = state.events_in_sight(org).find(|(event, _)| event.occurrence() == Some(occurrence));
+        Ok(found.map(|(event, _)| event.clone()))
+    }
+
+    async fn list_overrides(&self, org: OrgId, series: EventId) -> Result<Vec<Event>, StoreError> {
+        let state = self.state();
+        let of_it = |event: &&Event| event.occurrence().is_some_and(|occurrence| occurrence.series == series);
+        let mut found: Vec<Event> = state.events_in_sight(org).map(|(event, _)| event).filter(of_it).cloned().collect();
+        found.sort_by_key(Event::occurrence);
+        Ok(found)
+    }
+
+    async fn list_instances(
+        &self,
+        org: OrgId,
+        scope: EventScope,
+        filter: InstanceFilter,
+        page: Page,
+    ) -> Result<Option<Listed<Event>>, StoreError> {
+        let state = self.state();
+        let inside = |calendar: &Calendar| match scope {
+            EventScope::Calendar(id) => calendar.id == id,
+            EventScope::Agent(agent) => calendar.agent == Some(agent),
+        };
+        let shown: Vec<Event> = state
+            .events_in_sight(org)
+            .filter(|(event, calendar)| {
+                inside(calendar)
+                    && filter.status.is_none_or(|status| event.status == status)
+                    && filter.source.is_none_or(|source| event.source == source)
+            })
+            .flat_map(|(event, _)| instances(event, filter.window))
+            .collect();
+        if shown.len() > INSTANCES_MAX {
+            return Ok(None);
+        }
+        Ok(Some(page_of(shown.iter(), |event| (event.times.span.start(), name(event)), page)))
+    }
+
+    async fn blocking_series(
+        &self,
+        org: OrgId,
+        calendars: &[CalendarId],
+        window: Span,
+    ) -> Result<Vec<BlockingSeries>, StoreError> {
+        let state = self.state();
+        let asked = state.calendars_in_sight(org).filter(|calendar| calendars.contains(&calendar.id));
+        let blocking = asked.map(|calendar| BlockingSeries {
+            calendar: calendar.id,
+            revision: calendar.revision,
+            series: state
+                .events_in_sight(org)
+                .filter(|(event, on)| on.id == calendar.id && event.blocks() && !instances(event, window).is_empty())
+                .filter_map(|(event, _)| event.repeating())
+                .collect(),
+        });
+        Ok(blocking.collect())
+    }
+}

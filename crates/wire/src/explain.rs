@@ -1,0 +1,257 @@
+//! Why a time is not offered.
+
+use kalends_availability::{self as availability, Warning};
+use kalends_kernel::{CalendarId, Elapsed, FieldError, FieldErrors, Instant, Span};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::{AvailabilityState, availability::range, event::instant};
+
+/// The longest time that may be asked about.
+const LONGEST: Elapsed = Elapsed::days(LONGEST_DAYS);
+const LONGEST_DAYS: i64 = 7;
+
+/// Why an agent or a calendar is not free at a time. Exactly one of `agent` and `calendar`.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ExplainAvailability {
+    /// The agent, `agt_…`, all of whose calendars are looked at.
+    pub agent: Option<String>,
+    /// The calendar, `cal_…`.
+    pub calendar: Option<String>,
+    /// The start of the time.
+    #[param(format = DateTime, example = "2026-03-02T09:45:00Z")]
+    pub start: String,
+    /// The end of the time: after the start and at most 7 days from it.
+    #[param(format = DateTime, example = "2026-03-02T10:45:00Z")]
+    pub end: String,
+    /// Whether the answer is for a query with `allow_stale=true`.
+    #[param(default = false)]
+    pub allow_stale: Option<bool>,
+}
+
+/// Whose time is asked about, the identifier as written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ExplainOf {
+    /// An agent's.
+    Agent(String),
+    /// A calendar's.
+    Calendar(String),
+}
+
+/// A checked question why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExplainAsked {
+    /// Whose time.
+    pub of: ExplainOf,
+    /// The time.
+    pub time: Span,
+    /// Whether old and unknown human busy times are let pass.
+    pub allow_stale: bool,
+}
+
+impl ExplainAvailability {
+    /// Checks every parameter but whether the identifier exists.
+    ///
+    /// # Errors
+    /// All parameters at fault.
+    pub fn parse(self) -> Result<ExplainAsked, FieldErrors> {
+        let mut errors = FieldErrors::default();
+        let of = errors.take(match (self.agent, self.calendar) {
+            (Some(agent), None) => Ok(ExplainOf::Agent(agent)),
+            (None, Some(calendar)) => Ok(ExplainOf::Calendar(calendar)),
+            (None, None) => Err(FieldError::new("agent", "is required, unless calendar is given")),
+            (Some(_), Some(_)) => Err(FieldError::new("calendar", "must be left out where agent is given")),
+        });
+        let start = errors.take(instant("start", &self.start));
+        let end = errors.take(instant("end", &self.end));
+        let time = match (start, end) {
+            (Some(start), Some(end)) => errors.take(range(start, end).and_then(short)),
+            _ => None,
+        };
+        match (of, time) {
+            (Some(of), Some(time)) => Ok(ExplainAsked { of, time, allow_stale: self.allow_stale.unwrap_or(false) }),
+            _ => Err(errors),
+        }
+    }
+}
+
+fn short(time: Span) -> Result<Span, FieldError> {
+    if time.length() <= LONGEST {
+        return Ok(time);
+    }
+    let hours = time.length().as_seconds().div_euclid(3_600);
+    Err(FieldError::new("end", format!("must be at most {LONGEST_DAYS} days after the start, got {hours} hours")))
+}
+
+/// What keeps a time from being offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReasonKind {
+    /// An event is then.
+    Event,
+    /// A hold is then.
+    Hold,
+    /// An imported event is then.
+    ExternalEvent,
+    /// A human is busy then, or not known to be free.
+    HumanBusy,
+    /// It must stay free before or after something that blocks.
+    Buffer,
+    /// The hours of the weekday do not contain it.
+    OutsideWorkingHours,
+    /// An override closes it, although the hours of the weekday would not.
+    Override,
+    /// It does not lie in the range that is offered at all.
+    OutsideRange,
+}
+
+impl From<availability::ReasonKind> for ReasonKind {
+    fn from(kind: availability::ReasonKind) -> Self {
+        use availability::ReasonKind as Domain;
+        match kind {
+            Domain::Event => Self::Event,
+            Domain::Hold => Self::Hold,
+            Domain::ExternalEvent => Self::ExternalEvent,
+            Domain::HumanBusy => Self::HumanBusy,
+            Domain::Buffer => Self::Buffer,
+            Domain::OutsideWorkingHours => Self::OutsideWorkingHours,
+            Domain::Override => Self::Override,
+            Domain::OutsideRange => Self::OutsideRange,
+        }
+    }
+}
+
+/// One reason. Nothing tells titles, or which human calendar it is.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Reason {
+    /// The calendar whose events or rules it is; null where the range itself does not reach so far.
+    #[schema(value_type = Option<String>)]
+    pub calendar_id: Option<CalendarId>,
+    /// What it is.
+    pub reason: ReasonKind,
+    /// The start: of an event, a hold or busy time, its own; else that of the part inside the time asked about.
+    #[schema(value_type = String, format = DateTime)]
+    pub start: Instant,
+    /// The end, exclusive.
+    #[schema(value_type = String, format = DateTime)]
+    pub end: Instant,
+}
+
+impl From<availability::Reason> for Reason {
+    fn from(reason: availability::Reason) -> Self {
+        let (start, end) = (reason.span.start(), reason.span.end());
+        Self { calendar_id: reason.calendar, reason: reason.kind.into(), start, end }
+    }
+}
+
+/// Why a time is not offered.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "start": "2026-03-02T09:45:00Z", "end": "2026-03-02T10:45:00Z", "offered": false,
+    "reasons": [
+        { "calendar_id": "cal_01jn8r7d2xe9tvn4a6k8m0pqrs", "reason": "event",
+          "start": "2026-03-02T09:00:00Z", "end": "2026-03-02T10:00:00Z" },
+        { "calendar_id": "cal_01jn8r7d2xe9tvn4a6k8m0pqrs", "reason": "buffer",
+          "start": "2026-03-02T10:00:00Z", "end": "2026-03-02T10:30:00Z" }
+    ],
+    "has_more": false, "availability_state": "complete", "warnings": []
+}))]
+pub struct Explanation {
+    /// The start of the time asked about.
+    #[schema(value_type = String, format = DateTime)]
+    pub start: Instant,
+    /// Its end, exclusive.
+    #[schema(value_type = String, format = DateTime)]
+    pub end: Instant,
+    /// Whether all of it is free: it can be offered as a slot. There are no reasons then.
+    pub offered: bool,
+    /// Every reason against it, by start and then calendar; the first 1,000.
+    pub reasons: Vec<Reason>,
+    /// Whether there are more; ask about a shorter time.
+    pub has_more: bool,
+    /// How much is known of human busy times.
+    pub availability_state: AvailabilityState,
+    /// What to know about the answer.
+    pub warnings: Vec<String>,
+}
+
+impl Explanation {
+    /// The answer about `time`, of which at most `most` reasons are shown. `cut` tells that there are
+    /// more than those given.
+    pub fn new(
+        time: Span,
+        reasons: &[availability::Reason],
+        most: usize,
+        cut: bool,
+        known: &availability::HumanTime,
+    ) -> Self {
+        Self {
+            start: time.start(),
+            end: time.end(),
+            offered: reasons.is_empty(),
+            reasons: reasons.iter().take(most).copied().map(Into::into).collect(),
+            has_more: cut || reasons.len() > most,
+            availability_state: known.state.into(),
+            warnings: known.warnings.iter().map(Warning::to_string).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_kernel::Code;
+    use rstest::rstest;
+
+    use super::*;
+
+    fn asked(agent: Option<&str>, calendar: Option<&str>, start: &str, end: &str) -> ExplainAvailability {
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        ExplainAvailability {
+            agent: owned(agent),
+            calendar: owned(calendar),
+            start: start.to_owned(),
+            end: end.to_owned(),
+            allow_stale: None,
+        }
+    }
+
+    #[test]
+    fn one_of_both_is_named() {
+        let (start, end) = ("2026-03-02T09:00:00Z", "2026-03-09T09:00:00Z");
+        let of = |agent, calendar| asked(agent, calendar, start, end).parse().map(|asked| asked.of);
+        assert_eq!(of(Some("agt_x"), None), Ok(ExplainOf::Agent("agt_x".to_owned())));
+        assert_eq!(of(None, Some("cal_x")), Ok(ExplainOf::Calendar("cal_x".to_owned())));
+        assert_eq!(of(None, None).unwrap_err().first().param, "agent");
+        assert_eq!(of(Some("agt_x"), Some("cal_x")).unwrap_err().first().param, "calendar");
+    }
+
+    #[rstest]
+    #[case::backwards("2026-03-02T09:00:00Z", "2026-03-02T09:00:00Z", &["end"])]
+    #[case::too_long("2026-03-02T09:00:00Z", "2026-03-09T09:00:00.000001Z", &["end"])]
+    #[case::no_times("noon", "2026-03-02", &["start", "end"])]
+    fn times_are_checked(#[case] start: &str, #[case] end: &str, #[case] params: &[&str]) {
+        let errors = asked(Some("agt_x"), None, start, end).parse().unwrap_err();
+        assert_eq!(errors.iter().map(|error| error.param.as_str()).collect::<Vec<_>>(), params);
+        let code = errors.first().code;
+        assert_eq!(code == Some(Code::EndBeforeStart), start == end);
+    }
+
+    #[test]
+    fn reasons_are_named_as_in_the_domain() {
+        use availability::ReasonKind as Domain;
+        for kind in [
+            Domain::Event,
+            Domain::Hold,
+            Domain::ExternalEvent,
+            Domain::HumanBusy,
+            Domain::Buffer,
+            Domain::OutsideWorkingHours,
+            Domain::Override,
+            Domain::OutsideRange,
+        ] {
+            assert_eq!(serde_json::to_value(ReasonKind::from(kind)).unwrap(), kind.as_str());
+        }
+    }
+}

@@ -1,0 +1,15 @@
+-- The availability rules of calendars: buffers, working hours, and dates that differ.
+--
+-- One row a calendar that has any. They are read with the calendar's busy times, by the key.
+
+CREATE TABLE availability_rules (
+    org_id      UUID   NOT NULL,
+    calendar_id UUID   NOT NULL,
+    id          UUID   NOT NULL,
+    -- A JSON document of everything that the rules say.
+    rules       TEXT   NOT NULL,
+    version     BIGINT NOT NULL,
+    created_at  BIGINT NOT NULL,
+    updated_at  BIGINT NOT NULL,
+    CONSTRAINT availability_rules_pk PRIMARY KEY (org_id, calendar_id)
+);
