@@ -337,11 +337,11 @@ pub(crate) fn widest(window: Span) -> Span {
     Span::new(window.start() - buffer, window.end() + buffer).unwrap_or(window)
 }
 
-/// The window widened to whole UTC days and a day beyond, so that a query for "the next days", asked
-/// again within the day, is still answered from what is known.
+/// The window widened to whole UTC days, so that a query for "the next days", asked again within the day, is
+/// mostly still answered from what is known.
 fn whole_days(window: Span) -> Span {
     let start = midnight(window.start().utc_date());
-    let end = midnight(window.end().utc_date().plus_days(2));
+    let end = midnight(window.end().utc_date().plus_days(1));
     Span::new(start.min(window.start()), end.max(window.end())).unwrap_or(window)
 }
 

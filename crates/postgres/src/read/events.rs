@@ -15,15 +15,22 @@ use crate::rows::{EventRow, event_row};
 #[async_trait]
 impl Events for PostgresStore {
     async fn find_event(&self, org: OrgId, id: EventId) -> Result<Option<OwnedEvent>, StoreError> {
+        // The offset keeps the order: while nothing is known of the tables, going through all calendars of the
+        // organization first looks as good.
         let record = sqlx::query!(
             "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                  e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
                  e.original_start, c.agent_id
              FROM events e
-             JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
-             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
-             WHERE e.org_id = $1 AND e.id = $2 AND c.deleted_at IS NULL
-                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')",
+             CROSS JOIN LATERAL (
+                 SELECT c.agent_id
+                 FROM calendars c
+                 LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+                 WHERE c.org_id = $1 AND c.id = e.calendar_id AND c.deleted_at IS NULL
+                     AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+                 OFFSET 0
+             ) c
+             WHERE e.org_id = $1 AND e.id = $2",
             org.uuid(),
             id.uuid(),
         );
