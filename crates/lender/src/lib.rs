@@ -161,7 +161,11 @@ mod tests {
     /// A lender of so many connections, each to an empty database of its own: what stands in one shows
     /// which it is.
     fn lender(connections: u32) -> Lender<Sqlite> {
-        let options = SqlitePoolOptions::new().max_connections(connections).acquire_timeout(Duration::from_millis(50));
+        patient(connections, Duration::from_secs(30))
+    }
+
+    fn patient(connections: u32, patience: Duration) -> Lender<Sqlite> {
+        let options = SqlitePoolOptions::new().max_connections(connections).acquire_timeout(patience);
         Lender::new(options.connect_lazy("sqlite::memory:").unwrap())
     }
 
@@ -221,7 +225,7 @@ mod tests {
 
     #[tokio::test]
     async fn more_than_there_are_wait_and_hear_of_it() {
-        let lender = lender(1);
+        let lender = patient(1, Duration::from_millis(200));
         let lent = lender.lend().await.unwrap();
         assert!(matches!(lender.lend().await.map(|_| ()), Err(Error::PoolTimedOut)));
         lent.keep();
