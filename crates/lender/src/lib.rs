@@ -158,8 +158,7 @@ mod tests {
 
     use super::*;
 
-    /// A lender of so many connections, each to an empty database of its own: what stands in one shows
-    /// which it is.
+    /// A lender of so many connections to an empty database; a temporary table shows which one it is.
     fn lender(connections: u32) -> Lender<Sqlite> {
         patient(connections, Duration::from_secs(30))
     }
@@ -170,7 +169,7 @@ mod tests {
     }
 
     async fn marked(connection: &mut sqlx::SqliteConnection) -> bool {
-        let marks = "select count(*) from sqlite_schema where name = 'mark'";
+        let marks = "select count(*) from sqlite_temp_schema where name = 'mark'";
         sqlx::query_scalar::<_, i64>(marks).fetch_one(connection).await.unwrap() > 0
     }
 
@@ -178,7 +177,7 @@ mod tests {
     async fn what_is_kept_is_lent_again() {
         let lender = lender(2);
         let mut lent = lender.lend().await.unwrap();
-        sqlx::query("create table mark (id)").execute(&mut *lent).await.unwrap();
+        sqlx::query("create temp table mark (id)").execute(&mut *lent).await.unwrap();
         lent.keep();
         let (mut first, mut second) = (lender.lend().await.unwrap(), lender.lend().await.unwrap());
         assert!(marked(&mut first).await && !marked(&mut second).await);
