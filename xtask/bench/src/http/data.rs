@@ -34,7 +34,7 @@ pub(crate) fn window(minute: u64) -> String {
 }
 
 /// Windows of which none is answered by what is cached for the one before: they begin ten days apart in turn, and the
-/// service knows a calendar's busy times for the days that were asked for last and a day more. None is asked for
+/// service knows a calendar's busy times for the whole days that were asked for last. None is asked for
 /// twice before some hundred others, which are more than there is room for among the cached answers.
 pub(crate) fn cold_windows() -> impl Iterator<Item = String> {
     (0..COLD).flat_map(|half| [window(half * 30), window(PERIOD * 1440 + half * 30)])
