@@ -52,6 +52,12 @@ actions! {
     EventUpdate = "event.update",
     /// An event was deleted.
     EventDelete = "event.delete",
+    /// Holds were placed together.
+    HoldSetCreate = "hold_set.create",
+    /// A hold, or all of a set, was confirmed.
+    HoldConfirm = "hold.confirm",
+    /// A hold, or all of a set, was given up.
+    HoldRelease = "hold.release",
     /// A calendar was given availability rules.
     AvailabilityRulesUpdate = "availability_rules.update",
     /// A calendar's availability rules were taken away.

@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::{
     Actor, Answer, ChangeSet, Charge, Guard, Refusal, Request, StoredAnswer,
     busy_cache::{AnswerCache, BusyCache},
+    holds::CalendarLocks,
     idempotency::Running,
     ports::{CommitError, HumanCalendars, Mailer, Store},
     principals::PrincipalCache,
@@ -63,6 +64,7 @@ pub struct App {
     pub(crate) busy: BusyCache,
     pub(crate) answers: AnswerCache,
     pub(crate) running: Running,
+    pub(crate) holding: CalendarLocks,
 }
 
 /// What a change concerns, for the audit log.
@@ -103,6 +105,7 @@ impl App {
             busy: BusyCache::new(),
             answers: AnswerCache::new(),
             running: Running::default(),
+            holding: CalendarLocks::new(),
         })
     }
 

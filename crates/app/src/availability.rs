@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use kalends_availability::{BUFFER_MAX_MINUTES, BusySet, CachedBusy};
-use kalends_calendars::ports::{BusySource, CalendarBusy};
+use kalends_calendars::{
+    Event, HeldTime,
+    ports::{BusySource, CalendarBusy},
+};
 use kalends_kernel::{AgentId, CalendarId, CivilDate, Elapsed, FieldError, Instant, OrgId, Span, Zone};
 use kalends_quotas::Feature;
 use kalends_wire::{Across, Found, Of, SlotsAsked, render};
@@ -97,13 +100,15 @@ impl App {
         }
         let window = slots.query.window();
         let humans = self.read_humans(org, asked.humans.clone(), widest(window), now, slots.allow_stale).await?;
-        let mut parties = Vec::new();
+        let (mut parties, busy) = (Vec::new(), slots.include_busy);
         match &asked.whose {
-            Whose::Calendar(_) => parties.push(self.time_of(org, asked.sources.iter(), slots, &humans, now).await?),
+            Whose::Calendar(_) => {
+                parties.push(self.time_of(org, asked.sources.iter(), window, busy, &humans, now).await?);
+            }
             Whose::Agents(agents) => {
                 for agent in agents {
                     let own = asked.sources.iter().filter(|source| source.agent == Some(*agent));
-                    parties.push(self.time_of(org, own, slots, &humans, now).await?);
+                    parties.push(self.time_of(org, own, window, busy, &humans, now).await?);
                 }
             }
         }
@@ -144,7 +149,7 @@ impl App {
             if !found.is_empty() {
                 let sources = found.iter().map(|(source, _)| *source).collect();
                 for (source, read) in found {
-                    if let Some(read) = self.with_series(org, source.calendar, covers, read).await? {
+                    if let Some(read) = self.complete(org, source.calendar, covers, read).await? {
                         self.keep_busy(source.calendar, covers, read);
                     }
                 }
@@ -196,16 +201,29 @@ impl App {
         Ok(())
     }
 
+    /// What is not offered on any of the calendars, inside `window`.
+    pub(crate) async fn taken(
+        &self,
+        org: OrgId,
+        sources: &[BusySource],
+        window: Span,
+        now: Instant,
+    ) -> Result<BusySet, Refusal> {
+        let seen = self.humans_of(org, sources).await?;
+        let humans = self.read_humans(org, seen, widest(window), now, false).await?;
+        Ok(self.time_of(org, sources.iter(), window, false, &humans, now).await?.taken)
+    }
+
     /// What calendars come to together, merged and clipped.
     async fn time_of<'a>(
         &self,
         org: OrgId,
         sources: impl Iterator<Item = &'a BusySource>,
-        slots: SlotsAsked,
+        window: Span,
+        include_busy: bool,
         humans: &Humans,
         now: Instant,
     ) -> Result<Party, Refusal> {
-        let window = slots.query.window();
         let (mut taken, mut busy) = (Vec::new(), Vec::new());
         let (mut reach, mut valid_until, mut alike) = (window, None, true);
         for source in sources {
@@ -214,7 +232,7 @@ impl App {
             taken.push(known.taken().clip(window));
             let human = humans.blocked(source.calendar, known.reads(window));
             alike &= !known.is_ruled() && human.is_none();
-            if slots.include_busy {
+            if include_busy {
                 busy.push(known.busy().clip(window));
                 busy.extend(humans.busy(source.calendar, window));
             }
@@ -223,7 +241,7 @@ impl App {
                 taken.push(known.buffered(human, window));
             }
         }
-        let busy = (slots.include_busy && !alike).then(|| merged(busy));
+        let busy = (include_busy && !alike).then(|| merged(busy));
         Ok(Party { taken: merged(taken), busy, reach, valid_until })
     }
 
@@ -261,31 +279,37 @@ impl App {
         covers: Span,
     ) -> Result<Option<Arc<KnownTime>>, Refusal> {
         let Some(read) = self.store.blocking_spans(org, calendar, covers).await? else { return Ok(None) };
-        let read = self.with_series(org, calendar, covers, read).await?;
+        let read = self.complete(org, calendar, covers, read).await?;
         Ok(read.map(|read| self.keep_busy(calendar, covers, read)))
     }
 
-    /// Adds what the series of a calendar block, as of the same revision. `None` where the calendar went out
-    /// of sight.
-    async fn with_series(
+    /// Adds what the series and holds of a calendar block, as of the same revision. `None` where the calendar
+    /// went out of sight.
+    async fn complete(
         &self,
         org: OrgId,
         calendar: CalendarId,
         covers: Span,
         mut read: CalendarBusy,
-    ) -> Result<Option<CalendarBusy>, Refusal> {
+    ) -> Result<Option<WholeBusy>, Refusal> {
         for _ in 0..ATTEMPTS {
-            if !read.repeats {
-                return Ok(Some(read));
-            }
-            let Some(found) = self.store.blocking_series(org, &[calendar], covers).await?.pop() else {
-                return Ok(None);
-            };
-            if found.revision == read.revision {
+            let (mut seen, mut held) = (read.revision, Vec::new());
+            if read.repeats {
+                let Some(found) = self.store.blocking_series(org, &[calendar], covers).await?.pop() else {
+                    return Ok(None);
+                };
+                seen = found.revision;
                 read.spans.extend(found.series.iter().flat_map(|series| series.taken(covers)));
-                return Ok(Some(read));
             }
-            // Something was scheduled between the two.
+            if seen == read.revision && read.held {
+                let Some(found) = self.store.holds_within(org, calendar, covers).await? else { return Ok(None) };
+                seen = found.revision;
+                held = found.holds.iter().filter_map(Event::held_time).collect();
+            }
+            if seen == read.revision {
+                return Ok(Some(WholeBusy { read, held }));
+            }
+            // Something was scheduled meanwhile.
             let Some(anew) = self.store.blocking_spans(org, calendar, covers).await? else { return Ok(None) };
             read = anew;
         }
@@ -293,12 +317,28 @@ impl App {
     }
 
     /// Keeps what blocks on a calendar in `covers` and what its rules make of it.
-    fn keep_busy(&self, calendar: CalendarId, covers: Span, read: CalendarBusy) -> Arc<KnownTime> {
-        let busy = CachedBusy { covers, valid_until: None, busy: BusySet::from_runs(read.spans) };
+    fn keep_busy(&self, calendar: CalendarId, covers: Span, whole: WholeBusy) -> Arc<KnownTime> {
+        let WholeBusy { mut read, held } = whole;
+        // Held time is kept only until the first of the holds is over.
+        let now = self.now();
+        let live = held.into_iter().filter(|held| held.expires_at > now);
+        let valid_until = live.fold(None, |until, held| {
+            read.spans.push(held.span);
+            sooner(until, Some(held.expires_at))
+        });
+        let busy = CachedBusy { covers, valid_until, busy: BusySet::from_runs(read.spans) };
         let known = Arc::new(KnownTime::new(busy, read.rules));
         self.busy.keep(calendar, read.revision, Arc::clone(&known));
         known
     }
+}
+
+/// All that blocks on a calendar in some time.
+struct WholeBusy {
+    /// What stands whatever the time is.
+    read: CalendarBusy,
+    /// What holds take beside.
+    held: Vec<HeldTime>,
 }
 
 /// What the calendars of one agent, or one calendar, come to inside a window.

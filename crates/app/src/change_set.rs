@@ -1,7 +1,7 @@
 //! What a use case commits: plain data, all or nothing.
 
 use kalends_accounts::AuditEntry;
-use kalends_kernel::{CalendarId, Instant, OrgId, Revision, Version};
+use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, Version};
 use kalends_notifications::Message;
 use kalends_quotas::{Metric, Period};
 
@@ -38,6 +38,14 @@ pub enum Guard {
         calendar: CalendarId,
         /// Its revision when it was read.
         seen: Revision,
+    },
+    /// The agent owns as many calendars in sight as when they were read; otherwise the change-set is stale. With
+    /// a [`Self::CalendarRevision`] of each of them, they are still the same ones.
+    CalendarsOfAgent {
+        /// The agent.
+        agent: AgentId,
+        /// How many it owned.
+        count: u64,
     },
     /// After the change at most `limit` things of a metric exist ([`kalends_quotas::Counted::Existing`]).
     /// The organization's row is locked, then what exists is counted.

@@ -46,12 +46,16 @@ impl EventPath<'_> {
 }
 
 impl App {
-    /// Creates an event. A plain event may overlap others (ruling 4.9).
+    /// Creates an event. A plain event may overlap others (ruling 4.9), a hold may not.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] without such a calendar, [`Refusal::Invalid`], [`Refusal::LimitReached`],
-    /// [`Refusal::PlanRequired`] for a series that goes on for long.
+    /// [`Refusal::PlanRequired`] for a series that goes on for long and for a hold, [`Refusal::SlotTaken`] for a
+    /// hold.
     pub async fn create_event(&self, actor: &Actor, calendar: &str, new: NewEvent) -> Result<Answer, Refusal> {
+        if let Some(hold) = new.hold {
+            return self.create_hold(actor, calendar, new, hold.scope).await;
+        }
         retry_stale(|| async {
             let calendar = self.calendar(actor, calendar).await?;
             let now = self.now();
@@ -100,7 +104,7 @@ impl App {
         .await
     }
 
-    fn scheduled(
+    pub(crate) fn scheduled(
         &self,
         actor: &Actor,
         calendar: &Calendar,
@@ -137,10 +141,12 @@ impl App {
         page: Page,
     ) -> Result<Listed<Event>, Refusal> {
         match listing {
-            Listing::Events(filter) => Ok(self.store.list_events(actor.org(), scope, filter, page).await?),
+            Listing::Events(filter) => {
+                Ok(as_of(self.store.list_events(actor.org(), scope, filter, page).await?, self.now()))
+            }
             Listing::Instances(filter) => {
                 let found = self.store.list_instances(actor.org(), scope, filter, page).await?;
-                found.ok_or_else(|| {
+                found.map(|found| as_of(found, self.now())).ok_or_else(|| {
                     let message = format!("must be nearer: the window holds more than {INSTANCES_MAX} instances");
                     FieldError::new("start_before", message).into()
                 })
@@ -169,7 +175,7 @@ impl App {
     /// [`Refusal::NotFound`], [`Refusal::OutOfReach`].
     pub async fn event(&self, actor: &Actor, path: EventPath<'_>) -> Result<Event, Refusal> {
         match path.named()? {
-            Named::Event(id) => Ok(self.owned_event(actor, path, id).await?.event),
+            Named::Event(id) => Ok(self.owned_event(actor, path, id).await?.event.as_of(self.now())),
             Named::Occurrence(occurrence) => {
                 retry_stale(|| async { Ok(self.occurrence(actor, path, occurrence).await?.shown) }).await
             }
@@ -226,9 +232,15 @@ impl App {
             let mut changes = ChangeSet::new(actor.org());
             series_limits(actor, &mut changes, Some(&seen), &event, now)?;
             self.drop_overrides(&mut changes, &seen, &event, now).await?;
+            if event.times.span != seen.times.span
+                && let Ok(hold) = event.live_hold(now)
+            {
+                // A hold that moves is placed anew.
+                self.fit(actor.org(), &event, agent, hold.scope, now, &mut changes).await?;
+            }
             changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
             let (id, version) = (event.id, event.version);
-            let resource = kalends_wire::Event::from(event);
+            let resource = kalends_wire::Event::from(event.as_of(now));
             changes.messages.push(self.message(actor.org(), EventType::EventUpdated, &resource, version, now));
             let answer = shown(actor, &resource.with_external_sync(ExternalSync::NotConfigured), Some(version));
             self.commit_for(actor, agent, id.to_string(), changes, answer).await
@@ -274,4 +286,9 @@ impl App {
         })
         .await
     }
+}
+
+/// Events as they are at `now`.
+fn as_of(listed: Listed<Event>, now: Instant) -> Listed<Event> {
+    Listed { data: listed.data.into_iter().map(|event| event.as_of(now)).collect(), total: listed.total }
 }

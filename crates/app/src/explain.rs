@@ -1,8 +1,11 @@
 //! Why an agent or a calendar is not free at a time.
 
 use kalends_availability::{Block, BlockKind, CalendarTime, Rules, explain};
-use kalends_calendars::ports::{BusySource, CalendarBlocks};
-use kalends_kernel::{CalendarId, OrgId, Span};
+use kalends_calendars::{
+    Event,
+    ports::{BusySource, CalendarBlocks},
+};
+use kalends_kernel::{CalendarId, Instant, OrgId, Span};
 use kalends_wire::{ExplainAsked, ExplainOf, Explanation};
 
 use crate::{
@@ -36,8 +39,14 @@ impl App {
             // A calendar that went out of sight since has no say any more.
             let Some(found) = self.blocks_around(org, source.calendar, time).await? else { continue };
             cut |= found.blocks.len() > REASONS_MAX;
+            let (repeats, held) = (found.repeats, found.held);
             let mut own = Looked::new(source.calendar, found);
-            own.blocks.extend(self.series_around(org, own.calendar, own.rules.reads(time)).await?);
+            if repeats {
+                own.blocks.extend(self.series_around(org, own.calendar, own.rules.reads(time)).await?);
+            }
+            if held {
+                own.blocks.extend(self.holds_around(org, own.calendar, own.rules.reads(time), now).await?);
+            }
             if let Some(human) = humans.blocked(own.calendar, own.rules.reads(time)) {
                 reach = hull(reach, own.rules.reads(time));
                 own.blocks.extend(human.spans().iter().map(|span| Block { kind: BlockKind::HumanBusy, span: *span }));
@@ -79,6 +88,19 @@ impl App {
         let series = found.iter().flat_map(|found| &found.series);
         let spans = series.flat_map(|series| series.occurrences(reads));
         Ok(spans.map(|span| Block { kind: BlockKind::Event, span }).collect())
+    }
+
+    /// The holds of a calendar in `reads` that are not over.
+    async fn holds_around(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        reads: Span,
+        now: Instant,
+    ) -> Result<Vec<Block>, Refusal> {
+        let found = self.store.holds_within(org, calendar, reads).await?;
+        let holds = found.iter().flat_map(|found| &found.holds);
+        Ok(holds.filter(|hold| hold.live_hold(now).is_ok()).map(Event::block).collect())
     }
 
     async fn explained_sources(&self, actor: &Actor, of: &ExplainOf) -> Result<Vec<BusySource>, Refusal> {

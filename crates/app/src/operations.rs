@@ -93,6 +93,12 @@ operations! {
     UPDATE_EVENT = "updateEvent" "PATCH" "/v1/events/{id}" 200 Key EventUpdate;
     DELETE_EVENT = "deleteEvent" "DELETE" "/v1/events/{id}" 204 Key EventDelete;
 
+    CONFIRM_HOLD = "confirmHold" "PUT" "/v1/events/{id}/confirm" 200 Key HoldConfirm;
+    RELEASE_HOLD = "releaseHold" "PUT" "/v1/events/{id}/release" 200 Key HoldRelease;
+    CREATE_HOLD_SET = "createHoldSet" "POST" "/v1/hold-sets" 201 Key HoldSetCreate;
+    CONFIRM_HOLD_SET = "confirmHoldSet" "PUT" "/v1/hold-sets/{id}/confirm" 200 Key HoldConfirm;
+    RELEASE_HOLD_SET = "releaseHoldSet" "PUT" "/v1/hold-sets/{id}/release" 200 Key HoldRelease;
+
     AGENT_AVAILABILITY = "getAgentAvailability" "GET" "/v1/agents/{id}/availability" 200 Key;
     CALENDAR_AVAILABILITY = "getCalendarAvailability" "GET" "/v1/calendars/{id}/availability" 200 Key;
     GET_RULES = "getAvailabilityRules" "GET" "/v1/calendars/{id}/availability-rules" 200 Key;

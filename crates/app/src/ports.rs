@@ -66,6 +66,7 @@ pub trait Store:
     + kalends_calendars::ports::Calendars
     + kalends_calendars::ports::Events
     + kalends_calendars::ports::Instances
+    + kalends_calendars::ports::Holds
     + kalends_calendars::ports::BusyTimes
     + kalends_calendars::ports::RulesOfCalendars
     + Commit
@@ -81,6 +82,7 @@ impl<T> Store for T where
         + kalends_calendars::ports::Calendars
         + kalends_calendars::ports::Events
         + kalends_calendars::ports::Instances
+        + kalends_calendars::ports::Holds
         + kalends_calendars::ports::BusyTimes
         + kalends_calendars::ports::RulesOfCalendars
         + Commit

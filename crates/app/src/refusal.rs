@@ -3,7 +3,8 @@
 //! Every reason maps to exactly one error of the specification's table, in `kalends-http`, without a
 //! wildcard arm.
 
-use kalends_kernel::{FieldErrors, StoreError};
+use kalends_availability::Block;
+use kalends_kernel::{CalendarId, FieldErrors, Span, StoreError};
 use kalends_quotas::{Feature, Metric};
 
 /// What a request names that is not there, or not for this caller's organization.
@@ -15,6 +16,8 @@ pub enum Missing {
     Calendar,
     /// An event.
     Event,
+    /// A hold set.
+    HoldSet,
     /// The rules of a calendar.
     AvailabilityRules,
     /// An organization (operators only).
@@ -28,8 +31,42 @@ impl Missing {
             Self::Agent => "agent",
             Self::Calendar => "calendar",
             Self::Event => "event",
+            Self::HoldSet => "hold set",
             Self::AvailabilityRules => "availability rules of",
             Self::Organization => "organization",
+        }
+    }
+}
+
+/// What stands in the way of a hold, and what else is free.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Obstacles {
+    /// The time that was wanted.
+    pub wanted: Span,
+    /// What stands in the way, on which calendar; at most 20.
+    pub conflicts: Vec<(CalendarId, Block)>,
+    /// Up to three times of the same length that are free on all calendars, the nearest first.
+    pub nearest_free: Vec<Span>,
+}
+
+/// The most conflicts that a refusal tells.
+pub(crate) const CONFLICTS_MAX: usize = 20;
+
+impl std::fmt::Display for Obstacles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the time from {} to {} is taken", self.wanted.start(), self.wanted.end())?;
+        if let Some((calendar, block)) = self.conflicts.first() {
+            let kind = kalends_availability::ReasonKind::from(block.kind).as_str();
+            write!(
+                f,
+                " on {calendar} by something of the kind {kind} from {} to {}",
+                block.span.start(),
+                block.span.end()
+            )?;
+        }
+        match self.nearest_free.first() {
+            Some(free) => write!(f, "; the nearest free time is from {} to {}", free.start(), free.end()),
+            None => write!(f, "; nothing near is free"),
         }
     }
 }
@@ -76,6 +113,15 @@ pub enum Refusal {
     /// The agent's state does not allow it.
     #[error(transparent)]
     AgentState(#[from] kalends_calendars::AgentError),
+    /// The event is no hold, or not any more.
+    #[error(transparent)]
+    Hold(#[from] kalends_calendars::HoldError),
+    /// A hold of a set is none any more.
+    #[error(transparent)]
+    HoldSet(#[from] kalends_calendars::HoldSetError),
+    /// Something blocks the time that a hold wants.
+    #[error("{0}")]
+    SlotTaken(Box<Obstacles>),
     /// The calendar still holds events.
     #[error("the calendar still holds {0} events; delete them first, or leave if_empty out to delete all")]
     CalendarHasEvents(u64),
@@ -124,6 +170,7 @@ impl From<kalends_calendars::EventError> for Refusal {
     fn from(error: kalends_calendars::EventError) -> Self {
         match error {
             kalends_calendars::EventError::Invalid(errors) => Self::Invalid(errors),
+            kalends_calendars::EventError::Hold(error) => Self::Hold(error),
             read_only @ kalends_calendars::EventError::ReadOnly(_) => Self::ReadOnly(read_only),
         }
     }

@@ -1,10 +1,13 @@
 //! Events: what is scheduled on a calendar.
 
 use kalends_kernel::{
-    CalendarId, CivilDate, Code, EventId, FieldError, FieldErrors, Instant, Metadata, OrgId, Span, Version, Zone,
+    CalendarId, CivilDate, Code, EventId, FieldError, FieldErrors, HoldSetId, Instant, Metadata, OrgId, Span, Version,
+    Zone,
 };
 
-use crate::{Calendar, NewRecurrence, Patch, RecurrencePatch, Reminders, Repeats, named_values, series};
+use crate::{
+    Calendar, Hold, HoldError, NewRecurrence, Patch, RecurrencePatch, Reminders, Repeats, named_values, series,
+};
 
 /// The most characters of an event's title.
 pub const TITLE_MAX: usize = 500;
@@ -160,6 +163,11 @@ pub struct Event {
     pub reminders: Option<Reminders>,
     /// Whether it is a series, or an occurrence of one.
     pub repeats: Repeats,
+    /// What makes it a hold. Of a hold that expired it stays; one that is confirmed, released or pre-empted
+    /// has none any more.
+    pub hold: Option<Hold>,
+    /// The holds with which it was placed together, whatever became of it since.
+    pub hold_set: Option<HoldSetId>,
     /// The row's version.
     pub version: Version,
     /// When the event was created.
@@ -183,7 +191,7 @@ pub struct NewEvent {
     pub end: Moment,
     /// Whether the event takes whole days.
     pub all_day: bool,
-    /// `confirmed`, `tentative` or `cancelled`.
+    /// `hold` where there is a hold, and nowhere else.
     pub status: EventStatus,
     /// The caller's own data.
     pub metadata: Metadata,
@@ -191,6 +199,8 @@ pub struct NewEvent {
     pub reminders: Option<Reminders>,
     /// What makes it a series.
     pub recurrence: Option<NewRecurrence>,
+    /// What makes it a hold.
+    pub hold: Option<Hold>,
 }
 
 /// What a PATCH changes, checked as far as it can be without the event.
@@ -225,15 +235,27 @@ pub enum EventError {
     /// The result would not be an event.
     #[error(transparent)]
     Invalid(#[from] FieldErrors),
+    /// It is a hold, or is none.
+    #[error(transparent)]
+    Hold(#[from] HoldError),
 }
 
 impl Event {
     /// The event that `new` describes on `calendar`, created at `now`.
     ///
     /// # Errors
-    /// `end_before_start`, a plain date without `all_day`, or a rule that makes no series of the times.
+    /// `end_before_start`, a plain date without `all_day`, a rule that makes no series of the times, or a hold
+    /// that expires too soon or too late. All that are at fault.
     pub fn create(id: EventId, calendar: &Calendar, new: NewEvent, now: Instant) -> Result<Self, FieldErrors> {
-        let times = times(new.start, new.end, new.all_day, calendar.zone, "end_time")?;
+        let hold = new.hold.map(|hold| hold.placed(now)).transpose().map_err(FieldErrors::from);
+        let (times, hold) = match (times(new.start, new.end, new.all_day, calendar.zone, "end_time"), hold) {
+            (Ok(times), Ok(hold)) => (times, hold),
+            (Err(mut errors), Err(of_hold)) => {
+                errors.extend(&of_hold);
+                return Err(errors);
+            }
+            (Err(errors), Ok(_)) | (Ok(_), Err(errors)) => return Err(errors),
+        };
         Ok(Self {
             id,
             org: calendar.org,
@@ -246,6 +268,8 @@ impl Event {
             source: EventSource::Internal,
             metadata: new.metadata,
             reminders: new.reminders,
+            hold,
+            hold_set: None,
             version: Version::FIRST,
             created_at: now,
             updated_at: now,
@@ -260,9 +284,12 @@ impl Event {
     ///
     /// # Errors
     /// [`EventError::ReadOnly`] for imported events; [`EventError::Invalid`] where the ends no longer
-    /// fit together, or the event cannot repeat so.
+    /// fit together, or the event cannot repeat so; [`EventError::Hold`] for the status of a hold.
     pub fn patched(&self, patch: EventPatch, zone: Zone, now: Instant) -> Result<Self, EventError> {
         self.writable()?;
+        if let Some(hold) = self.hold {
+            patchable(hold, &patch, now)?;
+        }
         let mut event = self.clone();
         let Times { span, mut all_day } = self.times;
         let blamed = if patch.start.is_set() && !patch.end.is_set() { "start_time" } else { "end_time" };
@@ -311,6 +338,23 @@ impl Event {
     }
 }
 
+/// Checks that a hold can be changed so.
+fn patchable(hold: Hold, patch: &EventPatch, now: Instant) -> Result<(), EventError> {
+    if patch.status.is_set() {
+        let over = hold.has_expired(now);
+        return Err(if over { HoldError::Expired(hold.expires_at) } else { HoldError::StatusIsNotSet }.into());
+    }
+    if patch.recurrence != RecurrencePatch::default() {
+        return Err(EventError::Invalid(cannot_recur().into()));
+    }
+    Ok(())
+}
+
+/// The error of a rule on a hold (ruling 4.8).
+pub fn cannot_recur() -> FieldError {
+    FieldError::new("recurrence_rule", "is not for a hold, which cannot recur; confirm it first")
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -349,6 +393,7 @@ mod tests {
             metadata: Metadata::default(),
             reminders: None,
             recurrence: None,
+            hold: None,
         };
         let id = EventId::from_str("evt_00000000000000000000000001").unwrap();
         Event::create(id, &calendar(zone), new, Instant::from_micros(5))

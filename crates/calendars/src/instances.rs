@@ -189,6 +189,8 @@ mod tests {
             metadata: Metadata::default(),
             reminders: None,
             repeats,
+            hold: None,
+            hold_set: None,
             version: Version::FIRST,
             created_at: at(0),
             updated_at: at(0),

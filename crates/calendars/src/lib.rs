@@ -10,6 +10,7 @@ mod calendar;
 mod change;
 mod context;
 mod event;
+mod holds;
 mod instances;
 mod named;
 mod patch;
@@ -27,7 +28,11 @@ pub use change::{Change, calendars_revised};
 pub use context::{Context, ContextEvents, RECENT_MAX, UPCOMING_MAX, UPCOMING_WITHIN};
 pub use event::{
     DESCRIPTION_MAX, Event, EventError, EventPatch, EventSource, EventStatus, ExternalSync, Moment, NewEvent,
-    TITLE_MAX, Times,
+    TITLE_MAX, Times, cannot_recur,
+};
+pub use holds::{
+    EndedHold, HOLD_LEAST, HOLD_MOST, HOLD_PRIORITY_MAX, HOLD_SET_MAX, HeldTime, Hold, HoldEnd, HoldError, HoldScope,
+    HoldSetError, Taken, confirm_all, place, release_all,
 };
 pub use instances::{EXPANDED_MAX, Entry, INSTANCES_MAX, Standing, page_of_instances};
 pub use patch::Patch;

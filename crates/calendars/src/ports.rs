@@ -3,7 +3,9 @@
 
 use async_trait::async_trait;
 use kalends_availability::{Block, Rules};
-use kalends_kernel::{AgentId, CalendarId, Elapsed, EventId, Instant, Listed, OrgId, Page, Revision, Span, StoreError};
+use kalends_kernel::{
+    AgentId, CalendarId, Elapsed, EventId, HoldSetId, Instant, Listed, OrgId, Page, Revision, Span, StoreError,
+};
 
 use crate::{
     Agent, AgentStatus, AgentType, AvailabilityRules, Calendar, ContextEvents, Event, EventSource, EventStatus,
@@ -64,6 +66,15 @@ pub enum EventScope {
     Agent(AgentId),
 }
 
+/// A status at an instant: a hold that is over by then counts as cancelled ([`Event::as_of`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StatusAt {
+    /// The status.
+    pub status: EventStatus,
+    /// The instant.
+    pub now: Instant,
+}
+
 /// Which events a list holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EventFilter {
@@ -72,7 +83,7 @@ pub struct EventFilter {
     /// Only events that start before this instant.
     pub start_before: Option<Instant>,
     /// Only events of this status.
-    pub status: Option<EventStatus>,
+    pub status: Option<StatusAt>,
     /// Only events of this source.
     pub source: Option<EventSource>,
 }
@@ -93,7 +104,7 @@ pub trait Events: Send + Sync {
         page: Page,
     ) -> Result<Listed<Event>, StoreError>;
 
-    /// The events around `now`, cancelled ones left out; of a series, its instances.
+    /// The events around `now`, those left out that are cancelled by then; of a series, its instances.
     async fn context_events(&self, org: OrgId, calendar: CalendarId, now: Instant)
     -> Result<ContextEvents, StoreError>;
 }
@@ -104,7 +115,7 @@ pub struct InstanceFilter {
     /// Only what overlaps this window.
     pub window: Span,
     /// Only what has this status.
-    pub status: Option<EventStatus>,
+    pub status: Option<StatusAt>,
     /// Only what comes from this source.
     pub source: Option<EventSource>,
 }
@@ -189,15 +200,23 @@ pub struct CalendarBusy {
     pub spans: Vec<Span>,
     /// Whether there are series beside, which may have occurrences in that time.
     pub repeats: bool,
+    /// Whether there are holds beside, which [`Holds::holds_within`] tells.
+    pub held: bool,
 }
 
-/// What blocks a time of one calendar, thing by thing.
+/// What blocks a time of one calendar, thing by thing, as it was at one revision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CalendarBlocks {
+    /// The revision.
+    pub revision: Revision,
     /// The calendar's rules, if it has any.
     pub rules: Option<Rules>,
     /// What blocks, ordered by start and end, before any buffer.
     pub blocks: Vec<Block>,
+    /// Whether there are series beside, which may have occurrences in that time.
+    pub repeats: bool,
+    /// Whether there are holds beside, which [`Holds::holds_within`] tells.
+    pub held: bool,
 }
 
 /// Reads what blocks time.
@@ -211,7 +230,7 @@ pub trait BusyTimes: Send + Sync {
 
     /// The spans of all events of `calendar` that block (ruling 4.7) and overlap `window`, not clipped, ordered by
     /// start, possibly overlapping each other, with its rules and the revision at which both were read, in one
-    /// snapshot. Series are not among them, changed occurrences are. `None` where the calendar is out of sight.
+    /// snapshot. Neither series nor holds are among them, changed occurrences are. `None` where the calendar is out of sight.
     async fn blocking_spans(
         &self,
         org: OrgId,
@@ -245,6 +264,35 @@ pub trait BusyTimes: Send + Sync {
         window: Span,
         limit: u32,
     ) -> Result<Option<CalendarBlocks>, StoreError>;
+}
+
+/// The holds of a calendar in a window, as they were at one revision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CalendarHolds {
+    /// The revision.
+    pub revision: Revision,
+    /// The events of the status `hold`, in no particular order. Some may be over.
+    pub holds: Vec<Event>,
+}
+
+/// Reads holds that are in sight as events are. Whether one is over is for the reader to say: a store compares
+/// no expiry with any clock but where it is given the instant.
+#[async_trait]
+pub trait Holds: Send + Sync {
+    /// The holds of the calendar that overlap `window`, in one snapshot. `None` where the calendar is out of sight.
+    async fn holds_within(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        window: Span,
+    ) -> Result<Option<CalendarHolds>, StoreError>;
+
+    /// The events that were placed together as holds, whatever became of them, by creation.
+    async fn events_of_hold_set(&self, org: OrgId, set: HoldSetId) -> Result<Vec<OwnedEvent>, StoreError>;
+
+    /// Up to `limit` events of all organizations that have the status `hold` and expire at `now` or before, the
+    /// longest expired first.
+    async fn holds_expired(&self, now: Instant, limit: u32) -> Result<Vec<Event>, StoreError>;
 }
 
 /// Reads the rules of calendars in sight.

@@ -698,6 +698,7 @@ mod tests {
                 exdates: super::exdates(exdates, |param, text| Moment::parse(param, text))?,
                 zone: zone.map(|zone| zone.parse().unwrap()),
             }),
+            hold: None,
         };
         Event::create(id(1), &calendar("Europe/Berlin"), new, Instant::from_micros(5))
     }

@@ -121,9 +121,16 @@ fn takes_if_match(operation: &Operation) -> bool {
 fn tagged(operation: &Operation) -> bool {
     let resource = ["/v1/agents/{id}", "/v1/calendars/{id}", "/v1/events/{id}", "/v1/calendars/{cal_id}/events/{id}"];
     resource.contains(&operation.path)
-        || (operation.status == 201 && operation.id != operations::CREATE_EVENT_BATCH.id)
-        || [operations::ROTATE_FEED_TOKEN.id, operations::GET_RULES.id, operations::PUT_RULES.id]
-            .contains(&operation.id)
+        || (operation.status == 201
+            && ![operations::CREATE_EVENT_BATCH.id, operations::CREATE_HOLD_SET.id].contains(&operation.id))
+        || [
+            operations::ROTATE_FEED_TOKEN.id,
+            operations::GET_RULES.id,
+            operations::PUT_RULES.id,
+            operations::CONFIRM_HOLD.id,
+            operations::RELEASE_HOLD.id,
+        ]
+        .contains(&operation.id)
 }
 
 fn success_headers(response: &mut Value, status: &str, operation: &Operation) {
@@ -159,7 +166,8 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
     if operation.access == Access::Key {
         statuses.extend(["401", "403", "429"]);
     }
-    let names_things = [operations::AVAILABILITY.id, operations::EXPLAIN_AVAILABILITY.id];
+    let names_things =
+        [operations::AVAILABILITY.id, operations::EXPLAIN_AVAILABILITY.id, operations::CREATE_HOLD_SET.id];
     if operation.path.contains('{') || names_things.contains(&operation.id) {
         statuses.push("404");
     }
@@ -264,7 +272,8 @@ mod tests {
     }
 
     fn takes_body(operation: &Operation) -> bool {
-        matches!(operation.method, "POST" | "PATCH" | "PUT") && operation.id != operations::ROTATE_FEED_TOKEN.id
+        let takes_none = ["/rotate", "/confirm", "/release"].iter().any(|end| operation.path.ends_with(end));
+        matches!(operation.method, "POST" | "PATCH" | "PUT") && !takes_none
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
-use kalends_app::{App, Refusal, operations::Operation};
+use kalends_app::{App, Obstacles, Refusal, operations::Operation};
+use kalends_calendars::HoldError;
 use kalends_kernel::{FieldError, FieldErrors, RequestId, StoreError};
 use kalends_quotas::Plan;
-use kalends_wire::{ErrorBody, ErrorEnvelope};
+use kalends_wire::{Conflict, ErrorBody, ErrorEnvelope, Slot};
 
 /// The most field errors that one message names; the rest is counted.
 const NAMED_MAX: usize = 5;
@@ -83,6 +84,9 @@ impl ApiError {
                 Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
                 Refusal::AgentState(_)
                 | Refusal::CalendarHasEvents(_)
+                | Refusal::Hold(_)
+                | Refusal::HoldSet(_)
+                | Refusal::SlotTaken(_)
                 | Refusal::StaleTerms(_)
                 | Refusal::EmailTaken
                 | Refusal::StillRunning
@@ -171,12 +175,16 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
                 kalends_app::Missing::Agent => "agent_not_found",
                 kalends_app::Missing::Calendar => "calendar_not_found",
                 kalends_app::Missing::Event => "event_not_found",
+                kalends_app::Missing::HoldSet => "hold_set_not_found",
                 kalends_app::Missing::AvailabilityRules => "availability_rules_not_found",
                 kalends_app::Missing::Organization => "organization_not_found",
             },
         ),
         Refusal::AgentState(_) => coded("conflict", "agent_decommissioned"),
         Refusal::CalendarHasEvents(_) => coded("conflict", "calendar_has_events"),
+        Refusal::Hold(error) => coded("conflict", hold_code(error)),
+        Refusal::HoldSet(error) => coded("conflict", hold_code(&error.error)),
+        Refusal::SlotTaken(obstacles) => obstructed(coded("conflict", "slot_taken"), obstacles),
         Refusal::Stale { .. } => ErrorBody { param: Some("If-Match".to_owned()), ..coded("conflict", "stale") },
         Refusal::StaleTerms(terms) => ErrorBody {
             param: Some("tos_version".to_owned()),
@@ -199,6 +207,21 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
             id,
         ),
     }
+}
+
+const fn hold_code(error: &HoldError) -> &'static str {
+    match error {
+        HoldError::NotHeld(_) => "not_a_hold",
+        HoldError::Expired(_) => "hold_expired",
+        HoldError::StatusIsNotSet => "hold_status",
+    }
+}
+
+/// An error that tells what is in the way and what else is free.
+fn obstructed(body: ErrorBody, obstacles: &Obstacles) -> ErrorBody {
+    let conflicts = obstacles.conflicts.iter().map(|(calendar, block)| Conflict::new(*calendar, *block));
+    let nearest = obstacles.nearest_free.iter().map(|span| Slot::from(*span));
+    ErrorBody { conflicts: Some(conflicts.collect()), nearest_free: Some(nearest.collect()), ..body }
 }
 
 /// The `type` of a 400, which differs between endpoints (ruling 2.2).

@@ -76,6 +76,11 @@ impl FieldErrors {
         parsed.map_err(|error| self.push(error)).ok()
     }
 
+    /// The value, or `None` with all its errors noted.
+    pub fn take_all<T>(&mut self, result: Result<T, Self>) -> Option<T> {
+        result.map_err(|errors| self.extend(&errors)).ok()
+    }
+
     /// Notes all of `others`.
     pub fn extend(&mut self, others: &Self) {
         self.0.extend_from_slice(&others.0);
@@ -86,6 +91,11 @@ impl FieldErrors {
         self.0.extend(
             others.0.iter().map(|error| FieldError { param: format!("{parent}.{}", error.param), ..error.clone() }),
         );
+    }
+
+    /// Whether nothing was noted.
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// `Ok` where nothing was noted.

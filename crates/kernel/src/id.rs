@@ -115,6 +115,8 @@ ids! {
     CalendarId = "cal";
     /// An event.
     EventId = "evt";
+    /// Holds that were placed together.
+    HoldSetId = "hst";
     /// A calendar's availability rules.
     RulesId = "avr";
     /// An API key (its row, not its secret).

@@ -21,7 +21,8 @@ mod token;
 pub use civil::{CivilDate, CivilDateTime, CivilTime, Zone, ZoneError};
 pub use field::{Code, FieldError, FieldErrors};
 pub use id::{
-    AgentId, AuditId, CalendarId, DataKeyId, EventId, IdError, KeyId, MessageId, OrgId, RequestId, RulesId, new_uuid,
+    AgentId, AuditId, CalendarId, DataKeyId, EventId, HoldSetId, IdError, KeyId, MessageId, OrgId, RequestId, RulesId,
+    new_uuid,
 };
 pub use instant::{Elapsed, Instant, ParseInstantError};
 pub use metadata::Metadata;

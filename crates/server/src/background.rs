@@ -1,4 +1,4 @@
-//! What runs beside the requests: keeping the keys of callers and the data keys fresh.
+//! What runs beside the requests: keeping the keys of callers and the data keys fresh, ending holds.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,16 +11,23 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 const PRINCIPALS: Duration = Duration::from_millis(250);
 /// How often the key table is read, so that a change of it is heeded within 2 s.
 const KEY_RING: Duration = Duration::from_millis(500);
+/// How often it is looked for holds that are over. They block nothing from the instant at which they expire;
+/// this is how late their status and their announcement may be.
+const HOLDS: Duration = Duration::from_secs(1);
+/// How many of them are ended at once.
+const HOLDS_AT_ONCE: u32 = 256;
 /// The least time between two readings of the key table, however many values ask for one.
 const KEY_RING_REST: Duration = Duration::from_millis(50);
 
 /// Starts the loops; they end with `stop`.
 pub(crate) fn start(app: &Arc<App>, ring: &Arc<KeyRing>, tasks: &TaskTracker, stop: &CancellationToken) {
-    let (app, ring) = (Arc::clone(app), Arc::clone(ring));
+    let (app, expiring, ring) = (Arc::clone(app), Arc::clone(app), Arc::clone(ring));
     let ended = stop.clone();
     tasks.spawn(async move { ended.run_until_cancelled(keep_principals_fresh(&app)).await });
     let ended = stop.clone();
     tasks.spawn(async move { ended.run_until_cancelled(keep_ring_fresh(&ring)).await });
+    let ended = stop.clone();
+    tasks.spawn(async move { ended.run_until_cancelled(end_expired_holds(&expiring)).await });
 }
 
 async fn keep_principals_fresh(app: &App) {
@@ -29,6 +36,34 @@ async fn keep_principals_fresh(app: &App) {
     loop {
         ticks.tick().await;
         app.refresh_principals().await;
+    }
+}
+
+/// Writes of holds that are over that they are.
+async fn end_expired_holds(app: &App) {
+    let mut ticks = interval(HOLDS);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut failing = false;
+    loop {
+        ticks.tick().await;
+        loop {
+            match app.expire_holds(HOLDS_AT_ONCE).await {
+                Ok(ended) => {
+                    failing = false;
+                    // Fewer than asked for: that was all.
+                    if ended < HOLDS_AT_ONCE as usize {
+                        break;
+                    }
+                }
+                Err(error) => {
+                    if !failing {
+                        tracing::error!(error = &error as &dyn std::error::Error, "expired holds cannot be ended");
+                    }
+                    failing = true;
+                    break;
+                }
+            }
+        }
     }
 }
 

@@ -35,6 +35,7 @@ pub mod calendars;
 pub mod commit;
 pub mod context;
 pub mod events;
+pub mod holds;
 pub mod limits;
 pub mod races;
 pub mod rules;
@@ -186,6 +187,16 @@ macro_rules! conformance_cases {
                 nothing_outlives_its_calendar,
                 outcomes_in_a_crowd_stay_apart,
                 readers_see_whole_change_sets,
+            }
+            holds {
+                holds_come_back_as_they_were,
+                holds_are_told_in_a_window,
+                holds_stand_beside_what_blocks,
+                what_is_over_counts_as_cancelled,
+                a_hold_set_is_found_together,
+                expired_holds_are_found_when_due,
+                the_number_of_an_agent_s_calendars_is_guarded,
+                one_ends_a_hold,
             }
             series {
                 series_come_back_as_they_were,

@@ -27,8 +27,8 @@ use kalends_accounts::{
 use kalends_app::{Answer, Charge, StoredAnswer};
 use kalends_availability::Rules;
 use kalends_calendars::{
-    Agent, AgentActivity, AgentType, AvailabilityRules, Calendar, Event, EventSource, EventStatus, Moment, NewAgent,
-    NewCalendar, NewEvent, NewRecurrence, Repeats, Times,
+    Agent, AgentActivity, AgentType, AvailabilityRules, Calendar, Event, EventSource, EventStatus, Hold, HoldScope,
+    Moment, NewAgent, NewCalendar, NewEvent, NewRecurrence, Repeats, Times,
 };
 use kalends_kernel::{
     AgentId, AuditId, CalendarId, Clock, Elapsed, EventId, Instant, MessageId, Metadata, OrgId, RequestId, RulesId,
@@ -195,6 +195,8 @@ impl Fixtures {
             metadata: Metadata::default(),
             reminders: None,
             repeats: Repeats::Once,
+            hold: None,
+            hold_set: None,
             version: Version::FIRST,
             created_at: now,
             updated_at: now,
@@ -219,8 +221,15 @@ impl Fixtures {
             metadata: Metadata::default(),
             reminders: None,
             recurrence: Some(NewRecurrence { rule: rule.parse().expect("a rule"), exdates: Vec::new(), zone: None }),
+            hold: None,
         };
         Event::create(EventId::new(now, &self.entropy), calendar, new, now).expect("a series")
+    }
+
+    /// A hold of the priority 0 for its own calendar, which expires `lasts` after the fixtures' present.
+    pub fn hold(&self, calendar: &Calendar, span: Span, lasts: Elapsed) -> Event {
+        let hold = Hold { expires_at: self.tick() + lasts, priority: 0, scope: HoldScope::Calendar };
+        Event { status: EventStatus::Hold, hold: Some(hold), ..self.event(calendar, span) }
     }
 
     /// Rules of a calendar that restrict nothing.

@@ -8,6 +8,7 @@ mod apply;
 mod busy;
 mod calendars;
 mod context;
+mod holds;
 mod inspect;
 mod instances;
 mod state;

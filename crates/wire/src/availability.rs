@@ -335,7 +335,7 @@ impl Days {
 }
 
 /// A free span of exactly the slot's length.
-#[derive(Debug, ToSchema)]
+#[derive(Debug, Serialize, ToSchema)]
 pub struct Slot {
     /// The start.
     #[schema(value_type = String, format = DateTime)]

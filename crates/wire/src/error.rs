@@ -3,6 +3,8 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::{Conflict, Slot};
+
 /// The body of every answer that is not a success.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({ "error": {
@@ -44,6 +46,12 @@ pub struct ErrorBody {
     /// `plan_required`: where the feature is described.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub docs_url: Option<String>,
+    /// `slot_taken` and `stale`: what stands in the way, by calendar and start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conflicts: Option<Vec<Conflict>>,
+    /// `slot_taken` and `stale`: up to three times of the same length that are free, the nearest first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nearest_free: Option<Vec<Slot>>,
     /// `tos_version_stale`: the version to accept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_version: Option<String>,
@@ -62,6 +70,8 @@ impl ErrorBody {
             feature: None,
             upgrade_url: None,
             docs_url: None,
+            conflicts: None,
+            nearest_free: None,
             current_version: None,
         }
     }

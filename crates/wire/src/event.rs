@@ -1,11 +1,11 @@
 //! Events.
 
 use kalends_calendars::{
-    self as domain, DESCRIPTION_MAX, EXPANDED_MAX, Moment, Reminders, TITLE_MAX,
-    ports::{EventFilter, InstanceFilter},
+    self as domain, DESCRIPTION_MAX, EXPANDED_MAX, Moment, Reminders, TITLE_MAX, cannot_recur,
+    ports::{EventFilter, InstanceFilter, StatusAt},
 };
 use kalends_kernel::{
-    CalendarId, EventId, FieldError, FieldErrors, Instant, Metadata, OrgId, Page, Span, Zone, bounded_text,
+    CalendarId, EventId, FieldError, FieldErrors, HoldSetId, Instant, Metadata, OrgId, Page, Span, Zone, bounded_text,
     optional_text,
 };
 use kalends_recurrence::{Rule, RuleError};
@@ -14,9 +14,10 @@ use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    EventSource, EventStatus, ExternalSyncStatus,
+    EventSource, EventStatus, ExternalSyncStatus, HoldScope,
     agent::metadata,
     calendar::zone,
+    holds::hold,
     patch::{Given, given, nothing_to_change, set, set_or_clear},
 };
 
@@ -65,11 +66,15 @@ pub struct Event {
     pub metadata: Map<String, Value>,
     /// Minutes before the start; null inherits the calendar's, an empty list means none.
     pub reminders: Option<Vec<u16>>,
-    /// When a hold expires; null on what is no hold.
+    /// When a hold expires, or did; null on what is no hold. One that expired is `cancelled`.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub hold_expires_at: Option<Instant>,
     /// The priority of a hold; null on what is no hold.
     pub hold_priority: Option<u8>,
+    /// The hold set with which it was placed, `hst_…`; only on events of one, also when they are no holds any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, nullable = false)]
+    pub hold_set_id: Option<HoldSetId>,
     /// The rule of a series; null on a one-off event and on an instance.
     pub recurrence_rule: Option<String>,
     /// The starts of the cancelled occurrences of a series.
@@ -129,8 +134,9 @@ impl From<domain::Event> for Event {
             source: event.source.into(),
             metadata: event.metadata.into_map(),
             reminders: event.reminders.map(|reminders| reminders.minutes().to_vec()),
-            hold_expires_at: None,
-            hold_priority: None,
+            hold_expires_at: event.hold.map(|hold| hold.expires_at),
+            hold_priority: event.hold.map(|hold| hold.priority),
+            hold_set_id: event.hold_set,
             recurrence_rule: rule,
             recurrence_exdates: exdates,
             recurrence_timezone: zone,
@@ -174,8 +180,17 @@ pub struct CreateEvent {
     /// Whether the event takes whole days of the calendar's zone.
     #[serde(default)]
     pub all_day: bool,
-    /// `confirmed` unless told.
+    /// `confirmed` unless told. `hold` places a hold, which needs a paid plan.
     pub status: Option<EventStatus>,
+    /// Makes the event a hold, which takes its time until then: 30 seconds to 15 minutes ahead.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub hold_expires_at: Option<String>,
+    /// The priority of a hold: 0 unless told. It pre-empts overlapping holds of a lower one.
+    #[schema(minimum = 0, maximum = 100)]
+    pub hold_priority: Option<i64>,
+    /// Which calendars a hold must fit: its own unless told, or with `agent` all calendars of the agent that owns
+    /// it. Of an agent's holds on other calendars those of a lower priority are pre-empted then.
+    pub scope: Option<HoldScope>,
     /// An object of at most 16,384 bytes.
     #[schema(value_type = Option<Object>)]
     pub metadata: Option<Value>,
@@ -206,7 +221,7 @@ impl CreateEvent {
         let description = errors.take(optional_text("description", self.description.as_deref(), DESCRIPTION_MAX));
         let start = errors.take(Moment::parse("start_time", &self.start_time));
         let end = errors.take(Moment::parse("end_time", &self.end_time));
-        let status = errors.take(self.status.map_or(Ok(domain::EventStatus::Confirmed), plain_status));
+        let hold = errors.take_all(hold(self.status, self.hold_expires_at.as_deref(), self.hold_priority, self.scope));
         let metadata = errors.take(metadata(self.metadata));
         let reminders = errors.take(self.reminders.map(|minutes| Reminders::parse("reminders", &minutes)).transpose());
         let (rule, exdates, zone) = (self.recurrence_rule, self.recurrence_exdates, self.recurrence_timezone);
@@ -217,8 +232,15 @@ impl CreateEvent {
                 return Err(errors);
             }
         };
-        match (title, description, start, end, status, metadata, reminders) {
-            (Some(title), Some(description), Some(start), Some(end), Some(status), Some(metadata), Some(reminders)) => {
+        if recurrence.is_some() && matches!(hold, Some(Some(_))) {
+            errors.push(cannot_recur());
+        }
+        match (title, description, start, end, hold, metadata, reminders) {
+            (Some(title), Some(description), Some(start), Some(end), Some(hold), Some(metadata), Some(reminders))
+                if errors.is_empty() =>
+            {
+                let status = self.status.map_or(domain::EventStatus::Confirmed, Into::into);
+                let status = if hold.is_some() { domain::EventStatus::Hold } else { status };
                 Ok(domain::NewEvent {
                     title,
                     description,
@@ -229,6 +251,7 @@ impl CreateEvent {
                     metadata,
                     reminders,
                     recurrence,
+                    hold,
                 })
             }
             _ => Err(errors),
@@ -291,6 +314,11 @@ impl CreateEventBatch {
         let mut events = Vec::with_capacity(count);
         for (index, event) in self.events.into_iter().enumerate() {
             match event.parse() {
+                Ok(event) if event.hold.is_some() => {
+                    let message = "must be no hold in a batch; place holds one by one, or on several calendars as a \
+                        hold set";
+                    errors.push(FieldError::new(format!("events[{index}].status"), message));
+                }
                 Ok(event) => events.push(event),
                 Err(found) => errors.extend_below(&format!("events[{index}]"), &found),
             }
@@ -462,11 +490,11 @@ pub struct ListEvents {
 }
 
 impl ListEvents {
-    /// Checks every parameter.
+    /// Checks every parameter. `now` decides whether a hold is over.
     ///
     /// # Errors
     /// All parameters at fault.
-    pub fn parse(&self) -> Result<(Listing, Page), FieldErrors> {
+    pub fn parse(&self, now: Instant) -> Result<(Listing, Page), FieldErrors> {
         let mut errors = FieldErrors::default();
         let mut bound = |param: &str, text: Option<&str>| text.and_then(|text| errors.take(instant(param, text)));
         let start_after = bound("start_after", self.start_after.as_deref());
@@ -474,7 +502,8 @@ impl ListEvents {
         match Page::parse(self.limit, self.offset) {
             Ok(page) => {
                 errors.finish()?;
-                let (status, source) = (self.status.map(Into::into), self.source.map(Into::into));
+                let status = self.status.map(|status| StatusAt { status: status.into(), now });
+                let source = self.source.map(Into::into);
                 if self.expand == Some(true) {
                     let window = window(start_after, start_before)?;
                     return Ok((Listing::Instances(InstanceFilter { window, status, source }), page));
@@ -536,7 +565,7 @@ pub(crate) fn instant(param: &str, text: &str) -> Result<Instant, FieldError> {
     })
 }
 
-fn title(text: &str) -> Result<String, FieldError> {
+pub(crate) fn title(text: &str) -> Result<String, FieldError> {
     bounded_text("title", text, 1, TITLE_MAX)
 }
 

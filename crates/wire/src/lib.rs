@@ -12,6 +12,7 @@ mod context;
 mod error;
 mod event;
 mod explain;
+mod holds;
 mod list;
 mod names;
 mod patch;
@@ -32,8 +33,11 @@ pub use event::{
     CreateEvent, CreateEventBatch, DeleteEvent, Event, EventBatch, ExternalSync, ListEvents, Listing, UpdateEvent,
 };
 pub use explain::{ExplainAsked, ExplainAvailability, ExplainOf, Explanation, Reason, ReasonKind};
+pub use holds::{Conflict, CreateHoldSet, EndedHold, HoldSet, NewHoldSet};
 pub use list::{List, Paging};
-pub use names::{AgentActivity, AgentStatus, AgentType, EventSource, EventStatus, ExternalSyncStatus, Provider};
+pub use names::{
+    AgentActivity, AgentStatus, AgentType, EventSource, EventStatus, ExternalSyncStatus, HoldEnd, HoldScope, Provider,
+};
 pub use plan::{Plan, PlanLimits, Plans};
 pub use rules::{AvailabilityRules, DateHours, OpenHours, PutAvailabilityRules, WorkingHours};
 pub use sign_up::{CheckedSignUp, SignUp, SignUpAnswer, SignUpExisting, SignedUp, Terms, Verified, Verify};

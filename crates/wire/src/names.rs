@@ -57,6 +57,22 @@ mirror! {
         Error,
     }
 
+    /// Which calendars a hold must fit.
+    HoldScope {
+        /// Its own.
+        Calendar,
+        /// All calendars of the agent that owns its own.
+        Agent,
+    }
+
+    /// Why a hold ended by itself.
+    HoldEnd {
+        /// Its time was over.
+        Expired,
+        /// It gave way to a hold of a higher priority.
+        Preempted,
+    }
+
     /// Where a bridged calendar lives.
     Provider {
         /// Google.

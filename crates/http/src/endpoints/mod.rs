@@ -6,6 +6,7 @@ mod availability;
 mod availability_rules;
 mod calendars;
 mod events;
+mod hold_sets;
 mod system;
 
 use bytes::Bytes;
@@ -26,6 +27,7 @@ use crate::Routes;
         (name = "Agents", description = "Software, humans and resources that own calendars."),
         (name = "Calendars", description = "Calendars of agents, and those that the organization shares."),
         (name = "Events", description = "What is scheduled."),
+        (name = "Holds", description = "Time that is reserved while somebody decides."),
         (name = "Availability", description = "When somebody is free."),
         (name = "Accounts", description = "Sign-up and terms."),
         (name = "Service", description = "The service itself."),
@@ -41,6 +43,7 @@ pub(crate) fn all() -> Routes {
         .merge(agents::routes())
         .merge(calendars::routes())
         .merge(events::routes())
+        .merge(hold_sets::routes())
         .merge(availability::routes())
         .merge(availability_rules::routes())
         .merge(accounts::routes())

@@ -9,7 +9,10 @@ use axum::{
 use bytes::Bytes;
 use http::header;
 use http_body_util::LengthLimitError;
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{
+    Deserialize,
+    de::{DeserializeOwned, IgnoredAny},
+};
 use serde_json::error::Category;
 
 use super::unknown::field_error;
@@ -43,6 +46,26 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
             return Err(ApiError::MediaType);
         }
         parse(&read(request.into_body()).await?).map(Self)
+    }
+}
+
+/// No body, or an empty object (ruling 4.8).
+pub(crate) struct NoBody;
+
+/// An object without fields.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Empty {}
+
+impl<S: Send + Sync> FromRequest<S> for NoBody {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let body = read(request.into_body()).await?;
+        if !body.trim_ascii().is_empty() {
+            parse::<Empty>(&body)?;
+        }
+        Ok(Self)
     }
 }
 

@@ -7,7 +7,7 @@ mod path;
 mod query;
 mod unknown;
 
-pub(crate) use body::{JsonBody, read as read_body};
+pub(crate) use body::{JsonBody, NoBody, read as read_body};
 pub(crate) use caller::{Anonymous, Caller};
 pub(crate) use if_match::Precondition;
 pub(crate) use path::PathOf;

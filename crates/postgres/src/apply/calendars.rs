@@ -58,13 +58,40 @@ impl Locked {
     }
 }
 
+/// Checks [`Guard::CalendarsOfAgent`] of all change-sets. The calendars themselves are guarded by their
+/// revisions, whose rows are locked: nothing but a new one can have come meanwhile.
+pub(crate) async fn check_calendars_of_agents(
+    connection: &mut PgConnection,
+    batch: &[SealedChangeSet],
+) -> Result<(), ApplyError> {
+    for changes in batch.iter().map(SealedChangeSet::changes) {
+        for guard in &changes.guards {
+            let Guard::CalendarsOfAgent { agent, count } = *guard else { continue };
+            let owned = sqlx::query_scalar!(
+                r#"SELECT count(*) AS "count!"
+                 FROM calendars c
+                 JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+                 WHERE c.org_id = $1 AND c.agent_id = $2 AND c.deleted_at IS NULL AND a.status <> 'decommissioned'"#,
+                changes.org.uuid(),
+                agent.uuid(),
+            )
+            .fetch_one(&mut *connection)
+            .await?;
+            if u64::try_from(owned) != Ok(count) {
+                return Err(ApplyError::STALE);
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The calendars that exist and are revised, guarded or updated.
 fn calendars_to_lock(sealed: &SealedChangeSet) -> BTreeSet<(Uuid, Uuid)> {
     let changes = sealed.changes();
     let mut ids: BTreeSet<CalendarId> = calendars_revised(&changes.calendars);
     ids.extend(changes.guards.iter().filter_map(|guard| match guard {
         Guard::CalendarRevision { calendar, .. } => Some(*calendar),
-        Guard::AtMost { .. } | Guard::SeriesAtMost { .. } => None,
+        Guard::CalendarsOfAgent { .. } | Guard::AtMost { .. } | Guard::SeriesAtMost { .. } => None,
     }));
     for change in &changes.calendars {
         if let Change::UpdateCalendar { calendar, .. } = change {
@@ -364,12 +391,15 @@ async fn create_events(connection: &mut PgConnection, writes: &[EventWrite<'_>])
     let series: Vec<Option<Uuid>> = occurrences().map(|occurrence| Some(occurrence?.series.uuid())).collect();
     let original_starts: Vec<Option<i64>> =
         occurrences().map(|occurrence| Some(occurrence?.start.as_micros())).collect();
+    let hold_sets: Vec<Option<Uuid>> = writes.iter().map(|write| Some(write.event.hold_set?.uuid())).collect();
     sqlx::query!(
         "INSERT INTO events (org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders,
-             version, created_at, updated_at, deleted_at, busy, recurrence, reaches, series_id, original_start)
+             version, created_at, updated_at, deleted_at, busy, recurrence, reaches, series_id, original_start,
+             hold_expires_at, hold_priority, hold_scope, hold_set_id)
          SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::bigint[], $6::bigint[], $7::boolean[],
              $8::text[], $9::text[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[],
-             $15::bytea[], $16::text[], $17::bigint[], $18::uuid[], $19::bigint[])",
+             $15::bytea[], $16::text[], $17::bigint[], $18::uuid[], $19::bigint[], $20::bigint[], $21::smallint[],
+             $22::text[], $23::uuid[])",
         &columns.orgs,
         &columns.ids,
         &calendars,
@@ -389,13 +419,18 @@ async fn create_events(connection: &mut PgConnection, writes: &[EventWrite<'_>])
         &columns.reaches as &[Option<i64>],
         &series as &[Option<Uuid>],
         &original_starts as &[Option<i64>],
+        &columns.hold_expiries as &[Option<i64>],
+        &columns.hold_priorities as &[Option<i16>],
+        &columns.hold_scopes as &[Option<&'static str>],
+        &hold_sets as &[Option<Uuid>],
     )
     .execute(connection)
     .await?;
     Ok(())
 }
 
-/// Writes all of an event but its calendar, its source, its creation, and what it is an occurrence of: these stay.
+/// Writes all of an event but its calendar, its source, its creation, what it is an occurrence of and with which
+/// holds it was placed: these stay.
 async fn update_events(connection: &mut PgConnection, writes: &[EventWrite<'_>]) -> Result<(), ApplyError> {
     if writes.is_empty() {
         return Ok(());
@@ -406,12 +441,13 @@ async fn update_events(connection: &mut PgConnection, writes: &[EventWrite<'_>])
         "UPDATE events SET content = row.content, start_at = row.start_at, end_at = row.end_at,
              all_day = row.all_day, status = row.status, reminders = row.reminders, version = row.version,
              updated_at = row.updated_at, deleted_at = row.deleted_at, busy = row.busy,
-             recurrence = row.recurrence, reaches = row.reaches
+             recurrence = row.recurrence, reaches = row.reaches, hold_expires_at = row.hold_expires_at,
+             hold_priority = row.hold_priority, hold_scope = row.hold_scope
          FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::boolean[],
                  $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bytea[], $14::text[],
-                 $15::bigint[])
+                 $15::bigint[], $16::bigint[], $17::smallint[], $18::text[])
              AS row (org_id, id, seen, content, start_at, end_at, all_day, status, reminders, version, updated_at,
-                 deleted_at, busy, recurrence, reaches)
+                 deleted_at, busy, recurrence, reaches, hold_expires_at, hold_priority, hold_scope)
          WHERE events.org_id = row.org_id AND events.id = row.id AND events.version = row.seen",
         &columns.orgs,
         &columns.ids,
@@ -428,6 +464,9 @@ async fn update_events(connection: &mut PgConnection, writes: &[EventWrite<'_>])
         &columns.busy as &[Option<Vec<u8>>],
         &columns.recurrences as &[Option<String>],
         &columns.reaches as &[Option<i64>],
+        &columns.hold_expiries as &[Option<i64>],
+        &columns.hold_priorities as &[Option<i16>],
+        &columns.hold_scopes as &[Option<&'static str>],
     )
     .execute(connection)
     .await?;
@@ -450,6 +489,9 @@ struct EventColumns<'a> {
     deleted: Vec<Option<i64>>,
     recurrences: Vec<Option<String>>,
     reaches: Vec<Option<i64>>,
+    hold_expiries: Vec<Option<i64>>,
+    hold_priorities: Vec<Option<i16>>,
+    hold_scopes: Vec<Option<&'static str>>,
 }
 
 impl<'a> EventColumns<'a> {
@@ -470,6 +512,9 @@ impl<'a> EventColumns<'a> {
             deleted: events().map(|event| event.deleted_at.map(|at| at.as_micros())).collect(),
             recurrences: events().map(|event| event.recurrence().map(Recurrence::to_json)).collect(),
             reaches: events().map(|event| Some(reach(event.repeating()?.reaches()))).collect(),
+            hold_expiries: events().map(|event| Some(event.hold?.expires_at.as_micros())).collect(),
+            hold_priorities: events().map(|event| Some(event.hold?.priority.into())).collect(),
+            hold_scopes: events().map(|event| Some(event.hold?.scope.as_str())).collect(),
         }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) async fn check_existing(connection: &mut PgConnection, batch: &[Seale
             let (metric, limit) = match *guard {
                 Guard::AtMost { metric, limit } => (metric, limit),
                 Guard::SeriesAtMost { limit, .. } => (Metric::RecurringEvents, limit),
-                Guard::CalendarRevision { .. } => continue,
+                Guard::CalendarRevision { .. } | Guard::CalendarsOfAgent { .. } => continue,
             };
             if !locked {
                 lock_organization(connection, changes.org).await?;
@@ -29,7 +29,7 @@ pub(crate) async fn check_existing(connection: &mut PgConnection, batch: &[Seale
             }
             let count = match *guard {
                 Guard::SeriesAtMost { now, .. } => series_after(connection, changes.org, now).await?,
-                Guard::AtMost { .. } | Guard::CalendarRevision { .. } => {
+                Guard::AtMost { .. } | Guard::CalendarRevision { .. } | Guard::CalendarsOfAgent { .. } => {
                     existing(connection, changes.org, metric).await?
                 }
             };

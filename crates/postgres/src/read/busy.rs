@@ -75,7 +75,10 @@ impl BusyTimes for PostgresStore {
                  (SELECT r.rules FROM availability_rules r WHERE r.org_id = $1 AND r.calendar_id = $2) AS rules,
                  EXISTS (SELECT 1 FROM events e
                          WHERE e.org_id = $1 AND e.calendar_id = $2 AND e.recurrence IS NOT NULL
-                             AND e.deleted_at IS NULL AND e.reaches > $3 AND e.start_at < $6) AS "repeats!"
+                             AND e.deleted_at IS NULL AND e.reaches > $3 AND e.start_at < $6) AS "repeats!",
+                 EXISTS (SELECT 1 FROM events e
+                         WHERE e.org_id = $1 AND e.calendar_id = $2 AND e.status = 'hold'
+                             AND e.deleted_at IS NULL) AS "held!"
              FROM calendars c
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              CROSS JOIN (
@@ -101,7 +104,13 @@ impl BusyTimes for PostgresStore {
         let (short, long) = (record.spans.unwrap_or_default(), record.long.unwrap_or_default());
         let rules = record.rules.as_deref().map(|document| read_rules(calendar, document)).transpose()?;
         let spans = blocking(calendar, &short, &long, window)?;
-        Ok(Some(CalendarBusy { revision: Revision(record.revision), rules, spans, repeats: record.repeats }))
+        Ok(Some(CalendarBusy {
+            revision: Revision(record.revision),
+            rules,
+            spans,
+            repeats: record.repeats,
+            held: record.held,
+        }))
     }
 
     async fn busy_of_agent(
@@ -119,7 +128,10 @@ impl BusyTimes for PostgresStore {
                  (SELECT r.rules FROM availability_rules r WHERE r.org_id = $1 AND r.calendar_id = c.id) AS rules,
                  EXISTS (SELECT 1 FROM events e
                          WHERE e.org_id = $1 AND e.calendar_id = c.id AND e.recurrence IS NOT NULL
-                             AND e.deleted_at IS NULL AND e.reaches > $3 AND e.start_at < $6) AS "repeats!"
+                             AND e.deleted_at IS NULL AND e.reaches > $3 AND e.start_at < $6) AS "repeats!",
+                 EXISTS (SELECT 1 FROM events e
+                         WHERE e.org_id = $1 AND e.calendar_id = c.id AND e.status = 'hold'
+                             AND e.deleted_at IS NULL) AS "held!"
              FROM agents a
              JOIN calendars c ON c.org_id = a.org_id AND c.agent_id = a.id
              CROSS JOIN LATERAL (
@@ -144,8 +156,16 @@ impl BusyTimes for PostgresStore {
                 let rules =
                     record.rules.as_deref().map(|document| read_rules(source.calendar, document)).transpose()?;
                 let spans = blocking(source.calendar, &short, &long, window)?;
-                sources
-                    .push((source, CalendarBusy { revision: source.revision, rules, spans, repeats: record.repeats }));
+                sources.push((
+                    source,
+                    CalendarBusy {
+                        revision: source.revision,
+                        rules,
+                        spans,
+                        repeats: record.repeats,
+                        held: record.held,
+                    },
+                ));
             } else if let Some(busy) = self.blocking_of_full_days(org, source.calendar, window).await? {
                 sources.push((BusySource { revision: busy.revision, ..source }, busy));
             }
@@ -183,7 +203,10 @@ impl PostgresStore {
                  (SELECT r.rules FROM availability_rules r WHERE r.org_id = $1 AND r.calendar_id = $2) AS rules,
                  EXISTS (SELECT 1 FROM events e
                          WHERE e.org_id = $1 AND e.calendar_id = $2 AND e.recurrence IS NOT NULL
-                             AND e.deleted_at IS NULL AND e.reaches > $4 AND e.start_at < $5) AS "repeats!"
+                             AND e.deleted_at IS NULL AND e.reaches > $4 AND e.start_at < $5) AS "repeats!",
+                 EXISTS (SELECT 1 FROM events e
+                         WHERE e.org_id = $1 AND e.calendar_id = $2 AND e.status = 'hold'
+                             AND e.deleted_at IS NULL) AS "held!"
              FROM calendars c
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              WHERE c.org_id = $1 AND c.id = $2 AND c.deleted_at IS NULL
@@ -200,7 +223,13 @@ impl PostgresStore {
         let (short, long) = (record.short.unwrap_or_default(), record.long.unwrap_or_default());
         let rules = record.rules.as_deref().map(|document| read_rules(calendar, document)).transpose()?;
         let spans = blocking(calendar, &short, &long, window)?;
-        Ok(Some(CalendarBusy { revision: Revision(record.revision), rules, spans, repeats: record.repeats }))
+        Ok(Some(CalendarBusy {
+            revision: Revision(record.revision),
+            rules,
+            spans,
+            repeats: record.repeats,
+            held: record.held,
+        }))
     }
 }
 

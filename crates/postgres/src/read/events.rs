@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use kalends_calendars::ports::{EventFilter, EventScope, Events, OwnedEvent};
-use kalends_calendars::{ContextEvents, Event, EventSource, EventStatus, RECENT_MAX, UPCOMING_MAX};
+use kalends_calendars::{ContextEvents, Event, EventSource, RECENT_MAX, UPCOMING_MAX};
 use kalends_kernel::{AgentId, CalendarId, EventId, Instant, Listed, OrgId, Page, StoreError};
 
 use super::listed;
@@ -20,7 +20,7 @@ impl Events for PostgresStore {
         let record = sqlx::query!(
             "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                  e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
-                 e.original_start, c.agent_id
+                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, c.agent_id
              FROM events e
              CROSS JOIN LATERAL (
                  SELECT c.agent_id
@@ -71,7 +71,7 @@ impl Events for PostgresStore {
             EventRow,
             "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                  e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
-                 e.original_start
+                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id
              FROM events e
              JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
@@ -80,16 +80,19 @@ impl Events for PostgresStore {
                      (SELECT id FROM events
                       WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND recurrence IS NULL
                           AND status <> 'cancelled' AND end_at > $3 AND start_at <= $3
+                          AND (hold_expires_at IS NULL OR hold_expires_at > $3)
                       ORDER BY start_at DESC, id DESC LIMIT 1)
                      UNION ALL
                      (SELECT id FROM events
                       WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND recurrence IS NULL
                           AND status <> 'cancelled' AND start_at > $3
+                          AND (hold_expires_at IS NULL OR hold_expires_at > $3)
                       ORDER BY start_at, id LIMIT $4)
                      UNION ALL
                      (SELECT id FROM events
                       WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND recurrence IS NULL
                           AND status <> 'cancelled' AND end_at <= $3
+                          AND (hold_expires_at IS NULL OR hold_expires_at > $3)
                       ORDER BY end_at DESC, id DESC LIMIT $5)
                      UNION ALL
                      (SELECT id FROM events
@@ -126,6 +129,8 @@ struct Bounds {
     from: i64,
     before: i64,
     status: Option<&'static str>,
+    /// As of when the status is asked for.
+    now: Option<i64>,
     source: Option<&'static str>,
 }
 
@@ -134,7 +139,8 @@ impl Bounds {
         Self {
             from: filter.start_after.map_or(i64::MIN, Instant::as_micros),
             before: filter.start_before.map_or(i64::MAX, Instant::as_micros),
-            status: filter.status.map(EventStatus::as_str),
+            status: filter.status.map(|at| at.status.as_str()),
+            now: filter.status.map(|at| at.now.as_micros()),
             source: filter.source.map(EventSource::as_str),
         }
     }
@@ -151,11 +157,12 @@ impl PostgresStore {
         let records = sqlx::query!(
             r#"WITH page AS MATERIALIZED (
                  SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders,
-                     version, created_at, updated_at, deleted_at, recurrence, series_id, original_start
+                     version, created_at, updated_at, deleted_at, recurrence, series_id, original_start,
+                     hold_expires_at, hold_priority, hold_scope, hold_set_id
                  FROM events
                  WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND series_id IS NULL
                      AND start_at >= $3 AND start_at < $4
-                     AND ($5::text IS NULL OR status = $5) AND ($6::text IS NULL OR source = $6)
+                     AND ($5::text IS NULL OR CASE WHEN status = 'hold' AND hold_expires_at <= $9 THEN 'cancelled' ELSE status END = $5) AND ($6::text IS NULL OR source = $6)
                      AND EXISTS (
                          SELECT 1
                          FROM calendars c
@@ -168,11 +175,12 @@ impl PostgresStore {
              )
              SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                  created_at, updated_at, deleted_at, recurrence, series_id, original_start,
+                 hold_expires_at, hold_priority, hold_scope, hold_set_id,
                  CASE WHEN (SELECT count(*) FROM page) = $7 THEN (
                      SELECT count(*) FROM events
                      WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND series_id IS NULL
                      AND start_at >= $3 AND start_at < $4
-                         AND ($5::text IS NULL OR status = $5) AND ($6::text IS NULL OR source = $6)
+                         AND ($5::text IS NULL OR CASE WHEN status = 'hold' AND hold_expires_at <= $9 THEN 'cancelled' ELSE status END = $5) AND ($6::text IS NULL OR source = $6)
                  ) END AS total
              FROM page
              ORDER BY start_at, id"#,
@@ -184,6 +192,7 @@ impl PostgresStore {
             filter.source,
             i64::from(page.limit),
             i64::from(page.offset),
+            filter.now,
         );
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let counted = records.first().and_then(|record| record.total);
@@ -192,7 +201,7 @@ impl PostgresStore {
             r#"SELECT count(*) AS "count!" FROM events
              WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND series_id IS NULL
                      AND start_at >= $3 AND start_at < $4
-                 AND ($5::text IS NULL OR status = $5) AND ($6::text IS NULL OR source = $6)
+                 AND ($5::text IS NULL OR CASE WHEN status = 'hold' AND hold_expires_at <= $7 THEN 'cancelled' ELSE status END = $5) AND ($6::text IS NULL OR source = $6)
                  AND EXISTS (
                      SELECT 1
                      FROM calendars c
@@ -206,6 +215,7 @@ impl PostgresStore {
             filter.before,
             filter.status,
             filter.source,
+            filter.now,
         );
         listed(events.collect::<Result<_, _>>()?, page, counted, count.fetch_one(&self.connections)).await
     }
@@ -222,14 +232,14 @@ impl PostgresStore {
             r#"WITH page AS MATERIALIZED (
                  SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                      e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
-                 e.original_start
+                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id
                  FROM agents a
                  JOIN calendars c ON c.org_id = a.org_id AND c.agent_id = a.id
                  CROSS JOIN LATERAL (
                      SELECT * FROM events
                      WHERE org_id = c.org_id AND calendar_id = c.id AND deleted_at IS NULL AND series_id IS NULL
                          AND start_at >= $3 AND start_at < $4
-                         AND ($5::text IS NULL OR status = $5) AND ($6::text IS NULL OR source = $6)
+                         AND ($5::text IS NULL OR CASE WHEN status = 'hold' AND hold_expires_at <= $9 THEN 'cancelled' ELSE status END = $5) AND ($6::text IS NULL OR source = $6)
                      ORDER BY start_at, id
                      LIMIT $7::bigint + $8::bigint
                  ) e
@@ -239,6 +249,7 @@ impl PostgresStore {
              )
              SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                  created_at, updated_at, deleted_at, recurrence, series_id, original_start,
+                 hold_expires_at, hold_priority, hold_scope, hold_set_id,
                  CASE WHEN (SELECT count(*) FROM page) = $7 THEN (
                      SELECT count(*)
                      FROM calendars c
@@ -246,7 +257,7 @@ impl PostgresStore {
                      WHERE c.org_id = $1 AND c.agent_id = $2 AND c.deleted_at IS NULL AND e.deleted_at IS NULL
                  AND e.series_id IS NULL
                          AND e.start_at >= $3 AND e.start_at < $4
-                         AND ($5::text IS NULL OR e.status = $5) AND ($6::text IS NULL OR e.source = $6)
+                         AND ($5::text IS NULL OR CASE WHEN e.status = 'hold' AND e.hold_expires_at <= $9 THEN 'cancelled' ELSE e.status END = $5) AND ($6::text IS NULL OR e.source = $6)
                  ) END AS total
              FROM page
              ORDER BY start_at, id"#,
@@ -258,6 +269,7 @@ impl PostgresStore {
             filter.source,
             i64::from(page.limit),
             i64::from(page.offset),
+            filter.now,
         );
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let counted = records.first().and_then(|record| record.total);
@@ -271,13 +283,14 @@ impl PostgresStore {
                  AND c.deleted_at IS NULL AND e.deleted_at IS NULL
                  AND e.series_id IS NULL
                  AND e.start_at >= $3 AND e.start_at < $4
-                 AND ($5::text IS NULL OR e.status = $5) AND ($6::text IS NULL OR e.source = $6)"#,
+                 AND ($5::text IS NULL OR CASE WHEN e.status = 'hold' AND e.hold_expires_at <= $7 THEN 'cancelled' ELSE e.status END = $5) AND ($6::text IS NULL OR e.source = $6)"#,
             org.uuid(),
             agent.uuid(),
             filter.from,
             filter.before,
             filter.status,
             filter.source,
+            filter.now,
         );
         listed(events.collect::<Result<_, _>>()?, page, counted, count.fetch_one(&self.connections)).await
     }

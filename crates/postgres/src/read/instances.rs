@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use kalends_calendars::ports::{BlockingSeries, EventScope, InstanceFilter, Instances, LONG};
-use kalends_calendars::{
-    Entry, Event, EventSource, EventStatus, INSTANCES_MAX, Occurrence, Repeating, Standing, page_of_instances,
-};
+use kalends_calendars::{Entry, Event, EventSource, INSTANCES_MAX, Occurrence, Repeating, Standing, page_of_instances};
 use kalends_kernel::{CalendarId, EventId, Instant, Listed, OrgId, Page, Revision, Span, StoreError};
 use sqlx::{Connection as _, PgConnection};
 use uuid::Uuid;
@@ -22,7 +20,7 @@ impl Instances for PostgresStore {
             EventRow,
             "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                  e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
-                 e.original_start
+                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id
              FROM events e
              JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
@@ -41,7 +39,7 @@ impl Instances for PostgresStore {
             EventRow,
             "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                  e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
-                 e.original_start
+                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id
              FROM events e
              JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
@@ -149,7 +147,7 @@ async fn series_in(
         agent,
         filter.window.start().as_micros(),
         filter.window.end().as_micros(),
-        filter.status.map(EventStatus::as_str),
+        filter.status.map(|at| at.status.as_str()),
         filter.source.map(EventSource::as_str),
     );
     let records = records.fetch_all(snapshot).await.map_err(store_error)?;
@@ -183,12 +181,12 @@ async fn standing_in(
              SELECT id, start_at, series_id, original_start FROM events
              WHERE org_id = c.org_id AND calendar_id = c.id AND deleted_at IS NULL AND recurrence IS NULL
                  AND start_at > $8 AND start_at < $5 AND end_at > $4 AND end_at - start_at <= 86400000000
-                 AND ($6::text IS NULL OR status = $6) AND ($7::text IS NULL OR source = $7)
+                 AND ($6::text IS NULL OR CASE WHEN status = 'hold' AND hold_expires_at <= $10 THEN 'cancelled' ELSE status END = $6) AND ($7::text IS NULL OR source = $7)
              UNION ALL
              SELECT id, start_at, series_id, original_start FROM events
              WHERE org_id = c.org_id AND calendar_id = c.id AND deleted_at IS NULL AND recurrence IS NULL
                  AND end_at - start_at > 86400000000 AND end_at > $4 AND start_at < $5
-                 AND ($6::text IS NULL OR status = $6) AND ($7::text IS NULL OR source = $7)
+                 AND ($6::text IS NULL OR CASE WHEN status = 'hold' AND hold_expires_at <= $10 THEN 'cancelled' ELSE status END = $6) AND ($7::text IS NULL OR source = $7)
          ) standing
          WHERE c.org_id = $1 AND (c.id = $2 OR c.agent_id = $3) AND c.deleted_at IS NULL
              AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
@@ -198,10 +196,11 @@ async fn standing_in(
         agent,
         filter.window.start().as_micros(),
         filter.window.end().as_micros(),
-        filter.status.map(EventStatus::as_str),
+        filter.status.map(|at| at.status.as_str()),
         filter.source.map(EventSource::as_str),
         (filter.window.start() - LONG).as_micros(),
         i64::try_from(INSTANCES_MAX).unwrap_or(i64::MAX).saturating_add(1),
+        filter.status.map(|at| at.now.as_micros()),
     );
     let records = records.fetch_all(snapshot).await.map_err(store_error)?;
     let read = records.into_iter().map(|record| {
@@ -221,7 +220,8 @@ async fn rows_of(snapshot: &mut PgConnection, org: OrgId, entries: &[Entry]) -> 
     sqlx::query_as!(
         EventRow,
         "SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
-             created_at, updated_at, deleted_at, recurrence, series_id, original_start
+             created_at, updated_at, deleted_at, recurrence, series_id, original_start,
+             hold_expires_at, hold_priority, hold_scope, hold_set_id
          FROM events
          WHERE org_id = $1 AND id = ANY($2)",
         org.uuid(),

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use kalends_availability::Block;
 use kalends_calendars::ports::{CalendarBlocks, LONG, RulesOfCalendars};
 use kalends_calendars::{AvailabilityRules, EventSource, EventStatus, block_kind};
-use kalends_kernel::{CalendarId, Instant, OrgId, Span, StoreError};
+use kalends_kernel::{CalendarId, Instant, OrgId, Revision, Span, StoreError};
 
 use crate::PostgresStore;
 use crate::error::store_error;
@@ -39,7 +39,14 @@ impl PostgresStore {
     ) -> Result<Option<CalendarBlocks>, StoreError> {
         // One row at least where the calendar is in sight: a lone one without an event.
         let records = sqlx::query!(
-            r#"SELECT r.rules AS "rules?", e.start_at AS "start_at?", e.end_at AS "end_at?", e.status AS "status?",
+            r#"SELECT c.revision, r.rules AS "rules?",
+                 EXISTS (SELECT 1 FROM events e
+                         WHERE e.org_id = $1 AND e.calendar_id = $2 AND e.recurrence IS NOT NULL
+                             AND e.deleted_at IS NULL AND e.reaches > $4 AND e.start_at < $5) AS "repeats!",
+                 EXISTS (SELECT 1 FROM events e
+                         WHERE e.org_id = $1 AND e.calendar_id = $2 AND e.status = 'hold'
+                             AND e.deleted_at IS NULL) AS "held!",
+                 e.start_at AS "start_at?", e.end_at AS "end_at?", e.status AS "status?",
                  e.source AS "source?"
              FROM calendars c
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
@@ -71,6 +78,7 @@ impl PostgresStore {
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let Some(first) = records.first() else { return Ok(None) };
         let rules = first.rules.as_deref().map(|document| read_rules(calendar, document)).transpose()?;
+        let (revision, repeats, held) = (Revision(first.revision), first.repeats, first.held);
         let mut blocks = Vec::with_capacity(records.len());
         for record in records {
             let (Some(start), Some(end), Some(status), Some(source)) =
@@ -86,6 +94,6 @@ impl PostgresStore {
             blocks.push(Block { kind: block_kind(status, source), span });
         }
         blocks.sort_by_key(|block| (block.span, block.kind));
-        Ok(Some(CalendarBlocks { rules, blocks }))
+        Ok(Some(CalendarBlocks { revision, rules, blocks, repeats, held }))
     }
 }

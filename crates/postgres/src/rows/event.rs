@@ -1,8 +1,10 @@
 //! A row of `events`.
 
 use kalends_app::ports::FieldCipher;
-use kalends_calendars::{Event, EventSource, EventStatus, Occurrence, Recurrence, Repeating, Repeats, Times};
-use kalends_kernel::{CalendarId, EventId, Instant, OrgId, Span, StoreError, Version};
+use kalends_calendars::{
+    Event, EventSource, EventStatus, Hold, HoldScope, Occurrence, Recurrence, Repeating, Repeats, Times,
+};
+use kalends_kernel::{CalendarId, EventId, HoldSetId, Instant, OrgId, Span, StoreError, Version};
 use uuid::Uuid;
 
 use super::Located;
@@ -28,6 +30,10 @@ pub(crate) struct EventRow {
     pub(crate) recurrence: Option<String>,
     pub(crate) series_id: Option<Uuid>,
     pub(crate) original_start: Option<i64>,
+    pub(crate) hold_expires_at: Option<i64>,
+    pub(crate) hold_priority: Option<i16>,
+    pub(crate) hold_scope: Option<String>,
+    pub(crate) hold_set_id: Option<Uuid>,
 }
 
 /// An [`EventRow`] of a record that may hold more columns.
@@ -51,6 +57,10 @@ macro_rules! event_row {
             recurrence: $record.recurrence,
             series_id: $record.series_id,
             original_start: $record.original_start,
+            hold_expires_at: $record.hold_expires_at,
+            hold_priority: $record.hold_priority,
+            hold_scope: $record.hold_scope,
+            hold_set_id: $record.hold_set_id,
         }
     };
 }
@@ -78,6 +88,8 @@ impl EventRow {
             source: row.named("source", &self.source, EventSource::from_name)?,
             reminders: row.reminders("reminders", self.reminders.as_deref())?,
             repeats: repeats(&row, self.recurrence.as_deref(), self.series_id, self.original_start)?,
+            hold: hold(&row, self.hold_expires_at, self.hold_priority, self.hold_scope.as_deref())?,
+            hold_set: self.hold_set_id.map(HoldSetId::from_uuid),
             version: Version(self.version),
             created_at: Instant::from_micros(self.created_at),
             updated_at: Instant::from_micros(self.updated_at),
@@ -140,5 +152,23 @@ fn repeats(
             Ok(Repeats::Instance(Occurrence { series: EventId::from_uuid(series), start: Instant::from_micros(start) }))
         }
         _ => Err(row.corrupt("series_id", "an event is a series, an occurrence of one, or neither")),
+    }
+}
+
+/// What the three columns say of a hold.
+fn hold(
+    row: &Located<EventId>,
+    expires_at: Option<i64>,
+    priority: Option<i16>,
+    scope: Option<&str>,
+) -> Result<Option<Hold>, StoreError> {
+    match (expires_at, priority, scope) {
+        (None, None, None) => Ok(None),
+        (Some(expires_at), Some(priority), Some(scope)) => Ok(Some(Hold {
+            expires_at: Instant::from_micros(expires_at),
+            priority: u8::try_from(priority).map_err(|error| row.corrupt("hold_priority", error))?,
+            scope: row.named("hold_scope", scope, HoldScope::from_name)?,
+        })),
+        _ => Err(row.corrupt("hold_expires_at", "a hold has an expiry, a priority and a scope")),
     }
 }

@@ -69,18 +69,19 @@ async fn hot_reads_use_their_indexes() {
 
     let calendar = "md5('c7')::uuid";
     let window = ["360000000000", "720000000000"];
-    let list = [ORG, calendar, window[0], window[1], "NULL", "NULL", "50", "0"];
+    let list = [ORG, calendar, window[0], window[1], "NULL", "NULL", "50", "0", "NULL"];
     let listed = plan(&bench, events, "WITH page AS MATERIALIZED (\n                 SELECT org_id", &list).await;
     uses(&listed, &["events_by_start"]);
 
-    let agents = [ORG, "md5('a7')::uuid", window[0], window[1], "NULL", "NULL", "50", "0"];
+    let agents = [ORG, "md5('a7')::uuid", window[0], window[1], "NULL", "NULL", "50", "0", "NULL"];
     let listed = plan(&bench, events, "WITH page AS MATERIALIZED (\n                 SELECT e.org_id", &agents).await;
     uses(&listed, &["events_by_start", "agents_pk"]);
 
-    let busy = busy.replace(r#" AS "spans: Vec<u8>""#, "").replace(r#" AS "repeats!""#, "");
+    let busy =
+        busy.replace(r#" AS "spans: Vec<u8>""#, "").replace(r#" AS "repeats!""#, "").replace(r#" AS "held!""#, "");
     let by_day = [ORG, calendar, window[0], "4", "9", window[1]];
     let blocking = plan(&bench, &busy, "SELECT c.revision, d.spans", &by_day).await;
-    uses(&blocking, &["busy_days_pk", "events_busy_long", "agents_pk"]);
+    uses(&blocking, &["busy_days_pk", "events_busy_long", "agents_pk", "events_holds"]);
 
     // Of a day that is too full for one piece.
     let bounds = [ORG, calendar, window[0], window[0], window[1]];

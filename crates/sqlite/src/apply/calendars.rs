@@ -3,15 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_app::{Guard, ports::CommitError};
-use kalends_calendars::{Agent, Calendar, Change, Event, calendars_revised};
-use kalends_kernel::{CalendarId, Instant, OrgId, Revision, Version};
+use kalends_calendars::{Agent, Calendar, Change, Event, Repeats, calendars_revised};
+use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, Version};
 use sqlx::SqliteConnection;
 
 use super::{Sealed, accounts::fresh, busy_days::Touched, rules};
 use crate::{
     error::Failure,
     json::{self, Hex},
-    rows::{busy_text, event::series_columns, reminders_json},
+    rows::{
+        busy_text,
+        event::{hold_columns, series_columns},
+        reminders_json,
+    },
 };
 
 /// Refuses as stale where something was scheduled on a guarded calendar since it was read, or it is
@@ -19,8 +23,16 @@ use crate::{
 pub(crate) async fn check_revisions(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
     for sealed in group {
         for guard in &sealed.changes.guards {
-            let Guard::CalendarRevision { calendar, seen: Revision(seen) } = *guard else { continue };
-            let (org_id, id) = (sealed.changes.org.uuid(), calendar.uuid());
+            let org_id = sealed.changes.org.uuid();
+            let (calendar, seen) = match *guard {
+                Guard::CalendarRevision { calendar, seen: Revision(seen) } => (calendar, seen),
+                Guard::CalendarsOfAgent { agent, count } => {
+                    check_calendars_of(connection, sealed.changes.org, agent, count).await?;
+                    continue;
+                }
+                Guard::AtMost { .. } | Guard::SeriesAtMost { .. } => continue,
+            };
+            let id = calendar.uuid();
             let unchanged = sqlx::query_scalar!(
                 "select count(*)
                  from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
@@ -38,6 +50,25 @@ pub(crate) async fn check_revisions(connection: &mut SqliteConnection, group: &[
         }
     }
     Ok(())
+}
+
+/// Refuses as stale where the agent owns another number of calendars in sight.
+async fn check_calendars_of(
+    connection: &mut SqliteConnection,
+    org: OrgId,
+    agent: AgentId,
+    count: u64,
+) -> Result<(), Failure> {
+    let (org_id, agent_id) = (org.uuid(), agent.uuid());
+    let owned = sqlx::query_scalar!(
+        "select count(*) from calendars c join agents a on a.org_id = c.org_id and a.id = c.agent_id
+         where c.org_id = ?1 and c.agent_id = ?2 and c.deleted_at is null and a.status <> 'decommissioned'",
+        org_id,
+        agent_id
+    )
+    .fetch_one(connection)
+    .await?;
+    if u64::try_from(owned) == Ok(count) { Ok(()) } else { Err(CommitError::Stale.into()) }
 }
 
 /// Calendars whose revision rises, and by how much: once for each change-set.
@@ -248,8 +279,12 @@ async fn create_events(
         .inspect(|(event, ..)| touched.created(event))
         .map(|(event, _, content)| {
             let (recurrence, reaches, series, original_start) = series_columns(event);
-            let repeats = (event.recurrence().is_some() || event.occurrence().is_some())
-                .then(|| (recurrence, reaches, series.map(Hex), original_start));
+            let more = || {
+                let (expires_at, priority, scope) = hold_columns(event);
+                let set = event.hold_set.map(|set| Hex(set.uuid()));
+                (recurrence, reaches, series.map(Hex), original_start, expires_at, priority, scope, set)
+            };
+            let plain = event.repeats == Repeats::Once && event.hold.is_none() && event.hold_set.is_none();
             (
                 Hex(event.org.uuid()),
                 Hex(event.id.uuid()),
@@ -267,7 +302,7 @@ async fn create_events(
                 event.updated_at.as_micros(),
                 event.deleted_at.map(Instant::as_micros),
                 // A tuple that is written as JSON has 16 parts at most, and most events need no more.
-                repeats,
+                (!plain).then(more),
             )
         })
         .collect();
@@ -277,11 +312,13 @@ async fn create_events(
     let rows = json::rows(&rows)?;
     sqlx::query!(
         "insert or fail into events (org_id, id, calendar_id, content, start_at, end_at, busy, all_day, status, source,
-            reminders, version, created_at, updated_at, deleted_at, recurrence, reaches, series_id, original_start)
+            reminders, version, created_at, updated_at, deleted_at, recurrence, reaches, series_id, original_start,
+            hold_expires_at, hold_priority, hold_scope, hold_set_id)
          select unhex(value ->> 0), unhex(value ->> 1), unhex(value ->> 2), value ->> 3, value ->> 4, value ->> 5,
             value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12,
             value ->> 13, value ->> 14, value ->> '$[15][0]', value ->> '$[15][1]', unhex(value ->> '$[15][2]'),
-            value ->> '$[15][3]'
+            value ->> '$[15][3]', value ->> '$[15][4]', value ->> '$[15][5]', value ->> '$[15][6]',
+            unhex(value ->> '$[15][7]')
          from json_each(?1)",
         rows
     )
@@ -307,12 +344,13 @@ async fn update_events(
             .await?;
         // An event that is not there is stale below.
         was.into_iter().for_each(|was| touched.updated(event, Instant::from_micros(was)));
-        // What an occurrence is an occurrence of stays.
+        // What an occurrence is an occurrence of stays, and with which holds a hold was placed.
         let (recurrence, reaches, ..) = series_columns(event);
+        let (hold_expires_at, hold_priority, hold_scope) = hold_columns(event);
         let updated = sqlx::query!(
             "update events set content = ?5, start_at = ?6, end_at = ?7, all_day = ?8, status = ?9, source = ?10,
                 reminders = ?11, version = ?12, updated_at = ?13, deleted_at = ?14, busy = ?15,
-                recurrence = ?16, reaches = ?17
+                recurrence = ?16, reaches = ?17, hold_expires_at = ?18, hold_priority = ?19, hold_scope = ?20
              where org_id = ?1 and id = ?2 and calendar_id = ?3 and version = ?4",
             org_id,
             id,
@@ -330,7 +368,10 @@ async fn update_events(
             deleted_at,
             busy,
             recurrence,
-            reaches
+            reaches,
+            hold_expires_at,
+            hold_priority,
+            hold_scope
         )
         .execute(&mut *connection)
         .await?;

@@ -93,7 +93,10 @@ impl BusyTimes for SqliteStore {
                 exists (select 1 from events e
                     where e.org_id = ?1 and e.calendar_id = ?2 and e.recurrence is not null and e.deleted_at is null
                         and e.reaches > ?3 and e.start_at < ?6
-                ) as "repeats!: bool"
+                ) as "repeats!: bool",
+                exists (select 1 from events e
+                    where e.org_id = ?1 and e.calendar_id = ?2 and e.status = 'hold' and e.deleted_at is null
+                ) as "held!: bool"
              from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
                 and (c.agent_id is null or a.status <> 'decommissioned')"#,
@@ -114,7 +117,13 @@ impl BusyTimes for SqliteStore {
         }
         let rules = found.rules.as_deref().map(|document| read_rules(calendar, document)).transpose()?;
         let spans = blocking(calendar, &days, &long, window)?;
-        Ok(Some(CalendarBusy { revision: Revision(found.revision), rules, spans, repeats: found.repeats }))
+        Ok(Some(CalendarBusy {
+            revision: Revision(found.revision),
+            rules,
+            spans,
+            repeats: found.repeats,
+            held: found.held,
+        }))
     }
 
     async fn busy_of_agent(
@@ -138,7 +147,10 @@ impl BusyTimes for SqliteStore {
                 exists (select 1 from events e
                     where e.org_id = ?1 and e.calendar_id = c.id and e.recurrence is not null and e.deleted_at is null
                         and e.reaches > ?3 and e.start_at < ?6
-                ) as "repeats!: bool"
+                ) as "repeats!: bool",
+                exists (select 1 from events e
+                    where e.org_id = ?1 and e.calendar_id = c.id and e.status = 'hold' and e.deleted_at is null
+                ) as "held!: bool"
              from agents a join calendars c on c.org_id = a.org_id and c.agent_id = a.id
              where a.org_id = ?1 and a.id = ?2 and a.status <> 'decommissioned' and c.deleted_at is null"#,
             org_id,
@@ -159,8 +171,10 @@ impl BusyTimes for SqliteStore {
             if !days.contains(&TOO_FULL) {
                 let rules = found.rules.as_deref().map(|document| read_rules(source.calendar, document)).transpose()?;
                 let spans = blocking(source.calendar, &days, &long, window)?;
-                sources
-                    .push((source, CalendarBusy { revision: source.revision, rules, spans, repeats: found.repeats }));
+                sources.push((
+                    source,
+                    CalendarBusy { revision: source.revision, rules, spans, repeats: found.repeats, held: found.held },
+                ));
             } else if let Some(busy) = self.blocking_of_full_days(org, source.calendar, window).await? {
                 sources.push((BusySource { revision: busy.revision, ..source }, busy));
             }
@@ -227,7 +241,10 @@ impl SqliteStore {
                 exists (select 1 from events e
                     where e.org_id = ?1 and e.calendar_id = ?2 and e.recurrence is not null and e.deleted_at is null
                         and e.reaches > ?4 and e.start_at < ?5
-                ) as "repeats!: bool"
+                ) as "repeats!: bool",
+                exists (select 1 from events e
+                    where e.org_id = ?1 and e.calendar_id = ?2 and e.status = 'hold' and e.deleted_at is null
+                ) as "held!: bool"
              from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
                 and (c.agent_id is null or a.status <> 'decommissioned')"#,
@@ -244,7 +261,13 @@ impl SqliteStore {
         let (short, long) = (found.short.unwrap_or_default(), found.long.unwrap_or_default());
         let rules = found.rules.as_deref().map(|document| read_rules(calendar, document)).transpose()?;
         let spans = blocking(calendar, &short, &long, window)?;
-        Ok(Some(CalendarBusy { revision: Revision(found.revision), rules, spans, repeats: found.repeats }))
+        Ok(Some(CalendarBusy {
+            revision: Revision(found.revision),
+            rules,
+            spans,
+            repeats: found.repeats,
+            held: found.held,
+        }))
     }
 }
 

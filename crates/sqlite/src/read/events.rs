@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_calendars::{
-    ContextEvents, Event, EventSource, EventStatus, RECENT_MAX, UPCOMING_MAX,
+    ContextEvents, Event, EventSource, RECENT_MAX, UPCOMING_MAX,
     ports::{EventFilter, EventScope, Events, OwnedEvent},
 };
 use kalends_kernel::{AgentId, CalendarId, EventId, Instant, Listed, OrgId, Page, StoreError};
@@ -11,7 +11,7 @@ use super::count;
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::event::{EventRow, read_owner},
+    rows::event::{EventRow, event_row, read_owner},
 };
 
 /// A filter as parameters of the statements.
@@ -19,6 +19,8 @@ struct Filter {
     from: i64,
     to: i64,
     status: Option<&'static str>,
+    /// As of when the status is asked for.
+    now: Option<i64>,
     source: Option<&'static str>,
 }
 
@@ -28,7 +30,8 @@ impl From<EventFilter> for Filter {
             // Without a bound the range is the whole line, so that the index of starts always serves.
             from: filter.start_after.map_or(i64::MIN, Instant::as_micros),
             to: filter.start_before.map_or(i64::MAX, Instant::as_micros),
-            status: filter.status.map(EventStatus::as_str),
+            status: filter.status.map(|at| at.status.as_str()),
+            now: filter.status.map(|at| at.now.as_micros()),
             source: filter.source.map(EventSource::as_str),
         }
     }
@@ -40,7 +43,8 @@ impl Events for SqliteStore {
         let (org_id, event_id) = (org.uuid(), id.uuid());
         let found = sqlx::query!(
             "select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
-                e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start, c.agent_id
+                e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
+                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, c.agent_id
              from events e
                 join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id
@@ -54,23 +58,7 @@ impl Events for SqliteStore {
         .map_err(store_error)?;
         let Some(found) = found else { return Ok(None) };
         let agent = read_owner(id, found.agent_id.as_deref())?;
-        let row = EventRow {
-            id: found.id,
-            calendar_id: found.calendar_id,
-            content: found.content,
-            start_at: found.start_at,
-            end_at: found.end_at,
-            all_day: found.all_day,
-            status: found.status,
-            source: found.source,
-            reminders: found.reminders,
-            version: found.version,
-            created_at: found.created_at,
-            updated_at: found.updated_at,
-            recurrence: found.recurrence,
-            series_id: found.series_id,
-            original_start: found.original_start,
-        };
+        let row = event_row!(found);
         Ok(Some(OwnedEvent { event: row.read(org, self.cipher.as_ref())?, agent }))
     }
 
@@ -114,10 +102,11 @@ impl Events for SqliteStore {
                 let current = sqlx::query_as!(
                     EventRow,
                     "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
-                created_at, updated_at, recurrence, series_id, original_start
+                created_at, updated_at, recurrence, series_id, original_start,
+                hold_expires_at, hold_priority, hold_scope, hold_set_id
              from events
              where org_id = ?1 and calendar_id = ?2 and deleted_at is null and status <> 'cancelled'
-                and recurrence is null
+                and recurrence is null and (hold_expires_at is null or hold_expires_at > ?3)
                 and end_at > ?3 and +start_at <= ?3
              order by start_at desc, id desc limit 1",
                     org_id,
@@ -130,10 +119,11 @@ impl Events for SqliteStore {
                 let recent = sqlx::query_as!(
                     EventRow,
                     "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
-                created_at, updated_at, recurrence, series_id, original_start
+                created_at, updated_at, recurrence, series_id, original_start,
+                hold_expires_at, hold_priority, hold_scope, hold_set_id
              from events
              where org_id = ?1 and calendar_id = ?2 and deleted_at is null and status <> 'cancelled'
-                and recurrence is null
+                and recurrence is null and (hold_expires_at is null or hold_expires_at > ?3)
                 and end_at <= ?3
              order by end_at desc, id desc limit ?4",
                     org_id,
@@ -147,10 +137,11 @@ impl Events for SqliteStore {
                 let following = sqlx::query_as!(
                     EventRow,
                     "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
-                created_at, updated_at, recurrence, series_id, original_start
+                created_at, updated_at, recurrence, series_id, original_start,
+                hold_expires_at, hold_priority, hold_scope, hold_set_id
              from events
              where org_id = ?1 and calendar_id = ?2 and deleted_at is null and status <> 'cancelled'
-                and recurrence is null
+                and recurrence is null and (hold_expires_at is null or hold_expires_at > ?3)
                 and start_at > ?3
              order by start_at, id limit ?4",
                     org_id,
@@ -188,10 +179,11 @@ impl SqliteStore {
             let data = sqlx::query_as!(
                 EventRow,
                 "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
-                created_at, updated_at, recurrence, series_id, original_start
+                created_at, updated_at, recurrence, series_id, original_start,
+                hold_expires_at, hold_priority, hold_scope, hold_set_id
              from events
              where org_id = ?1 and calendar_id = ?2 and deleted_at is null and series_id is null
-                and start_at >= ?3 and start_at < ?4 and (?5 is null or status = ?5) and (?6 is null or source = ?6)
+                and start_at >= ?3 and start_at < ?4 and (?5 is null or case when status = 'hold' and hold_expires_at <= ?9 then 'cancelled' else status end = ?5) and (?6 is null or source = ?6)
                 and exists (select 1 from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
                     where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
                         and (c.agent_id is null or a.status <> 'decommissioned'))
@@ -203,7 +195,8 @@ impl SqliteStore {
                 filter.status,
                 filter.source,
                 page.limit,
-                page.offset
+                page.offset,
+                filter.now
             )
             .fetch_all(&mut *snapshot)
             .await
@@ -214,7 +207,7 @@ impl SqliteStore {
                     "select count(*) from events
                  where org_id = ?1 and calendar_id = ?2 and deleted_at is null and series_id is null
                     and start_at >= ?3 and start_at < ?4
-                    and (?5 is null or status = ?5) and (?6 is null or source = ?6)
+                    and (?5 is null or case when status = 'hold' and hold_expires_at <= ?7 then 'cancelled' else status end = ?5) and (?6 is null or source = ?6)
                     and exists (select 1 from calendars c
                         left join agents a on a.org_id = c.org_id and a.id = c.agent_id
                         where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
@@ -224,7 +217,8 @@ impl SqliteStore {
                     filter.from,
                     filter.to,
                     filter.status,
-                    filter.source
+                    filter.source,
+                    filter.now
                 )
                 .fetch_one(&mut *snapshot)
                 .await
@@ -249,12 +243,13 @@ impl SqliteStore {
             let data = sqlx::query_as!(
             EventRow,
             "select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
-                e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start
+                e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
+                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id
              from (select o.rowid as place, o.start_at, o.id
                     from calendars c cross join events o on o.org_id = ?1 and o.calendar_id = c.id
                     where c.org_id = ?1 and c.agent_id = ?2 and c.deleted_at is null and o.deleted_at is null
                         and o.series_id is null and o.start_at >= ?3 and o.start_at < ?4
-                        and (?5 is null or o.status = ?5) and (?6 is null or o.source = ?6)
+                        and (?5 is null or case when o.status = 'hold' and o.hold_expires_at <= ?9 then 'cancelled' else o.status end = ?5) and (?6 is null or o.source = ?6)
                         and exists (select 1 from agents a
                             where a.org_id = ?1 and a.id = ?2 and a.status <> 'decommissioned')
                     order by o.start_at, o.id limit ?7 offset ?8) page
@@ -267,7 +262,8 @@ impl SqliteStore {
             filter.status,
             filter.source,
             page.limit,
-            page.offset
+            page.offset,
+            filter.now
         )
             .fetch_all(&mut *snapshot)
             .await
@@ -278,7 +274,7 @@ impl SqliteStore {
                     "select count(*) from calendars c cross join events o on o.org_id = ?1 and o.calendar_id = c.id
                  where c.org_id = ?1 and c.agent_id = ?2 and c.deleted_at is null and o.deleted_at is null
                     and o.series_id is null and o.start_at >= ?3 and o.start_at < ?4
-                    and (?5 is null or o.status = ?5) and (?6 is null or o.source = ?6)
+                    and (?5 is null or case when o.status = 'hold' and o.hold_expires_at <= ?7 then 'cancelled' else o.status end = ?5) and (?6 is null or o.source = ?6)
                     and exists (select 1 from agents a
                         where a.org_id = ?1 and a.id = ?2 and a.status <> 'decommissioned')",
                     org_id,
@@ -286,7 +282,8 @@ impl SqliteStore {
                     filter.from,
                     filter.to,
                     filter.status,
-                    filter.source
+                    filter.source,
+                    filter.now
                 )
                 .fetch_one(&mut *snapshot)
                 .await

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use kalends_calendars::{
-    ContextEvents, Entry, Event, EventSource, EventStatus, INSTANCES_MAX, Occurrence, RECENT_MAX, Repeating, Standing,
+    ContextEvents, Entry, Event, EventSource, INSTANCES_MAX, Occurrence, RECENT_MAX, Repeating, Standing,
     page_of_instances,
     ports::{BlockingSeries, EventScope, InstanceFilter, Instances, LONG},
 };
@@ -29,7 +29,8 @@ impl Instances for SqliteStore {
         let found = sqlx::query_as!(
             EventRow,
             "select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
-                e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start
+                e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
+                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id
              from events e
                 join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id
@@ -50,7 +51,8 @@ impl Instances for SqliteStore {
         let found = sqlx::query_as!(
             EventRow,
             "select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
-                e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start
+                e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
+                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id
              from events e
                 join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id
@@ -167,7 +169,8 @@ pub(super) async fn series_around(
     let mut series = sqlx::query_as!(
         EventRow,
         "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
-            created_at, updated_at, recurrence, series_id, original_start
+            created_at, updated_at, recurrence, series_id, original_start,
+            hold_expires_at, hold_priority, hold_scope, hold_set_id
          from events
          where org_id = ?1 and calendar_id = ?2 and deleted_at is null and recurrence is not null
             and status <> 'cancelled' and reaches > ?3",
@@ -181,7 +184,8 @@ pub(super) async fn series_around(
     let ended = sqlx::query_as!(
         EventRow,
         "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
-            created_at, updated_at, recurrence, series_id, original_start
+            created_at, updated_at, recurrence, series_id, original_start,
+            hold_expires_at, hold_priority, hold_scope, hold_set_id
          from events
          where org_id = ?1 and calendar_id = ?2 and deleted_at is null and recurrence is not null
             and status <> 'cancelled' and reaches <= ?3
@@ -214,7 +218,7 @@ async fn series_in(
 ) -> Result<Vec<Repeating>, StoreError> {
     let (org_id, (calendar, agent)) = (org.uuid(), ids(scope));
     let (from, to) = (filter.window.start().as_micros(), filter.window.end().as_micros());
-    let (status, source) = (filter.status.map(EventStatus::as_str), filter.source.map(EventSource::as_str));
+    let (status, source) = (filter.status.map(|at| at.status.as_str()), filter.source.map(EventSource::as_str));
     let found = sqlx::query!(
         r#"select e.id, e.calendar_id, e.start_at, e.end_at, e.all_day, e.recurrence as "recurrence!"
          from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
@@ -251,7 +255,8 @@ async fn standing_in(
     let (org_id, (calendar, agent)) = (org.uuid(), ids(scope));
     let (from, to) = (filter.window.start().as_micros(), filter.window.end().as_micros());
     let before = (filter.window.start() - LONG).as_micros();
-    let (status, source) = (filter.status.map(EventStatus::as_str), filter.source.map(EventSource::as_str));
+    let (status, source) = (filter.status.map(|at| at.status.as_str()), filter.source.map(EventSource::as_str));
+    let now = filter.status.map(|at| at.now.as_micros());
     let limit = i64::try_from(INSTANCES_MAX).unwrap_or(i64::MAX).saturating_add(1);
     let found = sqlx::query!(
         r#"select e.id as "id!: Vec<u8>", e.start_at as "start_at!: i64", e.series_id as "series_id?: Vec<u8>",
@@ -262,7 +267,7 @@ async fn standing_in(
             and (c.agent_id is null or a.status <> 'decommissioned')
             and e.recurrence is null and e.deleted_at is null
             and e.start_at > ?8 and e.start_at < ?5 and e.end_at > ?4 and +e.end_at - e.start_at <= 86400000000
-            and (?6 is null or e.status = ?6) and (?7 is null or e.source = ?7)
+            and (?6 is null or case when e.status = 'hold' and e.hold_expires_at <= ?10 then 'cancelled' else e.status end = ?6) and (?7 is null or e.source = ?7)
          union all
          select e.id, e.start_at, e.series_id, e.original_start
          from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
@@ -271,7 +276,7 @@ async fn standing_in(
             and (c.agent_id is null or a.status <> 'decommissioned')
             and e.recurrence is null and e.deleted_at is null
             and e.end_at - e.start_at > 86400000000 and e.end_at > ?4 and +e.start_at < ?5
-            and (?6 is null or e.status = ?6) and (?7 is null or e.source = ?7)
+            and (?6 is null or case when e.status = 'hold' and e.hold_expires_at <= ?10 then 'cancelled' else e.status end = ?6) and (?7 is null or e.source = ?7)
          limit ?9"#,
         org_id,
         calendar,
@@ -281,7 +286,8 @@ async fn standing_in(
         status,
         source,
         before,
-        limit
+        limit,
+        now
     )
     .fetch_all(snapshot)
     .await
@@ -310,7 +316,8 @@ async fn rows_of(snapshot: &mut SqliteConnection, org: OrgId, entries: &[Entry])
     sqlx::query_as!(
         EventRow,
         "select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
-            e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start
+            e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
+            e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id
          from json_each(?2) asked cross join events e on e.org_id = ?1 and e.id = unhex(asked.value)",
         org_id,
         distinct

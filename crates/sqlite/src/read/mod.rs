@@ -6,6 +6,7 @@ mod answers;
 mod busy;
 mod calendars;
 mod events;
+mod holds;
 mod instances;
 mod organizations;
 mod principals;

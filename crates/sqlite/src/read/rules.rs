@@ -6,7 +6,7 @@ use kalends_calendars::{
     AvailabilityRules, EventSource, EventStatus, block_kind,
     ports::{CalendarBlocks, LONG, RulesOfCalendars},
 };
-use kalends_kernel::{CalendarId, Instant, OrgId, Span, StoreError};
+use kalends_kernel::{CalendarId, Instant, OrgId, Revision, Span, StoreError};
 
 use crate::{
     SqliteStore,
@@ -53,7 +53,15 @@ impl SqliteStore {
         let to = window.end().as_micros();
         // One row at least where the calendar is in sight: a lone one without an event.
         let rows = sqlx::query!(
-            r#"select r.rules as "rules?", page.start_at as "start_at?: i64", page.end_at as "end_at?: i64",
+            r#"select c.revision, r.rules as "rules?",
+                exists (select 1 from events e
+                    where e.org_id = ?1 and e.calendar_id = ?2 and e.recurrence is not null and e.deleted_at is null
+                        and e.reaches > ?4 and e.start_at < ?5
+                ) as "repeats!: bool",
+                exists (select 1 from events e
+                    where e.org_id = ?1 and e.calendar_id = ?2 and e.status = 'hold' and e.deleted_at is null
+                ) as "held!: bool",
+                page.start_at as "start_at?: i64", page.end_at as "end_at?: i64",
                 page.status as "status?: String", page.source as "source?: String"
              from calendars c
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id
@@ -83,6 +91,7 @@ impl SqliteStore {
         .map_err(store_error)?;
         let Some(first) = rows.first() else { return Ok(None) };
         let rules = first.rules.as_deref().map(|document| read_rules(calendar, document)).transpose()?;
+        let (revision, repeats, held) = (Revision(first.revision), first.repeats, first.held);
         let mut blocks = Vec::with_capacity(rows.len());
         for row in rows {
             let (Some(start), Some(end), Some(status), Some(source)) =
@@ -98,6 +107,6 @@ impl SqliteStore {
             blocks.push(Block { kind: block_kind(status, source), span });
         }
         blocks.sort_by_key(|block| (block.span, block.kind));
-        Ok(Some(CalendarBlocks { rules, blocks }))
+        Ok(Some(CalendarBlocks { revision, rules, blocks, repeats, held }))
     }
 }

@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 
 use kalends_app::ports::{FieldCipher, Place};
-use kalends_calendars::{Event, EventSource, EventStatus, Occurrence, Recurrence, Repeating, Repeats, Times};
-use kalends_kernel::{AgentId, CalendarId, EventId, Instant, Metadata, OrgId, Span, StoreError, Version};
+use kalends_calendars::{
+    Event, EventSource, EventStatus, Hold, HoldScope, Occurrence, Recurrence, Repeating, Repeats, Times,
+};
+use kalends_kernel::{AgentId, CalendarId, EventId, HoldSetId, Instant, Metadata, OrgId, Span, StoreError, Version};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
 use uuid::Uuid;
@@ -28,7 +30,39 @@ pub(crate) struct EventRow {
     pub(crate) recurrence: Option<String>,
     pub(crate) series_id: Option<Vec<u8>>,
     pub(crate) original_start: Option<i64>,
+    pub(crate) hold_expires_at: Option<i64>,
+    pub(crate) hold_priority: Option<i64>,
+    pub(crate) hold_scope: Option<String>,
+    pub(crate) hold_set_id: Option<Vec<u8>>,
 }
+
+/// An [`EventRow`] of a record that may hold more columns.
+macro_rules! event_row {
+    ($record:ident) => {
+        $crate::rows::event::EventRow {
+            id: $record.id,
+            calendar_id: $record.calendar_id,
+            content: $record.content,
+            start_at: $record.start_at,
+            end_at: $record.end_at,
+            all_day: $record.all_day,
+            status: $record.status,
+            source: $record.source,
+            reminders: $record.reminders,
+            version: $record.version,
+            created_at: $record.created_at,
+            updated_at: $record.updated_at,
+            recurrence: $record.recurrence,
+            series_id: $record.series_id,
+            original_start: $record.original_start,
+            hold_expires_at: $record.hold_expires_at,
+            hold_priority: $record.hold_priority,
+            hold_scope: $record.hold_scope,
+            hold_set_id: $record.hold_set_id,
+        }
+    };
+}
+pub(crate) use event_row;
 
 /// What is sealed, as it is written.
 #[derive(Serialize)]
@@ -81,6 +115,11 @@ impl EventRow {
             metadata: row.read("content", Metadata::from_json(content.metadata.get()))?,
             reminders: row.reminders("reminders", self.reminders.as_deref())?,
             repeats: repeats(row, self.recurrence.as_deref(), self.series_id.as_deref(), self.original_start)?,
+            hold: hold(row, self.hold_expires_at, self.hold_priority, self.hold_scope.as_deref())?,
+            hold_set: self
+                .hold_set_id
+                .map(|set| row.uuid("hold_set_id", &set).map(HoldSetId::from_uuid))
+                .transpose()?,
             version: Version(self.version),
             created_at: Instant::from_micros(self.created_at),
             updated_at: Instant::from_micros(self.updated_at),
@@ -146,6 +185,24 @@ fn repeats(
     }
 }
 
+/// What the three columns say of a hold.
+fn hold(
+    row: Row<'_>,
+    expires_at: Option<i64>,
+    priority: Option<i64>,
+    scope: Option<&str>,
+) -> Result<Option<Hold>, StoreError> {
+    match (expires_at, priority, scope) {
+        (None, None, None) => Ok(None),
+        (Some(expires_at), Some(priority), Some(scope)) => Ok(Some(Hold {
+            expires_at: Instant::from_micros(expires_at),
+            priority: row.read("hold_priority", u8::try_from(priority))?,
+            scope: row.named("hold_scope", HoldScope::from_name, scope)?,
+        })),
+        _ => Err(row.corrupt("hold_expires_at", "a hold has an expiry, a priority and a scope")),
+    }
+}
+
 /// What the columns hold of the repetition: recurrence, reaches, series_id and original_start.
 pub(crate) fn series_columns(event: &Event) -> (Option<String>, Option<i64>, Option<Uuid>, Option<i64>) {
     let reaches = event.repeating().map(|series| series.reaches().map_or(i64::MAX, Instant::as_micros));
@@ -155,6 +212,16 @@ pub(crate) fn series_columns(event: &Event) -> (Option<String>, Option<i64>, Opt
         reaches,
         occurrence.map(|occurrence| occurrence.series.uuid()),
         occurrence.map(|occurrence| occurrence.start.as_micros()),
+    )
+}
+
+/// What the columns hold of a hold: hold_expires_at, hold_priority and hold_scope.
+pub(crate) fn hold_columns(event: &Event) -> (Option<i64>, Option<i64>, Option<&'static str>) {
+    let hold = event.hold.as_ref();
+    (
+        hold.map(|hold| hold.expires_at.as_micros()),
+        hold.map(|hold| hold.priority.into()),
+        hold.map(|hold| hold.scope.as_str()),
     )
 }
 

@@ -260,7 +260,7 @@ pub async fn all_of_an_agent_comes_at_once(store: &StoreUnderTest) {
         for calendar in [&first, &full, &empty] {
             let (revision, spans) = blocking(&scene, calendar, window).await;
             let source = BusySource { agent: Some(ada.id), calendar: calendar.id, revision };
-            expected.push((source, CalendarBusy { revision, rules: None, spans, repeats: false }));
+            expected.push((source, CalendarBusy { revision, rules: None, spans, repeats: false, held: false }));
         }
         found.iter_mut().for_each(|(_, busy)| busy.spans.sort());
         assert_eq!(found, expected, "{window:?}");

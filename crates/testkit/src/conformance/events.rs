@@ -3,7 +3,7 @@
 use kalends_app::ports::CommitError;
 use kalends_calendars::{
     Event, EventPatch, EventSource, EventStatus, Patch, Times,
-    ports::{EventFilter, EventScope, OwnedEvent},
+    ports::{EventFilter, EventScope, OwnedEvent, StatusAt},
 };
 use kalends_kernel::{Elapsed, EventId, Instant, Metadata, Page, Revision, Span, Version, Zone};
 
@@ -253,7 +253,8 @@ pub async fn events_are_listed_by_filter(store: &StoreUnderTest) {
     for scope in scopes {
         for (start_after, start_before) in afters.iter().flat_map(|after| befores.map(|before| (*after, before))) {
             for (status, source) in statuses.iter().flat_map(|status| sources.map(|source| (*status, source))) {
-                let filter = EventFilter { start_after, start_before, status, source };
+                let at = |status| StatusAt { status, now: scene.make.tick() };
+                let filter = EventFilter { start_after, start_before, status: status.map(at), source };
                 let expected: Vec<&Event> = made
                     .iter()
                     .filter(|event| scope != EventScope::Calendar(calendars[0].id) || event.calendar == calendars[0].id)

@@ -239,7 +239,10 @@ pub async fn blocks_tell_what_they_are(store: &StoreUnderTest) {
     }
     expected.sort_by_key(|block| (block.span, block.kind));
     let told = scene.store.blocks(scene.org, calendar.id, hours(0, 1), ALL).await.unwrap();
-    assert_eq!(told, Some(CalendarBlocks { rules: None, blocks: expected.clone() }));
+    let revision = scene.store.source_of_calendar(scene.org, calendar.id).await.unwrap().unwrap().revision;
+    let expected_blocks =
+        CalendarBlocks { revision, rules: None, blocks: expected.clone(), repeats: false, held: false };
+    assert_eq!(told, Some(expected_blocks));
 
     let spans = scene.store.blocking_spans(scene.org, calendar.id, hours(0, 1)).await.unwrap().unwrap().spans;
     let of_blocks: Vec<Span> = expected.iter().map(|block| block.span).collect();
@@ -255,5 +258,5 @@ pub async fn blocks_tell_what_they_are(store: &StoreUnderTest) {
     let first = scene.store.blocks(scene.org, calendar.id, hours(0, 1), 2).await.unwrap().unwrap().blocks;
     assert_eq!(first, expected[..2]);
     let nothing = scene.store.blocks(scene.org, other.id, hours(3, 4), ALL).await.unwrap();
-    assert_eq!(nothing, Some(CalendarBlocks { rules: None, blocks: vec![] }));
+    assert_eq!(nothing.map(|told| (told.rules, told.blocks)), Some((None, vec![])));
 }

@@ -4,7 +4,7 @@
 use kalends_app::{Guard, ports::CommitError};
 use kalends_calendars::{
     Calendar, Event, EventPatch, EventStatus, Occurrence, Patch, Times,
-    ports::{BlockingSeries, CalendarBusy, EventScope, InstanceFilter},
+    ports::{BlockingSeries, CalendarBusy, EventScope, InstanceFilter, StatusAt},
 };
 use kalends_kernel::{CalendarId, Elapsed, EventId, Instant, Listed, Page, Revision, Span, Zone};
 use kalends_quotas::Metric;
@@ -179,6 +179,7 @@ pub async fn instances_are_listed_by_filter(store: &StoreUnderTest) {
     let off = Event { status: EventStatus::Cancelled, ..off };
     scene.commit(scene.changes().update(&after, maybe.version).create(&off)).await;
     let of = async |status| {
+        let status = StatusAt { status, now: scene.make.tick() };
         let filter = InstanceFilter { status: Some(status), ..inside(hours(0, 99)) };
         instances(&scene, EventScope::Calendar(calendar.id), filter, WHOLE).await.data
     };

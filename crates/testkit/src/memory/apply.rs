@@ -58,9 +58,17 @@ impl State {
 
     fn check_revisions(&self, changes: &ChangeSet) -> Result<(), CommitError> {
         for guard in &changes.guards {
-            if let Guard::CalendarRevision { calendar, seen } = *guard
-                && self.calendar(changes.org, calendar).is_none_or(|calendar| calendar.revision != seen)
-            {
+            let holds = match *guard {
+                Guard::CalendarRevision { calendar, seen } => {
+                    self.calendar(changes.org, calendar).is_some_and(|calendar| calendar.revision == seen)
+                }
+                Guard::CalendarsOfAgent { agent, count } => {
+                    let own = self.calendars_in_sight(changes.org).filter(|calendar| calendar.agent == Some(agent));
+                    own.count() as u64 == count
+                }
+                Guard::AtMost { .. } | Guard::SeriesAtMost { .. } => true,
+            };
+            if !holds {
                 return Err(CommitError::Stale);
             }
         }
@@ -75,7 +83,7 @@ impl State {
                     let series = self.events_in_sight(changes.org).filter(|(event, _)| event.recurs_after(now));
                     (Metric::RecurringEvents, limit, series.count().try_into().unwrap_or(u64::MAX))
                 }
-                Guard::CalendarRevision { .. } => continue,
+                Guard::CalendarRevision { .. } | Guard::CalendarsOfAgent { .. } => continue,
             };
             if count > limit {
                 return Err(CommitError::LimitReached { metric, limit });

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_availability::{Block, Rules};
 use kalends_calendars::{
-    AvailabilityRules, Calendar,
+    AvailabilityRules, Calendar, Event, EventStatus,
     ports::{BusySource, BusyTimes, CalendarBlocks, CalendarBusy, RulesOfCalendars},
 };
 use kalends_kernel::{AgentId, CalendarId, OrgId, Span, StoreError};
@@ -37,9 +37,9 @@ impl BusyTimes for MemoryStore {
             .filter(|span| span.overlaps(window))
             .collect();
         spans.sort();
-        let repeats =
-            state.events_in_sight(org).any(|(event, on)| on.id == calendar.id && event.recurrence().is_some());
-        Ok(Some(CalendarBusy { revision: calendar.revision, rules: state.rules_of(calendar), spans, repeats }))
+        let repeats = state.repeats(calendar);
+        let (revision, rules, held) = (calendar.revision, state.rules_of(calendar), state.holds(calendar));
+        Ok(Some(CalendarBusy { revision, rules, spans, repeats, held }))
     }
 
     async fn blocks(
@@ -58,7 +58,8 @@ impl BusyTimes for MemoryStore {
             .collect();
         blocks.sort_by_key(|block| (block.span, block.kind));
         blocks.truncate(limit.try_into().unwrap_or(usize::MAX));
-        Ok(Some(CalendarBlocks { rules: state.rules_of(calendar), blocks }))
+        let (repeats, held) = (state.repeats(calendar), state.holds(calendar));
+        Ok(Some(CalendarBlocks { revision: calendar.revision, rules: state.rules_of(calendar), blocks, repeats, held }))
     }
 }
 
@@ -74,6 +75,18 @@ impl RulesOfCalendars for MemoryStore {
 impl State {
     fn rules_of(&self, calendar: &Calendar) -> Option<Rules> {
         self.rules.get(&(calendar.org, calendar.id)).map(|row| row.rules.clone())
+    }
+
+    fn events_on(&self, calendar: &Calendar) -> impl Iterator<Item = &Event> {
+        self.events_in_sight(calendar.org).filter(|(_, on)| on.id == calendar.id).map(|(event, _)| event)
+    }
+
+    fn repeats(&self, calendar: &Calendar) -> bool {
+        self.events_on(calendar).any(|event| event.recurrence().is_some())
+    }
+
+    fn holds(&self, calendar: &Calendar) -> bool {
+        self.events_on(calendar).any(|event| event.status == EventStatus::Hold)
     }
 }
 

@@ -7,7 +7,12 @@ use kalends_calendars::{
 };
 use kalends_kernel::{AgentId, CalendarId, EventId, Instant, Listed, OrgId, Page, StoreError};
 
-use super::{MemoryStore, context::events_around, instances::instances_near, state::page_of};
+use super::{
+    MemoryStore,
+    context::events_around,
+    instances::instances_near,
+    state::{has_status, page_of},
+};
 
 #[async_trait]
 impl Agents for MemoryStore {
@@ -74,7 +79,7 @@ impl Events for MemoryStore {
                 && event.occurrence().is_none()
                 && filter.start_after.is_none_or(|after| start >= after)
                 && filter.start_before.is_none_or(|before| start < before)
-                && filter.status.is_none_or(|status| event.status == status)
+                && filter.status.is_none_or(|at| has_status(event, at))
                 && filter.source.is_none_or(|source| event.source == source);
             matches.then_some(event)
         });

@@ -9,7 +9,8 @@ use super::instances::name;
 
 /// What of `events` is around `now`.
 pub(super) fn events_around<'a>(events: impl Iterator<Item = &'a Event>, now: Instant) -> ContextEvents {
-    let events: Vec<&Event> = events.filter(|event| event.status != EventStatus::Cancelled).collect();
+    let takes_place = |event: &&Event| (*event).clone().as_of(now).status != EventStatus::Cancelled;
+    let events: Vec<&Event> = events.filter(takes_place).collect();
     let start = |event: &Event| event.times.span.start();
     let end = |event: &Event| event.times.span.end();
 

@@ -7,7 +7,10 @@ use kalends_calendars::{
 };
 use kalends_kernel::{CalendarId, Elapsed, EventId, Instant, Listed, OrgId, Page, Span, StoreError};
 
-use super::{MemoryStore, state::page_of};
+use super::{
+    MemoryStore,
+    state::{has_status, page_of},
+};
 
 /// What orders events of one start: the identifier that they show.
 pub(super) fn name(event: &Event) -> (EventId, Option<Instant>) {
@@ -63,7 +66,7 @@ impl Instances for MemoryStore {
             .events_in_sight(org)
             .filter(|(event, calendar)| {
                 inside(calendar)
-                    && filter.status.is_none_or(|status| event.status == status)
+                    && filter.status.is_none_or(|at| has_status(event, at))
                     && filter.source.is_none_or(|source| event.source == source)
             })
             .flat_map(|(event, _)| instances(event, filter.window))

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use kalends_accounts::{Acceptance, ApiKey, AuditEntry, KeyHash, Organization, VerificationCode};
 use kalends_app::StoredAnswer;
-use kalends_calendars::{Agent, AgentStatus, AvailabilityRules, Calendar, Event};
+use kalends_calendars::{Agent, AgentStatus, AvailabilityRules, Calendar, Event, ports::StatusAt};
 use kalends_kernel::{AgentId, AuditId, CalendarId, EventId, Listed, MessageId, OrgId, Page};
 use kalends_notifications::Message;
 use kalends_quotas::{Metric, Period};
@@ -55,6 +55,11 @@ impl State {
             .filter(move |event| event.org == org && event.deleted_at.is_none())
             .filter_map(|event| Some((event, self.calendar(event.org, event.calendar)?)))
     }
+}
+
+/// Whether the event has a status at an instant.
+pub(super) fn has_status(event: &Event, at: StatusAt) -> bool {
+    event.clone().as_of(at.now).status == at.status
 }
 
 /// One page of `matching`, ordered by `key`.

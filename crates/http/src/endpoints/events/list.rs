@@ -24,7 +24,7 @@ pub(crate) async fn list(
     calendar: PathOf<String>,
     query: QueryOf<wire::ListEvents>,
 ) -> Result<Json<wire::List<wire::Event>>, ApiError> {
-    let (listing, page) = query.0.parse()?;
+    let (listing, page) = query.0.parse(app.now())?;
     let listed = app.list_calendar_events(&caller.0, &calendar.0, listing, page).await?;
     Ok(Json(wire::List::new(listed, page, wire::Event::from)))
 }

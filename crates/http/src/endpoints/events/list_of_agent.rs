@@ -24,7 +24,7 @@ pub(crate) async fn list_of_agent(
     agent: PathOf<String>,
     query: QueryOf<wire::ListEvents>,
 ) -> Result<Json<wire::List<wire::Event>>, ApiError> {
-    let (listing, page) = query.0.parse()?;
+    let (listing, page) = query.0.parse(app.now())?;
     let listed = app.list_agent_events(&caller.0, &agent.0, listing, page).await?;
     Ok(Json(wire::List::new(listed, page, wire::Event::from)))
 }

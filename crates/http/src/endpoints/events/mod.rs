@@ -1,5 +1,6 @@
 //! Events.
 
+mod confirm;
 mod create;
 mod create_batch;
 mod delete;
@@ -8,6 +9,7 @@ mod list;
 mod list_of_agent;
 mod read;
 mod read_by_id;
+mod release;
 mod update;
 mod update_by_id;
 
@@ -22,4 +24,6 @@ pub(crate) fn routes() -> Routes {
         .routes(routes!(list_of_agent::list_of_agent))
         .routes(routes!(read::read, update::update, delete::delete))
         .routes(routes!(read_by_id::read_by_id, update_by_id::update_by_id, delete_by_id::delete_by_id))
+        .routes(routes!(confirm::confirm))
+        .routes(routes!(release::release))
 }

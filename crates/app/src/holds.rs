@@ -1,0 +1,424 @@
+//! Holds: placing, confirming and releasing them, alone and in sets, and what becomes of them by itself.
+
+use std::{
+    collections::{BTreeSet, hash_map::DefaultHasher},
+    hash::{Hash as _, Hasher as _},
+};
+
+use futures::future::join_all;
+use kalends_availability::{Block, BlockKind, BusySet, nearest_free};
+use kalends_calendars::{
+    Calendar, Change, EndedHold, Event, EventError, ExternalSync, Hold, HoldEnd, HoldScope, Moment, NewEvent, Taken,
+    confirm_all, place,
+    ports::{BusySource, OwnedEvent},
+    release_all,
+};
+use kalends_kernel::{CalendarId, Elapsed, EventId, HoldSetId, Instant, Metadata, OrgId, Span};
+use kalends_notifications::EventType;
+use kalends_quotas::{Feature, Metric};
+use kalends_wire::NewHoldSet;
+use tokio::sync::{Mutex, MutexGuard};
+
+use crate::{
+    Actor, Answer, App, ChangeSet, EventPath, Guard, Missing, Refusal,
+    app::{Attempt, limit, retry_stale, shown},
+    ports::CommitError,
+    refusal::{CONFLICTS_MAX, Obstacles},
+};
+
+/// How far before and after a time that is taken a free one is looked for.
+const NEAR: Elapsed = Elapsed::days(14);
+/// Free times start so far from the one that was wanted, or a multiple of it.
+const NEAR_STEP: Elapsed = Elapsed::minutes(15);
+/// How many free times are told.
+const NEAREST: usize = 3;
+
+/// How many locks there are: calendars that share one wait for each other without need, but rarely.
+const LOCKS: usize = 512;
+
+/// Lets the requests of this process that place holds on a calendar decide one after the other. What is right
+/// does not depend on it: guards see to that, also between processes. But of many that want the same time all
+/// but one would decide in vain, again and again.
+pub(crate) struct CalendarLocks(Vec<Mutex<()>>);
+
+impl CalendarLocks {
+    pub(crate) fn new() -> Self {
+        Self((0..LOCKS).map(|_| Mutex::new(())).collect())
+    }
+
+    /// Waits for the calendars, in an order that everybody keeps.
+    async fn lock(&self, calendars: impl IntoIterator<Item = CalendarId>) -> Vec<MutexGuard<'_, ()>> {
+        let stripe = |calendar: CalendarId| {
+            let mut hasher = DefaultHasher::new();
+            calendar.hash(&mut hasher);
+            usize::try_from(hasher.finish() % LOCKS as u64).unwrap_or(0)
+        };
+        let stripes: BTreeSet<usize> = calendars.into_iter().map(stripe).collect();
+        let mut held = Vec::with_capacity(stripes.len());
+        for lock in stripes.into_iter().filter_map(|stripe| self.0.get(stripe)) {
+            held.push(lock.lock().await);
+        }
+        held
+    }
+}
+
+/// What a hold, or several, want.
+struct Wanted<'a> {
+    span: Span,
+    priority: u8,
+    /// The calendars that it must fit, each once.
+    calendars: &'a [CalendarId],
+    /// The event that moves, which is not in its own way.
+    except: Option<EventId>,
+}
+
+impl App {
+    /// Places a hold (ruling 4.8).
+    ///
+    /// # Errors
+    /// [`Refusal::PlanRequired`], [`Refusal::NotFound`] without such a calendar, [`Refusal::Invalid`],
+    /// [`Refusal::SlotTaken`], [`Refusal::LimitReached`].
+    pub(crate) async fn create_hold(
+        &self,
+        actor: &Actor,
+        calendar: &str,
+        new: NewEvent,
+        scope: HoldScope,
+    ) -> Result<Answer, Refusal> {
+        actor.needs(Feature::Holds)?;
+        let locked = self.calendar(actor, calendar).await?;
+        let _turn = self.holding.lock([locked.id]).await;
+        retry_stale(|| async {
+            let calendar = self.calendar(actor, calendar).await?;
+            let now = self.now();
+            let mut changes = ChangeSet::new(actor.org());
+            let event = self.scheduled(actor, &calendar, new.clone(), &mut changes)?;
+            self.fit(actor.org(), &event, calendar.agent, scope, now, &mut changes).await?;
+            limit(actor, &mut changes, Metric::Events, 1, now);
+            let (id, version) = (event.id, event.version);
+            let resource = kalends_wire::Event::from(event);
+            changes.messages.push(self.message(actor.org(), EventType::EventHoldCreated, &resource, version, now));
+            let answer = shown(actor, &resource.with_external_sync(ExternalSync::NotConfigured), Some(version));
+            self.commit_for(actor, calendar.agent, id.to_string(), changes, answer).await
+        })
+        .await
+    }
+
+    /// Makes room for the hold on the calendars that it must fit: its own, or all of the agent's.
+    pub(crate) async fn fit(
+        &self,
+        org: OrgId,
+        hold: &Event,
+        agent: Option<kalends_kernel::AgentId>,
+        scope: HoldScope,
+        now: Instant,
+        changes: &mut ChangeSet,
+    ) -> Result<(), Attempt> {
+        let calendars = match (scope, agent) {
+            (HoldScope::Agent, Some(agent)) => {
+                let sources = self.store.sources_of_agents(org, &[agent]).await?;
+                let count = u64::try_from(sources.len()).unwrap_or(u64::MAX);
+                changes.guards.push(Guard::CalendarsOfAgent { agent, count });
+                sources.iter().map(|source| source.calendar).collect()
+            }
+            _ => vec![hold.calendar],
+        };
+        let priority = hold.hold.map_or(0, |hold| hold.priority);
+        let wanted = Wanted { span: hold.times.span, priority, calendars: &calendars, except: Some(hold.id) };
+        self.make_room(org, &wanted, now, changes).await
+    }
+
+    /// Adds to `changes` what makes room for holds, on the condition that nothing else is scheduled meanwhile.
+    async fn make_room(
+        &self,
+        org: OrgId,
+        wanted: &Wanted<'_>,
+        now: Instant,
+        changes: &mut ChangeSet,
+    ) -> Result<(), Attempt> {
+        let mut conflicts = Vec::new();
+        let mut sources = Vec::with_capacity(wanted.calendars.len());
+        for calendar in wanted.calendars.iter().copied() {
+            let Standing { source, blocks, mut holds } = self.standing(org, calendar, wanted.span).await?;
+            changes.guards.push(Guard::CalendarRevision { calendar, seen: source.revision });
+            sources.push(source);
+            holds.retain(|hold| Some(hold.id) != wanted.except);
+            match place(wanted.span, wanted.priority, &blocks, &holds, now) {
+                Ok(ended) => ended.into_iter().for_each(|ended| self.end_hold(ended, now, changes)),
+                Err(Taken(blocks)) => conflicts.extend(blocks.into_iter().map(|block| (calendar, block))),
+            }
+        }
+        if conflicts.is_empty() {
+            return Ok(());
+        }
+        conflicts.truncate(CONFLICTS_MAX);
+        let nearest_free = self.nearest_free(org, &sources, wanted.span, now).await?;
+        Err(Refusal::SlotTaken(Box::new(Obstacles { wanted: wanted.span, conflicts, nearest_free })).into())
+    }
+
+    /// What has a say about a time of a calendar, as of one revision. Stale where the calendar changes while it
+    /// is read, or went out of sight.
+    async fn standing(&self, org: OrgId, calendar: CalendarId, span: Span) -> Result<Standing, Attempt> {
+        let most = u32::try_from(CONFLICTS_MAX).unwrap_or(u32::MAX);
+        let found = self.store.blocks(org, calendar, span, most).await?.ok_or(Attempt::Stale)?;
+        let source = BusySource { agent: None, calendar, revision: found.revision };
+        let mut blocks = found.blocks;
+        if found.repeats {
+            let series = self.store.blocking_series(org, &[calendar], span).await?.pop().ok_or(Attempt::Stale)?;
+            if series.revision != found.revision {
+                return Err(Attempt::Stale);
+            }
+            let spans = series.series.iter().flat_map(|series| series.occurrences(span));
+            blocks.extend(spans.map(|span| Block { kind: BlockKind::Event, span }).take(CONFLICTS_MAX));
+        }
+        let mut holds = Vec::new();
+        if found.held {
+            let held = self.store.holds_within(org, calendar, span).await?.ok_or(Attempt::Stale)?;
+            if held.revision != found.revision {
+                return Err(Attempt::Stale);
+            }
+            holds = held.holds;
+        }
+        let seen = self.humans_of(org, &[source]).await?;
+        if !seen.is_empty() {
+            // What is not known keeps a time from being offered, but nobody says that it is taken.
+            let humans = self.read_humans(org, seen, span, self.now(), true).await?;
+            let busy = humans.busy(calendar, span).unwrap_or(BusySet::EMPTY);
+            blocks.extend(busy.spans().iter().map(|span| Block { kind: BlockKind::HumanBusy, span: *span }));
+        }
+        Ok(Standing { source, blocks, holds })
+    }
+
+    /// The free times nearest to one that is taken, on all calendars together, by the rules of each.
+    async fn nearest_free(
+        &self,
+        org: OrgId,
+        sources: &[BusySource],
+        wanted: Span,
+        now: Instant,
+    ) -> Result<Vec<Span>, Refusal> {
+        let from = (wanted.start() - NEAR).max(now);
+        let Ok(within) = Span::new(from, wanted.end() + NEAR) else { return Ok(Vec::new()) };
+        let taken = self.taken(org, sources, within, now).await?;
+        Ok(nearest_free(&taken, wanted, within, NEAR_STEP, NEAREST))
+    }
+
+    /// Writes that a hold ended by itself, and tells it.
+    fn end_hold(&self, ended: EndedHold, now: Instant, changes: &mut ChangeSet) {
+        let EndedHold { seen, event, end } = ended;
+        changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
+        let (org, version) = (event.org, event.version);
+        let told = kalends_wire::EndedHold { event: event.into(), reason: end.into() };
+        changes.messages.push(self.message(org, EventType::EventHoldExpired, &told, version, now));
+    }
+
+    /// Confirms a live hold.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::Hold`].
+    pub async fn confirm_hold(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+        self.decide_hold(actor, id, EventType::EventHoldConfirmed, Event::confirmed).await
+    }
+
+    /// Releases a live hold.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::Hold`].
+    pub async fn release_hold(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+        self.decide_hold(actor, id, EventType::EventHoldReleased, Event::released).await
+    }
+
+    async fn decide_hold(
+        &self,
+        actor: &Actor,
+        id: &str,
+        told: EventType,
+        decide: fn(&Event, Instant) -> Result<Event, EventError>,
+    ) -> Result<Answer, Refusal> {
+        actor.needs(Feature::Holds)?;
+        let path = EventPath { calendar: None, id };
+        let id: EventId = id.parse().map_err(|_| path.missing())?;
+        // Whoever ends the hold writes its row, whoever takes its time too: its version is the only condition.
+        retry_stale(|| async {
+            let OwnedEvent { event: seen, agent } = self.owned_event(actor, path, id).await?;
+            let now = self.now();
+            let event = decide(&seen, now)?;
+            let mut changes = ChangeSet::new(actor.org());
+            changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
+            let version = event.version;
+            let resource = kalends_wire::Event::from(event);
+            changes.messages.push(self.message(actor.org(), told, &resource, version, now));
+            let answer = shown(actor, &resource.with_external_sync(ExternalSync::NotConfigured), Some(version));
+            self.commit_for(actor, agent, id.to_string(), changes, answer).await
+        })
+        .await
+    }
+
+    /// Places one hold on each of several calendars, or none.
+    ///
+    /// # Errors
+    /// As [`Self::create_event`] of a hold; [`Refusal::SlotTaken`] names every calendar that is taken.
+    pub async fn create_hold_set(&self, actor: &Actor, new: NewHoldSet) -> Result<Answer, Refusal> {
+        actor.needs(Feature::Holds)?;
+        let calendars = self.calendars_of_set(actor, &new.calendars).await?;
+        let ids: Vec<CalendarId> = calendars.iter().map(|calendar| calendar.id).collect();
+        let _turn = self.holding.lock(ids.iter().copied()).await;
+        retry_stale(|| async {
+            let calendars = self.calendars_of_set(actor, &new.calendars).await?;
+            let now = self.now();
+            let set = HoldSetId::new(now, self.entropy());
+            let mut changes = ChangeSet::new(actor.org());
+            let mut events = Vec::with_capacity(calendars.len());
+            for calendar in &calendars {
+                let id = EventId::new(now, self.entropy());
+                let event = Event::create(id, calendar, held(&new), now)?;
+                events.push(Event { hold_set: Some(set), ..event });
+            }
+            let wanted = Wanted { span: new.span, priority: new.hold.priority, calendars: &ids, except: None };
+            self.make_room(actor.org(), &wanted, now, &mut changes).await?;
+            limit(actor, &mut changes, Metric::Events, events.len() as u64, now);
+            changes.calendars.extend(events.iter().cloned().map(Change::CreateEvent));
+            let agent = only(calendars.iter().map(|calendar| calendar.agent));
+            let answer = self.tell_set(actor, set, events, |_| Some(EventType::EventHoldCreated), now, &mut changes);
+            self.commit_for(actor, agent, set.to_string(), changes, answer).await
+        })
+        .await
+    }
+
+    /// Confirms all holds of a set, or none.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::HoldSet`] where one of them is no live hold.
+    pub async fn confirm_hold_set(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+        self.decide_hold_set(actor, id, EventType::EventHoldConfirmed, confirm_all).await
+    }
+
+    /// Releases the holds of a set that are live.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::HoldSet`] where none of them is a live hold.
+    pub async fn release_hold_set(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+        self.decide_hold_set(actor, id, EventType::EventHoldReleased, release_all).await
+    }
+
+    async fn decide_hold_set(
+        &self,
+        actor: &Actor,
+        id: &str,
+        told: EventType,
+        decide: fn(&[Event], Instant) -> Result<Vec<Event>, kalends_calendars::HoldSetError>,
+    ) -> Result<Answer, Refusal> {
+        actor.needs(Feature::Holds)?;
+        let missing = || Refusal::missing(Missing::HoldSet, id);
+        let set: HoldSetId = id.parse().map_err(|_| missing())?;
+        retry_stale(|| async {
+            let found = self.store.events_of_hold_set(actor.org(), set).await?;
+            if found.is_empty() {
+                return Err(missing().into());
+            }
+            found.iter().try_for_each(|owned| actor.for_agent(owned.agent))?;
+            let agent = only(found.iter().map(|owned| owned.agent));
+            let seen: Vec<Event> = found.into_iter().map(|owned| owned.event).collect();
+            let now = self.now();
+            let events = decide(&seen, now)?;
+            let mut changes = ChangeSet::new(actor.org());
+            let mut changed = BTreeSet::new();
+            for (seen, event) in seen.iter().zip(&events) {
+                if event.version != seen.version {
+                    changed.insert(event.id);
+                    changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
+                }
+            }
+            let told = |event: &Event| changed.contains(&event.id).then_some(told);
+            let answer = self.tell_set(actor, set, events, told, now, &mut changes);
+            self.commit_for(actor, agent, set.to_string(), changes, answer).await
+        })
+        .await
+    }
+
+    /// Announces each event of a set of which there is something to tell, and shows them all.
+    fn tell_set(
+        &self,
+        actor: &Actor,
+        set: HoldSetId,
+        events: Vec<Event>,
+        told: impl Fn(&Event) -> Option<EventType>,
+        now: Instant,
+        changes: &mut ChangeSet,
+    ) -> Answer {
+        let mut holds = Vec::with_capacity(events.len());
+        for event in events {
+            let (told, version) = (told(&event), event.version);
+            let resource = kalends_wire::Event::from(event.as_of(now));
+            changes.messages.extend(told.map(|told| self.message(actor.org(), told, &resource, version, now)));
+            holds.push(resource.with_external_sync(ExternalSync::NotConfigured));
+        }
+        shown(actor, &kalends_wire::HoldSet { id: set, holds }, None)
+    }
+
+    /// The calendars of a hold set, all in sight and in reach.
+    async fn calendars_of_set(&self, actor: &Actor, ids: &[String]) -> Result<Vec<Calendar>, Refusal> {
+        let mut calendars = Vec::with_capacity(ids.len());
+        for id in ids {
+            calendars.push(self.calendar(actor, id).await?);
+        }
+        Ok(calendars)
+    }
+
+    /// Writes of up to `limit` holds that are over that they are, whichever node gets to it first, and says how
+    /// many there were. They block nothing since they expired: what this adds is that their status says so and
+    /// that it is told.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn expire_holds(&self, limit: u32) -> Result<usize, Refusal> {
+        let now = self.now();
+        let over = self.store.holds_expired(now, limit).await?;
+        let found = over.len();
+        let ends = over.into_iter().filter_map(|seen| {
+            let event = seen.expired(now)?;
+            let mut changes = ChangeSet::new(event.org);
+            self.end_hold(EndedHold { seen, event, end: HoldEnd::Expired }, now, &mut changes);
+            Some(self.store.commit(changes))
+        });
+        for ended in join_all(ends).await {
+            match ended {
+                // Somebody else was faster: with this, or with something that came before it.
+                Ok(()) | Err(CommitError::Stale) => {}
+                Err(CommitError::Store(error)) => return Err(error.into()),
+                Err(other) => tracing::error!(error = &other as &dyn std::error::Error, "a hold could not be ended"),
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// What has a say about a time of a calendar.
+struct Standing {
+    source: BusySource,
+    blocks: Vec<Block>,
+    holds: Vec<Event>,
+}
+
+/// The value that all share, if they do.
+fn only<T: PartialEq>(values: impl Iterator<Item = Option<T>>) -> Option<T> {
+    let mut values: Vec<Option<T>> = values.collect();
+    let first = values.pop()?;
+    values.iter().all(|value| *value == first).then_some(first).flatten()
+}
+
+/// One hold of a set.
+fn held(new: &NewHoldSet) -> NewEvent {
+    NewEvent {
+        title: new.title.clone(),
+        description: None,
+        start: Moment::At(new.span.start()),
+        end: Moment::At(new.span.end()),
+        all_day: false,
+        status: kalends_calendars::EventStatus::Hold,
+        metadata: Metadata::default(),
+        reminders: None,
+        recurrence: None,
+        hold: Some(Hold { ..new.hold }),
+    }
+}

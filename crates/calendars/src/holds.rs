@@ -1,0 +1,426 @@
+//! Holds: time that is reserved while somebody decides (ruling 4.8).
+//!
+//! A hold is an event of the status `hold` that says until when, how important it is and which calendars it
+//! must fit. From the instant at which it expires it takes no time any more, whether or not anything has been
+//! written since; writing that it is over is [`Event::expired`].
+
+use kalends_availability::Block;
+use kalends_kernel::{Elapsed, EventId, FieldError, Instant, Span};
+
+use crate::{Event, EventError, EventStatus, named_values};
+
+/// A hold that is placed lasts at least so long.
+pub const HOLD_LEAST: Elapsed = Elapsed::seconds(30);
+/// A hold that is placed lasts at most so long.
+pub const HOLD_MOST: Elapsed = Elapsed::minutes(15);
+/// The highest priority of a hold; the lowest is 0.
+pub const HOLD_PRIORITY_MAX: u8 = 100;
+/// The most calendars of a hold set.
+pub const HOLD_SET_MAX: usize = 20;
+
+named_values! {
+    /// Which calendars a hold must fit.
+    #[derive(Default)]
+    pub enum HoldScope {
+        /// Its own.
+        #[default]
+        Calendar = "calendar",
+        /// All calendars of the agent that owns its own.
+        Agent = "agent",
+    }
+}
+
+/// What makes an event a hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Hold {
+    /// From this instant on it takes no time.
+    pub expires_at: Instant,
+    /// From 0 to [`HOLD_PRIORITY_MAX`]. It gives way to holds of a higher one.
+    pub priority: u8,
+    /// Which calendars it must fit.
+    pub scope: HoldScope,
+}
+
+impl Hold {
+    /// Checks a hold that is placed at `now`.
+    ///
+    /// # Errors
+    /// Where it lasts less than [`HOLD_LEAST`] or more than [`HOLD_MOST`].
+    pub fn placed(self, now: Instant) -> Result<Self, FieldError> {
+        let lasts = self.expires_at - now;
+        if (HOLD_LEAST..=HOLD_MOST).contains(&lasts) {
+            return Ok(self);
+        }
+        let (least, most) = (HOLD_LEAST.as_seconds(), HOLD_MOST.as_seconds() / 60);
+        let (from, to) = (now + HOLD_LEAST, now + HOLD_MOST);
+        let message = format!(
+            "must be {least} seconds to {most} minutes ahead: from {from} to {to} by the service's clock, got {at}",
+            at = self.expires_at
+        );
+        Err(FieldError::new("hold_expires_at", message))
+    }
+
+    /// Whether it is over by `now`.
+    pub fn has_expired(&self, now: Instant) -> bool {
+        self.expires_at <= now
+    }
+}
+
+/// Why something cannot be done with a hold.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HoldError {
+    /// The event is no hold, or not any more: confirmed, released, pre-empted.
+    #[error("the event is no hold, or not any more: its status is {}; only a live hold can be confirmed or released", .0.as_str())]
+    NotHeld(EventStatus),
+    /// The hold is over.
+    #[error("the hold expired at {0}; place a new one")]
+    Expired(Instant),
+    /// The status of a hold changes by its own operations.
+    #[error("the status of a hold cannot be set; confirm it, release it or delete it")]
+    StatusIsNotSet,
+}
+
+/// The time that a hold takes, and how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HeldTime {
+    /// The time.
+    pub span: Span,
+    /// From this instant on it takes none.
+    pub expires_at: Instant,
+}
+
+impl Event {
+    /// The hold that the event is at `now`.
+    ///
+    /// # Errors
+    /// [`HoldError::Expired`], or [`HoldError::NotHeld`] for what is none.
+    pub fn live_hold(&self, now: Instant) -> Result<Hold, HoldError> {
+        match self.hold {
+            Some(hold) if hold.has_expired(now) => Err(HoldError::Expired(hold.expires_at)),
+            Some(hold) if self.status == EventStatus::Hold => Ok(hold),
+            _ => Err(HoldError::NotHeld(self.status)),
+        }
+    }
+
+    /// The time that the event takes as a hold, while it is one.
+    pub fn held_time(&self) -> Option<HeldTime> {
+        let hold = self.hold.filter(|_| self.status == EventStatus::Hold && self.deleted_at.is_none())?;
+        Some(HeldTime { span: self.times.span, expires_at: hold.expires_at })
+    }
+
+    /// The event as it is at `now`: a hold that is over counts as cancelled, written or not.
+    #[must_use]
+    pub fn as_of(mut self, now: Instant) -> Self {
+        if self.status == EventStatus::Hold && self.hold.is_some_and(|hold| hold.has_expired(now)) {
+            self.status = EventStatus::Cancelled;
+        }
+        self
+    }
+
+    /// The confirmed event that a live hold becomes.
+    ///
+    /// # Errors
+    /// As [`Self::live_hold`].
+    pub fn confirmed(&self, now: Instant) -> Result<Self, EventError> {
+        self.live_hold(now)?;
+        Ok(self.no_hold(EventStatus::Confirmed, now))
+    }
+
+    /// The cancelled event that a live hold becomes when nobody wants it.
+    ///
+    /// # Errors
+    /// As [`Self::live_hold`].
+    pub fn released(&self, now: Instant) -> Result<Self, EventError> {
+        self.live_hold(now)?;
+        Ok(self.no_hold(EventStatus::Cancelled, now))
+    }
+
+    /// The cancelled event that a hold becomes which is over at `now`; `None` where it is not. It goes on
+    /// saying when it expired, so that whoever wants to confirm it hears why that is too late.
+    pub fn expired(&self, now: Instant) -> Option<Self> {
+        let over = self.status == EventStatus::Hold && self.hold.is_some_and(|hold| hold.has_expired(now));
+        over.then(|| Self { hold: self.hold, ..self.no_hold(EventStatus::Cancelled, now) })
+    }
+
+    fn no_hold(&self, status: EventStatus, now: Instant) -> Self {
+        Self { status, hold: None, version: self.version.next(), updated_at: now, ..self.clone() }
+    }
+}
+
+/// What stands in the way of a hold, thing by thing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the time is taken")]
+pub struct Taken(
+    /// All that blocks the time and does not give way, by start.
+    pub Vec<Block>,
+);
+
+named_values! {
+    /// Why a hold ended by itself.
+    pub enum HoldEnd {
+        /// Its time was over.
+        Expired = "expired",
+        /// It gave way to a hold of a higher priority.
+        Preempted = "preempted",
+    }
+}
+
+/// A hold that ends because another is placed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EndedHold {
+    /// The hold as it was read.
+    pub seen: Event,
+    /// The cancelled event that it becomes.
+    pub event: Event,
+    /// Why.
+    pub end: HoldEnd,
+}
+
+/// Whether a hold of that priority fits into `wanted` at `now`. `blocks` is all that blocks there but holds, and
+/// `holds` the holds; what lies outside of `wanted` has no say.
+///
+/// Returns the holds that end with it: those of a lower priority, which give way (ruling 4.8), and those that
+/// are over. The latter have to be written although they block nothing any more: so whoever confirms one of them
+/// by a clock that is behind, and whoever places a hold over it, write the same row, and one of them loses.
+///
+/// # Errors
+/// [`Taken`] with all that stands in the way; then no hold gives way.
+pub fn place(
+    wanted: Span,
+    priority: u8,
+    blocks: &[Block],
+    holds: &[Event],
+    now: Instant,
+) -> Result<Vec<EndedHold>, Taken> {
+    let mut taken: Vec<Block> = blocks.iter().filter(|block| block.span.overlaps(wanted)).copied().collect();
+    let mut ended = Vec::new();
+    for seen in holds.iter().filter(|event| event.times.span.overlaps(wanted)) {
+        match seen.live_hold(now) {
+            Ok(hold) if hold.priority < priority => {
+                let event = seen.no_hold(EventStatus::Cancelled, now);
+                ended.push(EndedHold { seen: seen.clone(), event, end: HoldEnd::Preempted });
+            }
+            Ok(_) => taken.push(seen.block()),
+            Err(_) => {
+                let over = |event| EndedHold { seen: seen.clone(), event, end: HoldEnd::Expired };
+                ended.extend(seen.expired(now).map(over));
+            }
+        }
+    }
+    if taken.is_empty() {
+        return Ok(ended);
+    }
+    taken.sort_by_key(|block| (block.span, block.kind));
+    Err(Taken(taken))
+}
+
+/// Why holds that belong together cannot all be confirmed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the hold {event} of the set is in the way: {error}")]
+pub struct HoldSetError {
+    /// The hold in the way.
+    pub event: EventId,
+    /// What is wrong with it.
+    pub error: HoldError,
+}
+
+/// The events that the holds of a set become, all of them or none.
+///
+/// # Errors
+/// The first hold that is not live.
+pub fn confirm_all(holds: &[Event], now: Instant) -> Result<Vec<Event>, HoldSetError> {
+    let confirmed = holds.iter().map(|event| match event.live_hold(now) {
+        Ok(_) => Ok(event.no_hold(EventStatus::Confirmed, now)),
+        Err(error) => Err(HoldSetError { event: event.id, error }),
+    });
+    confirmed.collect()
+}
+
+/// The holds of a set after it is given up: those that are live are cancelled, the others stay as they are.
+///
+/// # Errors
+/// What is wrong with the first, where none is live.
+pub fn release_all(holds: &[Event], now: Instant) -> Result<Vec<Event>, HoldSetError> {
+    let live = |event: &Event| event.live_hold(now).is_ok();
+    match holds.first() {
+        Some(first) if !holds.iter().any(live) => match first.live_hold(now) {
+            Err(error) => Err(HoldSetError { event: first.id, error }),
+            Ok(_) => Ok(Vec::new()),
+        },
+        _ => {
+            let released = |event: &Event| {
+                if live(event) { event.no_hold(EventStatus::Cancelled, now) } else { event.clone() }
+            };
+            Ok(holds.iter().map(released).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_availability::BlockKind;
+    use kalends_kernel::{Metadata, Version, Zone};
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::{EventPatch, EventSource, Patch, RecurrencePatch, Repeats, Times};
+
+    const NOW: Instant = Instant::from_micros(1_772_323_200_000_000);
+
+    fn span(start: i64, end: i64) -> Span {
+        Span::new(NOW + Elapsed::minutes(start), NOW + Elapsed::minutes(end)).unwrap()
+    }
+
+    fn held(number: u32, span: Span, lasts: Elapsed, priority: u8) -> Event {
+        Event {
+            id: format!("evt_{number:026}").parse().unwrap(),
+            org: "org_00000000000000000000000001".parse().unwrap(),
+            calendar: "cal_00000000000000000000000001".parse().unwrap(),
+            title: "Maybe".into(),
+            description: None,
+            times: Times { span, all_day: false },
+            status: EventStatus::Hold,
+            source: EventSource::Internal,
+            metadata: Metadata::default(),
+            reminders: None,
+            repeats: Repeats::Once,
+            hold: Some(Hold { expires_at: NOW + lasts, priority, scope: HoldScope::Calendar }),
+            hold_set: None,
+            version: Version::FIRST,
+            created_at: NOW,
+            updated_at: NOW,
+            deleted_at: None,
+        }
+    }
+
+    #[rstest]
+    #[case::too_short(29_999_999, false)]
+    #[case::the_shortest(30_000_000, true)]
+    #[case::the_longest(900_000_000, true)]
+    #[case::too_long(900_000_001, false)]
+    #[case::over_already(-1, false)]
+    fn lasts_between_half_a_minute_and_a_quarter_of_an_hour(#[case] micros: i64, #[case] placed: bool) {
+        let hold = Hold { expires_at: NOW + Elapsed::micros(micros), priority: 0, scope: HoldScope::Calendar };
+        match hold.placed(NOW) {
+            Ok(same) => assert!(placed && same == hold),
+            Err(error) => {
+                assert!(!placed);
+                assert_eq!(error.param, "hold_expires_at");
+                assert!(error.message.contains(&(NOW + HOLD_LEAST).to_string()), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn is_over_at_the_instant_of_its_expiry() {
+        let hold = held(1, span(60, 90), Elapsed::minutes(1), 0);
+        let over = NOW + Elapsed::minutes(1);
+        let before = over - Elapsed::micros(1);
+        assert!(hold.live_hold(before).is_ok());
+        assert_eq!(hold.live_hold(over), Err(HoldError::Expired(over)));
+        assert_eq!(hold.clone().as_of(before).status, EventStatus::Hold);
+        assert_eq!(hold.clone().as_of(over).status, EventStatus::Cancelled);
+        assert_eq!(hold.expired(before), None);
+        assert_eq!(hold.expired(over).unwrap().live_hold(over), Err(HoldError::Expired(over)));
+        assert_eq!(hold.held_time(), Some(HeldTime { span: span(60, 90), expires_at: over }));
+        assert_eq!((hold.busy(), hold.blocks()), (None, false));
+    }
+
+    #[test]
+    fn becomes_an_event_like_any_other() {
+        let hold = held(1, span(60, 90), Elapsed::minutes(1), 5);
+        let confirmed = hold.confirmed(NOW).unwrap();
+        assert_eq!(
+            (confirmed.status, confirmed.hold, confirmed.busy()),
+            (EventStatus::Confirmed, None, Some(span(60, 90)))
+        );
+        let released = hold.released(NOW).unwrap();
+        assert_eq!((released.status, released.hold, released.busy()), (EventStatus::Cancelled, None, None));
+        for (ended, status) in [(confirmed, EventStatus::Confirmed), (released, EventStatus::Cancelled)] {
+            assert_eq!(ended.version, hold.version.next());
+            assert_eq!(ended.confirmed(NOW), Err(EventError::Hold(HoldError::NotHeld(status))));
+            assert_eq!(ended.released(NOW), Err(EventError::Hold(HoldError::NotHeld(status))));
+        }
+    }
+
+    #[test]
+    fn its_status_is_not_patched_and_it_does_not_recur() {
+        let hold = held(1, span(60, 90), Elapsed::minutes(1), 0);
+        let status = EventPatch { status: Patch::Set(EventStatus::Confirmed), ..EventPatch::default() };
+        let patched = |patch: &EventPatch, now| hold.patched(patch.clone(), Zone::UTC, now);
+        assert_eq!(patched(&status, NOW), Err(EventError::Hold(HoldError::StatusIsNotSet)));
+        let over = NOW + Elapsed::minutes(1);
+        assert_eq!(patched(&status, over), Err(EventError::Hold(HoldError::Expired(over))));
+        let rule = Patch::Set(Some("FREQ=DAILY".parse().unwrap()));
+        let rule = EventPatch { recurrence: RecurrencePatch { rule, ..Default::default() }, ..EventPatch::default() };
+        let Err(EventError::Invalid(errors)) = patched(&rule, NOW) else { panic!("a hold does not recur") };
+        assert_eq!(errors.first().param, "recurrence_rule");
+        let title = EventPatch { title: Patch::Set("Certainly".into()), ..EventPatch::default() };
+        assert_eq!(patched(&title, NOW).unwrap().hold, hold.hold);
+    }
+
+    #[test]
+    fn a_set_is_confirmed_wholly_and_released_as_far_as_it_lives() {
+        let live = [1, 2].map(|number| held(number, span(60, 90), Elapsed::minutes(1), 0));
+        let confirmed = confirm_all(&live, NOW).unwrap();
+        assert!(confirmed.iter().all(|event| event.status == EventStatus::Confirmed));
+        let over = held(3, span(60, 90), Elapsed::ZERO, 0);
+        let mixed = [live[0].clone(), over.clone()];
+        let error = HoldSetError { event: over.id, error: HoldError::Expired(NOW) };
+        assert_eq!(confirm_all(&mixed, NOW), Err(error.clone()));
+        let released = release_all(&mixed, NOW).unwrap();
+        assert_eq!(released, [live[0].released(NOW).unwrap(), over.clone()]);
+        assert_eq!(release_all(&[over], NOW), Err(error));
+        assert_eq!(release_all(&[], NOW), Ok(vec![]));
+    }
+
+    fn holds() -> impl Strategy<Value = Vec<Event>> {
+        let one = (0..20_i64, 1..9_i64, -2..4_i64, 0..4_u8);
+        proptest::collection::vec(one, 0..8).prop_map(|made| {
+            let held = |(number, (start, length, lasts, priority)): (usize, (i64, i64, i64, u8))| {
+                held(u32::try_from(number).unwrap(), span(start, start + length), Elapsed::minutes(lasts), priority)
+            };
+            made.into_iter().enumerate().map(held).collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_fits_overlaps_nothing_that_stays(
+            holds in holds(), blocks in proptest::collection::vec((0..20_i64, 1..9_i64), 0..4),
+            start in 0..20_i64, length in 1..9_i64, priority in 0..4_u8,
+        ) {
+            let wanted = span(start, start + length);
+            let blocks: Vec<Block> = blocks
+                .into_iter()
+                .map(|(start, length)| Block { kind: BlockKind::Event, span: span(start, start + length) })
+                .collect();
+            let stays = |event: &Event| event.live_hold(NOW).is_ok_and(|hold| hold.priority >= priority);
+            let in_the_way = blocks.iter().map(|block| block.span)
+                .chain(holds.iter().filter(|event| stays(event)).map(|event| event.times.span))
+                .filter(|other| other.overlaps(wanted));
+            match place(wanted, priority, &blocks, &holds, NOW) {
+                Err(Taken(taken)) => {
+                    let mut expected: Vec<Span> = in_the_way.collect();
+                    expected.sort();
+                    prop_assert!(!expected.is_empty());
+                    prop_assert_eq!(taken.iter().map(|block| block.span).collect::<Vec<_>>(), expected);
+                }
+                Ok(ended) => {
+                    prop_assert_eq!(in_the_way.count(), 0);
+                    // All that overlap end, each for its own reason, and nothing else does.
+                    let overlapping: Vec<&Event> =
+                        holds.iter().filter(|event| event.times.span.overlaps(wanted)).collect();
+                    prop_assert_eq!(ended.iter().map(|ended| &ended.seen).collect::<Vec<_>>(), overlapping);
+                    for EndedHold { seen, event, end } in &ended {
+                        prop_assert_eq!(event.status, EventStatus::Cancelled);
+                        prop_assert_eq!(event.version, seen.version.next());
+                        prop_assert_eq!(*end == HoldEnd::Expired, seen.live_hold(NOW).is_err());
+                        prop_assert_eq!(event.hold.is_some(), *end == HoldEnd::Expired);
+                    }
+                }
+            }
+        }
+    }
+}

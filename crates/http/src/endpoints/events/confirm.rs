@@ -1,0 +1,26 @@
+//! `PUT /v1/events/{id}/confirm`
+
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, NoBody, PathOf},
+    reply::Changed,
+};
+
+/// Confirms a hold.
+///
+/// It becomes a confirmed event. What is no live hold, or not any more, is 409 `conflict`: `hold_expired` where
+/// it expired, else `not_a_hold`. Emits `event.hold_confirmed`. Needs a paid plan.
+#[utoipa::path(
+    put,
+    path = "/v1/events/{id}/confirm",
+    operation_id = "confirmHold",
+    tag = "Holds",
+    params(("id" = String, Path, description = "The hold, `evt_…`.")),
+    responses((status = 200, description = "The event.", body = wire::Event))
+)]
+pub(crate) async fn confirm(app: Service, caller: Caller, id: PathOf<String>, _: NoBody) -> Result<Changed, ApiError> {
+    Ok(Changed(app.confirm_hold(&caller.0, &id.0).await?))
+}

@@ -1,0 +1,26 @@
+//! `PUT /v1/hold-sets/{id}/confirm`
+
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, NoBody, PathOf},
+    reply::Changed,
+};
+
+/// Confirms all holds of a set, or none.
+///
+/// Each becomes a confirmed event. Where one of them is no live hold any more: 409 `conflict`, `hold_expired` or
+/// `not_a_hold`; then nothing changes. Holds that were deleted do not count. Needs a paid plan.
+#[utoipa::path(
+    put,
+    path = "/v1/hold-sets/{id}/confirm",
+    operation_id = "confirmHoldSet",
+    tag = "Holds",
+    params(("id" = String, Path, description = "The hold set, `hst_…`.")),
+    responses((status = 200, description = "The events.", body = wire::HoldSet))
+)]
+pub(crate) async fn confirm(app: Service, caller: Caller, id: PathOf<String>, _: NoBody) -> Result<Changed, ApiError> {
+    Ok(Changed(app.confirm_hold_set(&caller.0, &id.0).await?))
+}

@@ -1,0 +1,31 @@
+//! `POST /v1/hold-sets`
+
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, JsonBody},
+    reply::Changed,
+};
+
+/// Places one hold on each of several calendars, or none.
+///
+/// Where one of the calendars is taken by anything but a hold of a lower priority: 409 `conflict`, code
+/// `slot_taken`, with all that stands in the way as `conflicts` and the three nearest times that are free on all
+/// calendars as `nearest_free`. Each hold emits `event.hold_created` and counts as one event. Needs a paid plan.
+#[utoipa::path(
+    post,
+    path = "/v1/hold-sets",
+    operation_id = "createHoldSet",
+    tag = "Holds",
+    request_body = wire::CreateHoldSet,
+    responses((status = 201, description = "The holds.", body = wire::HoldSet))
+)]
+pub(crate) async fn create(
+    app: Service,
+    caller: Caller,
+    body: JsonBody<wire::CreateHoldSet>,
+) -> Result<Changed, ApiError> {
+    Ok(Changed(app.create_hold_set(&caller.0, body.0.parse()?).await?))
+}

@@ -1,0 +1,13 @@
+//! Holds on several calendars at once.
+
+mod confirm;
+mod create;
+mod release;
+
+use utoipa_axum::routes;
+
+use crate::Routes;
+
+pub(crate) fn routes() -> Routes {
+    Routes::new().routes(routes!(create::create)).routes(routes!(confirm::confirm)).routes(routes!(release::release))
+}

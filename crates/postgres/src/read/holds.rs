@@ -1,0 +1,112 @@
+//! Holds in sight.
+
+use async_trait::async_trait;
+use kalends_calendars::Event;
+use kalends_calendars::ports::{CalendarHolds, Holds, OwnedEvent};
+use kalends_kernel::{AgentId, CalendarId, HoldSetId, Instant, OrgId, Revision, Span, StoreError};
+
+use crate::PostgresStore;
+use crate::error::store_error;
+use crate::rows::{EventRow, event_row};
+
+#[async_trait]
+impl Holds for PostgresStore {
+    async fn holds_within(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        window: Span,
+    ) -> Result<Option<CalendarHolds>, StoreError> {
+        // One row at least where the calendar is in sight: a lone one without a hold.
+        let records = sqlx::query!(
+            r#"SELECT c.revision, e.org_id AS "org_id?", e.id AS "id?", e.calendar_id AS "calendar_id?",
+                 e.content AS "content?", e.start_at AS "start_at?", e.end_at AS "end_at?", e.all_day AS "all_day?",
+                 e.status AS "status?", e.source AS "source?", e.reminders, e.version AS "version?",
+                 e.created_at AS "created_at?", e.updated_at AS "updated_at?", e.deleted_at, e.hold_expires_at,
+                 e.hold_priority, e.hold_scope, e.hold_set_id
+             FROM calendars c
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             LEFT JOIN events e ON e.org_id = $1 AND e.calendar_id = $2 AND e.status = 'hold'
+                 AND e.deleted_at IS NULL AND e.start_at < $4 AND e.end_at > $3
+             WHERE c.org_id = $1 AND c.id = $2 AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')"#,
+            org.uuid(),
+            calendar.uuid(),
+            window.start().as_micros(),
+            window.end().as_micros(),
+        );
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
+        let Some(first) = records.first() else { return Ok(None) };
+        let revision = Revision(first.revision);
+        let rows = records.into_iter().filter_map(|record| {
+            Some(EventRow {
+                org_id: record.org_id?,
+                id: record.id?,
+                calendar_id: record.calendar_id?,
+                content: record.content?,
+                start_at: record.start_at?,
+                end_at: record.end_at?,
+                all_day: record.all_day?,
+                status: record.status?,
+                source: record.source?,
+                reminders: record.reminders,
+                version: record.version?,
+                created_at: record.created_at?,
+                updated_at: record.updated_at?,
+                deleted_at: record.deleted_at,
+                // A hold is neither a series nor an occurrence of one.
+                recurrence: None,
+                series_id: None,
+                original_start: None,
+                hold_expires_at: record.hold_expires_at,
+                hold_priority: record.hold_priority,
+                hold_scope: record.hold_scope,
+                hold_set_id: record.hold_set_id,
+            })
+        });
+        let holds = rows.map(|row| row.into_domain(&*self.cipher)).collect::<Result<_, _>>()?;
+        Ok(Some(CalendarHolds { revision, holds }))
+    }
+
+    async fn events_of_hold_set(&self, org: OrgId, set: HoldSetId) -> Result<Vec<OwnedEvent>, StoreError> {
+        let records = sqlx::query!(
+            "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
+                 e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
+                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, c.agent_id
+             FROM events e
+             JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE e.org_id = $1 AND e.hold_set_id = $2 AND e.deleted_at IS NULL AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+             ORDER BY e.id",
+            org.uuid(),
+            set.uuid(),
+        );
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
+        let read = records.into_iter().map(|record| {
+            let agent = record.agent_id.map(AgentId::from_uuid);
+            Ok(OwnedEvent { event: event_row!(record).into_domain(&*self.cipher)?, agent })
+        });
+        read.collect()
+    }
+
+    async fn holds_expired(&self, now: Instant, limit: u32) -> Result<Vec<Event>, StoreError> {
+        let rows = sqlx::query_as!(
+            EventRow,
+            "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
+                 e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
+                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id
+             FROM events e
+             JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE e.status = 'hold' AND e.deleted_at IS NULL AND e.hold_expires_at <= $1 AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+             ORDER BY e.hold_expires_at
+             LIMIT $2",
+            now.as_micros(),
+            i64::from(limit),
+        );
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        rows.into_iter().map(|row| row.into_domain(&*self.cipher)).collect()
+    }
+}

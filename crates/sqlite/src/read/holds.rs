@@ -1,0 +1,115 @@
+//! Holds in sight.
+
+use async_trait::async_trait;
+use kalends_calendars::{
+    Event,
+    ports::{CalendarHolds, Holds, OwnedEvent},
+};
+use kalends_kernel::{CalendarId, HoldSetId, Instant, OrgId, Revision, Span, StoreError};
+
+use crate::{
+    SqliteStore,
+    error::store_error,
+    rows::{
+        event::{EventRow, event_row, read_owner},
+        row_id,
+    },
+};
+
+#[async_trait]
+impl Holds for SqliteStore {
+    async fn holds_within(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        window: Span,
+    ) -> Result<Option<CalendarHolds>, StoreError> {
+        let (org_id, id) = (org.uuid(), calendar.uuid());
+        let (from, to) = (window.start().as_micros(), window.end().as_micros());
+        let found = self
+            .snapshot(async |snapshot| {
+                let revision = sqlx::query_scalar!(
+                    "select c.revision from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                     where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
+                        and (c.agent_id is null or a.status <> 'decommissioned')",
+                    org_id,
+                    id
+                )
+                .fetch_optional(&mut *snapshot)
+                .await
+                .map_err(store_error)?;
+                let Some(revision) = revision else { return Ok(None) };
+                let rows = sqlx::query_as!(
+                    EventRow,
+                    "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
+                        created_at, updated_at, recurrence, series_id, original_start,
+                        hold_expires_at, hold_priority, hold_scope, hold_set_id
+                     from events
+                     where org_id = ?1 and calendar_id = ?2 and status = 'hold' and deleted_at is null
+                        and start_at < ?4 and end_at > ?3",
+                    org_id,
+                    id,
+                    from,
+                    to
+                )
+                .fetch_all(&mut *snapshot)
+                .await
+                .map_err(store_error)?;
+                Ok(Some((revision, rows)))
+            })
+            .await?;
+        let Some((revision, rows)) = found else { return Ok(None) };
+        Ok(Some(CalendarHolds { revision: Revision(revision), holds: self.read_events(org, rows)? }))
+    }
+
+    async fn events_of_hold_set(&self, org: OrgId, set: HoldSetId) -> Result<Vec<OwnedEvent>, StoreError> {
+        let (org_id, set) = (org.uuid(), set.uuid());
+        let found = sqlx::query!(
+            "select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
+                e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
+                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, c.agent_id
+             from events e
+                join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
+                left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             where e.org_id = ?1 and e.hold_set_id = ?2 and e.deleted_at is null and c.deleted_at is null
+                and (c.agent_id is null or a.status <> 'decommissioned')
+             order by e.id",
+            org_id,
+            set
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let read = found.into_iter().map(|found| {
+            let row = event_row!(found);
+            let event = row.read(org, self.cipher.as_ref())?;
+            Ok(OwnedEvent { agent: read_owner(event.id, found.agent_id.as_deref())?, event })
+        });
+        read.collect()
+    }
+
+    async fn holds_expired(&self, now: Instant, limit: u32) -> Result<Vec<Event>, StoreError> {
+        let at = now.as_micros();
+        let found = sqlx::query!(
+            r#"select e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
+                e.reminders, e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
+                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id
+             from events e
+                cross join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
+                left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             where e.status = 'hold' and e.deleted_at is null and e.hold_expires_at <= ?1 and c.deleted_at is null
+                and (c.agent_id is null or a.status <> 'decommissioned')
+             order by e.hold_expires_at limit ?2"#,
+            at,
+            limit
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let read = found.into_iter().map(|found| {
+            let org = OrgId::from_uuid(row_id("events", "org_id", &found.org_id)?);
+            event_row!(found).read(org, self.cipher.as_ref())
+        });
+        read.collect()
+    }
+}

@@ -1,0 +1,266 @@
+//! Holds.
+
+use kalends_app::{Guard, ports::CommitError};
+use kalends_calendars::{
+    Agent, AgentStatus, Event, EventStatus, Hold, HoldScope,
+    ports::{EventFilter, EventScope, InstanceFilter, StatusAt},
+};
+use kalends_kernel::{Elapsed, HoldSetId, Instant, Version};
+
+use super::{
+    StoreUnderTest,
+    scene::{Scene, WHOLE, assert_refused, hours, race, successes},
+};
+use crate::fixtures::Compose;
+
+const MINUTE: Elapsed = Elapsed::minutes(1);
+
+/// A hold of the fixtures' present, in sight.
+async fn held(scene: &Scene, calendar: &kalends_calendars::Calendar, start: i64, end: i64) -> Event {
+    scene.stored(scene.make.hold(calendar, hours(start, end), MINUTE)).await
+}
+
+fn expiry(event: &Event) -> Instant {
+    event.hold.unwrap().expires_at
+}
+
+/// Everything that a hold says is kept, and goes when it ends; which holds it was placed with stays.
+pub async fn holds_come_back_as_they_were(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.shared_calendar().await;
+    let set = Some(HoldSetId::new(scene.make.tick(), &scene.make.entropy));
+    let made = scene.make.hold(&calendar, hours(1, 2), MINUTE);
+    let hold = Hold { expires_at: expiry(&made) + Elapsed::micros(7), priority: 100, scope: HoldScope::Agent };
+    let made = scene.stored(Event { hold: Some(hold), hold_set: set, ..made }).await;
+    assert_eq!(scene.now(&made).await.as_ref(), Some(&made));
+
+    let confirmed = made.confirmed(scene.make.tick()).unwrap();
+    scene.commit(scene.changes().update(&confirmed, made.version)).await;
+    let found = scene.now(&made).await.unwrap();
+    assert_eq!((&found, found.hold, found.hold_set), (&confirmed, None, set));
+
+    let other = held(&scene, &calendar, 3, 4).await;
+    let expired = other.expired(expiry(&other)).unwrap();
+    scene.commit(scene.changes().update(&expired, other.version)).await;
+    let found = scene.now(&other).await.unwrap();
+    assert_eq!((&found, found.hold), (&expired, other.hold));
+}
+
+/// Holds are told that overlap the half-open window, over or not, but nothing else.
+pub async fn holds_are_told_in_a_window(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (calendar, other) = (scene.shared_calendar().await, scene.shared_calendar().await);
+    let mut inside = vec![
+        held(&scene, &calendar, 9, 11).await,
+        held(&scene, &calendar, 11, 13).await,
+        held(&scene, &calendar, -90, 11).await,
+        scene.stored(scene.make.hold(&calendar, hours(10, 12), Elapsed::minutes(-9))).await,
+    ];
+    for (start, end) in [(8, 10), (12, 14), (-90, 10)] {
+        held(&scene, &calendar, start, end).await;
+    }
+    held(&scene, &other, 10, 12).await;
+    scene.event(&calendar, hours(10, 12)).await;
+    for ended in [held(&scene, &calendar, 10, 12).await, held(&scene, &calendar, 10, 12).await] {
+        let now = scene.make.tick();
+        let gone = if inside.len() % 2 == 0 { ended.released(now) } else { ended.deleted(now) }.unwrap();
+        scene.commit(scene.changes().update(&gone, ended.version)).await;
+    }
+    let told = scene.store.holds_within(scene.org, calendar.id, hours(10, 12)).await.unwrap().unwrap();
+    assert_eq!(told.revision, scene.revision(&calendar).await);
+    let mut holds = told.holds;
+    holds.sort_by_key(|hold| hold.id);
+    inside.sort_by_key(|hold| hold.id);
+    assert_eq!(holds, inside);
+
+    let elsewhere = scene.other_organization().await;
+    assert_eq!(elsewhere.store.holds_within(elsewhere.org, calendar.id, hours(10, 12)).await.unwrap(), None);
+    scene.delete(&other).await;
+    assert_eq!(scene.store.holds_within(scene.org, other.id, hours(10, 12)).await.unwrap(), None);
+}
+
+/// What blocks whatever the time is does not hold holds, but says that there are some.
+pub async fn holds_stand_beside_what_blocks(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    let calendar = scene.calendar(&agent).await;
+    let found = async || {
+        let busy = scene.store.blocking_spans(scene.org, calendar.id, hours(0, 9)).await.unwrap().unwrap();
+        let of_agent = scene.store.busy_of_agent(scene.org, agent.id, hours(0, 9)).await.unwrap();
+        assert_eq!(of_agent.iter().map(|(_, busy)| busy).collect::<Vec<_>>(), [&busy]);
+        let blocks = scene.store.blocks(scene.org, calendar.id, hours(0, 9), 9).await.unwrap().unwrap();
+        let spans: Vec<_> = blocks.blocks.iter().map(|block| block.span).collect();
+        assert_eq!((blocks.revision, blocks.held, &spans), (busy.revision, busy.held, &busy.spans));
+        (busy.held, spans)
+    };
+    scene.event(&calendar, hours(1, 2)).await;
+    assert_eq!(found().await, (false, vec![hours(1, 2)]));
+    let hold = held(&scene, &calendar, 3, 4).await;
+    assert_eq!(found().await, (true, vec![hours(1, 2)]));
+    let confirmed = hold.confirmed(scene.make.tick()).unwrap();
+    scene.commit(scene.changes().update(&confirmed, hold.version)).await;
+    assert_eq!(found().await, (false, vec![hours(1, 2), hours(3, 4)]));
+}
+
+/// A hold counts as cancelled from the instant of its expiry, whoever has written that or not.
+pub async fn what_is_over_counts_as_cancelled(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    let calendar = scene.calendar(&agent).await;
+    let hold = held(&scene, &calendar, 1, 2).await;
+    let (at, before) = (expiry(&hold), expiry(&hold) - Elapsed::micros(1));
+    for scope in [EventScope::Calendar(calendar.id), EventScope::Agent(agent.id)] {
+        for (status, now, told) in [
+            (EventStatus::Hold, before, true),
+            (EventStatus::Cancelled, before, false),
+            (EventStatus::Hold, at, false),
+            (EventStatus::Cancelled, at, true),
+            (EventStatus::Confirmed, at, false),
+        ] {
+            let status = Some(StatusAt { status, now });
+            let filter = EventFilter { status, ..EventFilter::default() };
+            let listed = scene.store.list_events(scene.org, scope, filter, WHOLE).await.unwrap();
+            assert_eq!((listed.total, listed.data.len()), (told.into(), told.into()), "{filter:?}");
+            // A full page counts in another way.
+            let page = kalends_kernel::Page { limit: 1, offset: 0 };
+            let listed = scene.store.list_events(scene.org, scope, filter, page).await.unwrap();
+            assert_eq!((listed.total, listed.data.len()), (told.into(), told.into()), "{filter:?}");
+            let filter = InstanceFilter { window: hours(0, 9), status, source: None };
+            let listed = scene.store.list_instances(scene.org, scope, filter, WHOLE).await.unwrap().unwrap();
+            assert_eq!(listed.data.len(), usize::from(told), "{filter:?}");
+        }
+    }
+    // It is to come, under way, and past: each as long as it is a hold.
+    let hour = Elapsed::hours(1);
+    for (start, current, next, recent) in [(1, 0, 1, 0), (-1, 1, 0, 0), (-3, 0, 0, 1)] {
+        let calendar = scene.calendar(&agent).await;
+        let now = scene.make.tick();
+        let span = hours(start, start + 2);
+        let live = scene.stored(scene.make.hold(&calendar, span, hour)).await;
+        let around = scene.store.context_events(scene.org, calendar.id, now).await.unwrap();
+        let found = (around.current.iter().count(), around.next.iter().count(), around.recent.len());
+        assert_eq!(found, (current, next, recent), "{start}");
+        let over = Event {
+            hold: live.hold.map(|hold| Hold { expires_at: now, ..hold }),
+            version: live.version.next(),
+            ..live.clone()
+        };
+        scene.commit(scene.changes().update(&over, live.version)).await;
+        let around = scene.store.context_events(scene.org, calendar.id, now).await.unwrap();
+        assert_eq!(around, kalends_calendars::ContextEvents::default(), "{start}");
+    }
+}
+
+/// Those that were placed together are found together, whatever became of them, while they are in sight.
+pub async fn a_hold_set_is_found_together(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    let calendars = [scene.calendar(&agent).await, scene.shared_calendar().await, scene.shared_calendar().await];
+    let [set, other] = [(), ()].map(|()| HoldSetId::new(scene.make.tick(), &scene.make.entropy));
+    let mut made = Vec::new();
+    for calendar in &calendars {
+        for hold_set in [Some(set), Some(other), None] {
+            let hold = scene.make.hold(calendar, hours(1, 2), MINUTE);
+            made.push(scene.stored(Event { hold_set, ..hold }).await);
+        }
+    }
+    let confirmed = made[0].confirmed(scene.make.tick()).unwrap();
+    scene.commit(scene.changes().update(&confirmed, made[0].version)).await;
+    let found = async || scene.store.events_of_hold_set(scene.org, set).await.unwrap();
+    let owned = found().await;
+    let events: Vec<&Event> = owned.iter().map(|owned| &owned.event).collect();
+    assert_eq!(events, [&confirmed, &made[3], &made[6]]);
+    let agents: Vec<_> = owned.iter().map(|owned| owned.agent).collect();
+    assert_eq!(agents, [Some(agent.id), None, None]);
+
+    let gone = made[3].deleted(scene.make.tick()).unwrap();
+    scene.commit(scene.changes().update(&gone, made[3].version)).await;
+    scene.delete(&calendars[2]).await;
+    assert_eq!(found().await.len(), 1);
+    let elsewhere = scene.other_organization().await;
+    assert_eq!(elsewhere.store.events_of_hold_set(elsewhere.org, set).await.unwrap(), []);
+}
+
+/// What is over is found in every organization, the longest expired first, while it is a hold in sight.
+pub async fn expired_holds_are_found_when_due(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let elsewhere = scene.other_organization().await;
+    let (calendar, other) = (scene.shared_calendar().await, elsewhere.shared_calendar().await);
+    let deleted = scene.shared_calendar().await;
+    let now = scene.make.tick();
+    let at = |event: Event, expires_at| {
+        let hold = event.hold.map(|hold| Hold { expires_at, ..hold });
+        Event { hold, ..event }
+    };
+    let hold = |scene: &Scene, calendar, expires_at| at(scene.make.hold(calendar, hours(1, 2), MINUTE), expires_at);
+    let second = scene.stored(hold(&scene, &calendar, now - Elapsed::micros(5))).await;
+    let first = elsewhere.stored(hold(&elsewhere, &other, now - Elapsed::micros(9))).await;
+    let last = scene.stored(hold(&scene, &calendar, now)).await;
+    scene.stored(hold(&scene, &calendar, now + Elapsed::micros(1))).await;
+    scene.stored(hold(&scene, &deleted, now - MINUTE)).await;
+    scene.delete(&deleted).await;
+    let released = scene.stored(hold(&scene, &calendar, now - MINUTE)).await;
+    let gone = released.deleted(now).unwrap();
+    scene.commit(scene.changes().update(&gone, released.version)).await;
+
+    let due = async |limit| scene.store.holds_expired(now, limit).await.unwrap();
+    // Other cases may share the store.
+    let ours = |events: Vec<Event>| -> Vec<Event> {
+        events.into_iter().filter(|event| [scene.org, elsewhere.org].contains(&event.org)).collect()
+    };
+    assert_eq!(ours(due(1_000).await), [first.clone(), second.clone(), last.clone()]);
+    assert_eq!(due(1).await.len(), 1);
+    for event in [&first, &second, &last] {
+        let ended = event.expired(now).unwrap();
+        let changes = kalends_app::ChangeSet::new(event.org).update(&ended, event.version);
+        scene.commit(changes).await;
+    }
+    assert_eq!(ours(due(1_000).await), []);
+}
+
+/// A change-set that was decided about all calendars of an agent is stale when there is another one.
+pub async fn the_number_of_an_agent_s_calendars_is_guarded(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    let calendar = scene.calendar(&agent).await;
+    scene.shared_calendar().await;
+    let placed = |count| {
+        let hold = scene.make.hold(&calendar, hours(1, 2), MINUTE);
+        scene.changes().guard(Guard::CalendarsOfAgent { agent: agent.id, count }).create(&hold)
+    };
+    for count in [0, 2] {
+        assert_refused!(scene.try_commit(placed(count)).await, CommitError::Stale);
+    }
+    assert_eq!(scene.events(calendar.id).await, []);
+    scene.commit(placed(1)).await;
+    let second = scene.calendar(&agent).await;
+    assert_refused!(scene.try_commit(placed(1)).await, CommitError::Stale);
+    scene.commit(placed(2)).await;
+    scene.delete(&second).await;
+    scene.commit(placed(1)).await;
+    let paused = Agent { status: AgentStatus::Paused, version: agent.version.next(), ..agent.clone() };
+    scene.commit(scene.changes().update(&paused, agent.version)).await;
+    scene.commit(placed(1)).await;
+}
+
+/// Of several that end one hold in different ways, one does.
+pub async fn one_ends_a_hold(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.shared_calendar().await;
+    for _ in 0..8 {
+        let hold = held(&scene, &calendar, 1, 2).await;
+        let now = scene.make.tick();
+        let ends = [
+            hold.confirmed(now).unwrap(),
+            hold.released(now).unwrap(),
+            hold.expired(expiry(&hold)).unwrap(),
+            hold.deleted(now).unwrap(),
+        ];
+        let outcomes = race(8, |index| {
+            let (scene, end) = (scene.clone(), ends[index % 4].clone());
+            async move { scene.try_commit(scene.changes().update(&end, Version::FIRST)).await }
+        })
+        .await;
+        assert_eq!(successes(&outcomes), 1, "{outcomes:?}");
+    }
+}

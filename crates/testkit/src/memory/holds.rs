@@ -1,0 +1,47 @@
+//! Reading holds.
+
+use async_trait::async_trait;
+use kalends_calendars::{
+    Event, EventStatus,
+    ports::{CalendarHolds, Holds, OwnedEvent},
+};
+use kalends_kernel::{CalendarId, HoldSetId, Instant, OrgId, Span, StoreError};
+
+use super::MemoryStore;
+
+#[async_trait]
+impl Holds for MemoryStore {
+    async fn holds_within(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        window: Span,
+    ) -> Result<Option<CalendarHolds>, StoreError> {
+        let state = self.state();
+        let Some(calendar) = state.calendar(org, calendar) else { return Ok(None) };
+        let holds = state.events_in_sight(org).filter(|(event, on)| {
+            on.id == calendar.id && event.status == EventStatus::Hold && event.times.span.overlaps(window)
+        });
+        let holds = holds.map(|(event, _)| event.clone()).collect();
+        Ok(Some(CalendarHolds { revision: calendar.revision, holds }))
+    }
+
+    async fn events_of_hold_set(&self, org: OrgId, set: HoldSetId) -> Result<Vec<OwnedEvent>, StoreError> {
+        let state = self.state();
+        let of_it = state.events_in_sight(org).filter(|(event, _)| event.hold_set == Some(set));
+        Ok(of_it.map(|(event, on)| OwnedEvent { event: event.clone(), agent: on.agent }).collect())
+    }
+
+    async fn holds_expired(&self, now: Instant, limit: u32) -> Result<Vec<Event>, StoreError> {
+        let state = self.state();
+        let over = |event: &&Event| {
+            event.deleted_at.is_none()
+                && event.expired(now).is_some()
+                && state.calendar(event.org, event.calendar).is_some()
+        };
+        let mut found: Vec<Event> = state.events.values().filter(over).cloned().collect();
+        found.sort_by_key(|event| event.hold.map(|hold| hold.expires_at));
+        found.truncate(limit.try_into().unwrap_or(usize::MAX));
+        Ok(found)
+    }
+}

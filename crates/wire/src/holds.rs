@@ -1,0 +1,190 @@
+//! Holds and hold sets.
+
+use kalends_availability::Block;
+use kalends_calendars::{self as domain, HOLD_PRIORITY_MAX, HOLD_SET_MAX, TITLE_MAX};
+use kalends_kernel::{CalendarId, FieldError, FieldErrors, HoldSetId, Instant, Span, bounded_text};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::{Event, EventStatus, HoldEnd, HoldScope, ReasonKind, Slot, event::instant};
+
+/// The hold that the fields of a hold make, if they do (ruling 4.8).
+pub(crate) fn hold(
+    status: Option<EventStatus>,
+    expires_at: Option<&str>,
+    priority: Option<i64>,
+    scope: Option<HoldScope>,
+) -> Result<Option<domain::Hold>, FieldErrors> {
+    let mut errors = FieldErrors::default();
+    if status != Some(EventStatus::Hold) && expires_at.is_none() {
+        for (param, given) in [("hold_priority", priority.is_some()), ("scope", scope.is_some())] {
+            if given {
+                errors.push(FieldError::new(param, "is for holds only; send hold_expires_at too, or leave it out"));
+            }
+        }
+        errors.finish()?;
+        return Ok(None);
+    }
+    let is_hold = errors.take(no_other_status(status));
+    let missing = || FieldError::new("hold_expires_at", "is required for a hold: 30 seconds to 15 minutes ahead");
+    let expires_at = errors.take(expires_at.ok_or_else(missing).and_then(|text| instant("hold_expires_at", text)));
+    let priority = errors.take(hold_priority(priority));
+    match (is_hold, expires_at, priority) {
+        (Some(()), Some(expires_at), Some(priority)) => {
+            Ok(Some(domain::Hold { expires_at, priority, scope: scope.map(Into::into).unwrap_or_default() }))
+        }
+        _ => Err(errors),
+    }
+}
+
+fn no_other_status(status: Option<EventStatus>) -> Result<(), FieldError> {
+    match status.map(domain::EventStatus::from) {
+        None | Some(domain::EventStatus::Hold) => Ok(()),
+        Some(other) => {
+            let message = format!("must be hold, or left out, with hold_expires_at; got {}", other.as_str());
+            Err(FieldError::new("status", message))
+        }
+    }
+}
+
+/// Null counts as 0 (ruling 4.4).
+fn hold_priority(given: Option<i64>) -> Result<u8, FieldError> {
+    let priority = given.unwrap_or(0);
+    u8::try_from(priority)
+        .ok()
+        .filter(|priority| *priority <= HOLD_PRIORITY_MAX)
+        .ok_or_else(|| FieldError::new("hold_priority", format!("must be 0 to {HOLD_PRIORITY_MAX}, got {priority}")))
+}
+
+/// What is needed to place holds on several calendars, all or none.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({
+    "title": "Kick-off", "start_time": "2026-03-02T10:00:00+01:00", "end_time": "2026-03-02T11:00:00+01:00",
+    "calendar_ids": ["cal_01jn8r7d2xe9tvn4a6k8m0pqrs", "cal_01jn8r7d2xe9tvn4a6k8m0pqrt"],
+    "hold_expires_at": "2026-03-01T10:05:00Z", "hold_priority": 10
+}))]
+pub struct CreateHoldSet {
+    /// 1-500 characters: the title of each hold.
+    #[schema(min_length = 1, max_length = 500)]
+    pub title: String,
+    /// RFC 3339 with an offset.
+    #[schema(format = DateTime)]
+    pub start_time: String,
+    /// RFC 3339 with an offset. Exclusive.
+    #[schema(format = DateTime)]
+    pub end_time: String,
+    /// 1-20 calendars, each once.
+    #[schema(min_items = 1, max_items = 20)]
+    pub calendar_ids: Vec<String>,
+    /// Until when the holds take their time: 30 seconds to 15 minutes ahead.
+    #[schema(format = DateTime)]
+    pub hold_expires_at: String,
+    /// Their priority: 0 unless told. They pre-empt overlapping holds of a lower one.
+    #[schema(minimum = 0, maximum = 100)]
+    pub hold_priority: Option<i64>,
+}
+
+/// A checked wish for a hold set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewHoldSet {
+    /// The title of each hold.
+    pub title: String,
+    /// When.
+    pub span: Span,
+    /// The calendars as written, each once.
+    pub calendars: Vec<String>,
+    /// What makes the events holds.
+    pub hold: domain::Hold,
+}
+
+impl CreateHoldSet {
+    /// Checks every field that can be checked without the calendars and the clock.
+    ///
+    /// # Errors
+    /// All fields at fault.
+    pub fn parse(self) -> Result<NewHoldSet, FieldErrors> {
+        let mut errors = FieldErrors::default();
+        let title = errors.take(bounded_text("title", &self.title, 1, TITLE_MAX));
+        let start = errors.take(instant("start_time", &self.start_time));
+        let end = errors.take(instant("end_time", &self.end_time));
+        let span = match (start, end) {
+            (Some(start), Some(end)) => errors.take(Span::new(start, end).map_err(|error| {
+                FieldError::new("end_time", error.to_string()).with_code(kalends_kernel::Code::EndBeforeStart)
+            })),
+            _ => None,
+        };
+        let calendars = errors.take(calendars(self.calendar_ids));
+        let hold =
+            errors.take_all(hold(Some(EventStatus::Hold), Some(&self.hold_expires_at), self.hold_priority, None));
+        match (title, span, calendars, hold.flatten()) {
+            (Some(title), Some(span), Some(calendars), Some(hold)) => Ok(NewHoldSet { title, span, calendars, hold }),
+            _ => Err(errors),
+        }
+    }
+}
+
+fn calendars(ids: Vec<String>) -> Result<Vec<String>, FieldError> {
+    if !(1..=HOLD_SET_MAX).contains(&ids.len()) {
+        let message = format!("must name 1 to {HOLD_SET_MAX} calendars, got {}", ids.len());
+        return Err(FieldError::new("calendar_ids", message));
+    }
+    // An identifier has one written form, so that comparing the text compares the calendar.
+    let repeated = ids.iter().enumerate().find(|(index, id)| ids.iter().take(*index).any(|earlier| earlier == *id));
+    match repeated {
+        Some((index, _)) => {
+            Err(FieldError::new(format!("calendar_ids[{index}]"), "names a calendar for a second time"))
+        }
+        None => Ok(ids),
+    }
+}
+
+/// Holds that were placed together.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct HoldSet {
+    /// `hst_…`.
+    #[schema(value_type = String)]
+    pub id: HoldSetId,
+    /// The events, one a calendar, whatever became of them.
+    pub holds: Vec<Event>,
+}
+
+/// A hold that ended by itself, as `event.hold_expired` tells it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct EndedHold {
+    /// The cancelled event.
+    #[serde(flatten)]
+    pub event: Event,
+    /// Why.
+    pub reason: HoldEnd,
+}
+
+/// What stands in the way of a hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Conflict {
+    /// The calendar that is taken, `cal_…`.
+    #[schema(value_type = String)]
+    pub calendar_id: CalendarId,
+    /// What takes it.
+    pub kind: ReasonKind,
+    /// The start of what takes it.
+    #[schema(value_type = String, format = DateTime)]
+    pub start: Instant,
+    /// The end of what takes it.
+    #[schema(value_type = String, format = DateTime)]
+    pub end: Instant,
+}
+
+impl Conflict {
+    /// Something that takes the time of a calendar.
+    pub fn new(calendar: CalendarId, block: Block) -> Self {
+        let kind = kalends_availability::ReasonKind::from(block.kind).into();
+        Self { calendar_id: calendar, kind, start: block.span.start(), end: block.span.end() }
+    }
+}
+
+impl From<Span> for Slot {
+    fn from(span: Span) -> Self {
+        Self { start: span.start(), end: span.end() }
+    }
+}
