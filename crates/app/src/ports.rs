@@ -68,6 +68,7 @@ pub trait Store:
     + kalends_calendars::ports::Instances
     + kalends_calendars::ports::BusyTimes
     + kalends_calendars::ports::RulesOfCalendars
+    + kalends_calendars::ports::ChangesOfCalendars
     + Commit
     + StoredAnswers
     + Readiness
@@ -83,6 +84,7 @@ impl<T> Store for T where
         + kalends_calendars::ports::Instances
         + kalends_calendars::ports::BusyTimes
         + kalends_calendars::ports::RulesOfCalendars
+        + kalends_calendars::ports::ChangesOfCalendars
         + Commit
         + StoredAnswers
         + Readiness

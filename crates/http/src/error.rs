@@ -89,6 +89,7 @@ impl ApiError {
                 | Refusal::AlreadyAnswered
                 | Refusal::Contended => StatusCode::CONFLICT,
                 Refusal::Stale { .. } => StatusCode::PRECONDITION_FAILED,
+                Refusal::Resync(_) => StatusCode::GONE,
                 Refusal::IdempotencyMismatch => StatusCode::UNPROCESSABLE_ENTITY,
                 Refusal::LimitReached { .. } => StatusCode::TOO_MANY_REQUESTS,
                 Refusal::Store(StoreError::Unavailable(_)) => StatusCode::SERVICE_UNAVAILABLE,
@@ -178,6 +179,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::AgentState(_) => coded("conflict", "agent_decommissioned"),
         Refusal::CalendarHasEvents(_) => coded("conflict", "calendar_has_events"),
         Refusal::Stale { .. } => ErrorBody { param: Some("If-Match".to_owned()), ..coded("conflict", "stale") },
+        Refusal::Resync(_) => ErrorBody { param: Some("since".to_owned()), ..coded("conflict", "resync") },
         Refusal::StaleTerms(terms) => ErrorBody {
             param: Some("tos_version".to_owned()),
             current_version: Some(terms.current.clone()),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_app::Guard;
-use kalends_calendars::{Agent, AgentStatus, Calendar, Change, Recurrence, Reminders, calendars_revised};
+use kalends_calendars::{Agent, AgentStatus, Calendar, Change, Event, Recurrence, Reminders, calendars_revised};
 use kalends_kernel::{CalendarId, Instant, Revision, Version};
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -99,14 +99,14 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
     owners_live(connection, &calendars.created).await?;
     create_calendars(connection, &calendars.created).await?;
     update_calendars(connection, &calendars.updated).await?;
-    revise(connection, batch).await?;
+    let revisions = revise(connection, batch).await?;
     rules::apply(connection, batch).await?;
     let (created, updated): (Vec<_>, Vec<_>) =
         batch.iter().flat_map(SealedChangeSet::events).partition(|write| write.seen.is_none());
-    create_events(connection, &created).await?;
+    create_events(connection, &created, &revisions).await?;
     busy_days::add(connection, &created).await?;
     let days = busy_days::before_update(connection, &updated).await?;
-    update_events(connection, &updated).await?;
+    update_events(connection, &updated, &revisions).await?;
     busy_days::renew(connection, days).await
 }
 
@@ -321,8 +321,8 @@ async fn update_calendars(connection: &mut PgConnection, calendars: &[(&Calendar
 }
 
 /// Raises the revision of every calendar on which something is scheduled, once a change-set, while it
-/// is in sight.
-async fn revise(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
+/// is in sight, and tells the revisions after it: those of everything that the batch writes on them.
+async fn revise(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<Revisions, ApplyError> {
     let mut revised: BTreeMap<(Uuid, Uuid), i64> = BTreeMap::new();
     for changes in batch.iter().map(SealedChangeSet::changes) {
         for calendar in calendars_revised(&changes.calendars) {
@@ -330,7 +330,7 @@ async fn revise(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Res
         }
     }
     if revised.is_empty() {
-        return Ok(());
+        return Ok(Revisions::new());
     }
     let orgs: Vec<Uuid> = revised.keys().map(|(org, _)| *org).collect();
     let ids: Vec<Uuid> = revised.keys().map(|(_, id)| *id).collect();
@@ -342,21 +342,30 @@ async fn revise(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Res
              AND (agent_id IS NULL OR EXISTS (
                  SELECT 1 FROM agents a
                  WHERE a.org_id = calendars.org_id AND a.id = calendars.agent_id AND a.status <> 'decommissioned'
-             ))",
+             ))
+         RETURNING calendars.org_id, calendars.id, calendars.revision",
         &orgs,
         &ids,
         &times,
     )
-    .execute(connection)
+    .fetch_all(connection)
     .await?;
-    all_written(written.rows_affected(), revised.len())
+    all_written(written.len() as u64, revised.len())?;
+    Ok(written.into_iter().map(|row| ((row.org_id, row.id), row.revision)).collect())
 }
 
-async fn create_events(connection: &mut PgConnection, writes: &[EventWrite<'_>]) -> Result<(), ApplyError> {
+/// The revisions of calendars once they were raised.
+type Revisions = BTreeMap<(Uuid, Uuid), i64>;
+
+async fn create_events(
+    connection: &mut PgConnection,
+    writes: &[EventWrite<'_>],
+    revisions: &Revisions,
+) -> Result<(), ApplyError> {
     if writes.is_empty() {
         return Ok(());
     }
-    let columns = EventColumns::of(writes);
+    let columns = EventColumns::of(writes, revisions)?;
     let calendars: Vec<Uuid> = writes.iter().map(|write| write.event.calendar.uuid()).collect();
     let sources: Vec<&str> = writes.iter().map(|write| write.event.source.as_str()).collect();
     let created: Vec<i64> = writes.iter().map(|write| write.event.created_at.as_micros()).collect();
@@ -366,10 +375,11 @@ async fn create_events(connection: &mut PgConnection, writes: &[EventWrite<'_>])
         occurrences().map(|occurrence| Some(occurrence?.start.as_micros())).collect();
     sqlx::query!(
         "INSERT INTO events (org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders,
-             version, created_at, updated_at, deleted_at, busy, recurrence, reaches, series_id, original_start)
+             version, created_at, updated_at, deleted_at, busy, recurrence, reaches, series_id, original_start,
+             revision)
          SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::bigint[], $6::bigint[], $7::boolean[],
              $8::text[], $9::text[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[],
-             $15::bytea[], $16::text[], $17::bigint[], $18::uuid[], $19::bigint[])",
+             $15::bytea[], $16::text[], $17::bigint[], $18::uuid[], $19::bigint[], $20::bigint[])",
         &columns.orgs,
         &columns.ids,
         &calendars,
@@ -389,6 +399,7 @@ async fn create_events(connection: &mut PgConnection, writes: &[EventWrite<'_>])
         &columns.reaches as &[Option<i64>],
         &series as &[Option<Uuid>],
         &original_starts as &[Option<i64>],
+        &columns.revisions,
     )
     .execute(connection)
     .await?;
@@ -396,22 +407,26 @@ async fn create_events(connection: &mut PgConnection, writes: &[EventWrite<'_>])
 }
 
 /// Writes all of an event but its calendar, its source, its creation, and what it is an occurrence of: these stay.
-async fn update_events(connection: &mut PgConnection, writes: &[EventWrite<'_>]) -> Result<(), ApplyError> {
+async fn update_events(
+    connection: &mut PgConnection,
+    writes: &[EventWrite<'_>],
+    revisions: &Revisions,
+) -> Result<(), ApplyError> {
     if writes.is_empty() {
         return Ok(());
     }
-    let columns = EventColumns::of(writes);
+    let columns = EventColumns::of(writes, revisions)?;
     let seen: Vec<Option<i64>> = writes.iter().map(|write| write.seen.map(|seen| seen.0)).collect();
     let written = sqlx::query!(
         "UPDATE events SET content = row.content, start_at = row.start_at, end_at = row.end_at,
              all_day = row.all_day, status = row.status, reminders = row.reminders, version = row.version,
              updated_at = row.updated_at, deleted_at = row.deleted_at, busy = row.busy,
-             recurrence = row.recurrence, reaches = row.reaches
+             recurrence = row.recurrence, reaches = row.reaches, revision = row.revision
          FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::boolean[],
                  $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bytea[], $14::text[],
-                 $15::bigint[])
+                 $15::bigint[], $16::bigint[])
              AS row (org_id, id, seen, content, start_at, end_at, all_day, status, reminders, version, updated_at,
-                 deleted_at, busy, recurrence, reaches)
+                 deleted_at, busy, recurrence, reaches, revision)
          WHERE events.org_id = row.org_id AND events.id = row.id AND events.version = row.seen",
         &columns.orgs,
         &columns.ids,
@@ -428,6 +443,7 @@ async fn update_events(connection: &mut PgConnection, writes: &[EventWrite<'_>])
         &columns.busy as &[Option<Vec<u8>>],
         &columns.recurrences as &[Option<String>],
         &columns.reaches as &[Option<i64>],
+        &columns.revisions,
     )
     .execute(connection)
     .await?;
@@ -450,12 +466,17 @@ struct EventColumns<'a> {
     deleted: Vec<Option<i64>>,
     recurrences: Vec<Option<String>>,
     reaches: Vec<Option<i64>>,
+    /// Each calendar's revision, at which the event is written.
+    revisions: Vec<i64>,
 }
 
 impl<'a> EventColumns<'a> {
-    fn of(writes: &[EventWrite<'a>]) -> Self {
+    fn of(writes: &[EventWrite<'a>], revisions: &Revisions) -> Result<Self, ApplyError> {
         let events = || writes.iter().map(|write| write.event);
-        Self {
+        // What is written on a calendar raises its revision, so that there is one.
+        let revision = |event: &Event| revisions.get(&(event.org.uuid(), event.calendar.uuid())).copied();
+        Ok(Self {
+            revisions: events().map(revision).collect::<Option<_>>().ok_or(ApplyError::STALE)?,
             orgs: events().map(|event| event.org.uuid()).collect(),
             ids: events().map(|event| event.id.uuid()).collect(),
             contents: writes.iter().map(|write| write.content).collect(),
@@ -470,7 +491,7 @@ impl<'a> EventColumns<'a> {
             deleted: events().map(|event| event.deleted_at.map(|at| at.as_micros())).collect(),
             recurrences: events().map(|event| event.recurrence().map(Recurrence::to_json)).collect(),
             reaches: events().map(|event| Some(reach(event.repeating()?.reaches()))).collect(),
-        }
+        })
     }
 }
 
