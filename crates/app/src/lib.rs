@@ -10,6 +10,7 @@ mod availability;
 mod busy_cache;
 mod calendars;
 mod change_set;
+mod changes;
 mod commit_queue;
 mod events;
 mod explain;

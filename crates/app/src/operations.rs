@@ -81,6 +81,7 @@ operations! {
     DELETE_CALENDAR = "deleteCalendar" "DELETE" "/v1/calendars/{id}" 204 Key CalendarDelete;
     ROTATE_FEED_TOKEN = "rotateCalendarFeedToken" "POST" "/v1/calendars/{id}/ical-token/rotate" 200 Key CalendarUpdate;
     GET_CONTEXT = "getCalendarContext" "GET" "/v1/calendars/{id}/context" 200 Key;
+    LIST_CHANGES = "listCalendarChanges" "GET" "/v1/calendars/{id}/changes" 200 Key;
 
     CREATE_EVENT = "createEvent" "POST" "/v1/calendars/{cal_id}/events" 201 Key EventCreate;
     CREATE_EVENT_BATCH = "createEventBatch" "POST" "/v1/calendars/{cal_id}/events/batch" 201 Key EventCreate;

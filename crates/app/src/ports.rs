@@ -69,6 +69,7 @@ pub trait Store:
     + kalends_calendars::ports::Holds
     + kalends_calendars::ports::BusyTimes
     + kalends_calendars::ports::RulesOfCalendars
+    + kalends_calendars::ports::ChangesOfCalendars
     + Commit
     + StoredAnswers
     + Readiness
@@ -85,6 +86,7 @@ impl<T> Store for T where
         + kalends_calendars::ports::Holds
         + kalends_calendars::ports::BusyTimes
         + kalends_calendars::ports::RulesOfCalendars
+        + kalends_calendars::ports::ChangesOfCalendars
         + Commit
         + StoredAnswers
         + Readiness

@@ -131,6 +131,9 @@ pub enum Refusal {
         /// The present `ETag`.
         current: String,
     },
+    /// A copy of a calendar has to begin anew.
+    #[error(transparent)]
+    Resync(#[from] kalends_calendars::Resync),
     /// The accepted terms are not the current ones.
     #[error(transparent)]
     StaleTerms(#[from] kalends_accounts::StaleTerms),

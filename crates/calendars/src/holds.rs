@@ -111,10 +111,15 @@ impl Event {
     /// The event as it is at `now`: a hold that is over counts as cancelled, written or not.
     #[must_use]
     pub fn as_of(mut self, now: Instant) -> Self {
+        self.set_as_of(now);
+        self
+    }
+
+    /// Makes the event what it is at `now`: see [`Self::as_of`].
+    pub fn set_as_of(&mut self, now: Instant) {
         if self.status == EventStatus::Hold && self.hold.is_some_and(|hold| hold.has_expired(now)) {
             self.status = EventStatus::Cancelled;
         }
-        self
     }
 
     /// The confirmed event that a live hold becomes.

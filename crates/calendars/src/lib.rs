@@ -8,6 +8,7 @@ mod agent;
 mod blocks;
 mod calendar;
 mod change;
+mod changes;
 mod context;
 mod event;
 mod holds;
@@ -25,6 +26,10 @@ pub use agent::{Agent, AgentError, AgentPatch, AgentStatus, AgentType, NewAgent}
 pub use blocks::block_kind;
 pub use calendar::{AgentActivity, Calendar, CalendarPatch, NewCalendar, Provider};
 pub use change::{Change, calendars_revised};
+pub use changes::{
+    CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesAsked, ChangesPage, ChangesRead, ChangesToken, DELETED_KEPT,
+    DatabaseId, Position, Resync,
+};
 pub use context::{Context, ContextEvents, RECENT_MAX, UPCOMING_MAX, UPCOMING_WITHIN};
 pub use event::{
     DESCRIPTION_MAX, Event, EventError, EventPatch, EventSource, EventStatus, ExternalSync, Moment, NewEvent,

@@ -8,8 +8,8 @@ use kalends_kernel::{
 };
 
 use crate::{
-    Agent, AgentStatus, AgentType, AvailabilityRules, Calendar, ContextEvents, Event, EventSource, EventStatus,
-    Occurrence, Repeating,
+    Agent, AgentStatus, AgentType, AvailabilityRules, Calendar, ChangedSince, ChangesAsked, ChangesRead, ContextEvents,
+    Event, EventSource, EventStatus, Occurrence, Repeating,
 };
 
 /// Which agents a list holds.
@@ -300,4 +300,30 @@ pub trait Holds: Send + Sync {
 pub trait RulesOfCalendars: Send + Sync {
     /// The rules of the calendar, or `None` where it has none or is out of sight.
     async fn find_rules(&self, org: OrgId, calendar: CalendarId) -> Result<Option<AvailabilityRules>, StoreError>;
+}
+
+/// Reads what changed on calendars in sight.
+#[async_trait]
+pub trait ChangesOfCalendars: Send + Sync {
+    /// The first `limit` events that changed after what is asked for, each in its present state under the revision
+    /// of its last change, by that revision and then by identifier. None is above the revision that is told with
+    /// them; what is missing up to there is so because it changed again meanwhile, and will be found above it.
+    /// `None` where the calendar is out of sight.
+    async fn changes(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        asked: ChangesAsked,
+        limit: u32,
+    ) -> Result<Option<ChangesRead>, StoreError>;
+
+    /// What was written since the revision `since` and reaches into `window`, in one snapshot. `None` where the
+    /// calendar is out of sight.
+    async fn changed_since(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        since: Revision,
+        window: Span,
+    ) -> Result<Option<ChangedSince>, StoreError>;
 }

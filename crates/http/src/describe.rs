@@ -177,6 +177,9 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
     if takes_if_match(operation) {
         statuses.push("412");
     }
+    if operation.id == operations::LIST_CHANGES.id {
+        statuses.push("410");
+    }
     statuses
 }
 
@@ -211,6 +214,7 @@ fn responses() -> Value {
         "404": failure("`not_found`: no such thing in the caller's organization.", false),
         "408": failure("The body did not arrive within 20 seconds.", false),
         "409": failure("`conflict`: the state does not allow it, or the first request with the key still runs.", true),
+        "410": failure("`conflict`, code `resync`: the copy of the calendar must begin anew, without `since`.", false),
         "412": failure("`conflict`, code `stale`: If-Match names another version.", false),
         "413": failure("The body is over 1 MiB.", false),
         "415": failure("The body is not declared as JSON.", false),

@@ -93,6 +93,7 @@ impl ApiError {
                 | Refusal::AlreadyAnswered
                 | Refusal::Contended => StatusCode::CONFLICT,
                 Refusal::Stale { .. } => StatusCode::PRECONDITION_FAILED,
+                Refusal::Resync(_) => StatusCode::GONE,
                 Refusal::IdempotencyMismatch => StatusCode::UNPROCESSABLE_ENTITY,
                 Refusal::LimitReached { .. } => StatusCode::TOO_MANY_REQUESTS,
                 Refusal::Store(StoreError::Unavailable(_)) => StatusCode::SERVICE_UNAVAILABLE,
@@ -186,6 +187,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::HoldSet(error) => coded("conflict", hold_code(&error.error)),
         Refusal::SlotTaken(obstacles) => obstructed(coded("conflict", "slot_taken"), obstacles),
         Refusal::Stale { .. } => ErrorBody { param: Some("If-Match".to_owned()), ..coded("conflict", "stale") },
+        Refusal::Resync(_) => ErrorBody { param: Some("since".to_owned()), ..coded("conflict", "resync") },
         Refusal::StaleTerms(terms) => ErrorBody {
             param: Some("tos_version".to_owned()),
             current_version: Some(terms.current.clone()),

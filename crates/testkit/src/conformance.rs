@@ -32,6 +32,7 @@ pub mod agents;
 pub mod answers;
 pub mod busy;
 pub mod calendars;
+pub mod changes;
 pub mod commit;
 pub mod context;
 pub mod events;
@@ -142,6 +143,17 @@ macro_rules! conformance_cases {
                 rules_live_with_their_calendar,
                 one_wins_the_rules,
                 blocks_tell_what_they_are,
+            }
+            changes {
+                changes_come_in_the_order_of_the_last_one,
+                changes_are_read_in_pages,
+                events_carry_the_revision_of_their_calendar,
+                overrides_are_changes_too,
+                changes_live_with_their_calendar,
+                what_changed_since_reaches_into_the_time,
+                rules_that_changed_since_are_told,
+                a_mirror_becomes_the_calendar,
+                what_changed_since_is_one_snapshot,
             }
             commit {
                 the_store_is_ready,

@@ -7,6 +7,7 @@ mod accounts;
 mod apply;
 mod busy;
 mod calendars;
+mod changes;
 mod context;
 mod holds;
 mod inspect;

@@ -8,6 +8,7 @@
 mod agent;
 mod availability;
 mod calendar;
+mod changes;
 mod context;
 mod error;
 mod event;
@@ -27,6 +28,7 @@ pub use availability::{
     SlotsAsked, render,
 };
 pub use calendar::{Calendar, CreateCalendar, DeleteCalendar, IncludeCalendars, ListCalendars, UpdateCalendar};
+pub use changes::{Change, Changes, ChangesQuery, Deleted, ListChanges};
 pub use context::CalendarContext;
 pub use error::{ErrorBody, ErrorEnvelope};
 pub use event::{

@@ -7,6 +7,7 @@ mod agents;
 mod availability;
 mod availability_rules;
 mod calendars;
+mod changes;
 mod concurrency;
 mod context;
 mod entity_tags;

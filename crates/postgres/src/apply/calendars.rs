@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_app::Guard;
-use kalends_calendars::{Agent, AgentStatus, Calendar, Change, Recurrence, Reminders, calendars_revised};
+use kalends_calendars::{Agent, AgentStatus, Calendar, Change, Event, Recurrence, Reminders, calendars_revised};
 use kalends_kernel::{CalendarId, Instant, Revision, Version};
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -126,14 +126,14 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
     owners_live(connection, &calendars.created).await?;
     create_calendars(connection, &calendars.created).await?;
     update_calendars(connection, &calendars.updated).await?;
-    revise(connection, batch).await?;
+    let revisions = revise(connection, batch).await?;
     rules::apply(connection, batch).await?;
     let (created, updated): (Vec<_>, Vec<_>) =
         batch.iter().flat_map(SealedChangeSet::events).partition(|write| write.seen.is_none());
-    create_events(connection, &created).await?;
+    create_events(connection, &created, &revisions).await?;
     busy_days::add(connection, &created).await?;
     let days = busy_days::before_update(connection, &updated).await?;
-    update_events(connection, &updated).await?;
+    update_events(connection, &updated, &revisions).await?;
     busy_days::renew(connection, days).await
 }
 
@@ -348,8 +348,8 @@ async fn update_calendars(connection: &mut PgConnection, calendars: &[(&Calendar
 }
 
 /// Raises the revision of every calendar on which something is scheduled, once a change-set, while it
-/// is in sight.
-async fn revise(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
+/// is in sight, and tells the revisions after it: those of everything that the batch writes on them.
+async fn revise(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<Revisions, ApplyError> {
     let mut revised: BTreeMap<(Uuid, Uuid), i64> = BTreeMap::new();
     for changes in batch.iter().map(SealedChangeSet::changes) {
         for calendar in calendars_revised(&changes.calendars) {
@@ -357,7 +357,7 @@ async fn revise(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Res
         }
     }
     if revised.is_empty() {
-        return Ok(());
+        return Ok(Revisions::new());
     }
     let orgs: Vec<Uuid> = revised.keys().map(|(org, _)| *org).collect();
     let ids: Vec<Uuid> = revised.keys().map(|(_, id)| *id).collect();
@@ -369,21 +369,30 @@ async fn revise(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Res
              AND (agent_id IS NULL OR EXISTS (
                  SELECT 1 FROM agents a
                  WHERE a.org_id = calendars.org_id AND a.id = calendars.agent_id AND a.status <> 'decommissioned'
-             ))",
+             ))
+         RETURNING calendars.org_id, calendars.id, calendars.revision",
         &orgs,
         &ids,
         &times,
     )
-    .execute(connection)
+    .fetch_all(connection)
     .await?;
-    all_written(written.rows_affected(), revised.len())
+    all_written(written.len() as u64, revised.len())?;
+    Ok(written.into_iter().map(|row| ((row.org_id, row.id), row.revision)).collect())
 }
 
-async fn create_events(connection: &mut PgConnection, writes: &[EventWrite<'_>]) -> Result<(), ApplyError> {
+/// The revisions of calendars once they were raised.
+type Revisions = BTreeMap<(Uuid, Uuid), i64>;
+
+async fn create_events(
+    connection: &mut PgConnection,
+    writes: &[EventWrite<'_>],
+    revisions: &Revisions,
+) -> Result<(), ApplyError> {
     if writes.is_empty() {
         return Ok(());
     }
-    let columns = EventColumns::of(writes);
+    let columns = EventColumns::of(writes, revisions)?;
     let calendars: Vec<Uuid> = writes.iter().map(|write| write.event.calendar.uuid()).collect();
     let sources: Vec<&str> = writes.iter().map(|write| write.event.source.as_str()).collect();
     let created: Vec<i64> = writes.iter().map(|write| write.event.created_at.as_micros()).collect();
@@ -395,11 +404,11 @@ async fn create_events(connection: &mut PgConnection, writes: &[EventWrite<'_>])
     sqlx::query!(
         "INSERT INTO events (org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders,
              version, created_at, updated_at, deleted_at, busy, recurrence, reaches, series_id, original_start,
-             hold_expires_at, hold_priority, hold_scope, hold_set_id)
+             hold_expires_at, hold_priority, hold_scope, hold_set_id, revision)
          SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::bigint[], $6::bigint[], $7::boolean[],
              $8::text[], $9::text[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[],
              $15::bytea[], $16::text[], $17::bigint[], $18::uuid[], $19::bigint[], $20::bigint[], $21::smallint[],
-             $22::text[], $23::uuid[])",
+             $22::text[], $23::uuid[], $24::bigint[])",
         &columns.orgs,
         &columns.ids,
         &calendars,
@@ -423,6 +432,7 @@ async fn create_events(connection: &mut PgConnection, writes: &[EventWrite<'_>])
         &columns.hold_priorities as &[Option<i16>],
         &columns.hold_scopes as &[Option<&'static str>],
         &hold_sets as &[Option<Uuid>],
+        &columns.revisions,
     )
     .execute(connection)
     .await?;
@@ -431,23 +441,28 @@ async fn create_events(connection: &mut PgConnection, writes: &[EventWrite<'_>])
 
 /// Writes all of an event but its calendar, its source, its creation, what it is an occurrence of and with which
 /// holds it was placed: these stay.
-async fn update_events(connection: &mut PgConnection, writes: &[EventWrite<'_>]) -> Result<(), ApplyError> {
+async fn update_events(
+    connection: &mut PgConnection,
+    writes: &[EventWrite<'_>],
+    revisions: &Revisions,
+) -> Result<(), ApplyError> {
     if writes.is_empty() {
         return Ok(());
     }
-    let columns = EventColumns::of(writes);
+    let columns = EventColumns::of(writes, revisions)?;
     let seen: Vec<Option<i64>> = writes.iter().map(|write| write.seen.map(|seen| seen.0)).collect();
     let written = sqlx::query!(
         "UPDATE events SET content = row.content, start_at = row.start_at, end_at = row.end_at,
              all_day = row.all_day, status = row.status, reminders = row.reminders, version = row.version,
              updated_at = row.updated_at, deleted_at = row.deleted_at, busy = row.busy,
              recurrence = row.recurrence, reaches = row.reaches, hold_expires_at = row.hold_expires_at,
-             hold_priority = row.hold_priority, hold_scope = row.hold_scope
+             hold_priority = row.hold_priority, hold_scope = row.hold_scope, revision = row.revision
          FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::boolean[],
                  $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bytea[], $14::text[],
-                 $15::bigint[], $16::bigint[], $17::smallint[], $18::text[])
+                 $15::bigint[], $16::bigint[], $17::smallint[], $18::text[], $19::bigint[])
              AS row (org_id, id, seen, content, start_at, end_at, all_day, status, reminders, version, updated_at,
-                 deleted_at, busy, recurrence, reaches, hold_expires_at, hold_priority, hold_scope)
+                 deleted_at, busy, recurrence, reaches, hold_expires_at, hold_priority, hold_scope,
+                 revision)
          WHERE events.org_id = row.org_id AND events.id = row.id AND events.version = row.seen",
         &columns.orgs,
         &columns.ids,
@@ -467,6 +482,7 @@ async fn update_events(connection: &mut PgConnection, writes: &[EventWrite<'_>])
         &columns.hold_expiries as &[Option<i64>],
         &columns.hold_priorities as &[Option<i16>],
         &columns.hold_scopes as &[Option<&'static str>],
+        &columns.revisions,
     )
     .execute(connection)
     .await?;
@@ -492,12 +508,17 @@ struct EventColumns<'a> {
     hold_expiries: Vec<Option<i64>>,
     hold_priorities: Vec<Option<i16>>,
     hold_scopes: Vec<Option<&'static str>>,
+    /// Each calendar's revision, at which the event is written.
+    revisions: Vec<i64>,
 }
 
 impl<'a> EventColumns<'a> {
-    fn of(writes: &[EventWrite<'a>]) -> Self {
+    fn of(writes: &[EventWrite<'a>], revisions: &Revisions) -> Result<Self, ApplyError> {
         let events = || writes.iter().map(|write| write.event);
-        Self {
+        // What is written on a calendar raises its revision, so that there is one.
+        let revision = |event: &Event| revisions.get(&(event.org.uuid(), event.calendar.uuid())).copied();
+        Ok(Self {
+            revisions: events().map(revision).collect::<Option<_>>().ok_or(ApplyError::STALE)?,
             orgs: events().map(|event| event.org.uuid()).collect(),
             ids: events().map(|event| event.id.uuid()).collect(),
             contents: writes.iter().map(|write| write.content).collect(),
@@ -515,7 +536,7 @@ impl<'a> EventColumns<'a> {
             hold_expiries: events().map(|event| Some(event.hold?.expires_at.as_micros())).collect(),
             hold_priorities: events().map(|event| Some(event.hold?.priority.into())).collect(),
             hold_scopes: events().map(|event| Some(event.hold?.scope.as_str())).collect(),
-        }
+        })
     }
 }
 

@@ -15,9 +15,24 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             Change::PutRules { rules, seen: None } => create(connection, rules).await?,
             Change::PutRules { rules, seen: Some(seen) } => replace(connection, rules, *seen).await?,
             Change::DeleteRules(rules) => delete(connection, rules).await?,
-            _ => {}
+            _ => continue,
+        }
+        if let Change::PutRules { rules, .. } | Change::DeleteRules(rules) = change {
+            stamp(connection, rules).await?;
         }
     }
+    Ok(())
+}
+
+/// Notes at which revision of the calendar its rules changed.
+async fn stamp(connection: &mut PgConnection, rules: &AvailabilityRules) -> Result<(), ApplyError> {
+    sqlx::query!(
+        "UPDATE calendars SET rules_revision = revision WHERE org_id = $1 AND id = $2",
+        rules.org.uuid(),
+        rules.calendar.uuid(),
+    )
+    .execute(connection)
+    .await?;
     Ok(())
 }
 

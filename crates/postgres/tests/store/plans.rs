@@ -20,10 +20,10 @@ const FILL: &str = "
         1, n, n
     FROM generate_series(1, 1000) n;
     INSERT INTO events (org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, version,
-        created_at, updated_at, busy)
+        created_at, updated_at, busy, revision)
     SELECT md5('o' || c % 200 + 1)::uuid, md5('e' || c || '.' || n)::uuid, md5('c' || c)::uuid, repeat('x', 200),
         n * 3600000000::bigint, n * 3600000000::bigint + 1800000000, FALSE, 'confirmed', 'internal', 1, n, n,
-        int8send(n * 3600000000::bigint) || int8send(n * 3600000000::bigint + 1800000000)
+        int8send(n * 3600000000::bigint) || int8send(n * 3600000000::bigint + 1800000000), n
     FROM generate_series(1, 100) c, generate_series(1, 300) n;
     INSERT INTO busy_days (org_id, calendar_id, day, spans)
     SELECT md5('o' || c % 200 + 1)::uuid, md5('c' || c)::uuid, n, '' FROM generate_series(1, 100) c, generate_series(1, 300) n;
@@ -87,6 +87,16 @@ async fn hot_reads_use_their_indexes() {
     let bounds = [ORG, calendar, window[0], window[0], window[1]];
     let blocking = plan(&bench, &busy, "SELECT c.revision,\n                 (SELECT string_agg", &bounds).await;
     uses(&blocking, &["Index Only Scan using events_busy", "events_busy_long", "agents_pk", "availability_rules_pk"]);
+
+    let changes = include_str!("../../src/read/changes.rs");
+    let all_ones = "'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid";
+    let feed = [ORG, calendar, "250", all_ones, "300", "0", "51"];
+    let fed = plan(&bench, changes, "SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,\n                     created_at, updated_at, deleted_at, recurrence, series_id, original_start, revision", &feed).await;
+    uses(&fed, &["events_by_revision"]);
+    assert!(!fed.contains("Sort"), "{fed}");
+    let since = [ORG, calendar, "250", window[0], window[1], "1000"];
+    let since = plan(&bench, changes, "SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,\n                     created_at, updated_at, deleted_at, recurrence, series_id, original_start\n", &since).await;
+    uses(&since, &["events_by_"]);
 
     let principal = plan(&bench, principals, "SELECT k.org_id, k.id AS key_id", &["sha256('k7'::bytea)"]).await;
     uses(&principal, &["api_keys_hash_unique", "organizations_pk"]);

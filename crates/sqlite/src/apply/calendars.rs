@@ -6,6 +6,7 @@ use kalends_app::{Guard, ports::CommitError};
 use kalends_calendars::{Agent, Calendar, Change, Event, Repeats, calendars_revised};
 use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, Version};
 use sqlx::SqliteConnection;
+use uuid::Uuid;
 
 use super::{Sealed, accounts::fresh, busy_days::Touched, rules};
 use crate::{
@@ -87,7 +88,7 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, group: &[&Sealed]) 
             *of.entry((changes.org, calendar)).or_default() += 1;
         }
     }
-    revise(connection, &revised).await?;
+    let mut revisions = revise(connection, &revised).await?;
     for sealed in group {
         for change in &sealed.changes.calendars {
             match change {
@@ -103,11 +104,11 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, group: &[&Sealed]) 
         }
     }
     // A calendar must stand before something is scheduled on it.
-    revise(connection, &created_and_revised).await?;
+    revisions.append(&mut revise(connection, &created_and_revised).await?);
     rules::apply(connection, group).await?;
     let mut touched = Touched::default();
-    create_events(connection, group, &mut touched).await?;
-    update_events(connection, group, &mut touched).await?;
+    create_events(connection, group, &revisions, &mut touched).await?;
+    update_events(connection, group, &revisions, &mut touched).await?;
     touched.write(connection).await
 }
 
@@ -118,26 +119,38 @@ const fn created_calendar(change: &Change) -> Option<CalendarId> {
     }
 }
 
-/// Raises the revisions of calendars in sight; refuses as stale where one is out of sight.
-async fn revise(connection: &mut SqliteConnection, revised: &Revised) -> Result<(), Failure> {
+/// The revisions of calendars once they were raised: that of everything the group writes on them.
+type Revisions = BTreeMap<(OrgId, CalendarId), i64>;
+
+/// Raises the revisions of calendars in sight and tells them; refuses as stale where one is out of sight.
+async fn revise(connection: &mut SqliteConnection, revised: &Revised) -> Result<Revisions, Failure> {
     if revised.is_empty() {
-        return Ok(());
+        return Ok(Revisions::new());
     }
     let rows: Vec<_> =
         revised.iter().map(|((org, calendar), times)| (Hex(org.uuid()), Hex(calendar.uuid()), times)).collect();
     let (count, rows) = (rows.len() as u64, json::rows(&rows)?);
     let raised = sqlx::query!(
-        "update or fail calendars set revision = revision + (raised.value ->> 2)
+        r#"update or fail calendars set revision = revision + (raised.value ->> 2)
          from json_each(?1) raised
          where calendars.org_id = unhex(raised.value ->> 0) and calendars.id = unhex(raised.value ->> 1)
             and calendars.deleted_at is null
             and (calendars.agent_id is null or exists (select 1 from agents a
-                where a.org_id = calendars.org_id and a.id = calendars.agent_id and a.status <> 'decommissioned'))",
+                where a.org_id = calendars.org_id and a.id = calendars.agent_id and a.status <> 'decommissioned'))
+         returning org_id as "org_id: Uuid", id as "id: Uuid", revision"#,
         rows
     )
-    .execute(connection)
+    .fetch_all(connection)
     .await?;
-    fresh(raised.rows_affected(), count)
+    fresh(raised.len() as u64, count)?;
+    let raised = raised.into_iter();
+    Ok(raised.map(|row| ((OrgId::from_uuid(row.org_id), CalendarId::from_uuid(row.id)), row.revision)).collect())
+}
+
+/// The revision at which the group writes the event.
+fn revision_of(revisions: &Revisions, event: &Event) -> Result<i64, Failure> {
+    // What is written on a calendar raises its revision, so that there is one.
+    revisions.get(&(event.org, event.calendar)).copied().ok_or_else(|| CommitError::Stale.into())
 }
 
 async fn create_agent(connection: &mut SqliteConnection, agent: &Agent) -> Result<(), Failure> {
@@ -272,6 +285,7 @@ fn written_events<'a>(group: &'a [&Sealed]) -> impl Iterator<Item = (&'a Event, 
 async fn create_events(
     connection: &mut SqliteConnection,
     group: &[&Sealed],
+    revisions: &Revisions,
     touched: &mut Touched,
 ) -> Result<(), Failure> {
     let rows: Vec<_> = written_events(group)
@@ -285,10 +299,10 @@ async fn create_events(
                 (recurrence, reaches, series.map(Hex), original_start, expires_at, priority, scope, set)
             };
             let plain = event.repeats == Repeats::Once && event.hold.is_none() && event.hold_set.is_none();
-            (
+            Ok((
                 Hex(event.org.uuid()),
                 Hex(event.id.uuid()),
-                Hex(event.calendar.uuid()),
+                (Hex(event.calendar.uuid()), revision_of(revisions, event)?),
                 content,
                 event.times.span.start().as_micros(),
                 event.times.span.end().as_micros(),
@@ -303,9 +317,9 @@ async fn create_events(
                 event.deleted_at.map(Instant::as_micros),
                 // A tuple that is written as JSON has 16 parts at most, and most events need no more.
                 (!plain).then(more),
-            )
+            ))
         })
-        .collect();
+        .collect::<Result<_, Failure>>()?;
     if rows.is_empty() {
         return Ok(());
     }
@@ -313,12 +327,12 @@ async fn create_events(
     sqlx::query!(
         "insert or fail into events (org_id, id, calendar_id, content, start_at, end_at, busy, all_day, status, source,
             reminders, version, created_at, updated_at, deleted_at, recurrence, reaches, series_id, original_start,
-            hold_expires_at, hold_priority, hold_scope, hold_set_id)
-         select unhex(value ->> 0), unhex(value ->> 1), unhex(value ->> 2), value ->> 3, value ->> 4, value ->> 5,
+            hold_expires_at, hold_priority, hold_scope, hold_set_id, revision)
+         select unhex(value ->> 0), unhex(value ->> 1), unhex(value ->> '$[2][0]'), value ->> 3, value ->> 4, value ->> 5,
             value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12,
             value ->> 13, value ->> 14, value ->> '$[15][0]', value ->> '$[15][1]', unhex(value ->> '$[15][2]'),
             value ->> '$[15][3]', value ->> '$[15][4]', value ->> '$[15][5]', value ->> '$[15][6]',
-            unhex(value ->> '$[15][7]')
+            unhex(value ->> '$[15][7]'), value ->> '$[2][1]'
          from json_each(?1)",
         rows
     )
@@ -330,6 +344,7 @@ async fn create_events(
 async fn update_events(
     connection: &mut SqliteConnection,
     group: &[&Sealed],
+    revisions: &Revisions,
     touched: &mut Touched,
 ) -> Result<(), Failure> {
     for (event, seen, content) in written_events(group) {
@@ -347,10 +362,12 @@ async fn update_events(
         // What an occurrence is an occurrence of stays, and with which holds a hold was placed.
         let (recurrence, reaches, ..) = series_columns(event);
         let (hold_expires_at, hold_priority, hold_scope) = hold_columns(event);
+        let revision = revision_of(revisions, event)?;
         let updated = sqlx::query!(
             "update events set content = ?5, start_at = ?6, end_at = ?7, all_day = ?8, status = ?9, source = ?10,
                 reminders = ?11, version = ?12, updated_at = ?13, deleted_at = ?14, busy = ?15,
-                recurrence = ?16, reaches = ?17, hold_expires_at = ?18, hold_priority = ?19, hold_scope = ?20
+                recurrence = ?16, reaches = ?17, hold_expires_at = ?18, hold_priority = ?19, hold_scope = ?20,
+                revision = ?21
              where org_id = ?1 and id = ?2 and calendar_id = ?3 and version = ?4",
             org_id,
             id,
@@ -371,7 +388,8 @@ async fn update_events(
             reaches,
             hold_expires_at,
             hold_priority,
-            hold_scope
+            hold_scope,
+            revision
         )
         .execute(&mut *connection)
         .await?;

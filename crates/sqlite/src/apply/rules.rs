@@ -16,9 +16,21 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, group: &[&Sealed]) 
             Change::PutRules { rules, seen: None } => create(connection, rules).await?,
             Change::PutRules { rules, seen: Some(seen) } => replace(connection, rules, *seen).await?,
             Change::DeleteRules(rules) => delete(connection, rules).await?,
-            _ => {}
+            _ => continue,
+        }
+        if let Change::PutRules { rules, .. } | Change::DeleteRules(rules) = change {
+            stamp(connection, rules).await?;
         }
     }
+    Ok(())
+}
+
+/// Notes at which revision of the calendar its rules changed.
+async fn stamp(connection: &mut SqliteConnection, rules: &AvailabilityRules) -> Result<(), Failure> {
+    let (org_id, calendar_id) = (rules.org.uuid(), rules.calendar.uuid());
+    sqlx::query!("update calendars set rules_revision = revision where org_id = ?1 and id = ?2", org_id, calendar_id)
+        .execute(connection)
+        .await?;
     Ok(())
 }
 

@@ -5,6 +5,7 @@ mod agents;
 mod answers;
 mod busy;
 mod calendars;
+mod changes;
 mod events;
 mod holds;
 mod instances;

@@ -88,6 +88,14 @@ async fn the_hot_reads_use_their_indexes() {
             vec!["e USING INDEX events_overrides (org_id=? AND series_id=? AND original_start=?)"],
         ),
         (
+            vec!["(revision, id) > (?3, ?4)"],
+            vec!["events USING INDEX events_by_revision (org_id=? AND calendar_id=? AND (revision,id)>(?,?)"],
+        ),
+        (
+            vec!["revision > ?3"],
+            vec!["events USING INDEX events_by_revision (org_id=? AND calendar_id=? AND revision>?)"],
+        ),
+        (
             vec!["from events\n", "start_at >= ?3", "limit ?7"],
             vec!["events USING INDEX events_by_start (org_id=? AND calendar_id=? AND start_at>? AND start_at<?)"],
         ),

@@ -31,6 +31,7 @@ impl State {
         for calendar in calendars_revised(&changes.calendars) {
             next.raise_revision(changes.org, calendar);
         }
+        next.stamp(changes);
         for charge in &changes.charges {
             next.charge(changes.org, charge)?;
         }
@@ -220,6 +221,33 @@ impl State {
 
     fn check_calendar_of(&self, event: &Event) -> Result<(), CommitError> {
         self.calendar(event.org, event.calendar).map(|_| ()).ok_or(CommitError::Stale)
+    }
+
+    /// Notes at which revision of its calendar everything was written.
+    fn stamp(&mut self, changes: &ChangeSet) {
+        use kalends_calendars::Change;
+        let org = changes.org;
+        for change in &changes.calendars {
+            let calendar = match change {
+                Change::CreateEvent(event) | Change::UpdateEvent { event, .. } => event.calendar,
+                Change::PutRules { rules, .. } | Change::DeleteRules(rules) => rules.calendar,
+                Change::CreateAgent(_)
+                | Change::UpdateAgent { .. }
+                | Change::CreateCalendar(_)
+                | Change::UpdateCalendar { .. } => continue,
+            };
+            let Some(revision) = self.calendars.get(&(org, calendar)).map(|calendar| calendar.revision) else {
+                continue;
+            };
+            match change {
+                Change::CreateEvent(event) | Change::UpdateEvent { event, .. } => {
+                    self.event_revisions.insert((org, event.id), revision);
+                }
+                _ => {
+                    self.rules_revisions.insert((org, calendar), revision);
+                }
+            }
+        }
     }
 
     fn raise_revision(&mut self, org: OrgId, calendar: CalendarId) {

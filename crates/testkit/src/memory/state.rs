@@ -1,17 +1,21 @@
 //! What a store holds, and what of it is in sight.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 use kalends_accounts::{Acceptance, ApiKey, AuditEntry, KeyHash, Organization, VerificationCode};
 use kalends_app::StoredAnswer;
-use kalends_calendars::{Agent, AgentStatus, AvailabilityRules, Calendar, Event, ports::StatusAt};
-use kalends_kernel::{AgentId, AuditId, CalendarId, EventId, Listed, MessageId, OrgId, Page};
+use kalends_calendars::{Agent, AgentStatus, AvailabilityRules, Calendar, DatabaseId, Event, ports::StatusAt};
+use kalends_kernel::{AgentId, AuditId, CalendarId, EventId, Listed, MessageId, OrgId, Page, Revision};
 use kalends_notifications::Message;
 use kalends_quotas::{Metric, Period};
 
 /// Everything, one collection a table.
 #[derive(Debug, Clone, Default)]
 pub(super) struct State {
+    pub(super) identity: Identity,
     pub(super) organizations: BTreeMap<OrgId, Organization>,
     pub(super) keys: HashMap<KeyHash, ApiKey>,
     pub(super) codes: BTreeMap<OrgId, VerificationCode>,
@@ -21,10 +25,27 @@ pub(super) struct State {
     pub(super) calendars: BTreeMap<(OrgId, CalendarId), Calendar>,
     pub(super) events: BTreeMap<(OrgId, EventId), Event>,
     pub(super) rules: BTreeMap<(OrgId, CalendarId), AvailabilityRules>,
+    /// At which revision of its calendar each event was last written.
+    pub(super) event_revisions: BTreeMap<(OrgId, EventId), Revision>,
+    /// At which revision the rules of each calendar were last put or removed.
+    pub(super) rules_revisions: BTreeMap<(OrgId, CalendarId), Revision>,
     pub(super) used: BTreeMap<(OrgId, Metric, Period), u64>,
     pub(super) messages: BTreeMap<(OrgId, MessageId), Message>,
     pub(super) audit: BTreeMap<(OrgId, AuditId), AuditEntry>,
     pub(super) answers: HashMap<[u8; 32], StoredAnswer>,
+}
+
+/// Which memory it is: each has another.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Identity(pub(super) DatabaseId);
+
+impl Default for Identity {
+    fn default() -> Self {
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        let mut identity = [0; 16];
+        identity[..8].copy_from_slice(&MADE.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+        Self(DatabaseId(identity))
+    }
 }
 
 impl State {

@@ -1,5 +1,6 @@
 //! Calendars.
 
+mod changes;
 mod context;
 mod create;
 mod create_for_agent;
@@ -20,5 +21,6 @@ pub(crate) fn routes() -> Routes {
         .routes(routes!(create_for_agent::create_for_agent, list_of_agent::list_of_agent))
         .routes(routes!(read::read, update::update, delete::delete))
         .routes(routes!(context::context))
+        .routes(routes!(changes::changes))
         .routes(routes!(rotate_feed_token::rotate_feed_token))
 }

@@ -1,0 +1,128 @@
+//! Reads what changed on calendars in sight.
+
+use async_trait::async_trait;
+use kalends_calendars::ports::ChangesOfCalendars;
+use kalends_calendars::{
+    CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesAsked, ChangesRead, DatabaseId, Occurrence, Position,
+};
+use kalends_kernel::{CalendarId, EventId, Instant, OrgId, Revision, Span, StoreError};
+use sqlx::Connection as _;
+
+use crate::PostgresStore;
+use crate::error::store_error;
+use crate::rows::{EventRow, event_row};
+
+#[async_trait]
+impl ChangesOfCalendars for PostgresStore {
+    async fn changes(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        asked: ChangesAsked,
+        limit: u32,
+    ) -> Result<Option<ChangesRead>, StoreError> {
+        let seen = sqlx::query!(
+            "SELECT c.revision, i.identity
+             FROM calendars c
+             CROSS JOIN database_identity i
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE c.org_id = $1 AND c.id = $2 AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned') AND i.one = 1",
+            org.uuid(),
+            calendar.uuid(),
+        );
+        let Some(seen) = seen.fetch_optional(&self.connections).await.map_err(store_error)? else { return Ok(None) };
+        let (database, revision) = (DatabaseId(seen.identity.into_bytes()), Revision(seen.revision));
+        let mut changes = Vec::new();
+        // Mostly a mirror is told that nothing has changed. What is written meanwhile lies above this revision.
+        if asked.after < Position::after(revision) {
+            let records = sqlx::query!(
+                "SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
+                     created_at, updated_at, deleted_at, recurrence, series_id, original_start,
+                    hold_expires_at, hold_priority, hold_scope, hold_set_id, revision
+                 FROM events
+                 WHERE org_id = $1 AND calendar_id = $2 AND (revision, id) > ($3, $4) AND revision <= $5
+                     AND (deleted_at IS NULL OR revision > $6)
+                 ORDER BY revision, id
+                 LIMIT $7",
+                org.uuid(),
+                calendar.uuid(),
+                asked.after.revision.0,
+                asked.after.id.uuid(),
+                revision.0,
+                asked.deleted_after.0,
+                i64::from(limit),
+            );
+            let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
+            changes.reserve(records.len());
+            for record in records {
+                let at = Revision(record.revision);
+                let changed = if record.deleted_at.is_some() {
+                    let occurrence = record.series_id.zip(record.original_start).map(|(series, start)| Occurrence {
+                        series: EventId::from_uuid(series),
+                        start: Instant::from_micros(start),
+                    });
+                    Changed::Deleted { id: EventId::from_uuid(record.id), occurrence }
+                } else {
+                    Changed::Written(Box::new(event_row!(record).into_domain(&*self.cipher)?))
+                };
+                changes.push((at, changed));
+            }
+        }
+        Ok(Some(ChangesRead { database, revision, changes }))
+    }
+
+    async fn changed_since(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        since: Revision,
+        window: Span,
+    ) -> Result<Option<ChangedSince>, StoreError> {
+        let mut lent = self.connections.lend().await.map_err(store_error)?;
+        let mut snapshot =
+            lent.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await.map_err(store_error)?;
+        let seen = sqlx::query!(
+            "SELECT c.revision, c.rules_revision
+             FROM calendars c
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE c.org_id = $1 AND c.id = $2 AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')",
+            org.uuid(),
+            calendar.uuid(),
+        );
+        let seen = seen.fetch_optional(&mut *snapshot).await.map_err(store_error)?;
+        let rows = match &seen {
+            None => Vec::new(),
+            Some(_) => sqlx::query_as!(
+                EventRow,
+                "SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
+                     created_at, updated_at, deleted_at, recurrence, series_id, original_start,
+                    hold_expires_at, hold_priority, hold_scope, hold_set_id
+                 FROM events
+                 WHERE org_id = $1 AND calendar_id = $2 AND revision > $3 AND deleted_at IS NULL
+                     AND status <> 'cancelled' AND start_at < $5 AND coalesce(reaches, end_at) > $4
+                 ORDER BY revision, id
+                 LIMIT $6",
+                org.uuid(),
+                calendar.uuid(),
+                since.0,
+                window.start().as_micros(),
+                window.end().as_micros(),
+                i64::from(CHANGED_SINCE_MAX),
+            )
+            .fetch_all(&mut *snapshot)
+            .await
+            .map_err(store_error)?,
+        };
+        snapshot.rollback().await.map_err(store_error)?;
+        lent.keep();
+        let Some(seen) = seen else { return Ok(None) };
+        let events = rows.into_iter().map(|row| row.into_domain(&*self.cipher));
+        Ok(Some(ChangedSince {
+            revision: Revision(seen.revision),
+            rules_changed: seen.rules_revision > since.0,
+            events: events.collect::<Result<_, _>>()?,
+        }))
+    }
+}

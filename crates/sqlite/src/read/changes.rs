@@ -1,0 +1,144 @@
+//! What changed on calendars in sight.
+
+use async_trait::async_trait;
+use kalends_calendars::{
+    CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesAsked, ChangesRead, DatabaseId, Occurrence, Position,
+    ports::ChangesOfCalendars,
+};
+use kalends_kernel::{CalendarId, EventId, Instant, OrgId, Revision, Span, StoreError};
+
+use crate::{
+    SqliteStore,
+    error::store_error,
+    rows::{
+        Row,
+        event::{EventRow, event_row},
+        row_id,
+    },
+};
+
+#[async_trait]
+impl ChangesOfCalendars for SqliteStore {
+    async fn changes(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        asked: ChangesAsked,
+        limit: u32,
+    ) -> Result<Option<ChangesRead>, StoreError> {
+        let (org_id, id) = (org.uuid(), calendar.uuid());
+        let found = sqlx::query!(
+            "select c.revision, i.identity
+             from calendars c
+                left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                cross join database_identity i on i.one = 1
+             where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
+                and (c.agent_id is null or a.status <> 'decommissioned')",
+            org_id,
+            id
+        )
+        .fetch_optional(self.readers())
+        .await
+        .map_err(store_error)?;
+        let Some(found) = found else { return Ok(None) };
+        let identity = Row { table: "database_identity", id: &1 };
+        let database = DatabaseId(identity.uuid("identity", &found.identity)?.into_bytes());
+        let revision = Revision(found.revision);
+        let mut changes = Vec::new();
+        // Mostly a mirror is told that nothing has changed. What is written meanwhile lies above this revision.
+        if asked.after < Position::after(revision) {
+            let (after, after_id) = (asked.after.revision.0, asked.after.id.uuid());
+            let rows = sqlx::query!(
+                "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
+                    created_at, updated_at, recurrence, series_id, original_start,
+                    hold_expires_at, hold_priority, hold_scope, hold_set_id, deleted_at, revision
+                 from events
+                 where org_id = ?1 and calendar_id = ?2 and (revision, id) > (?3, ?4) and revision <= ?5
+                    and (deleted_at is null or revision > ?6)
+                 order by revision, id limit ?7",
+                org_id,
+                id,
+                after,
+                after_id,
+                revision.0,
+                asked.deleted_after.0,
+                limit
+            )
+            .fetch_all(self.readers())
+            .await
+            .map_err(store_error)?;
+            changes.reserve(rows.len());
+            for row in rows {
+                let at = Revision(row.revision);
+                if row.deleted_at.is_some() {
+                    let id = EventId::from_uuid(row_id("events", "id", &row.id)?);
+                    let located = Row { table: "events", id: &id };
+                    let series =
+                        row.series_id.as_deref().map(|series| located.uuid("series_id", series)).transpose()?;
+                    let occurrence = series.zip(row.original_start).map(|(series, start)| Occurrence {
+                        series: EventId::from_uuid(series),
+                        start: Instant::from_micros(start),
+                    });
+                    changes.push((at, Changed::Deleted { id, occurrence }));
+                    continue;
+                }
+                let row = event_row!(row);
+                changes.push((at, Changed::Written(Box::new(row.read(org, self.cipher.as_ref())?))));
+            }
+        }
+        Ok(Some(ChangesRead { database, revision, changes }))
+    }
+
+    async fn changed_since(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        since: Revision,
+        window: Span,
+    ) -> Result<Option<ChangedSince>, StoreError> {
+        let (org_id, id) = (org.uuid(), calendar.uuid());
+        let (from, to) = (window.start().as_micros(), window.end().as_micros());
+        let found = self
+            .snapshot(async |snapshot| {
+                let seen = sqlx::query!(
+                    "select c.revision, c.rules_revision
+                     from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                     where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
+                        and (c.agent_id is null or a.status <> 'decommissioned')",
+                    org_id,
+                    id
+                )
+                .fetch_optional(&mut *snapshot)
+                .await
+                .map_err(store_error)?;
+                let Some(seen) = seen else { return Ok(None) };
+                let rows = sqlx::query_as!(
+                    EventRow,
+                    "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
+                        created_at, updated_at, recurrence, series_id, original_start,
+                        hold_expires_at, hold_priority, hold_scope, hold_set_id
+                     from events
+                     where org_id = ?1 and calendar_id = ?2 and revision > ?3 and +deleted_at is null
+                        and +status <> 'cancelled' and +start_at < ?5 and coalesce(reaches, end_at) > ?4
+                     order by revision, id limit ?6",
+                    org_id,
+                    id,
+                    since.0,
+                    from,
+                    to,
+                    CHANGED_SINCE_MAX
+                )
+                .fetch_all(snapshot)
+                .await
+                .map_err(store_error)?;
+                Ok(Some((seen, rows)))
+            })
+            .await?;
+        let Some((seen, rows)) = found else { return Ok(None) };
+        Ok(Some(ChangedSince {
+            revision: Revision(seen.revision),
+            rules_changed: seen.rules_revision > since.0,
+            events: self.read_events(org, rows)?,
+        }))
+    }
+}

@@ -1,0 +1,77 @@
+//! Reading what changed.
+
+use async_trait::async_trait;
+use kalends_calendars::{
+    CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesAsked, ChangesRead, Event, EventStatus, Position,
+    ports::ChangesOfCalendars,
+};
+use kalends_kernel::{CalendarId, OrgId, Revision, Span, StoreError};
+
+use super::{MemoryStore, state::State};
+
+#[async_trait]
+impl ChangesOfCalendars for MemoryStore {
+    async fn changes(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        asked: ChangesAsked,
+        limit: u32,
+    ) -> Result<Option<ChangesRead>, StoreError> {
+        let state = self.state();
+        let Some(calendar) = state.calendar(org, calendar) else { return Ok(None) };
+        let mut found = state.written_on(org, calendar.id);
+        found.retain(|(position, event)| {
+            *position > asked.after && (event.deleted_at.is_none() || position.revision > asked.deleted_after)
+        });
+        found.truncate(limit.try_into().unwrap_or(usize::MAX));
+        let changes = found.into_iter().map(|(Position { revision, id }, event)| {
+            let changed = match event.deleted_at {
+                None => Changed::Written(Box::new(event.clone())),
+                Some(_) => Changed::Deleted { id, occurrence: event.occurrence() },
+            };
+            (revision, changed)
+        });
+        Ok(Some(ChangesRead { database: state.identity.0, revision: calendar.revision, changes: changes.collect() }))
+    }
+
+    async fn changed_since(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        since: Revision,
+        window: Span,
+    ) -> Result<Option<ChangedSince>, StoreError> {
+        let state = self.state();
+        let Some(calendar) = state.calendar(org, calendar) else { return Ok(None) };
+        let mut found = state.written_on(org, calendar.id);
+        found.retain(|(position, event)| {
+            position.revision > since
+                && event.deleted_at.is_none()
+                && event.status != EventStatus::Cancelled
+                && ChangedSince::reaches_into(event, window)
+        });
+        found.truncate(CHANGED_SINCE_MAX.try_into().unwrap_or(usize::MAX));
+        let ruled_at = state.rules_revisions.get(&(org, calendar.id)).copied();
+        Ok(Some(ChangedSince {
+            revision: calendar.revision,
+            rules_changed: ruled_at.is_some_and(|at| at > since),
+            events: found.into_iter().map(|(_, event)| event.clone()).collect(),
+        }))
+    }
+}
+
+impl State {
+    /// Every event of the calendar, deleted ones included, in the order of its last change.
+    fn written_on(&self, org: OrgId, calendar: CalendarId) -> Vec<(Position, &Event)> {
+        let of_it = self.events.values().filter(|event| event.org == org && event.calendar == calendar);
+        let mut found: Vec<(Position, &Event)> = of_it
+            .map(|event| {
+                let revision = self.event_revisions.get(&(org, event.id)).copied().unwrap_or(Revision(0));
+                (Position { revision, id: event.id }, event)
+            })
+            .collect();
+        found.sort_by_key(|(position, _)| *position);
+        found
+    }
+}

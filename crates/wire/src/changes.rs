@@ -1,0 +1,103 @@
+//! The changes of a calendar.
+
+use kalends_calendars as domain;
+use kalends_kernel::{FieldErrors, Page};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::Event;
+
+/// Which changes of a calendar.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListChanges {
+    /// The `next` of the answer before this one; absent begins anew.
+    #[param(example = "AZ0hK4_Q1mYyAZypDDJ5dNqXv3kTn5dlAAAAAAAAAAAq_____________________wAAAAAAAAAqAAZMBedWPQA")]
+    pub since: Option<String>,
+    /// The most entries of the page: 1-200.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    pub limit: Option<i64>,
+}
+
+impl ListChanges {
+    /// Checks all but whether the token is one.
+    ///
+    /// # Errors
+    /// A `limit` outside its bounds.
+    pub fn parse(self) -> Result<ChangesQuery, FieldErrors> {
+        let Page { limit, .. } = Page::parse(self.limit, None)?;
+        Ok(ChangesQuery { since: self.since, limit })
+    }
+}
+
+/// A checked question for changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangesQuery {
+    /// The token as written.
+    pub since: Option<String>,
+    /// The most entries of the page.
+    pub limit: u32,
+}
+
+/// What changed on a calendar since a token was given.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "data": [{
+        "id": "evt_01jn8r8f4h3gyqz7s9c1b5wnkd", "calendarId": "cal_01jn8r7d2xe9tvn4a6k8m0pqrs",
+        "orgId": "org_01jn8r6v9ke0bt3m5qz2c7xwdg", "title": "Standup", "description": null,
+        "startTime": "2026-03-02T09:00:00Z", "endTime": "2026-03-02T09:15:00Z", "allDay": false,
+        "status": "confirmed", "source": "internal", "metadata": {}, "reminders": null, "holdExpiresAt": null,
+        "holdPriority": null, "recurrenceRule": null, "recurrenceExdates": [], "recurrenceTimezone": null,
+        "deletedAt": null, "createdAt": "2026-03-02T08:00:00Z", "updatedAt": "2026-03-02T08:00:00Z"
+    }, { "id": "evt_01jn8r8f4h3gyqz7s9c1b5wnke", "deleted": true }],
+    "next": "AZ0hK4_Q1mYyAZypDDJ5dNqXv3kTn5dlAAAAAAAAAAAq_____________________wAAAAAAAAAqAAZMBedWPQA",
+    "has_more": false
+}))]
+pub struct Changes {
+    /// What changed, to be applied in this order.
+    pub data: Vec<Change>,
+    /// Where to go on: `since` of the next request, now or later.
+    pub next: String,
+    /// Whether there is more already.
+    pub has_more: bool,
+}
+
+/// An event as it is now, or that it is gone.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum Change {
+    /// The event: new, or in place of what it was.
+    Event(Box<Event>),
+    /// The event is gone.
+    Deleted(Deleted),
+}
+
+/// An event that is gone.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({ "id": "evt_01jn8r8f4h3gyqz7s9c1b5wnke", "deleted": true }))]
+pub struct Deleted {
+    /// The identifier under which it was shown.
+    pub id: String,
+    /// Always true.
+    pub deleted: bool,
+}
+
+impl From<domain::Changed> for Change {
+    fn from(changed: domain::Changed) -> Self {
+        match changed {
+            domain::Changed::Written(event) => Self::Event(Box::new((*event).into())),
+            domain::Changed::Deleted { id, occurrence } => Self::Deleted(Deleted {
+                id: occurrence.map_or_else(|| id.to_string(), |occurrence| occurrence.to_string()),
+                deleted: true,
+            }),
+        }
+    }
+}
+
+impl From<domain::ChangesPage> for Changes {
+    fn from(page: domain::ChangesPage) -> Self {
+        let domain::ChangesPage { changes, next, has_more } = page;
+        Self { data: changes.into_iter().map(Change::from).collect(), next: next.to_text(), has_more }
+    }
+}
