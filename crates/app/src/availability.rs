@@ -278,9 +278,8 @@ impl App {
             if !read.repeats {
                 return Ok(Some(read));
             }
-            let Some(found) = self.store.blocking_series(org, &[calendar], covers).await?.pop() else {
-                return Ok(None);
-            };
+            let found = self.series_reaching(org, calendar, read.revision, covers).await?;
+            let Some(found) = found else { return Ok(None) };
             if found.revision == read.revision {
                 read.spans.extend(found.series.iter().flat_map(|series| series.taken(covers)));
                 return Ok(Some(read));

@@ -32,6 +32,11 @@ impl Repeating {
         Ok(Self { id, calendar, series: recurrence.series(times)?, left_out: recurrence.left_out() })
     }
 
+    /// What it takes in memory.
+    pub const fn bytes(&self) -> usize {
+        size_of::<Self>() + self.left_out.capacity() * size_of::<Instant>()
+    }
+
     /// The occurrences that overlap `window` and are left to the rule, in order: neither cancelled nor
     /// events of their own.
     pub fn occurrences(&self, window: Span) -> impl Iterator<Item = Span> + '_ {
