@@ -50,7 +50,12 @@ const COMMANDS: &[Command] = &[
         about: "a Postgres for development, kept in target/dev-postgres",
         run: db::run,
     },
-    Command { name: "bench", arguments: "NAME [ARGS]", about: "run a benchmark: availability, http", run: bench::run },
+    Command {
+        name: "bench",
+        arguments: "NAME [ARGS]",
+        about: "run a benchmark: availability, http, recurrence",
+        run: bench::run,
+    },
     Command {
         name: "soak",
         arguments: "[NAME] [--reduced]",

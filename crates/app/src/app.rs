@@ -15,6 +15,7 @@ use crate::{
     idempotency::Running,
     ports::{CommitError, HumanCalendars, Mailer, Store},
     principals::PrincipalCache,
+    series_cache::SeriesCache,
 };
 
 /// How often a use case reads and decides again when others changed the same thing meanwhile.
@@ -62,6 +63,7 @@ pub struct App {
     pub(crate) settings: Settings,
     pub(crate) principals: PrincipalCache,
     pub(crate) busy: BusyCache,
+    pub(crate) series: SeriesCache,
     pub(crate) answers: AnswerCache,
     pub(crate) running: Running,
     pub(crate) holding: CalendarLocks,
@@ -103,6 +105,7 @@ impl App {
             settings: parts.settings,
             principals: PrincipalCache::new(),
             busy: BusyCache::new(),
+            series: SeriesCache::new(),
             answers: AnswerCache::new(),
             running: Running::default(),
             holding: CalendarLocks::new(),

@@ -295,9 +295,8 @@ impl App {
         for _ in 0..ATTEMPTS {
             let (mut seen, mut held) = (read.revision, Vec::new());
             if read.repeats {
-                let Some(found) = self.store.blocking_series(org, &[calendar], covers).await?.pop() else {
-                    return Ok(None);
-                };
+                let found = self.series_reaching(org, calendar, read.revision, covers).await?;
+                let Some(found) = found else { return Ok(None) };
                 seen = found.revision;
                 read.spans.extend(found.series.iter().flat_map(|series| series.taken(covers)));
             }

@@ -164,7 +164,7 @@ impl App {
         let source = BusySource { agent: None, calendar, revision: found.revision };
         let mut blocks = found.blocks;
         if found.repeats {
-            let series = self.store.blocking_series(org, &[calendar], span).await?.pop().ok_or(Attempt::Stale)?;
+            let series = self.series_reaching(org, calendar, found.revision, span).await?.ok_or(Attempt::Stale)?;
             if series.revision != found.revision {
                 return Err(Attempt::Stale);
             }

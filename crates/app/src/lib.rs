@@ -24,6 +24,7 @@ mod principals;
 mod refusal;
 mod rules;
 mod series;
+mod series_cache;
 mod sign_up;
 
 pub use actor::{Actor, Idempotency, IfMatch, Request, etag};

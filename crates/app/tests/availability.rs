@@ -10,7 +10,7 @@ use kalends_app::{
     ports::{Commit as _, HumanCalendars},
 };
 use kalends_availability::{BusySet, HumanBusy, HumanSource, SlotQuery};
-use kalends_calendars::{Agent, Calendar, NewRules};
+use kalends_calendars::{Agent, Calendar, Event, NewRules, Times};
 use kalends_kernel::{Clock as _, Elapsed, Instant, KeyId, OrgId, RequestId, Revision, Span};
 use kalends_testkit::{
     Mailbox, MemoryStore, TestHumans,
@@ -424,4 +424,32 @@ async fn the_ends_of_time_have_availability_too() {
         house.explained(&agent, window, true).await;
         house.explained(&agent, window, false).await;
     }
+}
+
+#[tokio::test]
+async fn series_block_as_they_are_now_wherever_is_asked() {
+    let house = House::new().await;
+    let agent = house.agent().await;
+    let calendar = house.calendar(&agent).await;
+    let day =
+        |span: Span, days| Span::new(span.start() + Elapsed::days(days), span.end() + Elapsed::days(days)).unwrap();
+    let daily = house.make.series(&calendar, hours("09:00", "10:00"), "FREQ=DAILY");
+    // It begins long after the time around the first questions.
+    let later = house.make.series(&calendar, day(hours("11:00", "12:00"), 200), "FREQ=DAILY;COUNT=9");
+    house.store.commit(ChangeSet::new(house.org).create(&daily).create(&later)).await.unwrap();
+    let busy = async |days| house.ask(&agent, day(morning(), days), false).await.busy;
+    for (days, expected) in [(1, "09:00-10:00"), (60, "09:00-10:00"), (200, "09:00-10:00 11:00-12:00")] {
+        assert_eq!(busy(days).await.join(" "), expected, "{days}");
+    }
+    assert_eq!((busy(209).await, busy(5).await), (owned(&["09:00-10:00"]), owned(&["09:00-10:00"])));
+
+    let start = daily.times.span.start() + Elapsed::days(5);
+    let without = daily.without_occurrence(start, house.make.tick()).unwrap();
+    house.store.commit(ChangeSet::new(house.org).update(&without, daily.version)).await.unwrap();
+    assert_eq!((busy(5).await, busy(6).await), (owned(&[]), owned(&["09:00-10:00"])));
+    let shifted = day(hours("12:00", "13:00"), 0);
+    let moved =
+        Event { times: Times { span: shifted, all_day: false }, version: without.version.next(), ..without.clone() };
+    house.store.commit(ChangeSet::new(house.org).update(&moved, without.version)).await.unwrap();
+    assert_eq!(busy(6).await, ["12:00-13:00"]);
 }

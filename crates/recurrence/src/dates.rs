@@ -1,7 +1,6 @@
 //! The dates of a pattern between two days, found by jumping to the first period that matters.
 
-use crate::Frequency;
-use crate::pattern::{Month, Pattern, YearSet, first_of_year, month_number};
+use crate::pattern::{Month, Pattern, Periods, YearSet, first_of_year, month_number};
 
 /// An ascending run of dates, as days since 1970-01-01.
 #[derive(Debug, Clone)]
@@ -61,7 +60,7 @@ impl<'a> Dates<'a> {
     /// Works out the candidates of the next period; `false` after the last day.
     #[inline]
     fn next_period(&mut self) -> bool {
-        if self.pattern.frequency != Frequency::Weekly {
+        if self.pattern.periods != Periods::Weeks {
             return self.next_month_or_year();
         }
         self.base = self.period;
@@ -77,15 +76,18 @@ impl<'a> Dates<'a> {
     #[inline(never)]
     fn next_month_or_year(&mut self) -> bool {
         let pattern = self.pattern;
-        match pattern.frequency {
-            Frequency::Weekly => return false,
-            Frequency::Daily => {
+        match pattern.periods {
+            Periods::Weeks => return false,
+            Periods::MonthsOfDays => {
                 let month = Month::new(self.period);
                 self.base = month.first;
                 if self.base > self.last {
                     return false;
                 }
-                let offset = (pattern.origin - month.first).rem_euclid(pattern.interval);
+                let offset = match pattern.interval {
+                    1 => 0,
+                    interval => (pattern.origin - month.first).rem_euclid(interval),
+                };
                 self.candidates = pattern.days_of_month(month, offset);
                 self.period += 1;
                 if pattern.interval > 31 {
@@ -93,7 +95,7 @@ impl<'a> Dates<'a> {
                     self.period = month_number(month.first + next);
                 }
             }
-            Frequency::Monthly => {
+            Periods::Months => {
                 let month = Month::new(self.period);
                 self.base = month.first;
                 if self.base > self.last {
@@ -102,15 +104,20 @@ impl<'a> Dates<'a> {
                 self.candidates = pattern.month(month);
                 self.period += pattern.interval;
             }
-            Frequency::Yearly => {
+            Periods::Years => {
                 self.base = first_of_year(self.period);
                 if self.base > self.last {
                     return false;
                 }
-                self.year = pattern.year(self.period, self.base);
-                self.candidates = self.year[0];
-                self.words = self.year.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
-                self.word = 1;
+                if let Some(only) = pattern.only_day(self.period, self.base) {
+                    // The set begins on the day itself.
+                    (self.base, self.candidates) = only.map_or((self.base, 0), |day| (day, 1));
+                } else {
+                    self.year = pattern.year(self.period, self.base);
+                    self.candidates = self.year[0];
+                    self.words = self.year.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
+                    self.word = 1;
+                }
                 self.period += pattern.interval;
             }
         }
@@ -139,16 +146,20 @@ impl Iterator for Dates<'_> {
 /// The first period that can hold a day from `from` on, a whole number of intervals after the first one.
 fn first_period(pattern: &Pattern, from: i64) -> i64 {
     let jump = |origin: i64, target: i64, interval: i64| {
+        // Most rules leave no period out; to divide would cost them as much as all the rest of this.
+        if pattern.interval == 1 {
+            return target;
+        }
         origin + (target - origin + interval - 1).div_euclid(interval) * interval
     };
-    match pattern.frequency {
-        Frequency::Daily => month_number(jump(pattern.origin, from, pattern.interval)),
-        Frequency::Weekly => {
+    match pattern.periods {
+        Periods::MonthsOfDays => month_number(jump(pattern.origin, from, pattern.interval)),
+        Periods::Weeks => {
             let week = |day: i64| day - (day + 3 - i64::from(pattern.week_start)).rem_euclid(7);
             jump(week(pattern.origin), week(from), 7 * pattern.interval)
         }
-        Frequency::Monthly => jump(month_number(pattern.origin), month_number(from), pattern.interval),
-        Frequency::Yearly => {
+        Periods::Months => jump(pattern.first_month, month_number(from), pattern.interval),
+        Periods::Years => {
             let year = |day: i64| month_number(day).div_euclid(12);
             jump(year(pattern.origin), year(from), pattern.interval)
         }

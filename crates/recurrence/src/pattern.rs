@@ -13,6 +13,19 @@ use crate::sets::{Place, Places, bits};
 /// The days of a year, a bit each.
 pub(crate) type YearSet = [u64; 6];
 
+/// In what pieces dates are worked out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Periods {
+    /// Every so many days, a month at a time.
+    MonthsOfDays,
+    /// Every so many weeks.
+    Weeks,
+    /// Every so many months; the years of a rule that looks at one month only are twelve months each.
+    Months,
+    /// Every so many years.
+    Years,
+}
+
 const ALL_MONTHS: u16 = 0xFFF;
 /// Bit 0 and each seventh after it.
 const SEVENTHS: u64 = 0x8102_0408_1020_4081;
@@ -21,10 +34,13 @@ const SEVENTHS: u64 = 0x8102_0408_1020_4081;
 /// "information missing from the rule").
 #[derive(Debug, Clone)]
 pub(crate) struct Pattern {
-    pub(crate) frequency: Frequency,
+    pub(crate) periods: Periods,
+    /// How many days, weeks, months or years one period is after the other.
     pub(crate) interval: i64,
     /// The first date of the series.
     pub(crate) origin: i64,
+    /// The first month that is looked at, where periods are months. It can begin after the first date.
+    pub(crate) first_month: i64,
     /// The day on which weeks begin, Monday being 0.
     pub(crate) week_start: u8,
     /// The months that are looked at; bit 0 is January.
@@ -36,6 +52,8 @@ pub(crate) struct Pattern {
     every: u8,
     numbered: u8,
     ordinals: [Places<1>; 7],
+    /// The one numbered weekday that is all that a rule says of the days of a year.
+    only: Option<(u8, Place)>,
     positions: Places<6>,
     names_positions: bool,
     /// Bit *n* for every *n* that is a multiple of the interval.
@@ -50,8 +68,14 @@ impl Pattern {
         let (_, month, day) = first.year_month_day();
         let interval = i64::from(rule.interval);
         let mut pattern = Self {
-            frequency: rule.frequency,
+            periods: match rule.frequency {
+                Frequency::Daily => Periods::MonthsOfDays,
+                Frequency::Weekly => Periods::Weeks,
+                Frequency::Monthly => Periods::Months,
+                Frequency::Yearly => Periods::Years,
+            },
             interval,
+            first_month: month_number(origin),
             origin,
             week_start: rule.week_start,
             months: if rule.months == 0 { ALL_MONTHS } else { rule.months },
@@ -61,6 +85,7 @@ impl Pattern {
             every: rule.days.every,
             numbered: rule.days.numbered,
             ordinals: rule.days.ordinals,
+            only: None,
             positions: rule.positions,
             names_positions: !rule.positions.is_empty(),
             stride: (0..64).filter(|bit| bit % interval == 0).fold(0, |stride, bit| stride | 1 << bit),
@@ -82,10 +107,30 @@ impl Pattern {
             pattern.every = 1 << first.weekday();
         }
         pattern.names_month_days = !pattern.month_days.is_empty();
+        if pattern.periods == Periods::Years {
+            if pattern.months.is_power_of_two() {
+                pattern.periods = Periods::Months;
+                pattern.interval = 12 * interval;
+                let in_year = i64::from(pattern.months.trailing_zeros());
+                pattern.first_month = pattern.first_month.div_euclid(12) * 12 + in_year;
+            }
+            pattern.only = pattern.only_numbered();
+        }
         // A week's bit 0 is the day on which weeks begin.
         let twice = u64::from(pattern.every) * (1 | 1 << 7);
         pattern.week = pattern.positioned(twice >> rule.week_start & 0x7F);
         pattern
+    }
+
+    /// The weekday and its ordinal, where a year has no other candidates.
+    fn only_numbered(&self) -> Option<(u8, Place)> {
+        if self.every != 0 || self.names_months || self.names_month_days || self.names_positions {
+            return None;
+        }
+        let mut numbered =
+            self.numbered().flat_map(|(weekday, places)| places.iter().map(move |place| (weekday, place)));
+        let only = numbered.next()?;
+        numbered.next().is_none().then_some(only)
     }
 
     /// The candidates of a month from the daily rule: every so many days, and only those that the parts
@@ -120,6 +165,20 @@ impl Pattern {
     /// The candidates of a month from the monthly rule.
     pub(crate) fn month(&self, month: Month) -> u64 {
         if self.looks_at(month) { self.positioned(self.within(month, true)) } else { 0 }
+    }
+
+    /// The one day of a year that begins on `first`, or none in a year that has too few of its weekday; `None` where
+    /// the rule can have several.
+    #[inline]
+    pub(crate) fn only_day(&self, year: i64, first: i64) -> Option<Option<i64>> {
+        let (weekday, Place { from_end, number }) = self.only?;
+        let new_year = (first + 3).rem_euclid(7);
+        let before = (i64::from(weekday) + 7 - new_year) % 7;
+        let length = if is_leap(year) { 366 } else { 365 };
+        let last = (length - 1 - before) / 7;
+        let place = i64::from(number) - 1;
+        let week = if from_end { last - place } else { place };
+        Some((0..=last).contains(&week).then_some(first + before + 7 * week))
     }
 
     /// The candidates of a year that begins on `first`.

@@ -41,6 +41,7 @@ pub mod limits;
 pub mod races;
 pub mod rules;
 pub mod series;
+pub mod statements;
 
 use std::{any::Any, fmt, sync::Arc};
 

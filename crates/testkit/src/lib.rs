@@ -4,6 +4,7 @@
 //! - [`MemoryStore`] is the reference: what a store must do, written as plainly as possible.
 //! - [`conformance_suite!`] runs the [`conformance`] suite, which says the same as tests, on any store.
 //! - [`fixtures`] makes the resources that tests begin with.
+//! - [`statements_of`] tells which SQL statements something causes.
 //!
 //! A crate on which this one depends uses it in tests of its own `tests` directory: inside such a
 //! crate's unit tests its types and the ones seen from here would be two different ones.
@@ -17,6 +18,7 @@ mod human;
 mod inspect;
 mod mailbox;
 mod memory;
+mod statements;
 
 pub use cipher::TestCipher;
 pub use clock::ManualClock;
@@ -25,3 +27,4 @@ pub use human::TestHumans;
 pub use inspect::Inspect;
 pub use mailbox::Mailbox;
 pub use memory::MemoryStore;
+pub use statements::statements_of;

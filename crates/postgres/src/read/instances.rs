@@ -86,14 +86,18 @@ impl Instances for PostgresStore {
         window: Span,
     ) -> Result<Vec<BlockingSeries>, StoreError> {
         let calendars: Vec<Uuid> = calendars.iter().map(|calendar| calendar.uuid()).collect();
+        // What ends with OFFSET is asked for each calendar; else all series of the organization may be read.
         let records = sqlx::query!(
             r#"SELECT c.id AS calendar_id, c.revision, e.id AS "id?", e.start_at AS "start_at?", e.end_at AS "end_at?",
                  e.all_day AS "all_day?", e.recurrence AS "recurrence?"
              FROM calendars c
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
-             LEFT JOIN events e ON e.org_id = c.org_id AND e.calendar_id = c.id AND e.recurrence IS NOT NULL
-                 AND e.deleted_at IS NULL AND e.reaches > $3 AND e.start_at < $4
-                 AND e.status IN ('confirmed', 'tentative')
+             LEFT JOIN LATERAL (
+                 SELECT id, start_at, end_at, all_day, recurrence FROM events
+                 WHERE org_id = c.org_id AND calendar_id = c.id AND recurrence IS NOT NULL AND deleted_at IS NULL
+                     AND reaches > $3 AND start_at < $4 AND status IN ('confirmed', 'tentative')
+                 OFFSET 0
+             ) e ON TRUE
              WHERE c.org_id = $1 AND c.id = ANY($2) AND c.deleted_at IS NULL
                  AND (c.agent_id IS NULL OR a.status <> 'decommissioned')"#,
             org.uuid(),
@@ -133,15 +137,20 @@ async fn series_in(
     filter: InstanceFilter,
 ) -> Result<Vec<Repeating>, StoreError> {
     let (calendar, agent) = ids(scope);
+    // What ends with OFFSET is asked for each calendar; else all series of the organization may be read.
     let records = sqlx::query!(
-        r#"SELECT e.id, e.calendar_id, e.start_at, e.end_at, e.all_day, e.recurrence AS "recurrence!"
+        r#"SELECT e.id, c.id AS calendar_id, e.start_at, e.end_at, e.all_day, e.recurrence AS "recurrence!"
          FROM calendars c
          LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
-         JOIN events e ON e.org_id = c.org_id AND e.calendar_id = c.id
+         CROSS JOIN LATERAL (
+             SELECT id, start_at, end_at, all_day, recurrence FROM events
+             WHERE org_id = c.org_id AND calendar_id = c.id AND recurrence IS NOT NULL AND deleted_at IS NULL
+                 AND reaches > $4 AND start_at < $5
+                 AND ($6::text IS NULL OR status = $6) AND ($7::text IS NULL OR source = $7)
+             OFFSET 0
+         ) e
          WHERE c.org_id = $1 AND (c.id = $2 OR c.agent_id = $3) AND c.deleted_at IS NULL
-             AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
-             AND e.recurrence IS NOT NULL AND e.deleted_at IS NULL AND e.reaches > $4 AND e.start_at < $5
-             AND ($6::text IS NULL OR e.status = $6) AND ($7::text IS NULL OR e.source = $7)"#,
+             AND (c.agent_id IS NULL OR a.status <> 'decommissioned')"#,
         org.uuid(),
         calendar,
         agent,

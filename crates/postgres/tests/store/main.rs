@@ -11,6 +11,7 @@ mod outages;
 mod plans;
 mod rows;
 mod server;
+mod statements;
 
 mod conformance {
     //! What every store must do.

@@ -31,6 +31,15 @@ const FILL: &str = "
     SELECT org_id, id, id, repeat('x', 200), 1, 1, 1 FROM calendars;
     ANALYZE";
 
+/// Series on five calendars of one organization.
+const SERIES: &str = "
+    INSERT INTO events (org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, version,
+        created_at, updated_at, recurrence, reaches)
+    SELECT md5('o8')::uuid, md5('s' || c || '.' || n)::uuid, md5('c' || c)::uuid, repeat('x', 200), n, n + 1800000000,
+        FALSE, 'confirmed', 'internal', 1, n, n, '{}', 9223372036854775807
+    FROM generate_series(7, 1000, 200) c, generate_series(1, 50) n;
+    ANALYZE";
+
 const ORG: &str = "md5('o8')::uuid";
 
 /// The plan of a statement of the sources, its parameters replaced.
@@ -105,4 +114,23 @@ async fn hot_reads_use_their_indexes() {
     let from = events.find("EventRow,\n").unwrap();
     let context = plan(&bench, &events[from..], "SELECT e.org_id, e.id, e.calendar_id", &around).await;
     uses(&context, &["events_by_end", "events_by_start"]);
+}
+
+#[tokio::test]
+async fn the_series_of_a_calendar_are_read_alone() {
+    let bench = Bench::set().await;
+    sqlx::raw_sql(FILL).execute(&bench.behind.pool).await.unwrap();
+    sqlx::raw_sql(SERIES).execute(&bench.behind.pool).await.unwrap();
+    let window = ["360000000000", "720000000000"];
+    let instances = include_str!("../../src/read/instances.rs").replace(r#"AS "id?""#, "");
+    let instances = ["start_at?", "end_at?", "all_day?", "recurrence?", "recurrence!"]
+        .iter()
+        .fold(instances, |text, name| text.replace(&format!(" AS \"{name}\""), ""));
+    let of_calendar = "Index Cond: ((org_id = c.org_id) AND (calendar_id = c.id) AND (reaches >";
+    let calendars = [ORG, "ARRAY[md5('c7')::uuid]", window[0], window[1]];
+    let blocking = plan(&bench, &instances, "SELECT c.id AS calendar_id, c.revision", &calendars).await;
+    uses(&blocking, &["events_series", of_calendar]);
+    let list = [ORG, "md5('c7')::uuid", "NULL", window[0], window[1], "NULL", "NULL"];
+    let series = plan(&bench, &instances, "SELECT e.id, c.id AS calendar_id", &list).await;
+    uses(&series, &["events_series", of_calendar]);
 }

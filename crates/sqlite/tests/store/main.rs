@@ -8,6 +8,7 @@ mod inspect;
 mod keys;
 mod plans;
 mod scratch;
+mod statements;
 
 use std::sync::Arc;
 

@@ -31,7 +31,7 @@ async fn cancelled(scene: &Scene, series: &Event, start: Instant) -> Event {
 }
 
 /// Moves an occurrence and returns the series and the override as they are now.
-async fn moved(scene: &Scene, series: &Event, start: Instant, to: Span) -> (Event, Event) {
+pub(super) async fn moved(scene: &Scene, series: &Event, start: Instant, to: Span) -> (Event, Event) {
     let (after, mut changed) = changed(scene, series, start);
     changed.times = Times { span: to, all_day: false };
     scene.commit(scene.changes().update(&after, series.version).create(&changed)).await;

@@ -12,6 +12,9 @@ use crate::database::Kind;
 const CONSTANT: &str = "floor: a constant";
 const SELECT: &str = "floor: one SELECT";
 const INSERT: &str = "floor: one INSERT";
+/// The availability of plain events, with which that of series is compared.
+const WARM: &str = "agent availability, warm";
+const COLD: &str = "agent availability, cold";
 /// The case that is also compared with the store's commits.
 pub(crate) const POST: &str = "POST event";
 /// How many agents a query across agents names.
@@ -23,7 +26,7 @@ const BODIES: u64 = 64;
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) name: &'static str,
-    /// The floor that it is compared with; a floor has none.
+    /// The floor, or the other case, that it is compared with; a floor has none.
     pub(crate) floor: Option<&'static str>,
     pub(crate) target: Option<Target>,
     pub(crate) requests: Requests,
@@ -80,18 +83,33 @@ pub(crate) fn all(key: &str, data: &Data) -> Vec<Case> {
             ),
         ),
         case(
-            "agent availability, warm",
+            WARM,
             SELECT,
             Target::everywhere(0.5),
             Requests::each(200, data.agents.iter().map(|agent| vec![windowed(agent, &first)])),
         ),
         case(
-            "agent availability, cold",
+            COLD,
             SELECT,
             Target::everywhere(0.2),
             Requests::each(
                 200,
                 data.agents.iter().map(|agent| cold_windows().map(|window| windowed(agent, &window)).collect()),
+            ),
+        ),
+        case(
+            "availability with 50 series, warm",
+            WARM,
+            Target::everywhere(0.8),
+            Requests::each(200, data.recurring.iter().map(|agent| vec![windowed(agent, &first)])),
+        ),
+        case(
+            "availability with 50 series, cold",
+            COLD,
+            Target::everywhere(0.6),
+            Requests::each(
+                200,
+                data.recurring.iter().map(|agent| cold_windows().map(|window| windowed(agent, &window)).collect()),
             ),
         ),
         case(

@@ -4,6 +4,10 @@
 //! three short events each, which neither touch nor overlap, and the others none. One day in the middle holds one
 //! more. So a window of 30 days that begins at any half hour of the first eighteen days holds 1,000 events, or
 //! 999 past the day in the middle, and leaves 1,107 half-hour slots free.
+//!
+//! Beside them as many agents have series: 950 plain events in any 30 days, and 50 weekly series that began five
+//! years before, so that 1,000 events have a say there too. They take 11 half hours of every day, each the same
+//! ones, which leaves 1,110 slots free.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
@@ -22,7 +26,14 @@ const PERIOD: u64 = 10;
 const TAKEN: u64 = 111;
 /// How many events one request creates.
 const BATCH: usize = 100;
-/// The first day, in days since 1970-01-01: 2026-03-02.
+/// How many half hours of a day are taken in the calendars with series.
+const TAKEN_DAILY: u64 = 11;
+/// The days after which the plain events of such a calendar look the same again, and how many there are in them.
+const PERIOD_BESIDE: u64 = 3;
+const BESIDE_SERIES: usize = 95;
+/// How many weekly series such a calendar has.
+const SERIES: usize = 50;
+/// The first day, in days since 1970-01-01: 2026-03-02, a Monday.
 const FIRST_DAY: u64 = 20_514;
 
 /// How many half hours the cold windows of each kind are apart at most: eight days.
@@ -47,6 +58,8 @@ pub(crate) struct Data {
     pub(crate) agents: Vec<String>,
     /// Their calendars.
     pub(crate) calendars: Vec<String>,
+    /// The agents with series.
+    pub(crate) recurring: Vec<String>,
     /// Events of the first of these calendars.
     pub(crate) events: Vec<String>,
     /// Calendars that nobody reads: one for each writing connection.
@@ -58,20 +71,19 @@ impl Data {
     pub(crate) async fn create(connection: &mut Connection, key: &str) -> Result<Self> {
         let mut data = Self::default();
         for reader in 0..READERS {
+            let number = u64::try_from(reader)?;
             let (agent, calendar) = agent_with_calendar(connection, key, &format!("Reader {reader}")).await?;
-            let bodies = events(u64::try_from(reader)?);
-            for batch in bodies.chunks(BATCH) {
-                let body = json!({ "events": batch }).to_string();
-                let target = format!("/v1/calendars/{calendar}/events/batch");
-                let created = connection.ask(&post(&target, Some(key), None, &body)).await?.json(201)?;
-                if reader == 0 {
-                    for event in json::list(&created, "data")? {
-                        data.events.push(json::text(event, "id")?.to_owned());
-                    }
-                }
+            let created = create_events(connection, key, &calendar, &events(number)).await?;
+            if reader == 0 {
+                data.events = created;
             }
             data.agents.push(agent);
             data.calendars.push(calendar);
+
+            let (agent, calendar) = agent_with_calendar(connection, key, &format!("Recurring {reader}")).await?;
+            create_events(connection, key, &calendar, &beside_series(number)).await?;
+            create_events(connection, key, &calendar, &series(number)).await?;
+            data.recurring.push(agent);
         }
         data.events.truncate(1000);
         for writer in 0..CONNECTIONS {
@@ -79,6 +91,25 @@ impl Data {
         }
         Ok(data)
     }
+}
+
+/// Creates the events and returns their identifiers.
+async fn create_events(
+    connection: &mut Connection,
+    key: &str,
+    calendar: &str,
+    bodies: &[Value],
+) -> Result<Vec<String>> {
+    let mut ids = Vec::with_capacity(bodies.len());
+    for batch in bodies.chunks(BATCH) {
+        let body = json!({ "events": batch }).to_string();
+        let target = format!("/v1/calendars/{calendar}/events/batch");
+        let created = connection.ask(&post(&target, Some(key), None, &body)).await?.json(201)?;
+        for event in json::list(&created, "data")? {
+            ids.push(json::text(event, "id")?.to_owned());
+        }
+    }
+    Ok(ids)
 }
 
 async fn agent_with_calendar(connection: &mut Connection, key: &str, name: &str) -> Result<(String, String)> {
@@ -92,6 +123,9 @@ async fn agent_with_calendar(connection: &mut Connection, key: &str, name: &str)
     Ok((agent, json::text(&calendar, "id")?.to_owned()))
 }
 
+/// When the three events of a half hour begin, and how long they last, in minutes. Its last two minutes are left.
+const SHORT: [(u64, u64); 3] = [(1, 7), (10, 7), (20, 7)];
+
 /// The bodies of one calendar's events. The calendars are taken at different times, so that several agents
 /// together are free much more rarely than one alone.
 fn events(reader: u64) -> Vec<Value> {
@@ -101,15 +135,51 @@ fn events(reader: u64) -> Vec<Value> {
         for taken in 0..TAKEN {
             let half = (taken * halves / TAKEN + reader * 7) % halves;
             let minute = (period * halves + half) * 30;
-            for (offset, length) in [(1, 7), (10, 7), (20, 7)] {
-                bodies.push(event(minute + offset, length));
-            }
+            bodies.extend(SHORT.map(|(offset, length)| event(minute + offset, length)));
             if period == 1 && taken == 0 {
                 bodies.push(event(minute + 28, 2));
             }
         }
     }
     bodies
+}
+
+/// The half hours of every day that are taken in a calendar with series.
+fn taken_daily(reader: u64) -> impl Iterator<Item = u64> {
+    (0..TAKEN_DAILY).map(move |taken| (taken * 48 / TAKEN_DAILY + reader * 7) % 48)
+}
+
+/// The bodies of the plain events of a calendar with series.
+fn beside_series(reader: u64) -> Vec<Value> {
+    let mut bodies = Vec::new();
+    for first in (0..DAYS).step_by(usize::try_from(PERIOD_BESIDE).unwrap_or(1)) {
+        let places = SHORT.into_iter().flat_map(|short| (0..PERIOD_BESIDE).map(move |day| (short, first + day)));
+        let each = places.flat_map(|(short, day)| taken_daily(reader).map(move |half| (short, day, half)));
+        let of_period = each.take(BESIDE_SERIES).filter(|(_, day, _)| *day < DAYS);
+        bodies.extend(of_period.map(|((offset, length), day, half)| event((day * 48 + half) * 30 + offset, length)));
+    }
+    bodies
+}
+
+/// The bodies of the weekly series of a calendar, from the first week of March 2021 on. They take the last two
+/// minutes of half hours that are taken anyway.
+fn series(reader: u64) -> Vec<Value> {
+    let places = (0..7).flat_map(|weekday| taken_daily(reader).map(move |half| (weekday, half * 30 + 28)));
+    let bodies = places.take(SERIES).map(|(weekday, minute)| {
+        // The first of that month is a Monday.
+        let at = |minute| {
+            format!("2021-03-{:02}T{:02}:{:02}:00Z", 1 + weekday + minute / 1440, minute / 60 % 24, minute % 60)
+        };
+        json!({
+            "title": "Weekly planning with the design team",
+            "description": "What was done, what comes next, and what stands in the way. Notes are in the usual place.",
+            "start_time": at(minute),
+            "end_time": at(minute + 2),
+            "recurrence_rule": "FREQ=WEEKLY",
+            "metadata": { "room": "4.12", "source": "bench" },
+        })
+    });
+    bodies.collect()
 }
 
 fn event(minute: u64, length: u64) -> Value {
@@ -161,6 +231,32 @@ mod tests {
                 });
                 assert_eq!(inside.count(), 1000);
             }
+        }
+    }
+
+    #[test]
+    fn series_lie_where_the_day_is_taken() {
+        for reader in [0, 5, 31] {
+            let half = |body: &Value, field| {
+                let at = json::text(body, field).unwrap();
+                let part = |range: std::ops::Range<usize>| at[range].parse::<u64>().unwrap();
+                part(11..13) * 2 + part(14..16) / 30
+            };
+            let (plain, series) = (beside_series(reader), series(reader));
+            for (from, to) in [("2026-03-02", "2026-04-01"), ("2026-03-13", "2026-04-12")] {
+                let inside = plain.iter().filter(|body| {
+                    let start = json::text(body, "start_time").unwrap();
+                    from <= start && start < to
+                });
+                assert_eq!(inside.count() + series.len(), 1000);
+            }
+            let taken: Vec<u64> = taken_daily(reader).collect();
+            assert!(plain.iter().chain(&series).all(|body| taken.contains(&half(body, "start_time"))));
+            let mut starts: Vec<&str> = series.iter().map(|body| json::text(body, "start_time").unwrap()).collect();
+            starts.sort_unstable();
+            starts.dedup();
+            assert_eq!(starts.len(), series.len());
+            assert!(starts[0] >= "2021-03-01" && starts[49] < "2021-03-08");
         }
     }
 }

@@ -104,7 +104,8 @@ async fn measure(options: &Options, place: &Place) -> Result<String> {
     let floor = floor_program(place, options.pool, event.body.len())?.start().await?;
 
     let mut cases = cases::all(&key, &data);
-    cases.retain(|case| options.wants(case));
+    let compared: Vec<&str> = cases.iter().filter(|case| options.wants(case)).filter_map(|case| case.floor).collect();
+    cases.retain(|case| options.wants(case) || compared.contains(&case.name));
     let figures = measure_cases(options, &cases, &service, &floor).await?;
     drop(floor);
     service.stop().await?;

@@ -1,0 +1,116 @@
+//! Series for the tests of this module.
+
+use kalends_kernel::{Elapsed, EventId, FieldErrors, Instant, Metadata, OrgId, Span, Zone};
+use proptest::prelude::*;
+
+use crate::{
+    AgentActivity, Calendar, Event, EventError, EventPatch, EventStatus, Moment, NewCalendar, NewEvent, NewRecurrence,
+    Patch, RecurrencePatch,
+};
+
+pub(super) fn at(text: &str) -> Instant {
+    text.parse().unwrap()
+}
+
+pub(super) fn id(number: u8) -> EventId {
+    format!("evt_000000000000000000000000{number:02}").parse().unwrap()
+}
+
+pub(super) fn calendar(zone: &str) -> Calendar {
+    let new = NewCalendar {
+        name: "Work".into(),
+        zone: zone.parse().unwrap(),
+        activity: AgentActivity::Idle,
+        default_reminders: None,
+        metadata: Metadata::default(),
+    };
+    let org: OrgId = "org_00000000000000000000000001".parse().unwrap();
+    let id = "cal_00000000000000000000000001".parse().unwrap();
+    Calendar::create(id, org, None, new, "token".into(), Instant::from_micros(0))
+}
+
+/// A series on a calendar in Berlin.
+pub(super) fn made(
+    start: &str,
+    end: &str,
+    rule: &str,
+    zone: Option<&str>,
+    exdates: &[&str],
+) -> Result<Event, FieldErrors> {
+    let all_day = start.len() == 10;
+    let new = NewEvent {
+        title: "Standup".into(),
+        description: None,
+        start: Moment::parse("start_time", start)?,
+        end: Moment::parse("end_time", end)?,
+        all_day,
+        status: EventStatus::Confirmed,
+        metadata: Metadata::default(),
+        reminders: None,
+        recurrence: Some(NewRecurrence {
+            rule: rule.parse().unwrap(),
+            exdates: super::exdates(exdates, |param, text| Moment::parse(param, text))?,
+            zone: zone.map(|zone| zone.parse().unwrap()),
+        }),
+        hold: None,
+    };
+    Event::create(id(1), &calendar("Europe/Berlin"), new, Instant::from_micros(5))
+}
+
+pub(super) fn weekly() -> Event {
+    made("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z", "FREQ=WEEKLY;COUNT=10", None, &[]).unwrap()
+}
+
+pub(super) fn patched(event: &Event, patch: EventPatch) -> Result<Event, EventError> {
+    event.patched(patch, "Europe/Berlin".parse().unwrap(), Instant::from_micros(9))
+}
+
+pub(super) fn rule(text: &str) -> EventPatch {
+    let recurrence = RecurrencePatch { rule: Patch::Set(Some(text.parse().unwrap())), ..RecurrencePatch::default() };
+    EventPatch { recurrence, ..EventPatch::default() }
+}
+
+pub(super) fn moved(start: &str, end: &str) -> EventPatch {
+    EventPatch {
+        start: Patch::Set(Moment::At(at(start))),
+        end: Patch::Set(Moment::At(at(end))),
+        ..EventPatch::default()
+    }
+}
+
+/// The series and the override of its occurrence at `start`, retitled.
+pub(super) fn overridden(series: &Event, start: &str) -> (Event, Event) {
+    let shown = series.instance(at(start)).unwrap();
+    let patch = EventPatch { title: Patch::Set("Retro".into()), ..EventPatch::default() };
+    series.with_occurrence_patched(&shown, id(2), patch, Zone::UTC, Instant::from_micros(9)).unwrap()
+}
+
+pub(super) fn all(event: &Event) -> Vec<Span> {
+    let ever = Span::new(Instant::from_micros(0), Instant::HORIZON).unwrap();
+    event.repeating().unwrap().occurrences(ever).collect()
+}
+
+pub(super) fn starts(event: &Event) -> Vec<String> {
+    all(event).iter().map(|span| span.start().to_string()).collect()
+}
+
+pub(super) fn rules() -> impl Strategy<Value = &'static str> {
+    proptest::sample::select(vec![
+        "FREQ=DAILY;COUNT=30",
+        "FREQ=DAILY;INTERVAL=3;COUNT=12",
+        "FREQ=WEEKLY;BYDAY=MO,WE,FR;COUNT=20",
+        "FREQ=WEEKLY;INTERVAL=2;BYDAY=TU,SU;UNTIL=20260701",
+        "FREQ=MONTHLY;BYDAY=-1FR;COUNT=9",
+        "FREQ=MONTHLY;BYMONTHDAY=31;UNTIL=20270101",
+        "FREQ=YEARLY;COUNT=3",
+    ])
+}
+
+pub(super) fn series() -> impl Strategy<Value = Event> {
+    let zones = proptest::sample::select(vec![None, Some("Europe/Berlin"), Some("America/New_York")]);
+    (rules(), zones, 0..24 * 28_i64, 1..40_i64).prop_map(|(rule, zone, hour, hours)| {
+        let start = at("2026-03-02T00:00:00Z") + Elapsed::hours(hour);
+        let end = start + Elapsed::hours(hours);
+        made(&start.to_string(), &end.to_string(), rule, zone, &[]).unwrap()
+    })
+}

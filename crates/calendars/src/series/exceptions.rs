@@ -1,0 +1,240 @@
+//! The occurrences of a series that are cancelled, and those that differ from it.
+
+use kalends_kernel::{EventId, FieldError, Instant, Zone};
+
+use super::{Recurrence, Repeats};
+use crate::{Event, EventError, EventPatch, Moment};
+
+/// The most cancelled occurrences of a series.
+pub const EXDATES_MAX: usize = 1_000;
+/// The most occurrences of a series that differ from it.
+pub const OVERRIDES_MAX: usize = 1_000;
+
+/// Checks how many exdates there are, and reads each with `read`.
+///
+/// # Errors
+/// Names the entry at fault, as `recurrence_exdates[3]`, or the count.
+pub fn exdates<T>(
+    given: &[T],
+    read: impl Fn(&str, &T) -> Result<Moment, FieldError>,
+) -> Result<Vec<Moment>, FieldError> {
+    if given.len() > EXDATES_MAX {
+        return Err(too_many_exdates(given.len()));
+    }
+    given.iter().enumerate().map(|(index, exdate)| read(&format!("recurrence_exdates[{index}]"), exdate)).collect()
+}
+
+fn too_many_exdates(got: usize) -> FieldError {
+    let message = format!(
+        "must hold at most {EXDATES_MAX} cancelled occurrences, got {got}; end this series and begin another instead"
+    );
+    FieldError::new("recurrence_exdates", message)
+}
+
+impl Event {
+    /// The starts of the overrides that this series has no more in its state `after`; where `after` is
+    /// deleted, all.
+    pub fn overrides_dropped_by(&self, after: &Self) -> Vec<Instant> {
+        let kept = match after.recurrence() {
+            Some(recurrence) if after.deleted_at.is_none() => recurrence.overridden(),
+            _ => &[],
+        };
+        let had = self.recurrence().map_or(&[][..], Recurrence::overridden);
+        had.iter().copied().filter(|start| kept.binary_search(start).is_err()).collect()
+    }
+
+    /// This series after one of its occurrences was cancelled. Its override, if it had one, is dropped.
+    ///
+    /// # Errors
+    /// [`CancelError`].
+    pub fn without_occurrence(&self, start: Instant, now: Instant) -> Result<Self, CancelError> {
+        self.writable()?;
+        let Some(recurrence) = self.recurrence() else { return Err(CancelError::NoSuchOccurrence) };
+        let overridden = recurrence.overridden.binary_search(&start).is_ok();
+        if !overridden && self.instance(start).is_none() {
+            return Err(CancelError::NoSuchOccurrence);
+        }
+        let mut recurrence = recurrence.clone();
+        recurrence.overridden.retain(|overridden| *overridden != start);
+        if recurrence.exdates.len() >= EXDATES_MAX {
+            return Err(EventError::Invalid(too_many_exdates(EXDATES_MAX + 1).into()).into());
+        }
+        insert(&mut recurrence.exdates, start);
+        Ok(self.recurring(recurrence, now))
+    }
+
+    /// This series and one of its occurrences after `patch` was applied to the occurrence, which is an
+    /// event of its own from then on. `shown` is the occurrence as it is now, `id` the identifier of the
+    /// new row where it has none yet.
+    ///
+    /// # Errors
+    /// [`EventError::ReadOnly`] for imported series, [`EventError::Invalid`].
+    pub fn with_occurrence_patched(
+        &self,
+        shown: &Self,
+        id: EventId,
+        patch: EventPatch,
+        calendar: Zone,
+        now: Instant,
+    ) -> Result<(Self, Self), EventError> {
+        self.writable()?;
+        let (Some(recurrence), Some(occurrence)) = (self.recurrence(), shown.occurrence()) else {
+            return Err(EventError::Invalid(FieldError::new("id", "must name an occurrence of a series").into()));
+        };
+        let mut changed = shown.patched(patch, calendar, now)?;
+        let mut recurrence = recurrence.clone();
+        let first_change = recurrence.overridden.binary_search(&occurrence.start).is_err();
+        if first_change {
+            if recurrence.overridden.len() >= OVERRIDES_MAX {
+                let message = format!(
+                    "the series already has {OVERRIDES_MAX} changed occurrences; end it and begin another instead"
+                );
+                return Err(EventError::Invalid(FieldError::new("id", message).into()));
+            }
+            insert(&mut recurrence.overridden, occurrence.start);
+            changed.id = id;
+        }
+        let series = self.recurring(recurrence, now);
+        // Ahead of the version that the occurrence showed while it was the rule's.
+        changed.version = series.version;
+        Ok((series, changed))
+    }
+
+    fn recurring(&self, recurrence: Recurrence, now: Instant) -> Self {
+        Self {
+            repeats: Repeats::Series(Box::new(recurrence)),
+            version: self.version.next(),
+            updated_at: now,
+            ..self.clone()
+        }
+    }
+}
+
+/// Why an occurrence cannot be cancelled.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CancelError {
+    /// The event is no series, or has no occurrence there, or it is cancelled already.
+    #[error("the series has no such occurrence")]
+    NoSuchOccurrence,
+    /// The series cannot change so.
+    #[error(transparent)]
+    Event(#[from] EventError),
+}
+
+fn insert(ascending: &mut Vec<Instant>, instant: Instant) {
+    if let Err(place) = ascending.binary_search(&instant) {
+        ascending.insert(place, instant);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{EventSource, Occurrence, Patch, RecurrencePatch, series::examples::*};
+
+    #[test]
+    fn exdates_are_bounded_and_named() {
+        let some = |count: usize| vec!["2026-03-02T09:00:00Z"; count];
+        let refused = |exdates: &[&str]| {
+            let made = made("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z", "FREQ=DAILY", None, exdates);
+            made.unwrap_err().first().param
+        };
+        assert_eq!(refused(&some(EXDATES_MAX + 1)), "recurrence_exdates");
+        let mut wrong = some(4);
+        wrong[3] = "2026-03-02";
+        assert_eq!(refused(&wrong), "recurrence_exdates[3]");
+        wrong[2] = "never";
+        assert_eq!(refused(&wrong), "recurrence_exdates[2]");
+        let twice =
+            made("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z", "FREQ=DAILY", None, &some(EXDATES_MAX)).unwrap();
+        assert_eq!(twice.recurrence().unwrap().exdates(), [at("2026-03-02T09:00:00Z")]);
+    }
+
+    #[test]
+    fn an_exdate_takes_the_place_of_an_override() {
+        let (series, _) = overridden(&weekly(), "2026-03-09T09:00:00Z");
+        let gone = series.without_occurrence(at("2026-03-09T09:00:00Z"), Instant::from_micros(9)).unwrap();
+        assert_eq!(gone.recurrence().unwrap().overridden(), []);
+        assert_eq!(series.overrides_dropped_by(&gone), [at("2026-03-09T09:00:00Z")]);
+        let exdates = Patch::Set(vec![Moment::At(at("2026-03-09T09:00:00Z")), Moment::At(at("2026-03-10T09:00:00Z"))]);
+        let recurrence = RecurrencePatch { exdates, ..RecurrencePatch::default() };
+        let given = patched(&series, EventPatch { recurrence, ..EventPatch::default() }).unwrap();
+        // One that is no occurrence is kept and has no effect.
+        assert_eq!(given.recurrence().unwrap().exdates().len(), 2);
+        assert_eq!(all(&given), all(&gone));
+    }
+
+    #[test]
+    fn instances_change_alone() {
+        let series = weekly();
+        let (series, first) = overridden(&series, "2026-03-09T09:00:00Z");
+        assert_eq!(series.instance(at("2026-03-09T09:00:00Z")), None);
+        let moved = moved("2026-03-11T12:00:00Z", "2026-03-11T13:00:00Z");
+        let (later, second) =
+            series.with_occurrence_patched(&first, id(3), moved, Zone::UTC, Instant::from_micros(11)).unwrap();
+        assert_eq!((second.id, &second.title), (first.id, &"Retro".to_owned()));
+        assert_eq!(second.occurrence(), first.occurrence());
+        assert_eq!(later.repeats, series.repeats);
+        assert!(second.version > first.version && later.version > series.version);
+
+        let shown = weekly().instance(at("2026-03-16T09:00:00Z")).unwrap();
+        let refused = patched(&shown, rule("FREQ=DAILY")).unwrap_err();
+        let EventError::Invalid(errors) = refused else { panic!("{refused}") };
+        assert_eq!(errors.first().param, "recurrence_rule");
+    }
+
+    #[test]
+    fn imported_series_are_read_only() {
+        let series = Event { source: EventSource::ExternalIcal, ..weekly() };
+        let (start, now) = (at("2026-03-09T09:00:00Z"), Instant::from_micros(9));
+        let read_only = EventError::ReadOnly(series.id);
+        assert_eq!(series.without_occurrence(start, now), Err(read_only.clone().into()));
+        let shown = series.instance(start).unwrap();
+        let patched = series.with_occurrence_patched(&shown, id(2), EventPatch::default(), Zone::UTC, now);
+        assert_eq!(patched, Err(read_only));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(96))]
+
+        /// The rule's, the cancelled and the changed occurrences part what the rule generates.
+        #[test]
+        fn occurrences_are_the_rules_or_cancelled_or_changed(
+            event in series(),
+            acts in proptest::collection::vec((0..40_usize, any::<bool>()), 0..8),
+        ) {
+            let before: BTreeSet<Instant> = all(&event).iter().map(|span| span.start()).collect();
+            let starts: Vec<Instant> = before.iter().copied().collect();
+            let mut now = event;
+            for (index, cancel) in acts {
+                let start = starts[index % starts.len()];
+                let there = now.instance(start);
+                let was_overridden = now.recurrence().unwrap().overridden().contains(&start);
+                if cancel {
+                    let after = now.without_occurrence(start, Instant::from_micros(9));
+                    prop_assert_eq!(after.is_ok(), there.is_some() || was_overridden);
+                    now = after.unwrap_or(now);
+                    // Nothing is cancelled twice.
+                    prop_assert!(now.without_occurrence(start, Instant::from_micros(9)).is_err());
+                } else if let Some(shown) = there {
+                    let (after, changed) = now
+                        .with_occurrence_patched(&shown, id(2), EventPatch::default(), Zone::UTC, Instant::from_micros(9))
+                        .unwrap();
+                    prop_assert_eq!(changed.occurrence(), Some(Occurrence { series: now.id, start }));
+                    now = after;
+                }
+            }
+            let recurrence = now.recurrence().unwrap();
+            let mut parts: Vec<Instant> = all(&now).iter().map(|span| span.start()).collect();
+            parts.extend(recurrence.exdates());
+            parts.extend(recurrence.overridden());
+            parts.sort_unstable();
+            prop_assert_eq!(parts, starts);
+        }
+
+    }
+}

@@ -1,0 +1,139 @@
+//! Series: events that repeat, and the occurrences that differ from them (rulings 4.4 to 4.6).
+//!
+//! A series is one event with a [`Recurrence`]. An occurrence that was changed on its own is an event of
+//! its own, an override, whose [`Repeats::Instance`] names the series and the start that the occurrence
+//! had. The series keeps those starts beside its cancelled ones, so that it tells when it takes place
+//! without a look at its overrides; whatever writes an override writes the series too, whose version
+//! therefore guards both.
+
+mod exceptions;
+mod occurrence;
+mod patch;
+mod recurrence;
+mod repeating;
+
+#[cfg(test)]
+mod examples;
+
+use kalends_kernel::{Instant, Span};
+
+use crate::{Event, Times};
+
+pub use exceptions::{CancelError, EXDATES_MAX, OVERRIDES_MAX, exdates};
+pub use occurrence::{Occurrence, OccurrenceError};
+pub(crate) use patch::patched;
+pub use patch::{RecurrencePatch, needs_a_rule};
+pub use recurrence::{NewRecurrence, Recurrence, RecurrenceError};
+pub use repeating::Repeating;
+
+/// For how many days a series may go on without counting as unbounded.
+pub const BOUNDED_DAYS: i64 = 90;
+
+/// Whether and how an event repeats.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Repeats {
+    /// It takes place once.
+    #[default]
+    Once,
+    /// It is a series; its times are those of the first occurrence.
+    Series(Box<Recurrence>),
+    /// It is an occurrence of a series, as the rule gives it or changed on its own.
+    Instance(Occurrence),
+}
+
+impl Event {
+    /// How the event repeats, if it is a series.
+    pub fn recurrence(&self) -> Option<&Recurrence> {
+        match &self.repeats {
+            Repeats::Series(recurrence) => Some(recurrence),
+            Repeats::Once | Repeats::Instance(_) => None,
+        }
+    }
+
+    /// The occurrence that the event is, if it is one.
+    pub const fn occurrence(&self) -> Option<Occurrence> {
+        match self.repeats {
+            Repeats::Instance(occurrence) => Some(occurrence),
+            Repeats::Once | Repeats::Series(_) => None,
+        }
+    }
+
+    /// When the event takes place, if it is a series.
+    pub fn repeating(&self) -> Option<Repeating> {
+        Repeating::new(self.id, self.calendar, self.times, self.recurrence()?).ok()
+    }
+
+    /// Whether the event is a series with an occurrence that ends after `now`: such ones count against the
+    /// plan (ruling 3.3).
+    pub fn recurs_after(&self, now: Instant) -> bool {
+        self.deleted_at.is_none()
+            && self.repeating().is_some_and(|repeating| repeating.reaches().is_none_or(|end| end > now))
+    }
+
+    /// The instance of this series that the rule gives at `start`. `None` where there is none, it is
+    /// cancelled, or an event of its own.
+    pub fn instance(&self, start: Instant) -> Option<Self> {
+        self.repeating()?.span_at(start).map(|span| self.instance_on(span))
+    }
+
+    /// This series as the instance that takes place in `span`.
+    pub(crate) fn instance_on(&self, span: Span) -> Self {
+        let occurrence = Occurrence { series: self.id, start: span.start() };
+        Self {
+            times: Times { span, all_day: self.times.all_day },
+            repeats: Repeats::Instance(occurrence),
+            ..self.clone()
+        }
+    }
+
+    /// Whether the event is a series without an end, or one whose last occurrence starts more than
+    /// [`BOUNDED_DAYS`] days after its first, by the calendar of its zone.
+    pub fn recurs_for_long(&self) -> bool {
+        self.recurrence().is_some_and(|recurrence| {
+            let date = |instant| recurrence.zone.to_civil(instant).date.as_days();
+            recurrence.last_start.is_none_or(|last| date(last) - date(self.times.span.start()) > BOUNDED_DAYS)
+        })
+    }
+
+    /// Whether this series, in place of `before`, takes place by another rule or from another start.
+    pub fn repeats_otherwise_than(&self, before: Option<&Self>) -> bool {
+        let of = |event: &Self| {
+            event.recurrence().map(|recurrence| (recurrence.rule.clone(), recurrence.zone, event.times.span.start()))
+        };
+        of(self) != before.and_then(of)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::{
+        examples::{patched, *},
+        *,
+    };
+
+    #[rstest]
+    #[case("FREQ=DAILY", true)]
+    #[case("FREQ=DAILY;COUNT=91", false)]
+    #[case("FREQ=DAILY;COUNT=92", true)]
+    #[case("FREQ=WEEKLY;UNTIL=20991231", true)]
+    #[case("FREQ=DAILY;UNTIL=20261205T090000Z", false)]
+    fn ninety_days_are_days_of_the_zone(#[case] rule: &str, #[case] long: bool) {
+        // Clocks are set back in between.
+        let series = made("2026-09-06T08:00:00Z", "2026-09-06T09:00:00Z", rule, Some("Europe/Berlin"), &[]).unwrap();
+        assert_eq!(series.recurs_for_long(), long);
+    }
+
+    #[test]
+    fn a_series_has_ended_with_its_last_occurrence() {
+        let series = weekly();
+        assert!(series.recurs_after(at("2026-05-04T09:59:59Z")));
+        assert!(!series.recurs_after(at("2026-05-04T10:00:00Z")));
+        let shorter = series.without_occurrence(at("2026-05-04T09:00:00Z"), Instant::from_micros(9)).unwrap();
+        assert!(!shorter.recurs_after(at("2026-04-27T10:00:00Z")));
+        let endless = patched(&series, rule("FREQ=WEEKLY")).unwrap();
+        assert!(endless.recurs_after(at("2099-01-01T00:00:00Z")));
+        assert!(!endless.deleted(Instant::from_micros(9)).unwrap().recurs_after(Instant::from_micros(0)));
+    }
+}

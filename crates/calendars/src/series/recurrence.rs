@@ -1,0 +1,264 @@
+//! How a series repeats: validated when it is written, and read back when it is stored.
+
+use kalends_kernel::{FieldError, FieldErrors, Instant, Zone};
+use kalends_recurrence::{Length, Rule, Series, SeriesError};
+use serde::{Deserialize, Serialize};
+
+use super::Repeats;
+use crate::{Moment, Times};
+
+/// How a series repeats.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recurrence {
+    pub(super) rule: Rule,
+    pub(super) zone: Zone,
+    /// Ascending, none twice.
+    pub(super) exdates: Vec<Instant>,
+    /// Ascending, none twice; each is an occurrence and no exdate.
+    pub(super) overridden: Vec<Instant>,
+    pub(super) last_start: Option<Instant>,
+}
+
+/// A stored recurrence that is none.
+#[derive(Debug, thiserror::Error)]
+pub enum RecurrenceError {
+    /// Not the JSON that was written.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// Not a rule.
+    #[error(transparent)]
+    Rule(#[from] kalends_recurrence::RuleError),
+    /// Not a zone.
+    #[error(transparent)]
+    Zone(#[from] kalends_kernel::ZoneError),
+    /// Not times that can repeat.
+    #[error("an all-day series must last whole days of its zone")]
+    Length,
+}
+
+/// How a recurrence is stored: instants in microseconds since 1970.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    rule: String,
+    zone: String,
+    exdates: Vec<i64>,
+    overridden: Vec<i64>,
+    last_start: Option<i64>,
+}
+
+impl Recurrence {
+    /// The rule.
+    pub const fn rule(&self) -> &Rule {
+        &self.rule
+    }
+
+    /// The zone whose wall clock the series follows.
+    pub const fn zone(&self) -> Zone {
+        self.zone
+    }
+
+    /// The starts of cancelled occurrences, ascending; also those that were never occurrences.
+    pub fn exdates(&self) -> &[Instant] {
+        &self.exdates
+    }
+
+    /// The starts, by the rule, of the occurrences that are events of their own, ascending.
+    pub fn overridden(&self) -> &[Instant] {
+        &self.overridden
+    }
+
+    /// The start of the last occurrence, cancelled or not; `None` where the rule has no end.
+    pub const fn last_start(&self) -> Option<Instant> {
+        self.last_start
+    }
+
+    /// As one JSON text, for a store.
+    pub fn to_json(&self) -> String {
+        let micros = |instants: &[Instant]| instants.iter().map(|instant| instant.as_micros()).collect();
+        let stored = Stored {
+            rule: self.rule.to_string(),
+            zone: self.zone.name().to_owned(),
+            exdates: micros(&self.exdates),
+            overridden: micros(&self.overridden),
+            last_start: self.last_start.map(Instant::as_micros),
+        };
+        // Texts and numbers alone cannot fail to be written.
+        serde_json::to_string(&stored).unwrap_or_default()
+    }
+
+    /// Reads what [`Self::to_json`] wrote.
+    ///
+    /// # Errors
+    /// [`RecurrenceError`].
+    pub fn from_json(text: &str) -> Result<Self, RecurrenceError> {
+        let stored: Stored = serde_json::from_str(text)?;
+        let instants = |micros: Vec<i64>| micros.into_iter().map(Instant::from_micros).collect();
+        Ok(Self {
+            rule: stored.rule.parse()?,
+            zone: stored.zone.parse()?,
+            exdates: instants(stored.exdates),
+            overridden: instants(stored.overridden),
+            last_start: stored.last_start.map(Instant::from_micros),
+        })
+    }
+
+    /// The series of `times`, the first occurrence.
+    ///
+    /// # Errors
+    /// [`RecurrenceError::Length`] where the times are not those with which the recurrence was written.
+    pub fn series(&self, times: Times) -> Result<Series, RecurrenceError> {
+        let length = length(times, self.zone).map_err(|_| RecurrenceError::Length)?;
+        Ok(Series::from_stored(self.rule.clone(), times.span.start(), self.zone, length, self.last_start))
+    }
+
+    /// The starts that are not the rule's to show: cancelled, or events of their own.
+    pub(super) fn left_out(&self) -> Vec<Instant> {
+        let mut left_out = [self.exdates.as_slice(), self.overridden.as_slice()].concat();
+        left_out.sort_unstable();
+        left_out
+    }
+}
+
+/// What makes a new event a series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewRecurrence {
+    /// The rule.
+    pub rule: Rule,
+    /// Occurrences that are cancelled from the beginning; plain dates for an all-day series only.
+    pub exdates: Vec<Moment>,
+    /// The zone that the rule follows; `None` is UTC, and the calendar's for an all-day series.
+    pub zone: Option<Zone>,
+}
+
+impl NewRecurrence {
+    /// The repetition of an event that takes place at `times`, on a calendar in the zone `calendar`.
+    ///
+    /// # Errors
+    /// A field error for each field at fault.
+    pub(crate) fn of(self, times: Times, calendar: Zone) -> Result<Repeats, FieldErrors> {
+        let zone = zone_of(self.zone, times.all_day, calendar)?;
+        let exdates = resolved(&self.exdates, times.all_day, zone)?;
+        written(self.rule, zone, times, exdates, Vec::new())
+    }
+}
+
+pub(super) fn zone_of(given: Option<Zone>, all_day: bool, calendar: Zone) -> Result<Zone, FieldError> {
+    match given {
+        Some(given) if all_day && given != calendar => Err(FieldError::new(
+            "recurrence_timezone",
+            format!(
+                "must be left out for an all-day series, which follows its calendar's zone {calendar}, got {given}"
+            ),
+        )),
+        None if !all_day => Ok(Zone::UTC),
+        Some(given) => Ok(given),
+        None => Ok(calendar),
+    }
+}
+
+/// The exdates as instants, ascending and none twice.
+pub(super) fn resolved(exdates: &[Moment], all_day: bool, zone: Zone) -> Result<Vec<Instant>, FieldErrors> {
+    let mut errors = FieldErrors::default();
+    let mut instants = Vec::with_capacity(exdates.len());
+    for (index, exdate) in exdates.iter().enumerate() {
+        let last = Instant::from_micros(Instant::HORIZON.as_micros() - 1);
+        instants.extend(errors.take(exdate.resolve(&format!("recurrence_exdates[{index}]"), all_day, zone, last)));
+    }
+    errors.finish()?;
+    instants.sort_unstable();
+    instants.dedup();
+    Ok(instants)
+}
+
+pub(super) fn written(
+    rule: Rule,
+    zone: Zone,
+    times: Times,
+    exdates: Vec<Instant>,
+    overridden: Vec<Instant>,
+) -> Result<Repeats, FieldErrors> {
+    let series = Series::new(rule, times.span.start(), zone, length(times, zone)?).map_err(|error| {
+        let param = match error {
+            SeriesError::Range { .. } | SeriesError::Fraction { .. } | SeriesError::NotMidnight { .. } => "start_time",
+            SeriesError::UntilBeforeStart { .. } | SeriesError::NeverOccurs { .. } => "recurrence_rule",
+        };
+        FieldError::new(param, error.to_string())
+    })?;
+    let last_start = series.last_start();
+    let rule = series.rule().clone();
+    Ok(Repeats::Series(Box::new(Recurrence { rule, zone, exdates, overridden, last_start })))
+}
+
+/// How long each occurrence lasts: elapsed time, or whole days of the zone.
+fn length(times: Times, zone: Zone) -> Result<Length, FieldError> {
+    let Times { span, all_day } = times;
+    let length = if all_day {
+        let (first, end) = (zone.to_civil(span.start()).date, zone.to_civil(span.end()).date);
+        if zone.to_instant(end.midnight()) != Some(span.end()) {
+            let message = format!("an all-day series must end at a midnight in {zone}, got {}", span.end());
+            return Err(FieldError::new("end_time", message));
+        }
+        // Where the start is no midnight, its own error follows.
+        Length::days(u16::try_from(end.as_days() - first.as_days()).unwrap_or(1).max(1))
+    } else {
+        Length::elapsed(span.length())
+    };
+    length.map_err(|error| FieldError::new("end_time", error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::{Occurrence, series::examples::*};
+
+    #[test]
+    fn a_zone_keeps_the_wall_clock_and_utc_does_not() {
+        let local = |zone| {
+            starts(&made("2026-03-27T08:00:00Z", "2026-03-27T09:00:00Z", "FREQ=DAILY;COUNT=4", zone, &[]).unwrap())
+        };
+        let berlin = ["2026-03-27T08:00:00Z", "2026-03-28T08:00:00Z", "2026-03-29T07:00:00Z", "2026-03-30T07:00:00Z"];
+        assert_eq!(local(Some("Europe/Berlin")), berlin);
+        assert_eq!(local(None)[3], "2026-03-30T08:00:00Z");
+    }
+
+    #[rstest]
+    #[case::until("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z", "FREQ=DAILY;UNTIL=20260301", None, "recurrence_rule")]
+    #[case::never(
+        "2026-03-02T09:00:00Z",
+        "2026-03-02T10:00:00Z",
+        "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30",
+        None,
+        "recurrence_rule"
+    )]
+    #[case::fraction("2026-03-02T09:00:00.5Z", "2026-03-02T10:00:00Z", "FREQ=DAILY", None, "start_time")]
+    #[case::zone("2026-03-02", "2026-03-03", "FREQ=DAILY", Some("Asia/Tokyo"), "recurrence_timezone")]
+    fn what_makes_no_series_is_refused(
+        #[case] start: &str,
+        #[case] end: &str,
+        #[case] rule: &str,
+        #[case] zone: Option<&str>,
+        #[case] param: &str,
+    ) {
+        assert_eq!(made(start, end, rule, zone, &[]).unwrap_err().first().param, param);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(96))]
+
+        #[test]
+        fn what_is_stored_is_read_back(event in series(), index in 0..9_usize) {
+            let spans = all(&event);
+            let start = spans[index % spans.len()].start();
+            let event = event.without_occurrence(start, Instant::from_micros(9)).unwrap();
+            let recurrence = event.recurrence().unwrap();
+            prop_assert_eq!(&Recurrence::from_json(&recurrence.to_json()).unwrap(), recurrence);
+            let occurrence = Occurrence { series: event.id, start };
+            prop_assert_eq!(occurrence.to_string().parse(), Ok(occurrence));
+        }
+
+    }
+}

@@ -1,0 +1,150 @@
+//! When a series takes place.
+
+use kalends_kernel::{CalendarId, Elapsed, EventId, Instant, Span};
+use kalends_recurrence::Series;
+
+use super::{Recurrence, RecurrenceError};
+use crate::Times;
+
+/// When a series takes place, without what people wrote about it: what stores read where only times count.
+#[derive(Debug, Clone)]
+pub struct Repeating {
+    /// The series.
+    pub id: EventId,
+    /// The calendar on which it stands.
+    pub calendar: CalendarId,
+    series: Series,
+    /// Ascending.
+    left_out: Vec<Instant>,
+}
+
+impl Repeating {
+    /// The times of a stored series.
+    ///
+    /// # Errors
+    /// [`RecurrenceError::Length`].
+    pub fn new(
+        id: EventId,
+        calendar: CalendarId,
+        times: Times,
+        recurrence: &Recurrence,
+    ) -> Result<Self, RecurrenceError> {
+        Ok(Self { id, calendar, series: recurrence.series(times)?, left_out: recurrence.left_out() })
+    }
+
+    /// What it takes in memory.
+    pub const fn bytes(&self) -> usize {
+        size_of::<Self>() + self.left_out.capacity() * size_of::<Instant>()
+    }
+
+    /// The occurrences that overlap `window` and are left to the rule, in order: neither cancelled nor
+    /// events of their own.
+    pub fn occurrences(&self, window: Span) -> impl Iterator<Item = Span> + '_ {
+        self.series.occurrences(window).without(&self.left_out)
+    }
+
+    /// The occurrences that start after `now` and are left to the rule, in order.
+    pub fn after(&self, now: Instant) -> impl Iterator<Item = Span> + '_ {
+        let starts = self.series.starts(now + Elapsed::micros(1)..Instant::HORIZON).without(&self.left_out);
+        starts.filter_map(|start| self.series.span_at(start))
+    }
+
+    /// The time that the occurrences take which [`Self::occurrences`] gives, those that overlap or touch in
+    /// one span.
+    pub fn taken(&self, window: Span) -> Vec<Span> {
+        let mut taken: Vec<Span> = Vec::new();
+        for span in self.occurrences(window) {
+            match taken.last_mut() {
+                Some(last) if span.start() <= last.end() => {
+                    // Occurrences come by their starts, so that the union begins where the last one did.
+                    *last = Span::new(last.start(), last.end().max(span.end())).unwrap_or(*last);
+                }
+                _ => taken.push(span),
+            }
+        }
+        taken
+    }
+
+    /// Up to `count` occurrences that are left to the rule and ended at or before `now`, the latest last.
+    pub fn ended(&self, now: Instant, count: usize) -> Vec<Span> {
+        let first = self.series.first_start();
+        // Whatever began later than this has not ended. Days differ in length, each end by less than a day.
+        let lasts = self.series.span_at(first).map_or(Elapsed::ZERO, Span::length);
+        let slack = if self.series.is_all_day() { Elapsed::days(3) } else { Elapsed::ZERO };
+        let latest = now.min(now - lasts + slack);
+        let end = self.series.last_start().map_or(latest, |last| latest.min(last)) + Elapsed::micros(1);
+        let mut days = 8;
+        loop {
+            let from = first.max(end - Elapsed::days(days));
+            let starts = self.series.starts(from..end).without(&self.left_out);
+            let spans = starts.filter_map(|start| self.series.span_at(start)).filter(|span| span.end() <= now);
+            let mut found: Vec<Span> = spans.collect();
+            if found.len() >= count || from == first {
+                let more = found.len().saturating_sub(count);
+                found.drain(..more);
+                return found;
+            }
+            days *= 4;
+        }
+    }
+
+    /// The end of the last occurrence that is left to the rule: from then on the series has ended. `None`
+    /// where the rule has no end; the start where nothing is left.
+    pub fn reaches(&self) -> Option<Instant> {
+        self.series.last_start()?;
+        let last = self.ended(Instant::from_micros(i64::MAX), 1).pop();
+        Some(last.map_or(self.series.first_start(), Span::end))
+    }
+
+    pub(super) fn span_at(&self, start: Instant) -> Option<Span> {
+        self.left_out.binary_search(&start).is_err().then(|| self.series.span_at(start)).flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_kernel::Zone;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{EventPatch, Patch, series::examples::*};
+
+    #[test]
+    fn all_day_series_take_days_of_the_calendars_zone() {
+        let days = made("2026-03-28", "2026-03-29", "FREQ=DAILY;COUNT=3", None, &["2026-03-28"]).unwrap();
+        let spans: Vec<_> = all(&days).iter().map(|span| span.length()).collect();
+        assert_eq!(starts(&days), ["2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"]);
+        assert_eq!(spans, [Elapsed::hours(23), Elapsed::hours(24)]);
+        let ended = |now| days.repeating().unwrap().ended(at(now), 5).len();
+        assert_eq!((ended("2026-03-29T21:59:59Z"), ended("2026-03-29T22:00:00Z")), (0, 1));
+        assert_eq!(days.repeating().unwrap().reaches(), Some(at("2026-03-30T22:00:00Z")));
+        // The title of such a series can change when its calendar has moved to another zone.
+        let title = EventPatch { title: Patch::Set("x".into()), ..EventPatch::default() };
+        assert_eq!(days.patched(title, Zone::UTC, Instant::from_micros(9)).unwrap().repeats, days.repeats);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(96))]
+
+        #[test]
+        fn what_ended_and_what_comes_is_all_there_is(event in series(), day in -10..500_i64, count in 1..6_usize) {
+            let (spans, now) = (all(&event), at("2026-03-02T00:00:00Z") + Elapsed::days(day));
+            let repeating = event.repeating().unwrap();
+            let ended: Vec<Span> = spans.iter().copied().filter(|span| span.end() <= now).collect();
+            let last = ended[ended.len().saturating_sub(count)..].to_vec();
+            prop_assert_eq!(repeating.ended(now, count), last);
+            let coming: Vec<Span> = spans.iter().copied().filter(|span| span.start() > now).collect();
+            prop_assert_eq!(repeating.after(now).collect::<Vec<_>>(), coming);
+            prop_assert_eq!(repeating.reaches(), spans.last().map(|span| span.end()));
+
+            let window = Span::new(now, now + Elapsed::days(60)).unwrap();
+            let taken = repeating.taken(window);
+            prop_assert!(taken.windows(2).all(|pair| pair[0].end() < pair[1].start()));
+            let inside = |at: Instant, spans: &[Span]| spans.iter().any(|span| span.contains(at));
+            for hour in 0..60 * 24 {
+                let at = now + Elapsed::hours(hour);
+                prop_assert_eq!(inside(at, &taken), inside(at, &spans));
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Which SQL statements something causes, as the driver itself reports them.
+//!
+//! The driver tells `tracing` about every statement, on whichever thread runs it, inside the span of whoever
+//! asked for it. What a test asks for therefore has a span of its own; tests that run beside it have others.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Mutex, MutexGuard, Once, PoisonError},
+};
+
+use tracing::{
+    Event, Instrument as _, Metadata, Subscriber,
+    field::{Field, Visit},
+    span::Id,
+};
+use tracing_subscriber::{
+    Layer,
+    layer::{Context, SubscriberExt as _},
+    registry::{LookupSpan, Registry},
+};
+
+/// Where the driver reports statements.
+const DRIVER: &str = "sqlx::query";
+
+/// The statements of every span that is watched.
+static SEEN: Mutex<BTreeMap<u64, Vec<String>>> = Mutex::new(BTreeMap::new());
+
+/// What `asked` answers, and the statements that it had run meanwhile, in their order. Opening and ending a
+/// transaction is not among them.
+///
+/// Becomes the subscriber of the process, which must have no other.
+///
+/// # Panics
+/// Where the process has another subscriber: nothing would be seen.
+#[expect(clippy::expect_used, reason = "a test that sees nothing must not pass")]
+pub async fn statements_of<T>(asked: impl Future<Output = T>) -> (T, Vec<String>) {
+    static WATCHING: Once = Once::new();
+    WATCHING.call_once(|| {
+        tracing::subscriber::set_global_default(Registry::default().with(Watch)).expect("no other subscriber");
+    });
+    let span = tracing::info_span!("statements");
+    let id = span.id().as_ref().map(Id::into_u64).expect("a span of the subscriber above");
+    seen().insert(id, Vec::new());
+    let answer = asked.instrument(span).await;
+    (answer, seen().remove(&id).unwrap_or_default())
+}
+
+fn seen() -> MutexGuard<'static, BTreeMap<u64, Vec<String>>> {
+    SEEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Notes each statement with the span in which it was asked for.
+struct Watch;
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Watch {
+    fn enabled(&self, metadata: &Metadata<'_>, _context: Context<'_, S>) -> bool {
+        metadata.target() == DRIVER || (metadata.is_span() && metadata.target() == module_path!())
+    }
+
+    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
+        let Some(span) = context.event_span(event) else { return };
+        if let Some(statements) = seen().get_mut(&span.id().into_u64()) {
+            let mut statement = Statement::default();
+            event.record(&mut statement);
+            let text = statement.text();
+            // Of the two drivers only one reports these.
+            if !["BEGIN", "COMMIT", "ROLLBACK"].iter().any(|boundary| text.starts_with(boundary)) {
+                statements.push(text);
+            }
+        }
+    }
+}
+
+/// The fields in which the driver reports a statement: its first words, and the whole of it where it is longer.
+#[derive(Debug, Default)]
+struct Statement {
+    summary: String,
+    whole: String,
+}
+
+impl Statement {
+    fn text(self) -> String {
+        let text = if self.whole.trim().is_empty() { self.summary } else { self.whole };
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl Visit for Statement {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        match field.name() {
+            "summary" => value.clone_into(&mut self.summary),
+            "db.statement" => value.clone_into(&mut self.whole),
+            _ => {}
+        }
+    }
+
+    fn record_debug(&mut self, _field: &Field, _value: &dyn fmt::Debug) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn driver(statement: &str) {
+        tracing::debug!(target: "sqlx::query", summary = "SELECT 1", db.statement = statement);
+    }
+
+    #[tokio::test]
+    async fn statements_belong_to_whoever_asked() {
+        let asked = async {
+            driver("");
+            let span = tracing::Span::current();
+            // As the driver's own thread runs them.
+            std::thread::spawn(move || span.in_scope(|| driver("\n\nSELECT\n  2\n"))).join().map_err(|_| "panicked")?;
+            tracing::info!("something else");
+            Ok::<_, &str>(3)
+        };
+        let nobody = async { driver("SELECT 3") };
+        let ((answer, statements), ()) = tokio::join!(statements_of(asked), nobody);
+        assert_eq!(answer, Ok(3));
+        assert_eq!(statements, ["SELECT 1", "SELECT 2"]);
+        assert_eq!(statements_of(async {}).await.1, Vec::<String>::new());
+    }
+}
