@@ -8,7 +8,7 @@ use std::{
 use bytes::Bytes;
 use kalends_availability::{BusySet, CachedBusy, Rules};
 use kalends_kernel::{AgentId, CalendarId, Instant, Revision, Span};
-use moka::sync::Cache;
+use moka::{policy::EvictionPolicy, sync::Cache};
 
 use crate::availability::Asked;
 
@@ -156,6 +156,26 @@ type FixedHasher = BuildHasherDefault<DefaultHasher>;
 /// How many questions are remembered of which the answer is not kept.
 const ASKED_ONCE_MAX: u64 = 20_000;
 
+/// Questions that were asked lately, by their hash.
+struct AskedOnce(Cache<u64, ()>);
+
+impl AskedOnce {
+    fn new(max: u64) -> Self {
+        // What is full must go on forgetting the oldest: by how often they are read, all are alike, and the
+        // cache would take up nothing new.
+        Self(Cache::builder().max_capacity(max).eviction_policy(EvictionPolicy::lru()).build())
+    }
+
+    /// Whether it was asked before; remembers it.
+    fn again(&self, question: u64) -> bool {
+        let before = self.0.contains_key(&question);
+        if !before {
+            self.0.insert(question, ());
+        }
+        before
+    }
+}
+
 /// An answer as it was sent.
 #[derive(Clone)]
 struct Answered {
@@ -168,7 +188,7 @@ struct Answered {
 /// time on that the same is asked: most long ones are asked for once.
 pub(crate) struct AnswerCache {
     answers: Cache<Asked, Answered>,
-    asked_once: Cache<u64, ()>,
+    asked_once: AskedOnce,
 }
 
 impl AnswerCache {
@@ -180,7 +200,7 @@ impl AnswerCache {
                 u32::try_from(bytes).unwrap_or(u32::MAX)
             })
             .build();
-        Self { answers: cache, asked_once: Cache::new(ASKED_ONCE_MAX) }
+        Self { answers: cache, asked_once: AskedOnce::new(ASKED_ONCE_MAX) }
     }
 
     /// The answer, unless it has run out by `now`.
@@ -193,10 +213,8 @@ impl AnswerCache {
     pub(crate) fn keep(&self, asked: Asked, json: Bytes, valid_until: Option<Instant>) {
         // Of two questions with one hash, at worst an answer is kept too early.
         let hash = FixedHasher::default().hash_one(&asked);
-        if self.asked_once.contains_key(&hash) {
+        if self.asked_once.again(hash) {
             self.answers.insert(asked, Answered { json, valid_until });
-        } else {
-            self.asked_once.insert(hash, ());
         }
     }
 }
@@ -204,4 +222,19 @@ impl AnswerCache {
 /// The sooner of two ends of validity; `None` is never.
 pub(crate) fn sooner(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     one.into_iter().chain(other).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_questions_are_remembered_however_many_there_were() {
+        let asked = AskedOnce::new(100);
+        for question in 0..1_000 {
+            assert!(!asked.again(question));
+            asked.0.run_pending_tasks();
+        }
+        assert!(asked.again(999) && asked.again(950) && !asked.again(800));
+    }
 }

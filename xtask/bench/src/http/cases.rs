@@ -89,6 +89,12 @@ pub(crate) fn all(key: &str, data: &Data) -> Vec<Case> {
             Requests::each(200, data.agents.iter().map(|agent| vec![windowed(agent, &first)])),
         ),
         case(
+            "availability with 50 series, warm",
+            WARM,
+            Target::everywhere(0.8),
+            Requests::each(200, data.recurring.iter().map(|agent| vec![windowed(agent, &first)])),
+        ),
+        case(
             COLD,
             SELECT,
             Target::everywhere(0.2),
@@ -96,12 +102,6 @@ pub(crate) fn all(key: &str, data: &Data) -> Vec<Case> {
                 200,
                 data.agents.iter().map(|agent| cold_windows().map(|window| windowed(agent, &window)).collect()),
             ),
-        ),
-        case(
-            "availability with 50 series, warm",
-            WARM,
-            Target::everywhere(0.8),
-            Requests::each(200, data.recurring.iter().map(|agent| vec![windowed(agent, &first)])),
         ),
         case(
             "availability with 50 series, cold",
