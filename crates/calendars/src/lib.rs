@@ -5,6 +5,7 @@
 //! returns; it needs nothing else from this crate.
 
 mod agent;
+mod as_of;
 mod blocks;
 mod calendar;
 mod change;
@@ -22,6 +23,7 @@ mod series;
 pub(crate) use named::named_values;
 
 pub use agent::{Agent, AgentError, AgentPatch, AgentStatus, AgentType, NewAgent};
+pub use as_of::{AS_OF_CALENDARS_MAX, AS_OF_HUMANS_MAX, AsOf, HumanAsOf};
 pub use blocks::block_kind;
 pub use calendar::{AgentActivity, Calendar, CalendarPatch, NewCalendar, Provider};
 pub use change::{Change, calendars_revised};
