@@ -12,6 +12,7 @@ use kalends_wire::Listing;
 use crate::{
     Actor, Answer, App, ChangeSet, IfMatch, Missing, Refusal,
     app::{limit, nothing, retry_stale, shown},
+    local::shown_in,
     series::{not_a_series, series_limits},
 };
 
@@ -62,7 +63,8 @@ impl App {
             let (id, version) = (event.id, event.version);
             let resource = kalends_wire::Event::from(event);
             changes.messages.push(self.message(actor.org(), EventType::EventCreated, &resource, version, now));
-            let answer = shown(actor, &resource.with_external_sync(ExternalSync::NotConfigured), Some(version));
+            let resource = resource.with_external_sync(ExternalSync::NotConfigured);
+            let answer = shown(actor, &shown_in(actor, resource, calendar.zone), Some(version));
             self.commit_for(actor, calendar.agent, id.to_string(), changes, answer).await
         })
         .await
@@ -87,7 +89,8 @@ impl App {
                         let resource = kalends_wire::Event::from(event);
                         let message = self.message(actor.org(), EventType::EventCreated, &resource, version, now);
                         changes.messages.push(message);
-                        data.push(resource.with_external_sync(ExternalSync::NotConfigured));
+                        let resource = resource.with_external_sync(ExternalSync::NotConfigured);
+                        data.push(shown_in(actor, resource, calendar.zone));
                     }
                     Err(found) => errors.extend_below(&format!("events[{index}]"), &found),
                 }
@@ -230,7 +233,8 @@ impl App {
             let (id, version) = (event.id, event.version);
             let resource = kalends_wire::Event::from(event);
             changes.messages.push(self.message(actor.org(), EventType::EventUpdated, &resource, version, now));
-            let answer = shown(actor, &resource.with_external_sync(ExternalSync::NotConfigured), Some(version));
+            let resource = resource.with_external_sync(ExternalSync::NotConfigured);
+            let answer = shown(actor, &shown_in(actor, resource, calendar.zone), Some(version));
             self.commit_for(actor, agent, id.to_string(), changes, answer).await
         })
         .await

@@ -138,6 +138,7 @@ impl House {
                 operation,
                 started: now,
                 idempotency: None,
+                local: false,
             },
         }
     }

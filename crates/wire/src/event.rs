@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    EventSource, EventStatus, ExternalSyncStatus,
+    EventSource, EventStatus, ExternalSyncStatus, Local,
     agent::metadata,
     calendar::zone,
     patch::{Given, given, nothing_to_change, set, set_or_clear},
@@ -88,6 +88,10 @@ pub struct Event {
     /// The copy at a connected human calendar; only in answers to writes.
     #[serde(rename = "external_sync", skip_serializing_if = "Option::is_none")]
     pub external_sync: Option<ExternalSync>,
+    /// When it takes place by the clocks of its calendar's zone; only with `local=true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Local>, nullable = false)]
+    pub local: Option<Box<Local>>,
     /// When the event was deleted.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub deleted_at: Option<Instant>,
@@ -137,6 +141,7 @@ impl From<domain::Event> for Event {
             recurring_event_id: occurrence.map(|occurrence| occurrence.series),
             original_start_time: occurrence.map(|occurrence| occurrence.start),
             external_sync: None,
+            local: None,
             deleted_at: event.deleted_at,
             created_at: event.created_at,
             updated_at: event.updated_at,
@@ -149,6 +154,13 @@ impl Event {
     #[must_use]
     pub fn with_external_sync(mut self, status: domain::ExternalSync) -> Self {
         self.external_sync = Some(ExternalSync { status: status.into() });
+        self
+    }
+
+    /// The same event with its times in `zone`, its calendar's.
+    #[must_use]
+    pub fn with_local(mut self, zone: Zone) -> Self {
+        self.local = Span::new(self.start_time, self.end_time).ok().map(|span| Box::new(Local::of(span, zone)));
         self
     }
 }
@@ -453,6 +465,9 @@ pub struct ListEvents {
     /// the time from `start_after` to `start_before`, both of which are required then.
     #[param(default = false)]
     pub expand: Option<bool>,
+    /// Whether events also tell their times in their calendar's zone, as `local`.
+    #[param(default = false)]
+    pub local: Option<bool>,
     /// The most entries of the page: 1-200.
     #[param(minimum = 1, maximum = 200, default = 50)]
     pub limit: Option<i64>,
@@ -516,6 +531,9 @@ pub struct DeleteEvent {
     /// with the series as it is then.
     #[param(format = DateTime, example = "2026-03-04T09:00:00Z")]
     pub occurrence_start: Option<String>,
+    /// Whether the series also tells its times in its calendar's zone, as `local`.
+    #[param(default = false)]
+    pub local: Option<bool>,
 }
 
 impl DeleteEvent {

@@ -14,6 +14,7 @@ mod error;
 mod event;
 mod explain;
 mod list;
+mod local;
 mod names;
 mod patch;
 mod plan;
@@ -35,6 +36,7 @@ pub use event::{
 };
 pub use explain::{ExplainAsked, ExplainAvailability, ExplainOf, Explanation, Reason, ReasonKind};
 pub use list::{List, Paging};
+pub use local::{Local, ShowEvents, Weekday};
 pub use names::{AgentActivity, AgentStatus, AgentType, EventSource, EventStatus, ExternalSyncStatus, Provider};
 pub use plan::{Plan, PlanLimits, Plans};
 pub use rules::{AvailabilityRules, DateHours, OpenHours, PutAvailabilityRules, WorkingHours};
