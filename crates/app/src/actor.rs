@@ -21,6 +21,8 @@ pub struct Request {
     pub started: Instant,
     /// Under which key its answer is kept, if it is.
     pub idempotency: Option<Idempotency>,
+    /// Whether the events of its answer also tell their times in their calendar's zone.
+    pub local: bool,
 }
 
 /// The identity of a request that may be repeated (ruling 2.8).
@@ -42,6 +44,13 @@ pub struct Actor {
 }
 
 impl Actor {
+    /// The same caller, whose answer shows local times where `local` is set.
+    #[must_use]
+    pub const fn showing(mut self, local: bool) -> Self {
+        self.request.local = local;
+        self
+    }
+
     /// The caller's organization.
     pub fn org(&self) -> OrgId {
         self.principal.org

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use kalends_availability::{BUFFER_MAX_MINUTES, BusySet, CachedBusy};
 use kalends_calendars::{
-    Event, HeldTime,
+    AsOf, Event, HeldTime, HumanAsOf,
     ports::{BusySource, CalendarBusy},
 };
 use kalends_kernel::{AgentId, CalendarId, CivilDate, Elapsed, FieldError, Instant, OrgId, Span, Zone};
@@ -35,6 +35,17 @@ impl Asked {
     /// How many calendars and human calendars the answer depends on.
     pub(crate) const fn sources_len(&self) -> usize {
         self.sources.len() + self.humans.len()
+    }
+
+    /// What the answer rests on. The revisions were read before the busy times, so that these may be newer, but
+    /// never older.
+    fn as_of(&self) -> AsOf {
+        let human =
+            |seen: &HumanSeen| HumanAsOf { calendar: seen.calendar, source: seen.source, revision: seen.revision };
+        AsOf {
+            calendars: self.sources.iter().map(|source| (source.calendar, source.revision)).collect(),
+            humans: self.humans.iter().map(human).collect(),
+        }
     }
 }
 
@@ -134,7 +145,8 @@ impl App {
             }
         };
         let (state, warnings) = (known.state, known.warnings.as_slice());
-        let found = Found { of, query: slots.query, taken, busy, per_agent: per_agent.as_deref(), state, warnings };
+        let (query, per_agent, as_of) = (slots.query, per_agent.as_deref(), &asked.as_of());
+        let found = Found { of, query, taken, busy, per_agent, state, warnings, as_of };
         let answer = Bytes::from(render(&found).map_err(FieldError::from)?);
         let valid_until = parties.iter().fold(known.valid_until, |until, party| sooner(until, party.valid_until));
         self.answers.keep(asked, answer.clone(), valid_until);

@@ -1,7 +1,7 @@
 //! What a use case commits: plain data, all or nothing.
 
 use kalends_accounts::AuditEntry;
-use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, Version};
+use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, Span, Version};
 use kalends_notifications::Message;
 use kalends_quotas::{Metric, Period};
 
@@ -38,6 +38,16 @@ pub enum Guard {
         calendar: CalendarId,
         /// Its revision when it was read.
         seen: Revision,
+    },
+    /// Since the calendar was read nothing was written to it that reaches into `window` and is neither deleted nor
+    /// cancelled; otherwise the change-set is stale. Other writes to the calendar do not matter.
+    CalendarTime {
+        /// The calendar.
+        calendar: CalendarId,
+        /// Its revision when it was read.
+        seen: Revision,
+        /// The time in question.
+        window: Span,
     },
     /// The agent owns as many calendars in sight as when they were read; otherwise the change-set is stale. With
     /// a [`Self::CalendarRevision`] of each of them, they are still the same ones.

@@ -1,7 +1,7 @@
 //! What changed on a calendar, so that a caller can keep a copy of it.
 
-use kalends_calendars::{Changed, ChangesPage, ChangesToken};
-use kalends_wire::ChangesQuery;
+use kalends_calendars::{Calendar, Changed, ChangesToken};
+use kalends_wire::{Changes, ChangesQuery};
 
 use crate::{Actor, App, Missing, Refusal};
 
@@ -10,8 +10,8 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::OutOfReach`]; [`Refusal::Resync`] where the copy must begin anew.
-    pub async fn changes(&self, actor: &Actor, id: &str, query: &ChangesQuery) -> Result<ChangesPage, Refusal> {
-        let calendar = self.calendar(actor, id).await?.id;
+    pub async fn changes(&self, actor: &Actor, id: &str, query: &ChangesQuery) -> Result<Changes, Refusal> {
+        let Calendar { id: calendar, zone, .. } = self.calendar(actor, id).await?;
         let since = query.since.as_deref().map(|text| ChangesToken::parse(text, calendar)).transpose()?;
         let asked = ChangesToken::asks(since.as_ref());
         // Before the changes are read: what is deleted from now on may be missing.
@@ -24,6 +24,7 @@ impl App {
                 event.set_as_of(now);
             }
         }
-        Ok(ChangesToken::page(since.as_ref(), calendar, read, query.limit, now)?)
+        let page = ChangesToken::page(since.as_ref(), calendar, read, query.limit, now)?;
+        Ok(Changes::new(page, query.local.then_some(zone)))
     }
 }

@@ -1,7 +1,7 @@
 //! Events: create, read, change, delete.
 
 use kalends_calendars::{
-    Calendar, Change, Event, EventPatch, ExternalSync, INSTANCES_MAX, NewEvent, Occurrence,
+    Calendar, Change, Event, EventPatch, ExternalSync, INSTANCES_MAX, NewEvent, NewHold, Occurrence,
     ports::{EventScope, OwnedEvent},
 };
 use kalends_kernel::{EventId, FieldError, FieldErrors, Instant, Listed, Page};
@@ -12,6 +12,7 @@ use kalends_wire::Listing;
 use crate::{
     Actor, Answer, App, ChangeSet, IfMatch, Missing, Refusal,
     app::{limit, nothing, retry_stale, shown},
+    local::shown_in,
     series::{not_a_series, series_limits},
 };
 
@@ -53,8 +54,8 @@ impl App {
     /// [`Refusal::PlanRequired`] for a series that goes on for long and for a hold, [`Refusal::SlotTaken`] for a
     /// hold.
     pub async fn create_event(&self, actor: &Actor, calendar: &str, new: NewEvent) -> Result<Answer, Refusal> {
-        if let Some(hold) = new.hold {
-            return self.create_hold(actor, calendar, new, hold.scope).await;
+        if let Some(hold) = new.hold.clone() {
+            return self.create_hold(actor, calendar, new, &hold).await;
         }
         retry_stale(|| async {
             let calendar = self.calendar(actor, calendar).await?;
@@ -66,7 +67,8 @@ impl App {
             let (id, version) = (event.id, event.version);
             let resource = kalends_wire::Event::from(event);
             changes.messages.push(self.message(actor.org(), EventType::EventCreated, &resource, version, now));
-            let answer = shown(actor, &resource.with_external_sync(ExternalSync::NotConfigured), Some(version));
+            let resource = resource.with_external_sync(ExternalSync::NotConfigured);
+            let answer = shown(actor, &shown_in(actor, resource, calendar.zone), Some(version));
             self.commit_for(actor, calendar.agent, id.to_string(), changes, answer).await
         })
         .await
@@ -91,7 +93,8 @@ impl App {
                         let resource = kalends_wire::Event::from(event);
                         let message = self.message(actor.org(), EventType::EventCreated, &resource, version, now);
                         changes.messages.push(message);
-                        data.push(resource.with_external_sync(ExternalSync::NotConfigured));
+                        let resource = resource.with_external_sync(ExternalSync::NotConfigured);
+                        data.push(shown_in(actor, resource, calendar.zone));
                     }
                     Err(found) => errors.extend_below(&format!("events[{index}]"), &found),
                 }
@@ -236,13 +239,15 @@ impl App {
                 && let Ok(hold) = event.live_hold(now)
             {
                 // A hold that moves is placed anew.
-                self.fit(actor.org(), &event, agent, hold.scope, now, &mut changes).await?;
+                let hold = NewHold { hold, if_as_of: None };
+                self.fit(actor, &event, agent, &hold, now, &mut changes).await?;
             }
             changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
             let (id, version) = (event.id, event.version);
             let resource = kalends_wire::Event::from(event.as_of(now));
             changes.messages.push(self.message(actor.org(), EventType::EventUpdated, &resource, version, now));
-            let answer = shown(actor, &resource.with_external_sync(ExternalSync::NotConfigured), Some(version));
+            let resource = resource.with_external_sync(ExternalSync::NotConfigured);
+            let answer = shown(actor, &shown_in(actor, resource, calendar.zone), Some(version));
             self.commit_for(actor, agent, id.to_string(), changes, answer).await
         })
         .await

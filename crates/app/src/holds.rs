@@ -8,12 +8,12 @@ use std::{
 use futures::future::join_all;
 use kalends_availability::{Block, BlockKind, BusySet, nearest_free};
 use kalends_calendars::{
-    Calendar, Change, EndedHold, Event, EventError, ExternalSync, Hold, HoldEnd, HoldScope, Moment, NewEvent, Taken,
-    confirm_all, place,
+    AsOf, Calendar, Change, EndedHold, Event, EventError, ExternalSync, HoldEnd, HoldScope, Moment, NewEvent, NewHold,
+    Taken, confirm_all, place,
     ports::{BusySource, OwnedEvent},
     release_all,
 };
-use kalends_kernel::{CalendarId, Elapsed, EventId, HoldSetId, Instant, Metadata, OrgId, Span};
+use kalends_kernel::{AgentId, CalendarId, Elapsed, EventId, FieldError, HoldSetId, Instant, Metadata, OrgId, Span};
 use kalends_notifications::EventType;
 use kalends_quotas::{Feature, Metric};
 use kalends_wire::NewHoldSet;
@@ -22,7 +22,9 @@ use tokio::sync::{Mutex, MutexGuard};
 use crate::{
     Actor, Answer, App, ChangeSet, EventPath, Guard, Missing, Refusal,
     app::{Attempt, limit, retry_stale, shown},
-    ports::CommitError,
+    availability::widest,
+    local::shown_in,
+    ports::{CommitError, HumanSeen},
     refusal::{CONFLICTS_MAX, Obstacles},
 };
 
@@ -70,6 +72,8 @@ struct Wanted<'a> {
     calendars: &'a [CalendarId],
     /// The event that moves, which is not in its own way.
     except: Option<EventId>,
+    /// The state on which the caller decided.
+    if_as_of: Option<&'a AsOf>,
 }
 
 impl App {
@@ -83,7 +87,7 @@ impl App {
         actor: &Actor,
         calendar: &str,
         new: NewEvent,
-        scope: HoldScope,
+        wanted: &NewHold,
     ) -> Result<Answer, Refusal> {
         actor.needs(Feature::Holds)?;
         let locked = self.calendar(actor, calendar).await?;
@@ -93,12 +97,13 @@ impl App {
             let now = self.now();
             let mut changes = ChangeSet::new(actor.org());
             let event = self.scheduled(actor, &calendar, new.clone(), &mut changes)?;
-            self.fit(actor.org(), &event, calendar.agent, scope, now, &mut changes).await?;
+            self.fit(actor, &event, calendar.agent, wanted, now, &mut changes).await?;
             limit(actor, &mut changes, Metric::Events, 1, now);
             let (id, version) = (event.id, event.version);
             let resource = kalends_wire::Event::from(event);
             changes.messages.push(self.message(actor.org(), EventType::EventHoldCreated, &resource, version, now));
-            let answer = shown(actor, &resource.with_external_sync(ExternalSync::NotConfigured), Some(version));
+            let resource = resource.with_external_sync(ExternalSync::NotConfigured);
+            let answer = shown(actor, &shown_in(actor, resource, calendar.zone), Some(version));
             self.commit_for(actor, calendar.agent, id.to_string(), changes, answer).await
         })
         .await
@@ -107,40 +112,48 @@ impl App {
     /// Makes room for the hold on the calendars that it must fit: its own, or all of the agent's.
     pub(crate) async fn fit(
         &self,
-        org: OrgId,
-        hold: &Event,
-        agent: Option<kalends_kernel::AgentId>,
-        scope: HoldScope,
+        actor: &Actor,
+        event: &Event,
+        agent: Option<AgentId>,
+        new: &NewHold,
         now: Instant,
         changes: &mut ChangeSet,
     ) -> Result<(), Attempt> {
-        let calendars = match (scope, agent) {
+        let NewHold { hold, if_as_of } = new;
+        let calendars = match (hold.scope, agent) {
             (HoldScope::Agent, Some(agent)) => {
-                let sources = self.store.sources_of_agents(org, &[agent]).await?;
+                let sources = self.store.sources_of_agents(actor.org(), &[agent]).await?;
                 let count = u64::try_from(sources.len()).unwrap_or(u64::MAX);
                 changes.guards.push(Guard::CalendarsOfAgent { agent, count });
                 sources.iter().map(|source| source.calendar).collect()
             }
-            _ => vec![hold.calendar],
+            _ => vec![event.calendar],
         };
-        let priority = hold.hold.map_or(0, |hold| hold.priority);
-        let wanted = Wanted { span: hold.times.span, priority, calendars: &calendars, except: Some(hold.id) };
-        self.make_room(org, &wanted, now, changes).await
+        let (span, if_as_of) = (event.times.span, if_as_of.as_ref());
+        if let Some(as_of) = if_as_of {
+            tells_of(as_of, &[event.calendar])?;
+        }
+        let wanted = Wanted { span, priority: hold.priority, calendars: &calendars, except: Some(event.id), if_as_of };
+        self.make_room(actor, &wanted, now, changes).await
     }
 
     /// Adds to `changes` what makes room for holds, on the condition that nothing else is scheduled meanwhile.
     async fn make_room(
         &self,
-        org: OrgId,
+        actor: &Actor,
         wanted: &Wanted<'_>,
         now: Instant,
         changes: &mut ChangeSet,
     ) -> Result<(), Attempt> {
+        let org = actor.org();
+        if let Some(as_of) = wanted.if_as_of {
+            self.unchanged_since(actor, as_of, wanted, now, changes).await?;
+        }
         let mut conflicts = Vec::new();
         let mut sources = Vec::with_capacity(wanted.calendars.len());
         for calendar in wanted.calendars.iter().copied() {
             let Standing { source, blocks, mut holds } = self.standing(org, calendar, wanted.span).await?;
-            changes.guards.push(Guard::CalendarRevision { calendar, seen: source.revision });
+            changes.guards.push(Guard::CalendarTime { calendar, seen: source.revision, window: wanted.span });
             sources.push(source);
             holds.retain(|hold| Some(hold.id) != wanted.except);
             match place(wanted.span, wanted.priority, &blocks, &holds, now) {
@@ -154,6 +167,77 @@ impl App {
         conflicts.truncate(CONFLICTS_MAX);
         let nearest_free = self.nearest_free(org, &sources, wanted.span, now).await?;
         Err(Refusal::SlotTaken(Box::new(Obstacles { wanted: wanted.span, conflicts, nearest_free })).into())
+    }
+
+    /// Refuses where something that blocks and overlaps the wanted time, buffers counted, or a rule changed since
+    /// the caller decided; and sees to it that none does until the commit.
+    async fn unchanged_since(
+        &self,
+        actor: &Actor,
+        as_of: &AsOf,
+        wanted: &Wanted<'_>,
+        now: Instant,
+        changes: &mut ChangeSet,
+    ) -> Result<(), Attempt> {
+        let org = actor.org();
+        let (mut conflicts, mut ruled, mut sources) = (Vec::new(), false, Vec::new());
+        for (calendar, since) in as_of.calendars.iter().copied() {
+            // A calendar that has gone takes no time any more.
+            let Some(source) = self.store.source_of_calendar(org, calendar).await? else { continue };
+            actor.for_agent(source.agent)?;
+            if source.revision != since {
+                let rules = self.store.find_rules(org, calendar).await?.map(|row| row.rules).unwrap_or_default();
+                let reads = rules.reads(wanted.span);
+                let changed = self.store.changed_since(org, calendar, since, reads).await?.ok_or(Attempt::Stale)?;
+                if changed.revision != source.revision {
+                    return Err(Attempt::Stale);
+                }
+                ruled |= changed.rules_changed;
+                let blocks = changed.events.iter().flat_map(|event| blocks_in(event, reads, now));
+                conflicts.extend(blocks.map(|block| (calendar, block)));
+            }
+            changes.guards.push(Guard::CalendarRevision { calendar, seen: source.revision });
+            sources.push(source);
+        }
+        conflicts.extend(self.humans_changed_since(org, as_of, &sources, wanted.span, now).await?);
+        if conflicts.is_empty() && !ruled {
+            return Ok(());
+        }
+        conflicts.truncate(CONFLICTS_MAX);
+        let nearest_free = self.nearest_free(org, &sources, wanted.span, now).await?;
+        Err(Refusal::Outdated(Box::new(Obstacles { wanted: wanted.span, conflicts, nearest_free })).into())
+    }
+
+    /// The busy times of humans that overlap the wanted time, buffers counted, of human calendars that say
+    /// something else than what the caller knew.
+    async fn humans_changed_since(
+        &self,
+        org: OrgId,
+        as_of: &AsOf,
+        sources: &[BusySource],
+        span: Span,
+        now: Instant,
+    ) -> Result<Vec<(CalendarId, Block)>, Refusal> {
+        let known = |seen: &HumanSeen| {
+            as_of.humans.iter().any(|human| {
+                (human.calendar, human.source, human.revision) == (seen.calendar, seen.source, seen.revision)
+            })
+        };
+        let mut seen = self.humans_of(org, sources).await?;
+        seen.retain(|seen| !known(seen));
+        let changed: BTreeSet<CalendarId> = seen.iter().map(|seen| seen.calendar).collect();
+        if changed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let humans = self.read_humans(org, seen, widest(span), now, true).await?;
+        let mut conflicts = Vec::new();
+        for calendar in changed {
+            let rules = self.store.find_rules(org, calendar).await?.map(|row| row.rules).unwrap_or_default();
+            let busy = humans.busy(calendar, rules.reads(span)).unwrap_or(BusySet::EMPTY);
+            let blocks = busy.spans().iter().map(|span| Block { kind: BlockKind::HumanBusy, span: *span });
+            conflicts.extend(blocks.map(|block| (calendar, block)));
+        }
+        Ok(conflicts)
     }
 
     /// What has a say about a time of a calendar, as of one revision. Stale where the calendar changes while it
@@ -243,12 +327,14 @@ impl App {
             let OwnedEvent { event: seen, agent } = self.owned_event(actor, path, id).await?;
             let now = self.now();
             let event = decide(&seen, now)?;
+            let zones = self.local_zones(actor, std::slice::from_ref(&event)).await?;
             let mut changes = ChangeSet::new(actor.org());
             changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
             let version = event.version;
             let resource = kalends_wire::Event::from(event);
             changes.messages.push(self.message(actor.org(), told, &resource, version, now));
-            let answer = shown(actor, &resource.with_external_sync(ExternalSync::NotConfigured), Some(version));
+            let resource = zones.with_local(resource.with_external_sync(ExternalSync::NotConfigured));
+            let answer = shown(actor, &resource, Some(version));
             self.commit_for(actor, agent, id.to_string(), changes, answer).await
         })
         .await
@@ -261,7 +347,11 @@ impl App {
     pub async fn create_hold_set(&self, actor: &Actor, new: NewHoldSet) -> Result<Answer, Refusal> {
         actor.needs(Feature::Holds)?;
         let calendars = self.calendars_of_set(actor, &new.calendars).await?;
+        let if_as_of = new.hold.if_as_of.as_ref();
         let ids: Vec<CalendarId> = calendars.iter().map(|calendar| calendar.id).collect();
+        if let Some(as_of) = if_as_of {
+            tells_of(as_of, &ids)?;
+        }
         let _turn = self.holding.lock(ids.iter().copied()).await;
         retry_stale(|| async {
             let calendars = self.calendars_of_set(actor, &new.calendars).await?;
@@ -274,12 +364,14 @@ impl App {
                 let event = Event::create(id, calendar, held(&new), now)?;
                 events.push(Event { hold_set: Some(set), ..event });
             }
-            let wanted = Wanted { span: new.span, priority: new.hold.priority, calendars: &ids, except: None };
-            self.make_room(actor.org(), &wanted, now, &mut changes).await?;
+            let priority = new.hold.hold.priority;
+            let wanted = Wanted { span: new.span, priority, calendars: &ids, except: None, if_as_of };
+            self.make_room(actor, &wanted, now, &mut changes).await?;
             limit(actor, &mut changes, Metric::Events, events.len() as u64, now);
             changes.calendars.extend(events.iter().cloned().map(Change::CreateEvent));
             let agent = only(calendars.iter().map(|calendar| calendar.agent));
-            let answer = self.tell_set(actor, set, events, |_| Some(EventType::EventHoldCreated), now, &mut changes);
+            let answer =
+                self.tell_set(actor, set, events, |_| Some(EventType::EventHoldCreated), now, &mut changes).await?;
             self.commit_for(actor, agent, set.to_string(), changes, answer).await
         })
         .await
@@ -330,14 +422,14 @@ impl App {
                 }
             }
             let told = |event: &Event| changed.contains(&event.id).then_some(told);
-            let answer = self.tell_set(actor, set, events, told, now, &mut changes);
+            let answer = self.tell_set(actor, set, events, told, now, &mut changes).await?;
             self.commit_for(actor, agent, set.to_string(), changes, answer).await
         })
         .await
     }
 
     /// Announces each event of a set of which there is something to tell, and shows them all.
-    fn tell_set(
+    async fn tell_set(
         &self,
         actor: &Actor,
         set: HoldSetId,
@@ -345,15 +437,16 @@ impl App {
         told: impl Fn(&Event) -> Option<EventType>,
         now: Instant,
         changes: &mut ChangeSet,
-    ) -> Answer {
+    ) -> Result<Answer, Refusal> {
+        let zones = self.local_zones(actor, &events).await?;
         let mut holds = Vec::with_capacity(events.len());
         for event in events {
             let (told, version) = (told(&event), event.version);
             let resource = kalends_wire::Event::from(event.as_of(now));
             changes.messages.extend(told.map(|told| self.message(actor.org(), told, &resource, version, now)));
-            holds.push(resource.with_external_sync(ExternalSync::NotConfigured));
+            holds.push(zones.with_local(resource.with_external_sync(ExternalSync::NotConfigured)));
         }
-        shown(actor, &kalends_wire::HoldSet { id: set, holds }, None)
+        Ok(shown(actor, &kalends_wire::HoldSet { id: set, holds }, None))
     }
 
     /// The calendars of a hold set, all in sight and in reach.
@@ -400,6 +493,30 @@ struct Standing {
     holds: Vec<Event>,
 }
 
+/// What an event takes of `window`, as things that block.
+fn blocks_in(event: &Event, window: Span, now: Instant) -> Vec<Block> {
+    let spans: Vec<Span> = match event.repeating() {
+        Some(series) => series.occurrences(window).take(CONFLICTS_MAX).collect(),
+        None => {
+            let held = event.held_time().filter(|held| held.expires_at > now).map(|held| held.span);
+            event.busy().or(held).filter(|span| span.overlaps(window)).into_iter().collect()
+        }
+    };
+    spans.into_iter().map(|span| Block { span, ..event.block() }).collect()
+}
+
+/// Checks that an `as_of` tells of the calendars on which something is held.
+fn tells_of(as_of: &AsOf, calendars: &[CalendarId]) -> Result<(), FieldError> {
+    let tells = |calendar: &CalendarId| as_of.calendars.iter().any(|(told, _)| told == calendar);
+    match calendars.iter().find(|calendar| !tells(calendar)) {
+        None => Ok(()),
+        Some(missing) => {
+            let message = format!("must be of an answer that {missing} had a part in; ask for its availability first");
+            Err(FieldError::new("if_as_of", message))
+        }
+    }
+}
+
 /// The value that all share, if they do.
 fn only<T: PartialEq>(values: impl Iterator<Item = Option<T>>) -> Option<T> {
     let mut values: Vec<Option<T>> = values.collect();
@@ -419,6 +536,6 @@ fn held(new: &NewHoldSet) -> NewEvent {
         metadata: Metadata::default(),
         reminders: None,
         recurrence: None,
-        hold: Some(Hold { ..new.hold }),
+        hold: Some(new.hold.clone()),
     }
 }

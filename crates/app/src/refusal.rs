@@ -54,15 +54,15 @@ pub(crate) const CONFLICTS_MAX: usize = 20;
 
 impl std::fmt::Display for Obstacles {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "the time from {} to {} is taken", self.wanted.start(), self.wanted.end())?;
-        if let Some((calendar, block)) = self.conflicts.first() {
-            let kind = kalends_availability::ReasonKind::from(block.kind).as_str();
-            write!(
-                f,
-                " on {calendar} by something of the kind {kind} from {} to {}",
-                block.span.start(),
-                block.span.end()
-            )?;
+        let (start, end) = (self.wanted.start(), self.wanted.end());
+        write!(f, "the time from {start} to {end}")?;
+        match self.conflicts.first() {
+            Some((calendar, block)) => {
+                let kind = kalends_availability::ReasonKind::from(block.kind).as_str();
+                let (from, to) = (block.span.start(), block.span.end());
+                write!(f, " meets something of the kind {kind} from {from} to {to} on {calendar}")?;
+            }
+            None => write!(f, " may be offered by other rules")?,
         }
         match self.nearest_free.first() {
             Some(free) => write!(f, "; the nearest free time is from {} to {}", free.start(), free.end()),
@@ -122,6 +122,9 @@ pub enum Refusal {
     /// Something blocks the time that a hold wants.
     #[error("{0}")]
     SlotTaken(Box<Obstacles>),
+    /// The state on which a hold was decided is not the present one.
+    #[error("since that as_of something changed that matters: {0}")]
+    Outdated(Box<Obstacles>),
     /// The calendar still holds events.
     #[error("the calendar still holds {0} events; delete them first, or leave if_empty out to delete all")]
     CalendarHasEvents(u64),

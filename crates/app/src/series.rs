@@ -8,6 +8,7 @@ use kalends_quotas::{Feature, Metric};
 use crate::{
     Actor, Answer, App, ChangeSet, EventPath, Guard, IfMatch, Missing, Refusal,
     app::{Attempt, nothing, retry_stale, shown},
+    local::shown_in,
 };
 
 /// One occurrence and the series to which it belongs.
@@ -120,7 +121,8 @@ impl App {
             let version = changed.version;
             let resource = kalends_wire::Event::from(changed);
             changes.messages.push(self.message(actor.org(), EventType::EventUpdated, &resource, version, now));
-            let answer = shown(actor, &resource.with_external_sync(ExternalSync::NotConfigured), Some(version));
+            let resource = resource.with_external_sync(ExternalSync::NotConfigured);
+            let answer = shown(actor, &shown_in(actor, resource, calendar.zone), Some(version));
             self.commit_for(actor, agent, occurrence.to_string(), changes, answer).await
         })
         .await
@@ -167,7 +169,11 @@ impl App {
             let (id, version) = (series.id, series.version);
             let resource = kalends_wire::Event::from(series);
             changes.messages.push(self.message(actor.org(), EventType::EventUpdated, &resource, version, now));
-            let resource = resource.with_external_sync(ExternalSync::NotConfigured);
+            let mut resource = resource.with_external_sync(ExternalSync::NotConfigured);
+            if actor.request.local {
+                let calendar = self.store.find_calendar(actor.org(), seen.calendar).await?;
+                resource = resource.with_local(calendar.ok_or_else(|| path.missing())?.zone);
+            }
             // The operation answers 204 where it deletes; here something is left to show.
             let answer = Answer { status: 200, ..shown(actor, &resource, Some(version)) };
             self.commit_for(actor, agent, id.to_string(), changes, answer).await

@@ -10,7 +10,7 @@ use kalends_app::{
     ports::{Commit as _, HumanCalendars},
 };
 use kalends_availability::{BusySet, HumanBusy, HumanSource, SlotQuery};
-use kalends_calendars::{Agent, Calendar, Event, NewRules, Times};
+use kalends_calendars::{Agent, AsOf, Calendar, Event, HumanAsOf, NewRules, Times};
 use kalends_kernel::{Clock as _, Elapsed, Instant, KeyId, OrgId, RequestId, Revision, Span};
 use kalends_testkit::{
     Mailbox, MemoryStore, TestHumans,
@@ -138,6 +138,7 @@ impl House {
                 operation,
                 started: now,
                 idempotency: None,
+                local: false,
             },
         }
     }
@@ -452,4 +453,27 @@ async fn series_block_as_they_are_now_wherever_is_asked() {
         Event { times: Times { span: shifted, all_day: false }, version: without.version.next(), ..without.clone() };
     house.store.commit(ChangeSet::new(house.org).update(&moved, without.version)).await.unwrap();
     assert_eq!(busy(6).await, ["12:00-13:00"]);
+}
+
+#[tokio::test]
+async fn an_answer_tells_the_revisions_that_it_has_seen() {
+    let house = House::new().await;
+    let agent = house.agent().await;
+    let (one, other) = (house.calendar(&agent).await, house.calendar(&agent).await);
+    let window = span("2026-03-02T08:00:00Z", "2026-03-02T12:00:00Z");
+    house.event(&one, span("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z")).await;
+    let human = HumanSource(9);
+    house.read(human, 5, &[]);
+    house.humans.connect(other.id, human);
+    for told in [house.ask(&agent, window, false).await, house.ask(&agent, window, true).await] {
+        let as_of = AsOf::parse("if_as_of", told.json["as_of"].as_str().unwrap()).unwrap();
+        assert_eq!(as_of.calendars, [(one.id, Revision(1)), (other.id, Revision(0))]);
+        assert_eq!(as_of.humans, [HumanAsOf { calendar: other.id, source: human, revision: Revision(5) }]);
+    }
+    house.read(human, 6, &[]);
+    house.buffers(&one, 5, 5).await;
+    let told = house.ask(&agent, window, false).await;
+    let as_of = AsOf::parse("if_as_of", told.json["as_of"].as_str().unwrap()).unwrap();
+    assert_eq!(as_of.calendars[0], (one.id, Revision(2)));
+    assert_eq!(as_of.humans[0].revision, Revision(6));
 }

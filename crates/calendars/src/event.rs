@@ -6,7 +6,7 @@ use kalends_kernel::{
 };
 
 use crate::{
-    Calendar, Hold, HoldError, NewRecurrence, Patch, RecurrencePatch, Reminders, Repeats, named_values, series,
+    Calendar, Hold, HoldError, NewHold, NewRecurrence, Patch, RecurrencePatch, Reminders, Repeats, named_values, series,
 };
 
 /// The most characters of an event's title.
@@ -200,7 +200,7 @@ pub struct NewEvent {
     /// What makes it a series.
     pub recurrence: Option<NewRecurrence>,
     /// What makes it a hold.
-    pub hold: Option<Hold>,
+    pub hold: Option<NewHold>,
 }
 
 /// What a PATCH changes, checked as far as it can be without the event.
@@ -247,7 +247,7 @@ impl Event {
     /// `end_before_start`, a plain date without `all_day`, a rule that makes no series of the times, or a hold
     /// that expires too soon or too late. All that are at fault.
     pub fn create(id: EventId, calendar: &Calendar, new: NewEvent, now: Instant) -> Result<Self, FieldErrors> {
-        let hold = new.hold.map(|hold| hold.placed(now)).transpose().map_err(FieldErrors::from);
+        let hold = new.hold.map(|new| new.hold.placed(now)).transpose().map_err(FieldErrors::from);
         let (times, hold) = match (times(new.start, new.end, new.all_day, calendar.zone, "end_time"), hold) {
             (Ok(times), Ok(hold)) => (times, hold),
             (Err(mut errors), Err(of_hold)) => {

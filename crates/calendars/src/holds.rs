@@ -7,7 +7,7 @@
 use kalends_availability::Block;
 use kalends_kernel::{Elapsed, EventId, FieldError, Instant, Span};
 
-use crate::{Event, EventError, EventStatus, named_values};
+use crate::{AsOf, Event, EventError, EventStatus, named_values};
 
 /// A hold that is placed lasts at least so long.
 pub const HOLD_LEAST: Elapsed = Elapsed::seconds(30);
@@ -64,6 +64,15 @@ impl Hold {
     pub fn has_expired(&self, now: Instant) -> bool {
         self.expires_at <= now
     }
+}
+
+/// What a request says of a hold that it wants placed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewHold {
+    /// What makes it one.
+    pub hold: Hold,
+    /// The state on which the caller decided: the hold is refused where something that matters changed since.
+    pub if_as_of: Option<AsOf>,
 }
 
 /// Why something cannot be done with a hold.

@@ -5,6 +5,7 @@
 //! returns; it needs nothing else from this crate.
 
 mod agent;
+mod as_of;
 mod blocks;
 mod calendar;
 mod change;
@@ -23,6 +24,7 @@ mod series;
 pub(crate) use named::named_values;
 
 pub use agent::{Agent, AgentError, AgentPatch, AgentStatus, AgentType, NewAgent};
+pub use as_of::{AS_OF_CALENDARS_MAX, AS_OF_HUMANS_MAX, AsOf, HumanAsOf};
 pub use blocks::block_kind;
 pub use calendar::{AgentActivity, Calendar, CalendarPatch, NewCalendar, Provider};
 pub use change::{Change, calendars_revised};
@@ -37,7 +39,7 @@ pub use event::{
 };
 pub use holds::{
     EndedHold, HOLD_LEAST, HOLD_MOST, HOLD_PRIORITY_MAX, HOLD_SET_MAX, HeldTime, Hold, HoldEnd, HoldError, HoldScope,
-    HoldSetError, Taken, confirm_all, place, release_all,
+    HoldSetError, NewHold, Taken, confirm_all, place, release_all,
 };
 pub use instances::{EXPANDED_MAX, Entry, INSTANCES_MAX, Standing, page_of_instances};
 pub use patch::Patch;

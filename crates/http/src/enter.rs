@@ -105,7 +105,8 @@ async fn within(
     if let Err(error) = check_query(entrance, operation, request.uri().query()) {
         return error.into_response();
     }
-    let mut called = Called { id: arrival.id, ip: arrival.ip, operation, started: arrival.at, idempotency: None };
+    let (id, ip, started) = (arrival.id, arrival.ip, arrival.at);
+    let mut called = Called { id, ip, operation, started, idempotency: None, local: false };
     let key = if operation.writes() { request.headers_mut().remove(IDEMPOTENCY_KEY) } else { None };
     let Some(key) = key else {
         insert(&mut request, called, principal);

@@ -87,6 +87,7 @@ impl ApiError {
                 | Refusal::Hold(_)
                 | Refusal::HoldSet(_)
                 | Refusal::SlotTaken(_)
+                | Refusal::Outdated(_)
                 | Refusal::StaleTerms(_)
                 | Refusal::EmailTaken
                 | Refusal::StillRunning
@@ -186,6 +187,9 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::Hold(error) => coded("conflict", hold_code(error)),
         Refusal::HoldSet(error) => coded("conflict", hold_code(&error.error)),
         Refusal::SlotTaken(obstacles) => obstructed(coded("conflict", "slot_taken"), obstacles),
+        Refusal::Outdated(obstacles) => {
+            obstructed(ErrorBody { param: Some("if_as_of".to_owned()), ..coded("conflict", "stale") }, obstacles)
+        }
         Refusal::Stale { .. } => ErrorBody { param: Some("If-Match".to_owned()), ..coded("conflict", "stale") },
         Refusal::Resync(_) => ErrorBody { param: Some("since".to_owned()), ..coded("conflict", "resync") },
         Refusal::StaleTerms(terms) => ErrorBody {

@@ -189,6 +189,7 @@ async fn write(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Resu
     // A repetition hears its answer rather than that the first request changed or used something up.
     answers::apply(connection, batch).await?;
     locked.check_revisions(batch)?;
+    calendars::check_times(connection, batch, &locked).await?;
     calendars::check_calendars_of_agents(connection, batch).await?;
     calendars::apply(connection, batch).await?;
     outbox::apply(connection, batch).await?;

@@ -189,7 +189,7 @@ async fn apply_group(
                 Guard::SeriesAtMost { limit, now } => {
                     apply::accounts::check_series(connection, org, limit, now).await?;
                 }
-                Guard::CalendarRevision { .. } | Guard::CalendarsOfAgent { .. } => {}
+                Guard::CalendarRevision { .. } | Guard::CalendarTime { .. } | Guard::CalendarsOfAgent { .. } => {}
             }
         }
     }

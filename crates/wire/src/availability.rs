@@ -4,6 +4,7 @@
 use std::io::Write as _;
 
 use kalends_availability::{self as availability, BusySet, SlotLength, SlotQuery, TooManySlots, Warning};
+use kalends_calendars::AsOf;
 use kalends_kernel::{AgentId, CalendarId, Code, FieldError, FieldErrors, Instant, Span};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -206,6 +207,8 @@ pub struct Found<'a> {
     pub state: availability::AvailabilityState,
     /// Why it is not everything.
     pub warnings: &'a [Warning],
+    /// What it rests on.
+    pub as_of: &'a AsOf,
 }
 
 /// Whose availability an answer tells.
@@ -257,7 +260,8 @@ pub fn render(found: &Found<'_>) -> Result<Vec<u8>, TooManySlots> {
         // A warning is a sentence without anything that JSON escapes.
         let _ = write!(out, r#"{}"{warning}""#, if index == 0 { "" } else { "," });
     }
-    out.extend_from_slice(b"]}");
+    // The alphabet of base64url has nothing that JSON escapes.
+    let _ = write!(out, r#"],"as_of":"{}"}}"#, found.as_of.to_text());
     Ok(out)
 }
 
@@ -353,7 +357,8 @@ pub struct Slot {
     "per_agent_busy": { "agt_01jn8r6v9ke0bt3m5qz2c7xwdh": [
         { "start": "2026-03-02T09:30:00Z", "end": "2026-03-02T11:00:00Z" }
     ] },
-    "availability_state": "complete", "warnings": []
+    "availability_state": "complete", "warnings": [],
+    "as_of": "AQEBlVGDtF1ydbqRRpooC18ZKgA"
 }))]
 pub struct AgentAvailability {
     /// The agents, in the order asked.
@@ -367,6 +372,8 @@ pub struct AgentAvailability {
     pub availability_state: AvailabilityState,
     /// What to know about the answer.
     pub warnings: Vec<String>,
+    /// Which state of the calendars the answer shows, as an opaque token.
+    pub as_of: String,
 }
 
 /// When a calendar is free.
@@ -375,7 +382,8 @@ pub struct AgentAvailability {
     "calendar_id": "cal_01jn8r7d2xe9tvn4a6k8m0pqrs",
     "slots": [{ "start": "2026-03-02T09:00:00Z", "end": "2026-03-02T09:30:00Z" }],
     "busy": [{ "start": "2026-03-02T09:30:00Z", "end": "2026-03-02T11:00:00Z" }],
-    "availability_state": "complete", "warnings": []
+    "availability_state": "complete", "warnings": [],
+    "as_of": "AQEBlVGDtF1ydbqRRpooC18ZKgA"
 }))]
 pub struct CalendarAvailability {
     /// The calendar.
@@ -389,11 +397,14 @@ pub struct CalendarAvailability {
     pub availability_state: AvailabilityState,
     /// What to know about the answer.
     pub warnings: Vec<String>,
+    /// Which state of the calendars the answer shows, as an opaque token.
+    pub as_of: String,
 }
 
 #[cfg(test)]
 mod tests {
     use kalends_availability::WarningKind;
+    use kalends_kernel::Revision;
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
@@ -406,6 +417,7 @@ mod tests {
         let quarter = slot_query("2026-03-02T09:30:00Z", "2026-03-02T09:45:00Z", None, None).unwrap().window();
         let calendar: CalendarId = "cal_00000000000000000000000001".parse().unwrap();
         let (taken, busy) = (BusySet::from(nine_to_ten), BusySet::from(quarter));
+        let as_of = AsOf { calendars: vec![(calendar, Revision(7))], humans: Vec::new() };
         let warnings: Vec<Warning> = [WarningKind::Unread, WarningKind::Stale]
             .into_iter()
             .flat_map(|about| [(1, false), (2, true)].map(|(calendars, allowed)| Warning { about, calendars, allowed }))
@@ -418,6 +430,7 @@ mod tests {
             per_agent: None,
             state: availability::AvailabilityState::Partial,
             warnings: &warnings,
+            as_of: &as_of,
         };
         let answer: Value = serde_json::from_slice(&render(&found).unwrap()).unwrap();
         assert_eq!(
@@ -431,6 +444,7 @@ mod tests {
                 "busy": [{ "start": "2026-03-02T09:30:00Z", "end": "2026-03-02T09:45:00Z" }],
                 "availability_state": "partial",
                 "warnings": warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                "as_of": as_of.to_text(),
             })
         );
     }

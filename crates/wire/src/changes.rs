@@ -1,7 +1,7 @@
 //! The changes of a calendar.
 
 use kalends_calendars as domain;
-use kalends_kernel::{FieldErrors, Page};
+use kalends_kernel::{FieldErrors, Page, Zone};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -18,6 +18,9 @@ pub struct ListChanges {
     /// The most entries of the page: 1-200.
     #[param(minimum = 1, maximum = 200, default = 50)]
     pub limit: Option<i64>,
+    /// Whether events also tell their times in the calendar's zone, as `local`.
+    #[param(default = false)]
+    pub local: Option<bool>,
 }
 
 impl ListChanges {
@@ -27,7 +30,7 @@ impl ListChanges {
     /// A `limit` outside its bounds.
     pub fn parse(self) -> Result<ChangesQuery, FieldErrors> {
         let Page { limit, .. } = Page::parse(self.limit, None)?;
-        Ok(ChangesQuery { since: self.since, limit })
+        Ok(ChangesQuery { since: self.since, limit, local: self.local.unwrap_or(false) })
     }
 }
 
@@ -38,6 +41,8 @@ pub struct ChangesQuery {
     pub since: Option<String>,
     /// The most entries of the page.
     pub limit: u32,
+    /// Whether events tell their times in the calendar's zone.
+    pub local: bool,
 }
 
 /// What changed on a calendar since a token was given.
@@ -83,10 +88,16 @@ pub struct Deleted {
     pub deleted: bool,
 }
 
-impl From<domain::Changed> for Change {
-    fn from(changed: domain::Changed) -> Self {
+impl Change {
+    fn new(changed: domain::Changed, local: Option<Zone>) -> Self {
         match changed {
-            domain::Changed::Written(event) => Self::Event(Box::new((*event).into())),
+            domain::Changed::Written(event) => {
+                let event = Event::from(*event);
+                Self::Event(Box::new(match local {
+                    Some(zone) => event.with_local(zone),
+                    None => event,
+                }))
+            }
             domain::Changed::Deleted { id, occurrence } => Self::Deleted(Deleted {
                 id: occurrence.map_or_else(|| id.to_string(), |occurrence| occurrence.to_string()),
                 deleted: true,
@@ -95,9 +106,11 @@ impl From<domain::Changed> for Change {
     }
 }
 
-impl From<domain::ChangesPage> for Changes {
-    fn from(page: domain::ChangesPage) -> Self {
+impl Changes {
+    /// The page; its events with their times in the zone `local`, if one is given: the calendar's.
+    pub fn new(page: domain::ChangesPage, local: Option<Zone>) -> Self {
         let domain::ChangesPage { changes, next, has_more } = page;
-        Self { data: changes.into_iter().map(Change::from).collect(), next: next.to_text(), has_more }
+        let data = changes.into_iter().map(|changed| Change::new(changed, local)).collect();
+        Self { data, next: next.to_text(), has_more }
     }
 }

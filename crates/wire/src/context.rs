@@ -28,17 +28,22 @@ pub struct CalendarContext {
     pub upcoming: Vec<Event>,
 }
 
-impl From<domain::Context> for CalendarContext {
-    fn from(context: domain::Context) -> Self {
-        let events = context.events;
+impl CalendarContext {
+    /// The context; with `local`, the events tell their times in the calendar's zone too.
+    pub fn new(context: domain::Context, local: bool) -> Self {
+        let (events, zone) = (context.events, context.calendar.zone);
+        let shown = |event: domain::Event| {
+            let event = Event::from(event);
+            if local { event.with_local(zone) } else { event }
+        };
         Self {
             calendar_id: context.calendar.id,
             now: context.now,
             agent_status: context.calendar.activity.into(),
-            current_event: events.current.map(Into::into),
-            next_event: events.next.map(Into::into),
-            recent_events: events.recent.into_iter().map(Into::into).collect(),
-            upcoming: events.upcoming.into_iter().map(Into::into).collect(),
+            current_event: events.current.map(shown),
+            next_event: events.next.map(shown),
+            recent_events: events.recent.into_iter().map(shown).collect(),
+            upcoming: events.upcoming.into_iter().map(shown).collect(),
         }
     }
 }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    EventSource, EventStatus, ExternalSyncStatus, HoldScope,
+    EventSource, EventStatus, ExternalSyncStatus, HoldScope, Local,
     agent::metadata,
     calendar::zone,
     holds::hold,
@@ -93,6 +93,10 @@ pub struct Event {
     /// The copy at a connected human calendar; only in answers to writes.
     #[serde(rename = "external_sync", skip_serializing_if = "Option::is_none")]
     pub external_sync: Option<ExternalSync>,
+    /// When it takes place by the clocks of its calendar's zone; only with `local=true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Local>, nullable = false)]
+    pub local: Option<Box<Local>>,
     /// When the event was deleted.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub deleted_at: Option<Instant>,
@@ -143,6 +147,7 @@ impl From<domain::Event> for Event {
             recurring_event_id: occurrence.map(|occurrence| occurrence.series),
             original_start_time: occurrence.map(|occurrence| occurrence.start),
             external_sync: None,
+            local: None,
             deleted_at: event.deleted_at,
             created_at: event.created_at,
             updated_at: event.updated_at,
@@ -155,6 +160,13 @@ impl Event {
     #[must_use]
     pub fn with_external_sync(mut self, status: domain::ExternalSync) -> Self {
         self.external_sync = Some(ExternalSync { status: status.into() });
+        self
+    }
+
+    /// The same event with its times in `zone`, its calendar's.
+    #[must_use]
+    pub fn with_local(mut self, zone: Zone) -> Self {
+        self.local = Span::new(self.start_time, self.end_time).ok().map(|span| Box::new(Local::of(span, zone)));
         self
     }
 }
@@ -191,6 +203,9 @@ pub struct CreateEvent {
     /// Which calendars a hold must fit: its own unless told, or with `agent` all calendars of the agent that owns
     /// it. Of an agent's holds on other calendars those of a lower priority are pre-empted then.
     pub scope: Option<HoldScope>,
+    /// The `as_of` of the availability answer on which the decision for a hold rests: the hold is refused (409,
+    /// code `stale`) where something that blocks and overlaps the time, buffers counted, or a rule changed since.
+    pub if_as_of: Option<String>,
     /// An object of at most 16,384 bytes.
     #[schema(value_type = Option<Object>)]
     pub metadata: Option<Value>,
@@ -221,7 +236,13 @@ impl CreateEvent {
         let description = errors.take(optional_text("description", self.description.as_deref(), DESCRIPTION_MAX));
         let start = errors.take(Moment::parse("start_time", &self.start_time));
         let end = errors.take(Moment::parse("end_time", &self.end_time));
-        let hold = errors.take_all(hold(self.status, self.hold_expires_at.as_deref(), self.hold_priority, self.scope));
+        let hold = errors.take_all(hold(
+            self.status,
+            self.hold_expires_at.as_deref(),
+            self.hold_priority,
+            self.scope,
+            self.if_as_of.as_deref(),
+        ));
         let metadata = errors.take(metadata(self.metadata));
         let reminders = errors.take(self.reminders.map(|minutes| Reminders::parse("reminders", &minutes)).transpose());
         let (rule, exdates, zone) = (self.recurrence_rule, self.recurrence_exdates, self.recurrence_timezone);
@@ -481,6 +502,9 @@ pub struct ListEvents {
     /// the time from `start_after` to `start_before`, both of which are required then.
     #[param(default = false)]
     pub expand: Option<bool>,
+    /// Whether events also tell their times in their calendar's zone, as `local`.
+    #[param(default = false)]
+    pub local: Option<bool>,
     /// The most entries of the page: 1-200.
     #[param(minimum = 1, maximum = 200, default = 50)]
     pub limit: Option<i64>,
@@ -545,6 +569,9 @@ pub struct DeleteEvent {
     /// with the series as it is then.
     #[param(format = DateTime, example = "2026-03-04T09:00:00Z")]
     pub occurrence_start: Option<String>,
+    /// Whether the series also tells its times in its calendar's zone, as `local`.
+    #[param(default = false)]
+    pub local: Option<bool>,
 }
 
 impl DeleteEvent {

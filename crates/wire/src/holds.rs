@@ -1,7 +1,7 @@
 //! Holds and hold sets.
 
 use kalends_availability::Block;
-use kalends_calendars::{self as domain, HOLD_PRIORITY_MAX, HOLD_SET_MAX, TITLE_MAX};
+use kalends_calendars::{self as domain, AsOf, HOLD_PRIORITY_MAX, HOLD_SET_MAX, NewHold, TITLE_MAX};
 use kalends_kernel::{CalendarId, FieldError, FieldErrors, HoldSetId, Instant, Span, bounded_text};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -14,10 +14,13 @@ pub(crate) fn hold(
     expires_at: Option<&str>,
     priority: Option<i64>,
     scope: Option<HoldScope>,
-) -> Result<Option<domain::Hold>, FieldErrors> {
+    if_as_of: Option<&str>,
+) -> Result<Option<NewHold>, FieldErrors> {
     let mut errors = FieldErrors::default();
     if status != Some(EventStatus::Hold) && expires_at.is_none() {
-        for (param, given) in [("hold_priority", priority.is_some()), ("scope", scope.is_some())] {
+        let given =
+            [("hold_priority", priority.is_some()), ("scope", scope.is_some()), ("if_as_of", if_as_of.is_some())];
+        for (param, given) in given {
             if given {
                 errors.push(FieldError::new(param, "is for holds only; send hold_expires_at too, or leave it out"));
             }
@@ -29,9 +32,11 @@ pub(crate) fn hold(
     let missing = || FieldError::new("hold_expires_at", "is required for a hold: 30 seconds to 15 minutes ahead");
     let expires_at = errors.take(expires_at.ok_or_else(missing).and_then(|text| instant("hold_expires_at", text)));
     let priority = errors.take(hold_priority(priority));
-    match (is_hold, expires_at, priority) {
-        (Some(()), Some(expires_at), Some(priority)) => {
-            Ok(Some(domain::Hold { expires_at, priority, scope: scope.map(Into::into).unwrap_or_default() }))
+    let if_as_of = errors.take(if_as_of.map(|text| AsOf::parse("if_as_of", text)).transpose());
+    match (is_hold, expires_at, priority, if_as_of) {
+        (Some(()), Some(expires_at), Some(priority), Some(if_as_of)) => {
+            let hold = domain::Hold { expires_at, priority, scope: scope.map(Into::into).unwrap_or_default() };
+            Ok(Some(NewHold { hold, if_as_of }))
         }
         _ => Err(errors),
     }
@@ -83,6 +88,8 @@ pub struct CreateHoldSet {
     /// Their priority: 0 unless told. They pre-empt overlapping holds of a lower one.
     #[schema(minimum = 0, maximum = 100)]
     pub hold_priority: Option<i64>,
+    /// The `as_of` of an availability answer: see the creation of an event.
+    pub if_as_of: Option<String>,
 }
 
 /// A checked wish for a hold set.
@@ -95,7 +102,7 @@ pub struct NewHoldSet {
     /// The calendars as written, each once.
     pub calendars: Vec<String>,
     /// What makes the events holds.
-    pub hold: domain::Hold,
+    pub hold: NewHold,
 }
 
 impl CreateHoldSet {
@@ -115,8 +122,13 @@ impl CreateHoldSet {
             _ => None,
         };
         let calendars = errors.take(calendars(self.calendar_ids));
-        let hold =
-            errors.take_all(hold(Some(EventStatus::Hold), Some(&self.hold_expires_at), self.hold_priority, None));
+        let hold = errors.take_all(hold(
+            Some(EventStatus::Hold),
+            Some(&self.hold_expires_at),
+            self.hold_priority,
+            None,
+            self.if_as_of.as_deref(),
+        ));
         match (title, span, calendars, hold.flatten()) {
             (Some(title), Some(span), Some(calendars), Some(hold)) => Ok(NewHoldSet { title, span, calendars, hold }),
             _ => Err(errors),

@@ -15,6 +15,7 @@ mod event;
 mod explain;
 mod holds;
 mod list;
+mod local;
 mod names;
 mod patch;
 mod plan;
@@ -37,6 +38,7 @@ pub use event::{
 pub use explain::{ExplainAsked, ExplainAvailability, ExplainOf, Explanation, Reason, ReasonKind};
 pub use holds::{Conflict, CreateHoldSet, EndedHold, HoldSet, NewHoldSet};
 pub use list::{List, Paging};
+pub use local::{Local, ShowEvents, Weekday};
 pub use names::{
     AgentActivity, AgentStatus, AgentType, EventSource, EventStatus, ExternalSyncStatus, HoldEnd, HoldScope, Provider,
 };

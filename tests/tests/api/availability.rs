@@ -59,13 +59,13 @@ async fn slots_are_the_free_steps_of_the_range(#[case] database: Database) {
     busy(&api, &calendar, "09:00", "10:00").await;
 
     let of_agent = api.get(morning(&format!("agents/{owner}"))).await.expect(200);
-    has_exactly(&of_agent.json, &["agents", "slots", "availability_state", "warnings"]);
+    has_exactly(&of_agent.json, &["agents", "slots", "availability_state", "warnings", "as_of"]);
     assert_eq!((&of_agent["agents"], &of_agent["warnings"]), (&json!([owner]), &json!([])));
     assert_eq!(of_agent["availability_state"], "complete");
     assert_eq!(of_agent["slots"][0], json!({ "start": at("08:00"), "end": at("09:00") }));
     assert_eq!(starts(&of_agent), ["08:00", "10:00", "11:00"]);
     let of_calendar = api.get(morning(&format!("calendars/{calendar}"))).await.expect(200);
-    has_exactly(&of_calendar.json, &["calendar_id", "slots", "availability_state", "warnings"]);
+    has_exactly(&of_calendar.json, &["calendar_id", "slots", "availability_state", "warnings", "as_of"]);
     assert_eq!(of_calendar["calendar_id"], json!(calendar));
     assert_eq!(of_calendar["slots"], of_agent["slots"]);
 
@@ -163,14 +163,14 @@ async fn busy_times_are_merged_and_clipped(#[case] database: Database) {
     busy(&api, &second, "06:00", "08:20").await;
 
     let of_agent = api.get(format!("{}&include_busy=true", morning(&format!("agents/{owner}")))).await.expect(200);
-    has_exactly(&of_agent.json, &["agents", "slots", "per_agent_busy", "availability_state", "warnings"]);
+    has_exactly(&of_agent.json, &["agents", "slots", "per_agent_busy", "availability_state", "warnings", "as_of"]);
     assert_eq!(of_agent["per_agent_busy"].as_object().unwrap().len(), 1);
     let union = pairs(&[("08:00", "08:20"), ("09:00", "10:30"), ("11:30", "12:00")]);
     assert_eq!(times(&of_agent["per_agent_busy"][&owner]), union);
     assert_eq!(starts(&of_agent), Vec::<String>::new());
 
     let of_first = api.get(format!("{}&include_busy=true", morning(&format!("calendars/{first}")))).await.expect(200);
-    has_exactly(&of_first.json, &["calendar_id", "slots", "busy", "availability_state", "warnings"]);
+    has_exactly(&of_first.json, &["calendar_id", "slots", "busy", "availability_state", "warnings", "as_of"]);
     assert_eq!(times(&of_first["busy"]), pairs(&[("09:00", "10:15"), ("11:30", "12:00")]));
     assert_eq!(starts(&of_first), ["08:00"]);
     assert!(!of_first.text().contains("Standup"), "busy times carry no titles");
@@ -256,12 +256,12 @@ async fn across_agents_all_must_be_free(#[case] database: Database) {
     busy(&api, &of_second, "09:00", "09:15").await;
 
     let answer = api.get(across(&[&second, &first, &second, &third, &first], "")).await.expect(200);
-    has_exactly(&answer.json, &["agents", "slots", "availability_state", "warnings"]);
+    has_exactly(&answer.json, &["agents", "slots", "availability_state", "warnings", "as_of"]);
     assert_eq!(answer["agents"], json!([second, first, third]), "in the order asked, once each");
     assert_eq!(starts(&answer), ["11:00"]);
 
     let answer = api.get(across(&[&third, &first, &second], "&include_busy=true")).await.expect(200);
-    has_exactly(&answer.json, &["agents", "slots", "per_agent_busy", "availability_state", "warnings"]);
+    has_exactly(&answer.json, &["agents", "slots", "per_agent_busy", "availability_state", "warnings", "as_of"]);
     let per_agent = &answer["per_agent_busy"];
     assert_eq!(per_agent.as_object().unwrap().len(), 3);
     assert_eq!(times(&per_agent[&first]), pairs(&[("08:00", "08:30"), ("10:00", "10:30")]));
@@ -388,4 +388,43 @@ async fn every_change_shows_at_once(#[case] database: Database) {
     api.delete(format!("/v1/calendars/{calendar}")).await.expect(204);
     assert_eq!(starts(&api.get(&paths[0]).await.expect(200)).len(), 4);
     api.get(&paths[1]).await.refused(404, "not_found").code("calendar_not_found");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn an_answer_tells_what_it_rests_on(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (first, of_first) = agent_with_calendar(&api).await;
+    let (second, of_second) = agent_with_calendar(&api).await;
+    let as_of = async |path: String| {
+        let answer = api.get(path).await.expect(200)["as_of"].as_str().unwrap().to_owned();
+        assert!(answer.len() > 20 && answer.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)));
+        answer
+    };
+    let all = async || {
+        let of_agent = as_of(morning(&format!("agents/{first}"))).await;
+        // Of one agent with one calendar, one state.
+        assert_eq!(of_agent, as_of(morning(&format!("calendars/{of_first}"))).await);
+        let busy = format!("{}&include_busy=true", morning(&format!("agents/{first}")));
+        assert_eq!(of_agent, as_of(busy).await, "whatever else is told");
+        (of_agent, as_of(morning(&format!("agents/{second}"))).await, as_of(across(&[&first, &second], "")).await)
+    };
+    let empty = all().await;
+    for _ in 0..2 {
+        assert_eq!(all().await, empty, "nothing changed, cold or warm");
+    }
+    busy(&api, &of_first, "09:00", "10:00").await;
+    let later = all().await;
+    assert_ne!((&later.0, &later.2), (&empty.0, &empty.2));
+    assert_eq!(later.1, empty.1, "what changed is another calendar");
+    let open =
+        json!({ "buffer_before_minutes": 5, "buffer_after_minutes": 0, "working_hours": null, "timezone": "UTC" });
+    api.put(format!("/v1/calendars/{of_second}/availability-rules")).json(open).await.expect(200);
+    let ruled = all().await;
+    assert_eq!(ruled.0, later.0);
+    assert_ne!((&ruled.1, &ruled.2), (&later.1, &later.2));
+    let nobody = api.post("/v1/agents").json(json!({ "name": "Ada", "type": "ai" })).await.expect(201).id();
+    assert!(api.get(morning(&format!("agents/{nobody}"))).await.expect(200)["as_of"].is_string());
 }

@@ -19,6 +19,7 @@ mod fixtures;
 mod idempotency;
 mod lifecycle;
 mod lists;
+mod local_times;
 mod operators;
 mod secrecy;
 mod series;

@@ -58,6 +58,43 @@ impl Locked {
     }
 }
 
+/// Checks [`Guard::CalendarTime`] of all change-sets. The calendars are locked: what was not written before is
+/// not written meanwhile.
+pub(crate) async fn check_times(
+    connection: &mut PgConnection,
+    batch: &[SealedChangeSet],
+    locked: &Locked,
+) -> Result<(), ApplyError> {
+    for changes in batch.iter().map(SealedChangeSet::changes) {
+        for guard in &changes.guards {
+            let Guard::CalendarTime { calendar, seen: Revision(seen), window } = *guard else { continue };
+            match locked.0.get(&(changes.org.uuid(), calendar.uuid())) {
+                None => return Err(ApplyError::STALE),
+                Some(revision) if *revision == seen => continue,
+                Some(_) => {}
+            }
+            let written = sqlx::query_scalar!(
+                r#"SELECT EXISTS (
+                     SELECT 1 FROM events
+                     WHERE org_id = $1 AND calendar_id = $2 AND revision > $3 AND deleted_at IS NULL
+                         AND status <> 'cancelled' AND start_at < $5 AND coalesce(reaches, end_at) > $4
+                 ) AS "exists!""#,
+                changes.org.uuid(),
+                calendar.uuid(),
+                seen,
+                window.start().as_micros(),
+                window.end().as_micros(),
+            )
+            .fetch_one(&mut *connection)
+            .await?;
+            if written {
+                return Err(ApplyError::STALE);
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Checks [`Guard::CalendarsOfAgent`] of all change-sets. The calendars themselves are guarded by their
 /// revisions, whose rows are locked: nothing but a new one can have come meanwhile.
 pub(crate) async fn check_calendars_of_agents(
@@ -90,7 +127,7 @@ fn calendars_to_lock(sealed: &SealedChangeSet) -> BTreeSet<(Uuid, Uuid)> {
     let changes = sealed.changes();
     let mut ids: BTreeSet<CalendarId> = calendars_revised(&changes.calendars);
     ids.extend(changes.guards.iter().filter_map(|guard| match guard {
-        Guard::CalendarRevision { calendar, .. } => Some(*calendar),
+        Guard::CalendarRevision { calendar, .. } | Guard::CalendarTime { calendar, .. } => Some(*calendar),
         Guard::CalendarsOfAgent { .. } | Guard::AtMost { .. } | Guard::SeriesAtMost { .. } => None,
     }));
     for change in &changes.calendars {

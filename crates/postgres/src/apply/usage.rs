@@ -21,7 +21,9 @@ pub(crate) async fn check_existing(connection: &mut PgConnection, batch: &[Seale
             let (metric, limit) = match *guard {
                 Guard::AtMost { metric, limit } => (metric, limit),
                 Guard::SeriesAtMost { limit, .. } => (Metric::RecurringEvents, limit),
-                Guard::CalendarRevision { .. } | Guard::CalendarsOfAgent { .. } => continue,
+                Guard::CalendarRevision { .. } | Guard::CalendarTime { .. } | Guard::CalendarsOfAgent { .. } => {
+                    continue;
+                }
             };
             if !locked {
                 lock_organization(connection, changes.org).await?;
@@ -29,9 +31,7 @@ pub(crate) async fn check_existing(connection: &mut PgConnection, batch: &[Seale
             }
             let count = match *guard {
                 Guard::SeriesAtMost { now, .. } => series_after(connection, changes.org, now).await?,
-                Guard::AtMost { .. } | Guard::CalendarRevision { .. } | Guard::CalendarsOfAgent { .. } => {
-                    existing(connection, changes.org, metric).await?
-                }
+                _ => existing(connection, changes.org, metric).await?,
             };
             if count > limit {
                 return Err(ApplyError::Refused(CommitError::LimitReached { metric, limit }));

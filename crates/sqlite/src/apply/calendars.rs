@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_app::{Guard, ports::CommitError};
 use kalends_calendars::{Agent, Calendar, Change, Event, Repeats, calendars_revised};
-use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, Version};
+use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, Span, Version};
 use sqlx::SqliteConnection;
 use uuid::Uuid;
 
@@ -27,6 +27,10 @@ pub(crate) async fn check_revisions(connection: &mut SqliteConnection, group: &[
             let org_id = sealed.changes.org.uuid();
             let (calendar, seen) = match *guard {
                 Guard::CalendarRevision { calendar, seen: Revision(seen) } => (calendar, seen),
+                Guard::CalendarTime { calendar, seen, window } => {
+                    check_time(connection, sealed.changes.org, calendar, seen, window).await?;
+                    continue;
+                }
                 Guard::CalendarsOfAgent { agent, count } => {
                     check_calendars_of(connection, sealed.changes.org, agent, count).await?;
                     continue;
@@ -51,6 +55,38 @@ pub(crate) async fn check_revisions(connection: &mut SqliteConnection, group: &[
         }
     }
     Ok(())
+}
+
+/// Refuses as stale where something reaches into the window that was written since the calendar was read, or
+/// the calendar is out of sight.
+async fn check_time(
+    connection: &mut SqliteConnection,
+    org: OrgId,
+    calendar: CalendarId,
+    seen: Revision,
+    window: Span,
+) -> Result<(), Failure> {
+    let (org_id, id) = (org.uuid(), calendar.uuid());
+    let (from, to) = (window.start().as_micros(), window.end().as_micros());
+    let unchanged = sqlx::query_scalar!(
+        "select count(*)
+         from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+         where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
+            and (c.agent_id is null or a.status <> 'decommissioned')
+            and not exists (
+                select 1 from events e
+                where e.org_id = ?1 and e.calendar_id = ?2 and e.revision > ?3 and +e.deleted_at is null
+                    and +e.status <> 'cancelled' and +e.start_at < ?5 and coalesce(e.reaches, e.end_at) > ?4
+            )",
+        org_id,
+        id,
+        seen.0,
+        from,
+        to
+    )
+    .fetch_one(connection)
+    .await?;
+    if unchanged == 1 { Ok(()) } else { Err(CommitError::Stale.into()) }
 }
 
 /// Refuses as stale where the agent owns another number of calendars in sight.

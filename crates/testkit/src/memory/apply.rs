@@ -63,6 +63,9 @@ impl State {
                 Guard::CalendarRevision { calendar, seen } => {
                     self.calendar(changes.org, calendar).is_some_and(|calendar| calendar.revision == seen)
                 }
+                Guard::CalendarTime { calendar, seen, window } => {
+                    self.calendar(changes.org, calendar).is_some() && !self.reached(changes.org, calendar, seen, window)
+                }
                 Guard::CalendarsOfAgent { agent, count } => {
                     let own = self.calendars_in_sight(changes.org).filter(|calendar| calendar.agent == Some(agent));
                     own.count() as u64 == count
@@ -84,7 +87,9 @@ impl State {
                     let series = self.events_in_sight(changes.org).filter(|(event, _)| event.recurs_after(now));
                     (Metric::RecurringEvents, limit, series.count().try_into().unwrap_or(u64::MAX))
                 }
-                Guard::CalendarRevision { .. } | Guard::CalendarsOfAgent { .. } => continue,
+                Guard::CalendarRevision { .. } | Guard::CalendarTime { .. } | Guard::CalendarsOfAgent { .. } => {
+                    continue;
+                }
             };
             if count > limit {
                 return Err(CommitError::LimitReached { metric, limit });

@@ -45,12 +45,7 @@ impl ChangesOfCalendars for MemoryStore {
         let state = self.state();
         let Some(calendar) = state.calendar(org, calendar) else { return Ok(None) };
         let mut found = state.written_on(org, calendar.id);
-        found.retain(|(position, event)| {
-            position.revision > since
-                && event.deleted_at.is_none()
-                && event.status != EventStatus::Cancelled
-                && ChangedSince::reaches_into(event, window)
-        });
+        found.retain(|(position, event)| written_since(*position, event, since, window));
         found.truncate(CHANGED_SINCE_MAX.try_into().unwrap_or(usize::MAX));
         let ruled_at = state.rules_revisions.get(&(org, calendar.id)).copied();
         Ok(Some(ChangedSince {
@@ -62,6 +57,12 @@ impl ChangesOfCalendars for MemoryStore {
 }
 
 impl State {
+    /// Whether something reaches into the window that was written after a revision and takes place, or may.
+    pub(super) fn reached(&self, org: OrgId, calendar: CalendarId, since: Revision, window: Span) -> bool {
+        let written = self.written_on(org, calendar);
+        written.into_iter().any(|(position, event)| written_since(position, event, since, window))
+    }
+
     /// Every event of the calendar, deleted ones included, in the order of its last change.
     fn written_on(&self, org: OrgId, calendar: CalendarId) -> Vec<(Position, &Event)> {
         let of_it = self.events.values().filter(|event| event.org == org && event.calendar == calendar);
@@ -74,4 +75,12 @@ impl State {
         found.sort_by_key(|(position, _)| *position);
         found
     }
+}
+
+/// Whether the event was written after a revision, takes place or may, and reaches into the window.
+fn written_since(position: Position, event: &Event, since: Revision, window: Span) -> bool {
+    position.revision > since
+        && event.deleted_at.is_none()
+        && event.status != EventStatus::Cancelled
+        && ChangedSince::reaches_into(event, window)
 }

@@ -31,5 +31,5 @@ pub(crate) async fn changes(
     id: PathOf<String>,
     query: QueryOf<wire::ListChanges>,
 ) -> Result<Json<wire::Changes>, ApiError> {
-    Ok(Json(app.changes(&caller.0, &id.0, &query.0.parse()?).await?.into()))
+    Ok(Json(app.changes(&caller.0, &id.0, &query.0.parse()?).await?))
 }

@@ -6,7 +6,7 @@ use kalends_wire as wire;
 use crate::{
     Service,
     error::ApiError,
-    extract::{Caller, PathOf},
+    extract::{Caller, PathOf, QueryOf},
 };
 
 /// Tells what is going on around this moment.
@@ -17,13 +17,14 @@ use crate::{
     path = "/v1/calendars/{id}/context",
     operation_id = "getCalendarContext",
     tag = "Calendars",
-    params(("id" = String, Path, description = "The calendar, `cal_…`.")),
+    params(("id" = String, Path, description = "The calendar, `cal_…`."), wire::ShowEvents),
     responses((status = 200, description = "The context.", body = wire::CalendarContext))
 )]
 pub(crate) async fn context(
     app: Service,
     caller: Caller,
     id: PathOf<String>,
+    query: QueryOf<wire::ShowEvents>,
 ) -> Result<Json<wire::CalendarContext>, ApiError> {
-    Ok(Json(app.context(&caller.0, &id.0).await?.into()))
+    Ok(Json(wire::CalendarContext::new(app.context(&caller.0, &id.0).await?, query.0.local())))
 }

@@ -5,7 +5,7 @@ use kalends_wire as wire;
 use crate::{
     Service,
     error::ApiError,
-    extract::{Caller, NoBody, PathOf},
+    extract::{Caller, NoBody, PathOf, QueryOf},
     reply::Changed,
 };
 
@@ -18,9 +18,16 @@ use crate::{
     path = "/v1/events/{id}/confirm",
     operation_id = "confirmHold",
     tag = "Holds",
-    params(("id" = String, Path, description = "The hold, `evt_…`.")),
+    params(("id" = String, Path, description = "The hold, `evt_…`."), wire::ShowEvents),
     responses((status = 200, description = "The event.", body = wire::Event))
 )]
-pub(crate) async fn confirm(app: Service, caller: Caller, id: PathOf<String>, _: NoBody) -> Result<Changed, ApiError> {
-    Ok(Changed(app.confirm_hold(&caller.0, &id.0).await?))
+pub(crate) async fn confirm(
+    app: Service,
+    caller: Caller,
+    id: PathOf<String>,
+    query: QueryOf<wire::ShowEvents>,
+    _: NoBody,
+) -> Result<Changed, ApiError> {
+    let caller = caller.0.showing(query.0.local());
+    Ok(Changed(app.confirm_hold(&caller, &id.0).await?))
 }

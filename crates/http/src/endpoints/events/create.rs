@@ -5,7 +5,7 @@ use kalends_wire as wire;
 use crate::{
     Service,
     error::ApiError,
-    extract::{Caller, JsonBody, PathOf},
+    extract::{Caller, JsonBody, PathOf, QueryOf},
     reply::Changed,
 };
 
@@ -17,7 +17,7 @@ use crate::{
     path = "/v1/calendars/{cal_id}/events",
     operation_id = "createEvent",
     tag = "Events",
-    params(("cal_id" = String, Path, description = "The calendar, `cal_…`.")),
+    params(("cal_id" = String, Path, description = "The calendar, `cal_…`."), wire::ShowEvents),
     request_body = wire::CreateEvent,
     responses((status = 201, description = "The event.", body = wire::Event))
 )]
@@ -25,7 +25,9 @@ pub(crate) async fn create(
     app: Service,
     caller: Caller,
     calendar: PathOf<String>,
+    query: QueryOf<wire::ShowEvents>,
     body: JsonBody<wire::CreateEvent>,
 ) -> Result<Changed, ApiError> {
-    Ok(Changed(app.create_event(&caller.0, &calendar.0, body.0.parse()?).await?))
+    let caller = caller.0.showing(query.0.local());
+    Ok(Changed(app.create_event(&caller, &calendar.0, body.0.parse()?).await?))
 }

@@ -5,7 +5,7 @@ use kalends_wire as wire;
 use crate::{
     Service,
     error::ApiError,
-    extract::{Caller, JsonBody, PathOf},
+    extract::{Caller, JsonBody, PathOf, QueryOf},
     reply::Changed,
 };
 
@@ -17,7 +17,7 @@ use crate::{
     path = "/v1/calendars/{cal_id}/events/batch",
     operation_id = "createEventBatch",
     tag = "Events",
-    params(("cal_id" = String, Path, description = "The calendar, `cal_…`.")),
+    params(("cal_id" = String, Path, description = "The calendar, `cal_…`."), wire::ShowEvents),
     request_body = wire::CreateEventBatch,
     responses((status = 201, description = "The events, in the order given.", body = wire::EventBatch))
 )]
@@ -25,7 +25,9 @@ pub(crate) async fn create_batch(
     app: Service,
     caller: Caller,
     calendar: PathOf<String>,
+    query: QueryOf<wire::ShowEvents>,
     body: JsonBody<wire::CreateEventBatch>,
 ) -> Result<Changed, ApiError> {
-    Ok(Changed(app.create_events(&caller.0, &calendar.0, body.0.parse()?).await?))
+    let caller = caller.0.showing(query.0.local());
+    Ok(Changed(app.create_events(&caller, &calendar.0, body.0.parse()?).await?))
 }

@@ -34,5 +34,6 @@ pub(crate) async fn delete(
     if_match: Precondition,
 ) -> Result<Changed, ApiError> {
     let path = EventPath { calendar: Some(&path.0.0), id: &path.0.1 };
-    Ok(Changed(app.delete_event(&caller.0, path, query.0.parse()?, &if_match.0).await?))
+    let caller = caller.0.showing(query.0.local.unwrap_or(false));
+    Ok(Changed(app.delete_event(&caller, path, query.0.parse()?, &if_match.0).await?))
 }

@@ -25,6 +25,8 @@ pub(crate) async fn list(
     query: QueryOf<wire::ListEvents>,
 ) -> Result<Json<wire::List<wire::Event>>, ApiError> {
     let (listing, page) = query.0.parse(app.now())?;
-    let listed = app.list_calendar_events(&caller.0, &calendar.0, listing, page).await?;
-    Ok(Json(wire::List::new(listed, page, wire::Event::from)))
+    let caller = caller.0.showing(query.0.local.unwrap_or(false));
+    let listed = app.list_calendar_events(&caller, &calendar.0, listing, page).await?;
+    let zones = app.local_zones(&caller, &listed.data).await?;
+    Ok(Json(wire::List::new(listed, page, |event| zones.shown(event))))
 }

@@ -6,7 +6,7 @@ use kalends_wire as wire;
 use crate::{
     Service,
     error::ApiError,
-    extract::{Caller, PathOf},
+    extract::{Caller, PathOf, QueryOf},
     reply::Shown,
 };
 
@@ -16,14 +16,17 @@ use crate::{
     path = "/v1/calendars/{cal_id}/events/{id}",
     operation_id = "getCalendarEvent",
     tag = "Events",
-    params(("cal_id" = String, Path, description = "The calendar, `cal_…`."), ("id" = String, Path, description = "The event, `evt_…`, or an instance of a series.")),
+    params(("cal_id" = String, Path, description = "The calendar, `cal_…`."), ("id" = String, Path, description = "The event, `evt_…`, or an instance of a series."), wire::ShowEvents),
     responses((status = 200, description = "The event.", body = wire::Event))
 )]
 pub(crate) async fn read(
     app: Service,
     caller: Caller,
     path: PathOf<(String, String)>,
+    query: QueryOf<wire::ShowEvents>,
 ) -> Result<Shown<wire::Event>, ApiError> {
-    let event = app.event(&caller.0, EventPath { calendar: Some(&path.0.0), id: &path.0.1 }).await?;
-    Ok(Shown { version: event.version, resource: event.into() })
+    let caller = caller.0.showing(query.0.local());
+    let event = app.event(&caller, EventPath { calendar: Some(&path.0.0), id: &path.0.1 }).await?;
+    let zones = app.local_zones(&caller, std::slice::from_ref(&event)).await?;
+    Ok(Shown { version: event.version, resource: zones.shown(event) })
 }

@@ -6,7 +6,7 @@ use kalends_wire as wire;
 use crate::{
     Service,
     error::ApiError,
-    extract::{Caller, JsonBody, PathOf, Precondition},
+    extract::{Caller, JsonBody, PathOf, Precondition, QueryOf},
     reply::Changed,
 };
 
@@ -21,7 +21,7 @@ use crate::{
     path = "/v1/calendars/{cal_id}/events/{id}",
     operation_id = "updateCalendarEvent",
     tag = "Events",
-    params(("cal_id" = String, Path, description = "The calendar, `cal_…`."), ("id" = String, Path, description = "The event, `evt_…`, or an instance of a series.")),
+    params(("cal_id" = String, Path, description = "The calendar, `cal_…`."), ("id" = String, Path, description = "The event, `evt_…`, or an instance of a series."), wire::ShowEvents),
     request_body = wire::UpdateEvent,
     responses((status = 200, description = "The event.", body = wire::Event))
 )]
@@ -29,9 +29,11 @@ pub(crate) async fn update(
     app: Service,
     caller: Caller,
     path: PathOf<(String, String)>,
+    query: QueryOf<wire::ShowEvents>,
     if_match: Precondition,
     body: JsonBody<wire::UpdateEvent>,
 ) -> Result<Changed, ApiError> {
     let path = EventPath { calendar: Some(&path.0.0), id: &path.0.1 };
-    Ok(Changed(app.update_event(&caller.0, path, body.0.parse()?, &if_match.0).await?))
+    let caller = caller.0.showing(query.0.local());
+    Ok(Changed(app.update_event(&caller, path, body.0.parse()?, &if_match.0).await?))
 }

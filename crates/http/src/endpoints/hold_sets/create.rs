@@ -5,7 +5,7 @@ use kalends_wire as wire;
 use crate::{
     Service,
     error::ApiError,
-    extract::{Caller, JsonBody},
+    extract::{Caller, JsonBody, QueryOf},
     reply::Changed,
 };
 
@@ -19,13 +19,16 @@ use crate::{
     path = "/v1/hold-sets",
     operation_id = "createHoldSet",
     tag = "Holds",
+    params(wire::ShowEvents),
     request_body = wire::CreateHoldSet,
     responses((status = 201, description = "The holds.", body = wire::HoldSet))
 )]
 pub(crate) async fn create(
     app: Service,
     caller: Caller,
+    query: QueryOf<wire::ShowEvents>,
     body: JsonBody<wire::CreateHoldSet>,
 ) -> Result<Changed, ApiError> {
-    Ok(Changed(app.create_hold_set(&caller.0, body.0.parse()?).await?))
+    let caller = caller.0.showing(query.0.local());
+    Ok(Changed(app.create_hold_set(&caller, body.0.parse()?).await?))
 }

@@ -1,0 +1,63 @@
+//! Events with their times in their calendar's zone, where a request asks for that.
+
+use std::collections::BTreeMap;
+
+use kalends_calendars::{Event, ports::CalendarFilter};
+use kalends_kernel::{CalendarId, Page, Zone};
+use kalends_wire as wire;
+
+use crate::{Actor, App, Refusal};
+
+/// What a write shows of an event whose calendar is known: local times where they are asked for.
+pub(crate) fn shown_in(actor: &Actor, event: wire::Event, zone: Zone) -> wire::Event {
+    if actor.request.local { event.with_local(zone) } else { event }
+}
+
+impl App {
+    /// The zones of the events' calendars, where the request asks for local times; nothing is read otherwise.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn local_zones(&self, actor: &Actor, events: &[Event]) -> Result<LocalZones, Refusal> {
+        let mut zones = LocalZones::default();
+        let (true, Some(first)) = (actor.request.local, events.first()) else { return Ok(zones) };
+        let Some(calendar) = self.store.find_calendar(actor.org(), first.calendar).await? else { return Ok(zones) };
+        zones.0.insert(calendar.id, calendar.zone);
+        // Several calendars in one answer are mostly one agent's.
+        if let Some(agent) = calendar.agent
+            && events.iter().any(|event| event.calendar != calendar.id)
+        {
+            let whole = Page { limit: u32::MAX, offset: 0 };
+            let listed = self.store.list_calendars(actor.org(), CalendarFilter::OfAgent(agent), whole).await?;
+            zones.0.extend(listed.data.into_iter().map(|calendar| (calendar.id, calendar.zone)));
+        }
+        // Only a hold set spans calendars of several agents, and few of them.
+        for id in events.iter().map(|event| event.calendar) {
+            if !zones.0.contains_key(&id)
+                && let Some(calendar) = self.store.find_calendar(actor.org(), id).await?
+            {
+                zones.0.insert(id, calendar.zone);
+            }
+        }
+        Ok(zones)
+    }
+}
+
+/// In which zone the events of an answer also tell their times.
+#[derive(Debug, Clone, Default)]
+pub struct LocalZones(BTreeMap<CalendarId, Zone>);
+
+impl LocalZones {
+    /// The event as it is shown. One whose calendar has gone out of sight meanwhile tells no local times.
+    pub fn shown(&self, event: Event) -> wire::Event {
+        self.with_local(event.into())
+    }
+
+    /// The same event with its local times.
+    pub(crate) fn with_local(&self, event: wire::Event) -> wire::Event {
+        match self.0.get(&event.calendar_id) {
+            Some(zone) => event.with_local(*zone),
+            None => event,
+        }
+    }
+}

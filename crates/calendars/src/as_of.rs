@@ -1,0 +1,222 @@
+//! What an answer about availability rests on, so that a caller can say later which state it decided on.
+
+use kalends_availability::HumanSource;
+use kalends_kernel::{CalendarId, FieldError, Revision, base64url, from_base64url};
+use uuid::Uuid;
+
+/// The most calendars that an `as_of` may name when it is sent back.
+pub const AS_OF_CALENDARS_MAX: usize = 1_000;
+/// The most human calendars, each for one of our calendars, that an `as_of` may name when it is sent back.
+pub const AS_OF_HUMANS_MAX: usize = 10_000;
+
+/// The revisions that an answer about availability has seen, or older ones: never newer than what it shows.
+///
+/// Its text is opaque to callers: a compact binary form in base64url.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AsOf {
+    /// Each calendar with its revision.
+    pub calendars: Vec<(CalendarId, Revision)>,
+    /// Each human calendar that counted.
+    pub humans: Vec<HumanAsOf>,
+}
+
+/// A human calendar that counted for one of our calendars.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HumanAsOf {
+    /// Our calendar.
+    pub calendar: CalendarId,
+    /// The human calendar.
+    pub source: HumanSource,
+    /// Its revision.
+    pub revision: Revision,
+}
+
+/// The first byte: what the others mean.
+const FORMAT: u8 = 1;
+/// What an entry takes at most: two identifiers and a revision.
+const ENTRY_BYTES: usize = 16 + 16 + VARINT_BYTES;
+/// What a number of 64 bits takes at most, seven bits a byte.
+const VARINT_BYTES: usize = 10;
+/// The longest text that is read.
+const CHARACTERS_MAX: usize = (AS_OF_CALENDARS_MAX + AS_OF_HUMANS_MAX) * ENTRY_BYTES * 4 / 3 + 64;
+
+impl AsOf {
+    /// The text.
+    pub fn to_text(&self) -> String {
+        let mut bytes = Vec::with_capacity(8 + (self.calendars.len() + self.humans.len()) * ENTRY_BYTES);
+        bytes.push(FORMAT);
+        write_number(&mut bytes, self.calendars.len() as u64);
+        for (calendar, revision) in &self.calendars {
+            bytes.extend(calendar.uuid().as_bytes());
+            write_number(&mut bytes, revision.0.unsigned_abs());
+        }
+        write_number(&mut bytes, self.humans.len() as u64);
+        for human in &self.humans {
+            bytes.extend(human.calendar.uuid().as_bytes());
+            bytes.extend(human.source.0.to_be_bytes());
+            write_number(&mut bytes, human.revision.0.unsigned_abs());
+        }
+        base64url(&bytes)
+    }
+
+    /// Reads the field `param`.
+    ///
+    /// # Errors
+    /// What is no `as_of`, and one that names more than [`AS_OF_CALENDARS_MAX`] calendars or
+    /// [`AS_OF_HUMANS_MAX`] human ones.
+    pub fn parse(param: &str, text: &str) -> Result<Self, FieldError> {
+        let malformed = || {
+            let shown: String = text.chars().take(40).collect();
+            FieldError::new(
+                param,
+                format!("must be the as_of of an availability answer as it was given, got {shown:?}"),
+            )
+        };
+        if text.len() > CHARACTERS_MAX {
+            return Err(malformed());
+        }
+        let bytes = from_base64url(text).ok_or_else(malformed)?;
+        let (format, mut rest) = bytes.split_first().ok_or_else(malformed)?;
+        if *format != FORMAT {
+            return Err(malformed());
+        }
+        let count = read_number(&mut rest).ok_or_else(malformed)?;
+        let calendars = bounded(param, count, AS_OF_CALENDARS_MAX, "calendars")?;
+        let calendars = (0..calendars).map(|_| Some((read_calendar(&mut rest)?, read_revision(&mut rest)?)));
+        let calendars = calendars.collect::<Option<_>>().ok_or_else(malformed)?;
+        let count = read_number(&mut rest).ok_or_else(malformed)?;
+        let humans = bounded(param, count, AS_OF_HUMANS_MAX, "human calendars")?;
+        let humans = (0..humans).map(|_| {
+            let calendar = read_calendar(&mut rest)?;
+            let source = HumanSource(u128::from_be_bytes(take(&mut rest)?));
+            Some(HumanAsOf { calendar, source, revision: read_revision(&mut rest)? })
+        });
+        let humans = humans.collect::<Option<_>>().ok_or_else(malformed)?;
+        if rest.is_empty() { Ok(Self { calendars, humans }) } else { Err(malformed()) }
+    }
+}
+
+fn bounded(param: &str, count: u64, most: usize, of: &str) -> Result<usize, FieldError> {
+    usize::try_from(count).ok().filter(|count| *count <= most).ok_or_else(|| {
+        let message = format!("must name at most {most} {of}, got {count}; ask for the availability of fewer");
+        FieldError::new(param, message)
+    })
+}
+
+fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (taken, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(*taken)
+}
+
+fn read_calendar(bytes: &mut &[u8]) -> Option<CalendarId> {
+    take(bytes).map(|id| CalendarId::from_uuid(Uuid::from_bytes(id)))
+}
+
+fn read_revision(bytes: &mut &[u8]) -> Option<Revision> {
+    i64::try_from(read_number(bytes)?).ok().map(Revision)
+}
+
+/// Seven bits a byte, the lowest first; the eighth tells that there are more.
+fn write_number(bytes: &mut Vec<u8>, mut number: u64) {
+    loop {
+        let low = u8::try_from(number & 0x7f).unwrap_or(0);
+        number >>= 7;
+        if number == 0 {
+            bytes.push(low);
+            return;
+        }
+        bytes.push(low | 0x80);
+    }
+}
+
+fn read_number(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for place in 0..VARINT_BYTES {
+        let [byte] = take(bytes)?;
+        let low = u64::from(byte & 0x7f);
+        number |= low.checked_shl(u32::try_from(place * 7).ok()?).filter(|shifted| shifted >> (place * 7) == low)?;
+        if byte & 0x80 == 0 {
+            // One way to write a number: the last byte is not empty.
+            return (byte != 0 || place == 0).then_some(number);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn calendar(number: u128) -> CalendarId {
+        CalendarId::from_uuid(Uuid::from_u128(number))
+    }
+
+    fn message(text: &str) -> String {
+        let error = AsOf::parse("if_as_of", text).unwrap_err();
+        assert_eq!(error.param, "if_as_of");
+        error.message
+    }
+
+    #[test]
+    fn what_is_no_as_of_is_refused() {
+        let some = AsOf { calendars: vec![(calendar(1), Revision(300))], humans: Vec::new() }.to_text();
+        let mut bytes = from_base64url(&some).unwrap();
+        bytes[0] = 2;
+        let other_format = base64url(&bytes);
+        for text in ["", "AQ", "now", &some[..some.len() - 2], &format!("{some}AAAA"), &other_format, "é"] {
+            assert!(message(text).contains("as it was given"), "{text}");
+        }
+        assert!(message(&"A".repeat(CHARACTERS_MAX + 1)).len() < 200);
+    }
+
+    #[test]
+    fn so_many_calendars_are_too_many() {
+        let of = |count: usize| AsOf {
+            calendars: (0..count as u128).map(|number| (calendar(number), Revision(1))).collect(),
+            humans: Vec::new(),
+        };
+        let most = of(AS_OF_CALENDARS_MAX);
+        assert_eq!(AsOf::parse("if_as_of", &most.to_text()), Ok(most));
+        let refused = message(&of(AS_OF_CALENDARS_MAX + 1).to_text());
+        assert!(refused.contains("at most 1000 calendars, got 1001"), "{refused}");
+        // A number alone takes no memory.
+        let mut claims = vec![FORMAT];
+        write_number(&mut claims, u64::MAX);
+        assert!(message(&base64url(&claims)).contains("at most 1000"));
+    }
+
+    proptest! {
+        #[test]
+        fn an_as_of_is_read_as_written(
+            calendars in prop::collection::vec((any::<u128>(), 0..=i64::MAX), 0..9),
+            humans in prop::collection::vec((any::<u128>(), any::<u128>(), 0..=i64::MAX), 0..9),
+        ) {
+            let as_of = AsOf {
+                calendars: calendars.into_iter().map(|(id, revision)| (calendar(id), Revision(revision))).collect(),
+                humans: humans
+                    .into_iter()
+                    .map(|(id, source, revision)| HumanAsOf {
+                        calendar: calendar(id),
+                        source: HumanSource(source),
+                        revision: Revision(revision),
+                    })
+                    .collect(),
+            };
+            prop_assert_eq!(AsOf::parse("if_as_of", &as_of.to_text()), Ok(as_of));
+        }
+
+        #[test]
+        fn no_text_does_harm(bytes in prop::collection::vec(any::<u8>(), 0..80), text: String) {
+            let mut forged = vec![FORMAT];
+            forged.extend(bytes);
+            for text in [base64url(&forged), text] {
+                if let Ok(as_of) = AsOf::parse("if_as_of", &text) {
+                    prop_assert_eq!(as_of.to_text(), text, "there is one way to write it");
+                }
+            }
+        }
+    }
+}
