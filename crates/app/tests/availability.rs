@@ -477,3 +477,64 @@ async fn an_answer_tells_the_revisions_that_it_has_seen() {
     assert_eq!(as_of.calendars[0], (one.id, Revision(2)));
     assert_eq!(as_of.humans[0].revision, Revision(6));
 }
+
+#[tokio::test]
+async fn holds_heed_humans_and_what_changed_of_them() {
+    let house = House::new().await;
+    let agent = house.agent().await;
+    let calendar = house.calendar(&agent).await;
+    house.buffers(&calendar, 0, 30).await;
+    house.read(FIRST, 1, &[hours("09:00", "09:30")]);
+    house.humans.connect(calendar.id, FIRST);
+    let hold = async |start: &str, end: &str, if_as_of: Option<&Value>| {
+        let told = json!({
+            "title": "Maybe", "start_time": hours(start, end).start().to_string(),
+            "end_time": hours(start, end).end().to_string(),
+            "hold_expires_at": (house.make.clock.now() + Elapsed::minutes(5)).to_string(), "if_as_of": if_as_of,
+        });
+        let wanted: kalends_wire::CreateEvent = serde_json::from_value(told).unwrap();
+        let actor = house.actor(Reach::Organization, &operations::CREATE_EVENT);
+        house.app.create_event(&actor, &calendar.id.to_string(), wanted.parse().unwrap()).await
+    };
+    let Err(Refusal::SlotTaken(obstacles)) = hold("09:15", "10:00", None).await else { panic!("a human is busy") };
+    let kinds: Vec<_> = obstacles.conflicts.iter().map(|(_, block)| block.kind).collect();
+    assert_eq!(kinds, [kalends_availability::BlockKind::HumanBusy]);
+    assert_eq!(obstacles.nearest_free.first(), Some(&hours("10:00", "10:45")));
+    // Buffers decide what is offered, not what may be held.
+    hold("09:30", "10:00", None).await.unwrap();
+
+    let seen = house.ask(&agent, morning(), false).await.json["as_of"].clone();
+    house.read(FIRST, 2, &[hours("09:00", "09:30"), hours("10:40", "10:50")]);
+    let refused = hold("11:00", "11:30", Some(&seen)).await;
+    assert!(matches!(refused, Err(Refusal::Outdated(_))), "{refused:?}");
+    hold("11:30", "12:00", Some(&seen)).await.unwrap();
+    let anew = house.ask(&agent, morning(), false).await.json["as_of"].clone();
+    hold("11:00", "11:20", Some(&anew)).await.unwrap();
+}
+
+#[tokio::test]
+async fn held_time_is_free_again_at_the_instant_of_expiry() {
+    let house = House::new().await;
+    let agent = house.agent().await;
+    let calendar = house.calendar(&agent).await;
+    let held = [(hours("09:00", "10:00"), 2), (hours("11:00", "12:00"), 4)];
+    let mut expiries = Vec::new();
+    for (span, minutes) in held {
+        let hold = house.make.hold(&calendar, span, Elapsed::minutes(minutes));
+        expiries.push(hold.hold.unwrap().expires_at);
+        house.store.commit(ChangeSet::new(house.org).create(&hold)).await.unwrap();
+    }
+    let steps = [
+        (expiries[0] - Elapsed::micros(1), "09:00-10:00 11:00-12:00"),
+        (expiries[0], "11:00-12:00"),
+        (expiries[1] - Elapsed::micros(1), "11:00-12:00"),
+        (expiries[1], ""),
+    ];
+    for (now, expected) in steps {
+        house.make.clock.set(now);
+        // The second and third answers may come from what was kept.
+        for _ in 0..3 {
+            assert_eq!(house.ask(&agent, morning(), false).await.busy.join(" "), expected, "{now}");
+        }
+    }
+}

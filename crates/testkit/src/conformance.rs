@@ -210,6 +210,7 @@ macro_rules! conformance_cases {
                 expired_holds_are_found_when_due,
                 the_number_of_an_agent_s_calendars_is_guarded,
                 one_ends_a_hold,
+                a_guarded_time_is_its_own,
             }
             series {
                 series_come_back_as_they_were,

@@ -17,6 +17,7 @@ mod events;
 mod fields;
 mod fixtures;
 mod idempotency;
+mod if_as_of;
 mod lifecycle;
 mod lists;
 mod local_times;

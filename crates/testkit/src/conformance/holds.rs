@@ -264,3 +264,48 @@ pub async fn one_ends_a_hold(store: &StoreUnderTest) {
         assert_eq!(successes(&outcomes), 1, "{outcomes:?}");
     }
 }
+
+/// A change-set that was decided about a time is stale when something reaches into it that was written since, and
+/// only then.
+pub async fn a_guarded_time_is_its_own(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (calendar, other) = (scene.shared_calendar().await, scene.shared_calendar().await);
+    let old = scene.event(&calendar, hours(10, 11)).await;
+    let seen = scene.revision(&calendar).await;
+    let window = hours(10, 12);
+    let decided = |seen| {
+        let guard = Guard::CalendarTime { calendar: calendar.id, seen, window };
+        scene.changes().guard(guard).create(&scene.make.agent(scene.org))
+    };
+    scene.commit(decided(seen)).await;
+    // All this is elsewhere, or takes no time.
+    scene.event(&calendar, hours(8, 10)).await;
+    scene.event(&calendar, hours(12, 90)).await;
+    scene.event(&other, window).await;
+    held(&scene, &calendar, 9, 10).await;
+    let ended = scene.make.series(&calendar, hours(-30, -29), "FREQ=DAILY;COUNT=2");
+    scene.stored(ended).await;
+    scene.stored(scene.make.series(&calendar, hours(12, 13), "FREQ=DAILY")).await;
+    scene.stored(Event { status: EventStatus::Cancelled, ..scene.make.event(&calendar, window) }).await;
+    let gone = old.deleted(scene.make.tick()).unwrap();
+    scene.commit(scene.changes().update(&gone, old.version)).await;
+    scene.commit(decided(seen)).await;
+
+    let reaching = [
+        scene.make.event(&calendar, hours(11, 12)),
+        scene.make.event(&calendar, hours(-90, 11)),
+        scene.make.hold(&calendar, hours(11, 13), MINUTE),
+        scene.make.series(&calendar, hours(-30, -29), "FREQ=DAILY"),
+    ];
+    for event in reaching {
+        let before = scene.revision(&calendar).await;
+        scene.commit(decided(before)).await;
+        scene.stored(event).await;
+        assert_refused!(scene.try_commit(decided(before)).await, CommitError::Stale);
+        scene.commit(decided(scene.revision(&calendar).await)).await;
+    }
+    assert_refused!(scene.try_commit(decided(seen)).await, CommitError::Stale);
+    let last = scene.revision(&calendar).await;
+    scene.delete(&calendar).await;
+    assert_refused!(scene.try_commit(decided(last)).await, CommitError::Stale);
+}

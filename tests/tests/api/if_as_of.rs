@@ -1,0 +1,129 @@
+//! Holds that rest on what an availability answer showed.
+
+use chrono::{Duration, SecondsFormat};
+use kalends_e2e::{
+    Call, Client, Database,
+    Database::{Postgres, Sqlite},
+    Server,
+};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::fixtures::{agent_with_calendar, calendar_of, event, now, shared_calendar};
+
+/// An hour of the day on which all of this takes place.
+fn at(hour: &str) -> String {
+    format!("2030-05-06T{hour}:00Z")
+}
+
+/// In so many minutes by the service's clock.
+async fn soon(api: &Client, minutes: i64) -> String {
+    (kalends_e2e::at(&now(api).await) + Duration::minutes(minutes)).to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+async fn hold(api: &Client, calendar: &str, start: &str, end: &str, if_as_of: &Value) -> Call {
+    api.post(format!("/v1/calendars/{calendar}/events")).json(json!({
+        "title": "Maybe", "start_time": at(start), "end_time": at(end), "hold_expires_at": soon(api, 10).await,
+        "if_as_of": if_as_of
+    }))
+}
+
+/// The `as_of` of what is free now.
+async fn as_of(api: &Client, path: &str) -> Value {
+    let range = [("start", at("00:00")), ("end", at("23:00")), ("slot_duration", "30m".to_owned())];
+    let range: Vec<(&str, &str)> = range.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    api.get(path).query(&range).await.expect(200)["as_of"].clone()
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_hold_is_refused_where_what_matters_changed_since(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (agent, calendar) = agent_with_calendar(&api).await;
+    let second = calendar_of(&api, &agent).await;
+    let of_agent = format!("/v1/agents/{agent}/availability");
+    let rules = format!("/v1/calendars/{calendar}/availability-rules");
+    let buffers = json!({ "buffer_before_minutes": 15, "buffer_after_minutes": 30, "timezone": "UTC" });
+    api.put(&rules).json(buffers.clone()).await.expect(200);
+    let seen = as_of(&api, &of_agent).await;
+
+    // Elsewhere, or gone again, or taking no time: that does not matter.
+    event(&api, &calendar, &at("07:00"), &at("08:00")).await;
+    event(&api, &calendar, &at("11:15"), &at("12:00")).await;
+    event(&api, &second, &at("11:00"), &at("12:00")).await;
+    let gone = event(&api, &calendar, &at("10:00"), &at("11:00")).await;
+    api.delete(format!("/v1/events/{gone}")).await.expect(204);
+    let id = hold(&api, &calendar, "10:00", "11:00", &seen).await.await.expect(201).id();
+    api.put(format!("/v1/events/{id}/release")).await.expect(200);
+
+    // The buffer of what comes after reaches into the time, though nothing overlaps it.
+    let after = event(&api, &calendar, &at("11:10"), &at("11:15")).await;
+    let refused = hold(&api, &calendar, "10:00", "11:00", &seen).await.await.refused(409, "conflict").code("stale");
+    let refused = refused.param("if_as_of");
+    let conflicts = refused["error"]["conflicts"].clone();
+    let expected = json!([{ "calendar_id": calendar, "kind": "event", "start": at("11:10") , "end": at("11:15") }]);
+    assert_eq!(conflicts.to_string().replace(":00Z", "Z"), expected.to_string().replace(":00Z", "Z"));
+    let nearest = refused["error"]["nearest_free"].as_array().unwrap().clone();
+    assert_eq!(nearest.len(), 3, "{nearest:?}");
+    assert_eq!(nearest[0], json!({ "start": "2030-05-06T09:45:00Z", "end": "2030-05-06T10:45:00Z" }));
+    // Whoever looks again decides anew; and without the condition it is for the caller to know.
+    let anew = as_of(&api, &of_agent).await;
+    let id = hold(&api, &calendar, "10:00", "11:00", &anew).await.await.expect(201).id();
+    api.delete(format!("/v1/events/{id}")).await.expect(204);
+    api.delete(format!("/v1/events/{after}")).await.expect(204);
+
+    // What changed on another calendar of the answer counts too, a series by its occurrences.
+    let seen = as_of(&api, &of_agent).await;
+    let daily = json!({ "title": "Daily", "start_time": "2030-05-01T10:30:00Z", "end_time": "2030-05-01T11:30:00Z",
+        "recurrence_rule": "FREQ=DAILY;COUNT=20" });
+    api.post(format!("/v1/calendars/{second}/events")).json(daily).await.expect(201);
+    let refused = hold(&api, &calendar, "10:00", "11:00", &seen).await.await.refused(409, "conflict").code("stale");
+    assert_eq!(refused["error"]["conflicts"][0]["start"], "2030-05-06T10:30:00Z");
+    assert_eq!(refused["error"]["conflicts"][0]["calendar_id"], json!(second));
+    hold(&api, &calendar, "13:00", "14:00", &seen).await.await.expect(201);
+
+    // A rule that changed counts wherever it does.
+    let seen = as_of(&api, &of_agent).await;
+    api.put(&rules).json(buffers).await.expect(200);
+    hold(&api, &calendar, "15:00", "16:00", &seen).await.await.refused(409, "conflict").code("stale").says("rules");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn an_as_of_must_tell_of_the_calendars(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (agent, calendar) = agent_with_calendar(&api).await;
+    let other = shared_calendar(&api, "UTC").await;
+    let of_agent = format!("/v1/agents/{agent}/availability");
+    let seen = as_of(&api, &of_agent).await;
+    for wrong in [json!("x"), json!("AQEB"), json!("")] {
+        hold(&api, &calendar, "10:00", "11:00", &wrong).await.await.refused(400, "validation_error").param("if_as_of");
+    }
+    let refused = hold(&api, &other, "10:00", "11:00", &seen).await.await.refused(400, "validation_error");
+    refused.param("if_as_of").says(&other);
+    let plain = json!({ "title": "x", "start_time": at("10:00"), "end_time": at("11:00"), "if_as_of": seen });
+    let events = format!("/v1/calendars/{calendar}/events");
+    api.post(&events).json(plain).await.refused(400, "validation_error").param("if_as_of");
+
+    // A hold set rests on one answer for all its calendars.
+    let both = as_of(&api, &format!("/v1/calendars/{other}/availability")).await;
+    let set = json!({ "title": "Both", "start_time": at("10:00"), "end_time": at("11:00"),
+        "calendar_ids": [calendar, other], "hold_expires_at": soon(&api, 5).await, "if_as_of": both });
+    api.post("/v1/hold-sets").json(set).await.refused(400, "validation_error").param("if_as_of").says(&calendar);
+    let second = calendar_of(&api, &agent).await;
+    let seen = as_of(&api, &of_agent).await;
+    let mut set = json!({ "title": "Both", "start_time": at("10:00"), "end_time": at("11:00"),
+        "calendar_ids": [calendar, second], "hold_expires_at": soon(&api, 5).await, "if_as_of": seen });
+    event(&api, &second, &at("10:30"), &at("10:45")).await;
+    let refused = api.post("/v1/hold-sets").json(set.clone()).await.refused(409, "conflict").code("stale");
+    assert_eq!(refused["error"]["conflicts"][0]["calendar_id"], json!(second));
+    set["start_time"] = json!(at("12:00"));
+    set["end_time"] = json!(at("13:00"));
+    let placed = api.post("/v1/hold-sets?local=true").json(set).await.expect(201);
+    assert_eq!(placed["holds"].as_array().unwrap().len(), 2);
+    assert_eq!(placed["holds"][1]["local"]["weekday"], "monday");
+}
