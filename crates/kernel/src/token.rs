@@ -1,6 +1,24 @@
-//! Secret tokens as text.
+//! Bytes as text: secret tokens, signatures.
 
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use base64::{
+    Engine,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
+
+/// `bytes` as base64 with padding (RFC 4648 section 4), as structured fields and signatures have it.
+pub fn base64(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
+/// The bytes that [`base64`] made that text of; `None` for any other text.
+pub fn from_base64(text: &str) -> Option<Vec<u8>> {
+    STANDARD.decode(text).ok()
+}
+
+/// The bytes that [`base64url`] made that text of; `None` for any other text.
+pub fn from_base64url(text: &str) -> Option<Vec<u8>> {
+    URL_SAFE_NO_PAD.decode(text).ok()
+}
 
 /// `bytes` as base64url without padding (RFC 4648 section 5): 32 bytes make 43 characters.
 pub fn base64url(bytes: &[u8]) -> String {
@@ -18,7 +36,23 @@ mod tests {
         {
             assert_eq!(base64url(bytes.as_bytes()), text);
         }
+        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+        assert_eq!(base64(&[0xfb, 0xff]), "+/8=");
         assert_eq!(base64url(&[0xfb, 0xff]), "-_8");
         assert_eq!(base64url(&[7; 32]).len(), 43);
+    }
+
+    #[test]
+    fn only_the_canonical_text_is_read_back() {
+        assert_eq!(from_base64url("-_8"), Some(vec![0xfb, 0xff]));
+        assert_eq!(from_base64("+/8="), Some(vec![0xfb, 0xff]));
+        for text in ["-_8=", "+/8", "-_9", "-_8 ", "é", "-"] {
+            assert_eq!((from_base64url(text), text), (None, text));
+        }
+        for text in ["-_8=", "+/8", "+/9=", "+/8=\n"] {
+            assert_eq!((from_base64(text), text), (None, text));
+        }
     }
 }
