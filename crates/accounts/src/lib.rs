@@ -1,4 +1,4 @@
-//! Organizations, API keys, agent sign-up, terms, and the vocabulary of the audit log.
+//! Organizations, API keys and their reach, one-time codes, agent sign-up, terms, and the audit log.
 //!
 //! Rules are pure functions of a snapshot and a command; [`ports`] says what they need to read and
 //! [`Change`] what they write.
@@ -8,17 +8,21 @@ mod change;
 mod email;
 mod key;
 mod organization;
+mod otp;
 pub mod ports;
+pub mod reach;
+mod scoped;
 mod sign_up;
 mod terms;
 
-pub use audit::{Action, AuditEntry};
+pub use audit::{Action, AuditCursor, AuditEntry, AuditRange, audit_kept_since, audit_retention_days};
 pub use change::Change;
 pub use email::{EMAIL_MAX, Email};
 pub use key::{ApiKey, KeyHash, KeyKind, NewKey, Principal, Reach};
 pub use organization::{OrgName, Organization, OrganizationError, Waitlist};
+pub use otp::{CODE_ATTEMPTS, CODE_LASTS, Code, CodeHash, VerificationCode};
+pub use scoped::{KeyForm, KeyLabel, NewScopedKey, SCOPED_KEY_PREFIX, ScopedKey};
 pub use sign_up::{
-    AGENT_NAME_MAX, CODE_ATTEMPTS, CODE_LASTS, Code, CodeHash, NewSignUp, SignedUp, VerificationCode, VerifyError,
-    sign_up, verify,
+    AGENT_NAME_MAX, CODE_REFUSED, NewSignUp, SIGN_UPS_PER_DOMAIN, SignedUp, VerifyError, sign_up, verify,
 };
-pub use terms::{Acceptance, StaleTerms, Terms};
+pub use terms::{Acceptance, AcceptanceRecord, StaleTerms, TERMS_UPGRADE_HEADER, Terms};

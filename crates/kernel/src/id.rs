@@ -66,6 +66,11 @@ macro_rules! ids {
                 Self(uuid)
             }
 
+            /// The identifier of these bytes, as compact encodings carry it.
+            pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+                Self(Uuid::from_bytes(bytes))
+            }
+
             /// The bare UUID, as stores keep it.
             pub const fn uuid(self) -> Uuid {
                 self.0
