@@ -5,6 +5,7 @@
 
 mod audit;
 mod change;
+mod claim;
 mod email;
 mod key;
 mod organization;
@@ -17,6 +18,10 @@ mod terms;
 
 pub use audit::{Action, AuditCursor, AuditEntry, AuditRange, audit_kept_since, audit_retention_days};
 pub use change::Change;
+pub use claim::{
+    CLAIM_HOLD, CLAIM_REFUSED, CLAIMS_PER_EMAIL, Claim, ClaimError, ClaimState, ClaimStatus, RevocationToken,
+    RevokeError, Revoked, Rivals, TokenHash, claimable,
+};
 pub use email::{EMAIL_MAX, Email};
 pub use key::{ApiKey, KeyHash, KeyKind, NewKey, Principal, Reach};
 pub use organization::{OrgName, Organization, OrganizationError, Waitlist};
