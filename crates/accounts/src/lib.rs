@@ -13,8 +13,10 @@ mod otp;
 pub mod ports;
 pub mod reach;
 mod scoped;
+mod session;
 mod sign_up;
 mod terms;
+mod user;
 
 pub use audit::{Action, AuditCursor, AuditEntry, AuditRange, audit_kept_since, audit_retention_days};
 pub use change::Change;
@@ -27,7 +29,12 @@ pub use key::{ApiKey, KeyHash, KeyKind, NewKey, Principal, Reach};
 pub use organization::{OrgName, Organization, OrganizationError, Waitlist};
 pub use otp::{CODE_ATTEMPTS, CODE_LASTS, Code, CodeHash, VerificationCode};
 pub use scoped::{KeyForm, KeyLabel, NewScopedKey, SCOPED_KEY_PREFIX, ScopedKey};
+pub use session::{
+    CrossSite, Provenance, SESSION_COOKIE, SESSION_ISSUER, SESSION_LASTS, Session, SessionClaims, SessionCookies,
+    SessionEnd, check_provenance, origin_of, session_token,
+};
 pub use sign_up::{
     AGENT_NAME_MAX, CODE_REFUSED, NewSignUp, SIGN_UPS_PER_DOMAIN, SignedUp, VerifyError, sign_up, verify,
 };
 pub use terms::{Acceptance, AcceptanceRecord, StaleTerms, TERMS_UPGRADE_HEADER, Terms};
+pub use user::{Ownership, Password, PasswordHash, User, UserName, active_organization};
