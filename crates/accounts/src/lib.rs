@@ -1,4 +1,5 @@
-//! Organizations, API keys and their reach, one-time codes, agent sign-up, terms, and the audit log.
+//! Organizations, API keys and their reach, one-time codes, agent sign-up, terms, humans with their sessions
+//! and claims, and the audit log.
 //!
 //! Rules are pure functions of a snapshot and a command; [`ports`] says what they need to read and
 //! [`Change`] what they write.
@@ -8,6 +9,7 @@ mod change;
 mod claim;
 mod email;
 mod key;
+pub mod oauth;
 mod organization;
 mod otp;
 pub mod ports;
