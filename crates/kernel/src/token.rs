@@ -10,7 +10,7 @@ pub fn base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// The bytes that [`base64`] made that text of; `None` for any other text.
+/// The bytes that [`base64()`] made that text of; `None` for any other text.
 pub fn from_base64(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text).ok()
 }

@@ -1,6 +1,6 @@
 //! Plans, their limits and features, and the periods in which use is counted.
 //!
-//! The plans are data: [`Plan::limits`] and [`Plan::features`] are the only places that know a
+//! The plans are data: [`Plan::limits`] and [`Plan::has`] are the only places that know a
 //! figure of the specification's tables. What decides at run time is pure: [`Rate`] how fast, [`Lease`]
 //! how much in a month, [`IpLimits`] and [`TrustedProxies`] what an address may.
 
