@@ -80,6 +80,10 @@ mod tests {
     #[case("Ada@Example.COM", "ada@example.com")]
     #[case("ada+kalends@bücher.example", "ada+kalends@xn--bcher-kva.example")]
     #[case("a@b.co.", "a@b.co")]
+    #[case("a@XN--BCHER-KVA.example", "a@xn--bcher-kva.example")]
+    #[case("a@BÜCHER.EXAMPLE", "a@xn--bcher-kva.example")]
+    #[case("a@example。com", "a@example.com")]
+    #[case("a@ｅｘａｍｐｌｅ.com", "a@example.com")]
     fn normalizes(#[case] given: &str, #[case] kept: &str) {
         assert_eq!(Email::parse("email", given).unwrap().as_str(), kept);
     }
@@ -97,6 +101,9 @@ mod tests {
     #[case("a..b@example.com")]
     #[case("ada@exa mple.com")]
     #[case("ada@-example.com")]
+    #[case("ada@example.com..")]
+    #[case("ada@example..com")]
+    #[case("ada@xn--a.com")]
     #[case("ada\0@example.com")]
     fn refuses(#[case] given: &str) {
         assert!(Email::parse("email", given).is_err());

@@ -1,24 +1,42 @@
-//! Organizations, API keys, agent sign-up, terms, and the vocabulary of the audit log.
+//! Organizations, API keys and their reach, one-time codes, agent sign-up, terms, humans with their sessions
+//! and claims, and the audit log.
 //!
 //! Rules are pure functions of a snapshot and a command; [`ports`] says what they need to read and
 //! [`Change`] what they write.
 
 mod audit;
 mod change;
+mod claim;
 mod email;
 mod key;
+pub mod oauth;
 mod organization;
+mod otp;
 pub mod ports;
+pub mod reach;
+mod scoped;
+mod session;
 mod sign_up;
 mod terms;
+mod user;
 
-pub use audit::{Action, AuditEntry};
+pub use audit::{Action, AuditCursor, AuditEntry, AuditRange, audit_kept_since, audit_retention_days};
 pub use change::Change;
+pub use claim::{
+    CLAIM_HOLD, CLAIM_REFUSED, CLAIMS_PER_EMAIL, Claim, ClaimError, ClaimState, ClaimStatus, RevocationToken,
+    RevokeError, Revoked, Rivals, TokenHash, claimable,
+};
 pub use email::{EMAIL_MAX, Email};
 pub use key::{ApiKey, KeyHash, KeyKind, NewKey, Principal, Reach};
 pub use organization::{OrgName, Organization, OrganizationError, Waitlist};
-pub use sign_up::{
-    AGENT_NAME_MAX, CODE_ATTEMPTS, CODE_LASTS, Code, CodeHash, NewSignUp, SignedUp, VerificationCode, VerifyError,
-    sign_up, verify,
+pub use otp::{CODE_ATTEMPTS, CODE_LASTS, Code, CodeHash, VerificationCode};
+pub use scoped::{KeyForm, KeyLabel, NewScopedKey, SCOPED_KEY_PREFIX, ScopedKey};
+pub use session::{
+    CrossSite, Provenance, SESSION_COOKIE, SESSION_ISSUER, SESSION_LASTS, Session, SessionClaims, SessionCookies,
+    SessionEnd, check_provenance, origin_of, session_token,
 };
-pub use terms::{Acceptance, StaleTerms, Terms};
+pub use sign_up::{
+    AGENT_NAME_MAX, CODE_REFUSED, NewSignUp, SIGN_UPS_PER_DOMAIN, SignedUp, VerifyError, sign_up, verify,
+};
+pub use terms::{Acceptance, AcceptanceRecord, StaleTerms, TERMS_UPGRADE_HEADER, Terms};
+pub use user::{Ownership, Password, PasswordHash, User, UserName, active_organization};

@@ -1,6 +1,11 @@
 //! Terms of service and their acceptance.
 
-use kalends_kernel::{CivilDate, Instant};
+use kalends_kernel::{CivilDate, Instant, OrgId};
+
+use crate::Organization;
+
+/// The header that tells an organization of terms that it has not accepted (Authentication, rule 9).
+pub const TERMS_UPGRADE_HEADER: &str = "service-terms-upgrade-required";
 
 /// The terms now in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +27,23 @@ pub struct Acceptance {
     pub version: String,
     /// When it was accepted.
     pub at: Instant,
+}
+
+/// An acceptance on record. Records are only ever added; those of a deleted organization stay, without it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AcceptanceRecord {
+    /// The organization; `None` once its account is deleted.
+    pub org: Option<OrgId>,
+    /// What it accepted and when.
+    pub acceptance: Acceptance,
+}
+
+impl AcceptanceRecord {
+    /// The record once the organization's account is deleted.
+    #[must_use]
+    pub fn without_organization(self) -> Self {
+        Self { org: None, ..self }
+    }
 }
 
 /// The version that a caller accepts is not the current one.
@@ -48,5 +70,118 @@ impl Terms {
     /// Whether an organization that last accepted `accepted` must be told of these terms.
     pub fn to_announce(&self, accepted: Option<&str>) -> bool {
         self.material && accepted != Some(self.version.as_str())
+    }
+
+    /// What [`TERMS_UPGRADE_HEADER`] says to an organization that last accepted `accepted`: the new
+    /// version, or nothing. Only material terms are announced; a version that no header can carry is not.
+    pub fn upgrade_header(&self, accepted: Option<&str>) -> Option<&str> {
+        let fits = !self.version.is_empty() && self.version.bytes().all(|byte| byte.is_ascii_graphic());
+        (fits && self.to_announce(accepted)).then_some(self.version.as_str())
+    }
+
+    /// The organization that accepts `version` from now on, and the record of it. Accepting again what is
+    /// accepted already is allowed and recorded.
+    ///
+    /// # Errors
+    /// [`StaleTerms`] where `version` is not current.
+    pub fn accept_for(
+        &self,
+        organization: &Organization,
+        version: &str,
+        now: Instant,
+    ) -> Result<(Organization, AcceptanceRecord), StaleTerms> {
+        let acceptance = self.accept(version, now)?;
+        let record = AcceptanceRecord { org: Some(organization.id), acceptance: acceptance.clone() };
+        let accepted =
+            Organization { accepted: Some(acceptance), version: organization.version.next(), ..organization.clone() };
+        Ok((accepted, record))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_kernel::{Entropy, Version};
+    use kalends_quotas::Plan;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::{OrgName, Waitlist};
+
+    struct Sevens;
+    impl Entropy for Sevens {
+        fn fill(&self, bytes: &mut [u8]) {
+            bytes.fill(7);
+        }
+    }
+
+    fn terms(version: &str, material: bool) -> Terms {
+        Terms {
+            version: version.to_owned(),
+            effective_at: CivilDate::new(2026, 1, 1).unwrap(),
+            url: "https://calendar.example.com/terms".to_owned(),
+            material,
+        }
+    }
+
+    #[rstest]
+    #[case::accepted("2026-01-01", true, Some("2026-01-01"), None)]
+    #[case::another("2026-02-01", true, Some("2026-01-01"), Some("2026-02-01"))]
+    #[case::a_newer_one_is_another_too("2026-01-01", true, Some("2026-02-01"), Some("2026-01-01"))]
+    #[case::none_yet("2026-01-01", true, None, Some("2026-01-01"))]
+    #[case::immaterial("2026-02-01", false, Some("2026-01-01"), None)]
+    #[case::immaterial_and_none_yet("2026-01-01", false, None, None)]
+    #[case::no_header_can_carry_it("a\r\nb", true, None, None)]
+    #[case::empty("", true, None, None)]
+    fn what_is_announced(
+        #[case] version: &str,
+        #[case] material: bool,
+        #[case] accepted: Option<&str>,
+        #[case] header: Option<&str>,
+    ) {
+        assert_eq!(terms(version, material).upgrade_header(accepted), header);
+    }
+
+    #[rstest]
+    #[case("2026-01-01", true)]
+    #[case("2026-01-02", false)]
+    #[case("", false)]
+    #[case("2026-01-01 ", false)]
+    fn only_the_current_version_is_accepted(#[case] version: &str, #[case] current: bool) {
+        let now = Instant::from_micros(5);
+        let accepted = terms("2026-01-01", true).accept(version, now);
+        let expected = if current {
+            Ok(Acceptance { version: version.to_owned(), at: now })
+        } else {
+            Err(StaleTerms { current: "2026-01-01".to_owned() })
+        };
+        assert_eq!(accepted, expected);
+    }
+
+    #[test]
+    fn an_organization_accepts_and_is_told_no_more() {
+        let now = Instant::from_micros(5);
+        let organization = Organization {
+            id: OrgId::new(now, &Sevens),
+            name: OrgName::parse("name", "Ada").unwrap(),
+            plan: Plan::Free,
+            limit_overrides: None,
+            test: false,
+            email: None,
+            verified_at: None,
+            waitlist: Waitlist::Active,
+            accepted: None,
+            version: Version::FIRST,
+            created_at: now,
+        };
+        let terms = terms("2026-01-01", true);
+        let (accepted, record) = terms.accept_for(&organization, "2026-01-01", now).unwrap();
+        assert_eq!(accepted.version, organization.version.next());
+        assert_eq!(accepted.accepted.as_ref(), Some(&record.acceptance));
+        assert_eq!(record.org, Some(organization.id));
+        assert_eq!(record.clone().without_organization(), AcceptanceRecord { org: None, ..record });
+        let version = accepted.accepted.as_ref().map(|acceptance| acceptance.version.as_str());
+        assert_eq!(terms.upgrade_header(version), None);
+        assert!(terms.accept_for(&accepted, "2026-01-01", now).is_ok(), "accepting again is no error");
+        assert!(terms.accept_for(&organization, "2025-01-01", now).is_err());
     }
 }

@@ -66,6 +66,11 @@ macro_rules! ids {
                 Self(uuid)
             }
 
+            /// The identifier of these bytes, as compact encodings carry it.
+            pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+                Self(Uuid::from_bytes(bytes))
+            }
+
             /// The bare UUID, as stores keep it.
             pub const fn uuid(self) -> Uuid {
                 self.0
@@ -125,6 +130,16 @@ ids! {
     AuditId = "aud";
     /// A webhook message in the outbox, before it is addressed to endpoints.
     MessageId = "msg";
+    /// A webhook endpoint.
+    WebhookId = "whk";
+    /// The delivery of one message to one endpoint; the same in every attempt.
+    DeliveryId = "whd";
+    /// A human with a console account.
+    UserId = "usr";
+    /// A console session.
+    SessionId = "ses";
+    /// A human's claim on an organization that an agent signed up.
+    ClaimId = "clm";
     /// A request, as `X-Request-Id` and error envelopes show it.
     RequestId = "req";
     /// A data key that encrypts fields at rest.

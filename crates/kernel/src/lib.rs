@@ -5,6 +5,7 @@
 //! (a point on the UTC line), a [`CivilDateTime`] (what a wall clock shows) and a [`Zone`] (the rules
 //! that connect the two).
 
+mod address;
 mod civil;
 mod field;
 mod id;
@@ -12,24 +13,27 @@ mod instant;
 mod metadata;
 mod page;
 mod ports;
+mod remote_url;
 mod revision;
 mod span;
 mod store;
 mod text;
 mod token;
 
+pub use address::{NotPublic, not_public};
 pub use civil::{CivilDate, CivilDateTime, CivilTime, Zone, ZoneError};
 pub use field::{Code, FieldError, FieldErrors};
 pub use id::{
-    AgentId, AuditId, CalendarId, DataKeyId, EventId, HoldSetId, IdError, KeyId, MessageId, OrgId, RequestId, RulesId,
-    new_uuid,
+    AgentId, AuditId, CalendarId, ClaimId, DataKeyId, DeliveryId, EventId, HoldSetId, IdError, KeyId, MessageId, OrgId,
+    RequestId, RulesId, SessionId, UserId, WebhookId, new_uuid,
 };
 pub use instant::{Elapsed, Instant, ParseInstantError};
 pub use metadata::Metadata;
 pub use page::{LIMIT_DEFAULT, LIMIT_MAX, Listed, Page};
 pub use ports::{Clock, Entropy, random_bytes};
+pub use remote_url::RemoteUrl;
 pub use revision::{Revision, Version};
 pub use span::{Span, SpanError};
 pub use store::{CorruptRow, StoreError};
 pub use text::{bounded_text, optional_text};
-pub use token::{base64url, from_base64url};
+pub use token::{base64, base64url, from_base64, from_base64url};

@@ -1,6 +1,19 @@
-//! Tokens as text.
+//! Bytes as text: secret tokens, signatures.
 
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use base64::{
+    Engine,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
+
+/// `bytes` as base64 with padding (RFC 4648 section 4), as structured fields and signatures have it.
+pub fn base64(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
+/// The bytes that [`base64()`] made that text of; `None` for any other text.
+pub fn from_base64(text: &str) -> Option<Vec<u8>> {
+    STANDARD.decode(text).ok()
+}
 
 /// `bytes` as base64url without padding (RFC 4648 section 5): 32 bytes make 43 characters.
 pub fn base64url(bytes: &[u8]) -> String {
@@ -24,6 +37,10 @@ mod tests {
             assert_eq!(base64url(bytes.as_bytes()), text);
             assert_eq!(from_base64url(text), Some(bytes.as_bytes().to_vec()));
         }
+        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+        assert_eq!(base64(&[0xfb, 0xff]), "+/8=");
         assert_eq!(base64url(&[0xfb, 0xff]), "-_8");
         assert_eq!(base64url(&[7; 32]).len(), 43);
     }

@@ -1,7 +1,23 @@
 //! The events that Kalends tells the world.
 //!
 //! [`EventType`] is the one list of webhook event types; [`Message`] is what a change-set carries so
-//! that a change and its announcement cannot be separated by a crash (ruling 7.3).
+//! that a change and its announcement cannot be separated by a crash (ruling 7.3). What becomes of it is
+//! decided here and done elsewhere: who hears it ([`Subscription`]), how it is signed ([`headers`]), when
+//! it is sent again ([`DeliveryState`]), and when an endpoint is given up ([`Health`]).
+
+mod cause;
+mod delivery;
+mod retry;
+mod signature;
+mod subscription;
+
+pub use cause::{Cause, Due, EventChange, EventSort, HoldEnd, Payload, is_addressed};
+pub use delivery::{BeingSent, CLAIM_LASTS, ClaimLost, DeliveryState, DeliveryStatus, Fence};
+pub use retry::{ANSWER_MAX, ATTEMPT_WITHIN, Deactivation, FAILING_LASTS, Health, Outcome, SCHEDULE, wait_after};
+pub use signature::{
+    Header, Outgoing, ROTATION_LASTS, SECRET_PREFIX, Secret, Secrets, TOLERANCE, headers, verify_plain, verify_standard,
+};
+pub use subscription::{EVERYTHING, Subscription};
 
 use kalends_kernel::{Instant, MessageId, OrgId, Version};
 

@@ -1,14 +1,26 @@
 //! Plans, their limits and features, and the periods in which use is counted.
 //!
-//! The plans are data: [`Plan::limits`] and [`Plan::features`] are the only places that know a
-//! figure of the specification's tables.
+//! The plans are data: [`Plan::limits`] and [`Plan::has`] are the only places that know a
+//! figure of the specification's tables. What decides at run time is pure: [`Rate`] how fast, [`Lease`]
+//! how much in a month, [`IpLimits`] and [`TrustedProxies`] what an address may.
 
+pub mod headers;
+mod ip;
+pub mod lease;
 mod limits;
 mod metric;
 mod period;
 mod plan;
+mod proxies;
+mod rate;
+mod usage;
 
+pub use ip::{IpKey, IpLane, IpLimits, IpLimitsError};
+pub use lease::{Debit, Lease, Refund, Take};
 pub use limits::{Limits, LimitsError};
 pub use metric::{Counted, Metric};
 pub use period::Period;
-pub use plan::{Feature, Plan, PublicPlan};
+pub use plan::{Feature, Plan, PlanRequired, PublicPlan};
+pub use proxies::TrustedProxies;
+pub use rate::{Rate, RateDecision, RateState};
+pub use usage::{UsageReport, Used};

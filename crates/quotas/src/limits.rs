@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::Metric;
+use crate::{Metric, Rate};
 
 /// A limit per metric and the requests per second of one key. `None` is unlimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +70,11 @@ impl Limits {
     /// Requests per second that one key may make.
     pub const fn rate_per_second(&self) -> u32 {
         self.rate_per_second
+    }
+
+    /// How fast one key may call: a burst of one second (ruling 2.9).
+    pub const fn rate(&self) -> Rate {
+        Rate::per_second(self.rate_per_second)
     }
 
     /// These limits, changed where `overrides` says so; keys left out keep the plan's value. A null

@@ -23,6 +23,13 @@ impl Period {
         i64::from(self.year) * 100 + i64::from(self.month)
     }
 
+    /// The month of that [`Self::number`], in the years that an instant may name.
+    pub fn from_number(number: i64) -> Option<Self> {
+        let year = i32::try_from(number.div_euclid(100)).ok().filter(|year| (1970..=2100).contains(year))?;
+        let month = u32::try_from(number.rem_euclid(100)).ok().filter(|month| (1..=12).contains(month))?;
+        Some(Self { year, month })
+    }
+
     /// The first instant of the month.
     pub fn start(self) -> Instant {
         midnight(self.year, self.month)
@@ -68,6 +75,16 @@ mod tests {
         assert_eq!(period.seconds_left(at), left);
     }
 
+    #[rstest]
+    #[case(202_600)]
+    #[case(202_613)]
+    #[case(196_912)]
+    #[case(-1)]
+    #[case(i64::MAX)]
+    fn a_number_that_is_no_month(#[case] number: i64) {
+        assert_eq!(Period::from_number(number), None);
+    }
+
     proptest! {
         #[test]
         fn months_partition_the_line(micros in 0..Instant::HORIZON.as_micros()) {
@@ -76,6 +93,7 @@ mod tests {
             prop_assert!(period.start() <= at && at < period.end());
             prop_assert!(Period::of(period.end()) > period);
             prop_assert_eq!(Period::of(period.end()).start(), period.end());
+            prop_assert_eq!(Period::from_number(period.number()), Some(period));
         }
     }
 }

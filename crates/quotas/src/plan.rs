@@ -33,6 +33,27 @@ pub enum Feature {
 }
 
 impl Feature {
+    /// Every feature.
+    pub const ALL: [Self; 5] =
+        [Self::Scheduling, Self::ScopedKeys, Self::CrossAgentAvailability, Self::Holds, Self::UnboundedRecurrence];
+
+    /// The least plan that has the feature: what `plan_required` answers name.
+    pub const fn required_plan(self) -> Plan {
+        match self {
+            Self::Scheduling
+            | Self::ScopedKeys
+            | Self::CrossAgentAvailability
+            | Self::Holds
+            | Self::UnboundedRecurrence => Plan::Pro,
+        }
+    }
+
+    /// What an answer `plan_required` adds to the error (ruling 3.3). The addresses are the caller's: where
+    /// a plan is chosen, and where features are described.
+    pub const fn plan_required<'a>(self, upgrade_url: &'a str, docs_url: &'a str) -> PlanRequired<'a> {
+        PlanRequired { required_plan: self.required_plan().as_str(), feature: self.as_str(), upgrade_url, docs_url }
+    }
+
     /// The name in `plan_required` answers.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -43,6 +64,19 @@ impl Feature {
             Self::UnboundedRecurrence => "unbounded_recurrence",
         }
     }
+}
+
+/// What a 403 `plan_required` adds to the error's envelope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlanRequired<'a> {
+    /// The least plan that has the feature.
+    pub required_plan: &'static str,
+    /// The feature that the plan lacks.
+    pub feature: &'static str,
+    /// Where a plan is chosen.
+    pub upgrade_url: &'a str,
+    /// Where the feature is described.
+    pub docs_url: &'a str,
 }
 
 /// How a plan presents itself. Marketing text, not for capability checks.
@@ -199,6 +233,33 @@ mod tests {
     fn proposals_are_unlimited_on_paid_plans_only() {
         assert_eq!(Plan::Free.limits().get(Metric::Proposals), Some(0));
         assert_eq!(Plan::Pro.limits().get(Metric::Proposals), None);
+    }
+
+    #[rstest]
+    #[case(Plan::FreeAgentUnverified, 10, (5, 30))]
+    #[case(Plan::FreeAgent, 10, (5, 30))]
+    #[case(Plan::Free, 10, (5, 30))]
+    #[case(Plan::Pro, 50, (20, 90))]
+    #[case(Plan::Custom, 200, (50, 365))]
+    fn rates_and_ranges(#[case] plan: Plan, #[case] per_second: u32, #[case] range: (usize, i64)) {
+        assert_eq!(plan.limits().rate_per_second(), per_second);
+        assert_eq!(plan.limits().rate(), crate::Rate::per_second(per_second));
+        assert_eq!(plan.availability_range(), range);
+    }
+
+    #[test]
+    fn features_are_those_of_paid_plans() {
+        for feature in Feature::ALL {
+            let having: Vec<_> = Plan::ALL.into_iter().filter(|plan| plan.has(feature)).collect();
+            assert_eq!(having, [Plan::Pro, Plan::Custom]);
+            assert!(feature.required_plan().has(feature));
+            let required = feature.plan_required("https://console.example/plans", "https://docs.example");
+            assert_eq!((required.required_plan, required.feature), ("pro", feature.as_str()));
+            assert_eq!(
+                (required.upgrade_url, required.docs_url),
+                ("https://console.example/plans", "https://docs.example")
+            );
+        }
     }
 
     #[test]

@@ -1,0 +1,584 @@
+//! A human takes over an organization that an agent signed up (ruling 3.11).
+//!
+//! The claim is initiated with the agent's address and proved with a code that is mailed there. It is then
+//! on hold for a day, in which whoever reads that mailbox may revoke it; after the hold the human owns the
+//! organization. Nothing moves: the organization stays what it was, and gets an owner.
+
+use std::fmt;
+
+use kalends_kernel::{ClaimId, Elapsed, Entropy, Instant, OrgId, UserId, Version, base64url, random_bytes};
+use kalends_quotas::Rate;
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+use crate::{
+    Code, CodeHash, Organization,
+    otp::{CODE_LASTS, Guess, judge},
+};
+
+/// How long a proved claim waits before it takes effect.
+pub const CLAIM_HOLD: Elapsed = Elapsed::hours(24);
+/// How often claims on one address may be initiated, by whomever: each sends a mail. What is over it gets
+/// the same answer, and no mail.
+pub const CLAIMS_PER_EMAIL: Rate = Rate::per_hour(5);
+
+/// What revokes a claim on hold: sent by mail, shown nowhere else.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RevocationToken(String);
+
+impl RevocationToken {
+    /// A token with 256 random bits.
+    pub fn generate(entropy: &dyn Entropy) -> Self {
+        Self(base64url(&random_bytes::<32>(entropy)))
+    }
+
+    /// The text, for the mail.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// What is stored of it.
+    pub fn hash(&self) -> TokenHash {
+        TokenHash::of(&self.0)
+    }
+}
+
+impl fmt::Debug for RevocationToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RevocationToken(…)")
+    }
+}
+
+/// The SHA-256 of a token.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TokenHash(pub [u8; 32]);
+
+impl TokenHash {
+    /// The hash of a token as a caller presents it.
+    pub fn of(text: &str) -> Self {
+        Self(Sha256::digest(text.as_bytes()).into())
+    }
+}
+
+impl fmt::Debug for TokenHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TokenHash(…)")
+    }
+}
+
+/// How far a claim is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaimState {
+    /// It waits for the code.
+    Initiated {
+        /// The code's hash.
+        code: CodeHash,
+        /// When the code stops working.
+        expires_at: Instant,
+        /// How often it was tried.
+        attempts: u32,
+    },
+    /// It is proved and waits for objections.
+    Held {
+        /// When it takes effect.
+        until: Instant,
+        /// The hash of what revokes it.
+        revocation: TokenHash,
+    },
+    /// The human owns the organization.
+    Effective {
+        /// Since when.
+        at: Instant,
+        /// The hash of what could have revoked it, so that late objections are told apart from strangers'.
+        revocation: TokenHash,
+    },
+    /// Somebody objected in time.
+    Revoked {
+        /// When.
+        at: Instant,
+        /// The hash of what revoked it.
+        revocation: TokenHash,
+    },
+    /// Another claim took its place, or the organization has an owner.
+    Void {
+        /// Since when.
+        at: Instant,
+    },
+}
+
+/// What `GET /v1/auth/claims` shows of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ClaimStatus {
+    /// It waits for the code.
+    Pending,
+    /// The code has expired or was tried too often.
+    Expired,
+    /// It waits for objections.
+    Held,
+    /// The human owns the organization.
+    Effective,
+    /// Somebody objected in time.
+    Revoked,
+    /// Another claim took its place, or the organization has an owner.
+    Void,
+}
+
+impl ClaimStatus {
+    /// The name in answers.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Expired => "expired",
+            Self::Held => "held",
+            Self::Effective => "effective",
+            Self::Revoked => "revoked",
+            Self::Void => "void",
+        }
+    }
+}
+
+/// A claim as stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Claim {
+    /// The identifier, which is shown whether or not there is anything to claim.
+    pub id: ClaimId,
+    /// The organization.
+    pub org: OrgId,
+    /// Who claims it.
+    pub user: UserId,
+    /// How far it is.
+    pub state: ClaimState,
+    /// The row's version.
+    pub version: Version,
+    /// When it was initiated.
+    pub created_at: Instant,
+}
+
+/// Why a code does not prove a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ClaimError {
+    /// The code is wrong; the attempt must be recorded before the answer: 400.
+    #[error("{CLAIM_REFUSED}")]
+    Wrong {
+        /// The row with the attempt counted.
+        counted: Claim,
+    },
+    /// There is no such claim of this human, or its code does not work any more: the same 400.
+    #[error("{CLAIM_REFUSED}")]
+    Void,
+    /// The code is right, but another claim is on hold, or the organization has an owner: 409.
+    #[error("another claim on the organization is on hold or has taken effect")]
+    Taken,
+}
+
+/// What is said of a code that does not prove a claim, whatever the reason.
+pub const CLAIM_REFUSED: &str =
+    "the code is wrong, has expired or is used up; initiate the claim again for a fresh one";
+
+/// What became of an objection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Revoked {
+    /// The claim ends with it.
+    Now(Claim),
+    /// It had ended with an earlier one; nothing changes.
+    Before,
+}
+
+/// Why an objection is not heard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum RevokeError {
+    /// There is no such claim, or the token is not its: 404.
+    #[error("there is no such claim with this revocation token")]
+    Unknown,
+    /// The hold is over: 410.
+    #[error("the hold of 24 hours is over; the claim has taken effect")]
+    TooLate,
+}
+
+/// What else is known of the organization when a claim goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Rivals {
+    /// Whether the organization has an owner.
+    pub owned: bool,
+    /// Whether another claim on it is on hold.
+    pub held: bool,
+}
+
+/// The organization that a human may claim with an address: one that signed up with it and has no owner.
+/// Where there is none the caller is told the same.
+pub fn claimable(found: Option<&Organization>, owned: bool) -> Option<&Organization> {
+    found.filter(|organization| organization.email.is_some() && !owned)
+}
+
+impl Claim {
+    /// A claim that waits for `code`. Earlier claims of the same human on the same organization end with it
+    /// ([`Self::superseded`]).
+    pub fn initiate(id: ClaimId, org: OrgId, user: UserId, code: &Code, now: Instant) -> Self {
+        let state = ClaimState::Initiated {
+            code: code.hash_within(id.uuid().as_bytes()),
+            expires_at: now + CODE_LASTS,
+            attempts: 0,
+        };
+        Self { id, org, user, state, version: Version::FIRST, created_at: now }
+    }
+
+    const fn become_state(&self, state: ClaimState) -> Self {
+        Self { state, version: self.version.next(), ..*self }
+    }
+
+    /// The claim, once the same human initiated another; `None` where it does not wait for a code.
+    pub const fn superseded(&self, now: Instant) -> Option<Self> {
+        match self.state {
+            ClaimState::Initiated { .. } => Some(self.become_state(ClaimState::Void { at: now })),
+            ClaimState::Held { .. }
+            | ClaimState::Effective { .. }
+            | ClaimState::Revoked { .. }
+            | ClaimState::Void { .. } => None,
+        }
+    }
+
+    /// Proves the claim `id` of `user` with the code that was mailed, and puts it on hold. `token` is what
+    /// its revocation link will carry. The code is compared in every case, in constant time.
+    ///
+    /// # Errors
+    /// [`ClaimError`]; after [`ClaimError::Wrong`] the caller commits the counted attempt before it answers.
+    pub fn verify(
+        stored: Option<&Self>,
+        id: ClaimId,
+        user: UserId,
+        presented: &Code,
+        rivals: Rivals,
+        token: &RevocationToken,
+        now: Instant,
+    ) -> Result<Self, ClaimError> {
+        let own = stored.filter(|claim| claim.id == id && claim.user == user);
+        let known = own.and_then(|claim| match claim.state {
+            ClaimState::Initiated { code, expires_at, attempts } => Some((code, expires_at, attempts)),
+            ClaimState::Held { .. }
+            | ClaimState::Effective { .. }
+            | ClaimState::Revoked { .. }
+            | ClaimState::Void { .. } => None,
+        });
+        let guess = judge(known, presented.hash_within(id.uuid().as_bytes()), now);
+        let (Some(claim), Some((code, expires_at, attempts))) = (own, known) else { return Err(ClaimError::Void) };
+        match guess {
+            Guess::Void => Err(ClaimError::Void),
+            Guess::Wrong => {
+                let counted = claim.become_state(ClaimState::Initiated { code, expires_at, attempts: attempts + 1 });
+                Err(ClaimError::Wrong { counted })
+            }
+            Guess::Right if rivals.owned || rivals.held => Err(ClaimError::Taken),
+            Guess::Right => {
+                Ok(claim.become_state(ClaimState::Held { until: now + CLAIM_HOLD, revocation: token.hash() }))
+            }
+        }
+    }
+
+    /// Revokes a claim on hold with the token of the mail.
+    ///
+    /// # Errors
+    /// [`RevokeError`]: a wrong token is told nothing.
+    pub fn revoke(&self, token: &str, now: Instant) -> Result<Revoked, RevokeError> {
+        let matches = |hash: TokenHash| bool::from(hash.0.ct_eq(&TokenHash::of(token).0));
+        match self.state {
+            ClaimState::Held { until, revocation } if matches(revocation) => {
+                // The hold ends with its instant, also where nobody has acted on it yet.
+                if now < until {
+                    Ok(Revoked::Now(self.become_state(ClaimState::Revoked { at: now, revocation })))
+                } else {
+                    Err(RevokeError::TooLate)
+                }
+            }
+            ClaimState::Effective { revocation, .. } if matches(revocation) => Err(RevokeError::TooLate),
+            ClaimState::Revoked { revocation, .. } if matches(revocation) => Ok(Revoked::Before),
+            ClaimState::Held { .. }
+            | ClaimState::Effective { .. }
+            | ClaimState::Revoked { .. }
+            | ClaimState::Initiated { .. }
+            | ClaimState::Void { .. } => Err(RevokeError::Unknown),
+        }
+    }
+
+    /// When the claim is to take effect; `None` where it is not on hold.
+    pub const fn due_at(&self) -> Option<Instant> {
+        match self.state {
+            ClaimState::Held { until, .. } => Some(until),
+            ClaimState::Initiated { .. }
+            | ClaimState::Effective { .. }
+            | ClaimState::Revoked { .. }
+            | ClaimState::Void { .. } => None,
+        }
+    }
+
+    /// The claim once its hold is over: effective, so that the human becomes the owner in the same
+    /// change-set, or void where the organization got an owner meanwhile. `None` while it is not due.
+    pub fn take_effect(&self, owned: bool, now: Instant) -> Option<Self> {
+        match self.state {
+            ClaimState::Held { until, .. } if now < until => None,
+            ClaimState::Held { .. } if owned => Some(self.become_state(ClaimState::Void { at: now })),
+            ClaimState::Held { revocation, .. } => {
+                Some(self.become_state(ClaimState::Effective { at: now, revocation }))
+            }
+            ClaimState::Initiated { .. }
+            | ClaimState::Effective { .. }
+            | ClaimState::Revoked { .. }
+            | ClaimState::Void { .. } => None,
+        }
+    }
+
+    /// What is shown of it at `now`.
+    pub fn status(&self, now: Instant) -> ClaimStatus {
+        match self.state {
+            ClaimState::Initiated { expires_at, attempts, .. } => {
+                let works = now < expires_at && attempts < crate::CODE_ATTEMPTS;
+                if works { ClaimStatus::Pending } else { ClaimStatus::Expired }
+            }
+            ClaimState::Held { .. } => ClaimStatus::Held,
+            ClaimState::Effective { .. } => ClaimStatus::Effective,
+            ClaimState::Revoked { .. } => ClaimStatus::Revoked,
+            ClaimState::Void { .. } => ClaimStatus::Void,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::CODE_ATTEMPTS;
+
+    const START: Instant = Instant::from_micros(1_800_000_000_000_000);
+
+    fn id(number: u8) -> ClaimId {
+        ClaimId::from_bytes([number; 16])
+    }
+
+    const ORG: OrgId = OrgId::from_bytes([9; 16]);
+    const ADA: UserId = UserId::from_bytes([1; 16]);
+    const BOB: UserId = UserId::from_bytes([2; 16]);
+
+    fn code(text: &str) -> Code {
+        Code::parse(text).unwrap()
+    }
+
+    fn token() -> RevocationToken {
+        RevocationToken("token".to_owned())
+    }
+
+    fn initiated() -> Claim {
+        Claim::initiate(id(1), ORG, ADA, &code("123456"), START)
+    }
+
+    fn held() -> Claim {
+        let claim = initiated();
+        Claim::verify(Some(&claim), id(1), ADA, &code("123456"), Rivals::default(), &token(), START).unwrap()
+    }
+
+    #[test]
+    fn a_claim_takes_effect_after_a_day() {
+        let claim = held();
+        let end = START + CLAIM_HOLD;
+        assert_eq!((claim.status(START), claim.due_at()), (ClaimStatus::Held, Some(end)));
+        assert_eq!(claim.take_effect(false, end - Elapsed::micros(1)), None);
+        let effective = claim.take_effect(false, end).unwrap();
+        assert_eq!(effective.status(end), ClaimStatus::Effective);
+        assert_eq!((effective.org, effective.version), (ORG, claim.version.next()));
+        assert_eq!(effective.take_effect(false, end), None, "once");
+        assert_eq!(claim.take_effect(true, end).unwrap().status(end), ClaimStatus::Void);
+    }
+
+    #[test]
+    fn an_objection_ends_it_until_the_hold_is_over() {
+        let claim = held();
+        let last = START + CLAIM_HOLD - Elapsed::micros(1);
+        assert_eq!(claim.revoke("tokem", last), Err(RevokeError::Unknown));
+        assert_eq!(claim.revoke("", last), Err(RevokeError::Unknown));
+        let Ok(Revoked::Now(revoked)) = claim.revoke("token", last) else { panic!("in time") };
+        assert_eq!(revoked.status(last), ClaimStatus::Revoked);
+        assert_eq!(revoked.revoke("token", last), Ok(Revoked::Before));
+        assert_eq!(revoked.revoke("other", last), Err(RevokeError::Unknown));
+        assert_eq!(revoked.take_effect(false, START + CLAIM_HOLD), None);
+
+        let end = START + CLAIM_HOLD;
+        assert_eq!(claim.revoke("token", end), Err(RevokeError::TooLate), "although nobody acted yet");
+        let effective = claim.take_effect(false, end).unwrap();
+        assert_eq!(effective.revoke("token", end), Err(RevokeError::TooLate));
+        assert_eq!(effective.revoke("other", end), Err(RevokeError::Unknown));
+        assert_eq!(initiated().revoke("token", START), Err(RevokeError::Unknown));
+    }
+
+    #[test]
+    fn every_failed_code_is_told_alike() {
+        let claim = initiated();
+        let verify = |stored: Option<&Claim>, id, user, text, now| {
+            Claim::verify(stored, id, user, &code(text), Rivals::default(), &token(), now)
+        };
+        let burned = Claim {
+            state: match claim.state {
+                ClaimState::Initiated { code, expires_at, .. } => {
+                    ClaimState::Initiated { code, expires_at, attempts: CODE_ATTEMPTS }
+                }
+                other => other,
+            },
+            ..claim
+        };
+        for (reason, failed) in [
+            ("wrong", verify(Some(&claim), id(1), ADA, "123457", START)),
+            ("expired", verify(Some(&claim), id(1), ADA, "123456", START + CODE_LASTS)),
+            ("burned", verify(Some(&burned), id(1), ADA, "123456", START)),
+            ("reused", verify(Some(&held()), id(1), ADA, "123456", START)),
+            ("superseded", verify(claim.superseded(START).as_ref(), id(1), ADA, "123456", START)),
+            ("unknown", verify(None, id(1), ADA, "123456", START)),
+            ("another claim's", verify(Some(&claim), id(2), ADA, "123456", START)),
+            ("another human's", verify(Some(&claim), id(1), BOB, "123456", START)),
+        ] {
+            assert_eq!(failed.unwrap_err().to_string(), CLAIM_REFUSED, "{reason}");
+        }
+    }
+
+    #[test]
+    fn rivals_are_told_to_whoever_has_the_code() {
+        let claim = initiated();
+        for rivals in [Rivals { owned: true, held: false }, Rivals { owned: false, held: true }] {
+            let right = Claim::verify(Some(&claim), id(1), ADA, &code("123456"), rivals, &token(), START);
+            assert_eq!(right, Err(ClaimError::Taken));
+            let wrong = Claim::verify(Some(&claim), id(1), ADA, &code("000000"), rivals, &token(), START);
+            assert!(matches!(wrong, Err(ClaimError::Wrong { .. })));
+        }
+        assert_eq!(held().superseded(START), None, "a claim on hold stays");
+    }
+
+    #[test]
+    fn tokens_do_not_show() {
+        assert_eq!(format!("{:?} {:?}", token(), token().hash()), "RevocationToken(…) TokenHash(…)");
+    }
+
+    #[derive(Debug, Clone)]
+    enum Step {
+        /// One of two humans begins (again).
+        Initiate(bool),
+        /// A human presents the code of one of the claims so far, or a wrong one.
+        Verify {
+            ada: bool,
+            claim: usize,
+            right: bool,
+        },
+        /// The mailbox's reader objects to one of the claims.
+        Revoke(usize),
+        /// The worker looks for what is due.
+        Work,
+        Wait(i64),
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let step = prop_oneof![
+            3 => any::<bool>().prop_map(Step::Initiate),
+            8 => (any::<bool>(), 0usize..6, prop::bool::weighted(0.7))
+                .prop_map(|(ada, claim, right)| Step::Verify { ada, claim, right }),
+            2 => (0usize..6).prop_map(Step::Revoke),
+            3 => Just(Step::Work),
+            4 => prop_oneof![0i64..900, 0i64..100_000].prop_map(Step::Wait),
+        ];
+        prop::collection::vec(step, 1..80)
+    }
+
+    /// The model of one claim: what the humans could know of it.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    enum Known {
+        Waits { since: Instant, wrong: u32 },
+        Holds { until: Instant },
+        Owns,
+        Over,
+    }
+
+    proptest! {
+        /// Two humans, one organization: it gets one owner at most, never before a day has passed, never
+        /// against an objection that came in time.
+        #[test]
+        fn one_human_becomes_the_owner(steps in steps()) {
+            let mut claims: Vec<Claim> = Vec::new();
+            let mut known: Vec<Known> = Vec::new();
+            let (mut now, mut owner) = (START, None);
+            for step in steps {
+                match step {
+                    Step::Initiate(ada) => {
+                        if owner.is_some() || claims.len() == 200 { continue }
+                        let user = if ada { ADA } else { BOB };
+                        for (claim, known) in claims.iter_mut().zip(&mut known) {
+                            if claim.user == user && let Some(void) = claim.superseded(now) {
+                                *claim = void;
+                                *known = Known::Over;
+                            }
+                        }
+                        let number = u8::try_from(claims.len()).unwrap();
+                        claims.push(Claim::initiate(id(number), ORG, user, &code("123456"), now));
+                        known.push(Known::Waits { since: now, wrong: 0 });
+                    }
+                    Step::Verify { ada, claim, right } => {
+                        let user = if ada { ADA } else { BOB };
+                        let held = known.iter().any(|known| matches!(known, Known::Holds { .. }));
+                        let rivals = Rivals { owned: owner.is_some(), held };
+                        let stored = claims.get(claim).copied();
+                        let number = u8::try_from(claim).unwrap();
+                        let text = if right { "123456" } else { "654321" };
+                        let token = RevocationToken(format!("token {claim}"));
+                        let done = Claim::verify(stored.as_ref(), id(number), user, &code(text), rivals, &token, now);
+                        let waits = stored.filter(|stored| stored.user == user).and_then(|_| match known[claim] {
+                            Known::Waits { since, wrong } if now < since + CODE_LASTS && wrong < 10 => Some(wrong),
+                            _ => None,
+                        });
+                        match (done, waits) {
+                            (Ok(proved), Some(_)) => {
+                                prop_assert!(right && !rivals.owned && !rivals.held);
+                                claims[claim] = proved;
+                                known[claim] = Known::Holds { until: now + CLAIM_HOLD };
+                            }
+                            (Err(ClaimError::Wrong { counted }), Some(wrong)) => {
+                                prop_assert!(!right);
+                                prop_assert_eq!(counted.version, claims[claim].version.next());
+                                claims[claim] = counted;
+                                let Known::Waits { since, .. } = known[claim] else { unreachable!() };
+                                known[claim] = Known::Waits { since, wrong: wrong + 1 };
+                            }
+                            (Err(ClaimError::Taken), Some(_)) => prop_assert!(right && (rivals.owned || rivals.held)),
+                            (done, waits) => prop_assert_eq!((done, waits), (Err(ClaimError::Void), None)),
+                        }
+                    }
+                    Step::Revoke(claim) => {
+                        let Some(stored) = claims.get(claim) else { continue };
+                        match (stored.revoke(&format!("token {claim}"), now), known[claim]) {
+                            (Ok(Revoked::Now(revoked)), Known::Holds { until }) => {
+                                prop_assert!(now < until);
+                                claims[claim] = revoked;
+                                known[claim] = Known::Over;
+                            }
+                            (Err(RevokeError::TooLate), Known::Holds { until }) => prop_assert!(now >= until),
+                            (Err(RevokeError::TooLate), Known::Owns) => {}
+                            (Ok(Revoked::Before) | Err(RevokeError::Unknown), Known::Over) => {}
+                            (Err(RevokeError::Unknown), Known::Waits { .. }) => {}
+                            (told, known) => prop_assert!(false, "{told:?} of {known:?}"),
+                        }
+                    }
+                    Step::Work => {
+                        for (claim, known) in claims.iter_mut().zip(&mut known) {
+                            let due = matches!(known, Known::Holds { until } if *until <= now);
+                            let done = claim.take_effect(owner.is_some(), now);
+                            prop_assert_eq!(done.is_some(), due);
+                            if let Some(done) = done {
+                                prop_assert!(now >= claim.created_at + CLAIM_HOLD);
+                                prop_assert_eq!(done.status(now), ClaimStatus::Effective);
+                                prop_assert_eq!(owner.replace(done.user), None, "one owner");
+                                *claim = done;
+                                *known = Known::Owns;
+                            }
+                        }
+                    }
+                    Step::Wait(seconds) => now = now + Elapsed::seconds(seconds),
+                }
+                let held = known.iter().filter(|known| matches!(known, Known::Holds { .. })).count();
+                prop_assert!(held <= 1, "one claim is on hold at a time");
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! One-time codes sent by mail: six digits, ten minutes, ten attempts (ruling 3.9).
+//!
+//! A wrong, expired, burned, reused or superseded code is one and the same failure: [`judge`] compares in
+//! every case, in constant time, and callers say the same of all.
+
+use std::fmt;
+
+use kalends_kernel::{Elapsed, Entropy, Instant, OrgId, Version, random_bytes};
+use sha2::{Digest, Sha256};
+use subtle::{Choice, ConstantTimeEq};
+
+/// How long a code holds.
+pub const CODE_LASTS: Elapsed = Elapsed::minutes(10);
+/// How often a code may be tried before it is burned.
+pub const CODE_ATTEMPTS: u32 = 10;
+
+/// A verification code: six digits, sent by mail and never shown elsewhere.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Code([u8; 6]);
+
+impl Code {
+    /// A code drawn evenly from the million.
+    pub fn generate(entropy: &dyn Entropy) -> Self {
+        // Values above the largest multiple of a million would favour small codes.
+        const LIMIT: u32 = u32::MAX - u32::MAX % 1_000_000;
+        let mut drawn = u32::from_le_bytes(random_bytes(entropy));
+        // Each draw succeeds with more than 99.97 %; the bound only guards against a broken source.
+        for _ in 0..64 {
+            if drawn < LIMIT {
+                break;
+            }
+            drawn = u32::from_le_bytes(random_bytes(entropy));
+        }
+        let mut digits = *b"000000";
+        let mut rest = drawn % 1_000_000;
+        for digit in digits.iter_mut().rev() {
+            *digit = b'0' + u8::try_from(rest % 10).unwrap_or(0);
+            rest /= 10;
+        }
+        Self(digits)
+    }
+
+    /// A code as a caller types it, or `None` where it is not six digits.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits: [u8; 6] = text.as_bytes().try_into().ok()?;
+        digits.iter().all(u8::is_ascii_digit).then_some(Self(digits))
+    }
+
+    /// The digits, for the mail.
+    pub fn digits(&self) -> String {
+        self.0.iter().map(|digit| char::from(*digit)).collect()
+    }
+
+    /// What is stored of the code of an organization.
+    pub fn hash(&self, org: OrgId) -> CodeHash {
+        self.hash_within(org.uuid().as_bytes())
+    }
+
+    /// What is stored of a code that is good for one thing: `scope` is the 16 bytes of its identifier.
+    pub(crate) fn hash_within(&self, scope: &[u8; 16]) -> CodeHash {
+        CodeHash(Sha256::new().chain_update(scope).chain_update(self.0).finalize().into())
+    }
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Code(…)")
+    }
+}
+
+/// The SHA-256 of a code and the identifier of what it is good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CodeHash(pub [u8; 32]);
+
+/// The code that an organization may present, as stored. An organization has one at most.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerificationCode {
+    /// The organization.
+    pub org: OrgId,
+    /// The code's hash.
+    pub hash: CodeHash,
+    /// When it stops working.
+    pub expires_at: Instant,
+    /// How often it was tried.
+    pub attempts: u32,
+    /// The row's version.
+    pub version: Version,
+}
+
+impl VerificationCode {
+    /// The row of a fresh code, which voids the one of `previous` version.
+    pub fn issue(org: OrgId, code: &Code, previous: Option<Version>, now: Instant) -> Self {
+        Self {
+            org,
+            hash: code.hash(org),
+            expires_at: now + CODE_LASTS,
+            attempts: 0,
+            version: previous.map_or(Version::FIRST, Version::next),
+        }
+    }
+}
+
+/// What a presented code is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Guess {
+    /// The right one.
+    Right,
+    /// A wrong one; the attempt counts.
+    Wrong,
+    /// There is no code that still works, right or wrong.
+    Void,
+}
+
+/// Judges a presented code by the stored one (hash, expiry, attempts). Where there is none, a hash that no
+/// code has is compared, so that the same work is done.
+pub(crate) fn judge(stored: Option<(CodeHash, Instant, u32)>, presented: CodeHash, now: Instant) -> Guess {
+    let (hash, expires_at, attempts) = stored.unwrap_or((CodeHash([0; 32]), Instant::EARLIEST, CODE_ATTEMPTS));
+    let right = hash.0.ct_eq(&presented.0);
+    let works = Choice::from(u8::from(now < expires_at)) & Choice::from(u8::from(attempts < CODE_ATTEMPTS));
+    match (bool::from(right & works), bool::from(works)) {
+        (true, _) => Guess::Right,
+        (false, true) => Guess::Wrong,
+        (false, false) => Guess::Void,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    struct Counting(std::sync::atomic::AtomicU8);
+    impl Entropy for Counting {
+        fn fill(&self, bytes: &mut [u8]) {
+            for byte in bytes {
+                *byte = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            }
+        }
+    }
+
+    const END: Instant = Instant::from_micros(600_000_000);
+    const HASH: CodeHash = CodeHash([7; 32]);
+    const OTHER: CodeHash = CodeHash([8; 32]);
+
+    #[rstest]
+    #[case::right(Some((HASH, END, 0)), HASH, 0, Guess::Right)]
+    #[case::right_at_the_last_moment(Some((HASH, END, 9)), HASH, 599_999_999, Guess::Right)]
+    #[case::wrong(Some((HASH, END, 9)), OTHER, 0, Guess::Wrong)]
+    #[case::expired(Some((HASH, END, 0)), HASH, 600_000_000, Guess::Void)]
+    #[case::burned(Some((HASH, END, 10)), HASH, 0, Guess::Void)]
+    #[case::burned_and_wrong(Some((HASH, END, 10)), OTHER, 0, Guess::Void)]
+    #[case::none(None, HASH, 0, Guess::Void)]
+    #[case::none_whatever_is_presented(None, CodeHash([0; 32]), -1, Guess::Void)]
+    fn judged(
+        #[case] stored: Option<(CodeHash, Instant, u32)>,
+        #[case] presented: CodeHash,
+        #[case] now: i64,
+        #[case] guess: Guess,
+    ) {
+        assert_eq!(judge(stored, presented, Instant::from_micros(now)), guess);
+    }
+
+    #[test]
+    fn a_code_is_good_for_one_thing() {
+        let code = Code::parse("123456").unwrap();
+        assert_ne!(code.hash_within(&[1; 16]), code.hash_within(&[2; 16]));
+        assert_ne!(code.hash_within(&[1; 16]), Code::parse("123457").unwrap().hash_within(&[1; 16]));
+        assert_eq!(format!("{code:?}"), "Code(…)", "a code never shows in a log");
+    }
+
+    proptest! {
+        #[test]
+        fn only_six_ascii_digits_are_a_code(text in "\\PC{0,8}") {
+            let six = text.len() == 6 && text.bytes().all(|byte| byte.is_ascii_digit());
+            prop_assert_eq!(Code::parse(&text).map(|code| code.digits()), six.then_some(text));
+        }
+
+        #[test]
+        fn generated_codes_parse(seed: u8) {
+            let code = Code::generate(&Counting(std::sync::atomic::AtomicU8::new(seed)));
+            prop_assert_eq!(Code::parse(&code.digits()), Some(code));
+        }
+    }
+}

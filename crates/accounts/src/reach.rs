@@ -1,0 +1,523 @@
+//! Who may call what: one table of callers and of what operations touch (ruling 3.7).
+//!
+//! [`TABLE`] is the only place that knows. An operation says what it touches ([`Touch`]) and nothing
+//! else; [`enter`] decides before anything is read whether the caller's kind may come in at all, and
+//! returns a [`Passage`], which decides with [`Passage::covers`] about the very thing once it is read.
+//! The documentation prints the table with [`markdown`], and tests walk it.
+
+use std::fmt::Write;
+
+use kalends_kernel::AgentId;
+
+/// What kind of credential a caller presents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum CallerKind {
+    /// None.
+    Nobody,
+    /// An organization's key, `svc_sk_`.
+    OrganizationKey,
+    /// The key of an agent's self-signup, `svc_sk_`: the reach of an organization's key.
+    RestrictedKey,
+    /// The key of an organization made for tests, `svc_sk_test_`.
+    TestKey,
+    /// An agent's key, `svc_ak_`.
+    AgentKey,
+    /// A human's console session.
+    Session,
+    /// The operator's token.
+    AdminToken,
+}
+
+impl CallerKind {
+    /// Every kind, in the order of the table's columns.
+    pub const ALL: [Self; 7] = [
+        Self::Nobody,
+        Self::OrganizationKey,
+        Self::RestrictedKey,
+        Self::TestKey,
+        Self::AgentKey,
+        Self::Session,
+        Self::AdminToken,
+    ];
+
+    /// The name in the documentation.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Nobody => "no credential",
+            Self::OrganizationKey => "organization key",
+            Self::RestrictedKey => "sign-up key",
+            Self::TestKey => "test key",
+            Self::AgentKey => "agent key",
+            Self::Session => "console session",
+            Self::AdminToken => "admin token",
+        }
+    }
+
+    /// Whether it is an API key.
+    pub const fn is_key(self) -> bool {
+        matches!(self, Self::OrganizationKey | Self::RestrictedKey | Self::TestKey | Self::AgentKey)
+    }
+}
+
+/// What an operation touches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Touch {
+    /// Nothing that needs a credential of these kinds: health, plans, terms, feeds, booking pages by their
+    /// slug, sign-up, sign-in, the waiting list, revoking a claim by its token.
+    Public,
+    /// The organization as a whole: making, listing, changing and removing agents, calendars that it shares,
+    /// availability across agents, webhooks, the audit log, verification, accepting terms.
+    Organization,
+    /// Agent-scoped keys: listing and revoking.
+    Keys,
+    /// Making an agent-scoped key.
+    KeyCreation,
+    /// One agent's own record, read.
+    AgentRecord,
+    /// What belongs to one agent: its calendars with their events, holds, context, availability, rules, iCal
+    /// subscriptions, booking pages and connection links. Shared calendars belong to no agent.
+    AgentData,
+    /// A list of such things over all agents: calendars, booking pages.
+    AgentLists,
+    /// A proposal, read.
+    ProposalRead,
+    /// The list of proposals.
+    ProposalList,
+    /// A proposal that is created, resolved or cancelled: its organizer's business.
+    ProposalOrganize,
+    /// A response to a proposal: the participant's own business.
+    ProposalRespond,
+    /// What any key may do for its organization: reading usage, sending feedback.
+    Common,
+    /// A human's own account and organization: the console's routes.
+    Console,
+    /// Making keys from the console.
+    ConsoleKeys,
+    /// The operator's routes.
+    Admin,
+}
+
+impl Touch {
+    /// Everything that can be touched, in the order of the table's rows.
+    pub const ALL: [Self; 15] = [
+        Self::Public,
+        Self::Organization,
+        Self::Keys,
+        Self::KeyCreation,
+        Self::AgentRecord,
+        Self::AgentData,
+        Self::AgentLists,
+        Self::ProposalRead,
+        Self::ProposalList,
+        Self::ProposalOrganize,
+        Self::ProposalRespond,
+        Self::Common,
+        Self::Console,
+        Self::ConsoleKeys,
+        Self::Admin,
+    ];
+
+    /// The name in the documentation.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Public => "public routes",
+            Self::Organization => "the organization, its agents and shared calendars",
+            Self::Keys => "keys: list, revoke",
+            Self::KeyCreation => "keys: create",
+            Self::AgentRecord => "an agent, read",
+            Self::AgentData => "an agent's calendars and what hangs on them",
+            Self::AgentLists => "lists of calendars and booking pages",
+            Self::ProposalRead => "a proposal, read",
+            Self::ProposalList => "the list of proposals",
+            Self::ProposalOrganize => "a proposal: create, resolve, cancel",
+            Self::ProposalRespond => "a proposal: respond",
+            Self::Common => "usage, feedback",
+            Self::Console => "console routes",
+            Self::ConsoleKeys => "console routes that make keys",
+            Self::Admin => "admin routes",
+        }
+    }
+}
+
+/// One cell of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allowed {
+    /// Everything of the organization.
+    Yes,
+    /// What belongs to the key's own agent; lists show only that.
+    Own,
+    /// What the key's own agent organizes.
+    IfOrganizer,
+    /// Where the key's own agent takes part, for itself.
+    IfParticipant,
+    /// What the key's own agent organizes or takes part in; lists show only that.
+    IfParty,
+    /// 403 `forbidden`.
+    Forbidden,
+    /// 401: no credential for this.
+    Unauthorized,
+}
+
+impl Allowed {
+    /// The word in the documentation.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Yes => "yes",
+            Self::Own => "own",
+            Self::IfOrganizer => "as organizer",
+            Self::IfParticipant => "as participant",
+            Self::IfParty => "as organizer or participant",
+            Self::Forbidden => "403",
+            Self::Unauthorized => "401",
+        }
+    }
+}
+
+mod table {
+    //! The cells, under names short enough for a table.
+
+    use super::{
+        Allowed::{self, Forbidden as No, IfOrganizer, IfParticipant, IfParty, Own, Unauthorized as Unknown, Yes},
+        CallerKind, Touch,
+    };
+
+    /// The table: a row for each [`Touch::ALL`], a column for each [`CallerKind::ALL`].
+    ///
+    /// A credential of the wrong sort is no credential at all (401), as the specification says of keys on the
+    /// console's routes; a key that does not reach so far is 403.
+    pub const TABLE: [(Touch, [Allowed; CallerKind::ALL.len()]); Touch::ALL.len()] = [
+        //                         nobody   org      sign-up  test     agent          session  admin
+        (Touch::Public, /*      */ [Yes, Yes, Yes, Yes, Yes, Yes, Yes]),
+        (Touch::Organization, /**/ [Unknown, Yes, Yes, Yes, No, Unknown, Unknown]),
+        (Touch::Keys, /*        */ [Unknown, Yes, Yes, Yes, No, Unknown, Unknown]),
+        (Touch::KeyCreation, /* */ [Unknown, Yes, Yes, Yes, No, Unknown, Unknown]),
+        (Touch::AgentRecord, /* */ [Unknown, Yes, Yes, Yes, Own, Unknown, Unknown]),
+        (Touch::AgentData, /*   */ [Unknown, Yes, Yes, Yes, Own, Unknown, Unknown]),
+        (Touch::AgentLists, /*  */ [Unknown, Yes, Yes, Yes, Own, Unknown, Unknown]),
+        (Touch::ProposalRead, /**/ [Unknown, Yes, Yes, Yes, IfParty, Unknown, Unknown]),
+        (Touch::ProposalList, /**/ [Unknown, Yes, Yes, Yes, IfParty, Unknown, Unknown]),
+        (Touch::ProposalOrganize, [Unknown, Yes, Yes, Yes, IfOrganizer, Unknown, Unknown]),
+        (Touch::ProposalRespond, [Unknown, Yes, Yes, Yes, IfParticipant, Unknown, Unknown]),
+        (Touch::Common, /*      */ [Unknown, Yes, Yes, Yes, Yes, Unknown, Unknown]),
+        (Touch::Console, /*     */ [Unknown, Unknown, Unknown, Unknown, Unknown, Yes, Unknown]),
+        (Touch::ConsoleKeys, /* */ [Unknown, Unknown, Unknown, Unknown, Unknown, Yes, Unknown]),
+        (Touch::Admin, /*       */ [Unknown, Unknown, Unknown, Unknown, Unknown, Unknown, Yes]),
+    ];
+}
+
+pub use table::TABLE;
+
+/// What the table says of a caller and what is touched.
+pub const fn allowed(kind: CallerKind, touch: Touch) -> Allowed {
+    TABLE[touch as usize].1[kind as usize]
+}
+
+/// Who calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Caller {
+    /// The kind of credential.
+    pub kind: CallerKind,
+    /// The agent of an agent's key; a key of that kind without one reaches nothing.
+    pub agent: Option<ScopedAgent>,
+    /// Whether the organization is on the waiting list.
+    pub waitlisted: bool,
+}
+
+/// The agent that an agent's key speaks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScopedAgent {
+    /// Which one.
+    pub id: AgentId,
+    /// Whether it is paused: its keys may only read. (Keys of a decommissioned agent are revoked.)
+    pub paused: bool,
+}
+
+/// Why a caller may not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum Denied {
+    /// No credential that counts here: 401.
+    #[error("the route needs another credential")]
+    Unauthorized,
+    /// The key does not reach that far: 403 `forbidden`.
+    #[error("an agent's key reaches its own agent only; use a key of the organization")]
+    OutOfReach,
+    /// The agent is paused: 403, code `agent_paused`.
+    #[error("the agent is paused, so that its keys may only read; set its status to active first")]
+    AgentPaused,
+    /// The organization waits to be let in: 403 `account_waitlisted`.
+    #[error("the organization is on the waiting list; a mail tells when it is activated")]
+    Waitlisted,
+}
+
+/// What a caller was let in for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "a passage has to cover what is read"]
+pub enum Passage {
+    /// Everything of the organization.
+    Everything,
+    /// What belongs to the agent.
+    OwnedBy(AgentId),
+    /// Proposals that the agent organizes.
+    OrganizedBy(AgentId),
+    /// Responses of the agent to proposals in which it takes part.
+    RespondedBy(AgentId),
+    /// Proposals that the agent organizes or takes part in.
+    Concerning(AgentId),
+}
+
+/// What an operation turned out to be about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject<'a> {
+    /// What belongs to an agent; `None` is what the organization shares.
+    Of(Option<AgentId>),
+    /// A proposal, also one about to be created.
+    Proposal {
+        /// Its organizer.
+        organizer: AgentId,
+        /// Its participants.
+        participants: &'a [AgentId],
+    },
+    /// A response to a proposal.
+    Response {
+        /// Who responds.
+        by: AgentId,
+        /// The proposal's participants.
+        participants: &'a [AgentId],
+    },
+}
+
+/// Whether `caller` may touch that at all; `writes` tells whether the operation may change something.
+///
+/// # Errors
+/// In this order: 401 before 403 `account_waitlisted` before 403 `forbidden` before 403 `agent_paused`.
+pub fn enter(caller: &Caller, touch: Touch, writes: bool) -> Result<Passage, Denied> {
+    let allowed = allowed(caller.kind, touch);
+    if allowed == Allowed::Unauthorized {
+        return Err(Denied::Unauthorized);
+    }
+    // Public routes know no organization; a session goes on working, but makes no keys (rule 8).
+    let waits = caller.waitlisted && touch != Touch::Public && (caller.kind.is_key() || touch == Touch::ConsoleKeys);
+    if waits {
+        return Err(Denied::Waitlisted);
+    }
+    let agent = caller.agent.ok_or(Denied::OutOfReach);
+    let passage = match allowed {
+        Allowed::Yes => Passage::Everything,
+        Allowed::Own => Passage::OwnedBy(agent?.id),
+        Allowed::IfOrganizer => Passage::OrganizedBy(agent?.id),
+        Allowed::IfParticipant => Passage::RespondedBy(agent?.id),
+        Allowed::IfParty => Passage::Concerning(agent?.id),
+        Allowed::Forbidden => return Err(Denied::OutOfReach),
+        Allowed::Unauthorized => return Err(Denied::Unauthorized),
+    };
+    let paused = caller.kind == CallerKind::AgentKey && caller.agent.is_some_and(|agent| agent.paused);
+    if paused && writes && touch != Touch::Public {
+        return Err(Denied::AgentPaused);
+    }
+    Ok(passage)
+}
+
+impl Passage {
+    /// Whether the passage covers what was read.
+    ///
+    /// # Errors
+    /// [`Denied::OutOfReach`].
+    pub fn covers(self, subject: Subject<'_>) -> Result<(), Denied> {
+        let covered = match (self, subject) {
+            (Self::Everything, _) => true,
+            (Self::OwnedBy(own), Subject::Of(owner)) => owner == Some(own),
+            (Self::OrganizedBy(own), Subject::Proposal { organizer, .. }) => organizer == own,
+            (Self::Concerning(own), Subject::Proposal { organizer, participants }) => {
+                organizer == own || participants.contains(&own)
+            }
+            (Self::RespondedBy(own), Subject::Response { by, participants }) => {
+                by == own && participants.contains(&own)
+            }
+            (Self::OwnedBy(_) | Self::OrganizedBy(_) | Self::Concerning(_) | Self::RespondedBy(_), _) => false,
+        };
+        if covered { Ok(()) } else { Err(Denied::OutOfReach) }
+    }
+
+    /// The agent to which lists are narrowed; `None` shows everything.
+    pub const fn narrowed_to(self) -> Option<AgentId> {
+        match self {
+            Self::Everything => None,
+            Self::OwnedBy(own) | Self::OrganizedBy(own) | Self::RespondedBy(own) | Self::Concerning(own) => Some(own),
+        }
+    }
+}
+
+/// The table as the documentation shows it.
+pub fn markdown() -> String {
+    let mut text = String::from("| what | ");
+    text.push_str(&CallerKind::ALL.map(CallerKind::as_str).join(" | "));
+    text.push_str(" |\n|---|");
+    text.push_str(&"---|".repeat(CallerKind::ALL.len()));
+    text.push('\n');
+    for (touch, cells) in TABLE {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "| {} | {} |", touch.as_str(), cells.map(Allowed::as_str).join(" | "));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_kernel::{Entropy, Instant};
+    use rstest::rstest;
+
+    use super::*;
+
+    struct Fixed(u8);
+    impl Entropy for Fixed {
+        fn fill(&self, bytes: &mut [u8]) {
+            bytes.fill(self.0);
+        }
+    }
+
+    fn agent(number: u8) -> AgentId {
+        AgentId::new(Instant::from_micros(0), &Fixed(number))
+    }
+
+    fn caller(kind: CallerKind) -> Caller {
+        let agent = (kind == CallerKind::AgentKey).then(|| ScopedAgent { id: agent(1), paused: false });
+        Caller { kind, agent, waitlisted: false }
+    }
+
+    #[test]
+    fn rows_and_columns_stand_where_they_are_looked_up() {
+        for (index, (touch, _)) in TABLE.into_iter().enumerate() {
+            assert_eq!((touch, touch as usize), (Touch::ALL[index], index));
+        }
+        for (index, kind) in CallerKind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, index);
+        }
+    }
+
+    /// The rulings' sentences, written again so that a slip in either shows.
+    #[rstest]
+    #[case::an_agent_s_record(Touch::AgentRecord, Allowed::Own)]
+    #[case::its_calendars(Touch::AgentData, Allowed::Own)]
+    #[case::lists(Touch::AgentLists, Allowed::Own)]
+    #[case::usage_and_feedback(Touch::Common, Allowed::Yes)]
+    #[case::responses(Touch::ProposalRespond, Allowed::IfParticipant)]
+    #[case::its_proposals(Touch::ProposalOrganize, Allowed::IfOrganizer)]
+    #[case::both_are_read(Touch::ProposalRead, Allowed::IfParty)]
+    #[case::both_are_listed(Touch::ProposalList, Allowed::IfParty)]
+    #[case::all_else(Touch::Organization, Allowed::Forbidden)]
+    #[case::keys(Touch::Keys, Allowed::Forbidden)]
+    #[case::new_keys(Touch::KeyCreation, Allowed::Forbidden)]
+    #[case::the_console(Touch::Console, Allowed::Unauthorized)]
+    #[case::its_keys(Touch::ConsoleKeys, Allowed::Unauthorized)]
+    #[case::the_operator(Touch::Admin, Allowed::Unauthorized)]
+    #[case::public(Touch::Public, Allowed::Yes)]
+    fn what_an_agent_s_key_may(#[case] touch: Touch, #[case] may: Allowed) {
+        assert_eq!(allowed(CallerKind::AgentKey, touch), may);
+    }
+
+    #[test]
+    fn keys_of_an_organization_reach_alike_and_sessions_only_the_console() {
+        for touch in Touch::ALL {
+            let console = matches!(touch, Touch::Console | Touch::ConsoleKeys);
+            let of_keys = [CallerKind::OrganizationKey, CallerKind::RestrictedKey, CallerKind::TestKey]
+                .map(|kind| enter(&caller(kind), touch, true));
+            let expected =
+                if console || touch == Touch::Admin { Err(Denied::Unauthorized) } else { Ok(Passage::Everything) };
+            assert_eq!(of_keys, [expected; 3], "{touch:?}");
+            let of_session = enter(&caller(CallerKind::Session), touch, true);
+            assert_eq!(of_session.is_ok(), console || touch == Touch::Public, "{touch:?}");
+            let of_nobody = enter(&caller(CallerKind::Nobody), touch, false);
+            assert_eq!(of_nobody.is_ok(), touch == Touch::Public, "{touch:?}");
+        }
+    }
+
+    #[test]
+    fn a_paused_agent_s_keys_only_read() {
+        for touch in Touch::ALL {
+            let active = caller(CallerKind::AgentKey);
+            let paused = Caller { agent: Some(ScopedAgent { id: agent(1), paused: true }), ..active };
+            assert_eq!(enter(&paused, touch, false), enter(&active, touch, false), "{touch:?}");
+            let written = match enter(&active, touch, true) {
+                Ok(passage) if touch == Touch::Public => Ok(passage),
+                Ok(_) => Err(Denied::AgentPaused),
+                denied => denied,
+            };
+            assert_eq!(enter(&paused, touch, true), written, "{touch:?}");
+        }
+    }
+
+    #[test]
+    fn who_waits_is_told_so() {
+        for kind in CallerKind::ALL {
+            for touch in Touch::ALL {
+                let waiting = Caller { waitlisted: true, ..caller(kind) };
+                let expected = match enter(&caller(kind), touch, true) {
+                    Err(Denied::Unauthorized) => Err(Denied::Unauthorized),
+                    _ if touch == Touch::ConsoleKeys => Err(Denied::Waitlisted),
+                    _ if kind.is_key() && touch != Touch::Public => Err(Denied::Waitlisted),
+                    otherwise => otherwise,
+                };
+                assert_eq!(enter(&waiting, touch, true), expected, "{kind:?} {touch:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_agent_s_key_without_an_agent_reaches_nothing() {
+        let lost = Caller { agent: None, ..caller(CallerKind::AgentKey) };
+        for touch in [Touch::AgentRecord, Touch::AgentData, Touch::ProposalRead, Touch::ProposalRespond] {
+            assert_eq!(enter(&lost, touch, false), Err(Denied::OutOfReach));
+        }
+    }
+
+    #[rstest]
+    #[case::own(Touch::AgentData, Subject::Of(Some(agent(1))), true)]
+    #[case::a_sibling_s(Touch::AgentData, Subject::Of(Some(agent(2))), false)]
+    #[case::shared(Touch::AgentData, Subject::Of(None), false)]
+    #[case::itself(Touch::AgentRecord, Subject::Of(Some(agent(1))), true)]
+    #[case::a_sibling(Touch::AgentRecord, Subject::Of(Some(agent(2))), false)]
+    #[case::organized(Touch::ProposalOrganize, Subject::Proposal { organizer: agent(1), participants: &[] }, true)]
+    #[case::organized_by_another(
+        Touch::ProposalOrganize,
+        Subject::Proposal { organizer: agent(2), participants: &[agent(1)] },
+        false
+    )]
+    #[case::read_as_organizer(Touch::ProposalRead, Subject::Proposal { organizer: agent(1), participants: &[] }, true)]
+    #[case::read_as_participant(
+        Touch::ProposalRead,
+        Subject::Proposal { organizer: agent(2), participants: &[agent(3), agent(1)] },
+        true
+    )]
+    #[case::read_as_a_stranger(
+        Touch::ProposalRead,
+        Subject::Proposal { organizer: agent(2), participants: &[agent(3)] },
+        false
+    )]
+    #[case::responded(Touch::ProposalRespond, Subject::Response { by: agent(1), participants: &[agent(1)] }, true)]
+    #[case::responded_for_another(
+        Touch::ProposalRespond,
+        Subject::Response { by: agent(2), participants: &[agent(1), agent(2)] },
+        false
+    )]
+    #[case::responded_uninvited(
+        Touch::ProposalRespond,
+        Subject::Response { by: agent(1), participants: &[agent(2)] },
+        false
+    )]
+    #[case::of_another_sort(Touch::AgentData, Subject::Proposal { organizer: agent(1), participants: &[] }, false)]
+    fn a_passage_covers(#[case] touch: Touch, #[case] subject: Subject<'_>, #[case] covered: bool) {
+        let passage = enter(&caller(CallerKind::AgentKey), touch, false).unwrap();
+        assert_eq!(passage.covers(subject).is_ok(), covered);
+        assert_eq!(passage.narrowed_to(), Some(agent(1)));
+        let everything = enter(&caller(CallerKind::OrganizationKey), touch, false).unwrap();
+        assert_eq!((everything.covers(subject), everything.narrowed_to()), (Ok(()), None));
+    }
+
+    #[test]
+    fn the_documentation_shows_this_table() {
+        let documented = include_str!("../../../docs/keys.md");
+        assert!(documented.contains(&markdown()), "docs/keys.md must contain:\n{}", markdown());
+    }
+}

@@ -1,0 +1,225 @@
+//! Keys that speak for one agent (`svc_ak_`), and the forms that a key's text may have (ruling 3.1).
+
+use std::fmt;
+
+use kalends_kernel::{
+    AgentId, Entropy, FieldError, Instant, KeyId, OrgId, base64url, bounded_text, from_base64url, random_bytes,
+};
+
+use crate::{KeyHash, NewKey};
+
+/// What the text of an agent's key begins with.
+pub const SCOPED_KEY_PREFIX: &str = "svc_ak_";
+/// The random bytes of a key.
+const SECRET: usize = 32;
+
+/// What a key's text looks like. Whether there is such a key is another question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum KeyForm {
+    /// `svc_sk_`: an organization's key.
+    Organization,
+    /// `svc_sk_test_`: the key of an organization made for tests.
+    Test,
+    /// `svc_ak_`: an agent's key.
+    Agent,
+}
+
+impl KeyForm {
+    /// Every form.
+    pub const ALL: [Self; 3] = [Self::Organization, Self::Test, Self::Agent];
+
+    /// What the text begins with.
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            Self::Organization => "svc_sk_",
+            Self::Test => "svc_sk_test_",
+            Self::Agent => SCOPED_KEY_PREFIX,
+        }
+    }
+
+    /// The form of a text: the prefix and 32 bytes as 43 characters of base64url. Whatever else a caller
+    /// presents is no key, and need not be looked up.
+    pub fn of(text: &str) -> Option<Self> {
+        // The length of what follows tells `svc_sk_test_` from a `svc_sk_` whose secret begins with `test_`.
+        Self::ALL.into_iter().find(|form| {
+            text.strip_prefix(form.prefix())
+                .filter(|secret| secret.len() == 43)
+                .and_then(from_base64url)
+                .is_some_and(|bytes| bytes.len() == SECRET)
+        })
+    }
+}
+
+/// What an agent's key is called: 1-100 characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyLabel(String);
+
+impl KeyLabel {
+    /// The most characters.
+    pub const MAX: usize = 100;
+
+    /// Checks the bounds.
+    ///
+    /// # Errors
+    /// Names the field and the bounds.
+    pub fn parse(param: &str, text: &str) -> Result<Self, FieldError> {
+        bounded_text(param, text, 1, Self::MAX).map(Self)
+    }
+
+    /// The label as a store kept it.
+    pub const fn from_stored(label: String) -> Self {
+        Self(label)
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// An agent's key as stored. It is revoked by removing it or by decommissioning its agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScopedKey {
+    /// The row's identifier, which is shown.
+    pub id: KeyId,
+    /// The organization.
+    pub org: OrgId,
+    /// The agent that it speaks for.
+    pub agent: AgentId,
+    /// What it is called.
+    pub label: KeyLabel,
+    /// The hash by which it is found.
+    pub hash: KeyHash,
+    /// The first [`NewKey::SHOWN`] characters of the text, to tell keys apart.
+    pub prefix: String,
+    /// When it was made.
+    pub created_at: Instant,
+}
+
+/// A fresh key of an agent: its row, and the text that is shown once.
+#[derive(Clone, PartialEq, Eq)]
+pub struct NewScopedKey {
+    /// The row.
+    pub key: ScopedKey,
+    /// The text.
+    pub text: String,
+}
+
+impl fmt::Debug for NewScopedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NewScopedKey").field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+impl NewScopedKey {
+    /// A key with 256 random bits.
+    pub fn generate(org: OrgId, agent: AgentId, label: KeyLabel, now: Instant, entropy: &dyn Entropy) -> Self {
+        let text = format!("{SCOPED_KEY_PREFIX}{}", base64url(&random_bytes::<SECRET>(entropy)));
+        let key = ScopedKey {
+            id: KeyId::new(now, entropy),
+            org,
+            agent,
+            label,
+            hash: KeyHash::of(&text),
+            prefix: text.chars().take(NewKey::SHOWN).collect(),
+            created_at: now,
+        };
+        Self { key, text }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::KeyKind;
+
+    struct Bytes(u8);
+    impl Entropy for Bytes {
+        fn fill(&self, bytes: &mut [u8]) {
+            for (index, byte) in (0u8..).zip(bytes) {
+                *byte = self.0.wrapping_mul(31).wrapping_add(index);
+            }
+        }
+    }
+
+    #[test]
+    fn an_agent_s_key_is_shown_once_and_found_by_its_hash() {
+        let now = Instant::from_micros(0);
+        let (org, agent) = (OrgId::new(now, &Bytes(1)), AgentId::new(now, &Bytes(2)));
+        let label = KeyLabel::parse("label", "laptop").unwrap();
+        let fresh = NewScopedKey::generate(org, agent, label.clone(), now, &Bytes(3));
+        assert_eq!(KeyForm::of(&fresh.text), Some(KeyForm::Agent));
+        assert_eq!(fresh.key.hash, KeyHash::of(&fresh.text));
+        assert_eq!((fresh.key.org, fresh.key.agent, &fresh.key.label), (org, agent, &label));
+        assert_eq!(fresh.key.prefix, fresh.text[..20]);
+        assert!(!format!("{fresh:?}").contains(&fresh.text), "a key never shows in a log");
+    }
+
+    #[rstest]
+    #[case("", false)]
+    #[case("   ", false)]
+    #[case("a", true)]
+    #[case(&"é".repeat(100), true)]
+    #[case(&"é".repeat(101), false)]
+    #[case("a\0b", false)]
+    fn labels_are_bounded(#[case] label: &str, #[case] fits: bool) {
+        assert_eq!(KeyLabel::parse("label", label).is_ok(), fits);
+    }
+
+    const SECRET_43: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc";
+
+    #[rstest]
+    #[case::organization("svc_sk_", "", Some(KeyForm::Organization))]
+    #[case::for_tests("svc_sk_test_", "", Some(KeyForm::Test))]
+    #[case::agent("svc_ak_", "", Some(KeyForm::Agent))]
+    #[case::another_prefix("svc_xk_", "", None)]
+    #[case::no_prefix("", "", None)]
+    #[case::upper_case("SVC_SK_", "", None)]
+    #[case::longer("svc_sk_", "A", None)]
+    #[case::padded("svc_sk_", "=", None)]
+    #[case::white_space("svc_sk_", " ", None)]
+    #[case::before(" svc_sk_", "", None)]
+    fn forms(#[case] prefix: &str, #[case] after: &str, #[case] form: Option<KeyForm>) {
+        assert_eq!(KeyForm::of(&format!("{prefix}{SECRET_43}{after}")), form);
+    }
+
+    #[rstest]
+    #[case::another_alphabet("svc_sk_BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHB+c")]
+    #[case::stray_bits("svc_sk_BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwd")]
+    #[case::short("svc_sk_BwcHBwcH")]
+    #[case::bare("svc_sk_")]
+    #[case::not_ascii("svc_sk_ééééééééééééééééééééééééééééééééééééééééééé")]
+    fn what_is_no_key(#[case] text: &str) {
+        assert_eq!(KeyForm::of(text), None);
+    }
+
+    #[test]
+    fn a_secret_that_begins_like_a_test_key_is_none() {
+        let text = "svc_sk_test_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+        assert_eq!((text.len(), KeyForm::of(text)), (7 + 43, Some(KeyForm::Organization)));
+    }
+
+    proptest! {
+        #[test]
+        fn generated_keys_have_their_form(seed: u8) {
+            let now = Instant::from_micros(0);
+            let org = OrgId::new(now, &Bytes(seed));
+            for (kind, form) in [
+                (KeyKind::Org, KeyForm::Organization),
+                (KeyKind::Restricted, KeyForm::Organization),
+                (KeyKind::Test, KeyForm::Test),
+            ] {
+                let fresh = NewKey::generate(org, kind, now, &Bytes(seed));
+                prop_assert_eq!(KeyForm::of(&fresh.text), Some(form));
+            }
+        }
+
+        #[test]
+        fn any_text_is_looked_at_without_harm(text in "\\PC{0,80}") {
+            prop_assert_eq!(KeyForm::of(&text), None);
+        }
+    }
+}

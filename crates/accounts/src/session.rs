@@ -1,0 +1,359 @@
+//! Console sessions: what their token claims, their cookie, and which requests may use it (ruling 3.10).
+
+use kalends_kernel::{Elapsed, Entropy, Instant, OrgId, SessionId, UserId};
+use serde::{Deserialize, Serialize};
+use url::{Host, Url};
+
+/// How long a session lasts.
+pub const SESSION_LASTS: Elapsed = Elapsed::hours(12);
+/// The name of the cookie.
+pub const SESSION_COOKIE: &str = "service_session";
+/// The issuer that tokens name, so that a token of another service under the same key is none of ours.
+pub const SESSION_ISSUER: &str = "kalends";
+
+/// A session as stored: the row under the token's `jti`. A session without its row is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Session {
+    /// The identifier: the token's `jti`.
+    pub id: SessionId,
+    /// Who signed in.
+    pub user: UserId,
+    /// The organization that the session is switched to; `None` where the human owns none.
+    pub org: Option<OrgId>,
+    /// When they signed in.
+    pub created_at: Instant,
+    /// When it ends by itself.
+    pub expires_at: Instant,
+    /// When it was ended before.
+    pub revoked_at: Option<Instant>,
+}
+
+/// What the token says, as the JWT's claims.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionClaims {
+    /// [`SESSION_ISSUER`].
+    pub iss: String,
+    /// The human.
+    pub sub: String,
+    /// The session.
+    pub jti: String,
+    /// When it was issued, in Unix seconds.
+    pub iat: i64,
+    /// When it expires, in Unix seconds.
+    pub exp: i64,
+}
+
+impl Session {
+    /// A fresh session.
+    pub fn begin(user: UserId, org: Option<OrgId>, now: Instant, entropy: &dyn Entropy) -> Self {
+        Self {
+            id: SessionId::new(now, entropy),
+            user,
+            org,
+            created_at: now,
+            expires_at: now + SESSION_LASTS,
+            revoked_at: None,
+        }
+    }
+
+    /// What its token says. The token is signed by whoever holds the key; the claims hold no secret.
+    pub fn claims(&self) -> SessionClaims {
+        SessionClaims {
+            iss: SESSION_ISSUER.to_owned(),
+            sub: self.user.to_string(),
+            jti: self.id.to_string(),
+            iat: self.created_at.as_unix_seconds(),
+            exp: self.expires_at.as_unix_seconds(),
+        }
+    }
+
+    /// Whether the session is in force and belongs to whom its token names.
+    pub fn holds(&self, user: UserId, now: Instant) -> bool {
+        self.user == user && self.revoked_at.is_none() && now < self.expires_at
+    }
+
+    /// The session, ended. One that ended before keeps its time.
+    #[must_use]
+    pub fn ended(&self, now: Instant) -> Self {
+        Self { revoked_at: self.revoked_at.or(Some(now)), ..*self }
+    }
+}
+
+impl SessionClaims {
+    /// Session and human of a token whose signature was checked; `None` where it is expired, issued by
+    /// another, or not well-formed. The session's row has the last word ([`Session::holds`]).
+    pub fn check(&self, now: Instant) -> Option<(SessionId, UserId)> {
+        let seconds = now.as_unix_seconds();
+        // A node whose clock is a little behind the issuer's still accepts.
+        let issued = self.iat <= seconds.saturating_add(60);
+        let lasts = self.exp.checked_sub(self.iat).is_some_and(|lasts| lasts <= SESSION_LASTS.as_seconds() + 1);
+        let holds = self.iss == SESSION_ISSUER && issued && lasts && seconds < self.exp;
+        holds.then_some(())?;
+        Some((self.jti.parse().ok()?, self.sub.parse().ok()?))
+    }
+}
+
+/// What ends sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionEnd {
+    /// Signing out of one.
+    SignOut(SessionId),
+    /// Another password: all of the human's sessions end but the one that changed it.
+    PasswordChange {
+        /// The human.
+        user: UserId,
+        /// The session that goes on.
+        keep: Option<SessionId>,
+    },
+    /// The account is deleted.
+    AccountDeletion(UserId),
+}
+
+impl SessionEnd {
+    /// Whether it ends that session.
+    pub fn ends(self, session: &Session) -> bool {
+        match self {
+            Self::SignOut(id) => session.id == id,
+            Self::PasswordChange { user, keep } => session.user == user && keep != Some(session.id),
+            Self::AccountDeletion(user) => session.user == user,
+        }
+    }
+}
+
+/// How the session's cookie is written: `Secure` but on plain http of the machine itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionCookies {
+    secure: bool,
+}
+
+impl SessionCookies {
+    /// The cookies of a service that is reached at `base_url`.
+    pub fn of(base_url: &str) -> Self {
+        let loopback = Url::parse(base_url).is_ok_and(|url| {
+            url.scheme() == "http"
+                && match url.host() {
+                    Some(Host::Domain(name)) => name == "localhost",
+                    Some(Host::Ipv4(address)) => address.is_loopback(),
+                    Some(Host::Ipv6(address)) => address.is_loopback(),
+                    None => false,
+                }
+        });
+        Self { secure: !loopback }
+    }
+
+    /// `Set-Cookie` for a session with that token.
+    pub fn set(self, token: &str) -> String {
+        self.line(token, SESSION_LASTS.as_seconds())
+    }
+
+    /// `Set-Cookie` that removes the cookie.
+    pub fn clear(self) -> String {
+        self.line("", 0)
+    }
+
+    fn line(self, value: &str, seconds: i64) -> String {
+        let secure = if self.secure { "; Secure" } else { "" };
+        format!("{SESSION_COOKIE}={value}; Path=/; Max-Age={seconds}; HttpOnly{secure}; SameSite=Lax")
+    }
+}
+
+/// The token in the values of `Cookie` headers; `None` where there is none, or several that differ.
+pub fn session_token<'a>(cookies: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let pairs = cookies.into_iter().flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let mut tokens = pairs.filter(|(name, _)| *name == SESSION_COOKIE).map(|(_, value)| value);
+    let first = tokens.next().filter(|token| !token.is_empty())?;
+    // A neighbouring host may have planted a second one; whose comes first is not ours to decide.
+    tokens.all(|token| token == first).then_some(first)
+}
+
+/// What a browser says about where a request comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Provenance<'a> {
+    /// The value of `Origin`.
+    pub origin: Option<&'a str>,
+    /// The value of `Sec-Fetch-Site`.
+    pub sec_fetch_site: Option<&'a str>,
+}
+
+/// A write with the cookie's authority that does not come from the console itself: 403 `forbidden`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a request with the session cookie must come from the console itself (a same-origin Origin or Sec-Fetch-Site)")]
+pub struct CrossSite;
+
+/// Whether a request may use the authority of the session cookie. Reads may; a write needs `Origin` of
+/// ours or `Sec-Fetch-Site: same-origin`, and neither may say otherwise. Not to be asked where the session
+/// came as a Bearer token, which no other site can send.
+///
+/// `own` are the origins of the service and its console, see [`origin_of`].
+///
+/// # Errors
+/// [`CrossSite`].
+pub fn check_provenance(writes: bool, provenance: Provenance<'_>, own: &[String]) -> Result<(), CrossSite> {
+    if !writes {
+        return Ok(());
+    }
+    let origin = provenance.origin.map(|origin| own.iter().any(|own| own == origin));
+    let site = provenance.sec_fetch_site.map(|site| site == "same-origin");
+    match (origin, site) {
+        (Some(true), Some(true) | None) | (None, Some(true)) => Ok(()),
+        (Some(false), _) | (_, Some(false)) | (None, None) => Err(CrossSite),
+    }
+}
+
+/// The origin of a URL as browsers write it: lower case, without a default port. `None` where it has none.
+pub fn origin_of(url: &str) -> Option<String> {
+    let origin = Url::parse(url).ok()?.origin();
+    origin.is_tuple().then(|| origin.ascii_serialization())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    struct Bytes(u8);
+    impl Entropy for Bytes {
+        fn fill(&self, bytes: &mut [u8]) {
+            bytes.fill(self.0);
+        }
+    }
+
+    const NOW: Instant = Instant::from_micros(1_800_000_000_500_000);
+    const ADA: UserId = UserId::from_bytes([1; 16]);
+    const BOB: UserId = UserId::from_bytes([2; 16]);
+
+    fn session(number: u8, user: UserId) -> Session {
+        Session::begin(user, None, NOW, &Bytes(number))
+    }
+
+    #[test]
+    fn a_session_lasts_half_a_day() {
+        let session = session(1, ADA);
+        let claims = session.claims();
+        assert_eq!(claims.exp - claims.iat, 12 * 3_600);
+        for (at, holds) in [(0, true), (12 * 3_600 - 1, true), (12 * 3_600, false)] {
+            let at = NOW + Elapsed::seconds(at);
+            assert_eq!(session.holds(ADA, at), holds);
+            assert_eq!(claims.check(at).is_some(), holds);
+        }
+        assert_eq!(claims.check(NOW), Some((session.id, ADA)));
+        assert!(!session.holds(BOB, NOW));
+        let ended = session.ended(NOW);
+        assert!(!ended.holds(ADA, NOW));
+        assert_eq!(ended.ended(NOW + SESSION_LASTS), ended, "it ended once");
+    }
+
+    #[rstest]
+    #[case::another_issuer(|claims: &mut SessionClaims| claims.iss = "other".to_owned())]
+    #[case::no_issuer(|claims: &mut SessionClaims| claims.iss.clear())]
+    #[case::of_the_future(|claims: &mut SessionClaims| { claims.iat += 61; claims.exp += 61; })]
+    #[case::too_long(|claims: &mut SessionClaims| claims.exp += 2)]
+    #[case::without_end(|claims: &mut SessionClaims| claims.exp = i64::MAX)]
+    #[case::a_beginning_that_overflows(|claims: &mut SessionClaims| claims.iat = i64::MIN)]
+    #[case::a_key_as_session(|claims: &mut SessionClaims| claims.jti = claims.sub.clone())]
+    #[case::no_human(|claims: &mut SessionClaims| claims.sub = "ada".to_owned())]
+    fn claims_that_do_not_hold(#[case] spoil: fn(&mut SessionClaims)) {
+        let mut claims = session(1, ADA).claims();
+        assert!(claims.check(NOW).is_some());
+        spoil(&mut claims);
+        assert_eq!(claims.check(NOW), None);
+    }
+
+    #[test]
+    fn what_ends_which_sessions() {
+        let (here, there, other) = (session(1, ADA), session(2, ADA), session(3, BOB));
+        let ended = |end: SessionEnd| [&here, &there, &other].map(|session| end.ends(session));
+        assert_eq!(ended(SessionEnd::SignOut(here.id)), [true, false, false]);
+        assert_eq!(ended(SessionEnd::PasswordChange { user: ADA, keep: Some(here.id) }), [false, true, false]);
+        assert_eq!(ended(SessionEnd::PasswordChange { user: ADA, keep: None }), [true, true, false]);
+        assert_eq!(ended(SessionEnd::AccountDeletion(ADA)), [true, true, false]);
+    }
+
+    #[rstest]
+    #[case("https://calendar.example.com", true)]
+    #[case("http://calendar.example.com", true)]
+    #[case("http://127.0.0.1:8080", false)]
+    #[case("http://127.9.9.9", false)]
+    #[case("http://[::1]:8080", false)]
+    #[case("http://localhost:8080", false)]
+    #[case("https://localhost:8080", true)]
+    #[case("http://localhost.example.com", true)]
+    #[case("http://10.0.0.1", true)]
+    #[case("nonsense", true)]
+    fn cookies_are_secure_but_at_home(#[case] base_url: &str, #[case] secure: bool) {
+        let cookies = SessionCookies::of(base_url);
+        let flags = if secure { "HttpOnly; Secure; SameSite=Lax" } else { "HttpOnly; SameSite=Lax" };
+        assert_eq!(cookies.set("a.b.c"), format!("service_session=a.b.c; Path=/; Max-Age=43200; {flags}"));
+        assert_eq!(cookies.clear(), format!("service_session=; Path=/; Max-Age=0; {flags}"));
+    }
+
+    #[rstest]
+    #[case(&[], None)]
+    #[case(&["service_session=a.b.c"], Some("a.b.c"))]
+    #[case(&["x=1; service_session=a.b.c; y=2"], Some("a.b.c"))]
+    #[case(&["x=1", "service_session=a.b.c"], Some("a.b.c"))]
+    #[case(&["service_session="], None)]
+    #[case(&["xservice_session=a"], None)]
+    #[case(&["Service_Session=a"], None)]
+    #[case(&["service_session=a; service_session=b"], None)]
+    #[case(&["service_session=a", "service_session=b"], None)]
+    #[case(&["service_session=a; service_session=a"], Some("a"))]
+    fn tokens_of_cookies(#[case] cookies: &[&str], #[case] token: Option<&str>) {
+        assert_eq!(session_token(cookies.iter().copied()), token);
+    }
+
+    #[rstest]
+    #[case::both(Some("https://a.example"), Some("same-origin"), true)]
+    #[case::origin_alone(Some("https://a.example"), None, true)]
+    #[case::the_console_s_own(Some("https://console.a.example"), None, true)]
+    #[case::site_alone(None, Some("same-origin"), true)]
+    #[case::neither(None, None, false)]
+    #[case::another_origin(Some("https://b.example"), None, false)]
+    #[case::another_scheme(Some("http://a.example"), None, false)]
+    #[case::another_port(Some("https://a.example:8443"), None, false)]
+    #[case::a_longer_name(Some("https://a.example.b.example"), None, false)]
+    #[case::a_prefix(Some("https://a.exampl"), None, false)]
+    #[case::null(Some("null"), None, false)]
+    #[case::empty(Some(""), None, false)]
+    #[case::two(Some("https://a.example, https://b.example"), None, false)]
+    #[case::a_slash(Some("https://a.example/"), None, false)]
+    #[case::cross_site(None, Some("cross-site"), false)]
+    #[case::same_site(None, Some("same-site"), false)]
+    #[case::typed(None, Some("none"), false)]
+    #[case::another_case(None, Some("Same-Origin"), false)]
+    #[case::they_disagree(Some("https://a.example"), Some("cross-site"), false)]
+    #[case::they_disagree_the_other_way(Some("https://b.example"), Some("same-origin"), false)]
+    fn where_a_write_may_come_from(
+        #[case] origin: Option<&str>,
+        #[case] sec_fetch_site: Option<&str>,
+        #[case] allowed: bool,
+    ) {
+        let own: Vec<_> =
+            ["https://A.example:443/x", "https://console.a.example"].into_iter().filter_map(origin_of).collect();
+        let provenance = Provenance { origin, sec_fetch_site };
+        assert_eq!(check_provenance(true, provenance, &own).is_ok(), allowed);
+        assert_eq!(check_provenance(false, provenance, &own), Ok(()), "reads change nothing");
+        assert_eq!(check_provenance(true, provenance, &[]).is_ok(), origin.is_none() && allowed);
+    }
+
+    #[rstest]
+    #[case("http://127.0.0.1:8080/console", Some("http://127.0.0.1:8080"))]
+    #[case("https://[::1]:443", Some("https://[::1]"))]
+    #[case("data:text/plain,x", None)]
+    #[case("nonsense", None)]
+    fn origins(#[case] url: &str, #[case] origin: Option<&str>) {
+        assert_eq!(origin_of(url).as_deref(), origin);
+    }
+
+    proptest! {
+        #[test]
+        fn no_other_origin_passes(origin in "\\PC{0,40}") {
+            let own = ["https://a.example".to_owned()];
+            prop_assume!(origin != own[0]);
+            let provenance = Provenance { origin: Some(&origin), sec_fetch_site: Some("same-origin") };
+            prop_assert_eq!(check_provenance(true, provenance, &own), Err(CrossSite));
+        }
+    }
+}

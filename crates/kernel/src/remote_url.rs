@@ -1,0 +1,279 @@
+//! Addresses that callers name and the service connects to: webhook endpoints, feeds (ruling 7.5).
+
+use std::fmt;
+
+use url::{Host, Url};
+
+use crate::{FieldError, not_public};
+
+/// A URL that may be connected to, as far as its text tells. What its name resolves to is checked with
+/// [`not_public`] at the moment of dialling.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct RemoteUrl(Url);
+
+/// Names that never leave the machine or its network.
+const LOCAL_NAMES: &[&str] = &["localhost", "local", "internal", "home.arpa", "localdomain", "lan", "intranet"];
+
+impl RemoteUrl {
+    /// The most characters.
+    pub const MAX: usize = 2_048;
+
+    /// Checks a URL: https, no credentials, a host that is no local name and no literal address outside the
+    /// public internet, within [`Self::MAX`]. A fragment is dropped, as it is never sent.
+    ///
+    /// `exempt` tells whether the operator allows a host (lower case, IPv6 without brackets) and port
+    /// although private, and there over plain http too (`KALENDS_EGRESS_ALLOW`).
+    ///
+    /// # Errors
+    /// Names the field and what is wrong. The URL itself is not repeated: it may carry a secret.
+    pub fn parse(param: &str, text: &str, exempt: impl Fn(&str, u16) -> bool) -> Result<Self, FieldError> {
+        let wrong = |what: &str| FieldError::new(param, format!("must be an https URL of the public internet: {what}"));
+        let length = text.chars().count();
+        if length > Self::MAX {
+            return Err(FieldError::new(param, format!("must be at most {} characters long, got {length}", Self::MAX)));
+        }
+        // The parser would repair these silently, so that what is stored is not what was sent.
+        if text.chars().any(|char| char.is_control() || char.is_whitespace() || char == '\\') {
+            return Err(wrong("it must not contain spaces, control characters or backslashes"));
+        }
+        let scheme_ok = ["https://", "http://"]
+            .iter()
+            .any(|scheme| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
+        if !scheme_ok {
+            return Err(wrong("it must begin with https://"));
+        }
+        let mut url = Url::parse(text).map_err(|error| wrong(&error.to_string()))?;
+        // An empty user name is dropped by the parser; the sign remains in the text.
+        let authority = text.split_once("://").map_or("", |(_, rest)| rest);
+        let authority = authority.split(['/', '?', '#']).next().unwrap_or("");
+        if authority.contains('@') {
+            return Err(wrong("it must not contain credentials; put a secret into the path or the query"));
+        }
+        let port =
+            url.port_or_known_default().filter(|port| *port != 0).ok_or_else(|| wrong("it needs a port from 1"))?;
+        let host = url.host().ok_or_else(|| wrong("it needs a host"))?.to_owned();
+        let name = match &host {
+            Host::Domain(name) => name.clone(),
+            Host::Ipv4(address) => address.to_string(),
+            Host::Ipv6(address) => address.to_string(),
+        };
+        if !exempt(&name, port) {
+            if url.scheme() != "https" {
+                return Err(wrong("plain http is not allowed"));
+            }
+            let refused = match &host {
+                Host::Ipv4(address) => not_public((*address).into()),
+                Host::Ipv6(address) => not_public((*address).into()),
+                Host::Domain(name) => return Self::named(name, url, wrong),
+            };
+            if let Some(why) = refused {
+                return Err(wrong(&format!("the address {name} is {}", why.as_str())));
+            }
+        }
+        url.set_fragment(None);
+        Ok(Self(url))
+    }
+
+    fn named(name: &str, mut url: Url, wrong: impl Fn(&str) -> FieldError) -> Result<Self, FieldError> {
+        let bare = name.strip_suffix('.').unwrap_or(name);
+        let local = |known: &str| bare.strip_suffix(known).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+        if !bare.contains('.') || LOCAL_NAMES.iter().any(|known| local(known)) {
+            return Err(wrong("the host is a local name"));
+        }
+        if bare.len() > 253 || bare.split('.').any(|label| label.is_empty() || label.len() > 63) {
+            return Err(wrong("the host is no valid name"));
+        }
+        // With the dot, certificates do not match.
+        if bare.len() != name.len() {
+            url.set_host(Some(bare)).map_err(|error| wrong(&error.to_string()))?;
+        }
+        url.set_fragment(None);
+        Ok(Self(url))
+    }
+
+    /// The URL as a store kept it.
+    ///
+    /// # Errors
+    /// The text is no URL with a host.
+    pub fn from_stored(text: &str) -> Result<Self, url::ParseError> {
+        let url = Url::parse(text)?;
+        if url.has_host() { Ok(Self(url)) } else { Err(url::ParseError::EmptyHost) }
+    }
+
+    /// The normalized text.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// The parsed URL.
+    pub const fn as_url(&self) -> &Url {
+        &self.0
+    }
+
+    /// Host and port, by which sending is bounded.
+    pub fn destination(&self) -> (&str, u16) {
+        (self.0.host_str().unwrap_or(""), self.0.port_or_known_default().unwrap_or(443))
+    }
+}
+
+impl fmt::Debug for RemoteUrl {
+    /// Shows scheme, host and port alone: paths and queries carry secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (host, port) = self.destination();
+        write!(f, "{}://{host}:{port}/…", self.0.scheme())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    fn parse(text: &str) -> Result<RemoteUrl, FieldError> {
+        RemoteUrl::parse("url", text, |_, _| false)
+    }
+
+    #[rstest]
+    #[case("https://example.com", "https://example.com/")]
+    #[case("HTTPS://Example.COM/Hook?x=%20#part", "https://example.com/Hook?x=%20")]
+    #[case("https://example.com:8443/a", "https://example.com:8443/a")]
+    #[case("https://example.com:443/a", "https://example.com/a")]
+    #[case("https://example.com./a", "https://example.com/a")]
+    #[case("https://bücher.example/", "https://xn--bcher-kva.example/")]
+    #[case("https://1.1.1.1/", "https://1.1.1.1/")]
+    #[case("https://[2606:4700:4700::1111]/", "https://[2606:4700:4700::1111]/")]
+    #[case("https://[64:ff9b::8.8.8.8]/", "https://[64:ff9b::808:808]/")]
+    #[case("https://notlocalhost.example/", "https://notlocalhost.example/")]
+    #[case("https://example.com/user@host", "https://example.com/user@host")]
+    #[case("https://example.com?to=a@b.c", "https://example.com/?to=a@b.c")]
+    fn accepts(#[case] text: &str, #[case] normalized: &str) {
+        let url = parse(text).unwrap();
+        assert_eq!(url.as_str(), normalized);
+        assert_eq!(RemoteUrl::from_stored(url.as_str()), Ok(url));
+    }
+
+    #[rstest]
+    #[case::empty("", "begin with https")]
+    #[case::relative("/hook", "begin with https")]
+    #[case::no_scheme("example.com/hook", "begin with https")]
+    #[case::plain("http://example.com/", "plain http")]
+    #[case::ftp("ftp://example.com/", "begin with https")]
+    #[case::file("file:///etc/passwd", "begin with https")]
+    #[case::gopher("gopher://example.com:70/_", "begin with https")]
+    #[case::data("data:text/plain,x", "begin with https")]
+    #[case::opaque("https:example.com", "begin with https")]
+    #[case::one_slash("https:/example.com", "begin with https")]
+    #[case::credentials("https://ada:hunter2@example.com/", "credentials")]
+    #[case::user_only("https://ada@example.com/", "credentials")]
+    #[case::an_empty_user("https://@example.com/", "credentials")]
+    #[case::an_empty_user_and_password("https://:@example.com/", "credentials")]
+    #[case::an_encoded_host_trick("https://example.com%40127.0.0.1/", "must be an https URL")]
+    #[case::backslash("https://example.com\\@127.0.0.1/", "backslashes")]
+    #[case::a_tab("https://exa\tmple.com/", "spaces")]
+    #[case::a_newline("https://example.com/\r\nHost: x", "spaces")]
+    #[case::a_space_before(" https://example.com/", "spaces")]
+    #[case::nul("https://example.com/\0", "control")]
+    #[case::no_host("https:///path", "local name")]
+    #[case::empty_host("https://", "empty host")]
+    #[case::port_zero("https://example.com:0/", "port")]
+    #[case::port_too_high("https://example.com:65536/", "port")]
+    #[case::localhost("https://localhost/", "local name")]
+    #[case::localhost_upper("https://LOCALHOST/", "local name")]
+    #[case::localhost_dot("https://localhost./", "local name")]
+    #[case::below_localhost("https://a.localhost/", "local name")]
+    #[case::multicast_dns("https://printer.local/", "local name")]
+    #[case::internal("https://metadata.google.internal/", "local name")]
+    #[case::home("https://router.home.arpa/", "local name")]
+    #[case::one_label("https://intranet/", "local name")]
+    #[case::two_dots("https://example.com../", "valid name")]
+    #[case::an_empty_label("https://example..com/", "valid name")]
+    #[case::loopback("https://127.0.0.1/", "loopback")]
+    #[case::loopback_short("https://127.1/", "loopback")]
+    #[case::loopback_number("https://2130706433/", "loopback")]
+    #[case::loopback_hex("https://0x7f000001/", "loopback")]
+    #[case::loopback_hex_parts("https://0x7f.0.0.0x1/", "loopback")]
+    #[case::loopback_octal("https://0177.0.0.1/", "loopback")]
+    #[case::loopback_wide("https://１２７.0.0.1/", "loopback")]
+    #[case::loopback_circled("https://①②⑦.0.0.1/", "loopback")]
+    #[case::loopback_dot("https://127.0.0.1./", "loopback")]
+    #[case::loopback_encoded("https://%31%32%37.0.0.1/", "loopback")]
+    #[case::loopback_other_dots("https://127。0。0。1/", "loopback")]
+    #[case::unspecified("https://0.0.0.0/", "unspecified")]
+    #[case::unspecified_short("https://0/", "unspecified")]
+    #[case::private("https://10.1.2.3/", "private")]
+    #[case::metadata("https://169.254.169.254/latest/meta-data/", "link-local")]
+    #[case::shared("https://100.64.0.1/", "shared")]
+    #[case::broadcast("https://255.255.255.255/", "reserved")]
+    #[case::loopback_v6("https://[::1]/", "loopback")]
+    #[case::unspecified_v6("https://[::]/", "unspecified")]
+    #[case::mapped("https://[::ffff:127.0.0.1]/", "loopback")]
+    #[case::mapped_hex("https://[::ffff:7f00:1]/", "loopback")]
+    #[case::compatible("https://[::127.0.0.1]/", "tunnel")]
+    #[case::nat64("https://[64:ff9b::10.0.0.1]/", "private")]
+    #[case::nat64_local("https://[64:ff9b:1::8.8.8.8]/", "tunnel")]
+    #[case::six_to_four("https://[2002:7f00:1::]/", "tunnel")]
+    #[case::teredo("https://[2001:0:4136:e378:8000:63bf:3fff:fdd2]/", "tunnel")]
+    #[case::unique_local("https://[fd00:ec2::254]/", "private")]
+    #[case::link_local("https://[fe80::1]/", "link-local")]
+    #[case::a_zone("https://[fe80::1%25eth0]/", "must be an https URL")]
+    #[case::unclosed("https://[::1/", "must be an https URL")]
+    fn refuses(#[case] text: &str, #[case] part: &str) {
+        let refused = parse(text).unwrap_err();
+        assert!(refused.param == "url" && refused.message.contains(part), "{}", refused.message);
+        assert!(!refused.message.contains("hunter2"), "what a URL carries is not repeated");
+    }
+
+    #[test]
+    fn length_is_bounded() {
+        let base = "https://example.com/";
+        let long = |length: usize| format!("{base}{}", "a".repeat(length - base.len()));
+        assert!(parse(&long(RemoteUrl::MAX)).is_ok());
+        assert!(parse(&long(RemoteUrl::MAX + 1)).unwrap_err().message.contains("at most 2048"));
+        let label = |length: usize| format!("https://{}.example.com/", "a".repeat(length));
+        assert!(parse(&label(63)).is_ok() && parse(&label(64)).is_err());
+    }
+
+    #[rstest]
+    #[case("http://127.0.0.1:9000/hook", true)]
+    #[case("https://127.0.0.1:9000/hook", true)]
+    #[case("http://127.0.0.1:9001/hook", false)]
+    #[case("http://localhost:80/", true)]
+    #[case("http://localhost/", true)]
+    #[case("https://localhost/", false)]
+    #[case("http://[::1]:7/", true)]
+    #[case("http://ada@127.0.0.1:9000/", false)]
+    fn what_the_operator_allows(#[case] text: &str, #[case] allowed: bool) {
+        let list = [("127.0.0.1", 9_000), ("localhost", 80), ("::1", 7)];
+        let url = RemoteUrl::parse("url", text, |host, port| list.contains(&(host, port)));
+        assert_eq!(url.is_ok(), allowed);
+    }
+
+    #[test]
+    fn a_log_shows_where_and_not_what() {
+        let url = parse("https://example.com/hooks/secret?token=secret").unwrap();
+        assert_eq!(format!("{url:?}"), "https://example.com:443/…");
+        assert_eq!(url.destination(), ("example.com", 443));
+        assert!(RemoteUrl::from_stored("mailto:ada@example.com").is_err());
+    }
+
+    proptest! {
+        /// Whatever is accepted is https to a public literal or a name, and is read the same again.
+        #[test]
+        fn what_is_accepted_is_safe(text in "https?://[a-z0-9.:@\\[\\]/%#?\\\\-]{0,40}") {
+            if let Ok(url) = parse(&text) {
+                prop_assert_eq!(url.as_url().scheme(), "https");
+                prop_assert!(url.as_url().username().is_empty() && url.as_url().password().is_none());
+                let public = match url.as_url().host() {
+                    Some(Host::Domain(name)) => name.contains('.'),
+                    Some(Host::Ipv4(address)) => not_public(address.into()).is_none(),
+                    Some(Host::Ipv6(address)) => not_public(address.into()).is_none(),
+                    None => false,
+                };
+                prop_assert!(public);
+                prop_assert_eq!(parse(url.as_str()), Ok(url));
+            }
+        }
+    }
+}

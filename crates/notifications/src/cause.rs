@@ -1,0 +1,306 @@
+//! What emits which event type: the one table (ruling 7.1), and the decisions that it leaves open.
+
+use kalends_kernel::WebhookId;
+
+use crate::{EventType, Subscription};
+
+/// What makes a message come about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// An operation of the API, by method and route template.
+    Operation(&'static str, &'static str),
+    /// Something falls due.
+    Due(Due),
+}
+
+/// What falls due without a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Due {
+    /// A reminder's offset of an event or occurrence.
+    Reminder,
+    /// A confirmed event's, or occurrence's, start.
+    Start,
+    /// Its end.
+    End,
+    /// The expiry of a hold.
+    HoldExpiry,
+    /// The expiry of a proposal.
+    ProposalExpiry,
+    /// An endpoint's 410, or its fifth day of nothing but failures.
+    EndpointFailure,
+}
+
+/// What the body of a message is: the resource as the REST API shows it, or the specification's own object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Payload {
+    /// An Event; after a booking with `booking_page_id`.
+    Event,
+    /// An Event with `reason`: `expired` or `preempted`.
+    EventWithReason,
+    /// An Agent.
+    Agent,
+    /// A proposal's summary.
+    Proposal,
+    /// `proposal_id`, `agent_id`, `response`.
+    ProposalResponse,
+    /// `proposal_id`, `resolved_slot`, `created_event_id`.
+    ProposalResolution,
+    /// `proposal_id`, `reason`.
+    ProposalCancellation,
+    /// `proposal_id`.
+    ProposalExpiry,
+    /// A webhook endpoint with `reason`: `gone` or `failing`.
+    WebhookWithReason,
+}
+
+const POST_EVENT: Cause = Cause::Operation("POST", "/v1/calendars/{cal_id}/events");
+const POST_EVENTS: Cause = Cause::Operation("POST", "/v1/calendars/{cal_id}/events/batch");
+const RESPOND: Cause = Cause::Operation("POST", "/v1/scheduling/proposals/{id}/respond");
+const RESOLVE: Cause = Cause::Operation("POST", "/v1/scheduling/proposals/{id}/resolve");
+
+impl EventType {
+    /// What emits the type. Deleting an agent or calendar emits nothing for what hangs on it (ruling 4.3),
+    /// and imported events emit nothing (ruling 4.13).
+    pub const fn causes(self) -> &'static [Cause] {
+        match self {
+            // A proposal that is confirmed makes an event like any other.
+            Self::EventCreated => {
+                &[POST_EVENT, POST_EVENTS, Cause::Operation("POST", "/book/{slug}"), RESPOND, RESOLVE]
+            }
+            Self::EventUpdated => &[
+                Cause::Operation("PATCH", "/v1/calendars/{cal_id}/events/{id}"),
+                Cause::Operation("PATCH", "/v1/events/{id}"),
+                // One occurrence of a series: the series changes.
+                Cause::Operation("DELETE", "/v1/calendars/{cal_id}/events/{id}"),
+                Cause::Operation("DELETE", "/v1/events/{id}"),
+            ],
+            Self::EventDeleted => &[
+                Cause::Operation("DELETE", "/v1/calendars/{cal_id}/events/{id}"),
+                Cause::Operation("DELETE", "/v1/events/{id}"),
+            ],
+            Self::EventReminder => &[Cause::Due(Due::Reminder)],
+            Self::EventStarted => &[Cause::Due(Due::Start)],
+            Self::EventEnded => &[Cause::Due(Due::End)],
+            Self::EventHoldCreated => &[POST_EVENT, POST_EVENTS],
+            Self::EventHoldConfirmed => &[Cause::Operation("PUT", "/v1/events/{id}/confirm")],
+            Self::EventHoldReleased => &[Cause::Operation("PUT", "/v1/events/{id}/release")],
+            // Placing a hold pre-empts weaker ones.
+            Self::EventHoldExpired => &[Cause::Due(Due::HoldExpiry), POST_EVENT, POST_EVENTS],
+            Self::AgentCreated => {
+                &[Cause::Operation("POST", "/v1/agents"), Cause::Operation("POST", "/v1/agent/sign-up")]
+            }
+            Self::AgentUpdated => &[Cause::Operation("PATCH", "/v1/agents/{id}")],
+            Self::ProposalCreated => &[Cause::Operation("POST", "/v1/scheduling/proposals")],
+            Self::ProposalResponded => &[RESPOND],
+            Self::ProposalConfirmed => &[RESPOND, RESOLVE],
+            Self::ProposalCancelled => {
+                &[Cause::Operation("POST", "/v1/scheduling/proposals/{id}/cancel"), RESPOND, RESOLVE]
+            }
+            Self::ProposalExpired => &[Cause::Due(Due::ProposalExpiry)],
+            Self::WebhookDeactivated => &[Cause::Due(Due::EndpointFailure)],
+        }
+    }
+
+    /// What the body is.
+    pub const fn payload(self) -> Payload {
+        match self {
+            Self::EventCreated
+            | Self::EventUpdated
+            | Self::EventDeleted
+            | Self::EventReminder
+            | Self::EventStarted
+            | Self::EventEnded
+            | Self::EventHoldCreated
+            | Self::EventHoldConfirmed
+            | Self::EventHoldReleased => Payload::Event,
+            Self::EventHoldExpired => Payload::EventWithReason,
+            Self::AgentCreated | Self::AgentUpdated => Payload::Agent,
+            Self::ProposalCreated => Payload::Proposal,
+            Self::ProposalResponded => Payload::ProposalResponse,
+            Self::ProposalConfirmed => Payload::ProposalResolution,
+            Self::ProposalCancelled => Payload::ProposalCancellation,
+            Self::ProposalExpired => Payload::ProposalExpiry,
+            Self::WebhookDeactivated => Payload::WebhookWithReason,
+        }
+    }
+
+    /// Whether the type tells of something that happened to an event of that sort: the rules that do not
+    /// depend on the payload.
+    pub const fn of_change(change: EventChange, sort: EventSort) -> Option<Self> {
+        match (sort, change) {
+            // Imported events are somebody else's (ruling 4.13).
+            (EventSort::Imported, _) => None,
+            (EventSort::Plain, EventChange::Created) => Some(Self::EventCreated),
+            (EventSort::Plain | EventSort::Hold, EventChange::Updated) => Some(Self::EventUpdated),
+            (EventSort::Plain | EventSort::Hold, EventChange::Deleted) => Some(Self::EventDeleted),
+            (EventSort::Hold, EventChange::Created) => Some(Self::EventHoldCreated),
+            (EventSort::Hold, EventChange::Confirmed) => Some(Self::EventHoldConfirmed),
+            (EventSort::Hold, EventChange::Released) => Some(Self::EventHoldReleased),
+            (EventSort::Hold, EventChange::HoldEnded(_)) => Some(Self::EventHoldExpired),
+            // What is no hold is neither confirmed, released nor expired.
+            (EventSort::Plain, EventChange::Confirmed | EventChange::Released | EventChange::HoldEnded(_)) => None,
+        }
+    }
+}
+
+/// What an event was before the change; of a new one, what it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EventSort {
+    /// A native event that is no hold, bookings included.
+    Plain,
+    /// A hold.
+    Hold,
+    /// Imported from a feed.
+    Imported,
+}
+
+/// What happened to an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EventChange {
+    /// It was created.
+    Created,
+    /// It was changed otherwise than below.
+    Updated,
+    /// It was deleted.
+    Deleted,
+    /// A hold was confirmed.
+    Confirmed,
+    /// A hold was released.
+    Released,
+    /// A hold ended without anybody asking.
+    HoldEnded(HoldEnd),
+}
+
+/// Why a hold ended without anybody asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum HoldEnd {
+    /// Its time ran out.
+    Expired,
+    /// A hold of a higher priority took its place.
+    Preempted,
+}
+
+impl HoldEnd {
+    /// The `reason` in `event.hold_expired`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Expired => "expired",
+            Self::Preempted => "preempted",
+        }
+    }
+}
+
+/// Whether a message goes to an endpoint: it is active, subscribed, and not the one that the message is
+/// about (ruling 7.1: `webhook.deactivated` goes to the organization's other endpoints).
+pub fn is_addressed(
+    endpoint: WebhookId,
+    active: bool,
+    subscription: &Subscription,
+    event_type: EventType,
+    about: Option<WebhookId>,
+) -> bool {
+    active && subscription.hears(event_type) && about != Some(endpoint)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn emitted_by(cause: Cause) -> Vec<&'static str> {
+        let emits = |event_type: &&EventType| event_type.causes().contains(&cause);
+        EventType::ALL.iter().filter(emits).map(|event_type| event_type.as_str()).collect()
+    }
+
+    /// The specification's sentences from the other side: what an operation may emit.
+    #[rstest]
+    #[case("POST", "/v1/agents", &["agent.created"])]
+    #[case("PATCH", "/v1/agents/{id}", &["agent.updated"])]
+    #[case("DELETE", "/v1/agents/{id}", &[])]
+    #[case("DELETE", "/v1/calendars/{id}", &[])]
+    #[case("POST", "/v1/calendars/{cal_id}/events", &["event.created", "event.hold_created", "event.hold_expired"])]
+    #[case("PATCH", "/v1/events/{id}", &["event.updated"])]
+    #[case("DELETE", "/v1/events/{id}", &["event.updated", "event.deleted"])]
+    #[case("PUT", "/v1/events/{id}/confirm", &["event.hold_confirmed"])]
+    #[case("PUT", "/v1/events/{id}/release", &["event.hold_released"])]
+    #[case("POST", "/book/{slug}", &["event.created"])]
+    #[case("POST", "/v1/scheduling/proposals", &["proposal.created"])]
+    #[case(
+        "POST",
+        "/v1/scheduling/proposals/{id}/respond",
+        &["event.created", "proposal.responded", "proposal.confirmed", "proposal.cancelled"]
+    )]
+    #[case(
+        "POST",
+        "/v1/scheduling/proposals/{id}/resolve",
+        &["event.created", "proposal.confirmed", "proposal.cancelled"]
+    )]
+    #[case("POST", "/v1/scheduling/proposals/{id}/cancel", &["proposal.cancelled"])]
+    fn operations(#[case] method: &'static str, #[case] path: &'static str, #[case] emits: &[&str]) {
+        assert_eq!(emitted_by(Cause::Operation(method, path)), emits);
+    }
+
+    #[rstest]
+    #[case(Due::Reminder, "event.reminder")]
+    #[case(Due::Start, "event.started")]
+    #[case(Due::End, "event.ended")]
+    #[case(Due::HoldExpiry, "event.hold_expired")]
+    #[case(Due::ProposalExpiry, "proposal.expired")]
+    #[case(Due::EndpointFailure, "webhook.deactivated")]
+    fn what_falls_due(#[case] due: Due, #[case] emits: &str) {
+        assert_eq!(emitted_by(Cause::Due(due)), [emits]);
+    }
+
+    #[test]
+    fn every_type_has_a_cause() {
+        for event_type in EventType::ALL {
+            assert!(!event_type.causes().is_empty(), "{event_type:?}");
+            let of_events = event_type.as_str().starts_with("event.");
+            assert_eq!(of_events, matches!(event_type.payload(), Payload::Event | Payload::EventWithReason));
+        }
+    }
+
+    #[test]
+    fn a_hold_tells_of_itself_only() {
+        let changes = [
+            EventChange::Created,
+            EventChange::Updated,
+            EventChange::Deleted,
+            EventChange::Confirmed,
+            EventChange::Released,
+            EventChange::HoldEnded(HoldEnd::Expired),
+            EventChange::HoldEnded(HoldEnd::Preempted),
+        ];
+        let told = |sort| changes.map(|change| EventType::of_change(change, sort).map(EventType::as_str));
+        assert_eq!(
+            told(EventSort::Plain),
+            [Some("event.created"), Some("event.updated"), Some("event.deleted"), None, None, None, None]
+        );
+        assert_eq!(
+            told(EventSort::Hold),
+            [
+                Some("event.hold_created"),
+                Some("event.updated"),
+                Some("event.deleted"),
+                Some("event.hold_confirmed"),
+                Some("event.hold_released"),
+                Some("event.hold_expired"),
+                Some("event.hold_expired"),
+            ]
+        );
+        assert_eq!(told(EventSort::Imported), [None; 7]);
+    }
+
+    #[test]
+    fn messages_are_addressed() {
+        let (one, other) = (WebhookId::from_bytes([1; 16]), WebhookId::from_bytes([2; 16]));
+        let deactivated = EventType::WebhookDeactivated;
+        let narrow = Subscription::parse("events", &["event.created".to_owned()]).unwrap();
+        assert!(is_addressed(one, true, &Subscription::ALL, deactivated, Some(other)));
+        assert!(!is_addressed(one, true, &Subscription::ALL, deactivated, Some(one)), "not to itself");
+        assert!(!is_addressed(one, false, &Subscription::ALL, deactivated, None), "not while it is off");
+        assert!(!is_addressed(one, true, &narrow, deactivated, None));
+        assert!(is_addressed(one, true, &narrow, EventType::EventCreated, None));
+    }
+}

@@ -1,0 +1,198 @@
+//! When a delivery is tried again, and when an endpoint is given up (ruling 7.3).
+
+use kalends_kernel::{Elapsed, Instant};
+
+/// How long connection, headers and body of one attempt may take together.
+pub const ATTEMPT_WITHIN: Elapsed = Elapsed::seconds(15);
+/// How many bytes of an answer are read.
+pub const ANSWER_MAX: usize = 16 * 1_024;
+/// The waits before the second attempt, the third, and so on; after the last the delivery has failed.
+pub const SCHEDULE: [Elapsed; 8] = [
+    Elapsed::seconds(5),
+    Elapsed::minutes(5),
+    Elapsed::minutes(30),
+    Elapsed::hours(2),
+    Elapsed::hours(5),
+    Elapsed::hours(10),
+    Elapsed::hours(14),
+    Elapsed::hours(20),
+];
+/// How long an endpoint may do nothing but fail before it is switched off.
+pub const FAILING_LASTS: Elapsed = Elapsed::days(5);
+
+/// The wait after the attempt of that number (from 1): the schedule's, up to 20 % shorter or longer, so
+/// that what failed together does not come back together. `random` decides by how much. `None` where no
+/// attempt is left.
+pub fn wait_after(attempt: u32, random: [u8; 4]) -> Option<Elapsed> {
+    let index = usize::try_from(attempt).ok()?.checked_sub(1)?;
+    let micros = SCHEDULE.get(index)?.as_micros();
+    // Of the 40 % between the shortest and the longest wait, this part of 2^32.
+    let part = i64::from(u32::from_le_bytes(random));
+    let spread = i128::from(micros) * 2 / 5 * i128::from(part) / i128::from(u32::MAX);
+    Some(Elapsed::micros(micros * 4 / 5 + i64::try_from(spread).unwrap_or(0)))
+}
+
+/// What came of one attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// Any 2xx.
+    Accepted(u16),
+    /// 410: the endpoint is gone.
+    Gone,
+    /// Any other status; redirects are not followed.
+    Refused(u16),
+    /// No answer: the connection, its encryption or its time failed, or the address is not allowed.
+    Unanswered,
+}
+
+impl Outcome {
+    /// What a complete answer of that status means.
+    pub const fn of_status(status: u16) -> Self {
+        match status {
+            200..=299 => Self::Accepted(status),
+            410 => Self::Gone,
+            _ => Self::Refused(status),
+        }
+    }
+
+    /// The status of the answer, if there was one.
+    pub const fn status(self) -> Option<u16> {
+        match self {
+            Self::Accepted(status) | Self::Refused(status) => Some(status),
+            Self::Gone => Some(410),
+            Self::Unanswered => None,
+        }
+    }
+
+    /// Whether the receiver has the message.
+    pub const fn is_success(self) -> bool {
+        matches!(self, Self::Accepted(_))
+    }
+}
+
+/// Why an endpoint is switched off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Deactivation {
+    /// It answered 410.
+    Gone,
+    /// It did nothing but fail for [`FAILING_LASTS`].
+    Failing,
+}
+
+impl Deactivation {
+    /// The `reason` in `webhook.deactivated`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Gone => "gone",
+            Self::Failing => "failing",
+        }
+    }
+}
+
+/// Since when an endpoint does nothing but fail. Whoever switches it on again begins with
+/// [`Health::GOOD`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Health {
+    /// The first failure after the last success; `None` where the last attempt was a success, or none was
+    /// made.
+    pub failing_since: Option<Instant>,
+}
+
+impl Health {
+    /// Nothing has failed.
+    pub const GOOD: Self = Self { failing_since: None };
+
+    /// The health after an attempt that ended at `now`, and whether the endpoint is switched off with it.
+    /// Attempts of several deliveries may be recorded out of order: the earliest failure counts.
+    #[must_use]
+    pub fn after(self, outcome: Outcome, now: Instant) -> (Self, Option<Deactivation>) {
+        if outcome.is_success() {
+            return (Self::GOOD, None);
+        }
+        let since = self.failing_since.map_or(now, |since| since.min(now));
+        let why = match outcome {
+            Outcome::Gone => Some(Deactivation::Gone),
+            Outcome::Refused(_) | Outcome::Unanswered | Outcome::Accepted(_) => {
+                (now - since >= FAILING_LASTS).then_some(Deactivation::Failing)
+            }
+        };
+        (Self { failing_since: Some(since) }, why)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(0, None)]
+    #[case(1, Some(5))]
+    #[case(2, Some(300))]
+    #[case(3, Some(1_800))]
+    #[case(4, Some(7_200))]
+    #[case(5, Some(18_000))]
+    #[case(6, Some(36_000))]
+    #[case(7, Some(50_400))]
+    #[case(8, Some(72_000))]
+    #[case(9, None)]
+    #[case(u32::MAX, None)]
+    fn the_schedule_is_the_ruling_s(#[case] attempt: u32, #[case] seconds: Option<i64>) {
+        let bounds = seconds.map(|seconds| (Elapsed::micros(seconds * 800_000), Elapsed::micros(seconds * 1_200_000)));
+        assert_eq!(wait_after(attempt, [0; 4]).zip(wait_after(attempt, [255; 4])), bounds);
+    }
+
+    #[rstest]
+    #[case(199, false)]
+    #[case(200, true)]
+    #[case(204, true)]
+    #[case(299, true)]
+    #[case(300, false)]
+    #[case(301, false)]
+    #[case(304, false)]
+    #[case(400, false)]
+    #[case(410, false)]
+    #[case(429, false)]
+    #[case(500, false)]
+    #[case(999, false)]
+    fn any_2xx_is_success(#[case] status: u16, #[case] success: bool) {
+        let outcome = Outcome::of_status(status);
+        assert_eq!((outcome.is_success(), outcome.status()), (success, Some(status)));
+        assert_eq!(outcome == Outcome::Gone, status == 410);
+    }
+
+    const START: Instant = Instant::from_micros(1_800_000_000_000_000);
+
+    #[rstest]
+    #[case::gone_at_once(&[(0, 410)], Some(Deactivation::Gone))]
+    #[case::one_failure(&[(0, 500)], None)]
+    #[case::nearly_five_days(&[(0, 500), (432_000 - 1, 500)], None)]
+    #[case::five_days(&[(0, 500), (432_000, 0)], Some(Deactivation::Failing))]
+    #[case::a_success_between(&[(0, 500), (400_000, 200), (432_000, 500), (831_999, 500)], None)]
+    #[case::five_days_after_a_success(&[(0, 500), (400_000, 200), (400_001, 301), (832_001, 500)], Some(Deactivation::Failing))]
+    #[case::out_of_order(&[(100, 500), (0, 500), (432_000, 500)], Some(Deactivation::Failing))]
+    #[case::only_successes(&[(0, 200), (900_000, 204)], None)]
+    fn when_an_endpoint_is_given_up(#[case] attempts: &[(i64, u16)], #[case] given_up: Option<Deactivation>) {
+        let mut health = Health::GOOD;
+        let mut last = None;
+        for (second, status) in attempts {
+            let outcome = if *status == 0 { Outcome::Unanswered } else { Outcome::of_status(*status) };
+            (health, last) = health.after(outcome, START + Elapsed::seconds(*second));
+        }
+        assert_eq!(last, given_up);
+    }
+
+    proptest! {
+        #[test]
+        fn waits_spread_by_a_fifth(attempt in 1u32..=8, random: [u8; 4], more: [u8; 4]) {
+            let index = usize::try_from(attempt).unwrap() - 1;
+            let planned = SCHEDULE[index].as_micros();
+            let wait = wait_after(attempt, random).unwrap().as_micros();
+            prop_assert!(wait * 5 >= planned * 4 && wait * 5 <= planned * 6);
+            let longer = u32::from_le_bytes(random) <= u32::from_le_bytes(more);
+            prop_assert_eq!(longer || wait >= wait_after(attempt, more).unwrap().as_micros(), true);
+        }
+    }
+}

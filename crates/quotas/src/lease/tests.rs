@@ -1,0 +1,318 @@
+//! The lease against a model: several nodes, one counter, exchanges that overlap, and crashes.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use rstest::rstest;
+
+use super::*;
+
+/// Noon of a month's second day.
+fn month(index: usize) -> Instant {
+    let starts = ["2026-11-02T12:00:00Z", "2026-12-02T12:00:00Z", "2027-01-02T12:00:00Z", "2027-02-02T12:00:00Z"];
+    starts[index.min(3)].parse().unwrap()
+}
+
+/// The shared counter, as one statement of a store behaves.
+#[derive(Default)]
+struct Counter {
+    used: BTreeMap<Period, u64>,
+    writes: u64,
+}
+
+impl Counter {
+    fn debit(&mut self, debit: &Debit) -> Result<u64, u64> {
+        let used = self.used.entry(debit.period).or_default();
+        if debit.ceiling.is_some_and(|ceiling| *used + debit.amount > ceiling) {
+            return Err(*used);
+        }
+        *used += debit.amount;
+        self.writes += 1;
+        Ok(*used)
+    }
+
+    fn refund(&mut self, refund: Option<Refund>) {
+        if let Some(Refund { period, amount }) = refund {
+            *self.used.entry(period).or_default() -= amount;
+        }
+    }
+}
+
+/// One unit by the protocol of the module's documentation.
+fn spend(lease: &mut Lease, counter: &mut Counter, now: Instant, limit: Option<u64>) -> bool {
+    for _ in 0..8 {
+        match lease.take(now, limit) {
+            Take::Spent => return true,
+            Take::Exhausted => return false,
+            Take::Need { debit, refund } => {
+                counter.refund(refund);
+                match counter.debit(&debit) {
+                    Ok(used) => counter.refund(lease.granted(&debit, used)),
+                    Err(used) => lease.refused(&debit, used, now),
+                }
+            }
+        }
+    }
+    panic!("the exchange ends after a few steps");
+}
+
+#[rstest]
+#[case::unlimited(None, 1 << 40, 1_000)]
+#[case::far(Some(1_000_000), 0, 1_000)]
+#[case::a_sixteenth(Some(1_000), 0, 58)]
+#[case::near(Some(1_000), 904, 2)]
+#[case::before_the_last(Some(1_000), 905, 1)]
+#[case::the_last_64(Some(1_000), 936, 1)]
+#[case::the_last(Some(1_000), 999, 1)]
+#[case::none_left(Some(1_000), 1_000, 1)]
+#[case::over(Some(1_000), 2_000, 1)]
+#[case::sandbox(Some(50), 0, 1)]
+#[case::nothing(Some(0), 0, 1)]
+#[case::huge(Some(u64::MAX), 0, 1_000)]
+fn blocks_shrink_towards_the_limit(#[case] limit: Option<u64>, #[case] used: u64, #[case] size: u64) {
+    assert_eq!(block_size(limit, used), size);
+}
+
+#[rstest]
+#[case::free(Some(50_000), 50_000, 300)]
+#[case::pro(Some(1_000_000), 1_000_000, 1_250)]
+#[case::sandbox(Some(1_000), 1_000, 155)]
+#[case::unlimited(None, 100_000, 100)]
+fn counting_costs_about_a_write_a_block(#[case] limit: Option<u64>, #[case] calls: u64, #[case] writes_max: u64) {
+    let (mut lease, mut counter) = (Lease::new(), Counter::default());
+    for _ in 0..calls {
+        assert!(spend(&mut lease, &mut counter, month(0), limit));
+    }
+    assert!(counter.writes <= writes_max, "{} writes", counter.writes);
+    assert_eq!(spend(&mut lease, &mut counter, month(0), limit), limit.is_none());
+}
+
+#[test]
+fn a_month_s_units_are_not_spent_in_the_next() {
+    let (mut lease, mut counter) = (Lease::new(), Counter::default());
+    let last: Instant = "2026-11-30T23:59:59.999999Z".parse().unwrap();
+    let first = last + Elapsed::micros(1);
+    assert!(spend(&mut lease, &mut counter, last, None));
+    assert_eq!(lease.unspent(last), BLOCK_MAX - 1);
+    assert_eq!(lease.unspent(first), 0);
+    let Take::Need { debit, refund } = lease.take(first, None) else { panic!("a new month needs a new debit") };
+    assert_eq!(debit.period, Period::of(first));
+    assert_eq!(refund, Some(Refund { period: Period::of(last), amount: BLOCK_MAX - 1 }));
+    assert_eq!(lease.give_back(), None, "a refund is handed out once");
+}
+
+#[test]
+fn what_is_granted_late_is_given_back() {
+    let mut lease = Lease::new();
+    let Take::Need { debit: old, .. } = lease.take(month(0), Some(5_000)) else { panic!("empty") };
+    let Take::Need { debit: new, .. } = lease.take(month(1), Some(5_000)) else { panic!("empty") };
+    assert_eq!(lease.granted(&new, new.amount), None);
+    assert_eq!(lease.granted(&old, old.amount), Some(Refund { period: old.period, amount: old.amount }));
+    assert_eq!(lease.unspent(month(1)), new.amount);
+    // A node whose clock went back a month finds the newer units outdated, not spendable.
+    assert!(matches!(lease.take(month(0), Some(5_000)), Take::Need { refund: Some(_), .. }));
+}
+
+#[test]
+fn a_lowered_limit_takes_units_back_and_a_raised_one_does_not() {
+    let (mut lease, mut counter) = (Lease::new(), Counter::default());
+    assert!(spend(&mut lease, &mut counter, month(0), Some(50_000)));
+    assert_eq!(lease.take(month(0), None), Take::Spent);
+    assert!(!spend(&mut lease, &mut counter, month(0), Some(2)), "two are spent already");
+    assert_eq!(counter.used[&Period::of(month(0))], 2);
+    assert!(spend(&mut lease, &mut counter, month(0), Some(3)));
+}
+
+#[test]
+fn a_reached_limit_is_asked_about_once_a_second() {
+    let (mut lease, mut counter) = (Lease::new(), Counter::default());
+    let now = month(0);
+    assert!(spend(&mut lease, &mut counter, now, Some(1)));
+    assert!(!spend(&mut lease, &mut counter, now, Some(1)));
+    assert_eq!(lease.take(now + ASK_AGAIN - Elapsed::micros(1), Some(1)), Take::Exhausted);
+    assert!(matches!(lease.take(now + ASK_AGAIN, Some(1)), Take::Need { .. }));
+    assert!(matches!(lease.take(now - Elapsed::hours(1), Some(1)), Take::Need { .. }), "the clock was set back");
+    assert!(spend(&mut lease, &mut counter, now, Some(2)), "a raised limit is heeded at once");
+}
+
+#[test]
+fn the_rest_is_known_for_the_header() {
+    let (mut lease, mut counter) = (Lease::new(), Counter::default());
+    assert_eq!(lease.remaining(month(0), Some(1_000)), Some(1_000));
+    for spent in 1..=1_000 {
+        assert!(spend(&mut lease, &mut counter, month(0), Some(1_000)));
+        assert_eq!(lease.remaining(month(0), Some(1_000)), Some(1_000 - spent));
+    }
+    assert_eq!(lease.remaining(month(0), None), None);
+    assert_eq!(lease.remaining(month(1), Some(1_000)), Some(1_000));
+}
+
+/// What happens in the model.
+#[derive(Debug, Clone)]
+enum Step {
+    /// A request on a node. Where it needs a debit, the exchange goes on with the steps below.
+    Request(usize),
+    /// The counter handles the debit that a node has asked for.
+    Count(usize),
+    /// The node hears of it.
+    Hear(usize),
+    /// A node is killed: what it holds is gone, what it asked for may still be counted.
+    Crash(usize),
+    /// A node is stopped in order.
+    Stop(usize),
+    /// Time passes.
+    Wait(i64),
+    /// The next month begins.
+    Month,
+}
+
+#[derive(Default)]
+struct Node {
+    lease: Lease,
+    asked: Vec<Debit>,
+    answers: Vec<(Debit, Result<u64, u64>)>,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let node = || 0usize..3;
+    let step = prop_oneof![
+        40 => node().prop_map(Step::Request),
+        20 => node().prop_map(Step::Count),
+        20 => node().prop_map(Step::Hear),
+        1 => node().prop_map(Step::Crash),
+        1 => node().prop_map(Step::Stop),
+        3 => (0i64..2_000_000).prop_map(Step::Wait),
+        1 => Just(Step::Month),
+    ];
+    prop::collection::vec(step, 1..600)
+}
+
+fn limits() -> impl Strategy<Value = Option<u64>> {
+    prop_oneof![1 => Just(None), 2 => (0u64..20).prop_map(Some), 4 => (20u64..2_000).prop_map(Some)]
+}
+
+proptest! {
+    #[test]
+    fn nodes_never_pass_the_limit(limit in limits(), steps in steps()) {
+        let mut counter = Counter::default();
+        let mut nodes: [Node; 3] = Default::default();
+        let mut spent: BTreeMap<Period, u64> = BTreeMap::new();
+        let mut lost: BTreeMap<Period, u64> = BTreeMap::new();
+        let (mut now, mut index) = (month(0), 0);
+        for step in steps {
+            match step {
+                Step::Request(at) => match nodes[at].lease.take(now, limit) {
+                    Take::Spent => *spent.entry(Period::of(now)).or_default() += 1,
+                    Take::Need { debit, refund } => {
+                        counter.refund(refund);
+                        prop_assert_eq!(debit.period, Period::of(now));
+                        nodes[at].asked.push(debit);
+                    }
+                    Take::Exhausted => {}
+                },
+                Step::Count(at) => {
+                    if !nodes[at].asked.is_empty() {
+                        let debit = nodes[at].asked.remove(0);
+                        let before = counter.used.get(&debit.period).copied().unwrap_or(0);
+                        let counted = counter.debit(&debit);
+                        if counted.is_ok() {
+                            let fair = block_size(limit, before);
+                            prop_assert!(debit.amount <= fair, "a block stays small beside what is left");
+                        }
+                        nodes[at].answers.push((debit, counted));
+                    }
+                }
+                Step::Hear(at) => {
+                    if !nodes[at].answers.is_empty() {
+                        let (debit, counted) = nodes[at].answers.remove(0);
+                        match counted {
+                            Ok(used) => counter.refund(nodes[at].lease.granted(&debit, used)),
+                            Err(used) => nodes[at].lease.refused(&debit, used, now),
+                        }
+                    }
+                }
+                Step::Crash(at) => {
+                    let node = std::mem::take(&mut nodes[at]);
+                    for debit in node.asked {
+                        if counter.debit(&debit).is_ok() {
+                            *lost.entry(debit.period).or_default() += debit.amount;
+                        }
+                    }
+                    for (debit, counted) in node.answers {
+                        if counted.is_ok() {
+                            *lost.entry(debit.period).or_default() += debit.amount;
+                        }
+                    }
+                    let mut lease = node.lease;
+                    if let Some(refund) = lease.give_back() {
+                        *lost.entry(refund.period).or_default() += refund.amount;
+                    }
+                }
+                Step::Stop(at) => {
+                    let refund = nodes[at].lease.give_back();
+                    counter.refund(refund);
+                }
+                Step::Wait(micros) => now = now + Elapsed::micros(micros),
+                Step::Month => {
+                    index += 1;
+                    now = now.max(month(index));
+                }
+            }
+            for (period, spent) in &spent {
+                let used = counter.used.get(period).copied().unwrap_or(0);
+                prop_assert!(*spent <= used, "counted is never below admitted");
+                prop_assert!(limit.is_none_or(|limit| used <= limit), "the limit is never passed");
+            }
+        }
+
+        // Everybody hears what is still on its way and stops in order: what is charged then is what was
+        // spent and what crashed, nothing else.
+        for node in &mut nodes {
+            for debit in std::mem::take(&mut node.asked) {
+                let counted = counter.debit(&debit);
+                node.answers.push((debit, counted));
+            }
+            for (debit, counted) in std::mem::take(&mut node.answers) {
+                if let Ok(used) = counted {
+                    counter.refund(node.lease.granted(&debit, used));
+                }
+            }
+            counter.refund(node.lease.give_back());
+        }
+        for (period, used) in &counter.used {
+            let known = |of: &BTreeMap<Period, u64>| of.get(period).copied().unwrap_or(0);
+            prop_assert_eq!(*used, known(&spent) + known(&lost));
+        }
+
+        // And whoever tries again then gets exactly the rest.
+        if let Some(limit) = limit {
+            let period = Period::of(now);
+            let mut lease = Lease::new();
+            while spend(&mut lease, &mut counter, now, Some(limit)) {
+                *spent.entry(period).or_default() += 1;
+            }
+            let known = |of: &BTreeMap<Period, u64>| of.get(&period).copied().unwrap_or(0);
+            prop_assert_eq!(known(&spent) + known(&lost), limit);
+        }
+    }
+
+    #[test]
+    fn nodes_that_retry_spend_exactly_the_limit(limit in 0u64..5_000, order in prop::collection::vec(0usize..4, 1..400)) {
+        let mut counter = Counter::default();
+        let mut nodes = [Lease::new(); 4];
+        let mut now = month(0);
+        let mut spent = 0;
+        for at in order {
+            spent += u64::from(spend(&mut nodes[at], &mut counter, now, Some(limit)));
+        }
+        // Nodes stop one after the other while the last one goes on asking.
+        for at in 0..3 {
+            counter.refund(nodes[at].give_back());
+            now = now + ASK_AGAIN;
+            while spend(&mut nodes[3], &mut counter, now, Some(limit)) {
+                spent += 1;
+            }
+        }
+        prop_assert_eq!(spent, limit);
+    }
+}

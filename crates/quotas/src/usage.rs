@@ -1,0 +1,127 @@
+//! What `GET /v1/usage` says (ruling 3.5).
+
+use kalends_kernel::Instant;
+
+use crate::{Counted, Limits, Metric, Period, Plan};
+
+/// How much of one metric is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Used {
+    /// What exists now, or was used in the month. May pass the limit after a change to a smaller plan.
+    pub used: u64,
+    /// The limit; `None` is unlimited.
+    pub limit: Option<u64>,
+}
+
+impl Used {
+    /// How much is left; `None` is unlimited.
+    pub fn remaining(self) -> Option<u64> {
+        self.limit.map(|limit| limit.saturating_sub(self.used))
+    }
+}
+
+/// An organization's use of everything that its plan limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UsageReport {
+    /// The plan as it is shown: `free`, `pro` or `scale` (ruling 3.2).
+    pub plan: &'static str,
+    /// The month of the counters.
+    pub period: Period,
+    limits: Limits,
+    used: [u64; Metric::ALL.len()],
+}
+
+impl UsageReport {
+    /// A report at `now` in which nothing is used. `limits` are the plan's with the organization's own.
+    pub fn new(plan: Plan, limits: Limits, now: Instant) -> Self {
+        Self { plan: plan.shown(), period: Period::of(now), limits, used: [0; Metric::ALL.len()] }
+    }
+
+    /// Notes what is used of a metric. Of units on lease ([`crate::Lease`]), what is debited and known to be
+    /// unspent is to be subtracted first.
+    pub const fn note(&mut self, metric: Metric, used: u64) {
+        self.used[metric.index()] = used;
+    }
+
+    /// Notes what counters of a month say; those of other months, and of what is not counted by the month,
+    /// are passed over.
+    pub fn note_counters(&mut self, counters: impl IntoIterator<Item = (Metric, Period, u64)>) {
+        for (metric, period, used) in counters {
+            if period == self.period && metric.counted() == Counted::Monthly {
+                self.note(metric, used);
+            }
+        }
+    }
+
+    /// Use and limit of a metric.
+    pub const fn of(&self, metric: Metric) -> Used {
+        Used { used: self.used[metric.index()], limit: self.limits.get(metric) }
+    }
+
+    /// Use and limit of every metric, in the order of the specification.
+    pub fn iter(&self) -> impl Iterator<Item = (Metric, Used)> {
+        Metric::ALL.into_iter().map(|metric| (metric, self.of(metric)))
+    }
+
+    /// The first instant of the month.
+    pub fn period_start(&self) -> Instant {
+        self.period.start()
+    }
+
+    /// The first instant of the next month.
+    pub fn period_end(&self) -> Instant {
+        self.period.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn now() -> Instant {
+        "2026-11-21T10:00:00Z".parse().unwrap()
+    }
+
+    #[test]
+    fn a_report_shows_use_beside_limits() {
+        let limits = Plan::Free.limits().overridden(&json!({ "agents": 2, "events": null })).unwrap();
+        let mut report = UsageReport::new(Plan::FreeAgent, limits, now());
+        report.note(Metric::Agents, 3);
+        report.note(Metric::ApiCalls, 127);
+        assert_eq!(report.plan, "free");
+        assert_eq!(report.period_start().to_string(), "2026-11-01T00:00:00Z");
+        assert_eq!(report.period_end().to_string(), "2026-12-01T00:00:00Z");
+        assert_eq!(report.of(Metric::ApiCalls).remaining(), Some(49_873));
+        assert_eq!(report.of(Metric::Events), Used { used: 0, limit: None });
+        assert_eq!(report.of(Metric::Events).remaining(), None);
+        let agents = report.of(Metric::Agents);
+        assert_eq!((agents.used, agents.limit, agents.remaining()), (3, Some(2), Some(0)));
+    }
+
+    #[test]
+    fn every_metric_is_reported_in_its_place() {
+        let mut report = UsageReport::new(Plan::Pro, Plan::Pro.limits(), now());
+        for (count, metric) in (1..).zip(Metric::ALL) {
+            report.note(metric, count);
+        }
+        let told: Vec<_> = report.iter().map(|(metric, used)| (metric, used.used)).collect();
+        assert_eq!(told, Metric::ALL.into_iter().zip(1..).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn counters_of_other_months_are_passed_over() {
+        let mut report = UsageReport::new(Plan::Pro, Plan::Pro.limits(), now());
+        let before = Period::of("2026-10-31T23:59:59Z".parse().unwrap());
+        report.note(Metric::Agents, 4);
+        report.note_counters([
+            (Metric::Events, report.period, 7),
+            (Metric::ApiCalls, before, 9),
+            (Metric::Agents, report.period, 99),
+        ]);
+        assert_eq!(report.of(Metric::Events).used, 7);
+        assert_eq!(report.of(Metric::ApiCalls).used, 0);
+        assert_eq!(report.of(Metric::Agents).used, 4, "what exists is counted as it exists");
+    }
+}
