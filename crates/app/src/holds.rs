@@ -90,9 +90,9 @@ impl App {
         wanted: &NewHold,
     ) -> Result<Answer, Refusal> {
         actor.needs(Feature::Holds)?;
-        let locked = self.calendar(actor, calendar).await?;
-        let _turn = self.holding.lock([locked.id]).await;
-        retry_stale(|| async {
+        let id = self.calendar(actor, calendar).await?.id;
+        let turn = self.holding.lock([id]).await;
+        let placed = retry_stale(|| async {
             let calendar = self.calendar(actor, calendar).await?;
             let now = self.now();
             let mut changes = ChangeSet::new(actor.org());
@@ -106,7 +106,9 @@ impl App {
             let answer = shown(actor, &shown_in(actor, resource, calendar.zone), Some(version));
             self.commit_for(actor, calendar.agent, id.to_string(), changes, answer).await
         })
-        .await
+        .await;
+        drop(turn);
+        self.with_nearest_free(actor, placed).await
     }
 
     /// Makes room for the hold on the calendars that it must fit: its own, or all of the agent's.
@@ -164,9 +166,7 @@ impl App {
         if conflicts.is_empty() {
             return Ok(());
         }
-        conflicts.truncate(CONFLICTS_MAX);
-        let nearest_free = self.nearest_free(org, &sources, wanted.span, now).await?;
-        Err(Refusal::SlotTaken(Box::new(Obstacles { wanted: wanted.span, conflicts, nearest_free })).into())
+        Err(Refusal::SlotTaken(obstacles(wanted.span, conflicts, sources)).into())
     }
 
     /// Refuses where something that blocks and overlaps the wanted time, buffers counted, or a rule changed since
@@ -203,9 +203,7 @@ impl App {
         if conflicts.is_empty() && !ruled {
             return Ok(());
         }
-        conflicts.truncate(CONFLICTS_MAX);
-        let nearest_free = self.nearest_free(org, &sources, wanted.span, now).await?;
-        Err(Refusal::Outdated(Box::new(Obstacles { wanted: wanted.span, conflicts, nearest_free })).into())
+        Err(Refusal::Outdated(obstacles(wanted.span, conflicts, sources)).into())
     }
 
     /// The busy times of humans that overlap the wanted time, buffers counted, of human calendars that say
@@ -273,18 +271,26 @@ impl App {
         Ok(Standing { source, blocks, holds })
     }
 
-    /// The free times nearest to one that is taken, on all calendars together, by the rules of each.
-    async fn nearest_free(
+    /// Adds to a refusal the free times nearest to the one that was wanted, on all calendars together, by the rules
+    /// of each. Done after everything else: nobody should wait for it.
+    pub(crate) async fn with_nearest_free(
         &self,
-        org: OrgId,
-        sources: &[BusySource],
-        wanted: Span,
-        now: Instant,
-    ) -> Result<Vec<Span>, Refusal> {
-        let from = (wanted.start() - NEAR).max(now);
-        let Ok(within) = Span::new(from, wanted.end() + NEAR) else { return Ok(Vec::new()) };
-        let taken = self.taken(org, sources, within, now).await?;
-        Ok(nearest_free(&taken, wanted, within, NEAR_STEP, NEAREST))
+        actor: &Actor,
+        outcome: Result<Answer, Refusal>,
+    ) -> Result<Answer, Refusal> {
+        let mut refusal = match outcome {
+            Ok(answer) => return Ok(answer),
+            Err(refusal) => refusal,
+        };
+        if let Refusal::SlotTaken(found) | Refusal::Outdated(found) = &mut refusal {
+            let now = self.now();
+            let from = (found.wanted.start() - NEAR).max(now);
+            if let Ok(within) = Span::new(from, found.wanted.end() + NEAR) {
+                let taken = self.taken(actor.org(), &found.sources, within, now).await?;
+                found.nearest_free = nearest_free(&taken, found.wanted, within, NEAR_STEP, NEAREST);
+            }
+        }
+        Err(refusal)
     }
 
     /// Writes that a hold ended by itself, and tells it.
@@ -352,8 +358,8 @@ impl App {
         if let Some(as_of) = if_as_of {
             tells_of(as_of, &ids)?;
         }
-        let _turn = self.holding.lock(ids.iter().copied()).await;
-        retry_stale(|| async {
+        let turn = self.holding.lock(ids.iter().copied()).await;
+        let placed = retry_stale(|| async {
             let calendars = self.calendars_of_set(actor, &new.calendars).await?;
             let now = self.now();
             let set = HoldSetId::new(now, self.entropy());
@@ -374,7 +380,9 @@ impl App {
                 self.tell_set(actor, set, events, |_| Some(EventType::EventHoldCreated), now, &mut changes).await?;
             self.commit_for(actor, agent, set.to_string(), changes, answer).await
         })
-        .await
+        .await;
+        drop(turn);
+        self.with_nearest_free(actor, placed).await
     }
 
     /// Confirms all holds of a set, or none.
@@ -491,6 +499,12 @@ struct Standing {
     source: BusySource,
     blocks: Vec<Block>,
     holds: Vec<Event>,
+}
+
+/// What stands in the way, before other times are looked for.
+fn obstacles(wanted: Span, mut conflicts: Vec<(CalendarId, Block)>, sources: Vec<BusySource>) -> Box<Obstacles> {
+    conflicts.truncate(CONFLICTS_MAX);
+    Box::new(Obstacles { wanted, conflicts, nearest_free: Vec::new(), sources })
 }
 
 /// What an event takes of `window`, as things that block.
