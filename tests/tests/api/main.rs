@@ -15,6 +15,8 @@ mod event_times;
 mod events;
 mod fields;
 mod fixtures;
+mod hold_races;
+mod holds;
 mod idempotency;
 mod lifecycle;
 mod lists;
