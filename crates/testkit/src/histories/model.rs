@@ -198,8 +198,8 @@ impl Model {
         match act {
             Act::Hold { calendar, held, .. } => calendars_of(*calendar, held.wide),
             Act::HoldSet { calendars, .. } => calendars.clone(),
-            Act::Move(thing, ..) => match &self.things[*thing] {
-                moved if moved.is_live_hold(self.now) => {
+            Act::Move(thing, start, end) => match &self.things[*thing] {
+                moved if moved.is_live_hold(self.now) && (moved.start, moved.end) != (*start, *end) => {
                     calendars_of(moved.calendar, moved.hold.is_some_and(|held| held.wide))
                 }
                 _ => Vec::new(),

@@ -53,6 +53,7 @@ pub(super) async fn replay(under_test: &StoreUnderTest, make: &Fixtures, history
         things: Vec::new(),
         sets: Vec::new(),
         seen: HashSet::new(),
+        audited: Vec::new(),
         step: 0,
     };
     let mut checked = Ok(());
@@ -69,7 +70,10 @@ pub(super) async fn replay(under_test: &StoreUnderTest, make: &Fixtures, history
     // Whatever is still held expires, whether or not there is a difference: other histories share the store.
     let last = replay.model.things.iter().filter_map(|thing| thing.hold).map(|held| held.until).max();
     replay.set_clock(last.unwrap_or(0).max(replay.model.now));
-    let ended = replay.request(Act::Expire).await;
+    let mut ended = replay.request(Act::Expire).await;
+    if ended.is_ok() {
+        ended = replay.audit().await;
+    }
     checked.and(ended.map_err(|what| format!("when all was over: {what}\n{}", replay.all_things())))
 }
 
@@ -82,6 +86,8 @@ struct Replay {
     /// The identifiers of its hold sets.
     sets: Vec<String>,
     seen: HashSet<MessageId>,
+    /// What the audit log must tell: action and resource.
+    audited: Vec<(String, String)>,
     step: usize,
 }
 
@@ -213,7 +219,7 @@ impl Replay {
         let reply = self.service.make(self.node(), call).await;
         let concerned = self.model.concerned(&act);
         let (outcome, told) = self.model.apply(&act);
-        self.bind(&outcome, &reply)?;
+        self.bind(&act, &outcome, &reply)?;
         self.same_outcome(&outcome, &reply)?;
         self.messages(told).await?;
         self.fits(&outcome, &concerned).await?;
@@ -242,7 +248,7 @@ impl Replay {
         let before = self.model.clone();
         if overtook {
             let (fast_outcome, mut told) = self.model.apply(&fast);
-            self.bind(&fast_outcome, &fast_reply)?;
+            self.bind(&fast, &fast_outcome, &fast_reply)?;
             self.same_outcome(&fast_outcome, &fast_reply).map_err(|what| format!("what overtook: {what}"))?;
             let after_fast = self.model.clone();
             let concerned = self.model.concerned(&slow);
@@ -255,7 +261,7 @@ impl Replay {
                 }
                 self.model = after_fast;
             } else {
-                self.bind(&slow_outcome, &slow_reply)?;
+                self.bind(&slow, &slow_outcome, &slow_reply)?;
                 self.same_outcome(&slow_outcome, &slow_reply).map_err(|what| format!("what was overtaken: {what}"))?;
                 told.extend(slow_told);
                 self.fits(&slow_outcome, &concerned).await?;
@@ -265,7 +271,7 @@ impl Replay {
             let mut all_told = Vec::new();
             for (act, reply) in [(slow, slow_reply), (fast, fast_reply)] {
                 let (outcome, told) = self.model.apply(&act);
-                self.bind(&outcome, &reply)?;
+                self.bind(&act, &outcome, &reply)?;
                 self.same_outcome(&outcome, &reply)?;
                 all_told.extend(told);
             }
@@ -277,8 +283,42 @@ impl Replay {
 
 /// Outcomes.
 impl Replay {
-    /// Learns the identifiers of what was made.
-    fn bind(&mut self, outcome: &Outcome, reply: &Reply) -> Checked {
+    /// Learns the identifiers of what was made, and notes what the audit log must tell.
+    fn bind(&mut self, act: &Act, outcome: &Outcome, reply: &Reply) -> Checked {
+        self.learn(outcome, reply)?;
+        if !matches!(outcome, Outcome::Shows(_) | Outcome::Nothing) {
+            return Ok(());
+        }
+        let made = || body(reply).map(|body| body["id"].as_str().unwrap_or_default().to_owned());
+        let (action, resource) = match act {
+            Act::Expire => return Ok(()),
+            Act::Book { .. } | Act::Hold { .. } => ("event.create", made()?),
+            Act::HoldSet { .. } => ("hold_set.create", made()?),
+            Act::Confirm(thing) => ("hold.confirm", self.things[*thing].clone()),
+            Act::Release(thing) => ("hold.release", self.things[*thing].clone()),
+            Act::ConfirmSet(set) => ("hold.confirm", self.sets[*set].clone()),
+            Act::ReleaseSet(set) => ("hold.release", self.sets[*set].clone()),
+            Act::Move(thing, ..) | Act::SetStatus(thing, _) | Act::Rename(thing, _) => {
+                ("event.update", self.things[*thing].clone())
+            }
+            Act::Delete(thing) => ("event.delete", self.things[*thing].clone()),
+        };
+        self.audited.push((action.to_owned(), resource));
+        Ok(())
+    }
+
+    /// What was done, and nothing else, is in the audit log.
+    async fn audit(&mut self) -> Checked {
+        let entries = self.inspect.audit_entries(self.service.org).await;
+        let mut got: Vec<_> =
+            entries.into_iter().map(|entry| (entry.action.as_str().to_owned(), entry.resource)).collect();
+        got.sort();
+        self.audited.sort();
+        agree!(self.audited, got, "the audit log tells something else");
+        Ok(())
+    }
+
+    fn learn(&mut self, outcome: &Outcome, reply: &Reply) -> Checked {
         let Outcome::Shows(shown) = outcome else { return Ok(()) };
         let made: Vec<usize> = shown.iter().copied().filter(|thing| *thing >= self.things.len()).collect();
         if made.is_empty() {
