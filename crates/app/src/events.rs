@@ -286,7 +286,7 @@ impl App {
             self.drop_overrides(&mut changes, &seen, &event, now).await?;
             changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
             let (id, version) = (event.id, event.version);
-            let resource = kalends_wire::Event::from(event);
+            let resource = kalends_wire::Event::from(event.as_of(now));
             changes.messages.push(self.message(actor.org(), EventType::EventDeleted, &resource, version, now));
             self.commit_for(actor, agent, id.to_string(), changes, nothing(actor)).await
         })

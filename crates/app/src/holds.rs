@@ -170,7 +170,8 @@ impl App {
     }
 
     /// Refuses where something that blocks and overlaps the wanted time, buffers counted, or a rule changed since
-    /// the caller decided; and sees to it that none does until the commit.
+    /// the caller decided; and sees to it that nothing that blocks does until the commit. A rule that changes
+    /// meanwhile changes after the hold was placed.
     async fn unchanged_since(
         &self,
         actor: &Actor,
@@ -185,18 +186,17 @@ impl App {
             // A calendar that has gone takes no time any more.
             let Some(source) = self.store.source_of_calendar(org, calendar).await? else { continue };
             actor.for_agent(source.agent)?;
+            let (mut seen, mut window) = (source.revision, widest(wanted.span));
             if source.revision != since {
                 let rules = self.store.find_rules(org, calendar).await?.map(|row| row.rules).unwrap_or_default();
                 let reads = rules.reads(wanted.span);
                 let changed = self.store.changed_since(org, calendar, since, reads).await?.ok_or(Attempt::Stale)?;
-                if changed.revision != source.revision {
-                    return Err(Attempt::Stale);
-                }
+                (seen, window) = (changed.revision, reads);
                 ruled |= changed.rules_changed;
                 let blocks = changed.events.iter().flat_map(|event| blocks_in(event, reads, now));
                 conflicts.extend(blocks.map(|block| (calendar, block)));
             }
-            changes.guards.push(Guard::CalendarRevision { calendar, seen: source.revision });
+            changes.guards.push(Guard::CalendarTime { calendar, seen, window });
             sources.push(source);
         }
         conflicts.extend(self.humans_changed_since(org, as_of, &sources, wanted.span, now).await?);
@@ -238,8 +238,8 @@ impl App {
         Ok(conflicts)
     }
 
-    /// What has a say about a time of a calendar, as of one revision. Stale where the calendar changes while it
-    /// is read, or went out of sight.
+    /// What has a say about a time of a calendar, as of its revision or later: whatever was written to that time since
+    /// is for [`Guard::CalendarTime`] to find. Stale where the calendar went out of sight.
     async fn standing(&self, org: OrgId, calendar: CalendarId, span: Span) -> Result<Standing, Attempt> {
         let most = u32::try_from(CONFLICTS_MAX).unwrap_or(u32::MAX);
         let found = self.store.blocks(org, calendar, span, most).await?.ok_or(Attempt::Stale)?;
@@ -247,19 +247,12 @@ impl App {
         let mut blocks = found.blocks;
         if found.repeats {
             let series = self.series_reaching(org, calendar, found.revision, span).await?.ok_or(Attempt::Stale)?;
-            if series.revision != found.revision {
-                return Err(Attempt::Stale);
-            }
             let spans = series.series.iter().flat_map(|series| series.occurrences(span));
             blocks.extend(spans.map(|span| Block { kind: BlockKind::Event, span }).take(CONFLICTS_MAX));
         }
         let mut holds = Vec::new();
         if found.held {
-            let held = self.store.holds_within(org, calendar, span).await?.ok_or(Attempt::Stale)?;
-            if held.revision != found.revision {
-                return Err(Attempt::Stale);
-            }
-            holds = held.holds;
+            holds = self.store.holds_within(org, calendar, span).await?.ok_or(Attempt::Stale)?.holds;
         }
         let seen = self.humans_of(org, &[source]).await?;
         if !seen.is_empty() {
