@@ -50,7 +50,7 @@ pub enum Guard {
         window: Span,
     },
     /// The agent owns as many calendars in sight as when they were read; otherwise the change-set is stale. With
-    /// a [`Self::CalendarRevision`] of each of them, they are still the same ones.
+    /// a [`Self::CalendarRevision`] or [`Self::CalendarTime`] of each of them, they are still the same ones.
     CalendarsOfAgent {
         /// The agent.
         agent: AgentId,

@@ -21,7 +21,7 @@ impl App {
         let mut read = read.ok_or_else(|| Refusal::missing(Missing::Calendar, id))?;
         for (_, changed) in &mut read.changes {
             if let Changed::Written(event) = changed {
-                event.set_as_of(now);
+                event.set_at(now);
             }
         }
         let page = ChangesToken::page(since.as_ref(), calendar, read, query.limit, now)?;

@@ -145,11 +145,13 @@ impl App {
     ) -> Result<Listed<Event>, Refusal> {
         match listing {
             Listing::Events(filter) => {
-                Ok(as_of(self.store.list_events(actor.org(), scope, filter, page).await?, self.now()))
+                let now = filter.status.map_or_else(|| self.now(), |at| at.now);
+                Ok(at(self.store.list_events(actor.org(), scope, filter, page).await?, now))
             }
             Listing::Instances(filter) => {
                 let found = self.store.list_instances(actor.org(), scope, filter, page).await?;
-                found.map(|found| as_of(found, self.now())).ok_or_else(|| {
+                let now = filter.status.map_or_else(|| self.now(), |at| at.now);
+                found.map(|found| at(found, now)).ok_or_else(|| {
                     let message = format!("must be nearer: the window holds more than {INSTANCES_MAX} instances");
                     FieldError::new("start_before", message).into()
                 })
@@ -178,7 +180,7 @@ impl App {
     /// [`Refusal::NotFound`], [`Refusal::OutOfReach`].
     pub async fn event(&self, actor: &Actor, path: EventPath<'_>) -> Result<Event, Refusal> {
         match path.named()? {
-            Named::Event(id) => Ok(self.owned_event(actor, path, id).await?.event.as_of(self.now())),
+            Named::Event(id) => Ok(self.owned_event(actor, path, id).await?.event.at(self.now())),
             Named::Occurrence(occurrence) => {
                 retry_stale(|| async { Ok(self.occurrence(actor, path, occurrence).await?.shown) }).await
             }
@@ -244,7 +246,7 @@ impl App {
             }
             changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
             let (id, version) = (event.id, event.version);
-            let resource = kalends_wire::Event::from(event.as_of(now));
+            let resource = kalends_wire::Event::from(event.at(now));
             changes.messages.push(self.message(actor.org(), EventType::EventUpdated, &resource, version, now));
             let resource = resource.with_external_sync(ExternalSync::NotConfigured);
             let answer = shown(actor, &shown_in(actor, resource, calendar.zone), Some(version));
@@ -286,7 +288,7 @@ impl App {
             self.drop_overrides(&mut changes, &seen, &event, now).await?;
             changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
             let (id, version) = (event.id, event.version);
-            let resource = kalends_wire::Event::from(event.as_of(now));
+            let resource = kalends_wire::Event::from(event.at(now));
             changes.messages.push(self.message(actor.org(), EventType::EventDeleted, &resource, version, now));
             self.commit_for(actor, agent, id.to_string(), changes, nothing(actor)).await
         })
@@ -295,6 +297,6 @@ impl App {
 }
 
 /// Events as they are at `now`.
-fn as_of(listed: Listed<Event>, now: Instant) -> Listed<Event> {
-    Listed { data: listed.data.into_iter().map(|event| event.as_of(now)).collect(), total: listed.total }
+fn at(listed: Listed<Event>, now: Instant) -> Listed<Event> {
+    Listed { data: listed.data.into_iter().map(|event| event.at(now)).collect(), total: listed.total }
 }

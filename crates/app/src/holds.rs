@@ -5,11 +5,11 @@ use std::{
     hash::{Hash as _, Hasher as _},
 };
 
-use futures::future::join_all;
+use futures::stream::{self, StreamExt as _};
 use kalends_availability::{Block, BlockKind, BusySet, nearest_free};
 use kalends_calendars::{
-    AsOf, Calendar, Change, EndedHold, Event, EventError, ExternalSync, HoldEnd, HoldScope, Moment, NewEvent, NewHold,
-    Taken, confirm_all, place,
+    AsOf, CHANGED_SINCE_MAX, Calendar, Change, EndedHold, Event, EventError, ExternalSync, HoldEnd, HoldScope, Moment,
+    NewEvent, NewHold, Taken, confirm_all, place,
     ports::{BusySource, OwnedEvent},
     release_all,
 };
@@ -28,12 +28,15 @@ use crate::{
     refusal::{CONFLICTS_MAX, Obstacles},
 };
 
-/// How far before and after a time that is taken a free one is looked for.
+/// How far before and after a time that is taken a free one is looked for, unless it is longer itself.
 const NEAR: Elapsed = Elapsed::days(14);
 /// Free times start so far from the one that was wanted, or a multiple of it.
 const NEAR_STEP: Elapsed = Elapsed::minutes(15);
 /// How many free times are told.
 const NEAREST: usize = 3;
+
+/// How many holds that are over are written at a time: others need connections too.
+const ENDED_TOGETHER: usize = 8;
 
 /// How many locks there are: calendars that share one wait for each other without need, but rarely.
 const LOCKS: usize = 512;
@@ -129,7 +132,11 @@ impl App {
                 changes.guards.push(Guard::CalendarsOfAgent { agent, count });
                 sources.iter().map(|source| source.calendar).collect()
             }
-            _ => vec![event.calendar],
+            (HoldScope::Agent, None) => {
+                let message = "must be calendar, or left out: no agent owns this calendar";
+                return Err(FieldError::new("scope", message).into());
+            }
+            (HoldScope::Calendar, _) => vec![event.calendar],
         };
         let (span, if_as_of) = (event.times.span, if_as_of.as_ref());
         if let Some(as_of) = if_as_of {
@@ -187,12 +194,15 @@ impl App {
             let Some(source) = self.store.source_of_calendar(org, calendar).await? else { continue };
             actor.for_agent(source.agent)?;
             let (mut seen, mut window) = (source.revision, widest(wanted.span));
-            if source.revision != since {
+            // A revision that is yet to come is of another state of the database.
+            ruled |= since > source.revision;
+            if source.revision != since && conflicts.len() < CONFLICTS_MAX {
                 let rules = self.store.find_rules(org, calendar).await?.map(|row| row.rules).unwrap_or_default();
                 let reads = rules.reads(wanted.span);
                 let changed = self.store.changed_since(org, calendar, since, reads).await?.ok_or(Attempt::Stale)?;
                 (seen, window) = (changed.revision, reads);
-                ruled |= changed.rules_changed;
+                // More than are told is more than are looked at.
+                ruled |= changed.rules_changed || changed.events.len() >= CHANGED_SINCE_MAX as usize;
                 let blocks = changed.events.iter().flat_map(|event| blocks_in(event, reads, now));
                 conflicts.extend(blocks.map(|block| (calendar, block)));
             }
@@ -200,6 +210,11 @@ impl App {
             sources.push(source);
         }
         conflicts.extend(self.humans_changed_since(org, as_of, &sources, wanted.span, now).await?);
+        for calendar in wanted.calendars.iter().copied() {
+            if !sources.iter().any(|source| source.calendar == calendar) {
+                sources.extend(self.store.source_of_calendar(org, calendar).await?);
+            }
+        }
         if conflicts.is_empty() && !ruled {
             return Ok(());
         }
@@ -275,7 +290,9 @@ impl App {
             Ok(answer) => return Ok(answer),
             Err(refusal) => refusal,
         };
-        if let Refusal::SlotTaken(found) | Refusal::Outdated(found) = &mut refusal {
+        if let Refusal::SlotTaken(found) | Refusal::Outdated(found) = &mut refusal
+            && found.wanted.length() <= NEAR
+        {
             let now = self.now();
             let from = (found.wanted.start() - NEAR).max(now);
             if let Ok(within) = Span::new(from, found.wanted.end() + NEAR) {
@@ -443,7 +460,7 @@ impl App {
         let mut holds = Vec::with_capacity(events.len());
         for event in events {
             let (told, version) = (told(&event), event.version);
-            let resource = kalends_wire::Event::from(event.as_of(now));
+            let resource = kalends_wire::Event::from(event.at(now));
             changes.messages.extend(told.map(|told| self.message(actor.org(), told, &resource, version, now)));
             holds.push(zones.with_local(resource.with_external_sync(ExternalSync::NotConfigured)));
         }
@@ -475,7 +492,8 @@ impl App {
             self.end_hold(EndedHold { seen, event, end: HoldEnd::Expired }, now, &mut changes);
             Some(self.store.commit(changes))
         });
-        for ended in join_all(ends).await {
+        let mut ends = stream::iter(ends).buffer_unordered(ENDED_TOGETHER);
+        while let Some(ended) = ends.next().await {
             match ended {
                 // Somebody else was faster: with this, or with something that came before it.
                 Ok(()) | Err(CommitError::Stale) => {}
@@ -496,7 +514,11 @@ struct Standing {
 
 /// What stands in the way, before other times are looked for.
 fn obstacles(wanted: Span, mut conflicts: Vec<(CalendarId, Block)>, sources: Vec<BusySource>) -> Box<Obstacles> {
+    // Each calendar that is taken is named before one is named twice.
+    let mut named = BTreeSet::new();
+    conflicts.sort_by_cached_key(|(calendar, _)| !named.insert(*calendar));
     conflicts.truncate(CONFLICTS_MAX);
+    conflicts.sort_by_key(|(calendar, block)| (*calendar, block.span, block.kind));
     Box::new(Obstacles { wanted, conflicts, nearest_free: Vec::new(), sources })
 }
 

@@ -44,7 +44,7 @@ impl Missing {
 pub struct Obstacles {
     /// The time that was wanted.
     pub wanted: Span,
-    /// What stands in the way, on which calendar; at most 20.
+    /// What stands in the way, by calendar and start; at most 20, and of each calendar something.
     pub conflicts: Vec<(CalendarId, Block)>,
     /// Up to three times of the same length that are free on all calendars, the nearest first. Looked for last,
     /// when nobody waits for it.

@@ -1,5 +1,7 @@
 //! What an answer about availability rests on, so that a caller can say later which state it decided on.
 
+use std::collections::BTreeSet;
+
 use kalends_availability::HumanSource;
 use kalends_kernel::{CalendarId, FieldError, Revision, base64url, from_base64url};
 use uuid::Uuid;
@@ -83,7 +85,11 @@ impl AsOf {
         let count = read_number(&mut rest).ok_or_else(malformed)?;
         let calendars = bounded(param, count, AS_OF_CALENDARS_MAX, "calendars")?;
         let calendars = (0..calendars).map(|_| Some((read_calendar(&mut rest)?, read_revision(&mut rest)?)));
-        let calendars = calendars.collect::<Option<_>>().ok_or_else(malformed)?;
+        let calendars: Vec<(CalendarId, Revision)> = calendars.collect::<Option<_>>().ok_or_else(malformed)?;
+        // Each costs something to look at.
+        if calendars.iter().map(|(calendar, _)| calendar).collect::<BTreeSet<_>>().len() < calendars.len() {
+            return Err(malformed());
+        }
         let count = read_number(&mut rest).ok_or_else(malformed)?;
         let humans = bounded(param, count, AS_OF_HUMANS_MAX, "human calendars")?;
         let humans = (0..humans).map(|_| {

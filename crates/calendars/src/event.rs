@@ -290,6 +290,10 @@ impl Event {
         if let Some(hold) = self.hold {
             patchable(hold, &patch, now)?;
         }
+        if patch.status == Patch::Set(EventStatus::Hold) {
+            let message = "must be confirmed, tentative or cancelled, got hold; place a hold as an event of its own";
+            return Err(EventError::Invalid(FieldError::new("status", message).into()));
+        }
         let mut event = self.clone();
         let Times { span, mut all_day } = self.times;
         let blamed = if patch.start.is_set() && !patch.end.is_set() { "start_time" } else { "end_time" };
@@ -340,9 +344,13 @@ impl Event {
 
 /// Checks that a hold can be changed so.
 fn patchable(hold: Hold, patch: &EventPatch, now: Instant) -> Result<(), EventError> {
+    let moves = patch.start.is_set() || patch.end.is_set() || patch.all_day.is_set();
+    // By a clock that is behind it may still be confirmed: it must not stand anywhere but where it was placed.
+    if hold.has_expired(now) && (moves || patch.status.is_set()) {
+        return Err(HoldError::Expired(hold.expires_at).into());
+    }
     if patch.status.is_set() {
-        let over = hold.has_expired(now);
-        return Err(if over { HoldError::Expired(hold.expires_at) } else { HoldError::StatusIsNotSet }.into());
+        return Err(HoldError::StatusIsNotSet.into());
     }
     if patch.recurrence != RecurrencePatch::default() {
         return Err(EventError::Invalid(cannot_recur().into()));

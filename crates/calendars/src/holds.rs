@@ -119,13 +119,13 @@ impl Event {
 
     /// The event as it is at `now`: a hold that is over counts as cancelled, written or not.
     #[must_use]
-    pub fn as_of(mut self, now: Instant) -> Self {
-        self.set_as_of(now);
+    pub fn at(mut self, now: Instant) -> Self {
+        self.set_at(now);
         self
     }
 
-    /// Makes the event what it is at `now`: see [`Self::as_of`].
-    pub fn set_as_of(&mut self, now: Instant) {
+    /// Makes the event what it is at `now`: see [`Self::at`].
+    pub fn set_at(&mut self, now: Instant) {
         if self.status == EventStatus::Hold && self.hold.is_some_and(|hold| hold.has_expired(now)) {
             self.status = EventStatus::Cancelled;
         }
@@ -333,8 +333,8 @@ mod tests {
         let before = over - Elapsed::micros(1);
         assert!(hold.live_hold(before).is_ok());
         assert_eq!(hold.live_hold(over), Err(HoldError::Expired(over)));
-        assert_eq!(hold.clone().as_of(before).status, EventStatus::Hold);
-        assert_eq!(hold.clone().as_of(over).status, EventStatus::Cancelled);
+        assert_eq!(hold.clone().at(before).status, EventStatus::Hold);
+        assert_eq!(hold.clone().at(over).status, EventStatus::Cancelled);
         assert_eq!(hold.expired(before), None);
         assert_eq!(hold.expired(over).unwrap().live_hold(over), Err(HoldError::Expired(over)));
         assert_eq!(hold.held_time(), Some(HeldTime { span: span(60, 90), expires_at: over }));
@@ -370,6 +370,10 @@ mod tests {
         let rule = EventPatch { recurrence: RecurrencePatch { rule, ..Default::default() }, ..EventPatch::default() };
         let Err(EventError::Invalid(errors)) = patched(&rule, NOW) else { panic!("a hold does not recur") };
         assert_eq!(errors.first().param, "recurrence_rule");
+        let start = Patch::Set(crate::Moment::At(NOW));
+        let moved = EventPatch { start, ..EventPatch::default() };
+        assert_eq!(patched(&moved, over), Err(EventError::Hold(HoldError::Expired(over))));
+        assert_eq!(patched(&moved, NOW).unwrap().times.span.start(), NOW);
         let title = EventPatch { title: Patch::Set("Certainly".into()), ..EventPatch::default() };
         assert_eq!(patched(&title, NOW).unwrap().hold, hold.hold);
     }

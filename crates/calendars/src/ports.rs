@@ -66,7 +66,7 @@ pub enum EventScope {
     Agent(AgentId),
 }
 
-/// A status at an instant: a hold that is over by then counts as cancelled ([`Event::as_of`]).
+/// A status at an instant: a hold that is over by then counts as cancelled ([`Event::at`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatusAt {
     /// The status.

@@ -174,7 +174,7 @@ async fn apply_group(
 ) -> Result<(), Failure> {
     let group: Vec<&Sealed> = group.iter().filter_map(|index| sealed.get(*index)?.as_ref()).collect();
     apply::answers::store_answers(connection, &group).await?;
-    apply::calendars::check_revisions(connection, &group).await?;
+    apply::calendars::check_guards(connection, &group).await?;
     for entry in &group {
         apply::accounts::apply(connection, entry).await?;
     }

@@ -439,7 +439,7 @@ impl UpdateEvent {
         let start = errors.take(set("start_time", self.start_time, |text| Moment::parse("start_time", &text)));
         let end = errors.take(set("end_time", self.end_time, |text| Moment::parse("end_time", &text)));
         let all_day = errors.take(set("all_day", self.all_day, Ok));
-        let status = errors.take(set("status", self.status, plain_status));
+        let status = errors.take(set("status", self.status, |status| Ok(status.into())));
         let metadata = errors.take(set("metadata", self.metadata, |value| Metadata::parse("metadata", value)));
         let reminders = errors.take(set_or_clear(self.reminders, |minutes| Reminders::parse("reminders", &minutes)));
         let new_rule = errors.take(set_or_clear(self.recurrence_rule, |text| rule(&text)));
@@ -594,12 +594,4 @@ pub(crate) fn instant(param: &str, text: &str) -> Result<Instant, FieldError> {
 
 pub(crate) fn title(text: &str) -> Result<String, FieldError> {
     bounded_text("title", text, 1, TITLE_MAX)
-}
-
-/// A status that a caller may set directly.
-fn plain_status(status: EventStatus) -> Result<domain::EventStatus, FieldError> {
-    match status {
-        EventStatus::Confirmed | EventStatus::Tentative | EventStatus::Cancelled => Ok(status.into()),
-        EventStatus::Hold => Err(FieldError::new("status", "must be confirmed, tentative or cancelled, got hold")),
-    }
 }

@@ -95,8 +95,8 @@ pub(crate) async fn check_times(
     Ok(())
 }
 
-/// Checks [`Guard::CalendarsOfAgent`] of all change-sets. The calendars themselves are guarded by their
-/// revisions, whose rows are locked: nothing but a new one can have come meanwhile.
+/// Checks [`Guard::CalendarsOfAgent`] of all change-sets. The calendars themselves are guarded too, and
+/// their rows are locked: nothing but a new one can have come meanwhile.
 pub(crate) async fn check_calendars_of_agents(
     connection: &mut PgConnection,
     batch: &[SealedChangeSet],

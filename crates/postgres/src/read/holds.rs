@@ -107,6 +107,12 @@ impl Holds for PostgresStore {
             i64::from(limit),
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
-        rows.into_iter().map(|row| row.into_domain(&*self.cipher)).collect()
+        Ok(rows.into_iter().map(|row| row.into_domain(&*self.cipher)).filter_map(readable).collect())
     }
+}
+
+/// A row that cannot be read is told in the log: it must not keep the others from ending.
+fn readable(read: Result<Event, StoreError>) -> Option<Event> {
+    read.inspect_err(|error| tracing::error!(error = error as &dyn std::error::Error, "an expired hold is unreadable"))
+        .ok()
 }

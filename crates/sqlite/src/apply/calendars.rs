@@ -21,7 +21,7 @@ use crate::{
 
 /// Refuses as stale where something was scheduled on a guarded calendar since it was read, or it is
 /// out of sight.
-pub(crate) async fn check_revisions(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
+pub(crate) async fn check_guards(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
     for sealed in group {
         for guard in &sealed.changes.guards {
             let org_id = sealed.changes.org.uuid();

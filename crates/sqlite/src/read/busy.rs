@@ -94,7 +94,7 @@ impl BusyTimes for SqliteStore {
                     where e.org_id = ?1 and e.calendar_id = ?2 and e.recurrence is not null and e.deleted_at is null
                         and e.reaches > ?3 and e.start_at < ?6
                 ) as "repeats!: bool",
-                exists (select 1 from events e
+                exists (select 1 from events e indexed by events_holds
                     where e.org_id = ?1 and e.calendar_id = ?2 and e.status = 'hold' and e.deleted_at is null
                 ) as "held!: bool"
              from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
@@ -148,7 +148,7 @@ impl BusyTimes for SqliteStore {
                     where e.org_id = ?1 and e.calendar_id = c.id and e.recurrence is not null and e.deleted_at is null
                         and e.reaches > ?3 and e.start_at < ?6
                 ) as "repeats!: bool",
-                exists (select 1 from events e
+                exists (select 1 from events e indexed by events_holds
                     where e.org_id = ?1 and e.calendar_id = c.id and e.status = 'hold' and e.deleted_at is null
                 ) as "held!: bool"
              from agents a join calendars c on c.org_id = a.org_id and c.agent_id = a.id
@@ -242,7 +242,7 @@ impl SqliteStore {
                     where e.org_id = ?1 and e.calendar_id = ?2 and e.recurrence is not null and e.deleted_at is null
                         and e.reaches > ?4 and e.start_at < ?5
                 ) as "repeats!: bool",
-                exists (select 1 from events e
+                exists (select 1 from events e indexed by events_holds
                     where e.org_id = ?1 and e.calendar_id = ?2 and e.status = 'hold' and e.deleted_at is null
                 ) as "held!: bool"
              from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id

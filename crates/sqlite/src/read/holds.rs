@@ -44,7 +44,7 @@ impl Holds for SqliteStore {
                     "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                         created_at, updated_at, recurrence, series_id, original_start,
                         hold_expires_at, hold_priority, hold_scope, hold_set_id
-                     from events
+                     from events indexed by events_holds
                      where org_id = ?1 and calendar_id = ?2 and status = 'hold' and deleted_at is null
                         and start_at < ?4 and end_at > ?3",
                     org_id,
@@ -94,7 +94,7 @@ impl Holds for SqliteStore {
             r#"select e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                 e.reminders, e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
                 e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id
-             from events e
+             from events e indexed by events_holds_by_expiry
                 cross join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where e.status = 'hold' and e.deleted_at is null and e.hold_expires_at <= ?1 and c.deleted_at is null
@@ -110,6 +110,12 @@ impl Holds for SqliteStore {
             let org = OrgId::from_uuid(row_id("events", "org_id", &found.org_id)?);
             event_row!(found).read(org, self.cipher.as_ref())
         });
-        read.collect()
+        Ok(read.filter_map(readable).collect())
     }
+}
+
+/// A row that cannot be read is told in the log: it must not keep the others from ending.
+fn readable(read: Result<Event, StoreError>) -> Option<Event> {
+    read.inspect_err(|error| tracing::error!(error = error as &dyn std::error::Error, "an expired hold is unreadable"))
+        .ok()
 }

@@ -58,7 +58,7 @@ impl SqliteStore {
                     where e.org_id = ?1 and e.calendar_id = ?2 and e.recurrence is not null and e.deleted_at is null
                         and e.reaches > ?4 and e.start_at < ?5
                 ) as "repeats!: bool",
-                exists (select 1 from events e
+                exists (select 1 from events e indexed by events_holds
                     where e.org_id = ?1 and e.calendar_id = ?2 and e.status = 'hold' and e.deleted_at is null
                 ) as "held!: bool",
                 page.start_at as "start_at?: i64", page.end_at as "end_at?: i64",

@@ -9,7 +9,7 @@ use super::instances::name;
 
 /// What of `events` is around `now`.
 pub(super) fn events_around<'a>(events: impl Iterator<Item = &'a Event>, now: Instant) -> ContextEvents {
-    let takes_place = |event: &&Event| (*event).clone().as_of(now).status != EventStatus::Cancelled;
+    let takes_place = |event: &&Event| (*event).clone().at(now).status != EventStatus::Cancelled;
     let events: Vec<&Event> = events.filter(takes_place).collect();
     let start = |event: &Event| event.times.span.start();
     let end = |event: &Event| event.times.span.end();

@@ -80,7 +80,7 @@ impl State {
 
 /// Whether the event has a status at an instant.
 pub(super) fn has_status(event: &Event, at: StatusAt) -> bool {
-    event.clone().as_of(at.now).status == at.status
+    event.clone().at(at.now).status == at.status
 }
 
 /// One page of `matching`, ordered by `key`.
