@@ -147,7 +147,8 @@ fn placing() -> impl Strategy<Value = Operation> {
     prop_oneof![
         5 => (0..CALENDARS.len(), time(), 0_u8..=3, lasts(), option::weighted(0.35, Just(()))).prop_map(
             |(calendar, time, priority, lasts, wide)| Operation::Hold {
-                calendar, time, priority, lasts, wide: wide.is_some(),
+                calendar, time, priority, lasts, // Only a calendar that an agent owns has others beside it.
+                wide: wide.is_some() && CALENDARS.get(calendar).is_some_and(|(_, agent)| agent.is_some()),
             }
         ),
         2 => (calendars(), time(), 0_u8..=3, lasts()).prop_map(

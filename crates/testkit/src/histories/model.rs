@@ -396,6 +396,9 @@ impl Model {
             Act::Move(thing, start, end) => {
                 self.in_sight(*thing)?;
                 let moved = self.things[*thing].clone();
+                if let Some(held) = moved.hold.filter(|held| held.until <= now) {
+                    return Err(Outcome::Refused(Trouble::Expired(held.until)));
+                }
                 if moved.is_live_hold(now) && (moved.start, moved.end) != (*start, *end) {
                     let held = moved.hold.unwrap_or(Held { until: 0, priority: 0, wide: false });
                     let calendars = calendars_of(moved.calendar, held.wide);
