@@ -294,10 +294,12 @@ async fn a_patched_hold_stays_a_hold(#[case] database: Database) {
     let path = format!("/v1/events/{id}");
     let patch = async |body: Value| api.patch(&path).json(body).await;
 
-    for status in ["confirmed", "tentative", "cancelled"] {
+    for status in ["confirmed", "tentative", "cancelled", "hold"] {
         patch(json!({ "status": status })).await.refused(409, "conflict").code("hold_status");
     }
-    patch(json!({ "status": "hold" })).await.refused(400, "validation_error").param("status");
+    let plain = event(&api, &calendar, &time("20:00"), &time("21:00")).await;
+    let refused = api.patch(format!("/v1/events/{plain}")).json(json!({ "status": "hold" })).await;
+    refused.refused(400, "validation_error").param("status");
     let refused = patch(json!({ "recurrence_rule": "FREQ=DAILY;COUNT=2" })).await;
     refused.refused(400, "validation_error").param("recurrence_rule");
     let answer = patch(json!({ "title": "Surely" })).await.expect(200);
