@@ -88,7 +88,7 @@ async fn the_hot_reads_use_their_indexes() {
             vec!["e USING INDEX events_overrides (org_id=? AND series_id=? AND original_start=?)"],
         ),
         (vec!["as \"days: Vec<u8>\"", "c.id = ?2"], vec!["e USING INDEX events_holds (org_id=? AND calendar_id=?)"]),
-        (vec!["e.hold_expires_at <= ?1"], vec!["e USING INDEX events_holds_by_expiry (hold_expires_at<?)"]),
+        (vec!["e.hold_expires_at <= ?1 and"], vec!["e USING INDEX events_holds_by_expiry (hold_expires_at<?)"]),
         (
             vec!["(revision, id) > (?3, ?4)"],
             vec!["events USING INDEX events_by_revision (org_id=? AND calendar_id=? AND (revision,id)>(?,?)"],
