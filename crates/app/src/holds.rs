@@ -210,13 +210,13 @@ impl App {
             sources.push(source);
         }
         conflicts.extend(self.humans_changed_since(org, as_of, &sources, wanted.span, now).await?);
+        if conflicts.is_empty() && !ruled {
+            return Ok(());
+        }
         for calendar in wanted.calendars.iter().copied() {
             if !sources.iter().any(|source| source.calendar == calendar) {
                 sources.extend(self.store.source_of_calendar(org, calendar).await?);
             }
-        }
-        if conflicts.is_empty() && !ruled {
-            return Ok(());
         }
         Err(Refusal::Outdated(obstacles(wanted.span, conflicts, sources)).into())
     }

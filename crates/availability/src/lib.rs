@@ -5,8 +5,8 @@
 //! a calendar's buffers and add the time outside its working hours; [`HumanTime`] adds the busy times
 //! of connected human calendars, by what their age allows to say. [`SlotQuery`] lays a grid over a
 //! window and offers the positions that nothing taken overlaps, [`nearest_free`] the free times near
-//! one that is taken, and [`explain`] tells why a time is not offered. [`CachedBusy`] and [`Sources`]
-//! say when a busy set that was computed earlier still answers.
+//! one that is taken, and [`explain`] tells why a time is not offered. [`CachedBusy`]
+//! says when a busy set that was computed earlier still answers.
 //!
 //! Everything is pure and synchronous. The crate knows nothing of events or series: whoever asks has
 //! resolved them to instants, which count microseconds of UTC. Only rules know a time zone.
@@ -41,7 +41,7 @@ mod slots;
 mod strategies;
 
 pub use busy::BusySet;
-pub use cached::{CachedBusy, Sources};
+pub use cached::CachedBusy;
 pub use explain::{Block, BlockKind, CalendarTime, Reason, ReasonKind, explain};
 pub use human::{
     AvailabilityState, HumanBusy, HumanSource, HumanTime, STALE_AFTER, UNAVAILABLE_AFTER, Warning, WarningKind,

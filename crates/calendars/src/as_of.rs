@@ -6,6 +6,8 @@ use kalends_availability::HumanSource;
 use kalends_kernel::{CalendarId, FieldError, Revision, base64url, from_base64url};
 use uuid::Uuid;
 
+use crate::bytes::take;
+
 /// The most calendars that an `as_of` may name when it is sent back.
 pub const AS_OF_CALENDARS_MAX: usize = 1_000;
 /// The most human calendars, each for one of our calendars, that an `as_of` may name when it is sent back.
@@ -107,12 +109,6 @@ fn bounded(param: &str, count: u64, most: usize, of: &str) -> Result<usize, Fiel
         let message = format!("must name at most {most} {of}, got {count}; ask for the availability of fewer");
         FieldError::new(param, message)
     })
-}
-
-fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
-    let (taken, rest) = bytes.split_first_chunk()?;
-    *bytes = rest;
-    Some(*taken)
 }
 
 fn read_calendar(bytes: &mut &[u8]) -> Option<CalendarId> {

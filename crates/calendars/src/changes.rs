@@ -7,7 +7,7 @@
 use kalends_kernel::{CalendarId, Elapsed, EventId, Instant, Revision, Span, base64url, from_base64url};
 use uuid::Uuid;
 
-use crate::{Event, Occurrence};
+use crate::{Event, Occurrence, bytes::take};
 
 /// How long a deleted event is kept, so that mirrors hear of it; purged after that (ruling 4.3). Whoever purges
 /// takes this number, since a token that is older is refused.
@@ -267,13 +267,6 @@ impl ChangesToken {
         }
         if now - self.complete_until > DELETED_KEPT { Err(Resync::TooOld) } else { Ok(()) }
     }
-}
-
-/// The next so many bytes.
-fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
-    let (taken, rest) = bytes.split_first_chunk()?;
-    *bytes = rest;
-    Some(*taken)
 }
 
 fn revision(bytes: &mut &[u8]) -> Option<Revision> {

@@ -7,6 +7,7 @@
 mod agent;
 mod as_of;
 mod blocks;
+mod bytes;
 mod calendar;
 mod change;
 mod changes;
