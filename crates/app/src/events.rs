@@ -242,7 +242,8 @@ impl App {
             {
                 // A hold that moves is placed anew.
                 let hold = NewHold { hold, if_as_of: None };
-                self.fit(actor, &event, agent, &hold, now, &mut changes).await?;
+                let owned = OwnedEvent { event: event.clone(), agent };
+                self.fit(actor, &owned, &hold, Some(&seen), now, &mut changes).await?;
             }
             changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
             let (id, version) = (event.id, event.version);

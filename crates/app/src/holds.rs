@@ -13,7 +13,7 @@ use kalends_calendars::{
     ports::{BusySource, OwnedEvent},
     release_all,
 };
-use kalends_kernel::{AgentId, CalendarId, Elapsed, EventId, FieldError, HoldSetId, Instant, Metadata, OrgId, Span};
+use kalends_kernel::{CalendarId, Elapsed, EventId, FieldError, HoldSetId, Instant, Metadata, OrgId, Span};
 use kalends_notifications::EventType;
 use kalends_quotas::{Feature, Metric};
 use kalends_wire::NewHoldSet;
@@ -73,8 +73,8 @@ struct Wanted<'a> {
     priority: u8,
     /// The calendars that it must fit, each once.
     calendars: &'a [CalendarId],
-    /// The event that moves, which is not in its own way.
-    except: Option<EventId>,
+    /// The hold that moves, as it was read: it is not in its own way.
+    moved: Option<&'a Event>,
     /// The state on which the caller decided.
     if_as_of: Option<&'a AsOf>,
 }
@@ -100,32 +100,35 @@ impl App {
             let now = self.now();
             let mut changes = ChangeSet::new(actor.org());
             let event = self.scheduled(actor, &calendar, new.clone(), &mut changes)?;
-            self.fit(actor, &event, calendar.agent, wanted, now, &mut changes).await?;
+            let owned = OwnedEvent { event, agent: calendar.agent };
+            self.fit(actor, &owned, wanted, None, now, &mut changes).await?;
+            let OwnedEvent { event, agent } = owned;
             limit(actor, &mut changes, Metric::Events, 1, now);
             let (id, version) = (event.id, event.version);
             let resource = kalends_wire::Event::from(event);
             changes.messages.push(self.message(actor.org(), EventType::EventHoldCreated, &resource, version, now));
             let resource = resource.with_external_sync(ExternalSync::NotConfigured);
             let answer = shown(actor, &shown_in(actor, resource, calendar.zone), Some(version));
-            self.commit_for(actor, calendar.agent, id.to_string(), changes, answer).await
+            self.commit_for(actor, agent, id.to_string(), changes, answer).await
         })
         .await;
         drop(turn);
         self.with_nearest_free(actor, placed).await
     }
 
-    /// Makes room for the hold on the calendars that it must fit: its own, or all of the agent's.
+    /// Makes room for the hold on the calendars that it must fit: its own, or all of the agent's. `moved` is the
+    /// hold as it was before, where it only moves.
     pub(crate) async fn fit(
         &self,
         actor: &Actor,
-        event: &Event,
-        agent: Option<AgentId>,
+        OwnedEvent { event, agent }: &OwnedEvent,
         new: &NewHold,
+        moved: Option<&Event>,
         now: Instant,
         changes: &mut ChangeSet,
     ) -> Result<(), Attempt> {
         let NewHold { hold, if_as_of } = new;
-        let calendars = match (hold.scope, agent) {
+        let calendars = match (hold.scope, *agent) {
             (HoldScope::Agent, Some(agent)) => {
                 let sources = self.store.sources_of_agents(actor.org(), &[agent]).await?;
                 let count = u64::try_from(sources.len()).unwrap_or(u64::MAX);
@@ -142,7 +145,7 @@ impl App {
         if let Some(as_of) = if_as_of {
             tells_of(as_of, &[event.calendar])?;
         }
-        let wanted = Wanted { span, priority: hold.priority, calendars: &calendars, except: Some(event.id), if_as_of };
+        let wanted = Wanted { span, priority: hold.priority, calendars: &calendars, moved, if_as_of };
         self.make_room(actor, &wanted, now, changes).await
     }
 
@@ -164,7 +167,7 @@ impl App {
             let Standing { source, blocks, mut holds } = self.standing(org, calendar, wanted.span).await?;
             changes.guards.push(Guard::CalendarTime { calendar, seen: source.revision, window: wanted.span });
             sources.push(source);
-            holds.retain(|hold| Some(hold.id) != wanted.except);
+            holds.retain(|hold| wanted.moved.is_none_or(|moved| hold.id != moved.id));
             match place(wanted.span, wanted.priority, &blocks, &holds, now) {
                 Ok(ended) => ended.into_iter().for_each(|ended| self.end_hold(ended, now, changes)),
                 Err(Taken(blocks)) => conflicts.extend(blocks.into_iter().map(|block| (calendar, block))),
@@ -172,6 +175,13 @@ impl App {
         }
         if conflicts.is_empty() {
             return Ok(());
+        }
+        if let Some(moved) = wanted.moved {
+            // Confirmed since it was read, it would be in its own way as an event.
+            let found = self.store.find_event(org, moved.id).await?;
+            if found.is_none_or(|found| found.event.version != moved.version) {
+                return Err(Attempt::Stale);
+            }
         }
         Err(Refusal::SlotTaken(obstacles(wanted.span, conflicts, sources)).into())
     }
@@ -381,7 +391,7 @@ impl App {
                 events.push(Event { hold_set: Some(set), ..event });
             }
             let priority = new.hold.hold.priority;
-            let wanted = Wanted { span: new.span, priority, calendars: &ids, except: None, if_as_of };
+            let wanted = Wanted { span: new.span, priority, calendars: &ids, moved: None, if_as_of };
             self.make_room(actor, &wanted, now, &mut changes).await?;
             limit(actor, &mut changes, Metric::Events, events.len() as u64, now);
             changes.calendars.extend(events.iter().cloned().map(Change::CreateEvent));

@@ -69,6 +69,11 @@ pub fn check(count: u32, stores: Stores, empty_store: impl AsyncFn() -> StoreUnd
             }
         })
     };
+    for history in history::once_wrong() {
+        if let Err(what) = replay(&history) {
+            panic!("{what}\n\nthe history, which was wrong once before:{history:?}");
+        }
+    }
     let config = Config { cases: count, max_shrink_iters: SHRINKS, failure_persistence: None, ..Config::default() };
     let held =
         TestRunner::new(config).run(&histories().boxed(), |history| replay(&history).map_err(TestCaseError::fail));

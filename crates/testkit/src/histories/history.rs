@@ -126,6 +126,20 @@ pub fn histories() -> impl Strategy<Value = History> {
     vec(operation(), 10..=40).prop_map(History)
 }
 
+/// Histories that the service once got wrong, the shortest that show it.
+pub(super) fn once_wrong() -> Vec<History> {
+    let time = |start, quarters| Time { start, quarters };
+    let moved_while_confirmed = vec![
+        Operation::Hold { calendar: 1, time: time(2, 1), priority: 0, lasts: 30, wide: true },
+        Operation::Overtaken {
+            slow: Box::new(Operation::Move(0, time(0, 3))),
+            looked: 0,
+            fast: Box::new(Operation::Confirm(0)),
+        },
+    ];
+    vec![History(moved_while_confirmed)]
+}
+
 fn operation() -> impl Strategy<Value = Operation> {
     let overtaken = (placing(), 0_u8..3, prop_oneof![2 => placing(), 3 => anything_else()]);
     let overtaken = overtaken.prop_map(|(slow, looked, fast)| Operation::Overtaken {
