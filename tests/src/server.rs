@@ -98,6 +98,16 @@ impl Server {
         (server, client)
     }
 
+    /// Starts another node on the same Postgres database. It ends when it is dropped; the database stays.
+    pub async fn another_node(&self) -> Self {
+        assert!(self.postgres.is_some(), "nodes share a Postgres database");
+        let root = tempfile::Builder::new().prefix("kalends-e2e-").tempdir().expect("a temporary directory");
+        let mut environment = self.environment.clone();
+        environment.insert("KALENDS_DATA_DIR".to_owned(), root.path().join("data").display().to_string());
+        let (process, base) = launch(root.path(), &environment).await;
+        Self { database: self.database, base, environment, process, postgres: None, root }
+    }
+
     /// `http://ADDR:PORT`.
     pub fn base_url(&self) -> &str {
         &self.base

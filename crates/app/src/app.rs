@@ -172,11 +172,14 @@ impl App {
             created_at: now,
             expires_at: now + ANSWER_KEPT,
         });
-        let alters_principals = changes.alters_principals();
+        let (alters_principals, revokes) = (changes.alters_principals(), changes.revokes_keys());
         self.store.commit(changes).await.map_err(|error| self.refused_commit(error))?;
         if alters_principals {
             // In this process the cache is told at once; other nodes see the epoch within their lease.
             self.refresh_principals().await;
+        }
+        if revokes {
+            self.wait_out_principals().await;
         }
         Ok(answer)
     }

@@ -17,6 +17,7 @@ mod explain;
 mod holds;
 mod human;
 mod idempotency;
+mod keys;
 mod local;
 pub mod operations;
 pub mod operators;

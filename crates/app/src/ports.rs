@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use kalends_accounts::Email;
 use kalends_availability::{HumanBusy, HumanSource};
 use kalends_kernel::{CalendarId, DataKeyId, Instant, OrgId, Revision, Span, StoreError};
-use kalends_quotas::Metric;
+use kalends_quotas::{Debit, Metric, Period, Refund};
 use uuid::Uuid;
 
 use crate::{ChangeSet, StoredAnswer};
@@ -51,6 +51,36 @@ pub trait StoredAnswers: Send + Sync {
     async fn find_answer(&self, scope: [u8; 32], now: Instant) -> Result<Option<StoredAnswer>, StoreError>;
 }
 
+/// What became of a debit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Debited {
+    /// It is charged.
+    Granted {
+        /// What the counter shows now.
+        used: u64,
+    },
+    /// It would have passed its ceiling; nothing is charged.
+    Refused {
+        /// What the counter shows.
+        used: u64,
+    },
+}
+
+/// The counters of use that all nodes share: nodes debit blocks of units before they spend them (ruling 3.4).
+#[async_trait]
+pub trait Metering: Send + Sync {
+    /// Adds the debit's amount to the counter where it shows at most the debit's ceiling afterwards, in one
+    /// step: however many nodes debit at once, none of the ceilings is passed. What is granted survives a crash.
+    async fn debit(&self, org: OrgId, metric: Metric, debit: &Debit) -> Result<Debited, StoreError>;
+
+    /// Subtracts units that were debited and not spent. A counter never falls below 0.
+    async fn refund(&self, org: OrgId, metric: Metric, refund: Refund) -> Result<(), StoreError>;
+
+    /// What the organization uses, in one snapshot: the counters of the month, and what exists at `now`. Each
+    /// metric comes at most once; one that is left out is not used.
+    async fn usage(&self, org: OrgId, period: Period, now: Instant) -> Result<Vec<(Metric, u64)>, StoreError>;
+}
+
 /// Tells whether the store answers.
 #[async_trait]
 pub trait Readiness: Send + Sync {
@@ -62,6 +92,7 @@ pub trait Readiness: Send + Sync {
 pub trait Store:
     kalends_accounts::ports::Principals
     + kalends_accounts::ports::Organizations
+    + kalends_accounts::ports::ScopedKeys
     + kalends_calendars::ports::Agents
     + kalends_calendars::ports::Calendars
     + kalends_calendars::ports::Events
@@ -72,6 +103,7 @@ pub trait Store:
     + kalends_calendars::ports::ChangesOfCalendars
     + Commit
     + StoredAnswers
+    + Metering
     + Readiness
 {
 }
@@ -79,6 +111,8 @@ pub trait Store:
 impl<T> Store for T where
     T: kalends_accounts::ports::Principals
         + kalends_accounts::ports::Organizations
+        + kalends_accounts::ports::ScopedKeys
+        + kalends_accounts::ports::ScopedKeys
         + kalends_calendars::ports::Agents
         + kalends_calendars::ports::Calendars
         + kalends_calendars::ports::Events
@@ -89,6 +123,7 @@ impl<T> Store for T where
         + kalends_calendars::ports::ChangesOfCalendars
         + Commit
         + StoredAnswers
+        + Metering
         + Readiness
 {
 }

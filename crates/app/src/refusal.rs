@@ -3,6 +3,7 @@
 //! Every reason maps to exactly one error of the specification's table, in `kalends-http`, without a
 //! wildcard arm.
 
+use kalends_accounts::reach::Denied;
 use kalends_availability::Block;
 use kalends_kernel::{CalendarId, FieldErrors, Span, StoreError};
 use kalends_quotas::{Feature, Metric};
@@ -20,6 +21,8 @@ pub enum Missing {
     HoldSet,
     /// The rules of a calendar.
     AvailabilityRules,
+    /// An agent's key.
+    Key,
     /// An organization (operators only).
     Organization,
 }
@@ -33,6 +36,7 @@ impl Missing {
             Self::Event => "event",
             Self::HoldSet => "hold set",
             Self::AvailabilityRules => "availability rules of",
+            Self::Key => "key",
             Self::Organization => "organization",
         }
     }
@@ -86,6 +90,9 @@ pub enum Refusal {
     /// The key does not reach that far.
     #[error("an agent's key reaches its own agent only; use a key of the organization")]
     OutOfReach,
+    /// The agent of the key is paused.
+    #[error("the agent is paused, so that its keys may only read; set its status to active first")]
+    AgentPaused,
     /// The plan lacks a feature.
     #[error("the plan does not include {feature}; the plan pro does", feature = .0.as_str())]
     PlanRequired(Feature),
@@ -169,6 +176,17 @@ impl From<FieldErrors> for Refusal {
 impl From<kalends_kernel::FieldError> for Refusal {
     fn from(error: kalends_kernel::FieldError) -> Self {
         Self::Invalid(error.into())
+    }
+}
+
+impl From<Denied> for Refusal {
+    fn from(denied: Denied) -> Self {
+        match denied {
+            Denied::Unauthorized => Self::Unauthorized,
+            Denied::OutOfReach => Self::OutOfReach,
+            Denied::AgentPaused => Self::AgentPaused,
+            Denied::Waitlisted => Self::Waitlisted,
+        }
     }
 }
 

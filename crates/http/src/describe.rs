@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use kalends_app::operations::{self, Access, Operation};
+use kalends_app::operations::{self, Operation};
 use serde_json::{Map, Value, json};
 use utoipa::openapi::OpenApi;
 
@@ -82,7 +82,7 @@ fn example(schema: &Value, schemas: &Value) -> Value {
 }
 
 fn describe(described: &mut Value, operation: &Operation) {
-    if operation.access == Access::Key {
+    if !operation.is_public() {
         described["security"] = json!([{ "apiKey": [] }]);
     }
     let mut parameters = described["parameters"].as_array().cloned().unwrap_or_default();
@@ -114,7 +114,8 @@ fn describe(described: &mut Value, operation: &Operation) {
 }
 
 fn takes_if_match(operation: &Operation) -> bool {
-    matches!(operation.method, "PATCH" | "DELETE") || operation.id == operations::PUT_RULES.id
+    (matches!(operation.method, "PATCH" | "DELETE") && operation.id != operations::DELETE_KEY.id)
+        || operation.id == operations::PUT_RULES.id
 }
 
 /// Whether a success shows one resource under its entity tag.
@@ -122,7 +123,8 @@ fn tagged(operation: &Operation) -> bool {
     let resource = ["/v1/agents/{id}", "/v1/calendars/{id}", "/v1/events/{id}", "/v1/calendars/{cal_id}/events/{id}"];
     resource.contains(&operation.path)
         || (operation.status == 201
-            && ![operations::CREATE_EVENT_BATCH.id, operations::CREATE_HOLD_SET.id].contains(&operation.id))
+            && ![operations::CREATE_EVENT_BATCH.id, operations::CREATE_HOLD_SET.id, operations::CREATE_KEY.id]
+                .contains(&operation.id))
         || [
             operations::ROTATE_FEED_TOKEN.id,
             operations::GET_RULES.id,
@@ -135,7 +137,7 @@ fn tagged(operation: &Operation) -> bool {
 
 fn success_headers(response: &mut Value, status: &str, operation: &Operation) {
     let mut names = vec!["X-Request-Id"];
-    if operation.access == Access::Key {
+    if !operation.is_public() {
         names.extend(["X-Service-Plan", "Service-Terms-Upgrade-Required"]);
     }
     if tagged(operation) && status != "204" {
@@ -163,11 +165,15 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
     if operation.id == operations::READY.id {
         statuses.push("503");
     }
-    if operation.access == Access::Key {
+    if !operation.is_public() {
         statuses.extend(["401", "403", "429"]);
     }
-    let names_things =
-        [operations::AVAILABILITY.id, operations::EXPLAIN_AVAILABILITY.id, operations::CREATE_HOLD_SET.id];
+    let names_things = [
+        operations::AVAILABILITY.id,
+        operations::EXPLAIN_AVAILABILITY.id,
+        operations::CREATE_HOLD_SET.id,
+        operations::CREATE_KEY.id,
+    ];
     if operation.path.contains('{') || names_things.contains(&operation.id) {
         statuses.push("404");
     }

@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use kalends_accounts::Principal;
 use kalends_app::{
     Actor, App, Idempotency, Refusal, Repeater, Request as Called,
-    operations::{self, Access, Operation},
+    operations::{self, Operation},
 };
 use kalends_kernel::FieldError;
 use url::form_urlencoded;
@@ -47,27 +47,23 @@ pub(crate) async fn enter(State(entrance): State<Entrance>, request: Request, ne
     let Some(operation) = operation_of(&request) else {
         return next.run(request).await;
     };
-    let mut response = match operation.access {
-        Access::Public => {
-            let mut response = within(&entrance, operation, None, request, next).await;
-            if !operation.writes() {
-                // Pages of any origin may read what is public (ruling 2.10).
-                let anywhere = HeaderValue::from_static("*");
-                response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, anywhere);
-            }
-            response
+    let mut response = if operation.is_public() {
+        let mut response = within(&entrance, operation, None, request, next).await;
+        if !operation.writes() {
+            // Pages of any origin may read what is public (ruling 2.10).
+            let anywhere = HeaderValue::from_static("*");
+            response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, anywhere);
         }
-        Access::Key => match authenticate(app, request.headers()).await {
+        response
+    } else {
+        match authenticate(app, request.headers()).await {
             Ok(principal) => {
-                let mut response = match App::admit(&principal) {
-                    Ok(()) => within(&entrance, operation, Some(&principal), request, next).await,
-                    Err(refusal) => ApiError::from(refusal).into_response(),
-                };
+                let mut response = within(&entrance, operation, Some(&principal), request, next).await;
                 describe_caller(app, &principal, response.headers_mut());
                 response
             }
             Err(error) => error.into_response(),
-        },
+        }
     };
     response.extensions_mut().insert(AnsweredBy(operation));
     response
@@ -102,22 +98,27 @@ async fn within(
     let Some(arrival) = request.extensions().get::<Arrival>().copied() else {
         return ApiError::Internal.into_response();
     };
+    let (id, ip, started) = (arrival.id, arrival.ip, arrival.at);
+    let called = Called { id, ip, operation, started, idempotency: None, local: false };
+    // Who may not is told before anything of the request is looked at.
+    let mut caller = match principal.map(|principal| Actor::enter(Arc::clone(principal), called.clone())).transpose() {
+        Ok(actor) => actor.map_or(Entered::Nobody(called), Entered::Actor),
+        Err(refusal) => return ApiError::from(refusal).into_response(),
+    };
     if let Err(error) = check_query(entrance, operation, request.uri().query()) {
         return error.into_response();
     }
-    let (id, ip, started) = (arrival.id, arrival.ip, arrival.at);
-    let mut called = Called { id, ip, operation, started, idempotency: None, local: false };
     let key = if operation.writes() { request.headers_mut().remove(IDEMPOTENCY_KEY) } else { None };
     let Some(key) = key else {
-        insert(&mut request, called, principal);
+        caller.insert(&mut request);
         return next.run(request).await;
     };
-    let (mut request, idempotency) = match identify(&called, principal, &key, request).await {
+    let (mut request, idempotency) = match identify(caller.called(), principal, &key, request).await {
         Ok(identified) => identified,
         Err(error) => return error.into_response(),
     };
-    called.idempotency = Some(idempotency);
-    insert(&mut request, called, principal);
+    caller.called_mut().idempotency = Some(idempotency);
+    caller.insert(&mut request);
     match once(&entrance.app, &idempotency, request, next).await {
         Ok(response) => response,
         Err(error) => error.into_response(),
@@ -136,11 +137,35 @@ fn check_query(entrance: &Entrance, operation: &Operation, query: Option<&str>) 
     }
 }
 
-fn insert(request: &mut Request, called: Called, principal: Option<&Arc<Principal>>) {
-    if let Some(principal) = principal {
-        request.extensions_mut().insert(Actor { principal: Arc::clone(principal), request: called });
-    } else {
-        request.extensions_mut().insert(called);
+/// Who came in.
+enum Entered {
+    /// Somebody without a credential.
+    Nobody(Called),
+    /// The holder of a key.
+    Actor(Actor),
+}
+
+impl Entered {
+    const fn called(&self) -> &Called {
+        match self {
+            Self::Nobody(called) => called,
+            Self::Actor(actor) => &actor.request,
+        }
+    }
+
+    const fn called_mut(&mut self) -> &mut Called {
+        match self {
+            Self::Nobody(called) => called,
+            Self::Actor(actor) => &mut actor.request,
+        }
+    }
+
+    /// Leaves the caller where the handlers' extractors look.
+    fn insert(self, request: &mut Request) {
+        match self {
+            Self::Nobody(called) => drop(request.extensions_mut().insert(called)),
+            Self::Actor(actor) => drop(request.extensions_mut().insert(actor)),
+        }
     }
 }
 

@@ -78,9 +78,11 @@ impl ApiError {
             Self::Refused(refusal) => match refusal {
                 Refusal::Invalid(_) => StatusCode::BAD_REQUEST,
                 Refusal::Unauthorized => StatusCode::UNAUTHORIZED,
-                Refusal::Waitlisted | Refusal::OutOfReach | Refusal::PlanRequired(_) | Refusal::ReadOnly(_) => {
-                    StatusCode::FORBIDDEN
-                }
+                Refusal::Waitlisted
+                | Refusal::OutOfReach
+                | Refusal::AgentPaused
+                | Refusal::PlanRequired(_)
+                | Refusal::ReadOnly(_) => StatusCode::FORBIDDEN,
                 Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
                 Refusal::AgentState(_)
                 | Refusal::CalendarHasEvents(_)
@@ -162,6 +164,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::Unauthorized => of("unauthorized"),
         Refusal::Waitlisted => of("account_waitlisted"),
         Refusal::OutOfReach => of("forbidden"),
+        Refusal::AgentPaused => coded("forbidden", "agent_paused"),
         Refusal::ReadOnly(_) => coded("forbidden", "external_event_readonly"),
         Refusal::PlanRequired(feature) => ErrorBody {
             required_plan: Some(Plan::Pro.as_str()),
@@ -179,6 +182,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
                 kalends_app::Missing::Event => "event_not_found",
                 kalends_app::Missing::HoldSet => "hold_set_not_found",
                 kalends_app::Missing::AvailabilityRules => "availability_rules_not_found",
+                kalends_app::Missing::Key => "key_not_found",
                 kalends_app::Missing::Organization => "organization_not_found",
             },
         ),

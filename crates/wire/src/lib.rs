@@ -14,6 +14,7 @@ mod error;
 mod event;
 mod explain;
 mod holds;
+mod keys;
 mod list;
 mod local;
 mod names;
@@ -37,6 +38,7 @@ pub use event::{
 };
 pub use explain::{ExplainAsked, ExplainAvailability, ExplainOf, Explanation, Reason, ReasonKind};
 pub use holds::{Conflict, CreateHoldSet, EndedHold, HoldSet, NewHoldSet};
+pub use keys::{CreateScopedKey, NewScopedKey, ScopedKey, ScopedKeys};
 pub use list::{List, Paging};
 pub use local::{Local, ShowEvents, Weekday};
 pub use names::{

@@ -7,6 +7,7 @@ mod availability_rules;
 mod calendars;
 mod events;
 mod hold_sets;
+mod keys;
 mod system;
 
 use bytes::Bytes;
@@ -29,6 +30,7 @@ use crate::Routes;
         (name = "Events", description = "What is scheduled."),
         (name = "Holds", description = "Time that is reserved while somebody decides."),
         (name = "Availability", description = "When somebody is free."),
+        (name = "Keys", description = "Keys that speak for one agent."),
         (name = "Accounts", description = "Sign-up and terms."),
         (name = "Service", description = "The service itself."),
     ),
@@ -46,6 +48,7 @@ pub(crate) fn all() -> Routes {
         .merge(hold_sets::routes())
         .merge(availability::routes())
         .merge(availability_rules::routes())
+        .merge(keys::routes())
         .merge(accounts::routes())
         .merge(system::routes())
 }
