@@ -2,6 +2,7 @@
 //! checked and derived.
 
 use kalends_accounts::{Action, reach::Touch};
+use kalends_quotas::IpLane;
 
 /// One operation.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,6 +25,21 @@ impl Operation {
     /// Whether the operation may change something, and so takes an `Idempotency-Key`.
     pub fn writes(&self) -> bool {
         self.method != "GET"
+    }
+
+    /// Whether a success counts one availability query beside the call: the three reads of availability. What
+    /// explains an answer does not count again.
+    pub fn reads_availability(&self) -> bool {
+        [AVAILABILITY.id, AGENT_AVAILABILITY.id, CALENDAR_AVAILABILITY.id].contains(&self.id)
+    }
+
+    /// Under what its calls are limited by address; `None` where they are not.
+    pub fn lane(&self) -> Option<IpLane> {
+        match self.id {
+            id if id == PLANS.id => Some(IpLane::Plans),
+            id if id == SIGN_UP.id => Some(IpLane::SignUp),
+            _ => None,
+        }
     }
 
     /// Whether anybody may call it, without a credential.
@@ -99,6 +115,8 @@ operations! {
     CREATE_KEY = "createScopedKey" "POST" "/v1/keys" 201 KeyCreation KeyCreate;
     LIST_KEYS = "listScopedKeys" "GET" "/v1/keys" 200 Keys;
     DELETE_KEY = "deleteScopedKey" "DELETE" "/v1/keys/{id}" 204 Keys KeyDelete;
+
+    USAGE = "getUsage" "GET" "/v1/usage" 200 Common;
 
     AGENT_AVAILABILITY = "getAgentAvailability" "GET" "/v1/agents/{id}/availability" 200 AgentData;
     CALENDAR_AVAILABILITY = "getCalendarAvailability" "GET" "/v1/calendars/{id}/availability" 200 AgentData;

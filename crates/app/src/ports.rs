@@ -4,8 +4,8 @@
 use async_trait::async_trait;
 use kalends_accounts::Email;
 use kalends_availability::{HumanBusy, HumanSource};
-use kalends_kernel::{CalendarId, DataKeyId, Instant, OrgId, Revision, Span, StoreError};
-use kalends_quotas::{Debit, Metric, Period, Refund};
+use kalends_kernel::{CalendarId, DataKeyId, Elapsed, Instant, KeyId, OrgId, Revision, Span, StoreError};
+use kalends_quotas::{Debit, IpKey, IpLane, Metric, Period, Rate, Refund};
 use uuid::Uuid;
 
 use crate::{ChangeSet, StoredAnswer};
@@ -79,6 +79,35 @@ pub trait Metering: Send + Sync {
     /// What the organization uses, in one snapshot: the counters of the month, and what exists at `now`. Each
     /// metric comes at most once; one that is left out is not used.
     async fn usage(&self, org: OrgId, period: Period, now: Instant) -> Result<Vec<(Metric, u64)>, StoreError>;
+}
+
+/// Who is limited in how fast it calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RateKey {
+    /// The holder of a key.
+    Key(KeyId),
+    /// An address, for one kind of request that needs no key.
+    Address(IpLane, IpKey),
+}
+
+/// Whether a request comes slowly enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Admission {
+    /// It may pass, and is remembered.
+    Admitted,
+    /// It may not; nothing is remembered of it.
+    Refused {
+        /// After how long one request could pass.
+        retry_after: Elapsed,
+    },
+}
+
+/// Limits how fast callers may call.
+#[async_trait]
+pub trait RateLimiter: Send + Sync {
+    /// Whether a request of `key` at `now` stays within `rate`. A limiter that shares what it knows with other
+    /// nodes and cannot reach it decides by what it knows itself.
+    async fn admit(&self, key: RateKey, rate: Rate, now: Instant) -> Admission;
 }
 
 /// Tells whether the store answers.

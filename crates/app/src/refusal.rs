@@ -6,7 +6,7 @@
 use kalends_accounts::reach::Denied;
 use kalends_availability::Block;
 use kalends_kernel::{CalendarId, FieldErrors, Span, StoreError};
-use kalends_quotas::{Feature, Metric};
+use kalends_quotas::{Feature, Metric, Rate};
 
 /// What a request names that is not there, or not for this caller's organization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,6 +96,14 @@ pub enum Refusal {
     /// The plan lacks a feature.
     #[error("the plan does not include {feature}; the plan pro does", feature = .0.as_str())]
     PlanRequired(Feature),
+    /// The caller calls too fast.
+    #[error("more than {count} requests in {seconds} s; wait {retry_after} s", count = .rate.count(), seconds = .rate.seconds())]
+    TooFast {
+        /// How fast it may call.
+        rate: Rate,
+        /// Whole seconds after which it may call again.
+        retry_after: i64,
+    },
     /// A limit of the plan is reached.
     #[error("the plan's limit of {limit} {metric} is reached", metric = .metric.as_str())]
     LimitReached {

@@ -9,12 +9,13 @@ use kalends_accounts::{
     reach::{CallerKind, ScopedAgent},
 };
 use kalends_app::{
-    Actor, App, ChangeSet, IfMatch, Parts, Refusal, Request, Settings, operations,
+    Actor, App, ChangeSet, IfMatch, MemoryRateLimiter, Parts, Refusal, Request, Settings, operations,
     ports::{Commit as _, HumanCalendars},
 };
 use kalends_availability::{BusySet, HumanBusy, HumanSource, SlotQuery};
 use kalends_calendars::{Agent, AsOf, Calendar, Event, HumanAsOf, NewRules, Times};
 use kalends_kernel::{Clock as _, Elapsed, Instant, KeyId, OrgId, RequestId, Revision, Span};
+use kalends_quotas::{IpLimits, TrustedProxies};
 use kalends_testkit::{
     Mailbox, MemoryStore, TestHumans,
     fixtures::{Compose as _, Fixtures, at, rules, span},
@@ -82,6 +83,7 @@ impl House {
             entropy: Arc::new(make.entropy.clone()),
             mailer: Arc::new(Mailbox::default()),
             human,
+            limiter: Arc::new(MemoryRateLimiter::default()),
             settings: Settings {
                 base_url: "http://localhost".into(),
                 console_url: "http://localhost/console".into(),
@@ -91,6 +93,8 @@ impl House {
                     url: "http://localhost/terms".into(),
                     material: false,
                 },
+                ip_limits: IpLimits::OFF,
+                trusted_proxies: TrustedProxies::default(),
             },
         });
         let organization = make.organization();

@@ -98,7 +98,7 @@ impl ApiError {
                 Refusal::Stale { .. } => StatusCode::PRECONDITION_FAILED,
                 Refusal::Resync(_) => StatusCode::GONE,
                 Refusal::IdempotencyMismatch => StatusCode::UNPROCESSABLE_ENTITY,
-                Refusal::LimitReached { .. } => StatusCode::TOO_MANY_REQUESTS,
+                Refusal::LimitReached { .. } | Refusal::TooFast { .. } => StatusCode::TOO_MANY_REQUESTS,
                 Refusal::Store(StoreError::Unavailable(_)) => StatusCode::SERVICE_UNAVAILABLE,
                 Refusal::Store(StoreError::Corrupt(_) | StoreError::Failed(_)) => StatusCode::INTERNAL_SERVER_ERROR,
             },
@@ -122,7 +122,9 @@ impl ApiError {
 
     const fn retry_after(&self) -> Option<i64> {
         match self {
-            Self::Refused(Refusal::LimitReached { retry_after, .. }) => Some(*retry_after),
+            Self::Refused(Refusal::LimitReached { retry_after, .. } | Refusal::TooFast { retry_after, .. }) => {
+                Some(*retry_after)
+            }
             Self::Deadline
             | Self::Refused(Refusal::StillRunning | Refusal::Contended | Refusal::Store(StoreError::Unavailable(_))) => {
                 Some(1)
@@ -174,6 +176,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
             ..of("plan_required")
         },
         Refusal::LimitReached { .. } => of("quota_exceeded"),
+        Refusal::TooFast { .. } => of("rate_limit_error"),
         Refusal::NotFound { missing, .. } => coded(
             "not_found",
             match missing {

@@ -23,6 +23,7 @@ mod plan;
 mod rules;
 mod sign_up;
 mod system;
+mod usage;
 
 pub use agent::{Agent, CreateAgent, ListAgents, UpdateAgent};
 pub use availability::{
@@ -48,6 +49,7 @@ pub use plan::{Plan, PlanLimits, Plans};
 pub use rules::{AvailabilityRules, DateHours, OpenHours, PutAvailabilityRules, WorkingHours};
 pub use sign_up::{CheckedSignUp, SignUp, SignUpAnswer, SignUpExisting, SignedUp, Terms, Verified, Verify};
 pub use system::Health;
+pub use usage::{Usage, Used, UsedCalls};
 
 /// Why a request is not valid: every field at fault.
 pub use kalends_kernel::FieldErrors;

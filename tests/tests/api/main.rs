@@ -22,6 +22,7 @@ mod keys;
 mod lifecycle;
 mod lists;
 mod local_times;
+mod metering;
 mod operators;
 mod reach;
 mod secrecy;

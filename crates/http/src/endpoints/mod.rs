@@ -9,6 +9,7 @@ mod events;
 mod hold_sets;
 mod keys;
 mod system;
+mod usage;
 
 use bytes::Bytes;
 use utoipa::OpenApi;
@@ -31,6 +32,7 @@ use crate::Routes;
         (name = "Holds", description = "Time that is reserved while somebody decides."),
         (name = "Availability", description = "When somebody is free."),
         (name = "Keys", description = "Keys that speak for one agent."),
+        (name = "Usage", description = "What an organization uses of what its plan grants."),
         (name = "Accounts", description = "Sign-up and terms."),
         (name = "Service", description = "The service itself."),
     ),
@@ -49,6 +51,7 @@ pub(crate) fn all() -> Routes {
         .merge(availability::routes())
         .merge(availability_rules::routes())
         .merge(keys::routes())
+        .merge(usage::routes())
         .merge(accounts::routes())
         .merge(system::routes())
 }
