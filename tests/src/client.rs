@@ -81,6 +81,11 @@ impl Client {
     }
 }
 
+/// Whether the same again has a chance within a second.
+fn is_too_fast(answer: &Answer) -> bool {
+    answer.at("/error/type") == "rate_limit_error" && answer.header("retry-after") == "1"
+}
+
 fn http(coding: &str) -> reqwest::Client {
     reqwest::Client::builder()
         .no_proxy()
@@ -145,7 +150,7 @@ impl Call {
             answer.check(head);
             match again {
                 // Most tests are about something else than how fast they go.
-                Some(again) if patient && answer.at("/error/type") == "rate_limit_error" => {
+                Some(again) if patient && is_too_fast(&answer) => {
                     tokio::time::sleep(PAUSE).await;
                     request = again;
                 }

@@ -88,6 +88,8 @@ pub enum RateKey {
     Key(KeyId),
     /// An address, for one kind of request that needs no key.
     Address(IpLane, IpKey),
+    /// Those whose addresses are of one mail domain: its SHA-256.
+    MailDomain([u8; 32]),
 }
 
 /// Whether a request comes slowly enough.
