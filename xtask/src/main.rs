@@ -59,7 +59,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "soak",
         arguments: "[NAME] [--reduced]",
-        about: "run the seeded crash campaigns: crash; all without a name",
+        about: "run what takes long: crash, histories; both without a name",
         run: soak::run,
     },
     Command {

@@ -1,4 +1,5 @@
-//! `cargo xtask soak`: seeded campaigns that kill a running server and look at what is left.
+//! `cargo xtask soak`: campaigns that take long: servers that are killed while they write, and random histories
+//! against a model.
 
 use anyhow::{Result, bail};
 
@@ -30,16 +31,21 @@ const CAMPAIGNS: &[Campaign] = &[Campaign {
     full: &["--sqlite", "200", "--postgres", "50"],
 }];
 
+/// The campaign that is a test of both stores, run with more histories.
+const HISTORIES: &str = "histories";
+/// The variable that tells the test how many.
+const HISTORIES_COUNT: &str = "KALENDS_HISTORIES";
+/// The packages that have the test.
+const STORES: [&str; 2] = ["kalends-sqlite", "kalends-postgres"];
+
 /// Builds what is needed and runs the named campaign, or all.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let mut scale = Scale::Full;
-    let mut name = None;
-    for argument in arguments {
-        match argument.as_str() {
-            "--reduced" => scale = Scale::Reduced,
-            other if CAMPAIGNS.iter().any(|campaign| campaign.name == other) => name = Some(other),
-            other => bail!("there is no campaign `{other}`; there is crash"),
-        }
+    let (scale, name) = asked(arguments)?;
+    if name.is_none_or(|name| name == HISTORIES) {
+        histories(scale)?;
+    }
+    if name == Some(HISTORIES) {
+        return Ok(());
     }
     let profile = match scale {
         Scale::Reduced => Profile::Debug,
@@ -49,9 +55,41 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     campaigns(name, scale, profile)
 }
 
-/// Runs all campaigns on binaries that are built already.
+/// The scale and the campaign that the arguments name.
+fn asked(arguments: &[String]) -> Result<(Scale, Option<&str>)> {
+    let mut scale = Scale::Full;
+    let mut name = None;
+    for argument in arguments {
+        match argument.as_str() {
+            "--reduced" => scale = Scale::Reduced,
+            other if names().any(|name| name == other) => name = Some(other),
+            other => bail!("there is no campaign `{other}`; there are {}", names().collect::<Vec<_>>().join(", ")),
+        }
+    }
+    Ok((scale, name))
+}
+
+fn names() -> impl Iterator<Item = &'static str> {
+    CAMPAIGNS.iter().map(|campaign| campaign.name).chain([HISTORIES])
+}
+
+/// Runs all campaigns on binaries that are built already. The histories are not among them: on few of them the
+/// tests run as well.
 pub(crate) fn run_built(scale: Scale, profile: Profile) -> Result<()> {
     campaigns(None, scale, profile)
+}
+
+/// Replays random histories on both databases. Not by nextest, whose patience with one test is bounded.
+fn histories(scale: Scale) -> Result<()> {
+    let (count, profile): (_, &[&str]) = match scale {
+        Scale::Reduced => ("20", &[]),
+        Scale::Full => ("5000", &["--release"]),
+    };
+    let postgres = TestServer::obtain(Durability::None)?;
+    let mut command = process::cargo(["test", "--test", "store"]);
+    command.args(profile).args(STORES.into_iter().flat_map(|package| ["--package", package]));
+    command.args(["--", "histories_are_as_the_model_says"]);
+    process::run(command.env(HISTORIES_COUNT, count).env(postgres::TEST_POSTGRES, postgres.url()))
 }
 
 fn campaigns(name: Option<&str>, scale: Scale, profile: Profile) -> Result<()> {
@@ -68,4 +106,21 @@ fn campaigns(name: Option<&str>, scale: Scale, profile: Profile) -> Result<()> {
         process::run(command.env(SERVER_BINARY, &server).env(postgres::TEST_POSTGRES, postgres.url()))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_campaign_and_its_scale_are_named() {
+        let asked = |line: &str| {
+            let arguments: Vec<String> = line.split_whitespace().map(String::from).collect();
+            asked(&arguments).map(|(scale, name)| (scale, name.map(String::from))).map_err(|error| error.to_string())
+        };
+        assert_eq!(asked(""), Ok((Scale::Full, None)));
+        assert_eq!(asked("histories"), Ok((Scale::Full, Some("histories".into()))));
+        assert_eq!(asked("crash --reduced"), Ok((Scale::Reduced, Some("crash".into()))));
+        assert_eq!(asked("history"), Err("there is no campaign `history`; there are crash, histories".into()));
+    }
 }

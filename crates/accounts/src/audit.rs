@@ -271,7 +271,7 @@ mod tests {
                       ical_subscription.delete rate_limit.exceeded booking_page.create booking_page.update \
                       booking_page.delete booking.create proposal.create proposal.respond proposal.resolve \
                       proposal.cancel connection.create connection.authorize connection.revoke hold.confirm \
-                      hold.release availability_rules.update availability_rules.delete";
+                      hold.release hold_set.create availability_rules.update availability_rules.delete";
         let listed: BTreeSet<_> = listed.split_whitespace().collect();
         let known: BTreeSet<_> = Action::ALL.iter().map(|action| action.as_str()).collect();
         assert_eq!(known, listed);

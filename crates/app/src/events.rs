@@ -225,7 +225,7 @@ impl App {
                 return self.update_occurrence(actor, path, occurrence, patch, if_match).await;
             }
         };
-        retry_stale(|| async {
+        let changed = retry_stale(|| async {
             let OwnedEvent { event: seen, agent } = self.owned_event(actor, path, id).await?;
             if_match.check(seen.version)?;
             let calendar = self.store.find_calendar(actor.org(), seen.calendar).await?;
@@ -250,7 +250,8 @@ impl App {
             let answer = shown(actor, &shown_in(actor, resource, calendar.zone), Some(version));
             self.commit_for(actor, agent, id.to_string(), changes, answer).await
         })
-        .await
+        .await;
+        self.with_nearest_free(actor, changed).await
     }
 
     /// Deletes an event, a series with all that belongs to it, or one instance of a series. With
@@ -285,7 +286,7 @@ impl App {
             self.drop_overrides(&mut changes, &seen, &event, now).await?;
             changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
             let (id, version) = (event.id, event.version);
-            let resource = kalends_wire::Event::from(event);
+            let resource = kalends_wire::Event::from(event.as_of(now));
             changes.messages.push(self.message(actor.org(), EventType::EventDeleted, &resource, version, now));
             self.commit_for(actor, agent, id.to_string(), changes, nothing(actor)).await
         })

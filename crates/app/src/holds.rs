@@ -90,9 +90,9 @@ impl App {
         wanted: &NewHold,
     ) -> Result<Answer, Refusal> {
         actor.needs(Feature::Holds)?;
-        let locked = self.calendar(actor, calendar).await?;
-        let _turn = self.holding.lock([locked.id]).await;
-        retry_stale(|| async {
+        let id = self.calendar(actor, calendar).await?.id;
+        let turn = self.holding.lock([id]).await;
+        let placed = retry_stale(|| async {
             let calendar = self.calendar(actor, calendar).await?;
             let now = self.now();
             let mut changes = ChangeSet::new(actor.org());
@@ -106,7 +106,9 @@ impl App {
             let answer = shown(actor, &shown_in(actor, resource, calendar.zone), Some(version));
             self.commit_for(actor, calendar.agent, id.to_string(), changes, answer).await
         })
-        .await
+        .await;
+        drop(turn);
+        self.with_nearest_free(actor, placed).await
     }
 
     /// Makes room for the hold on the calendars that it must fit: its own, or all of the agent's.
@@ -164,13 +166,12 @@ impl App {
         if conflicts.is_empty() {
             return Ok(());
         }
-        conflicts.truncate(CONFLICTS_MAX);
-        let nearest_free = self.nearest_free(org, &sources, wanted.span, now).await?;
-        Err(Refusal::SlotTaken(Box::new(Obstacles { wanted: wanted.span, conflicts, nearest_free })).into())
+        Err(Refusal::SlotTaken(obstacles(wanted.span, conflicts, sources)).into())
     }
 
     /// Refuses where something that blocks and overlaps the wanted time, buffers counted, or a rule changed since
-    /// the caller decided; and sees to it that none does until the commit.
+    /// the caller decided; and sees to it that nothing that blocks does until the commit. A rule that changes
+    /// meanwhile changes after the hold was placed.
     async fn unchanged_since(
         &self,
         actor: &Actor,
@@ -185,27 +186,24 @@ impl App {
             // A calendar that has gone takes no time any more.
             let Some(source) = self.store.source_of_calendar(org, calendar).await? else { continue };
             actor.for_agent(source.agent)?;
+            let (mut seen, mut window) = (source.revision, widest(wanted.span));
             if source.revision != since {
                 let rules = self.store.find_rules(org, calendar).await?.map(|row| row.rules).unwrap_or_default();
                 let reads = rules.reads(wanted.span);
                 let changed = self.store.changed_since(org, calendar, since, reads).await?.ok_or(Attempt::Stale)?;
-                if changed.revision != source.revision {
-                    return Err(Attempt::Stale);
-                }
+                (seen, window) = (changed.revision, reads);
                 ruled |= changed.rules_changed;
                 let blocks = changed.events.iter().flat_map(|event| blocks_in(event, reads, now));
                 conflicts.extend(blocks.map(|block| (calendar, block)));
             }
-            changes.guards.push(Guard::CalendarRevision { calendar, seen: source.revision });
+            changes.guards.push(Guard::CalendarTime { calendar, seen, window });
             sources.push(source);
         }
         conflicts.extend(self.humans_changed_since(org, as_of, &sources, wanted.span, now).await?);
         if conflicts.is_empty() && !ruled {
             return Ok(());
         }
-        conflicts.truncate(CONFLICTS_MAX);
-        let nearest_free = self.nearest_free(org, &sources, wanted.span, now).await?;
-        Err(Refusal::Outdated(Box::new(Obstacles { wanted: wanted.span, conflicts, nearest_free })).into())
+        Err(Refusal::Outdated(obstacles(wanted.span, conflicts, sources)).into())
     }
 
     /// The busy times of humans that overlap the wanted time, buffers counted, of human calendars that say
@@ -240,8 +238,8 @@ impl App {
         Ok(conflicts)
     }
 
-    /// What has a say about a time of a calendar, as of one revision. Stale where the calendar changes while it
-    /// is read, or went out of sight.
+    /// What has a say about a time of a calendar, as of its revision or later: whatever was written to that time since
+    /// is for [`Guard::CalendarTime`] to find. Stale where the calendar went out of sight.
     async fn standing(&self, org: OrgId, calendar: CalendarId, span: Span) -> Result<Standing, Attempt> {
         let most = u32::try_from(CONFLICTS_MAX).unwrap_or(u32::MAX);
         let found = self.store.blocks(org, calendar, span, most).await?.ok_or(Attempt::Stale)?;
@@ -249,19 +247,12 @@ impl App {
         let mut blocks = found.blocks;
         if found.repeats {
             let series = self.series_reaching(org, calendar, found.revision, span).await?.ok_or(Attempt::Stale)?;
-            if series.revision != found.revision {
-                return Err(Attempt::Stale);
-            }
             let spans = series.series.iter().flat_map(|series| series.occurrences(span));
             blocks.extend(spans.map(|span| Block { kind: BlockKind::Event, span }).take(CONFLICTS_MAX));
         }
         let mut holds = Vec::new();
         if found.held {
-            let held = self.store.holds_within(org, calendar, span).await?.ok_or(Attempt::Stale)?;
-            if held.revision != found.revision {
-                return Err(Attempt::Stale);
-            }
-            holds = held.holds;
+            holds = self.store.holds_within(org, calendar, span).await?.ok_or(Attempt::Stale)?.holds;
         }
         let seen = self.humans_of(org, &[source]).await?;
         if !seen.is_empty() {
@@ -273,18 +264,26 @@ impl App {
         Ok(Standing { source, blocks, holds })
     }
 
-    /// The free times nearest to one that is taken, on all calendars together, by the rules of each.
-    async fn nearest_free(
+    /// Adds to a refusal the free times nearest to the one that was wanted, on all calendars together, by the rules
+    /// of each. Done after everything else: nobody should wait for it.
+    pub(crate) async fn with_nearest_free(
         &self,
-        org: OrgId,
-        sources: &[BusySource],
-        wanted: Span,
-        now: Instant,
-    ) -> Result<Vec<Span>, Refusal> {
-        let from = (wanted.start() - NEAR).max(now);
-        let Ok(within) = Span::new(from, wanted.end() + NEAR) else { return Ok(Vec::new()) };
-        let taken = self.taken(org, sources, within, now).await?;
-        Ok(nearest_free(&taken, wanted, within, NEAR_STEP, NEAREST))
+        actor: &Actor,
+        outcome: Result<Answer, Refusal>,
+    ) -> Result<Answer, Refusal> {
+        let mut refusal = match outcome {
+            Ok(answer) => return Ok(answer),
+            Err(refusal) => refusal,
+        };
+        if let Refusal::SlotTaken(found) | Refusal::Outdated(found) = &mut refusal {
+            let now = self.now();
+            let from = (found.wanted.start() - NEAR).max(now);
+            if let Ok(within) = Span::new(from, found.wanted.end() + NEAR) {
+                let taken = self.taken(actor.org(), &found.sources, within, now).await?;
+                found.nearest_free = nearest_free(&taken, found.wanted, within, NEAR_STEP, NEAREST);
+            }
+        }
+        Err(refusal)
     }
 
     /// Writes that a hold ended by itself, and tells it.
@@ -352,8 +351,8 @@ impl App {
         if let Some(as_of) = if_as_of {
             tells_of(as_of, &ids)?;
         }
-        let _turn = self.holding.lock(ids.iter().copied()).await;
-        retry_stale(|| async {
+        let turn = self.holding.lock(ids.iter().copied()).await;
+        let placed = retry_stale(|| async {
             let calendars = self.calendars_of_set(actor, &new.calendars).await?;
             let now = self.now();
             let set = HoldSetId::new(now, self.entropy());
@@ -374,7 +373,9 @@ impl App {
                 self.tell_set(actor, set, events, |_| Some(EventType::EventHoldCreated), now, &mut changes).await?;
             self.commit_for(actor, agent, set.to_string(), changes, answer).await
         })
-        .await
+        .await;
+        drop(turn);
+        self.with_nearest_free(actor, placed).await
     }
 
     /// Confirms all holds of a set, or none.
@@ -491,6 +492,12 @@ struct Standing {
     source: BusySource,
     blocks: Vec<Block>,
     holds: Vec<Event>,
+}
+
+/// What stands in the way, before other times are looked for.
+fn obstacles(wanted: Span, mut conflicts: Vec<(CalendarId, Block)>, sources: Vec<BusySource>) -> Box<Obstacles> {
+    conflicts.truncate(CONFLICTS_MAX);
+    Box::new(Obstacles { wanted, conflicts, nearest_free: Vec::new(), sources })
 }
 
 /// What an event takes of `window`, as things that block.

@@ -5,6 +5,7 @@
 
 use kalends_accounts::reach::Denied;
 use kalends_availability::Block;
+use kalends_calendars::ports::BusySource;
 use kalends_kernel::{CalendarId, FieldErrors, Span, StoreError};
 use kalends_quotas::{Feature, Metric, Rate};
 
@@ -49,8 +50,11 @@ pub struct Obstacles {
     pub wanted: Span,
     /// What stands in the way, on which calendar; at most 20.
     pub conflicts: Vec<(CalendarId, Block)>,
-    /// Up to three times of the same length that are free on all calendars, the nearest first.
+    /// Up to three times of the same length that are free on all calendars, the nearest first. Looked for last,
+    /// when nobody waits for it.
     pub nearest_free: Vec<Span>,
+    /// The calendars on which it has to be free.
+    pub(crate) sources: Vec<BusySource>,
 }
 
 /// The most conflicts that a refusal tells.

@@ -3,6 +3,7 @@
 //! - [`ManualClock`], [`SeededEntropy`], [`Mailbox`], [`TestCipher`] and [`TestHumans`] stand in for the outgoing ports.
 //! - [`MemoryStore`] is the reference: what a store must do, written as plainly as possible.
 //! - [`conformance_suite!`] runs the [`conformance`] suite, which says the same as tests, on any store.
+//! - [`histories`] replays random histories of bookings and holds on any store, against a plain model.
 //! - [`fixtures`] makes the resources that tests begin with.
 //! - [`statements_of`] tells which SQL statements something causes.
 //!
@@ -14,6 +15,7 @@ mod clock;
 pub mod conformance;
 mod entropy;
 pub mod fixtures;
+pub mod histories;
 mod human;
 mod inspect;
 mod mailbox;

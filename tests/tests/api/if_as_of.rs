@@ -67,7 +67,7 @@ async fn a_hold_is_refused_where_what_matters_changed_since(#[case] database: Da
     assert_eq!(conflicts.to_string().replace(":00Z", "Z"), expected.to_string().replace(":00Z", "Z"));
     let nearest = refused["error"]["nearest_free"].as_array().unwrap().clone();
     assert_eq!(nearest.len(), 3, "{nearest:?}");
-    assert_eq!(nearest[0], json!({ "start": "2030-05-06T09:45:00Z", "end": "2030-05-06T10:45:00Z" }));
+    assert_eq!(nearest[0], json!({ "start": "2030-05-06T09:00:00Z", "end": "2030-05-06T10:00:00Z" }));
     // Whoever looks again decides anew; and without the condition it is for the caller to know.
     let anew = as_of(&api, &of_agent).await;
     let id = hold(&api, &calendar, "10:00", "11:00", &anew).await.await.expect(201).id();

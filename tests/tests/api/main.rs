@@ -16,6 +16,8 @@ mod event_times;
 mod events;
 mod fields;
 mod fixtures;
+mod hold_races;
+mod holds;
 mod idempotency;
 mod if_as_of;
 mod keys;

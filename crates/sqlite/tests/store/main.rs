@@ -4,6 +4,7 @@
 mod batches;
 mod corruption;
 mod files;
+mod histories;
 mod inspect;
 mod keys;
 mod plans;

@@ -91,8 +91,9 @@ async fn the_hot_reads_use_their_indexes() {
             vec!["(revision, id) > (?3, ?4)"],
             vec!["events USING INDEX events_by_revision (org_id=? AND calendar_id=? AND (revision,id)>(?,?)"],
         ),
+        (vec!["e.revision > ?3"], vec!["e USING INDEX events_by_revision (org_id=? AND calendar_id=? AND revision>?)"]),
         (
-            vec!["revision > ?3"],
+            vec!["and revision > ?3"],
             vec!["events USING INDEX events_by_revision (org_id=? AND calendar_id=? AND revision>?)"],
         ),
         (

@@ -1,6 +1,5 @@
 //! Availability over the store in memory, where human calendars are a stand-in and the clock is set by
 //! hand: what needs a provider, or hours to pass, cannot be tried on a running service.
-#![expect(clippy::unwrap_used, reason = "a test fails this way, its helpers included")]
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
 //! Counting from leased blocks: several processes over one store, exactness, crashes, and what is given back.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails this way, its helpers included")]
 
 use std::sync::Arc;
 

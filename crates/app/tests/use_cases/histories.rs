@@ -1,0 +1,29 @@
+//! Random histories of bookings and holds against a plain model, on the store in memory.
+
+use std::sync::Arc;
+
+use kalends_testkit::{
+    MemoryStore,
+    conformance::StoreUnderTest,
+    histories::{Stores, check, count},
+};
+
+async fn empty_store() -> StoreUnderTest {
+    let store = MemoryStore::new();
+    StoreUnderTest { store: Arc::new(store.clone()), inspect: Arc::new(store), guard: Box::new(()) }
+}
+
+/// Half of them: the other half runs beside it.
+fn half() {
+    check(count(1_000).div_ceil(2), Stores::OneEach, empty_store);
+}
+
+#[test]
+fn histories_are_as_the_model_says() {
+    half();
+}
+
+#[test]
+fn other_histories_are_as_the_model_says() {
+    half();
+}

@@ -1,0 +1,260 @@
+//! Histories: what is done, in which order, and how long nothing is done in between.
+
+use std::fmt;
+
+use proptest::{collection::vec, option, prelude::*, sample::subsequence};
+
+/// The calendars: two of the first agent, one of the second, and a shared one.
+pub(super) const CALENDARS: [(&str, Option<usize>); 4] =
+    [("first/1", Some(0)), ("first/2", Some(0)), ("second", Some(1)), ("shared", None)];
+/// The agents.
+pub(super) const AGENTS: usize = 2;
+/// The first quarter of an hour at which something starts, in minutes after midnight.
+pub(super) const DAWN: i64 = 8 * 60;
+/// How many quarters of an hour things start at: the present walks through them.
+const STARTS: u8 = 14;
+/// The most quarters of an hour that something lasts.
+const LONGEST: u8 = 4;
+
+/// A time on the grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Time {
+    /// Quarters of an hour after 08:00.
+    pub start: u8,
+    /// How many it lasts.
+    pub quarters: u8,
+}
+
+/// Something that was made earlier, deleted things included: the number is taken modulo how many there are.
+pub type Pick = u8;
+
+/// The status that a PATCH sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Status {
+    /// `confirmed`
+    Confirmed,
+    /// `tentative`
+    Tentative,
+    /// `cancelled`
+    Cancelled,
+    /// `hold`; no PATCH sets it.
+    Hold,
+}
+
+/// How the clock moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pass {
+    /// By so many microseconds.
+    Micros(u32),
+    /// To the instant at which a live hold expires, or a microsecond before or after it.
+    ToExpiry(Pick, i8),
+}
+
+/// One thing that is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Operation {
+    /// A plain event is created.
+    Book {
+        /// The calendar.
+        calendar: usize,
+        /// When.
+        time: Time,
+        /// Tentative, else confirmed.
+        tentative: bool,
+    },
+    /// A hold is placed.
+    Hold {
+        /// The calendar.
+        calendar: usize,
+        /// When.
+        time: Time,
+        /// Its priority.
+        priority: u8,
+        /// In how many seconds it expires.
+        lasts: u16,
+        /// Whether it must fit all calendars of the agent.
+        wide: bool,
+    },
+    /// A hold set is placed.
+    HoldSet {
+        /// The calendars.
+        calendars: Vec<usize>,
+        /// When.
+        time: Time,
+        /// Its priority.
+        priority: u8,
+        /// In how many seconds it expires.
+        lasts: u16,
+    },
+    /// An event is confirmed as if it were a hold.
+    Confirm(Pick),
+    /// An event is released as if it were a hold.
+    Release(Pick),
+    /// A hold set is confirmed.
+    ConfirmSet(Pick),
+    /// A hold set is released.
+    ReleaseSet(Pick),
+    /// Time passes.
+    Pass(Pass),
+    /// What is over is written down.
+    Expire,
+    /// An event gets other times.
+    Move(Pick, Time),
+    /// An event gets another status.
+    SetStatus(Pick, Status),
+    /// An event gets another title.
+    Rename(Pick),
+    /// An event is deleted.
+    Delete(Pick),
+    /// Somebody who places a hold, or moves something, has looked at some calendars when another node does something else.
+    Overtaken {
+        /// What is done.
+        slow: Box<Operation>,
+        /// After how many calendars were looked at.
+        looked: u8,
+        /// What overtakes it.
+        fast: Box<Operation>,
+    },
+}
+
+/// What is done, one after the other.
+#[derive(Clone, PartialEq, Eq)]
+pub struct History(pub Vec<Operation>);
+
+/// Histories of 10 to 40 operations on few calendars and times, so that things collide.
+pub fn histories() -> impl Strategy<Value = History> {
+    vec(operation(), 10..=40).prop_map(History)
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    let overtaken = (placing(), 0_u8..3, prop_oneof![2 => placing(), 3 => anything_else()]);
+    let overtaken = overtaken.prop_map(|(slow, looked, fast)| Operation::Overtaken {
+        slow: Box::new(slow),
+        looked,
+        fast: Box::new(fast),
+    });
+    prop_oneof![
+        9 => placing(),
+        9 => anything_else(),
+        3 => pass().prop_map(Operation::Pass),
+        3 => overtaken,
+    ]
+}
+
+/// What must find room, or may have to.
+fn placing() -> impl Strategy<Value = Operation> {
+    let calendars = || subsequence((0..CALENDARS.len()).collect::<Vec<_>>(), 1..=CALENDARS.len()).prop_shuffle();
+    prop_oneof![
+        5 => (0..CALENDARS.len(), time(), 0_u8..=3, lasts(), option::weighted(0.35, Just(()))).prop_map(
+            |(calendar, time, priority, lasts, wide)| Operation::Hold {
+                calendar, time, priority, lasts, wide: wide.is_some(),
+            }
+        ),
+        2 => (calendars(), time(), 0_u8..=3, lasts()).prop_map(
+            |(calendars, time, priority, lasts)| Operation::HoldSet { calendars, time, priority, lasts }
+        ),
+        2 => (any::<Pick>(), time()).prop_map(|(pick, time)| Operation::Move(pick, time)),
+    ]
+}
+
+fn anything_else() -> impl Strategy<Value = Operation> {
+    let status = prop_oneof![Just(Status::Confirmed), Just(Status::Tentative), Just(Status::Cancelled)];
+    prop_oneof![
+        3 => (0..CALENDARS.len(), time(), any::<bool>()).prop_map(
+            |(calendar, time, tentative)| Operation::Book { calendar, time, tentative }
+        ),
+        2 => any::<Pick>().prop_map(Operation::Confirm),
+        2 => any::<Pick>().prop_map(Operation::Release),
+        1 => any::<Pick>().prop_map(Operation::ConfirmSet),
+        1 => any::<Pick>().prop_map(Operation::ReleaseSet),
+        2 => Just(Operation::Expire),
+        1 => (any::<Pick>(), status).prop_map(|(pick, status)| Operation::SetStatus(pick, status)),
+        1 => any::<Pick>().prop_map(Operation::Rename),
+        2 => any::<Pick>().prop_map(Operation::Delete),
+    ]
+}
+
+fn time() -> impl Strategy<Value = Time> {
+    (0..STARTS, 1..=LONGEST).prop_map(|(start, quarters)| Time { start, quarters })
+}
+
+/// From the shortest lifetime to the longest, often one of them.
+fn lasts() -> impl Strategy<Value = u16> {
+    prop_oneof![1 => Just(30), 1 => Just(900), 6 => 30_u16..=900]
+}
+
+fn pass() -> impl Strategy<Value = Pass> {
+    prop_oneof![
+        1 => (0_u32..=600_000_000).prop_map(Pass::Micros),
+        1 => (any::<Pick>(), -1_i8..=1).prop_map(|(pick, off)| Pass::ToExpiry(pick, off)),
+    ]
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = |quarters: i64| (DAWN / 60 + quarters / 4, quarters % 4 * 15);
+        let ((hour, minute), (end_hour, end_minute)) =
+            (at(self.start.into()), at(i64::from(self.start) + i64::from(self.quarters)));
+        write!(f, "{hour:02}:{minute:02}-{end_hour:02}:{end_minute:02}")
+    }
+}
+
+impl Status {
+    pub(super) const ALL: [Self; 4] = [Self::Confirmed, Self::Tentative, Self::Cancelled, Self::Hold];
+
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Confirmed => "confirmed",
+            Self::Tentative => "tentative",
+            Self::Cancelled => "cancelled",
+            Self::Hold => "hold",
+        }
+    }
+}
+
+fn named(calendar: usize) -> &'static str {
+    CALENDARS.get(calendar).map_or("?", |(name, _)| name)
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Book { calendar, time, tentative } => {
+                let status = if *tentative { "tentative" } else { "confirmed" };
+                write!(f, "book {time} on {}, {status}", named(*calendar))
+            }
+            Self::Hold { calendar, time, priority, lasts, wide } => {
+                let scope = if *wide { ", scope agent" } else { "" };
+                write!(f, "hold {time} on {}, priority {priority}, for {lasts} s{scope}", named(*calendar))
+            }
+            Self::HoldSet { calendars, time, priority, lasts } => {
+                let names: Vec<_> = calendars.iter().map(|calendar| named(*calendar)).collect();
+                write!(f, "hold set {time} on {}, priority {priority}, for {lasts} s", names.join(", "))
+            }
+            Self::Confirm(pick) => write!(f, "confirm {pick}"),
+            Self::Release(pick) => write!(f, "release {pick}"),
+            Self::ConfirmSet(pick) => write!(f, "confirm set {pick}"),
+            Self::ReleaseSet(pick) => write!(f, "release set {pick}"),
+            Self::Pass(Pass::Micros(micros)) => write!(f, "pass {}.{:06} s", micros / 1_000_000, micros % 1_000_000),
+            Self::Pass(Pass::ToExpiry(pick, off)) => write!(f, "pass to the expiry of live hold {pick}, {off:+} us"),
+            Self::Expire => write!(f, "expire"),
+            Self::Move(pick, time) => write!(f, "move {pick} to {time}"),
+            Self::SetStatus(pick, status) => write!(f, "set the status of {pick} to {}", status.as_str()),
+            Self::Rename(pick) => write!(f, "rename {pick}"),
+            Self::Delete(pick) => write!(f, "delete {pick}"),
+            Self::Overtaken { slow, looked, fast } => {
+                write!(f, "{slow}\n      having looked at {looked} of the calendars, overtaken by: {fast}")
+            }
+        }
+    }
+}
+
+/// As whoever looks for the fault wants to read it: one line an operation.
+impl fmt::Debug for History {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, operation) in self.0.iter().enumerate() {
+            write!(f, "\n{index:>4}. {operation}")?;
+        }
+        Ok(())
+    }
+}

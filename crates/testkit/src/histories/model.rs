@@ -1,0 +1,458 @@
+//! What rulings 4.7 to 4.9 and 7.1 say, as plainly as possible: a list of things that is looked through.
+//!
+//! Nothing here is shared with the rules of the service. All times are microseconds.
+
+use super::history::{AGENTS, CALENDARS, Status};
+
+/// Free times are looked for on this grid around a time that is taken.
+const QUARTER: i64 = 15 * 60 * 1_000_000;
+/// How many are told.
+const NEAREST: usize = 3;
+
+/// The fields of a hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Held {
+    pub until: i64,
+    pub priority: u8,
+    /// Whether it must fit all calendars of the agent.
+    pub wide: bool,
+}
+
+/// One event.
+#[derive(Debug, Clone)]
+pub(super) struct Thing {
+    pub calendar: usize,
+    pub start: i64,
+    pub end: i64,
+    pub title: String,
+    /// As it was last written: a hold that is over may still be one here.
+    pub status: Status,
+    /// Of a hold that expired it stays.
+    pub hold: Option<Held>,
+    pub set: Option<usize>,
+    pub deleted: bool,
+    /// How often it was written, its creation included.
+    pub writes: i64,
+}
+
+/// What a caller sees of an event.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Shown {
+    pub calendar: usize,
+    pub title: String,
+    pub start: i64,
+    pub end: i64,
+    pub status: Status,
+    /// Expiry and priority.
+    pub hold: Option<(i64, u8)>,
+    pub set: Option<usize>,
+}
+
+/// A request, with what it is about.
+#[derive(Debug, Clone)]
+pub(super) enum Act {
+    Book { calendar: usize, start: i64, end: i64, tentative: bool },
+    Hold { calendar: usize, start: i64, end: i64, held: Held },
+    HoldSet { calendars: Vec<usize>, start: i64, end: i64, held: Held },
+    Confirm(usize),
+    Release(usize),
+    ConfirmSet(usize),
+    ReleaseSet(usize),
+    Expire,
+    Move(usize, i64, i64),
+    SetStatus(usize, Status),
+    Rename(usize, String),
+    Delete(usize),
+}
+
+/// Why something is no live hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// It expired then.
+    Expired(i64),
+    /// Its status is another.
+    NotAHold(Status),
+}
+
+/// Something in the way: calendar, kind, start, end.
+pub(super) type Conflict = (usize, &'static str, i64, i64);
+
+/// What comes of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// These events are shown.
+    Shows(Vec<usize>),
+    /// Nothing is shown.
+    Nothing,
+    /// So many holds were over.
+    Ended(usize),
+    /// 409 `slot_taken`.
+    Taken { conflicts: Vec<Conflict>, calendars: Vec<usize>, wanted: (i64, i64) },
+    /// 404 for a thing of that name.
+    Missing(&'static str),
+    /// 409 `hold_expired` or `not_a_hold`.
+    Refused(Trouble),
+    /// The same for a set, by any of these.
+    SetRefused(Vec<(usize, Trouble)>),
+    /// 409 `hold_status`.
+    StatusIsNotSet,
+}
+
+/// A message.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Told {
+    pub kind: String,
+    pub thing: usize,
+    pub reason: Option<String>,
+    pub shown: Shown,
+    pub version: i64,
+}
+
+/// All there is, at an instant.
+#[derive(Debug, Clone)]
+pub(super) struct Model {
+    pub now: i64,
+    pub things: Vec<Thing>,
+    pub sets: usize,
+}
+
+impl Thing {
+    fn new(calendar: usize, start: i64, end: i64, status: Status, hold: Option<Held>, set: Option<usize>) -> Self {
+        let title = "Standup".to_owned();
+        Self { calendar, start, end, title, status, hold, set, deleted: false, writes: 1 }
+    }
+
+    fn overlaps(&self, start: i64, end: i64) -> bool {
+        self.start < end && start < self.end
+    }
+
+    /// Whether it is a hold that its time has run out on.
+    fn is_over(&self, now: i64) -> bool {
+        self.hold.is_some_and(|held| held.until <= now)
+    }
+
+    pub(super) fn is_live_hold(&self, now: i64) -> bool {
+        !self.deleted && self.status == Status::Hold && !self.is_over(now)
+    }
+
+    /// What takes its time at that instant, as refusals name it.
+    pub(super) fn blocks(&self, now: i64) -> Option<&'static str> {
+        match self.status {
+            _ if self.deleted => None,
+            Status::Confirmed | Status::Tentative => Some("event"),
+            Status::Hold => (!self.is_over(now)).then_some("hold"),
+            Status::Cancelled => None,
+        }
+    }
+
+    pub(super) fn shown(&self, now: i64) -> Shown {
+        let over = self.status == Status::Hold && self.is_over(now);
+        Shown {
+            calendar: self.calendar,
+            title: self.title.clone(),
+            start: self.start,
+            end: self.end,
+            status: if over { Status::Cancelled } else { self.status },
+            hold: self.hold.map(|held| (held.until, held.priority)),
+            set: self.set,
+        }
+    }
+
+    fn trouble(&self, now: i64) -> Option<Trouble> {
+        match self.hold {
+            Some(held) if held.until <= now => Some(Trouble::Expired(held.until)),
+            _ if self.status == Status::Hold => None,
+            _ => Some(Trouble::NotAHold(self.status)),
+        }
+    }
+
+    /// It stops being a hold.
+    fn become_plain(&mut self, status: Status) {
+        self.status = status;
+        self.hold = None;
+        self.writes += 1;
+    }
+}
+
+/// The calendars that an agent's hold must fit.
+fn calendars_of(calendar: usize, wide: bool) -> Vec<usize> {
+    match CALENDARS[calendar].1 {
+        Some(agent) if wide => (0..CALENDARS.len()).filter(|other| CALENDARS[*other].1 == Some(agent)).collect(),
+        _ => vec![calendar],
+    }
+}
+
+/// Whose calendars count for an agent.
+pub(super) fn calendars_of_agent(agent: usize) -> Vec<usize> {
+    assert!(agent < AGENTS);
+    (0..CALENDARS.len()).filter(|calendar| CALENDARS[*calendar].1 == Some(agent)).collect()
+}
+
+impl Model {
+    pub(super) const fn new(now: i64) -> Self {
+        Self { now, things: Vec::new(), sets: 0 }
+    }
+
+    /// The calendars on which what `act` places must fit: none where it places nothing.
+    pub(super) fn concerned(&self, act: &Act) -> Vec<usize> {
+        match act {
+            Act::Hold { calendar, held, .. } => calendars_of(*calendar, held.wide),
+            Act::HoldSet { calendars, .. } => calendars.clone(),
+            Act::Move(thing, start, end) => match &self.things[*thing] {
+                moved if moved.is_live_hold(self.now) && (moved.start, moved.end) != (*start, *end) => {
+                    calendars_of(moved.calendar, moved.hold.is_some_and(|held| held.wide))
+                }
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        }
+    }
+
+    /// Merged busy times of calendars, inside a window.
+    pub(super) fn busy(&self, calendars: &[usize], from: i64, to: i64) -> Vec<(i64, i64)> {
+        let blocking = self.things.iter().filter(|thing| thing.blocks(self.now).is_some());
+        let mut spans: Vec<(i64, i64)> = blocking
+            .filter(|thing| calendars.contains(&thing.calendar) && thing.overlaps(from, to))
+            .map(|thing| (thing.start.max(from), thing.end.min(to)))
+            .collect();
+        spans.sort_unstable();
+        let mut merged: Vec<(i64, i64)> = Vec::new();
+        for (start, end) in spans {
+            match merged.last_mut() {
+                Some(last) if start <= last.1 => last.1 = last.1.max(end),
+                _ => merged.push((start, end)),
+            }
+        }
+        merged
+    }
+
+    pub(super) fn is_free(&self, calendars: &[usize], start: i64, end: i64) -> bool {
+        let in_the_way = |thing: &Thing| {
+            calendars.contains(&thing.calendar) && thing.blocks(self.now).is_some() && thing.overlaps(start, end)
+        };
+        !self.things.iter().any(in_the_way)
+    }
+
+    /// Whether these are the free times that a refusal should offer: as many as are told, each of them free and
+    /// still to come, the nearest first, and none left out that is nearer. What was refused need not be offered in
+    /// part.
+    pub(super) fn offers(&self, calendars: &[usize], (start, end): (i64, i64), offered: &[(i64, i64)]) -> bool {
+        let distance = |from: i64| (from - start).abs();
+        let good = |(from, to): &(i64, i64)| {
+            *from >= self.now && to - from == end - start && self.is_free(calendars, *from, *to)
+        };
+        let in_order = offered.is_sorted_by(|one, next| (distance(one.0), one.0) < (distance(next.0), next.0));
+        let farthest = offered.iter().map(|(from, _)| distance(*from)).max().unwrap_or(0);
+        let nearer = (1..).take_while(|steps| steps * QUARTER < farthest);
+        let mut nearer = nearer.flat_map(|steps| [start - steps * QUARTER, start + steps * QUARTER]);
+        let left_out = nearer.find(|from| {
+            let time = (*from, from + end - start);
+            (time.1 <= start || end <= time.0) && good(&time) && !offered.contains(&time)
+        });
+        offered.len() == NEAREST && offered.iter().all(good) && in_order && left_out.is_none()
+    }
+
+    /// Makes room for a hold, or says what is in the way.
+    fn place(
+        &mut self,
+        calendars: &[usize],
+        (start, end): (i64, i64),
+        priority: u8,
+        except: Option<usize>,
+        told: &mut Vec<Told>,
+    ) -> Result<(), Outcome> {
+        let now = self.now;
+        let met: Vec<usize> = (0..self.things.len())
+            .filter(|thing| Some(*thing) != except)
+            .filter(|thing| calendars.contains(&self.things[*thing].calendar))
+            .filter(|thing| self.things[*thing].overlaps(start, end))
+            .collect();
+        let gives_way =
+            |thing: &Thing| thing.is_live_hold(now) && thing.hold.is_some_and(|held| held.priority < priority);
+        let mut conflicts: Vec<Conflict> = Vec::new();
+        for thing in met.iter().map(|thing| &self.things[*thing]) {
+            if let Some(kind) = thing.blocks(now)
+                && !gives_way(thing)
+            {
+                conflicts.push((thing.calendar, kind, thing.start, thing.end));
+            }
+        }
+        if !conflicts.is_empty() {
+            conflicts.sort_unstable();
+            return Err(Outcome::Taken { conflicts, calendars: calendars.to_vec(), wanted: (start, end) });
+        }
+        for thing in met {
+            if gives_way(&self.things[thing]) {
+                self.things[thing].become_plain(Status::Cancelled);
+                self.tell("event.hold_expired", thing, Some("preempted"), told);
+            } else {
+                self.write_expiry(thing, told);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes that a hold is over, where it is and nobody has written it yet.
+    fn write_expiry(&mut self, thing: usize, told: &mut Vec<Told>) -> bool {
+        let now = self.now;
+        let due = &mut self.things[thing];
+        if due.deleted || due.status != Status::Hold || !due.is_over(now) {
+            return false;
+        }
+        due.status = Status::Cancelled;
+        due.writes += 1;
+        self.tell("event.hold_expired", thing, Some("expired"), told);
+        true
+    }
+
+    fn tell(&self, kind: &str, thing: usize, reason: Option<&str>, told: &mut Vec<Told>) {
+        let about = &self.things[thing];
+        told.push(Told {
+            kind: kind.to_owned(),
+            thing,
+            reason: reason.map(str::to_owned),
+            shown: about.shown(self.now),
+            version: about.writes,
+        });
+    }
+
+    /// The things of a set that are in sight.
+    fn of_set(&self, set: usize) -> Vec<usize> {
+        (0..self.things.len())
+            .filter(|thing| self.things[*thing].set == Some(set) && !self.things[*thing].deleted)
+            .collect()
+    }
+
+    fn add(&mut self, thing: Thing) -> usize {
+        self.things.push(thing);
+        self.things.len() - 1
+    }
+
+    /// Does what is asked, and says what comes of it.
+    pub(super) fn apply(&mut self, act: &Act) -> (Outcome, Vec<Told>) {
+        let mut told = Vec::new();
+        let outcome = self.outcome(act, &mut told).unwrap_or_else(|refused| refused);
+        (outcome, told)
+    }
+
+    fn outcome(&mut self, act: &Act, told: &mut Vec<Told>) -> Result<Outcome, Outcome> {
+        let now = self.now;
+        match act {
+            Act::Book { calendar, start, end, tentative } => {
+                let status = if *tentative { Status::Tentative } else { Status::Confirmed };
+                let made = self.add(Thing::new(*calendar, *start, *end, status, None, None));
+                self.tell("event.created", made, None, told);
+                Ok(Outcome::Shows(vec![made]))
+            }
+            Act::Hold { calendar, start, end, held } => {
+                self.place(&calendars_of(*calendar, held.wide), (*start, *end), held.priority, None, told)?;
+                let made = self.add(Thing::new(*calendar, *start, *end, Status::Hold, Some(*held), None));
+                self.tell("event.hold_created", made, None, told);
+                Ok(Outcome::Shows(vec![made]))
+            }
+            Act::HoldSet { calendars, start, end, held } => {
+                self.place(calendars, (*start, *end), held.priority, None, told)?;
+                let mut made = Vec::new();
+                for calendar in calendars {
+                    let set = Some(self.sets);
+                    made.push(self.add(Thing::new(*calendar, *start, *end, Status::Hold, Some(*held), set)));
+                }
+                self.sets += 1;
+                made.iter().for_each(|thing| self.tell("event.hold_created", *thing, None, told));
+                Ok(Outcome::Shows(made))
+            }
+            Act::Confirm(thing) => self.decide(*thing, Status::Confirmed, "event.hold_confirmed", told),
+            Act::Release(thing) => self.decide(*thing, Status::Cancelled, "event.hold_released", told),
+            Act::ConfirmSet(set) => {
+                let of_it = self.of_set(*set);
+                let troubles = self.troubles(&of_it)?;
+                if !troubles.is_empty() {
+                    return Err(Outcome::SetRefused(troubles));
+                }
+                for thing in &of_it {
+                    self.things[*thing].become_plain(Status::Confirmed);
+                    self.tell("event.hold_confirmed", *thing, None, told);
+                }
+                Ok(Outcome::Shows(of_it))
+            }
+            Act::ReleaseSet(set) => {
+                let of_it = self.of_set(*set);
+                let troubles = self.troubles(&of_it)?;
+                if troubles.len() == of_it.len() {
+                    return Err(Outcome::SetRefused(troubles));
+                }
+                for thing in &of_it {
+                    if self.things[*thing].trouble(now).is_none() {
+                        self.things[*thing].become_plain(Status::Cancelled);
+                        self.tell("event.hold_released", *thing, None, told);
+                    }
+                }
+                Ok(Outcome::Shows(of_it))
+            }
+            Act::Expire => {
+                let ended = (0..self.things.len()).filter(|thing| self.write_expiry(*thing, told)).count();
+                Ok(Outcome::Ended(ended))
+            }
+            Act::Move(thing, start, end) => {
+                self.in_sight(*thing)?;
+                let moved = self.things[*thing].clone();
+                if moved.is_live_hold(now) && (moved.start, moved.end) != (*start, *end) {
+                    let held = moved.hold.unwrap_or(Held { until: 0, priority: 0, wide: false });
+                    let calendars = calendars_of(moved.calendar, held.wide);
+                    self.place(&calendars, (*start, *end), held.priority, Some(*thing), told)?;
+                }
+                let moved = &mut self.things[*thing];
+                (moved.start, moved.end) = (*start, *end);
+                Ok(self.updated(*thing, told))
+            }
+            Act::SetStatus(thing, status) => {
+                self.in_sight(*thing)?;
+                match self.things[*thing].hold {
+                    Some(held) if held.until <= now => return Err(Outcome::Refused(Trouble::Expired(held.until))),
+                    Some(_) => return Err(Outcome::StatusIsNotSet),
+                    None => self.things[*thing].status = *status,
+                }
+                Ok(self.updated(*thing, told))
+            }
+            Act::Rename(thing, title) => {
+                self.in_sight(*thing)?;
+                self.things[*thing].title.clone_from(title);
+                Ok(self.updated(*thing, told))
+            }
+            Act::Delete(thing) => {
+                self.in_sight(*thing)?;
+                self.things[*thing].deleted = true;
+                self.things[*thing].writes += 1;
+                self.tell("event.deleted", *thing, None, told);
+                Ok(Outcome::Nothing)
+            }
+        }
+    }
+
+    fn in_sight(&self, thing: usize) -> Result<(), Outcome> {
+        if self.things[thing].deleted { Err(Outcome::Missing("event")) } else { Ok(()) }
+    }
+
+    fn updated(&mut self, thing: usize, told: &mut Vec<Told>) -> Outcome {
+        self.things[thing].writes += 1;
+        self.tell("event.updated", thing, None, told);
+        Outcome::Shows(vec![thing])
+    }
+
+    fn decide(&mut self, thing: usize, status: Status, kind: &str, told: &mut Vec<Told>) -> Result<Outcome, Outcome> {
+        self.in_sight(thing)?;
+        if let Some(trouble) = self.things[thing].trouble(self.now) {
+            return Err(Outcome::Refused(trouble));
+        }
+        self.things[thing].become_plain(status);
+        self.tell(kind, thing, None, told);
+        Ok(Outcome::Shows(vec![thing]))
+    }
+
+    fn troubles(&self, of_set: &[usize]) -> Result<Vec<(usize, Trouble)>, Outcome> {
+        if of_set.is_empty() {
+            return Err(Outcome::Missing("hold set"));
+        }
+        Ok(of_set.iter().filter_map(|thing| Some((*thing, self.things[*thing].trouble(self.now)?))).collect())
+    }
+}

@@ -1,0 +1,686 @@
+//! Replays a history on the service and on the model, and compares all that can be seen after each operation.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use kalends_app::{Missing, Refusal, operations};
+use kalends_availability::{BlockKind, SlotQuery};
+use kalends_calendars::{
+    Event, EventPatch, HoldError, Patch,
+    ports::{EventFilter, StatusAt},
+};
+use kalends_kernel::{Instant, MessageId, Page};
+use kalends_wire::{Listing, NewHoldSet, SlotsAsked};
+use serde_json::Value;
+
+use super::{
+    history::{AGENTS, CALENDARS, History, Operation, Pass, Status, Time},
+    model::{Act, Held, Model, Outcome, Shown, Told, Trouble, calendars_of_agent},
+    service::{Call, Reply, Said, Service, hold, new_event, other_times, path, span, status},
+};
+use crate::{Inspect, conformance::StoreUnderTest, fixtures::Fixtures};
+
+/// What went otherwise than the model expects.
+type Checked<T = ()> = Result<T, String>;
+
+/// Where the windows of the questions begin and end, in quarters of an hour after the first start; everything
+/// lies inside, and what is asked begins or ends amidst of some things.
+const WINDOWS: [(u8, u8); 2] = [(0, 24), (3, 11)];
+
+macro_rules! agree {
+    ($expected:expr, $got:expr, $($what:tt)*) => {{
+        let (expected, got) = (&$expected, &$got);
+        if expected != got {
+            return Err(format!("{}\n  expected {expected:?}\n       got {got:?}", format!($($what)*)));
+        }
+    }};
+}
+
+/// Replays `history` in an organization of its own.
+///
+/// # Errors
+/// What differs from the model, after which operation.
+pub(super) async fn replay(under_test: &StoreUnderTest, make: &Fixtures, history: &History) -> Checked {
+    let service = Service::open(under_test, make).await;
+    let now = service.now();
+    let inspect = Arc::clone(&under_test.inspect);
+    let mut replay = Replay {
+        service,
+        inspect,
+        model: Model::new(now),
+        things: Vec::new(),
+        sets: Vec::new(),
+        seen: HashSet::new(),
+        audited: Vec::new(),
+        step: 0,
+    };
+    let mut checked = Ok(());
+    for (index, operation) in history.0.iter().enumerate() {
+        replay.step = index;
+        checked = replay.step(operation).await.map_err(|what| {
+            let at = Instant::from_micros(replay.model.now);
+            format!("after operation {index} at {at} ({operation}): {what}\n{}", replay.all_things())
+        });
+        if checked.is_err() {
+            break;
+        }
+    }
+    // Whatever is still held expires, whether or not there is a difference: other histories share the store.
+    let last = replay.model.things.iter().filter_map(|thing| thing.hold).map(|held| held.until).max();
+    replay.set_clock(last.unwrap_or(0).max(replay.model.now));
+    let mut ended = replay.request(Act::Expire).await;
+    if ended.is_ok() {
+        ended = replay.audit().await;
+    }
+    checked.and(ended.map_err(|what| format!("when all was over: {what}\n{}", replay.all_things())))
+}
+
+struct Replay {
+    service: Service,
+    inspect: Arc<dyn Inspect>,
+    model: Model,
+    /// The identifiers of the model's things.
+    things: Vec<String>,
+    /// The identifiers of its hold sets.
+    sets: Vec<String>,
+    seen: HashSet<MessageId>,
+    /// What the audit log must tell: action and resource.
+    audited: Vec<(String, String)>,
+    step: usize,
+}
+
+impl Replay {
+    /// The node that the operation is done on; questions are put to either.
+    const fn node(&self) -> usize {
+        self.step / 2 % 2
+    }
+
+    fn set_clock(&mut self, now: i64) {
+        self.model.now = now;
+        self.service.set_clock(now);
+    }
+
+    async fn step(&mut self, operation: &Operation) -> Checked {
+        match operation {
+            Operation::Pass(pass) => {
+                self.pass(*pass);
+                self.look().await
+            }
+            Operation::Overtaken { slow, looked, fast } => match (self.act(slow), self.act(fast)) {
+                (Some(slow), Some(fast)) => self.overtaken(slow, *looked, fast).await,
+                _ => Ok(()),
+            },
+            plain => match self.act(plain) {
+                Some(act) => self.request(act).await,
+                None => Ok(()),
+            },
+        }
+    }
+
+    fn pass(&mut self, pass: Pass) {
+        let now = self.model.now;
+        let live: Vec<i64> = self
+            .model
+            .things
+            .iter()
+            .filter(|thing| thing.is_live_hold(now))
+            .filter_map(|thing| thing.hold.map(|held| held.until))
+            .collect();
+        let then = match pass {
+            Pass::Micros(micros) => now + i64::from(micros),
+            Pass::ToExpiry(pick, off) => match live.len() {
+                0 => now,
+                count => live[usize::from(pick) % count] + i64::from(off),
+            },
+        };
+        self.set_clock(then.max(now));
+    }
+
+    /// What an operation asks for now; `None` where there is nothing that it could be about.
+    fn act(&self, operation: &Operation) -> Option<Act> {
+        let times = |time: &Time| (Service::quarter(time.start), Service::quarter(time.start + time.quarters));
+        let pick = |pick: &u8| usize::from(*pick).checked_rem(self.things.len());
+        let pick_set = |pick: &u8| usize::from(*pick).checked_rem(self.sets.len());
+        let held = |priority: u8, lasts: u16, wide: bool| Held {
+            until: self.model.now + i64::from(lasts) * 1_000_000,
+            priority,
+            wide,
+        };
+        Some(match operation {
+            Operation::Book { calendar, time, tentative } => {
+                let (start, end) = times(time);
+                Act::Book { calendar: *calendar, start, end, tentative: *tentative }
+            }
+            Operation::Hold { calendar, time, priority, lasts, wide } => {
+                let (start, end) = times(time);
+                Act::Hold { calendar: *calendar, start, end, held: held(*priority, *lasts, *wide) }
+            }
+            Operation::HoldSet { calendars, time, priority, lasts } => {
+                let (start, end) = times(time);
+                Act::HoldSet { calendars: calendars.clone(), start, end, held: held(*priority, *lasts, false) }
+            }
+            Operation::Confirm(thing) => Act::Confirm(pick(thing)?),
+            Operation::Release(thing) => Act::Release(pick(thing)?),
+            Operation::ConfirmSet(set) => Act::ConfirmSet(pick_set(set)?),
+            Operation::ReleaseSet(set) => Act::ReleaseSet(pick_set(set)?),
+            Operation::Expire => Act::Expire,
+            Operation::Move(thing, time) => {
+                let (start, end) = times(time);
+                Act::Move(pick(thing)?, start, end)
+            }
+            Operation::SetStatus(thing, status) => Act::SetStatus(pick(thing)?, *status),
+            Operation::Rename(thing) => Act::Rename(pick(thing)?, format!("No {}", self.step)),
+            Operation::Delete(thing) => Act::Delete(pick(thing)?),
+            Operation::Pass(_) | Operation::Overtaken { .. } => return None,
+        })
+    }
+
+    fn call(&self, act: &Act) -> Call {
+        let id = |thing: &usize| self.things[*thing].clone();
+        let calendar = |calendar: &usize| self.service.calendars[*calendar].to_string();
+        let patch = |patch: EventPatch| Box::new(patch);
+        match act {
+            Act::Book { calendar: on, start, end, tentative } => {
+                let as_what = if *tentative { Status::Tentative } else { Status::Confirmed };
+                Call::Create { calendar: calendar(on), new: new_event(*start, *end, as_what, None) }
+            }
+            Act::Hold { calendar: on, start, end, held } => {
+                Call::Create { calendar: calendar(on), new: new_event(*start, *end, Status::Hold, Some(*held)) }
+            }
+            Act::HoldSet { calendars, start, end, held } => Call::CreateSet(NewHoldSet {
+                title: "Standup".into(),
+                span: span(*start, *end),
+                calendars: calendars.iter().map(calendar).collect(),
+                hold: hold(*held),
+            }),
+            Act::Confirm(thing) => Call::Confirm(id(thing)),
+            Act::Release(thing) => Call::Release(id(thing)),
+            Act::ConfirmSet(set) => Call::ConfirmSet(self.sets[*set].clone()),
+            Act::ReleaseSet(set) => Call::ReleaseSet(self.sets[*set].clone()),
+            Act::Expire => Call::Expire,
+            Act::Move(thing, start, end) => Call::Patch(id(thing), other_times(*start, *end)),
+            Act::SetStatus(thing, to) => {
+                let to = Patch::Set(status(*to));
+                Call::Patch(id(thing), patch(EventPatch { status: to, ..EventPatch::default() }))
+            }
+            Act::Rename(thing, title) => {
+                let title = Patch::Set(title.clone());
+                Call::Patch(id(thing), patch(EventPatch { title, ..EventPatch::default() }))
+            }
+            Act::Delete(thing) => Call::Delete(id(thing)),
+        }
+    }
+
+    /// One request, alone.
+    async fn request(&mut self, act: Act) -> Checked {
+        let call = self.call(&act);
+        let reply = self.service.make(self.node(), call).await;
+        let concerned = self.model.concerned(&act);
+        let (outcome, told) = self.model.apply(&act);
+        self.bind(&act, &outcome, &reply)?;
+        self.same_outcome(&outcome, &reply)?;
+        self.messages(told).await?;
+        self.fits(&outcome, &concerned).await?;
+        self.look().await
+    }
+
+    /// A request at one node during which another is made at the other. The outcome is that of one after the
+    /// other: the one that was overtaken comes second, unless it is refused.
+    async fn overtaken(&mut self, slow: Act, looked: u8, fast: Act) -> Checked {
+        let slot = Arc::new(Mutex::new(None));
+        let (node, call) = (self.node(), self.call(&fast));
+        let (other, into) = (self.service.make(1 - node, call), Arc::clone(&slot));
+        self.service.meanwhile.arm(looked, async move {
+            let reply = other.await;
+            *into.lock().unwrap_or_else(PoisonError::into_inner) = Some(reply);
+        });
+        let slow_reply = self.service.make(node, self.call(&slow)).await;
+        let late = self.service.meanwhile.disarm();
+        let overtook = late.is_none();
+        if let Some(late) = late {
+            late.await;
+        }
+        let fast_reply = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let fast_reply = fast_reply.ok_or("the other request was never answered")?;
+
+        let before = self.model.clone();
+        if overtook {
+            let (fast_outcome, mut told) = self.model.apply(&fast);
+            self.bind(&fast, &fast_outcome, &fast_reply)?;
+            self.same_outcome(&fast_outcome, &fast_reply).map_err(|what| format!("what overtook: {what}"))?;
+            let after_fast = self.model.clone();
+            let concerned = self.model.concerned(&slow);
+            let (slow_outcome, slow_told) = self.model.apply(&slow);
+            if matches!(slow_reply, Err(Refusal::SlotTaken(_))) {
+                // It may have looked before the other was done, or after.
+                let refused_before = matches!(before.clone().apply(&slow).0, Outcome::Taken { .. });
+                if !refused_before && !matches!(slow_outcome, Outcome::Taken { .. }) {
+                    return Err(format!("refused although nothing was in the way at any time: {slow_reply:?}"));
+                }
+                self.model = after_fast;
+            } else {
+                self.bind(&slow, &slow_outcome, &slow_reply)?;
+                self.same_outcome(&slow_outcome, &slow_reply).map_err(|what| format!("what was overtaken: {what}"))?;
+                told.extend(slow_told);
+                self.fits(&slow_outcome, &concerned).await?;
+            }
+            self.messages(told).await?;
+        } else {
+            let mut all_told = Vec::new();
+            for (act, reply) in [(slow, slow_reply), (fast, fast_reply)] {
+                let (outcome, told) = self.model.apply(&act);
+                self.bind(&act, &outcome, &reply)?;
+                self.same_outcome(&outcome, &reply)?;
+                all_told.extend(told);
+            }
+            self.messages(all_told).await?;
+        }
+        self.look().await
+    }
+}
+
+/// Outcomes.
+impl Replay {
+    /// Learns the identifiers of what was made, and notes what the audit log must tell.
+    fn bind(&mut self, act: &Act, outcome: &Outcome, reply: &Reply) -> Checked {
+        self.learn(outcome, reply)?;
+        if !matches!(outcome, Outcome::Shows(_) | Outcome::Nothing) {
+            return Ok(());
+        }
+        let made = || body(reply).map(|body| body["id"].as_str().unwrap_or_default().to_owned());
+        let (action, resource) = match act {
+            Act::Expire => return Ok(()),
+            Act::Book { .. } | Act::Hold { .. } => ("event.create", made()?),
+            Act::HoldSet { .. } => ("hold_set.create", made()?),
+            Act::Confirm(thing) => ("hold.confirm", self.things[*thing].clone()),
+            Act::Release(thing) => ("hold.release", self.things[*thing].clone()),
+            Act::ConfirmSet(set) => ("hold.confirm", self.sets[*set].clone()),
+            Act::ReleaseSet(set) => ("hold.release", self.sets[*set].clone()),
+            Act::Move(thing, ..) | Act::SetStatus(thing, _) | Act::Rename(thing, _) => {
+                ("event.update", self.things[*thing].clone())
+            }
+            Act::Delete(thing) => ("event.delete", self.things[*thing].clone()),
+        };
+        self.audited.push((action.to_owned(), resource));
+        Ok(())
+    }
+
+    /// What was done, and nothing else, is in the audit log.
+    async fn audit(&mut self) -> Checked {
+        let entries = self.inspect.audit_entries(self.service.org).await;
+        let mut got: Vec<_> =
+            entries.into_iter().map(|entry| (entry.action.as_str().to_owned(), entry.resource)).collect();
+        got.sort();
+        self.audited.sort();
+        agree!(self.audited, got, "the audit log tells something else");
+        Ok(())
+    }
+
+    fn learn(&mut self, outcome: &Outcome, reply: &Reply) -> Checked {
+        let Outcome::Shows(shown) = outcome else { return Ok(()) };
+        let made: Vec<usize> = shown.iter().copied().filter(|thing| *thing >= self.things.len()).collect();
+        if made.is_empty() {
+            return Ok(());
+        }
+        let body = body(reply)?;
+        let id =
+            |value: &Value| value["id"].as_str().map(str::to_owned).ok_or_else(|| format!("no identifier in {value}"));
+        let Some(holds) = body["holds"].as_array() else {
+            self.things.push(id(&body)?);
+            return Ok(());
+        };
+        self.sets.push(id(&body)?);
+        for thing in made {
+            let calendar = self.service.calendars[self.model.things[thing].calendar].to_string();
+            let hold = holds.iter().find(|hold| hold["calendarId"] == calendar.as_str());
+            self.things.push(id(hold.ok_or_else(|| format!("no hold on {calendar} in {body}"))?)?);
+        }
+        Ok(())
+    }
+
+    fn same_outcome(&self, expected: &Outcome, reply: &Reply) -> Checked {
+        let trouble = |error: &HoldError| match error {
+            HoldError::Expired(until) => Some(Trouble::Expired(until.as_micros())),
+            HoldError::NotHeld(is) => {
+                Status::ALL.into_iter().find(|other| status(*other) == *is).map(Trouble::NotAHold)
+            }
+            HoldError::StatusIsNotSet => None,
+        };
+        match (expected, reply) {
+            (Outcome::Shows(things), Ok(Said::Answer(_))) => {
+                let body = body(reply)?;
+                let mut got = match body["holds"].as_array() {
+                    Some(holds) => holds.iter().map(|hold| self.seen_in(hold)).collect::<Checked<Vec<_>>>()?,
+                    None => vec![self.seen_in(&body)?],
+                };
+                got.sort();
+                let mut expected: Vec<_> =
+                    things.iter().map(|thing| (*thing, self.model.things[*thing].shown(self.model.now))).collect();
+                expected.sort();
+                agree!(expected, got, "the answer shows something else");
+                Ok(())
+            }
+            (Outcome::Nothing, Ok(Said::Answer(answer))) => {
+                agree!(None::<String>, answer.body, "the answer shows something");
+                Ok(())
+            }
+            (Outcome::Ended(expected), Ok(Said::Ended(got))) => {
+                agree!(expected, got, "another number of holds was over");
+                Ok(())
+            }
+            (Outcome::Missing(expected), Err(Refusal::NotFound { missing, .. })) => {
+                let missing = match missing {
+                    Missing::Event => "event",
+                    Missing::HoldSet => "hold set",
+                    other => other.as_str(),
+                };
+                agree!(*expected, missing, "something else is missing");
+                Ok(())
+            }
+            (Outcome::Refused(expected), Err(Refusal::Hold(error))) => {
+                agree!(Some(*expected), trouble(error), "refused for another reason");
+                Ok(())
+            }
+            (Outcome::StatusIsNotSet, Err(Refusal::Hold(HoldError::StatusIsNotSet))) => Ok(()),
+            (Outcome::SetRefused(troubles), Err(Refusal::HoldSet(error))) => {
+                let (event, trouble) = (error.event.to_string(), trouble(&error.error));
+                let is_one =
+                    |(thing, expected): &(usize, Trouble)| self.things[*thing] == event && Some(*expected) == trouble;
+                if troubles.iter().any(is_one) {
+                    return Ok(());
+                }
+                Err(format!("refused for {event}, {trouble:?}, and not for any of {troubles:?}"))
+            }
+            (Outcome::Taken { conflicts, calendars, wanted }, Err(Refusal::SlotTaken(obstacles))) => {
+                let calendar = |id| self.service.calendars.iter().position(|calendar| *calendar == id);
+                let mut got = Vec::new();
+                for (on, block) in &obstacles.conflicts {
+                    let kind = match block.kind {
+                        BlockKind::Event => "event",
+                        BlockKind::Hold => "hold",
+                        BlockKind::ExternalEvent => "external_event",
+                        BlockKind::HumanBusy => "human_busy",
+                    };
+                    let on = calendar(*on).ok_or("a conflict on an unknown calendar")?;
+                    got.push((on, kind, block.span.start().as_micros(), block.span.end().as_micros()));
+                }
+                got.sort_unstable();
+                agree!(conflicts, &got, "something else is in the way");
+                let free = |span: &kalends_kernel::Span| (span.start().as_micros(), span.end().as_micros());
+                let got: Vec<_> = obstacles.nearest_free.iter().map(free).collect();
+                if self.model.offers(calendars, *wanted, &got) {
+                    return Ok(());
+                }
+                Err(format!("these are not the nearest free times: {:?}", obstacles.nearest_free))
+            }
+            _ => Err(format!("another outcome\n  expected {expected:?}\n       got {reply:?}")),
+        }
+    }
+
+    /// The thing that JSON shows, and how.
+    fn seen_in(&self, json: &Value) -> Checked<(usize, Shown)> {
+        let text = |field: &str| json[field].as_str().ok_or_else(|| format!("no {field} in {json}"));
+        let time =
+            |text: &str| text.parse::<Instant>().map(Instant::as_micros).map_err(|error| format!("{text}: {error}"));
+        let id = text("id")?;
+        let thing = self.things.iter().position(|known| known == id).ok_or_else(|| format!("unknown: {json}"))?;
+        let calendar = text("calendarId")?;
+        let calendar = self.service.calendars.iter().position(|known| known.to_string() == calendar);
+        let is = text("status")?;
+        let hold = match (&json["holdExpiresAt"], &json["holdPriority"]) {
+            (Value::Null, Value::Null) => None,
+            (Value::String(until), Value::Number(priority)) => {
+                let priority = priority.as_u64().and_then(|priority| u8::try_from(priority).ok());
+                Some((time(until)?, priority.ok_or_else(|| format!("no priority in {json}"))?))
+            }
+            _ => return Err(format!("half a hold: {json}")),
+        };
+        let set = json["holdSetId"].as_str();
+        let shown = Shown {
+            calendar: calendar.ok_or_else(|| format!("an unknown calendar: {json}"))?,
+            title: text("title")?.to_owned(),
+            start: time(text("startTime")?)?,
+            end: time(text("endTime")?)?,
+            status: Status::ALL
+                .into_iter()
+                .find(|status| status.as_str() == is)
+                .ok_or_else(|| format!("status {is}"))?,
+            hold,
+            set: set.and_then(|set| self.sets.iter().position(|known| known == set)),
+        };
+        Ok((thing, shown))
+    }
+
+    /// The messages since the last look are exactly these.
+    async fn messages(&mut self, mut expected: Vec<Told>) -> Checked {
+        let mut got = Vec::with_capacity(expected.len());
+        for message in self.inspect.messages(self.service.org).await {
+            if !self.seen.insert(message.id) {
+                continue;
+            }
+            let json: Value = serde_json::from_str(&message.payload).map_err(|error| error.to_string())?;
+            let (thing, shown) = self.seen_in(&json)?;
+            got.push(Told {
+                kind: message.event_type.as_str().to_owned(),
+                thing,
+                reason: json["reason"].as_str().map(str::to_owned),
+                shown,
+                version: message.resource_version.0,
+            });
+        }
+        expected.sort();
+        got.sort();
+        agree!(expected, got, "other messages");
+        Ok(())
+    }
+}
+
+/// What can be seen.
+impl Replay {
+    /// What was placed stands alone: no matter what the model says, nothing else on the calendars that it had to
+    /// fit takes its time.
+    async fn fits(&self, outcome: &Outcome, concerned: &[usize]) -> Checked {
+        let Outcome::Shows(placed) = outcome else { return Ok(()) };
+        for thing in placed.iter().filter(|_| !concerned.is_empty()) {
+            let own = &self.model.things[*thing];
+            let time = span(own.start, own.end);
+            for calendar in concerned {
+                let listed = self.listed(Some(*calendar), None, None).await?;
+                let met = listed.iter().find(|other| {
+                    takes_time(other)
+                        && other.times.span.overlaps(time)
+                        && !placed.iter().any(|placed| self.things[*placed] == other.id.to_string())
+                });
+                if let Some(met) = met {
+                    return Err(format!("a hold was placed over {met:?}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares what the service shows with the model.
+    async fn look(&self) -> Checked {
+        let model = &self.model;
+        let now = model.now;
+        for calendar in 0..CALENDARS.len() {
+            let listed = self.listed(Some(calendar), None, None).await?;
+            self.same_things(&listed, |shown| shown.calendar == calendar, "the list of a calendar")?;
+            let holds: Vec<&Event> =
+                listed.iter().filter(|event| event.live_hold(Instant::from_micros(now)).is_ok()).collect();
+            for (index, hold) in holds.iter().enumerate() {
+                if let Some(other) =
+                    holds.iter().skip(index + 1).find(|other| other.times.span.overlaps(hold.times.span))
+                {
+                    return Err(format!("two live holds overlap: {hold:?} and {other:?}"));
+                }
+            }
+        }
+        // One status a time, by turns: of an agent, then of a calendar.
+        let only = Status::ALL[self.step % Status::ALL.len()];
+        let of_agent = self.step / Status::ALL.len() % AGENTS;
+        let listed = self.listed(None, Some(of_agent), Some(only)).await?;
+        let own = calendars_of_agent(of_agent);
+        self.same_things(&listed, |shown| shown.status == only && own.contains(&shown.calendar), "a list by status")?;
+        let calendar = self.step % CALENDARS.len();
+        let only = Status::ALL[self.step / CALENDARS.len() % Status::ALL.len()];
+        let listed = self.listed(Some(calendar), None, Some(only)).await?;
+        self.same_things(&listed, |shown| shown.status == only && shown.calendar == calendar, "a list by status")?;
+
+        if let Some(thing) = self.step.checked_rem(self.things.len()) {
+            let actor = self.service.actor(&operations::GET_EVENT);
+            let got = self.service.nodes[self.node()].event(&actor, path(&self.things[thing])).await;
+            let expected = &model.things[thing];
+            match got {
+                Ok(event) => {
+                    agree!(!expected.deleted, true, "a deleted event is shown");
+                    agree!(expected.shown(now), self.seen_as(&event)?.1, "an event is shown otherwise");
+                    agree!(expected.writes, event.version.0, "an event has another version");
+                }
+                Err(Refusal::NotFound { .. }) if expected.deleted => {}
+                Err(other) => return Err(format!("an event is not shown: {other}")),
+            }
+        }
+        let asked = if self.step.is_multiple_of(4) { 2 } else { 1 };
+        for _ in 0..asked {
+            self.busy().await?;
+        }
+        Ok(())
+    }
+
+    /// The events of a calendar or of an agent, all or those of a status.
+    async fn listed(&self, calendar: Option<usize>, agent: Option<usize>, only: Option<Status>) -> Checked<Vec<Event>> {
+        let now = Instant::from_micros(self.model.now);
+        let only = only.map(|only| StatusAt { status: status(only), now });
+        let listing = Listing::Events(EventFilter { status: only, ..EventFilter::default() });
+        let page = Page { limit: 200, offset: 0 };
+        let app = &self.service.nodes[self.step % 2];
+        let listed = match (calendar, agent) {
+            (Some(calendar), _) => {
+                let actor = self.service.actor(&operations::LIST_EVENTS);
+                app.list_calendar_events(&actor, &self.service.calendars[calendar].to_string(), listing, page).await
+            }
+            (None, agent) => {
+                let actor = self.service.actor(&operations::LIST_AGENT_EVENTS);
+                app.list_agent_events(&actor, &self.service.agents[agent.unwrap_or(0)], listing, page).await
+            }
+        };
+        let listed = listed.map_err(|refusal| format!("no list: {refusal}"))?;
+        agree!(listed.data.len() as u64, listed.total, "a list counts otherwise");
+        if !listed.data.is_sorted_by_key(|event| (event.times.span.start(), event.id)) {
+            return Err(format!("a list is out of order: {:?}", listed.data));
+        }
+        Ok(listed.data)
+    }
+
+    fn seen_as(&self, event: &Event) -> Checked<(usize, Shown)> {
+        let id = event.id.to_string();
+        let thing = self.things.iter().position(|known| *known == id).ok_or_else(|| format!("unknown: {event:?}"))?;
+        let calendar = self.service.calendars.iter().position(|known| *known == event.calendar);
+        let set = event.hold_set.map(|set| set.to_string());
+        let shown = Shown {
+            calendar: calendar.ok_or_else(|| format!("an unknown calendar: {event:?}"))?,
+            title: event.title.clone(),
+            start: event.times.span.start().as_micros(),
+            end: event.times.span.end().as_micros(),
+            status: Status::ALL.into_iter().find(|other| status(*other) == event.status).ok_or("no status")?,
+            hold: event.hold.map(|hold| (hold.expires_at.as_micros(), hold.priority)),
+            set: set.and_then(|set| self.sets.iter().position(|known| *known == set)),
+        };
+        Ok((thing, shown))
+    }
+
+    fn same_things(&self, listed: &[Event], belongs: impl Fn(&Shown) -> bool, what: &str) -> Checked {
+        let mut got = Vec::with_capacity(listed.len());
+        for event in listed {
+            let (thing, shown) = self.seen_as(event)?;
+            got.push((thing, shown, event.version.0));
+        }
+        got.sort();
+        let in_sight = self.model.things.iter().enumerate().filter(|(_, thing)| !thing.deleted);
+        let shown = in_sight.map(|(index, thing)| (index, thing.shown(self.model.now), thing.writes));
+        let expected: Vec<_> = shown.filter(|(_, shown, _)| belongs(shown)).collect();
+        agree!(expected, got, "{what} differs");
+        Ok(())
+    }
+
+    /// The busy times and the slots of every calendar and agent, at either node.
+    async fn busy(&self) -> Checked {
+        let (from, to) = WINDOWS[usize::from(self.step.is_multiple_of(5))];
+        let window = span(Service::quarter(from), Service::quarter(to));
+        let (from, to) = (window.start().as_micros(), window.end().as_micros());
+        let length = "2h".parse().map_err(|error| format!("{error}"))?;
+        let query = SlotQuery::new(window, length).map_err(|error| error.to_string())?;
+        let asked = || SlotsAsked { query, include_busy: true, allow_stale: false };
+        let app = &self.service.nodes[self.step % 2];
+        let parties = (0..CALENDARS.len()).map(|calendar| (Some(calendar), vec![calendar]));
+        let parties = parties.chain((0..AGENTS).map(|agent| (None, calendars_of_agent(agent))));
+        for (index, (calendar, calendars)) in parties.enumerate() {
+            let (answer, pointer) = match calendar {
+                Some(calendar) => {
+                    let actor = self.service.actor(&operations::CALENDAR_AVAILABILITY);
+                    let id = self.service.calendars[calendar].to_string();
+                    (app.calendar_availability(&actor, &id, asked()).await, "/busy".to_owned())
+                }
+                None => {
+                    let id = &self.service.agents[index - CALENDARS.len()];
+                    let actor = self.service.actor(&operations::AGENT_AVAILABILITY);
+                    (app.agent_availability(&actor, id, asked()).await, format!("/per_agent_busy/{id}"))
+                }
+            };
+            let answer = answer.map_err(|refusal| format!("no availability: {refusal}"))?;
+            let json: Value = serde_json::from_slice(&answer).map_err(|error| error.to_string())?;
+            let whose: Vec<_> = calendars.iter().map(|calendar| CALENDARS[*calendar].0).collect();
+            let busy = intervals(json.pointer(&pointer).unwrap_or(&Value::Null))?;
+            agree!(self.model.busy(&calendars, from, to), busy, "{whose:?} are busy at other times");
+            let slots = intervals(&json["slots"])?;
+            let slots_asked = (from..to).step_by(2 * 3_600_000_000).map(|start| (start, start + 2 * 3_600_000_000));
+            let free: Vec<_> =
+                slots_asked.filter(|(start, end)| *end <= to && self.model.is_free(&calendars, *start, *end)).collect();
+            agree!(free, slots, "{whose:?} are offered otherwise");
+        }
+        Ok(())
+    }
+
+    /// What the model holds, for whoever looks for the fault.
+    fn all_things(&self) -> String {
+        let names: HashMap<usize, &str> =
+            CALENDARS.iter().enumerate().map(|(index, (name, _))| (index, *name)).collect();
+        let mut text = String::from("the model:");
+        for (index, thing) in self.model.things.iter().enumerate() {
+            let Shown { calendar, start, end, status, hold, set, .. } = thing.shown(self.model.now);
+            let (start, end) = (Instant::from_micros(start), Instant::from_micros(end));
+            let hold =
+                hold.map(|(until, priority)| format!(", until {}, priority {priority}", Instant::from_micros(until)));
+            let (hold, set) = (hold.unwrap_or_default(), set.map(|set| format!(", set {set}")).unwrap_or_default());
+            let deleted = if thing.deleted { ", deleted" } else { "" };
+            let (on, status) = (names[&calendar], status.as_str());
+            text.push_str(&format!("\n  {index}: {status} {start} to {end} on {on}{hold}{set}{deleted}"));
+        }
+        text
+    }
+}
+
+/// Whether a listed event takes its time: what is over is listed as cancelled.
+fn takes_time(event: &Event) -> bool {
+    use kalends_calendars::EventStatus::{Confirmed, Hold, Tentative};
+    matches!(event.status, Confirmed | Tentative | Hold)
+}
+
+fn body(reply: &Reply) -> Checked<Value> {
+    match reply {
+        Ok(Said::Answer(answer)) => {
+            serde_json::from_str(answer.body.as_deref().unwrap_or("null")).map_err(|error| error.to_string())
+        }
+        other => Err(format!("no answer: {other:?}")),
+    }
+}
+
+fn intervals(json: &Value) -> Checked<Vec<(i64, i64)>> {
+    let time = |value: &Value| value.as_str().and_then(|text| text.parse::<Instant>().ok()).map(Instant::as_micros);
+    let all = json.as_array().ok_or_else(|| format!("no intervals: {json}"))?;
+    let both = |interval: &Value| Some((time(&interval["start"])?, time(&interval["end"])?));
+    all.iter().map(|interval| both(interval).ok_or_else(|| format!("no interval: {interval}"))).collect()
+}

@@ -1,0 +1,291 @@
+//! The service as a history meets it: two nodes over one store, with a clock that is set by hand.
+
+use std::{
+    fmt,
+    future::Future,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use async_trait::async_trait;
+use kalends_accounts::{Organization, Principal, Reach, Terms, reach::CallerKind};
+use kalends_app::{
+    Actor, Answer, App, ChangeSet, EventPath, IfMatch, MemoryRateLimiter, Parts, Refusal, Request, Settings,
+    operations::{self, Operation},
+    ports::{HumanCalendars, HumanSeen},
+};
+use kalends_availability::{HumanBusy, HumanSource};
+use kalends_calendars::{EventPatch, EventStatus, Hold, HoldScope, Moment, NewEvent, NewHold, Patch};
+use kalends_kernel::{CalendarId, Clock as _, Elapsed, Instant, KeyId, Metadata, OrgId, RequestId, Span, StoreError};
+use kalends_quotas::{IpLimits, TrustedProxies};
+use kalends_wire::NewHoldSet;
+
+use super::{
+    history::{AGENTS, CALENDARS, DAWN, Status},
+    model::Held,
+};
+use crate::{
+    Mailbox,
+    conformance::StoreUnderTest,
+    fixtures::{Compose as _, Fixtures},
+};
+
+/// How many expired holds are ended at once: more than a history has.
+const AT_ONCE: u32 = 200;
+
+/// A request to the service: everything in its own words.
+#[derive(Debug, Clone)]
+pub(super) enum Call {
+    Create { calendar: String, new: Box<NewEvent> },
+    CreateSet(NewHoldSet),
+    Confirm(String),
+    Release(String),
+    ConfirmSet(String),
+    ReleaseSet(String),
+    Expire,
+    Patch(String, Box<EventPatch>),
+    Delete(String),
+}
+
+/// What the service says.
+#[derive(Debug)]
+pub(super) enum Said {
+    Answer(Answer),
+    Ended(usize),
+}
+
+pub(super) type Reply = Result<Said, Refusal>;
+
+/// An organization with its calendars, and two nodes that serve it.
+pub(super) struct Service {
+    pub nodes: [Arc<App>; 2],
+    pub org: OrgId,
+    pub agents: Vec<String>,
+    pub calendars: Vec<CalendarId>,
+    pub meanwhile: Meanwhile,
+    organization: Organization,
+    make: Fixtures,
+}
+
+impl Service {
+    /// A new organization, at two minutes past eight of the day on which the fixtures begin.
+    pub(super) async fn open(under_test: &StoreUnderTest, make: &Fixtures) -> Self {
+        let day = Fixtures::BEGINNING - Elapsed::hours(8);
+        make.clock.set(day + Elapsed::minutes(DAWN + 1));
+        let organization = make.organization();
+        let org = organization.id;
+        let agents: Vec<_> = (0..AGENTS).map(|_| make.agent(org)).collect();
+        let of = |owner: &Option<usize>| match owner {
+            Some(agent) => make.calendar(&agents[*agent]),
+            None => make.shared_calendar(org),
+        };
+        let calendars: Vec<_> = CALENDARS.iter().map(|(_, owner)| of(owner)).collect();
+        let mut changes = ChangeSet::new(org).create(&organization);
+        for agent in &agents {
+            changes = changes.create(agent);
+        }
+        for calendar in &calendars {
+            changes = changes.create(calendar);
+        }
+        under_test.store.commit(changes).await.expect("a new organization");
+        make.clock.set(day + Elapsed::minutes(DAWN + 2));
+        let meanwhile = Meanwhile::default();
+        let node = || {
+            App::new(Parts {
+                store: Arc::clone(&under_test.store),
+                clock: Arc::new(make.clock.clone()),
+                entropy: Arc::new(make.entropy.clone()),
+                mailer: Arc::new(Mailbox::default()),
+                human: Arc::new(meanwhile.clone()),
+                limiter: Arc::new(MemoryRateLimiter::default()),
+                settings: Settings {
+                    base_url: "http://localhost".into(),
+                    console_url: "http://localhost/console".into(),
+                    terms: Terms {
+                        version: "2026-01-01".into(),
+                        effective_at: "2026-01-01".parse().expect("a date"),
+                        url: "http://localhost/terms".into(),
+                        material: false,
+                    },
+                    ip_limits: IpLimits::OFF,
+                    trusted_proxies: TrustedProxies::default(),
+                },
+            })
+        };
+        Self {
+            nodes: [node(), node()],
+            org,
+            agents: agents.iter().map(|agent| agent.id.to_string()).collect(),
+            calendars: calendars.iter().map(|calendar| calendar.id).collect(),
+            meanwhile,
+            organization,
+            make: make.clone(),
+        }
+    }
+
+    pub(super) fn now(&self) -> i64 {
+        self.make.clock.now().as_micros()
+    }
+
+    pub(super) fn set_clock(&self, now: i64) {
+        self.make.clock.set(Instant::from_micros(now));
+    }
+
+    /// The instant so many quarters of an hour after the first start.
+    pub(super) fn quarter(quarters: u8) -> i64 {
+        let day = Fixtures::BEGINNING - Elapsed::hours(8);
+        (day + Elapsed::minutes(DAWN + 15 * i64::from(quarters))).as_micros()
+    }
+
+    pub(super) fn actor(&self, operation: &'static Operation) -> Actor {
+        let now = self.make.clock.now();
+        let principal = Principal {
+            key: KeyId::new(now, &self.make.entropy),
+            key_prefix: "svc_sk_0123456789abc".into(),
+            org: self.org,
+            kind: CallerKind::OrganizationKey,
+            reach: Reach::Organization,
+            waitlisted: false,
+            plan: self.organization.plan,
+            limits: self.organization.limits().expect("a plan"),
+            accepted_terms: None,
+        };
+        let request = Request {
+            id: RequestId::new(now, &self.make.entropy),
+            ip: None,
+            operation,
+            started: now,
+            idempotency: None,
+            local: false,
+        };
+        Actor::enter(Arc::new(principal), request).expect("a key of the organization reaches everything")
+    }
+
+    /// Makes `call` at a node, in a future that stands on its own.
+    pub(super) fn make(&self, node: usize, call: Call) -> impl Future<Output = Reply> + Send + 'static {
+        let actor = self.actor(match &call {
+            Call::Create { .. } => &operations::CREATE_EVENT,
+            Call::CreateSet(_) => &operations::CREATE_HOLD_SET,
+            Call::Confirm(_) | Call::Expire => &operations::CONFIRM_HOLD,
+            Call::Release(_) => &operations::RELEASE_HOLD,
+            Call::ConfirmSet(_) => &operations::CONFIRM_HOLD_SET,
+            Call::ReleaseSet(_) => &operations::RELEASE_HOLD_SET,
+            Call::Patch(..) => &operations::UPDATE_EVENT,
+            Call::Delete(_) => &operations::DELETE_EVENT,
+        });
+        let app = Arc::clone(&self.nodes[node]);
+        async move {
+            let answer = match call {
+                Call::Create { calendar, new } => app.create_event(&actor, &calendar, *new).await,
+                Call::CreateSet(new) => app.create_hold_set(&actor, new).await,
+                Call::Confirm(id) => app.confirm_hold(&actor, &id).await,
+                Call::Release(id) => app.release_hold(&actor, &id).await,
+                Call::ConfirmSet(id) => app.confirm_hold_set(&actor, &id).await,
+                Call::ReleaseSet(id) => app.release_hold_set(&actor, &id).await,
+                Call::Patch(id, patch) => app.update_event(&actor, path(&id), *patch, &IfMatch::Any).await,
+                Call::Delete(id) => app.delete_event(&actor, path(&id), None, &IfMatch::Any).await,
+                Call::Expire => return app.expire_holds(AT_ONCE).await.map(Said::Ended),
+            };
+            answer.map(Said::Answer)
+        }
+    }
+}
+
+/// The route of an event by its own identifier.
+pub(super) const fn path(id: &str) -> EventPath<'_> {
+    EventPath { calendar: None, id }
+}
+
+pub(super) fn span(start: i64, end: i64) -> Span {
+    Span::new(Instant::from_micros(start), Instant::from_micros(end)).expect("the end is after the start")
+}
+
+/// What a request says of a hold.
+pub(super) const fn hold(held: Held) -> NewHold {
+    let scope = if held.wide { HoldScope::Agent } else { HoldScope::Calendar };
+    let hold = Hold { expires_at: Instant::from_micros(held.until), priority: held.priority, scope };
+    NewHold { hold, if_as_of: None }
+}
+
+pub(super) const fn status(status: Status) -> EventStatus {
+    match status {
+        Status::Confirmed => EventStatus::Confirmed,
+        Status::Tentative => EventStatus::Tentative,
+        Status::Cancelled => EventStatus::Cancelled,
+        Status::Hold => EventStatus::Hold,
+    }
+}
+
+pub(super) fn new_event(start: i64, end: i64, as_what: Status, held: Option<Held>) -> Box<NewEvent> {
+    Box::new(NewEvent {
+        title: "Standup".into(),
+        description: None,
+        start: Moment::At(Instant::from_micros(start)),
+        end: Moment::At(Instant::from_micros(end)),
+        all_day: false,
+        status: status(as_what),
+        metadata: Metadata::default(),
+        reminders: None,
+        recurrence: None,
+        hold: held.map(hold),
+    })
+}
+
+pub(super) fn other_times(start: i64, end: i64) -> Box<EventPatch> {
+    let at = |micros| Patch::Set(Moment::At(Instant::from_micros(micros)));
+    Box::new(EventPatch { start: at(start), end: at(end), ..EventPatch::default() })
+}
+
+/// No human calendars, and something that happens while somebody looks for them: whoever places a hold does so
+/// for each calendar, after it has read the calendar and before it decides.
+#[derive(Clone, Default)]
+pub(super) struct Meanwhile(Arc<Mutex<Option<Armed>>>);
+
+struct Armed {
+    /// How many looks pass before.
+    left: u8,
+    happens: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl fmt::Debug for Meanwhile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Meanwhile").finish_non_exhaustive()
+    }
+}
+
+impl Meanwhile {
+    /// After `left` looks `happens` will.
+    pub(super) fn arm(&self, left: u8, happens: impl Future<Output = ()> + Send + 'static) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Armed { left, happens: Box::pin(happens) });
+    }
+
+    /// What has not happened.
+    pub(super) fn disarm(&self) -> Option<impl Future<Output = ()> + Send + use<>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map(|armed| armed.happens)
+    }
+
+    fn due(&self) -> Option<Pin<Box<dyn Future<Output = ()> + Send>>> {
+        let mut armed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match armed.as_mut() {
+            Some(waiting) if waiting.left > 0 => {
+                waiting.left -= 1;
+                None
+            }
+            _ => armed.take().map(|armed| armed.happens),
+        }
+    }
+}
+
+#[async_trait]
+impl HumanCalendars for Meanwhile {
+    async fn human_sources(&self, _: OrgId, _: &[CalendarId]) -> Result<Vec<HumanSeen>, StoreError> {
+        if let Some(happens) = self.due() {
+            happens.await;
+        }
+        Ok(Vec::new())
+    }
+
+    async fn human_busy(&self, _: OrgId, _: &[HumanSource], _: Span) -> Result<Vec<HumanBusy>, StoreError> {
+        Ok(Vec::new())
+    }
+}

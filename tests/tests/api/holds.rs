@@ -1,0 +1,532 @@
+//! Holds and hold sets: placing, confirming, releasing, pre-emption and expiry. Who wins a race is in `hold_races`.
+
+use chrono::TimeDelta;
+use kalends_e2e::{
+    Answer, Client, Database,
+    Database::{Postgres, Sqlite},
+    Server, at, iso,
+};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::fixtures::{agent_with_calendar, calendar_of, event, is_id, now, shared_calendar};
+
+const DAY: &str = "2027-03-01";
+
+fn time(text: &str) -> String {
+    format!("{DAY}T{text}:00Z")
+}
+
+/// The service's own time, so many seconds later.
+pub(crate) async fn in_seconds(api: &Client, seconds: i64) -> String {
+    iso(at(&now(api).await) + TimeDelta::seconds(seconds))
+}
+
+/// The body of a hold.
+pub(crate) fn hold_body(start: &str, end: &str, until: &str, priority: u8) -> Value {
+    json!({
+        "title": "Maybe", "start_time": start, "end_time": end, "status": "hold", "hold_expires_at": until,
+        "hold_priority": priority,
+    })
+}
+
+/// Asks for a hold of ten minutes.
+async fn hold(api: &Client, calendar: &str, start: &str, end: &str, priority: u8) -> Answer {
+    let until = in_seconds(api, 600).await;
+    let body = hold_body(&time(start), &time(end), &until, priority);
+    api.post(format!("/v1/calendars/{calendar}/events")).json(body).await
+}
+
+async fn decide(api: &Client, id: &str, what: &str) -> Answer {
+    api.put(format!("/v1/events/{id}/{what}")).await
+}
+
+/// When the calendar is busy that day, as `HH:MM-HH:MM`.
+async fn busy(api: &Client, calendar: &str) -> Vec<String> {
+    let query = format!("start={}&end={}&include_busy=true", time("08:00"), time("18:00"));
+    let answer = api.get(format!("/v1/calendars/{calendar}/availability?{query}")).await.expect(200);
+    let clock = |value: &Value| value.as_str().unwrap()[11..16].to_owned();
+    let shown = |interval: &Value| format!("{}-{}", clock(&interval["start"]), clock(&interval["end"]));
+    answer["busy"].as_array().unwrap().iter().map(shown).collect()
+}
+
+/// The identifiers of a calendar's events of a status.
+async fn listed(api: &Client, calendar: &str, status: &str) -> Vec<String> {
+    api.get(format!("/v1/calendars/{calendar}/events?status={status}")).await.expect(200).column("id")
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_hold_is_placed_by_its_status_or_by_its_expiry(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let events = format!("/v1/calendars/{calendar}/events");
+    let until = in_seconds(&api, 600).await;
+
+    let made = api.post(&events).json(hold_body(&time("09:00"), &time("10:00"), &until, 7)).await.expect(201);
+    is_id(&made["id"], "evt_");
+    assert_eq!((&made["status"], &made["holdExpiresAt"]), (&json!("hold"), &json!(until)));
+    assert_eq!((&made["holdPriority"], &made["external_sync"]["status"]), (&json!(7), &json!("not_configured")));
+    assert_eq!(api.get(format!("/v1/events/{}", made.id())).await.expect(200)["status"], "hold");
+
+    let body = json!({
+        "title": "x", "start_time": time("10:00"), "end_time": time("11:00"), "hold_expires_at": until,
+        "hold_priority": null,
+    });
+    let made = api.post(&events).json(body).await.expect(201);
+    assert_eq!((&made["status"], &made["holdPriority"]), (&json!("hold"), &json!(0)));
+    assert_eq!(listed(&api, &calendar, "hold").await.len(), 2);
+    assert_eq!(busy(&api, &calendar).await, ["09:00-11:00"]);
+    // What is no hold has no fields of one.
+    let plain = event(&api, &calendar, &time("12:00"), &time("13:00")).await;
+    let plain = api.get(format!("/v1/events/{plain}")).await.expect(200);
+    assert_eq!((&plain["holdExpiresAt"], &plain["holdPriority"]), (&Value::Null, &Value::Null));
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn the_fields_of_a_hold_belong_together(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let events = format!("/v1/calendars/{calendar}/events");
+    let moment = at(&now(&api).await);
+    let later = |seconds| iso(moment + TimeDelta::seconds(seconds));
+    let (good, rule) = (later(600), "FREQ=DAILY;COUNT=3");
+    for (fields, param) in [
+        (json!({ "status": "hold" }), "hold_expires_at"),
+        (json!({ "status": "hold", "hold_expires_at": null }), "hold_expires_at"),
+        (json!({ "status": "confirmed", "hold_expires_at": good }), "status"),
+        (json!({ "status": "tentative", "hold_expires_at": good }), "status"),
+        (json!({ "status": "cancelled", "hold_expires_at": good }), "status"),
+        (json!({ "hold_priority": 1 }), "hold_priority"),
+        (json!({ "status": "tentative", "hold_priority": 0 }), "hold_priority"),
+        (json!({ "scope": "agent" }), "scope"),
+        (json!({ "hold_expires_at": good, "scope": "organization" }), "scope"),
+        (json!({ "hold_expires_at": good, "hold_priority": -1 }), "hold_priority"),
+        (json!({ "hold_expires_at": good, "hold_priority": 101 }), "hold_priority"),
+        (json!({ "hold_expires_at": good, "hold_priority": 1.5 }), "hold_priority"),
+        (json!({ "hold_expires_at": "soon" }), "hold_expires_at"),
+        (json!({ "hold_expires_at": "2027-03-01T09:00:00" }), "hold_expires_at"),
+        (json!({ "hold_expires_at": later(-1) }), "hold_expires_at"),
+        (json!({ "hold_expires_at": later(29) }), "hold_expires_at"),
+        (json!({ "hold_expires_at": later(920) }), "hold_expires_at"),
+        (json!({ "hold_expires_at": good, "recurrence_rule": rule }), "recurrence_rule"),
+        (json!({ "status": "hold", "hold_expires_at": good, "recurrence_rule": rule }), "recurrence_rule"),
+    ] {
+        let mut body = json!({ "title": "x", "start_time": time("09:00"), "end_time": time("10:00") });
+        body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        api.post(&events).json(body).await.refused(400, "validation_error").param(param);
+    }
+    let hold = hold_body(&time("09:00"), &time("10:00"), &good, 0);
+    let batch = json!({ "events": [{ "title": "x", "start_time": time("09:00"), "end_time": time("10:00") }, hold] });
+    let refused = api.post(format!("{events}/batch")).json(batch).await.refused(400, "validation_error");
+    refused.param("events[1].status").says("batch");
+    assert_eq!(api.get(&events).await.expect(200)["total"], 0, "nothing of all that was made");
+
+    // The bounds themselves are within.
+    for (seconds, hour) in [(45, "09"), (890, "11")] {
+        let until = in_seconds(&api, seconds).await;
+        let body = hold_body(&time(&format!("{hour}:00")), &time(&format!("{hour}:30")), &until, 100);
+        assert_eq!(api.post(&events).json(body).await.expect(201)["holdPriority"], 100);
+    }
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn holds_need_a_paid_plan(#[case] database: Database) {
+    let (server, api) = Server::with_org(database, "free").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let plain = event(&api, &calendar, &time("09:00"), &time("10:00")).await;
+    let until = in_seconds(&api, 600).await;
+    let body = hold_body(&time("11:00"), &time("12:00"), &until, 0);
+    let set = json!({
+        "title": "x", "start_time": time("11:00"), "end_time": time("12:00"), "hold_expires_at": until,
+        "calendar_ids": [calendar],
+    });
+    let needing = [
+        api.post(format!("/v1/calendars/{calendar}/events")).json(body),
+        api.post("/v1/hold-sets").json(set),
+        api.put(format!("/v1/events/{plain}/confirm")),
+        api.put(format!("/v1/events/{plain}/release")),
+        api.put("/v1/hold-sets/hst_00000000000000000000000001/confirm"),
+        api.put("/v1/hold-sets/hst_00000000000000000000000001/release"),
+    ];
+    for call in needing {
+        let refused = call.await.refused(403, "plan_required");
+        assert_eq!((refused.at("/error/feature"), refused.at("/error/required_plan")), (json!("holds"), json!("pro")));
+    }
+    assert_eq!(api.get(format!("/v1/calendars/{calendar}/events")).await.expect(200)["total"], 1);
+    // Another organization's hold is no hold of this one.
+    let other = server.api(&server.org("pro").await);
+    let (_, theirs) = agent_with_calendar(&other).await;
+    let id = hold(&other, &theirs, "09:00", "10:00", 0).await.expect(201).id();
+    let third = server.api(&server.org("pro").await);
+    decide(&third, &id, "confirm").await.refused(404, "not_found").code("event_not_found");
+    decide(&other, &id, "confirm").await.expect(200);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn what_blocks_stands_in_the_way(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (owner, first) = agent_with_calendar(&api).await;
+    let second = calendar_of(&api, &owner).await;
+    event(&api, &first, &time("09:00"), &time("10:00")).await;
+    let series = json!({
+        "title": "x", "start_time": format!("2027-02-01T11:00:00Z"), "end_time": "2027-02-01T11:30:00Z",
+        "recurrence_rule": "FREQ=DAILY;COUNT=40",
+    });
+    api.post(format!("/v1/calendars/{first}/events")).json(series).await.expect(201);
+    let tentative = json!({
+        "title": "x", "start_time": time("13:00"), "end_time": time("14:00"), "status": "tentative",
+    });
+    api.post(format!("/v1/calendars/{first}/events")).json(tentative).await.expect(201);
+    let cancelled = json!({
+        "title": "x", "start_time": time("15:00"), "end_time": time("16:00"), "status": "cancelled",
+    });
+    api.post(format!("/v1/calendars/{first}/events")).json(cancelled).await.expect(201);
+    let held = hold(&api, &first, "16:00", "17:00", 3).await.expect(201).id();
+
+    for (start, end, kind, from, to) in [
+        ("09:30", "09:45", "event", "09:00", "10:00"),
+        ("08:00", "09:01", "event", "09:00", "10:00"),
+        ("10:45", "11:05", "event", "11:00", "11:30"),
+        ("13:59", "14:30", "event", "13:00", "14:00"),
+        ("16:30", "17:30", "hold", "16:00", "17:00"),
+    ] {
+        let refused = hold(&api, &first, start, end, 3).await.refused(409, "conflict").code("slot_taken");
+        let conflict = json!({ "calendar_id": first, "kind": kind, "start": time(from), "end": time(to) });
+        assert_eq!(refused.at("/error/conflicts"), json!([conflict]));
+        let nearest = refused.at("/error/nearest_free");
+        let nearest = nearest.as_array().unwrap();
+        assert_eq!(nearest.len(), 3);
+        let length = at(&time(end)) - at(&time(start));
+        for free in nearest {
+            let (start, end) = (free["start"].as_str().unwrap(), free["end"].as_str().unwrap());
+            assert_eq!(at(end) - at(start), length);
+        }
+        // What is offered can be had, and asking for it takes nothing away.
+        let (start, end) = (nearest[0]["start"].as_str().unwrap(), nearest[0]["end"].as_str().unwrap());
+        let until = in_seconds(&api, 600).await;
+        let offered = api.post(format!("/v1/calendars/{first}/events")).json(hold_body(start, end, &until, 3)).await;
+        api.delete(format!("/v1/events/{}", offered.expect(201).id())).await.expect(204);
+    }
+    // Touching is not overlapping, and what is cancelled is free.
+    for (start, end) in [("08:00", "09:00"), ("10:00", "11:00"), ("15:00", "16:00")] {
+        hold(&api, &first, start, end, 0).await.expect(201);
+    }
+    // A plain event may be put over a hold (ruling 4.9), another calendar does not matter unless it is asked for.
+    event(&api, &first, &time("16:15"), &time("16:30")).await;
+    hold(&api, &second, "09:00", "10:00", 0).await.expect(201);
+    let until = in_seconds(&api, 600).await;
+    let mut wide = hold_body(&time("13:30"), &time("13:45"), &until, 100);
+    wide["scope"] = json!("agent");
+    let refused = api.post(format!("/v1/calendars/{second}/events")).json(wide.clone()).await;
+    let refused = refused.refused(409, "conflict").code("slot_taken");
+    assert_eq!(refused.at("/error/conflicts/0/calendar_id"), json!(first));
+    // It pre-empts on the other calendar too.
+    wide["start_time"] = json!(time("16:45"));
+    wide["end_time"] = json!(time("17:00"));
+    api.post(format!("/v1/calendars/{second}/events")).json(wide).await.expect(201);
+    assert_eq!(api.get(format!("/v1/events/{held}")).await.expect(200)["status"], "cancelled");
+    decide(&api, &held, "confirm").await.refused(409, "conflict").code("not_a_hold");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_hold_is_confirmed_or_released_once(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    for (what, status, taken) in [("confirm", "confirmed", true), ("release", "cancelled", false)] {
+        for body in [None, Some("{}"), Some(" ")] {
+            let id = hold(&api, &calendar, "09:00", "10:00", 5).await.expect(201).id();
+            let path = format!("/v1/events/{id}/{what}");
+            for foreign in [r#"{"status":"confirmed"}"#, r#"{"hold_expires_at":null}"#] {
+                let call = api.put(&path).header("content-type", "application/json").body(foreign);
+                call.await.refused(400, "validation_error").code("unknown_field");
+            }
+            let call = api.put(&path);
+            let call = match body {
+                Some(body) => call.header("content-type", "application/json").body(body),
+                None => call,
+            };
+            let answer = call.await.expect(200);
+            assert_eq!((answer.id(), &answer["status"]), (id.clone(), &json!(status)));
+            assert_eq!((&answer["holdExpiresAt"], &answer["holdPriority"]), (&Value::Null, &Value::Null));
+            assert_eq!(answer.header("etag"), api.get(format!("/v1/events/{id}")).await.expect(200).header("etag"));
+            for again in ["confirm", "release"] {
+                decide(&api, &id, again).await.refused(409, "conflict").code("not_a_hold");
+            }
+            assert_eq!(busy(&api, &calendar).await, if taken { vec!["09:00-10:00"] } else { vec![] });
+            assert_eq!(listed(&api, &calendar, "hold").await, Vec::<String>::new());
+            api.delete(format!("/v1/events/{id}")).await.expect(204);
+        }
+    }
+    let plain = event(&api, &calendar, &time("09:00"), &time("10:00")).await;
+    for what in ["confirm", "release"] {
+        decide(&api, &plain, what).await.refused(409, "conflict").code("not_a_hold");
+        for unknown in ["evt_00000000000000000000000000", "evt_x", "x"] {
+            decide(&api, unknown, what).await.refused(404, "not_found").code("event_not_found");
+        }
+    }
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_patched_hold_stays_a_hold(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let id = hold(&api, &calendar, "09:00", "10:00", 5).await.expect(201).id();
+    let weak = hold(&api, &calendar, "12:00", "13:00", 4).await.expect(201).id();
+    event(&api, &calendar, &time("11:00"), &time("12:00")).await;
+    let path = format!("/v1/events/{id}");
+    let patch = async |body: Value| api.patch(&path).json(body).await;
+
+    for status in ["confirmed", "tentative", "cancelled"] {
+        patch(json!({ "status": status })).await.refused(409, "conflict").code("hold_status");
+    }
+    patch(json!({ "status": "hold" })).await.refused(400, "validation_error").param("status");
+    let refused = patch(json!({ "recurrence_rule": "FREQ=DAILY;COUNT=2" })).await;
+    refused.refused(400, "validation_error").param("recurrence_rule");
+    let answer = patch(json!({ "title": "Surely" })).await.expect(200);
+    assert_eq!(
+        (&answer["title"], &answer["status"], &answer["holdPriority"]),
+        (&json!("Surely"), &json!("hold"), &json!(5))
+    );
+
+    // Its own old time is not in its way, an event is.
+    patch(json!({ "start_time": time("09:30"), "end_time": time("10:30") })).await.expect(200);
+    assert_eq!(busy(&api, &calendar).await, ["09:30-10:30", "11:00-13:00"]);
+    let refused = patch(json!({ "end_time": time("11:15") })).await.refused(409, "conflict").code("slot_taken");
+    assert_eq!(refused.at("/error/conflicts/0/kind"), json!("event"));
+    assert_eq!(busy(&api, &calendar).await, ["09:30-10:30", "11:00-13:00"], "nothing has moved");
+    // It pre-empts where it goes.
+    patch(json!({ "start_time": time("12:30"), "end_time": time("13:30") })).await.expect(200);
+    assert_eq!(busy(&api, &calendar).await, ["11:00-12:00", "12:30-13:30"]);
+    assert_eq!(api.get(format!("/v1/events/{weak}")).await.expect(200)["status"], "cancelled");
+
+    api.delete(&path).await.expect(204);
+    assert_eq!(busy(&api, &calendar).await, ["11:00-12:00"]);
+    decide(&api, &id, "confirm").await.refused(404, "not_found").code("event_not_found");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_hold_gives_way_to_one_of_a_higher_priority(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let weak = hold(&api, &calendar, "09:00", "10:00", 1).await.expect(201).id();
+    let weaker = hold(&api, &calendar, "10:00", "11:00", 0).await.expect(201).id();
+    let apart = hold(&api, &calendar, "12:00", "13:00", 0).await.expect(201).id();
+    hold(&api, &calendar, "09:30", "10:30", 1).await.refused(409, "conflict").code("slot_taken");
+    for id in [&weak, &weaker] {
+        assert_eq!(api.get(format!("/v1/events/{id}")).await.expect(200)["status"], "hold", "all or none gives way");
+    }
+    let strong = hold(&api, &calendar, "09:30", "10:30", 2).await.expect(201).id();
+    for id in [&weak, &weaker] {
+        let event = api.get(format!("/v1/events/{id}")).await.expect(200);
+        assert_eq!((&event["status"], &event["holdExpiresAt"]), (&json!("cancelled"), &Value::Null));
+        for what in ["confirm", "release"] {
+            decide(&api, id, what).await.refused(409, "conflict").code("not_a_hold");
+        }
+    }
+    assert_eq!(listed(&api, &calendar, "hold").await, [strong.clone(), apart]);
+    assert_eq!(listed(&api, &calendar, "cancelled").await, [weak, weaker]);
+    assert_eq!(busy(&api, &calendar).await, ["09:30-10:30", "12:00-13:00"]);
+    // Once confirmed it gives way to nobody.
+    decide(&api, &strong, "confirm").await.expect(200);
+    hold(&api, &calendar, "09:30", "10:30", 100).await.refused(409, "conflict").code("slot_taken");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn an_expired_hold_is_cancelled(#[case] database: Database) {
+    let mut server = Server::start(database).await;
+    let org = server.org("pro").await;
+    let api = server.api(&org);
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let other = shared_calendar(&api, "UTC").await;
+    // One that goes on right now, so that the context would tell it.
+    let (start, end) = (in_seconds(&api, -3_600).await, in_seconds(&api, 7_200).await);
+    let until = in_seconds(&api, 600).await;
+    let present = json!({ "title": "x", "start_time": start, "end_time": end, "hold_expires_at": until });
+    let present = api.post(format!("/v1/calendars/{calendar}/events")).json(present).await.expect(201).id();
+    let id = hold(&api, &calendar, "09:00", "10:00", 5).await.expect(201).id();
+    let set = json!({
+        "title": "x", "start_time": time("11:00"), "end_time": time("12:00"), "hold_expires_at": until,
+        "calendar_ids": [calendar, other],
+    });
+    let set = api.post("/v1/hold-sets").json(set).await.expect(201);
+    let context = api.get(format!("/v1/calendars/{calendar}/context")).await.expect(200);
+    assert!(context.text().contains(&present), "{}", context.shown());
+    let explain = format!("/v1/availability/explain?calendar={calendar}&start={}&end={}", time("09:00"), time("09:30"));
+    let told = api.get(&explain).await.expect(200);
+    let reason = json!({ "calendar_id": calendar, "reason": "hold", "start": time("09:00"), "end": time("10:00") });
+    assert_eq!((&told["offered"], &told["reasons"]), (&json!(false), &json!([reason])));
+    assert_eq!(busy(&api, &calendar).await, ["09:00-10:00", "11:00-12:00"]);
+
+    server.restart_at_offset(605).await;
+    let api = server.api(&org);
+    assert_eq!(busy(&api, &calendar).await, Vec::<String>::new());
+    let event = api.get(format!("/v1/events/{id}")).await.expect(200);
+    assert_eq!((&event["status"], &event["holdPriority"]), (&json!("cancelled"), &json!(5)));
+    for what in ["confirm", "release"] {
+        decide(&api, &id, what).await.refused(409, "conflict").code("hold_expired");
+        let answer = api.put(format!("/v1/hold-sets/{}/{what}", set.id())).await;
+        answer.refused(409, "conflict").code("hold_expired");
+    }
+    api.patch(format!("/v1/events/{id}")).json(json!({ "status": "confirmed" })).await.refused(409, "conflict");
+    assert_eq!(listed(&api, &calendar, "hold").await, Vec::<String>::new());
+    let cancelled = listed(&api, &calendar, "cancelled").await;
+    assert!(cancelled.len() == 3 && cancelled.contains(&id), "{cancelled:?}");
+    assert_eq!(api.get(&explain).await.expect(200)["offered"], true);
+    let context = api.get(format!("/v1/calendars/{calendar}/context")).await.expect(200);
+    assert!(!context.text().contains(&present), "{}", context.shown());
+    // Its time can be had.
+    hold(&api, &calendar, "09:00", "10:00", 0).await.expect(201);
+    assert_eq!(busy(&api, &calendar).await, ["09:00-10:00"]);
+}
+
+/// The body of a hold set.
+pub(crate) fn set_body(calendars: &[&str], start: &str, end: &str, until: &str) -> Value {
+    json!({
+        "title": "Kick-off", "start_time": start, "end_time": end, "hold_expires_at": until,
+        "calendar_ids": calendars,
+    })
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_hold_set_is_placed_wholly_or_not_at_all(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (owner, first) = agent_with_calendar(&api).await;
+    let second = calendar_of(&api, &owner).await;
+    let shared = shared_calendar(&api, "Europe/Berlin").await;
+    let until = in_seconds(&api, 600).await;
+    let (start, end) = (time("09:00"), time("10:00"));
+    let all = [first.as_str(), second.as_str(), shared.as_str()];
+    let ask = async |body: Value| api.post("/v1/hold-sets").json(body).await;
+
+    let mut body = set_body(&all, &start, &end, &until);
+    body["hold_priority"] = json!(4);
+    let set = ask(body).await.expect(201);
+    is_id(&set["id"], "hst_");
+    let holds = set["holds"].as_array().unwrap().clone();
+    let on: Vec<&str> = holds.iter().map(|hold| hold["calendarId"].as_str().unwrap()).collect();
+    assert_eq!(on, all);
+    for hold in &holds {
+        assert_eq!((&hold["status"], &hold["holdSetId"]), (&json!("hold"), &set["id"]));
+        assert_eq!((&hold["holdPriority"], &hold["holdExpiresAt"]), (&json!(4), &json!(until)));
+        assert_eq!(hold["title"], "Kick-off");
+    }
+
+    // 409 tells every calendar that is taken, by what, and what is free on all.
+    event(&api, &second, &time("10:00"), &time("11:00")).await;
+    let refused = ask(set_body(&all, &time("09:30"), &time("10:30"), &until)).await;
+    let refused = refused.refused(409, "conflict").code("slot_taken");
+    let conflict = |calendar: &str, kind: &str, from: &str, to: &str| json!({ "calendar_id": calendar, "kind": kind, "start": time(from), "end": time(to) });
+    let expected = json!([
+        conflict(&first, "hold", "09:00", "10:00"),
+        conflict(&second, "hold", "09:00", "10:00"),
+        conflict(&second, "event", "10:00", "11:00"),
+        conflict(&shared, "hold", "09:00", "10:00"),
+    ]);
+    assert_eq!(refused.at("/error/conflicts"), expected);
+    let starts: Vec<Value> = (0..3).map(|index| refused.at(&format!("/error/nearest_free/{index}/start"))).collect();
+    assert_eq!(starts, [json!(time("08:00")), json!(time("11:00")), json!(time("07:45"))]);
+    for calendar in all {
+        assert_eq!(listed(&api, calendar, "hold").await.len(), 1, "nothing was placed");
+    }
+
+    let path = |what: &str| format!("/v1/hold-sets/{}/{what}", set.id());
+    let foreign = api.put(path("confirm")).json(json!({ "calendar_ids": [] })).await;
+    foreign.refused(400, "validation_error").code("unknown_field");
+    let confirmed = api.put(path("confirm")).json(json!({})).await.expect(200);
+    assert_eq!(confirmed.id(), set.id());
+    for hold in confirmed["holds"].as_array().unwrap() {
+        assert_eq!((&hold["status"], &hold["holdExpiresAt"]), (&json!("confirmed"), &Value::Null));
+        assert_eq!(hold["holdSetId"], set["id"]);
+    }
+    for what in ["confirm", "release"] {
+        api.put(path(what)).await.refused(409, "conflict").code("not_a_hold");
+    }
+    assert_eq!(busy(&api, &first).await, ["09:00-10:00"]);
+
+    let set = ask(set_body(&all, &time("14:00"), &time("15:00"), &until)).await.expect(201);
+    // One of them is given up: the set cannot be confirmed, and the others can be released.
+    let one = set.at("/holds/1/id");
+    decide(&api, one.as_str().unwrap(), "release").await.expect(200);
+    api.put(format!("/v1/hold-sets/{}/confirm", set.id())).await.refused(409, "conflict").code("not_a_hold");
+    assert_eq!(listed(&api, &first, "hold").await.len(), 1);
+    let released = api.put(format!("/v1/hold-sets/{}/release", set.id())).await.expect(200);
+    let statuses: Vec<&Value> = released["holds"].as_array().unwrap().iter().map(|hold| &hold["status"]).collect();
+    assert_eq!(statuses, [&json!("cancelled"); 3]);
+    assert_eq!(busy(&api, &first).await, ["09:00-10:00"]);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_hold_set_names_each_calendar_once(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let mut many = vec![calendar.clone()];
+    for _ in 0..20 {
+        many.push(shared_calendar(&api, "UTC").await);
+    }
+    let until = in_seconds(&api, 600).await;
+    let body = |calendars: &[&str]| set_body(calendars, &time("09:00"), &time("10:00"), &until);
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let ask = async |body: Value| api.post("/v1/hold-sets").json(body).await;
+
+    let twice = ask(body(&[many[0], many[1], many[0]])).await;
+    twice.refused(400, "validation_error").param("calendar_ids[2]");
+    ask(body(&many)).await.refused(400, "validation_error").param("calendar_ids").says("20");
+    ask(body(&[])).await.refused(400, "validation_error").param("calendar_ids");
+    for unknown in ["cal_00000000000000000000000000", "cal_x"] {
+        ask(body(&[many[0], unknown])).await.refused(404, "not_found").code("calendar_not_found");
+    }
+    for (field, value) in [
+        ("title", json!("")),
+        ("end_time", json!(time("09:00"))),
+        ("start_time", json!("2027-03-01")),
+        ("hold_expires_at", json!(time("09:00"))),
+        ("hold_priority", json!(101)),
+    ] {
+        let mut wrong = body(&[many[0]]);
+        wrong[field] = value;
+        ask(wrong).await.refused(400, "validation_error").param(field);
+    }
+    let mut foreign = body(&[many[0]]);
+    foreign["scope"] = json!("agent");
+    ask(foreign).await.refused(400, "validation_error").param("scope").code("unknown_field");
+    for calendar in &many {
+        assert_eq!(api.get(format!("/v1/calendars/{calendar}/events")).await.expect(200)["total"], 0);
+    }
+    assert_eq!(ask(body(&many[..20])).await.expect(201)["holds"].as_array().unwrap().len(), 20);
+    for unknown in ["hst_00000000000000000000000000", "hst_x"] {
+        for what in ["confirm", "release"] {
+            let answer = api.put(format!("/v1/hold-sets/{unknown}/{what}")).await;
+            answer.refused(404, "not_found").code("hold_set_not_found");
+        }
+    }
+}
