@@ -14,24 +14,34 @@ use crate::Answer;
 /// Far more than any request of a test takes.
 const DEADLINE: Duration = Duration::from_secs(60);
 
+/// How long a patient caller waits when it is told to slow down.
+const PAUSE: Duration = Duration::from_millis(120);
+
 /// Calls one server as one caller.
 #[derive(Debug, Clone)]
 pub struct Client {
     base: String,
     key: Option<String>,
+    patient: bool,
     http: reqwest::Client,
 }
 
 impl Client {
     /// A client of the server at `base`; without a key it is anonymous.
     pub(crate) fn new(base: &str, key: Option<&str>) -> Self {
-        Self { base: base.to_owned(), key: key.map(str::to_owned), http: http("identity") }
+        Self { base: base.to_owned(), key: key.map(str::to_owned), patient: true, http: http("identity") }
     }
 
     /// The same caller, who asks for this content coding (`gzip`, `br` or `zstd`) and decodes it.
     #[must_use]
     pub fn decoding(&self, coding: &str) -> Self {
         Self { http: http(coding), ..self.clone() }
+    }
+
+    /// The same caller, who takes being told to slow down for an answer instead of trying again.
+    #[must_use]
+    pub fn impatient(&self) -> Self {
+        Self { patient: false, ..self.clone() }
     }
 
     /// Begins a GET.
@@ -67,8 +77,13 @@ impl Client {
         if let Some(key) = &self.key {
             request = request.bearer_auth(key);
         }
-        Call { label, head, request }
+        Call { label, head, patient: self.patient, request }
     }
+}
+
+/// Whether the same again has a chance within a second.
+fn is_too_fast(answer: &Answer) -> bool {
+    answer.at("/error/type") == "rate_limit_error" && answer.header("retry-after") == "1"
 }
 
 fn http(coding: &str) -> reqwest::Client {
@@ -89,6 +104,7 @@ fn http(coding: &str) -> reqwest::Client {
 pub struct Call {
     label: String,
     head: bool,
+    patient: bool,
     request: RequestBuilder,
 }
 
@@ -123,13 +139,24 @@ impl Call {
     /// # Errors
     /// The connection was refused or broke.
     pub async fn attempt(self) -> Result<Answer, reqwest::Error> {
-        let response = self.request.send().await?;
-        let status = response.status().as_u16();
-        let headers = response.headers().clone();
-        let bytes = response.bytes().await?;
-        let answer = Answer::new(self.label, status, headers, bytes.to_vec());
-        answer.check(self.head);
-        Ok(answer)
+        let Self { label, head, patient, mut request } = self;
+        loop {
+            let again = request.try_clone();
+            let response = request.send().await?;
+            let status = response.status().as_u16();
+            let headers = response.headers().clone();
+            let bytes = response.bytes().await?;
+            let answer = Answer::new(label.clone(), status, headers, bytes.to_vec());
+            answer.check(head);
+            match again {
+                // Most tests are about something else than how fast they go.
+                Some(again) if patient && is_too_fast(&answer) => {
+                    tokio::time::sleep(PAUSE).await;
+                    request = again;
+                }
+                _ => return Ok(answer),
+            }
+        }
     }
 }
 

@@ -26,6 +26,9 @@ const SESSION_KEY: &str = "c2Vzc2lvbiBrZXkgb2YgdGhlIGVuZC10by1lbmQgdGU=";
 /// How long a server may take to listen, or to stop, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Requests a second that no test reaches.
+const FAST: u32 = 1_000_000;
+
 /// A running service with a data directory and a database of its own. It is killed, and both are
 /// removed, when this value is dropped.
 pub struct Server {
@@ -70,6 +73,8 @@ impl Server {
         let mut environment = BTreeMap::from([
             ("KALENDS_LISTEN".to_owned(), "127.0.0.1:0".to_owned()),
             ("KALENDS_DATA_DIR".to_owned(), root.path().join("data").display().to_string()),
+            // The tests all come from one address.
+            ("KALENDS_IP_LIMITS".to_owned(), "off".to_owned()),
             ("RUST_BACKTRACE".to_owned(), "1".to_owned()),
         ]);
         let postgres = match database {
@@ -96,6 +101,16 @@ impl Server {
         let org = server.org(plan).await;
         let client = server.api(&org);
         (server, client)
+    }
+
+    /// Starts another node on the same Postgres database. It ends when it is dropped; the database stays.
+    pub async fn another_node(&self) -> Self {
+        assert!(self.postgres.is_some(), "nodes share a Postgres database");
+        let root = tempfile::Builder::new().prefix("kalends-e2e-").tempdir().expect("a temporary directory");
+        let mut environment = self.environment.clone();
+        environment.insert("KALENDS_DATA_DIR".to_owned(), root.path().join("data").display().to_string());
+        let (process, base) = launch(root.path(), &environment).await;
+        Self { database: self.database, base, environment, process, postgres: None, root }
     }
 
     /// `http://ADDR:PORT`.
@@ -153,13 +168,32 @@ impl Server {
         Client::new(&self.base, None)
     }
 
-    /// Makes an organization with the operator's command.
+    /// Makes an organization with the operator's command. Its keys may call as fast as they like.
     pub async fn org(&self, plan: &str) -> Org {
         self.org_with(plan, &[]).await
     }
 
-    /// Makes an organization with further arguments of the operator's command.
+    /// Makes an organization with further arguments of the operator's command. Its keys may call as fast as they
+    /// like, unless its limits say otherwise.
     pub async fn org_with(&self, plan: &str, arguments: &[&str]) -> Org {
+        let mut arguments: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+        let given = arguments.iter().position(|argument| argument == "--limits").map(|place| place + 1);
+        let mut limits: Value = given.map_or_else(
+            || serde_json::json!({}),
+            |place| serde_json::from_str(&arguments[place]).expect("limits are JSON"),
+        );
+        if limits["rate_per_second"].is_null() {
+            limits["rate_per_second"] = FAST.into();
+        }
+        match given {
+            Some(place) => arguments[place] = limits.to_string(),
+            None => arguments.extend(["--limits".to_owned(), limits.to_string()]),
+        }
+        self.planned_org(plan, &arguments.iter().map(String::as_str).collect::<Vec<_>>()).await
+    }
+
+    /// Makes an organization with exactly what its plan and these arguments grant.
+    pub async fn planned_org(&self, plan: &str, arguments: &[&str]) -> Org {
         let command = [&["org", "create", "--name", "Test", "--plan", plan], arguments].concat();
         let output = self.cli(&command).await.succeeded();
         let made: Value = serde_json::from_str(&output.stdout).expect("one JSON line");

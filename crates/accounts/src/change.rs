@@ -1,8 +1,8 @@
 //! What a decision writes.
 
-use kalends_kernel::Version;
+use kalends_kernel::{Instant, KeyId, OrgId, Version};
 
-use crate::{Acceptance, ApiKey, Organization, VerificationCode};
+use crate::{Acceptance, ApiKey, Organization, ScopedKey, VerificationCode};
 
 /// One write to organizations, keys or codes. Updates hold only while the row has the version that
 /// was seen.
@@ -19,6 +19,17 @@ pub enum Change {
     },
     /// A new key.
     CreateKey(ApiKey),
+    /// A new key of an agent. Stale where there is no such agent that is not decommissioned.
+    CreateScopedKey(ScopedKey),
+    /// Revokes a key of either sort. Stale where there is no such key in force.
+    RevokeKey {
+        /// The organization.
+        org: OrgId,
+        /// Which one.
+        key: KeyId,
+        /// Since when it opens nothing.
+        at: Instant,
+    },
     /// The code of an organization, in place of the one it had.
     PutCode {
         /// The row to write.
@@ -29,7 +40,7 @@ pub enum Change {
     /// One more acceptance of terms, for the record.
     RecordAcceptance {
         /// The organization.
-        org: kalends_kernel::OrgId,
+        org: OrgId,
         /// What it accepted and when.
         acceptance: Acceptance,
     },

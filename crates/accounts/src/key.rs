@@ -2,9 +2,11 @@
 
 use std::fmt;
 
-use kalends_kernel::{AgentId, Entropy, Instant, KeyId, OrgId, base64url, random_bytes};
+use kalends_kernel::{Entropy, Instant, KeyId, OrgId, base64url, random_bytes};
 use kalends_quotas::{Limits, Plan};
 use sha2::{Digest, Sha256};
+
+use crate::reach::{Caller, CallerKind, ScopedAgent};
 
 /// What a key is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -115,7 +117,7 @@ pub enum Reach {
     /// Everything.
     Organization,
     /// One agent and what hangs on it.
-    Agent(AgentId),
+    Agent(ScopedAgent),
 }
 
 /// Who a key speaks for: all that a request needs to know of its caller, so that it can be cached.
@@ -127,6 +129,8 @@ pub struct Principal {
     pub key_prefix: String,
     /// The organization.
     pub org: OrgId,
+    /// What kind of key it is.
+    pub kind: CallerKind,
     /// How far the key reaches.
     pub reach: Reach,
     /// Whether the organization is on the waiting list.
@@ -137,6 +141,17 @@ pub struct Principal {
     pub limits: Limits,
     /// The terms that the organization accepted last.
     pub accepted_terms: Option<String>,
+}
+
+impl Principal {
+    /// The principal as the table of reaches knows it.
+    pub const fn caller(&self) -> Caller {
+        let agent = match self.reach {
+            Reach::Organization => None,
+            Reach::Agent(agent) => Some(agent),
+        };
+        Caller { kind: self.kind, agent, waitlisted: self.waitlisted }
+    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! What the rules of this crate need to read.
 
 use async_trait::async_trait;
-use kalends_kernel::{OrgId, StoreError};
+use kalends_kernel::{AgentId, KeyId, OrgId, StoreError};
 
-use crate::{Email, KeyHash, Organization, Principal, VerificationCode};
+use crate::{Email, KeyHash, Organization, Principal, ScopedKey, VerificationCode};
 
 /// Finds out who a key speaks for. The one look-up that knows no organization yet.
 #[async_trait]
@@ -14,6 +14,20 @@ pub trait Principals: Send + Sync {
     /// A number that rises whenever a key, a plan or an organization's state changes. Cached
     /// principals hold only while it stands still.
     async fn principals_epoch(&self) -> Result<i64, StoreError>;
+}
+
+/// Reads the keys that speak for agents.
+#[async_trait]
+pub trait ScopedKeys: Send + Sync {
+    /// The organization's agent keys in force by creation, then id: not revoked, their agents not
+    /// decommissioned. A plan caps how many there are, so that the list has no pages.
+    async fn list_scoped_keys(&self, org: OrgId) -> Result<Vec<ScopedKey>, StoreError>;
+
+    /// The agent key of that id, if it is in force.
+    async fn find_scoped_key(&self, org: OrgId, key: KeyId) -> Result<Option<ScopedKey>, StoreError>;
+
+    /// Whether the agent, decommissioned or not, has a key that was not revoked by itself.
+    async fn has_scoped_keys(&self, org: OrgId, agent: AgentId) -> Result<bool, StoreError>;
 }
 
 /// Reads organizations.

@@ -9,6 +9,8 @@ use std::fmt::Write;
 
 use kalends_kernel::AgentId;
 
+use crate::KeyKind;
+
 /// What kind of credential a caller presents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -51,6 +53,15 @@ impl CallerKind {
             Self::AgentKey => "agent key",
             Self::Session => "console session",
             Self::AdminToken => "admin token",
+        }
+    }
+
+    /// The kind of credential that an organization's key is.
+    pub const fn of_key(kind: KeyKind) -> Self {
+        match kind {
+            KeyKind::Org => Self::OrganizationKey,
+            KeyKind::Restricted => Self::RestrictedKey,
+            KeyKind::Test => Self::TestKey,
         }
     }
 
@@ -226,7 +237,7 @@ pub struct Caller {
 }
 
 /// The agent that an agent's key speaks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ScopedAgent {
     /// Which one.
     pub id: AgentId,

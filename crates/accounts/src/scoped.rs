@@ -77,7 +77,7 @@ impl KeyLabel {
     }
 }
 
-/// An agent's key as stored. It is revoked by removing it or by decommissioning its agent.
+/// An agent's key as stored. It is revoked by itself or by decommissioning its agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScopedKey {
     /// The row's identifier, which is shown.
@@ -86,8 +86,8 @@ pub struct ScopedKey {
     pub org: OrgId,
     /// The agent that it speaks for.
     pub agent: AgentId,
-    /// What it is called.
-    pub label: KeyLabel,
+    /// What it is called, if it has a name.
+    pub label: Option<KeyLabel>,
     /// The hash by which it is found.
     pub hash: KeyHash,
     /// The first [`NewKey::SHOWN`] characters of the text, to tell keys apart.
@@ -111,9 +111,14 @@ impl fmt::Debug for NewScopedKey {
     }
 }
 
+impl ScopedKey {
+    /// The name of the kind in stores, beside those of [`crate::KeyKind`].
+    pub const KIND: &str = "agent";
+}
+
 impl NewScopedKey {
     /// A key with 256 random bits.
-    pub fn generate(org: OrgId, agent: AgentId, label: KeyLabel, now: Instant, entropy: &dyn Entropy) -> Self {
+    pub fn generate(org: OrgId, agent: AgentId, label: Option<KeyLabel>, now: Instant, entropy: &dyn Entropy) -> Self {
         let text = format!("{SCOPED_KEY_PREFIX}{}", base64url(&random_bytes::<SECRET>(entropy)));
         let key = ScopedKey {
             id: KeyId::new(now, entropy),
@@ -150,10 +155,10 @@ mod tests {
         let now = Instant::from_micros(0);
         let (org, agent) = (OrgId::new(now, &Bytes(1)), AgentId::new(now, &Bytes(2)));
         let label = KeyLabel::parse("label", "laptop").unwrap();
-        let fresh = NewScopedKey::generate(org, agent, label.clone(), now, &Bytes(3));
+        let fresh = NewScopedKey::generate(org, agent, Some(label.clone()), now, &Bytes(3));
         assert_eq!(KeyForm::of(&fresh.text), Some(KeyForm::Agent));
         assert_eq!(fresh.key.hash, KeyHash::of(&fresh.text));
-        assert_eq!((fresh.key.org, fresh.key.agent, &fresh.key.label), (org, agent, &label));
+        assert_eq!((fresh.key.org, fresh.key.agent, &fresh.key.label), (org, agent, &Some(label)));
         assert_eq!(fresh.key.prefix, fresh.text[..20]);
         assert!(!format!("{fresh:?}").contains(&fresh.text), "a key never shows in a log");
     }

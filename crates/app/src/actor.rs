@@ -2,7 +2,10 @@
 
 use std::{net::IpAddr, sync::Arc};
 
-use kalends_accounts::{Principal, Reach};
+use kalends_accounts::{
+    Principal,
+    reach::{self, Passage, Subject},
+};
 use kalends_kernel::{AgentId, Instant, OrgId, RequestId, Version};
 use kalends_quotas::{Feature, Metric};
 
@@ -34,16 +37,28 @@ pub struct Idempotency {
     pub fingerprint: [u8; 32],
 }
 
-/// An authenticated caller and its request.
+/// An authenticated caller and its request, which the table of reaches lets in.
 #[derive(Debug, Clone)]
 pub struct Actor {
     /// Whom the key speaks for.
     pub principal: Arc<Principal>,
     /// The request.
     pub request: Request,
+    passage: Passage,
 }
 
 impl Actor {
+    /// Lets the caller in for the operation of its request, as far as the table of ruling 3.7 says. There is
+    /// no other way to become an actor, so that no use case runs without.
+    ///
+    /// # Errors
+    /// [`Refusal::Unauthorized`], [`Refusal::Waitlisted`], [`Refusal::OutOfReach`], [`Refusal::AgentPaused`], in
+    /// this order.
+    pub fn enter(principal: Arc<Principal>, request: Request) -> Result<Self, Refusal> {
+        let passage = reach::enter(&principal.caller(), request.operation.touch, request.operation.writes())?;
+        Ok(Self { principal, request, passage })
+    }
+
     /// The same caller, whose answer shows local times where `local` is set.
     #[must_use]
     pub const fn showing(mut self, local: bool) -> Self {
@@ -61,10 +76,7 @@ impl Actor {
     /// # Errors
     /// [`Refusal::OutOfReach`] for an agent's key.
     pub fn for_organization(&self) -> Result<(), Refusal> {
-        match self.principal.reach {
-            Reach::Organization => Ok(()),
-            Reach::Agent(_) => Err(Refusal::OutOfReach),
-        }
+        if self.narrowed_to().is_none() { Ok(()) } else { Err(Refusal::OutOfReach) }
     }
 
     /// Allows what belongs to `agent`; `None` is what the organization shares.
@@ -72,11 +84,12 @@ impl Actor {
     /// # Errors
     /// [`Refusal::OutOfReach`] for another agent's key.
     pub fn for_agent(&self, agent: Option<AgentId>) -> Result<(), Refusal> {
-        match self.principal.reach {
-            Reach::Organization => Ok(()),
-            Reach::Agent(own) if agent == Some(own) => Ok(()),
-            Reach::Agent(_) => Err(Refusal::OutOfReach),
-        }
+        Ok(self.passage.covers(Subject::Of(agent))?)
+    }
+
+    /// The agent to which lists are narrowed; `None` shows everything of the organization.
+    pub const fn narrowed_to(&self) -> Option<AgentId> {
+        self.passage.narrowed_to()
     }
 
     /// Allows what needs a feature of the plan.

@@ -71,6 +71,7 @@ impl App {
             let now = self.now();
             let agent = seen.patched(patch.clone(), now)?;
             let mut changes = ChangeSet::new(actor.org());
+            changes.alters_agent_keys = agent.status != seen.status;
             changes.calendars.push(Change::UpdateAgent { agent: agent.clone(), seen: seen.version });
             let (id, version) = (agent.id, agent.version);
             let resource = kalends_wire::Agent::from(agent);
@@ -82,7 +83,8 @@ impl App {
     }
 
     /// Decommissions an agent: its row stays, its calendars and events are out of sight at once, and
-    /// nothing of theirs is announced (ruling 4.3). Deleting it again changes nothing.
+    /// nothing of theirs is announced (ruling 4.3). Its keys are revoked with it (ruling 3.7). Deleting it again
+    /// changes nothing.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Stale`].
@@ -95,9 +97,16 @@ impl App {
             let id = seen.id;
             if seen.status != AgentStatus::Decommissioned {
                 let agent = seen.decommissioned(self.now())?;
+                changes.alters_agent_keys = true;
                 changes.calendars.push(Change::UpdateAgent { agent, seen: seen.version });
             }
-            self.commit_for(actor, Some(id), id.to_string(), changes, nothing(actor)).await
+            let ends = changes.alters_agent_keys;
+            let answer = self.commit_for(actor, Some(id), id.to_string(), changes, nothing(actor)).await?;
+            // Looked up afterwards, when no key can be added any more.
+            if ends && self.store.has_scoped_keys(actor.org(), id).await? {
+                self.wait_out_principals().await;
+            }
+            Ok(answer)
         })
         .await
     }

@@ -5,7 +5,7 @@ use std::{future::Future, sync::Arc, time::Duration};
 use kalends_accounts::{AuditEntry, Terms};
 use kalends_kernel::{AgentId, AuditId, Clock, Elapsed, Entropy, Instant, MessageId, OrgId, StoreError, Version};
 use kalends_notifications::{EventType, Message};
-use kalends_quotas::{Counted, Metric, Period};
+use kalends_quotas::{Counted, IpLimits, Metric, Period, TrustedProxies};
 use serde::Serialize;
 
 use crate::{
@@ -13,7 +13,8 @@ use crate::{
     busy_cache::{AnswerCache, BusyCache},
     holds::CalendarLocks,
     idempotency::Running,
-    ports::{CommitError, HumanCalendars, Mailer, Store},
+    metering::Meter,
+    ports::{CommitError, HumanCalendars, Mailer, RateLimiter, Store},
     principals::PrincipalCache,
     series_cache::SeriesCache,
 };
@@ -34,6 +35,10 @@ pub struct Settings {
     pub console_url: String,
     /// The terms now in force.
     pub terms: Terms,
+    /// How fast an address may call what needs no key.
+    pub ip_limits: IpLimits,
+    /// Whose word counts about the address from which a request comes.
+    pub trusted_proxies: TrustedProxies,
 }
 
 /// What an [`App`] is made of.
@@ -48,6 +53,8 @@ pub struct Parts {
     pub mailer: Arc<dyn Mailer>,
     /// The busy times of connected human calendars.
     pub human: Arc<dyn HumanCalendars>,
+    /// How fast callers may call.
+    pub limiter: Arc<dyn RateLimiter>,
     /// The operator's choices.
     pub settings: Settings,
 }
@@ -60,6 +67,8 @@ pub struct App {
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) mailer: Arc<dyn Mailer>,
     pub(crate) human: Arc<dyn HumanCalendars>,
+    pub(crate) limiter: Arc<dyn RateLimiter>,
+    pub(crate) meter: Meter,
     pub(crate) settings: Settings,
     pub(crate) principals: PrincipalCache,
     pub(crate) busy: BusyCache,
@@ -102,6 +111,8 @@ impl App {
             entropy: parts.entropy,
             mailer: parts.mailer,
             human: parts.human,
+            limiter: parts.limiter,
+            meter: Meter::new(),
             settings: parts.settings,
             principals: PrincipalCache::new(),
             busy: BusyCache::new(),
@@ -172,11 +183,14 @@ impl App {
             created_at: now,
             expires_at: now + ANSWER_KEPT,
         });
-        let alters_principals = changes.alters_principals();
+        let (alters_principals, revokes) = (changes.alters_principals(), changes.revokes_keys());
         self.store.commit(changes).await.map_err(|error| self.refused_commit(error))?;
         if alters_principals {
             // In this process the cache is told at once; other nodes see the epoch within their lease.
             self.refresh_principals().await;
+        }
+        if revokes {
+            self.wait_out_principals().await;
         }
         Ok(answer)
     }

@@ -63,8 +63,9 @@ impl App {
     /// [`Refusal::NotFound`] without such a living agent, [`Refusal::Invalid`] for too many slots.
     pub async fn agent_availability(&self, actor: &Actor, id: &str, slots: SlotsAsked) -> Result<Bytes, Refusal> {
         let agent = Self::agent_id(id)?;
-        actor.for_agent(Some(agent))?;
         let sources = self.sources_of_one(actor.org(), agent, slots.query.window()).await?;
+        // Afterwards: what is not there, or another organization's, is missing rather than out of reach.
+        actor.for_agent(Some(agent))?;
         self.answered(actor.org(), Whose::Agents(vec![agent]), sources, slots).await
     }
 

@@ -1,6 +1,5 @@
 //! Calendars: create, read, change, delete, and the context of one.
 
-use kalends_accounts::Reach;
 use kalends_calendars::{
     Calendar, CalendarPatch, Change, Context, NewCalendar,
     ports::{CalendarFilter, EventFilter, EventScope},
@@ -55,10 +54,7 @@ impl App {
         filter: CalendarFilter,
         page: Page,
     ) -> Result<Listed<Calendar>, Refusal> {
-        let filter = match actor.principal.reach {
-            Reach::Organization => filter,
-            Reach::Agent(own) => CalendarFilter::OfAgent(own),
-        };
+        let filter = actor.narrowed_to().map_or(filter, CalendarFilter::OfAgent);
         Ok(self.store.list_calendars(actor.org(), filter, page).await?)
     }
 

@@ -21,6 +21,8 @@ pub struct ChangeSet {
     pub calendars: Vec<kalends_calendars::Change>,
     /// Use that is counted by the month: condition and write in one.
     pub charges: Vec<Charge>,
+    /// Whether the status of an agent changes, and with it what the agent's keys may do.
+    pub alters_agent_keys: bool,
     /// What is announced to webhook endpoints.
     pub messages: Vec<Message>,
     /// The entry of the audit log.
@@ -123,6 +125,7 @@ impl ChangeSet {
             accounts: Vec::new(),
             calendars: Vec::new(),
             charges: Vec::new(),
+            alters_agent_keys: false,
             messages: Vec::new(),
             audit: None,
             answer: None,
@@ -147,6 +150,16 @@ impl ChangeSet {
 
     /// Whether the change-set alters whom a key speaks for, so that cached principals must go.
     pub fn alters_principals(&self) -> bool {
-        self.accounts.iter().any(|change| matches!(change, kalends_accounts::Change::UpdateOrganization { .. }))
+        use kalends_accounts::Change;
+        self.alters_agent_keys
+            || self
+                .accounts
+                .iter()
+                .any(|change| matches!(change, Change::UpdateOrganization { .. } | Change::RevokeKey { .. }))
+    }
+
+    /// Whether a key stops opening anything, so that the answer waits until no node accepts it (ruling 3.1).
+    pub fn revokes_keys(&self) -> bool {
+        self.accounts.iter().any(|change| matches!(change, kalends_accounts::Change::RevokeKey { .. }))
     }
 }

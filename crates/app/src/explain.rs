@@ -107,8 +107,10 @@ impl App {
         match of {
             ExplainOf::Agent(id) => {
                 let agent = Self::agent_id(id)?;
+                let sources = self.sources_of(actor.org(), &[agent]).await?;
+                // Afterwards: what is not there, or another organization's, is missing rather than out of reach.
                 actor.for_agent(Some(agent))?;
-                self.sources_of(actor.org(), &[agent]).await
+                Ok(sources)
             }
             ExplainOf::Calendar(id) => Ok(vec![self.source_in_reach(actor, id).await?]),
         }

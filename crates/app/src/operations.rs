@@ -1,16 +1,8 @@
 //! The operations of the API: one table from which routes, the audit log and the description are
 //! checked and derived.
 
-use kalends_accounts::Action;
-
-/// Who may call an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    /// Anybody.
-    Public,
-    /// The holder of an API key.
-    Key,
-}
+use kalends_accounts::{Action, reach::Touch};
+use kalends_quotas::IpLane;
 
 /// One operation.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,8 +15,8 @@ pub struct Operation {
     pub path: &'static str,
     /// The status of success.
     pub status: u16,
-    /// Who may call it.
-    pub access: Access,
+    /// What it touches, from which follows who may call it ([`kalends_accounts::reach`]).
+    pub touch: Touch,
     /// What the audit log records; `None` where nothing changes.
     pub action: Option<Action>,
 }
@@ -34,10 +26,30 @@ impl Operation {
     pub fn writes(&self) -> bool {
         self.method != "GET"
     }
+
+    /// Whether a success counts one availability query beside the call: the three reads of availability. What
+    /// explains an answer does not count again.
+    pub fn reads_availability(&self) -> bool {
+        [AVAILABILITY.id, AGENT_AVAILABILITY.id, CALENDAR_AVAILABILITY.id].contains(&self.id)
+    }
+
+    /// Under what its calls are limited by address; `None` where they are not.
+    pub fn lane(&self) -> Option<IpLane> {
+        match self.id {
+            id if id == PLANS.id => Some(IpLane::Plans),
+            id if id == SIGN_UP.id => Some(IpLane::SignUp),
+            _ => None,
+        }
+    }
+
+    /// Whether anybody may call it, without a credential.
+    pub fn is_public(&self) -> bool {
+        self.touch == Touch::Public
+    }
 }
 
 macro_rules! operations {
-    ($($name:ident = $id:literal $method:literal $path:literal $status:literal $access:ident $($action:ident)?;)*) => {
+    ($($name:ident = $id:literal $method:literal $path:literal $status:literal $touch:ident $($action:ident)?;)*) => {
         $(
             #[doc = concat!("`", $method, " ", $path, "`")]
             pub const $name: Operation = Operation {
@@ -45,7 +57,7 @@ macro_rules! operations {
                 method: $method,
                 path: $path,
                 status: $status,
-                access: Access::$access,
+                touch: Touch::$touch,
                 action: operations!(@action $($action)?),
             };
         )*
@@ -64,49 +76,55 @@ operations! {
     PLANS = "listPlans" "GET" "/v1/plans" 200 Public;
     TERMS = "getCurrentTerms" "GET" "/v1/auth/terms/current" 200 Public;
     SIGN_UP = "agentSignUp" "POST" "/v1/agent/sign-up" 200 Public AuthSignup;
-    VERIFY = "agentVerify" "POST" "/v1/agent/verify" 200 Key OrgUpdate;
+    VERIFY = "agentVerify" "POST" "/v1/agent/verify" 200 Organization OrgUpdate;
 
-    CREATE_AGENT = "createAgent" "POST" "/v1/agents" 201 Key AgentCreate;
-    LIST_AGENTS = "listAgents" "GET" "/v1/agents" 200 Key;
-    GET_AGENT = "getAgent" "GET" "/v1/agents/{id}" 200 Key;
-    UPDATE_AGENT = "updateAgent" "PATCH" "/v1/agents/{id}" 200 Key AgentUpdate;
-    DELETE_AGENT = "deleteAgent" "DELETE" "/v1/agents/{id}" 204 Key AgentDelete;
+    CREATE_AGENT = "createAgent" "POST" "/v1/agents" 201 Organization AgentCreate;
+    LIST_AGENTS = "listAgents" "GET" "/v1/agents" 200 Organization;
+    GET_AGENT = "getAgent" "GET" "/v1/agents/{id}" 200 AgentRecord;
+    UPDATE_AGENT = "updateAgent" "PATCH" "/v1/agents/{id}" 200 Organization AgentUpdate;
+    DELETE_AGENT = "deleteAgent" "DELETE" "/v1/agents/{id}" 204 Organization AgentDelete;
 
-    CREATE_CALENDAR = "createCalendar" "POST" "/v1/calendars" 201 Key CalendarCreate;
-    CREATE_AGENT_CALENDAR = "createAgentCalendar" "POST" "/v1/agents/{agent_id}/calendars" 201 Key CalendarCreate;
-    LIST_CALENDARS = "listCalendars" "GET" "/v1/calendars" 200 Key;
-    LIST_AGENT_CALENDARS = "listAgentCalendars" "GET" "/v1/agents/{agent_id}/calendars" 200 Key;
-    GET_CALENDAR = "getCalendar" "GET" "/v1/calendars/{id}" 200 Key;
-    UPDATE_CALENDAR = "updateCalendar" "PATCH" "/v1/calendars/{id}" 200 Key CalendarUpdate;
-    DELETE_CALENDAR = "deleteCalendar" "DELETE" "/v1/calendars/{id}" 204 Key CalendarDelete;
-    ROTATE_FEED_TOKEN = "rotateCalendarFeedToken" "POST" "/v1/calendars/{id}/ical-token/rotate" 200 Key CalendarUpdate;
-    GET_CONTEXT = "getCalendarContext" "GET" "/v1/calendars/{id}/context" 200 Key;
-    LIST_CHANGES = "listCalendarChanges" "GET" "/v1/calendars/{id}/changes" 200 Key;
+    CREATE_CALENDAR = "createCalendar" "POST" "/v1/calendars" 201 Organization CalendarCreate;
+    CREATE_AGENT_CALENDAR = "createAgentCalendar" "POST" "/v1/agents/{agent_id}/calendars" 201 AgentData CalendarCreate;
+    LIST_CALENDARS = "listCalendars" "GET" "/v1/calendars" 200 AgentLists;
+    LIST_AGENT_CALENDARS = "listAgentCalendars" "GET" "/v1/agents/{agent_id}/calendars" 200 AgentData;
+    GET_CALENDAR = "getCalendar" "GET" "/v1/calendars/{id}" 200 AgentData;
+    UPDATE_CALENDAR = "updateCalendar" "PATCH" "/v1/calendars/{id}" 200 AgentData CalendarUpdate;
+    DELETE_CALENDAR = "deleteCalendar" "DELETE" "/v1/calendars/{id}" 204 AgentData CalendarDelete;
+    ROTATE_FEED_TOKEN = "rotateCalendarFeedToken" "POST" "/v1/calendars/{id}/ical-token/rotate" 200 AgentData CalendarUpdate;
+    GET_CONTEXT = "getCalendarContext" "GET" "/v1/calendars/{id}/context" 200 AgentData;
+    LIST_CHANGES = "listCalendarChanges" "GET" "/v1/calendars/{id}/changes" 200 AgentData;
 
-    CREATE_EVENT = "createEvent" "POST" "/v1/calendars/{cal_id}/events" 201 Key EventCreate;
-    CREATE_EVENT_BATCH = "createEventBatch" "POST" "/v1/calendars/{cal_id}/events/batch" 201 Key EventCreate;
-    LIST_EVENTS = "listCalendarEvents" "GET" "/v1/calendars/{cal_id}/events" 200 Key;
-    LIST_AGENT_EVENTS = "listAgentEvents" "GET" "/v1/agents/{agent_id}/events" 200 Key;
-    GET_CALENDAR_EVENT = "getCalendarEvent" "GET" "/v1/calendars/{cal_id}/events/{id}" 200 Key;
-    UPDATE_CALENDAR_EVENT = "updateCalendarEvent" "PATCH" "/v1/calendars/{cal_id}/events/{id}" 200 Key EventUpdate;
-    DELETE_CALENDAR_EVENT = "deleteCalendarEvent" "DELETE" "/v1/calendars/{cal_id}/events/{id}" 204 Key EventDelete;
-    GET_EVENT = "getEvent" "GET" "/v1/events/{id}" 200 Key;
-    UPDATE_EVENT = "updateEvent" "PATCH" "/v1/events/{id}" 200 Key EventUpdate;
-    DELETE_EVENT = "deleteEvent" "DELETE" "/v1/events/{id}" 204 Key EventDelete;
+    CREATE_EVENT = "createEvent" "POST" "/v1/calendars/{cal_id}/events" 201 AgentData EventCreate;
+    CREATE_EVENT_BATCH = "createEventBatch" "POST" "/v1/calendars/{cal_id}/events/batch" 201 AgentData EventCreate;
+    LIST_EVENTS = "listCalendarEvents" "GET" "/v1/calendars/{cal_id}/events" 200 AgentData;
+    LIST_AGENT_EVENTS = "listAgentEvents" "GET" "/v1/agents/{agent_id}/events" 200 AgentData;
+    GET_CALENDAR_EVENT = "getCalendarEvent" "GET" "/v1/calendars/{cal_id}/events/{id}" 200 AgentData;
+    UPDATE_CALENDAR_EVENT = "updateCalendarEvent" "PATCH" "/v1/calendars/{cal_id}/events/{id}" 200 AgentData EventUpdate;
+    DELETE_CALENDAR_EVENT = "deleteCalendarEvent" "DELETE" "/v1/calendars/{cal_id}/events/{id}" 204 AgentData EventDelete;
+    GET_EVENT = "getEvent" "GET" "/v1/events/{id}" 200 AgentData;
+    UPDATE_EVENT = "updateEvent" "PATCH" "/v1/events/{id}" 200 AgentData EventUpdate;
+    DELETE_EVENT = "deleteEvent" "DELETE" "/v1/events/{id}" 204 AgentData EventDelete;
 
-    CONFIRM_HOLD = "confirmHold" "PUT" "/v1/events/{id}/confirm" 200 Key HoldConfirm;
-    RELEASE_HOLD = "releaseHold" "PUT" "/v1/events/{id}/release" 200 Key HoldRelease;
-    CREATE_HOLD_SET = "createHoldSet" "POST" "/v1/hold-sets" 201 Key HoldSetCreate;
-    CONFIRM_HOLD_SET = "confirmHoldSet" "PUT" "/v1/hold-sets/{id}/confirm" 200 Key HoldConfirm;
-    RELEASE_HOLD_SET = "releaseHoldSet" "PUT" "/v1/hold-sets/{id}/release" 200 Key HoldRelease;
+    CONFIRM_HOLD = "confirmHold" "PUT" "/v1/events/{id}/confirm" 200 AgentData HoldConfirm;
+    RELEASE_HOLD = "releaseHold" "PUT" "/v1/events/{id}/release" 200 AgentData HoldRelease;
+    CREATE_HOLD_SET = "createHoldSet" "POST" "/v1/hold-sets" 201 AgentData HoldSetCreate;
+    CONFIRM_HOLD_SET = "confirmHoldSet" "PUT" "/v1/hold-sets/{id}/confirm" 200 AgentData HoldConfirm;
+    RELEASE_HOLD_SET = "releaseHoldSet" "PUT" "/v1/hold-sets/{id}/release" 200 AgentData HoldRelease;
 
-    AGENT_AVAILABILITY = "getAgentAvailability" "GET" "/v1/agents/{id}/availability" 200 Key;
-    CALENDAR_AVAILABILITY = "getCalendarAvailability" "GET" "/v1/calendars/{id}/availability" 200 Key;
-    GET_RULES = "getAvailabilityRules" "GET" "/v1/calendars/{id}/availability-rules" 200 Key;
-    PUT_RULES = "putAvailabilityRules" "PUT" "/v1/calendars/{id}/availability-rules" 200 Key AvailabilityRulesUpdate;
-    DELETE_RULES = "deleteAvailabilityRules" "DELETE" "/v1/calendars/{id}/availability-rules" 204 Key AvailabilityRulesDelete;
-    AVAILABILITY = "getAvailability" "GET" "/v1/availability" 200 Key;
-    EXPLAIN_AVAILABILITY = "explainAvailability" "GET" "/v1/availability/explain" 200 Key;
+    CREATE_KEY = "createScopedKey" "POST" "/v1/keys" 201 KeyCreation KeyCreate;
+    LIST_KEYS = "listScopedKeys" "GET" "/v1/keys" 200 Keys;
+    DELETE_KEY = "deleteScopedKey" "DELETE" "/v1/keys/{id}" 204 Keys KeyDelete;
+
+    USAGE = "getUsage" "GET" "/v1/usage" 200 Common;
+
+    AGENT_AVAILABILITY = "getAgentAvailability" "GET" "/v1/agents/{id}/availability" 200 AgentData;
+    CALENDAR_AVAILABILITY = "getCalendarAvailability" "GET" "/v1/calendars/{id}/availability" 200 AgentData;
+    GET_RULES = "getAvailabilityRules" "GET" "/v1/calendars/{id}/availability-rules" 200 AgentData;
+    PUT_RULES = "putAvailabilityRules" "PUT" "/v1/calendars/{id}/availability-rules" 200 AgentData AvailabilityRulesUpdate;
+    DELETE_RULES = "deleteAvailabilityRules" "DELETE" "/v1/calendars/{id}/availability-rules" 204 AgentData AvailabilityRulesDelete;
+    AVAILABILITY = "getAvailability" "GET" "/v1/availability" 200 Organization;
+    EXPLAIN_AVAILABILITY = "explainAvailability" "GET" "/v1/availability/explain" 200 AgentData;
 }
 
 /// The operation of a method and route template, if there is one.

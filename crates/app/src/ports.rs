@@ -4,8 +4,8 @@
 use async_trait::async_trait;
 use kalends_accounts::Email;
 use kalends_availability::{HumanBusy, HumanSource};
-use kalends_kernel::{CalendarId, DataKeyId, Instant, OrgId, Revision, Span, StoreError};
-use kalends_quotas::Metric;
+use kalends_kernel::{CalendarId, DataKeyId, Elapsed, Instant, KeyId, OrgId, Revision, Span, StoreError};
+use kalends_quotas::{Debit, IpKey, IpLane, Metric, Period, Rate, Refund};
 use uuid::Uuid;
 
 use crate::{ChangeSet, StoredAnswer};
@@ -51,6 +51,67 @@ pub trait StoredAnswers: Send + Sync {
     async fn find_answer(&self, scope: [u8; 32], now: Instant) -> Result<Option<StoredAnswer>, StoreError>;
 }
 
+/// What became of a debit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Debited {
+    /// It is charged.
+    Granted {
+        /// What the counter shows now.
+        used: u64,
+    },
+    /// It would have passed its ceiling; nothing is charged.
+    Refused {
+        /// What the counter shows.
+        used: u64,
+    },
+}
+
+/// The counters of use that all nodes share: nodes debit blocks of units before they spend them (ruling 3.4).
+#[async_trait]
+pub trait Metering: Send + Sync {
+    /// Adds the debit's amount to the counter where it shows at most the debit's ceiling afterwards, in one
+    /// step: however many nodes debit at once, none of the ceilings is passed. What is granted survives a crash.
+    async fn debit(&self, org: OrgId, metric: Metric, debit: &Debit) -> Result<Debited, StoreError>;
+
+    /// Subtracts units that were debited and not spent. A counter never falls below 0.
+    async fn refund(&self, org: OrgId, metric: Metric, refund: Refund) -> Result<(), StoreError>;
+
+    /// What the organization uses, in one snapshot: the counters of the month, and what exists at `now`. Each
+    /// metric comes at most once; one that is left out is not used.
+    async fn usage(&self, org: OrgId, period: Period, now: Instant) -> Result<Vec<(Metric, u64)>, StoreError>;
+}
+
+/// Who is limited in how fast it calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RateKey {
+    /// The holder of a key.
+    Key(KeyId),
+    /// An address, for one kind of request that needs no key.
+    Address(IpLane, IpKey),
+    /// Those whose addresses are of one mail domain: its SHA-256.
+    MailDomain([u8; 32]),
+}
+
+/// Whether a request comes slowly enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Admission {
+    /// It may pass, and is remembered.
+    Admitted,
+    /// It may not; nothing is remembered of it.
+    Refused {
+        /// After how long one request could pass.
+        retry_after: Elapsed,
+    },
+}
+
+/// Limits how fast callers may call.
+#[async_trait]
+pub trait RateLimiter: Send + Sync {
+    /// Whether a request of `key` at `now` stays within `rate`. A limiter that shares what it knows with other
+    /// nodes and cannot reach it decides by what it knows itself.
+    async fn admit(&self, key: RateKey, rate: Rate, now: Instant) -> Admission;
+}
+
 /// Tells whether the store answers.
 #[async_trait]
 pub trait Readiness: Send + Sync {
@@ -62,6 +123,7 @@ pub trait Readiness: Send + Sync {
 pub trait Store:
     kalends_accounts::ports::Principals
     + kalends_accounts::ports::Organizations
+    + kalends_accounts::ports::ScopedKeys
     + kalends_calendars::ports::Agents
     + kalends_calendars::ports::Calendars
     + kalends_calendars::ports::Events
@@ -72,6 +134,7 @@ pub trait Store:
     + kalends_calendars::ports::ChangesOfCalendars
     + Commit
     + StoredAnswers
+    + Metering
     + Readiness
 {
 }
@@ -79,6 +142,8 @@ pub trait Store:
 impl<T> Store for T where
     T: kalends_accounts::ports::Principals
         + kalends_accounts::ports::Organizations
+        + kalends_accounts::ports::ScopedKeys
+        + kalends_accounts::ports::ScopedKeys
         + kalends_calendars::ports::Agents
         + kalends_calendars::ports::Calendars
         + kalends_calendars::ports::Events
@@ -89,6 +154,7 @@ impl<T> Store for T where
         + kalends_calendars::ports::ChangesOfCalendars
         + Commit
         + StoredAnswers
+        + Metering
         + Readiness
 {
 }

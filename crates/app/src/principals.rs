@@ -4,9 +4,12 @@
 //! that epoch was confirmed within the last second. Whoever cannot confirm it asks the store for each
 //! request, and so fails closed when the store is away (ruling 3.1).
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
-use kalends_accounts::{KeyHash, Principal};
+use kalends_accounts::{KeyForm, KeyHash, Principal};
 use kalends_kernel::{Elapsed, Instant};
 use moka::sync::Cache;
 
@@ -14,10 +17,10 @@ use crate::{App, Refusal};
 
 /// How long a confirmed epoch is trusted.
 const LEASE: Elapsed = Elapsed::seconds(1);
+/// The same as the runtime waits.
+const LEASE_WAIT: Duration = Duration::from_secs(1);
 /// The most keys that are kept.
 const KEYS_MAX: u64 = 50_000;
-/// No key is longer: a prefix and 43 characters.
-const KEY_LENGTH_MAX: usize = 80;
 
 #[derive(Clone)]
 struct Entry {
@@ -61,12 +64,9 @@ impl App {
     /// Whom `key` speaks for.
     ///
     /// # Errors
-    /// [`Refusal::Unauthorized`] or [`Refusal::Store`]. Whether its organization may act yet is told by
-    /// [`Self::admit`].
+    /// [`Refusal::Unauthorized`] or [`Refusal::Store`]. What it may do is told by [`crate::Actor::enter`].
     pub async fn authenticate(&self, key: &str) -> Result<Arc<Principal>, Refusal> {
-        if !key.starts_with("svc_") || key.len() > KEY_LENGTH_MAX {
-            return Err(Refusal::Unauthorized);
-        }
+        KeyForm::of(key).ok_or(Refusal::Unauthorized)?;
         let hash = KeyHash::of(key);
         let epoch = self.principals.epoch(self.now());
         if let (Some(epoch), Some(entry)) = (epoch, self.principals.entries.get(&hash.0))
@@ -81,12 +81,10 @@ impl App {
         Ok(principal)
     }
 
-    /// Lets the caller in, unless its organization is on the waiting list.
-    ///
-    /// # Errors
-    /// [`Refusal::Waitlisted`].
-    pub fn admit(principal: &Principal) -> Result<(), Refusal> {
-        if principal.waitlisted { Err(Refusal::Waitlisted) } else { Ok(()) }
+    /// Waits until every node's lease of what it knew before the last commit has run out: what was revoked is
+    /// accepted nowhere then.
+    pub(crate) async fn wait_out_principals(&self) {
+        tokio::time::sleep(LEASE_WAIT).await;
     }
 
     /// Confirms the store's epoch: renews the lease of the cached keys, or voids them. Called every

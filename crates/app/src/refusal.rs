@@ -3,10 +3,11 @@
 //! Every reason maps to exactly one error of the specification's table, in `kalends-http`, without a
 //! wildcard arm.
 
+use kalends_accounts::reach::Denied;
 use kalends_availability::Block;
 use kalends_calendars::ports::BusySource;
 use kalends_kernel::{CalendarId, FieldErrors, Span, StoreError};
-use kalends_quotas::{Feature, Metric};
+use kalends_quotas::{Feature, Metric, Rate};
 
 /// What a request names that is not there, or not for this caller's organization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub enum Missing {
     HoldSet,
     /// The rules of a calendar.
     AvailabilityRules,
+    /// An agent's key.
+    Key,
     /// An organization (operators only).
     Organization,
 }
@@ -34,6 +37,7 @@ impl Missing {
             Self::Event => "event",
             Self::HoldSet => "hold set",
             Self::AvailabilityRules => "availability rules of",
+            Self::Key => "key",
             Self::Organization => "organization",
         }
     }
@@ -90,9 +94,20 @@ pub enum Refusal {
     /// The key does not reach that far.
     #[error("an agent's key reaches its own agent only; use a key of the organization")]
     OutOfReach,
+    /// The agent of the key is paused.
+    #[error("the agent is paused, so that its keys may only read; set its status to active first")]
+    AgentPaused,
     /// The plan lacks a feature.
     #[error("the plan does not include {feature}; the plan pro does", feature = .0.as_str())]
     PlanRequired(Feature),
+    /// The caller calls too fast.
+    #[error("more than {count} requests in {seconds} s; wait {retry_after} s", count = .rate.count(), seconds = .rate.seconds())]
+    TooFast {
+        /// How fast it may call.
+        rate: Rate,
+        /// Whole seconds after which it may call again.
+        retry_after: i64,
+    },
     /// A limit of the plan is reached.
     #[error("the plan's limit of {limit} {metric} is reached", metric = .metric.as_str())]
     LimitReached {
@@ -173,6 +188,17 @@ impl From<FieldErrors> for Refusal {
 impl From<kalends_kernel::FieldError> for Refusal {
     fn from(error: kalends_kernel::FieldError) -> Self {
         Self::Invalid(error.into())
+    }
+}
+
+impl From<Denied> for Refusal {
+    fn from(denied: Denied) -> Self {
+        match denied {
+            Denied::Unauthorized => Self::Unauthorized,
+            Denied::OutOfReach => Self::OutOfReach,
+            Denied::AgentPaused => Self::AgentPaused,
+            Denied::Waitlisted => Self::Waitlisted,
+        }
     }
 }
 

@@ -27,9 +27,12 @@ impl App {
     /// by mail. For a known address nothing is shown; its owner is told by mail.
     ///
     /// # Errors
-    /// [`Refusal::StaleTerms`], [`Refusal::Store`].
+    /// [`Refusal::StaleTerms`]; [`Refusal::TooFast`] where others of the mail domain signed up too often;
+    /// [`Refusal::Store`].
     pub async fn sign_up(&self, request: &Request, new: CheckedSignUp) -> Result<Answer, Refusal> {
         let acceptance = self.settings.terms.accept(&new.tos_version, self.now())?;
+        // Whether the address is known makes no difference here, nor to what is answered.
+        self.pace_domain(&new.email).await?;
         let new = NewSignUp { email: new.email, agent_name: new.agent_name, acceptance };
         let (answer, mail) = retry_stale(|| async {
             match self.store.find_by_email(&new.email).await? {

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use kalends_app::operations::{self, Access, Operation};
+use kalends_app::operations::{self, Operation};
 use serde_json::{Map, Value, json};
 use utoipa::openapi::OpenApi;
 
@@ -82,7 +82,7 @@ fn example(schema: &Value, schemas: &Value) -> Value {
 }
 
 fn describe(described: &mut Value, operation: &Operation) {
-    if operation.access == Access::Key {
+    if !operation.is_public() {
         described["security"] = json!([{ "apiKey": [] }]);
     }
     let mut parameters = described["parameters"].as_array().cloned().unwrap_or_default();
@@ -114,7 +114,8 @@ fn describe(described: &mut Value, operation: &Operation) {
 }
 
 fn takes_if_match(operation: &Operation) -> bool {
-    matches!(operation.method, "PATCH" | "DELETE") || operation.id == operations::PUT_RULES.id
+    (matches!(operation.method, "PATCH" | "DELETE") && operation.id != operations::DELETE_KEY.id)
+        || operation.id == operations::PUT_RULES.id
 }
 
 /// Whether a success shows one resource under its entity tag.
@@ -122,7 +123,8 @@ fn tagged(operation: &Operation) -> bool {
     let resource = ["/v1/agents/{id}", "/v1/calendars/{id}", "/v1/events/{id}", "/v1/calendars/{cal_id}/events/{id}"];
     resource.contains(&operation.path)
         || (operation.status == 201
-            && ![operations::CREATE_EVENT_BATCH.id, operations::CREATE_HOLD_SET.id].contains(&operation.id))
+            && ![operations::CREATE_EVENT_BATCH.id, operations::CREATE_HOLD_SET.id, operations::CREATE_KEY.id]
+                .contains(&operation.id))
         || [
             operations::ROTATE_FEED_TOKEN.id,
             operations::GET_RULES.id,
@@ -135,8 +137,8 @@ fn tagged(operation: &Operation) -> bool {
 
 fn success_headers(response: &mut Value, status: &str, operation: &Operation) {
     let mut names = vec!["X-Request-Id"];
-    if operation.access == Access::Key {
-        names.extend(["X-Service-Plan", "Service-Terms-Upgrade-Required"]);
+    if !operation.is_public() {
+        names.extend(["X-Service-Plan", "RateLimit-Policy", "RateLimit", "Service-Terms-Upgrade-Required"]);
     }
     if tagged(operation) && status != "204" {
         names.push("ETag");
@@ -163,11 +165,18 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
     if operation.id == operations::READY.id {
         statuses.push("503");
     }
-    if operation.access == Access::Key {
+    if !operation.is_public() {
         statuses.extend(["401", "403", "429"]);
     }
-    let names_things =
-        [operations::AVAILABILITY.id, operations::EXPLAIN_AVAILABILITY.id, operations::CREATE_HOLD_SET.id];
+    if operation.lane().is_some() {
+        statuses.push("429");
+    }
+    let names_things = [
+        operations::AVAILABILITY.id,
+        operations::EXPLAIN_AVAILABILITY.id,
+        operations::CREATE_HOLD_SET.id,
+        operations::CREATE_KEY.id,
+    ];
     if operation.path.contains('{') || names_things.contains(&operation.id) {
         statuses.push("404");
     }
@@ -188,6 +197,11 @@ fn headers() -> Value {
     json!({
         "X-Request-Id": header("The request's identifier; quote it when something is wrong.", "req_01jn8r6v9ke0bt3m5qz2c7xwdh"),
         "X-Service-Plan": header("The organization's plan: free, pro or scale.", "free"),
+        "RateLimit-Policy": header(
+            "The plan's monthly limit of API calls; a 429 `rate_limit_error` tells that of a second. Unlimited plans send none.",
+            "\"api_calls\";q=50000;w=2592000;pk=:AZOCo8n1c3Cn0LmY5F3Kxw==:"
+        ),
+        "RateLimit": header("What is left of it, and the seconds until it begins anew.", "\"api_calls\";r=49873;t=864000"),
         "Service-Terms-Upgrade-Required": header("The terms to accept, where the organization has not.", "2026-01-01"),
         "ETag": header("The resource's version, for If-Match.", "\"3\""),
         "Idempotency-Replayed": header("`true` where the answer is that of an earlier, same request.", "true"),
@@ -219,7 +233,7 @@ fn responses() -> Value {
         "413": failure("The body is over 1 MiB.", false),
         "415": failure("The body is not declared as JSON.", false),
         "422": failure("The Idempotency-Key was used for another request.", false),
-        "429": failure("`quota_exceeded`: a limit of the plan is reached.", true),
+        "429": failure("`quota_exceeded`: a limit of the plan is reached; `rate_limit_error`: too many requests in a short time.", true),
         "500": failure("`internal_error`", false),
         "503": failure("`internal_error`: the database does not answer.", true),
     })

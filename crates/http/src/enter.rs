@@ -13,15 +13,20 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use kalends_accounts::Principal;
 use kalends_app::{
     Actor, App, Idempotency, Refusal, Repeater, Request as Called,
-    operations::{self, Access, Operation},
+    operations::{self, Operation},
 };
 use kalends_kernel::FieldError;
+use kalends_quotas::{
+    Metric,
+    headers::{self, RateLimitHeaders},
+};
 use url::form_urlencoded;
 
 use crate::{
     envelope::{AnsweredBy, Arrival},
     error::ApiError,
     extract::{read_body, unknown_parameter},
+    metered::Metered,
     reply::replayed,
 };
 
@@ -43,34 +48,112 @@ pub(crate) struct Entrance {
 
 /// Runs around every route of the API.
 pub(crate) async fn enter(State(entrance): State<Entrance>, request: Request, next: Next) -> Response {
-    let app = &entrance.app;
     let Some(operation) = operation_of(&request) else {
         return next.run(request).await;
     };
-    let mut response = match operation.access {
-        Access::Public => {
-            let mut response = within(&entrance, operation, None, request, next).await;
-            if !operation.writes() {
-                // Pages of any origin may read what is public (ruling 2.10).
-                let anywhere = HeaderValue::from_static("*");
-                response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, anywhere);
-            }
-            response
-        }
-        Access::Key => match authenticate(app, request.headers()).await {
-            Ok(principal) => {
-                let mut response = match App::admit(&principal) {
-                    Ok(()) => within(&entrance, operation, Some(&principal), request, next).await,
-                    Err(refusal) => ApiError::from(refusal).into_response(),
-                };
-                describe_caller(app, &principal, response.headers_mut());
-                response
-            }
-            Err(error) => error.into_response(),
-        },
+    let mut response = match request.extensions().get::<Arrival>().copied() {
+        Some(arrival) if operation.is_public() => public(&entrance, operation, arrival, request, next).await,
+        Some(arrival) => authenticated(&entrance, operation, arrival, request, next).await,
+        None => ApiError::Internal.into_response(),
     };
     response.extensions_mut().insert(AnsweredBy(operation));
     response
+}
+
+/// An operation that needs no credential.
+async fn public(
+    entrance: &Entrance,
+    operation: &'static Operation,
+    arrival: Arrival,
+    request: Request,
+    next: Next,
+) -> Response {
+    let mut response = match paced(&entrance.app, operation, arrival).await {
+        Ok(()) => within(entrance, operation, arrival, None, request, next).await,
+        Err(refusal) => ApiError::from(refusal).into_response(),
+    };
+    if !operation.writes() {
+        // Pages of any origin may read what is public (ruling 2.10).
+        let anywhere = HeaderValue::from_static("*");
+        response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, anywhere);
+    }
+    response
+}
+
+async fn paced(app: &App, operation: &Operation, arrival: Arrival) -> Result<(), Refusal> {
+    match operation.lane() {
+        Some(lane) => app.pace_address(lane, arrival.ip, arrival.at).await,
+        None => Ok(()),
+    }
+}
+
+/// An operation that needs a key: whose, how fast, how often, and only then what for.
+async fn authenticated(
+    entrance: &Entrance,
+    operation: &'static Operation,
+    arrival: Arrival,
+    request: Request,
+    next: Next,
+) -> Response {
+    let app = &entrance.app;
+    let principal = match authenticate(app, request.headers()).await {
+        Ok(principal) => principal,
+        Err(error) => return error.into_response(),
+    };
+    let mut response = match app.pace_key(&principal, arrival.at).await {
+        Ok(()) => metered(entrance, operation, arrival, &principal, request, next).await,
+        Err(refusal) => too_fast(refusal),
+    };
+    describe_caller(app, &principal, response.headers_mut());
+    response
+}
+
+/// Counts the request, unless it turns out not to count, and tells what is left.
+async fn metered(
+    entrance: &Entrance,
+    operation: &'static Operation,
+    arrival: Arrival,
+    principal: &Arc<Principal>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let app = &entrance.app;
+    let mut response = match Metered::begin(app, principal, operation, arrival.at).await {
+        Ok(metered) => {
+            let response = within(entrance, operation, arrival, Some(principal), request, next).await;
+            metered.end(app, response.status()).await;
+            response
+        }
+        Err(refusal) => ApiError::from(refusal).into_response(),
+    };
+    let limit = principal.limits.get(Metric::ApiCalls);
+    if limit.is_some() {
+        let left = app.left(principal, Metric::ApiCalls, arrival.at);
+        let partition = principal.org.uuid();
+        let told = headers::monthly_headers(limit, left, partition.as_bytes(), arrival.at);
+        rate_limit(response.headers_mut(), told);
+    }
+    response
+}
+
+/// A refusal that tells how fast the caller may call.
+fn too_fast(refusal: Refusal) -> Response {
+    let told = match &refusal {
+        Refusal::TooFast { rate, retry_after } => Some(headers::burst_headers(*rate, *retry_after)),
+        _ => None,
+    };
+    let mut response = ApiError::from(refusal).into_response();
+    rate_limit(response.headers_mut(), told);
+    response
+}
+
+fn rate_limit(headers: &mut HeaderMap, told: Option<RateLimitHeaders>) {
+    let Some(RateLimitHeaders { policy, limit }) = told else { return };
+    for (name, value) in [(headers::RATE_LIMIT_POLICY, policy), (headers::RATE_LIMIT, limit)] {
+        if let Ok(value) = HeaderValue::try_from(value) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    }
 }
 
 fn operation_of(request: &Request) -> Option<&'static Operation> {
@@ -95,29 +178,32 @@ async fn authenticate(app: &App, headers: &HeaderMap) -> Result<Arc<Principal>, 
 async fn within(
     entrance: &Entrance,
     operation: &'static Operation,
+    arrival: Arrival,
     principal: Option<&Arc<Principal>>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let Some(arrival) = request.extensions().get::<Arrival>().copied() else {
-        return ApiError::Internal.into_response();
+    let (id, ip, started) = (arrival.id, arrival.ip, arrival.at);
+    let called = Called { id, ip, operation, started, idempotency: None, local: false };
+    // Who may not is told before anything of the request is looked at.
+    let mut caller = match principal.map(|principal| Actor::enter(Arc::clone(principal), called.clone())).transpose() {
+        Ok(actor) => actor.map_or(Entered::Nobody(called), Entered::Actor),
+        Err(refusal) => return ApiError::from(refusal).into_response(),
     };
     if let Err(error) = check_query(entrance, operation, request.uri().query()) {
         return error.into_response();
     }
-    let (id, ip, started) = (arrival.id, arrival.ip, arrival.at);
-    let mut called = Called { id, ip, operation, started, idempotency: None, local: false };
     let key = if operation.writes() { request.headers_mut().remove(IDEMPOTENCY_KEY) } else { None };
     let Some(key) = key else {
-        insert(&mut request, called, principal);
+        caller.insert(&mut request);
         return next.run(request).await;
     };
-    let (mut request, idempotency) = match identify(&called, principal, &key, request).await {
+    let (mut request, idempotency) = match identify(caller.called(), principal, &key, request).await {
         Ok(identified) => identified,
         Err(error) => return error.into_response(),
     };
-    called.idempotency = Some(idempotency);
-    insert(&mut request, called, principal);
+    caller.called_mut().idempotency = Some(idempotency);
+    caller.insert(&mut request);
     match once(&entrance.app, &idempotency, request, next).await {
         Ok(response) => response,
         Err(error) => error.into_response(),
@@ -136,11 +222,35 @@ fn check_query(entrance: &Entrance, operation: &Operation, query: Option<&str>) 
     }
 }
 
-fn insert(request: &mut Request, called: Called, principal: Option<&Arc<Principal>>) {
-    if let Some(principal) = principal {
-        request.extensions_mut().insert(Actor { principal: Arc::clone(principal), request: called });
-    } else {
-        request.extensions_mut().insert(called);
+/// Who came in.
+enum Entered {
+    /// Somebody without a credential.
+    Nobody(Called),
+    /// The holder of a key.
+    Actor(Actor),
+}
+
+impl Entered {
+    const fn called(&self) -> &Called {
+        match self {
+            Self::Nobody(called) => called,
+            Self::Actor(actor) => &actor.request,
+        }
+    }
+
+    const fn called_mut(&mut self) -> &mut Called {
+        match self {
+            Self::Nobody(called) => called,
+            Self::Actor(actor) => &mut actor.request,
+        }
+    }
+
+    /// Leaves the caller where the handlers' extractors look.
+    fn insert(self, request: &mut Request) {
+        match self {
+            Self::Nobody(called) => drop(request.extensions_mut().insert(called)),
+            Self::Actor(actor) => drop(request.extensions_mut().insert(actor)),
+        }
     }
 }
 

@@ -17,6 +17,8 @@ use kalends_kernel::{Instant, RequestId, StoreError};
 
 use crate::error::ApiError;
 
+const FORWARDED_FOR: &str = "x-forwarded-for";
+
 /// What is known of a request before its route is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrival {
@@ -38,7 +40,7 @@ struct Answered(StatusCode);
 pub(crate) async fn envelope(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let at = app.now();
     let id = RequestId::new(at, app.entropy());
-    let ip = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
+    let ip = address(&app, &request);
     request.extensions_mut().insert(Arrival { id, at, ip });
 
     let mut response = next.run(request).await;
@@ -60,6 +62,18 @@ pub(crate) async fn envelope(State(app): State<Arc<App>>, mut request: Request, 
     let status = response.status();
     response.extensions_mut().insert(Answered(status));
     response
+}
+
+/// From where the request comes, as far as the proxies between may be believed.
+fn address(app: &App, request: &Request) -> Option<IpAddr> {
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>()?.0.ip();
+    let forwarded: Vec<&str> = request.headers().get_all(FORWARDED_FOR).iter().map(readable).collect();
+    Some(app.settings().trusted_proxies.client(peer, forwarded))
+}
+
+/// What is no text is no address either.
+fn readable(value: &HeaderValue) -> &str {
+    value.to_str().unwrap_or("unreadable")
 }
 
 /// Restores the status of an answer in none of the encodings that the caller accepts: it is sent as it

@@ -78,9 +78,11 @@ impl ApiError {
             Self::Refused(refusal) => match refusal {
                 Refusal::Invalid(_) => StatusCode::BAD_REQUEST,
                 Refusal::Unauthorized => StatusCode::UNAUTHORIZED,
-                Refusal::Waitlisted | Refusal::OutOfReach | Refusal::PlanRequired(_) | Refusal::ReadOnly(_) => {
-                    StatusCode::FORBIDDEN
-                }
+                Refusal::Waitlisted
+                | Refusal::OutOfReach
+                | Refusal::AgentPaused
+                | Refusal::PlanRequired(_)
+                | Refusal::ReadOnly(_) => StatusCode::FORBIDDEN,
                 Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
                 Refusal::AgentState(_)
                 | Refusal::CalendarHasEvents(_)
@@ -96,7 +98,7 @@ impl ApiError {
                 Refusal::Stale { .. } => StatusCode::PRECONDITION_FAILED,
                 Refusal::Resync(_) => StatusCode::GONE,
                 Refusal::IdempotencyMismatch => StatusCode::UNPROCESSABLE_ENTITY,
-                Refusal::LimitReached { .. } => StatusCode::TOO_MANY_REQUESTS,
+                Refusal::LimitReached { .. } | Refusal::TooFast { .. } => StatusCode::TOO_MANY_REQUESTS,
                 Refusal::Store(StoreError::Unavailable(_)) => StatusCode::SERVICE_UNAVAILABLE,
                 Refusal::Store(StoreError::Corrupt(_) | StoreError::Failed(_)) => StatusCode::INTERNAL_SERVER_ERROR,
             },
@@ -120,7 +122,9 @@ impl ApiError {
 
     const fn retry_after(&self) -> Option<i64> {
         match self {
-            Self::Refused(Refusal::LimitReached { retry_after, .. }) => Some(*retry_after),
+            Self::Refused(Refusal::LimitReached { retry_after, .. } | Refusal::TooFast { retry_after, .. }) => {
+                Some(*retry_after)
+            }
             Self::Deadline
             | Self::Refused(Refusal::StillRunning | Refusal::Contended | Refusal::Store(StoreError::Unavailable(_))) => {
                 Some(1)
@@ -162,6 +166,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::Unauthorized => of("unauthorized"),
         Refusal::Waitlisted => of("account_waitlisted"),
         Refusal::OutOfReach => of("forbidden"),
+        Refusal::AgentPaused => coded("forbidden", "agent_paused"),
         Refusal::ReadOnly(_) => coded("forbidden", "external_event_readonly"),
         Refusal::PlanRequired(feature) => ErrorBody {
             required_plan: Some(Plan::Pro.as_str()),
@@ -171,6 +176,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
             ..of("plan_required")
         },
         Refusal::LimitReached { .. } => of("quota_exceeded"),
+        Refusal::TooFast { .. } => of("rate_limit_error"),
         Refusal::NotFound { missing, .. } => coded(
             "not_found",
             match missing {
@@ -179,6 +185,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
                 kalends_app::Missing::Event => "event_not_found",
                 kalends_app::Missing::HoldSet => "hold_set_not_found",
                 kalends_app::Missing::AvailabilityRules => "availability_rules_not_found",
+                kalends_app::Missing::Key => "key_not_found",
                 kalends_app::Missing::Organization => "organization_not_found",
             },
         ),

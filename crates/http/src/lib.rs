@@ -2,7 +2,7 @@
 //!
 //! A request passes, from the outside in: compression, [`envelope`] (request id, error envelope,
 //! metrics, log), a guard against panics, a deadline, and, once its route is
-//! known, [`enter`] (authentication, idempotency, headers of the plan).
+//! known, [`enter`] (authentication, limits, metering, idempotency, headers of the plan).
 
 mod describe;
 mod endpoints;
@@ -10,6 +10,7 @@ mod enter;
 mod envelope;
 mod error;
 mod extract;
+mod metered;
 mod reply;
 
 use std::{sync::Arc, time::Duration};

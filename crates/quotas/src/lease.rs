@@ -177,6 +177,18 @@ impl Lease {
         held.exhausted_until = Some(now + ASK_AGAIN);
     }
 
+    /// Takes back one unit that was spent in `period`, for a request that turned out not to count. What can no
+    /// longer be spent is to be given back.
+    pub fn unspend(&mut self, period: Period) -> Option<Refund> {
+        match self.held.as_mut().filter(|held| held.period == period) {
+            Some(held) => {
+                held.left += 1;
+                None
+            }
+            None => Some(Refund { period, amount: 1 }),
+        }
+    }
+
     /// Gives up what is held, for a shutdown or when the organization is not heard of any more.
     pub fn give_back(&mut self) -> Option<Refund> {
         let held = self.held.take()?;

@@ -1,4 +1,5 @@
-//! What runs beside the requests: keeping the keys of callers and the data keys fresh, ending holds.
+//! What runs beside the requests: keeping the keys of callers and the data keys fresh, ending holds, giving back
+//! what idle organizations have leased.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,18 +17,27 @@ const KEY_RING: Duration = Duration::from_millis(500);
 const HOLDS: Duration = Duration::from_secs(1);
 /// How many of them are ended at once.
 const HOLDS_AT_ONCE: u32 = 256;
+/// How often it is looked for organizations that have not called for a while, whose leased units are given back.
+const LEASES: Duration = Duration::from_secs(60);
 /// The least time between two readings of the key table, however many values ask for one.
 const KEY_RING_REST: Duration = Duration::from_millis(50);
 
 /// Starts the loops; they end with `stop`.
 pub(crate) fn start(app: &Arc<App>, ring: &Arc<KeyRing>, tasks: &TaskTracker, stop: &CancellationToken) {
-    let (app, expiring, ring) = (Arc::clone(app), Arc::clone(app), Arc::clone(ring));
+    let (app, expiring, leasing, ring) = (Arc::clone(app), Arc::clone(app), Arc::clone(app), Arc::clone(ring));
     let ended = stop.clone();
     tasks.spawn(async move { ended.run_until_cancelled(keep_principals_fresh(&app)).await });
     let ended = stop.clone();
     tasks.spawn(async move { ended.run_until_cancelled(keep_ring_fresh(&ring)).await });
     let ended = stop.clone();
     tasks.spawn(async move { ended.run_until_cancelled(end_expired_holds(&expiring)).await });
+    let ended = stop.clone();
+    tasks.spawn(async move {
+        // Not ended in the middle: units that were taken out have to be given back.
+        while ended.run_until_cancelled(sleep(LEASES)).await.is_some() {
+            leasing.return_idle_leases().await;
+        }
+    });
 }
 
 async fn keep_principals_fresh(app: &App) {

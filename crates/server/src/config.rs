@@ -13,13 +13,14 @@ use std::{net::SocketAddr, path::PathBuf};
 use ipnet::IpNet;
 use kalends_kernel::{CivilDate, Elapsed};
 use kalends_mail::MailTransport;
+use kalends_quotas::IpLimits;
 use kalends_vault::MasterKeys;
 use secrecy::SecretString;
 use url::Url;
 
 pub use given::{Given, Source};
 pub(crate) use listing::list;
-pub use values::{DatabaseUrl, HostPort, IpLimits, LogFormat, PerMinute};
+pub use values::{DatabaseUrl, HostPort, LogFormat};
 
 /// The configuration, parsed.
 #[derive(Debug, Clone)]
@@ -96,7 +97,7 @@ impl Config {
         let terms_url = reader.optional(&keys::TERMS_URL, values::web_address);
         let terms_effective_at = reader.read(&keys::TERMS_EFFECTIVE_AT, values::date);
         let egress_allow = reader.optional(&keys::EGRESS_ALLOW, |text| values::list(text, str::parse));
-        let ip_limits = reader.read(&keys::IP_LIMITS, str::parse);
+        let ip_limits = reader.read(&keys::IP_LIMITS, |text| IpLimits::parse(text).map_err(|wrong| wrong.to_string()));
         let trusted_proxies = reader.optional(&keys::TRUSTED_PROXIES, |text| values::list(text, values::network));
         let clock_offset = reader.read(&keys::CLOCK_OFFSET_SECONDS, values::clock_offset);
         let metrics_listen = reader.optional(&keys::METRICS_LISTEN, values::address);

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use kalends_accounts::Terms;
-use kalends_app::{App, NoHumanCalendars, Parts, Settings};
+use kalends_app::{App, MemoryRateLimiter, NoHumanCalendars, Parts, Settings};
 use kalends_kernel::{Clock, Entropy};
 use kalends_mail::Letterhead;
+use kalends_quotas::TrustedProxies;
 use kalends_vault::KeyRing;
 
 use crate::{
@@ -42,11 +43,14 @@ impl Service {
                 url: config.terms_url(&base_url),
                 material: config.terms_material,
             },
+            ip_limits: config.ip_limits,
+            trusted_proxies: TrustedProxies::new(config.trusted_proxies.iter().copied()),
             base_url,
         };
         let store = database.store(Arc::<KeyRing>::clone(&ring));
         let human = Arc::new(NoHumanCalendars);
-        let app = App::new(Parts { store, clock, entropy, mailer, human, settings });
+        let limiter = Arc::new(MemoryRateLimiter::default());
+        let app = App::new(Parts { store, clock, entropy, mailer, human, limiter, settings });
         Ok(Self { app, ring, database })
     }
 }

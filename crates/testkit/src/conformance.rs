@@ -38,8 +38,10 @@ pub mod context;
 pub mod events;
 pub mod holds;
 pub mod limits;
+pub mod metering;
 pub mod races;
 pub mod rules;
+pub mod scoped_keys;
 pub mod series;
 pub mod statements;
 
@@ -177,6 +179,26 @@ macro_rules! conformance_cases {
                 at_most_so_many_agents_exist,
                 at_most_so_many_calendars_are_in_sight,
                 what_exists_is_counted_after_the_change,
+            }
+            scoped_keys {
+                scoped_keys_come_back_as_they_were,
+                scoped_keys_speak_for_their_agent,
+                scoped_keys_need_a_living_agent,
+                a_revoked_key_is_gone,
+                a_decommissioned_agent_s_keys_are_gone,
+                scoped_keys_of_other_organizations_are_absent,
+                at_most_so_many_scoped_keys_exist,
+                one_makes_the_last_scoped_key,
+                the_epoch_rises_with_keys_and_agents,
+            }
+            metering {
+                debits_reach_their_ceiling_and_never_pass_it,
+                unlimited_debits_are_counted,
+                debits_are_counted_apart,
+                refunds_stop_at_nothing,
+                usage_is_what_is_counted_and_what_exists,
+                racing_nodes_never_pass_the_limit,
+                debits_and_charges_share_a_counter,
             }
             answers {
                 answers_come_back_as_they_were,

@@ -22,7 +22,8 @@ mod compose;
 use std::net::{IpAddr, Ipv6Addr};
 
 use kalends_accounts::{
-    Acceptance, Action, AuditEntry, Code, Email, KeyKind, NewKey, OrgName, Organization, VerificationCode, Waitlist,
+    Acceptance, Action, AuditEntry, Code, Email, KeyKind, KeyLabel, NewKey, NewScopedKey, OrgName, Organization,
+    VerificationCode, Waitlist,
 };
 use kalends_app::{Answer, Charge, StoredAnswer};
 use kalends_availability::Rules;
@@ -138,6 +139,12 @@ impl Fixtures {
     /// A key of an organization.
     pub fn key(&self, org: OrgId) -> NewKey {
         NewKey::generate(org, KeyKind::Org, self.tick(), &self.entropy)
+    }
+
+    /// A key that speaks for an agent.
+    pub fn scoped_key(&self, agent: &Agent) -> NewScopedKey {
+        let label = KeyLabel::from_stored("laptop".to_owned());
+        NewScopedKey::generate(agent.org, agent.id, Some(label), self.tick(), &self.entropy)
     }
 
     /// The first code of an organization.

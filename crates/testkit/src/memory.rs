@@ -12,6 +12,7 @@ mod context;
 mod holds;
 mod inspect;
 mod instances;
+mod metering;
 mod state;
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -14,6 +14,7 @@ mod error;
 mod event;
 mod explain;
 mod holds;
+mod keys;
 mod list;
 mod local;
 mod names;
@@ -22,6 +23,7 @@ mod plan;
 mod rules;
 mod sign_up;
 mod system;
+mod usage;
 
 pub use agent::{Agent, CreateAgent, ListAgents, UpdateAgent};
 pub use availability::{
@@ -37,6 +39,7 @@ pub use event::{
 };
 pub use explain::{ExplainAsked, ExplainAvailability, ExplainOf, Explanation, Reason, ReasonKind};
 pub use holds::{Conflict, CreateHoldSet, EndedHold, HoldSet, NewHoldSet};
+pub use keys::{CreateScopedKey, NewScopedKey, ScopedKey, ScopedKeys};
 pub use list::{List, Paging};
 pub use local::{Local, ShowEvents, Weekday};
 pub use names::{
@@ -46,6 +49,7 @@ pub use plan::{Plan, PlanLimits, Plans};
 pub use rules::{AvailabilityRules, DateHours, OpenHours, PutAvailabilityRules, WorkingHours};
 pub use sign_up::{CheckedSignUp, SignUp, SignUpAnswer, SignUpExisting, SignedUp, Terms, Verified, Verify};
 pub use system::Health;
+pub use usage::{Usage, Used, UsedCalls};
 
 /// Why a request is not valid: every field at fault.
 pub use kalends_kernel::FieldErrors;

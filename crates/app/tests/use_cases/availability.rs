@@ -3,14 +3,18 @@
 
 use std::sync::Arc;
 
-use kalends_accounts::{Organization, Principal, Reach, Terms};
+use kalends_accounts::{
+    Organization, Principal, Reach, Terms,
+    reach::{CallerKind, ScopedAgent},
+};
 use kalends_app::{
-    Actor, App, ChangeSet, IfMatch, Parts, Refusal, Request, Settings, operations,
+    Actor, App, ChangeSet, IfMatch, MemoryRateLimiter, Parts, Refusal, Request, Settings, operations,
     ports::{Commit as _, HumanCalendars},
 };
 use kalends_availability::{BusySet, HumanBusy, HumanSource, SlotQuery};
 use kalends_calendars::{Agent, AsOf, Calendar, Event, HumanAsOf, NewRules, Times};
 use kalends_kernel::{Clock as _, Elapsed, Instant, KeyId, OrgId, RequestId, Revision, Span};
+use kalends_quotas::{IpLimits, TrustedProxies};
 use kalends_testkit::{
     Mailbox, MemoryStore, TestHumans,
     fixtures::{Compose as _, Fixtures, at, rules, span},
@@ -28,6 +32,11 @@ fn morning() -> Span {
 
 fn hours(start: &str, end: &str) -> Span {
     span(&format!("2026-03-02T{start}:00Z"), &format!("2026-03-02T{end}:00Z"))
+}
+
+/// The reach of an agent's key.
+fn reach_of(agent: &Agent) -> Reach {
+    Reach::Agent(ScopedAgent { id: agent.id, paused: false })
 }
 
 /// A service with one organization.
@@ -73,6 +82,7 @@ impl House {
             entropy: Arc::new(make.entropy.clone()),
             mailer: Arc::new(Mailbox::default()),
             human,
+            limiter: Arc::new(MemoryRateLimiter::default()),
             settings: Settings {
                 base_url: "http://localhost".into(),
                 console_url: "http://localhost/console".into(),
@@ -82,6 +92,8 @@ impl House {
                     url: "http://localhost/terms".into(),
                     material: false,
                 },
+                ip_limits: IpLimits::OFF,
+                trusted_proxies: TrustedProxies::default(),
             },
         });
         let organization = make.organization();
@@ -120,26 +132,29 @@ impl House {
 
     fn actor(&self, reach: Reach, operation: &'static operations::Operation) -> Actor {
         let now = self.make.clock.now();
-        Actor {
-            principal: Arc::new(Principal {
-                key: KeyId::new(now, &self.make.entropy),
-                key_prefix: "svc_sk_0123456789abc".into(),
-                org: self.org,
-                reach,
-                waitlisted: false,
-                plan: self.organization.plan,
-                limits: self.organization.limits().unwrap(),
-                accepted_terms: None,
-            }),
-            request: Request {
-                id: RequestId::new(now, &self.make.entropy),
-                ip: None,
-                operation,
-                started: now,
-                idempotency: None,
-                local: false,
+        let principal = Principal {
+            key: KeyId::new(now, &self.make.entropy),
+            key_prefix: "svc_sk_0123456789abc".into(),
+            org: self.org,
+            kind: match reach {
+                Reach::Organization => CallerKind::OrganizationKey,
+                Reach::Agent(_) => CallerKind::AgentKey,
             },
-        }
+            reach,
+            waitlisted: false,
+            plan: self.organization.plan,
+            limits: self.organization.limits().unwrap(),
+            accepted_terms: None,
+        };
+        let request = Request {
+            id: RequestId::new(now, &self.make.entropy),
+            ip: None,
+            operation,
+            started: now,
+            idempotency: None,
+            local: false,
+        };
+        Actor::enter(Arc::new(principal), request).unwrap()
     }
 
     /// The answer for an agent, in slots of an hour.
@@ -302,7 +317,7 @@ async fn human_busy_times_get_the_buffers_of_the_calendar() {
     assert_eq!(told.busy, ["11:15-11:45"], "busy times are told as they are");
     assert_eq!(told.state(), "complete");
     house.explained(&agent, morning(), false).await;
-    let actor = house.actor(Reach::Agent(agent.id), &operations::EXPLAIN_AVAILABILITY);
+    let actor = house.actor(reach_of(&agent), &operations::EXPLAIN_AVAILABILITY);
     let of = ExplainOf::Calendar(calendar.id.to_string());
     let asked = ExplainAsked { of, time: hours("11:30", "12:30"), allow_stale: false };
     let why = house.app.explain_availability(&actor, asked).await.unwrap();
@@ -327,7 +342,7 @@ async fn a_key_of_an_agent_reaches_its_own_agent_s_rules_and_time() {
     let (mine, theirs) = (house.calendar(&own).await.id.to_string(), house.calendar(&other).await.id.to_string());
     let shared = house.make.shared_calendar(house.org);
     house.store.commit(ChangeSet::new(house.org).create(&shared)).await.unwrap();
-    let reach = Reach::Agent(own.id);
+    let reach = reach_of(&own);
     let new = || NewRules { rules: Default::default(), zone: None };
 
     let actor = house.actor(reach, &operations::PUT_RULES);

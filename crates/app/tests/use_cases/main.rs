@@ -1,5 +1,6 @@
 //! Use cases over the store in memory, with a clock that is set by hand.
-#![expect(clippy::unwrap_used, reason = "a test fails this way, its helpers included")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails this way, its helpers included")]
 
 mod availability;
 mod histories;
+mod metering;

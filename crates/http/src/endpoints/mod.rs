@@ -7,7 +7,9 @@ mod availability_rules;
 mod calendars;
 mod events;
 mod hold_sets;
+mod keys;
 mod system;
+mod usage;
 
 use bytes::Bytes;
 use utoipa::OpenApi;
@@ -29,6 +31,8 @@ use crate::Routes;
         (name = "Events", description = "What is scheduled."),
         (name = "Holds", description = "Time that is reserved while somebody decides."),
         (name = "Availability", description = "When somebody is free."),
+        (name = "Keys", description = "Keys that speak for one agent."),
+        (name = "Usage", description = "What an organization uses of what its plan grants."),
         (name = "Accounts", description = "Sign-up and terms."),
         (name = "Service", description = "The service itself."),
     ),
@@ -46,6 +50,8 @@ pub(crate) fn all() -> Routes {
         .merge(hold_sets::routes())
         .merge(availability::routes())
         .merge(availability_rules::routes())
+        .merge(keys::routes())
+        .merge(usage::routes())
         .merge(accounts::routes())
         .merge(system::routes())
 }

@@ -2,8 +2,8 @@
 //!
 //! These are rare and come a few at a time, so that each is a statement of its own.
 
-use kalends_accounts::{Acceptance, ApiKey, Change, Organization, VerificationCode, Waitlist};
-use kalends_kernel::{OrgId, Version};
+use kalends_accounts::{Acceptance, ApiKey, Change, Organization, ScopedKey, VerificationCode, Waitlist};
+use kalends_kernel::{Instant, KeyId, OrgId, Version};
 use sqlx::PgConnection;
 
 use crate::error::{ApplyError, all_written};
@@ -18,6 +18,8 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
                 update_organization(connection, organization, *seen).await?;
             }
             Change::CreateKey(key) => create_key(connection, key).await?,
+            Change::CreateScopedKey(key) => create_scoped_key(connection, key).await?,
+            Change::RevokeKey { org, key, at } => revoke_key(connection, *org, *key, *at).await?,
             Change::PutCode { code, seen: None } => create_code(connection, code).await?,
             Change::PutCode { code, seen: Some(seen) } => update_code(connection, code, *seen).await?,
             Change::RecordAcceptance { org, acceptance } => record(connection, *org, acceptance).await?,
@@ -128,6 +130,40 @@ async fn create_key(connection: &mut PgConnection, key: &ApiKey) -> Result<(), A
     .execute(connection)
     .await?;
     Ok(())
+}
+
+/// Only for an agent that is not decommissioned. One that ends at the same time takes the key along all the same,
+/// since look-ups join it.
+async fn create_scoped_key(connection: &mut PgConnection, key: &ScopedKey) -> Result<(), ApplyError> {
+    let written = sqlx::query!(
+        "INSERT INTO api_keys (org_id, id, kind, hash, prefix, agent_id, label, created_at)
+         SELECT a.org_id, $2, $3, $4, $5, a.id, $7, $8
+         FROM agents a
+         WHERE a.org_id = $1 AND a.id = $6 AND a.status <> 'decommissioned'",
+        key.org.uuid(),
+        key.id.uuid(),
+        ScopedKey::KIND,
+        &key.hash.0,
+        key.prefix,
+        key.agent.uuid(),
+        key.label.as_ref().map(|label| label.as_str()),
+        key.created_at.as_micros(),
+    )
+    .execute(connection)
+    .await?;
+    all_written(written.rows_affected(), 1)
+}
+
+async fn revoke_key(connection: &mut PgConnection, org: OrgId, key: KeyId, at: Instant) -> Result<(), ApplyError> {
+    let written = sqlx::query!(
+        "UPDATE api_keys SET revoked_at = $3 WHERE org_id = $1 AND id = $2 AND revoked_at IS NULL",
+        org.uuid(),
+        key.uuid(),
+        at.as_micros(),
+    )
+    .execute(connection)
+    .await?;
+    all_written(written.rows_affected(), 1)
 }
 
 async fn create_code(connection: &mut PgConnection, code: &VerificationCode) -> Result<(), ApplyError> {

@@ -72,6 +72,18 @@ async fn existing(connection: &mut PgConnection, org: OrgId, metric: Metric) -> 
             .fetch_one(connection)
             .await?
         }
+        Metric::ScopedKeys => {
+            sqlx::query_scalar!(
+                r#"SELECT count(*) AS "count!"
+                 FROM api_keys k
+                 JOIN agents a ON a.org_id = k.org_id AND a.id = k.agent_id
+                 WHERE k.org_id = $1 AND k.agent_id IS NOT NULL AND k.revoked_at IS NULL
+                     AND a.status <> 'decommissioned'"#,
+                org.uuid(),
+            )
+            .fetch_one(connection)
+            .await?
+        }
         Metric::Events
         | Metric::ApiCalls
         | Metric::WebhookDeliveries
@@ -79,7 +91,6 @@ async fn existing(connection: &mut PgConnection, org: OrgId, metric: Metric) -> 
         | Metric::IcalSubscriptions
         | Metric::Proposals
         | Metric::WebhookEndpoints
-        | Metric::ScopedKeys
         | Metric::RecurringEvents
         | Metric::BookingPages => return Err(failed(NotCounted(metric)).into()),
     };

@@ -16,6 +16,8 @@ mod organizations;
 mod principals;
 mod readiness;
 mod rules;
+mod scoped_keys;
+mod usage;
 
 use kalends_kernel::{Listed, Page, StoreError};
 

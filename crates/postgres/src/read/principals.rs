@@ -14,11 +14,12 @@ impl Principals for PostgresStore {
     async fn find_principal(&self, hash: KeyHash) -> Result<Option<Principal>, StoreError> {
         let row = sqlx::query_as!(
             PrincipalRow,
-            "SELECT k.org_id, k.id AS key_id, k.kind, k.prefix, o.plan, o.limit_overrides, o.waitlisted_at,
-                 o.accepted_terms
+            r#"SELECT k.org_id, k.id AS key_id, k.kind, k.prefix, k.agent_id, a.status AS "agent_status?", o.plan,
+                 o.limit_overrides, o.waitlisted_at, o.accepted_terms
              FROM api_keys k
              JOIN organizations o ON o.id = k.org_id
-             WHERE k.hash = $1 AND k.revoked_at IS NULL",
+             LEFT JOIN agents a ON a.org_id = k.org_id AND a.id = k.agent_id
+             WHERE k.hash = $1 AND k.revoked_at IS NULL AND (k.agent_id IS NULL OR a.status <> 'decommissioned')"#,
             &hash.0,
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;

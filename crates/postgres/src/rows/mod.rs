@@ -9,6 +9,7 @@ mod event;
 mod organization;
 mod principal;
 mod rules;
+mod scoped_key;
 
 use std::fmt::Display;
 
@@ -23,6 +24,7 @@ pub(crate) use event::{EventRow, RepeatingRow, event_row};
 pub(crate) use organization::{CodeRow, OrganizationRow};
 pub(crate) use principal::PrincipalRow;
 pub(crate) use rules::{RulesRow, read_rules};
+pub(crate) use scoped_key::ScopedKeyRow;
 
 /// A row of a table, to say where a corrupt value stands.
 pub(crate) struct Located<I> {

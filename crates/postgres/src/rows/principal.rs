@@ -1,7 +1,9 @@
 //! A key joined with its organization: whom it speaks for.
 
-use kalends_accounts::{KeyKind, Principal, Reach};
-use kalends_kernel::{KeyId, OrgId, StoreError};
+use kalends_accounts::reach::{CallerKind, ScopedAgent};
+use kalends_accounts::{KeyKind, Principal, Reach, ScopedKey};
+use kalends_calendars::AgentStatus;
+use kalends_kernel::{AgentId, KeyId, OrgId, StoreError};
 use kalends_quotas::{Limits, Plan};
 use uuid::Uuid;
 
@@ -13,6 +15,8 @@ pub(crate) struct PrincipalRow {
     pub(crate) key_id: Uuid,
     pub(crate) kind: String,
     pub(crate) prefix: String,
+    pub(crate) agent_id: Option<Uuid>,
+    pub(crate) agent_status: Option<String>,
     pub(crate) plan: String,
     pub(crate) limit_overrides: Option<String>,
     pub(crate) waitlisted_at: Option<i64>,
@@ -29,14 +33,23 @@ impl PrincipalRow {
             None => plan.limits(),
             Some(text) => overridden(&organization, plan.limits(), text)?,
         };
-        let kind = Located { table: "api_keys", id: key }.named("kind", &self.kind, KeyKind::from_name)?;
+        let (kind, reach) = match (self.agent_id.map(AgentId::from_uuid), self.agent_status.as_deref()) {
+            (Some(id), Some(status)) if self.kind == ScopedKey::KIND => {
+                let status = Located { table: "agents", id }.named("status", status, AgentStatus::from_name)?;
+                let agent = ScopedAgent { id, paused: status == AgentStatus::Paused };
+                (CallerKind::AgentKey, Reach::Agent(agent))
+            }
+            _ => {
+                let kind = Located { table: "api_keys", id: key }.named("kind", &self.kind, KeyKind::from_name)?;
+                (CallerKind::of_key(kind), Reach::Organization)
+            }
+        };
         Ok(Principal {
             key,
             key_prefix: self.prefix,
             org,
-            reach: match kind {
-                KeyKind::Org | KeyKind::Restricted | KeyKind::Test => Reach::Organization,
-            },
+            kind,
+            reach,
             waitlisted: self.waitlisted_at.is_some(),
             plan,
             limits,

@@ -74,6 +74,36 @@ fn blocks_shrink_towards_the_limit(#[case] limit: Option<u64>, #[case] used: u64
 }
 
 #[rstest]
+#[case::limited(Some(3))]
+#[case::unlimited(None)]
+fn what_does_not_count_can_be_spent_again(#[case] limit: Option<u64>) {
+    let (mut lease, mut counter, now) = (Lease::new(), Counter::default(), month(0));
+    for _ in 0..3 {
+        assert!(spend(&mut lease, &mut counter, now, limit));
+    }
+    let left = lease.remaining(now, limit);
+    for _ in 0..5 {
+        assert_eq!(lease.unspend(Period::of(now)), None);
+        assert_eq!(lease.remaining(now, limit), left.map(|left| left + 1));
+        assert!(spend(&mut lease, &mut counter, now, limit));
+        assert_eq!(lease.remaining(now, limit), left);
+    }
+    assert_eq!(spend(&mut lease, &mut counter, now, limit), limit.is_none());
+}
+
+#[test]
+fn what_was_spent_in_another_month_is_given_back() {
+    let (mut lease, mut counter) = (Lease::new(), Counter::default());
+    let spent_in = Period::of(month(0));
+    assert!(spend(&mut lease, &mut counter, month(0), Some(9)));
+    assert!(spend(&mut lease, &mut counter, month(1), Some(9)));
+    assert_eq!(lease.unspend(spent_in), Some(Refund { period: spent_in, amount: 1 }));
+    lease.give_back();
+    let later = Period::of(month(1));
+    assert_eq!(lease.unspend(later), Some(Refund { period: later, amount: 1 }));
+}
+
+#[rstest]
 #[case::free(Some(50_000), 50_000, 300)]
 #[case::pro(Some(1_000_000), 1_000_000, 1_250)]
 #[case::sandbox(Some(1_000), 1_000, 155)]

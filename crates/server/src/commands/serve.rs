@@ -1,6 +1,6 @@
 //! `kalends serve`.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use tokio::{net::TcpListener, time::timeout};
@@ -34,7 +34,7 @@ pub(crate) async fn serve(config: &Config) -> Result<(), Failure> {
     };
     let Service { app, ring, database } = opened?;
     background::start(&app, &ring, &tasks, &stop);
-    let connections = Connections::new(kalends_http::router(app));
+    let connections = Connections::new(kalends_http::router(Arc::clone(&app)));
 
     let accepting = connections.accept(listener, signals.next());
     tracing::info!(%address, "serving");
@@ -55,6 +55,7 @@ pub(crate) async fn serve(config: &Config) -> Result<(), Failure> {
     tasks.close();
     let closed = timeout(CLOSE, async {
         tasks.wait().await;
+        app.return_leases().await;
         database.close().await;
     });
     if closed.await.is_err() {

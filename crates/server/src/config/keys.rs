@@ -98,7 +98,7 @@ keys! {
     EGRESS_ALLOW, Plain, Default::Unset("none"),
         "For development and tests: host:port, comma-separated, that outgoing calls may reach although private, and over plain http.";
     IP_LIMITS, Plain, Default::Text("default"),
-        "The requests a minute of one address: `default`, `off`, or a list such as feed=600,booking=100 (feed, plans, booking, booking_submit, waitlist, sign_in).";
+        "The requests a minute of one address: `default`, `off`, or a list such as feed=600,booking=100 (feed, plans, booking_page, booking, waitlist, sign_in, sign_up).";
     TRUSTED_PROXIES, Plain, Default::Unset("none"),
         "The networks, comma-separated, whose X-Forwarded-For is believed.";
     CLOCK_OFFSET_SECONDS, Plain, Default::Text("0"),

@@ -185,78 +185,6 @@ impl FromStr for HostPort {
     }
 }
 
-/// The limits of requests of one address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IpLimits {
-    /// None: somebody in front of the service limits.
-    Off,
-    /// So many a minute.
-    PerMinute(PerMinute),
-}
-
-/// Requests a minute and address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PerMinute {
-    /// Reads of an iCalendar feed.
-    pub feed: u32,
-    /// Reads of the plans.
-    pub plans: u32,
-    /// Reads of booking pages.
-    pub booking: u32,
-    /// Submissions of booking pages.
-    pub booking_submit: u32,
-    /// Entries on the waiting list.
-    pub waitlist: u32,
-    /// Attempts to sign in.
-    pub sign_in: u32,
-}
-
-impl Default for PerMinute {
-    /// Ruling 2.9.
-    fn default() -> Self {
-        Self { feed: 120, plans: 60, booking: 60, booking_submit: 10, waitlist: 5, sign_in: 10 }
-    }
-}
-
-impl Default for IpLimits {
-    fn default() -> Self {
-        Self::PerMinute(PerMinute::default())
-    }
-}
-
-impl FromStr for IpLimits {
-    type Err = String;
-
-    /// Limits that a list leaves out keep their default.
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.trim() {
-            "default" => return Ok(Self::default()),
-            "off" => return Ok(Self::Off),
-            _ => {}
-        }
-        let wrong = || {
-            "must be default, off, or a list such as feed=600,booking=100 of feed, plans, booking, booking_submit, \
-             waitlist and sign_in, each at least 1"
-                .to_owned()
-        };
-        let mut limits = PerMinute::default();
-        for part in text.split(',') {
-            let (name, number) = part.split_once('=').ok_or_else(wrong)?;
-            let limit = match name.trim() {
-                "feed" => &mut limits.feed,
-                "plans" => &mut limits.plans,
-                "booking" => &mut limits.booking,
-                "booking_submit" => &mut limits.booking_submit,
-                "waitlist" => &mut limits.waitlist,
-                "sign_in" => &mut limits.sign_in,
-                _ => return Err(wrong()),
-            };
-            *limit = number.trim().parse().ok().filter(|number| *number > 0).ok_or_else(wrong)?;
-        }
-        Ok(Self::PerMinute(limits))
-    }
-}
-
 /// How log lines are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
@@ -334,17 +262,6 @@ mod tests {
         assert_eq!(of("[::1]:80"), Ok(("::1".to_owned(), 80)));
         for wrong in ["localhost", "localhost:0", "localhost:99999", ":80", "a b:80", "::1:80"] {
             assert!(of(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn limits_of_addresses() {
-        assert_eq!("default".parse(), Ok(IpLimits::default()));
-        assert_eq!("off".parse(), Ok(IpLimits::Off));
-        let limits = PerMinute { feed: 600, booking: 100, ..PerMinute::default() };
-        assert_eq!("feed=600, booking=100".parse(), Ok(IpLimits::PerMinute(limits)));
-        for wrong in ["", "feed", "feed=0", "feed=x", "fed=1", "feed=600,"] {
-            assert!(wrong.parse::<IpLimits>().is_err(), "{wrong}");
         }
     }
 

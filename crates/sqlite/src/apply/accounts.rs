@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use kalends_accounts::{ApiKey, Change, Organization, VerificationCode, Waitlist};
+use kalends_accounts::{ApiKey, Change, Organization, ScopedKey, VerificationCode, Waitlist};
 use kalends_app::ports::CommitError;
-use kalends_kernel::{Instant, OrgId, StoreError, Version};
+use kalends_kernel::{Instant, KeyId, OrgId, StoreError, Version};
 use kalends_quotas::{Metric, Period};
 use sqlx::SqliteConnection;
 
@@ -23,6 +23,8 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) ->
                 update_organization(connection, organization, *seen).await?;
             }
             Change::CreateKey(key) => create_key(connection, key).await?,
+            Change::CreateScopedKey(key) => create_scoped_key(connection, key).await?,
+            Change::RevokeKey { org, key, at } => revoke_key(connection, *org, *key, *at).await?,
             Change::PutCode { code, seen } => put_code(connection, code, *seen).await?,
             Change::RecordAcceptance { org, acceptance } => {
                 let (org_id, at) = (org.uuid(), acceptance.at.as_micros());
@@ -142,6 +144,42 @@ async fn create_key(connection: &mut SqliteConnection, key: &ApiKey) -> Result<(
     .execute(connection)
     .await?;
     Ok(())
+}
+
+/// Only for an agent that is not decommissioned.
+async fn create_scoped_key(connection: &mut SqliteConnection, key: &ScopedKey) -> Result<(), Failure> {
+    let (org_id, id, agent_id) = (key.org.uuid(), key.id.uuid(), key.agent.uuid());
+    let (hash, created_at) = (key.hash.0.as_slice(), key.created_at.as_micros());
+    let label = key.label.as_ref().map(|label| label.as_str());
+    let created = sqlx::query!(
+        "insert into api_keys (org_id, id, kind, hash, prefix, agent_id, label, created_at)
+         select a.org_id, ?2, ?3, ?4, ?5, a.id, ?7, ?8 from agents a
+         where a.org_id = ?1 and a.id = ?6 and a.status <> 'decommissioned'",
+        org_id,
+        id,
+        ScopedKey::KIND,
+        hash,
+        key.prefix,
+        agent_id,
+        label,
+        created_at
+    )
+    .execute(connection)
+    .await?;
+    fresh(created.rows_affected(), 1)
+}
+
+async fn revoke_key(connection: &mut SqliteConnection, org: OrgId, key: KeyId, at: Instant) -> Result<(), Failure> {
+    let (org_id, id, at) = (org.uuid(), key.uuid(), at.as_micros());
+    let revoked = sqlx::query!(
+        "update api_keys set revoked_at = ?3 where org_id = ?1 and id = ?2 and revoked_at is null",
+        org_id,
+        id,
+        at
+    )
+    .execute(connection)
+    .await?;
+    fresh(revoked.rows_affected(), 1)
 }
 
 async fn put_code(
@@ -266,6 +304,16 @@ pub(crate) async fn check_at_most(
                 "select count(*) from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
                  where c.org_id = ?1 and c.deleted_at is null
                     and (c.agent_id is null or a.status <> 'decommissioned')",
+                org_id
+            )
+            .fetch_one(connection)
+            .await?
+        }
+        Metric::ScopedKeys => {
+            sqlx::query_scalar!(
+                "select count(*) from api_keys k join agents a on a.org_id = k.org_id and a.id = k.agent_id
+                 where k.org_id = ?1 and k.agent_id is not null and k.revoked_at is null
+                    and a.status <> 'decommissioned'",
                 org_id
             )
             .fetch_one(connection)

@@ -13,6 +13,8 @@ mod organizations;
 mod principals;
 mod readiness;
 mod rules;
+mod scoped_keys;
+mod usage;
 
 /// A count as SQLite returns it.
 pub(crate) fn count(counted: i64) -> u64 {

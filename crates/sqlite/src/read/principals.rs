@@ -12,9 +12,11 @@ impl Principals for SqliteStore {
         let hash = hash.0.as_slice();
         sqlx::query_as!(
             PrincipalRow,
-            "select k.id, k.org_id, k.prefix, o.plan, o.limit_overrides, o.waitlisted_at, o.accepted_terms
+            r#"select k.id, k.org_id, k.kind, k.prefix, k.agent_id, a.status as "agent_status?", o.plan,
+                o.limit_overrides, o.waitlisted_at, o.accepted_terms
              from api_keys k join organizations o on o.id = k.org_id
-             where k.hash = ?1 and k.revoked_at is null",
+                left join agents a on a.org_id = k.org_id and a.id = k.agent_id
+             where k.hash = ?1 and k.revoked_at is null and (k.agent_id is null or a.status <> 'decommissioned')"#,
             hash
         )
         .fetch_optional(self.readers())

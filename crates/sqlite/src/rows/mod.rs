@@ -10,6 +10,7 @@ pub(crate) mod event;
 pub(crate) mod organization;
 pub(crate) mod principal;
 pub(crate) mod rules;
+pub(crate) mod scoped_key;
 
 use std::fmt::Display;
 

@@ -2,7 +2,7 @@
 
 use kalends_accounts::{
     Acceptance, Change, Code, KeyHash, KeyKind, NewKey, NewSignUp, OrgName, Organization, Principal, Reach,
-    VerificationCode, Waitlist, sign_up,
+    VerificationCode, Waitlist, reach::CallerKind, sign_up,
 };
 use kalends_app::{ChangeSet, ports::CommitError};
 use kalends_kernel::{Elapsed, OrgId, Version};
@@ -148,6 +148,7 @@ pub async fn keys_are_found_by_their_hash(store: &StoreUnderTest) {
             key: plain_key.key.id,
             key_prefix: plain_key.key.prefix.clone(),
             org: scene.org,
+            kind: CallerKind::of_key(kind),
             reach: Reach::Organization,
             waitlisted: false,
             plan: Plan::Custom,
@@ -160,6 +161,7 @@ pub async fn keys_are_found_by_their_hash(store: &StoreUnderTest) {
             key: pro_key.key.id,
             key_prefix: pro_key.key.prefix.clone(),
             org: pro.id,
+            kind: CallerKind::of_key(kind),
             reach: Reach::Organization,
             waitlisted: true,
             plan: Plan::Pro,

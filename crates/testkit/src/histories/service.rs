@@ -8,15 +8,16 @@ use std::{
 };
 
 use async_trait::async_trait;
-use kalends_accounts::{Organization, Principal, Reach, Terms};
+use kalends_accounts::{Organization, Principal, Reach, Terms, reach::CallerKind};
 use kalends_app::{
-    Actor, Answer, App, ChangeSet, EventPath, IfMatch, Parts, Refusal, Request, Settings,
+    Actor, Answer, App, ChangeSet, EventPath, IfMatch, MemoryRateLimiter, Parts, Refusal, Request, Settings,
     operations::{self, Operation},
     ports::{HumanCalendars, HumanSeen},
 };
 use kalends_availability::{HumanBusy, HumanSource};
 use kalends_calendars::{EventPatch, EventStatus, Hold, HoldScope, Moment, NewEvent, NewHold, Patch};
 use kalends_kernel::{CalendarId, Clock as _, Elapsed, Instant, KeyId, Metadata, OrgId, RequestId, Span, StoreError};
+use kalends_quotas::{IpLimits, TrustedProxies};
 use kalends_wire::NewHoldSet;
 
 use super::{
@@ -96,6 +97,7 @@ impl Service {
                 entropy: Arc::new(make.entropy.clone()),
                 mailer: Arc::new(Mailbox::default()),
                 human: Arc::new(meanwhile.clone()),
+                limiter: Arc::new(MemoryRateLimiter::default()),
                 settings: Settings {
                     base_url: "http://localhost".into(),
                     console_url: "http://localhost/console".into(),
@@ -105,6 +107,8 @@ impl Service {
                         url: "http://localhost/terms".into(),
                         material: false,
                     },
+                    ip_limits: IpLimits::OFF,
+                    trusted_proxies: TrustedProxies::default(),
                 },
             })
         };
@@ -135,26 +139,26 @@ impl Service {
 
     pub(super) fn actor(&self, operation: &'static Operation) -> Actor {
         let now = self.make.clock.now();
-        Actor {
-            principal: Arc::new(Principal {
-                key: KeyId::new(now, &self.make.entropy),
-                key_prefix: "svc_sk_0123456789abc".into(),
-                org: self.org,
-                reach: Reach::Organization,
-                waitlisted: false,
-                plan: self.organization.plan,
-                limits: self.organization.limits().expect("a plan"),
-                accepted_terms: None,
-            }),
-            request: Request {
-                id: RequestId::new(now, &self.make.entropy),
-                ip: None,
-                operation,
-                started: now,
-                idempotency: None,
-                local: false,
-            },
-        }
+        let principal = Principal {
+            key: KeyId::new(now, &self.make.entropy),
+            key_prefix: "svc_sk_0123456789abc".into(),
+            org: self.org,
+            kind: CallerKind::OrganizationKey,
+            reach: Reach::Organization,
+            waitlisted: false,
+            plan: self.organization.plan,
+            limits: self.organization.limits().expect("a plan"),
+            accepted_terms: None,
+        };
+        let request = Request {
+            id: RequestId::new(now, &self.make.entropy),
+            ip: None,
+            operation,
+            started: now,
+            idempotency: None,
+            local: false,
+        };
+        Actor::enter(Arc::new(principal), request).expect("a key of the organization reaches everything")
     }
 
     /// Makes `call` at a node, in a future that stands on its own.

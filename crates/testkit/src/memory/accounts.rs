@@ -2,10 +2,12 @@
 
 use async_trait::async_trait;
 use kalends_accounts::{
-    Email, KeyHash, Organization, Principal, Reach, VerificationCode, Waitlist,
-    ports::{Organizations, Principals},
+    Email, KeyHash, Organization, Principal, Reach, ScopedKey, VerificationCode, Waitlist,
+    ports::{Organizations, Principals, ScopedKeys},
+    reach::{CallerKind, ScopedAgent},
 };
-use kalends_kernel::{OrgId, StoreError};
+use kalends_calendars::AgentStatus;
+use kalends_kernel::{AgentId, KeyId, OrgId, StoreError};
 
 use super::MemoryStore;
 
@@ -13,16 +15,28 @@ use super::MemoryStore;
 impl Principals for MemoryStore {
     async fn find_principal(&self, hash: KeyHash) -> Result<Option<Principal>, StoreError> {
         let state = self.state();
-        let Some(key) = state.keys.get(&hash) else { return Ok(None) };
-        let Some(organization) = state.organizations.get(&key.org) else { return Ok(None) };
+        let (key, prefix, org, kind, reach) = if let Some(key) = state.keys.get(&hash) {
+            (key.id, &key.prefix, key.org, CallerKind::of_key(key.kind), Reach::Organization)
+        } else if let Some(key) = state.scoped_keys.values().find(|key| key.hash == hash) {
+            let Some(agent) = state.agents.get(&(key.org, key.agent)) else { return Ok(None) };
+            if agent.status == AgentStatus::Decommissioned {
+                return Ok(None);
+            }
+            let reach = ScopedAgent { id: agent.id, paused: agent.status == AgentStatus::Paused };
+            (key.id, &key.prefix, key.org, CallerKind::AgentKey, Reach::Agent(reach))
+        } else {
+            return Ok(None);
+        };
+        let Some(organization) = state.organizations.get(&org) else { return Ok(None) };
         let limits = organization
             .limits()
             .map_err(|error| StoreError::corrupt("organizations", "limit_overrides", organization.id, error))?;
         Ok(Some(Principal {
-            key: key.id,
-            key_prefix: key.prefix.clone(),
+            key,
+            key_prefix: prefix.clone(),
             org: organization.id,
-            reach: Reach::Organization,
+            kind,
+            reach,
             waitlisted: organization.waitlist != Waitlist::Active,
             plan: organization.plan,
             limits,
@@ -32,6 +46,23 @@ impl Principals for MemoryStore {
 
     async fn principals_epoch(&self) -> Result<i64, StoreError> {
         Ok(self.state().epoch)
+    }
+}
+
+#[async_trait]
+impl ScopedKeys for MemoryStore {
+    async fn list_scoped_keys(&self, org: OrgId) -> Result<Vec<ScopedKey>, StoreError> {
+        let mut keys: Vec<_> = self.state().scoped_keys_in_force(org).cloned().collect();
+        keys.sort_by_key(|key| (key.created_at, key.id));
+        Ok(keys)
+    }
+
+    async fn find_scoped_key(&self, org: OrgId, key: KeyId) -> Result<Option<ScopedKey>, StoreError> {
+        Ok(self.state().scoped_keys_in_force(org).find(|stored| stored.id == key).cloned())
+    }
+
+    async fn has_scoped_keys(&self, org: OrgId, agent: AgentId) -> Result<bool, StoreError> {
+        Ok(self.state().scoped_keys.values().any(|key| (key.org, key.agent) == (org, agent)))
     }
 }
 

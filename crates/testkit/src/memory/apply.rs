@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 use kalends_accounts::Organization;
 use kalends_app::{ChangeSet, Charge, Guard, StoredAnswer, ports::CommitError};
 use kalends_calendars::{Calendar, Event, calendars_revised};
-use kalends_kernel::{CalendarId, OrgId, StoreError, Version};
+use kalends_kernel::{CalendarId, Instant, OrgId, StoreError, Version};
 use kalends_quotas::Metric;
 
 use super::state::State;
@@ -84,8 +84,7 @@ impl State {
             let (metric, limit, count) = match *guard {
                 Guard::AtMost { metric, limit } => (metric, limit, self.existing(changes.org, metric)),
                 Guard::SeriesAtMost { limit, now } => {
-                    let series = self.events_in_sight(changes.org).filter(|(event, _)| event.recurs_after(now));
-                    (Metric::RecurringEvents, limit, series.count().try_into().unwrap_or(u64::MAX))
+                    (Metric::RecurringEvents, limit, self.series_after(changes.org, now))
                 }
                 Guard::CalendarRevision { .. } | Guard::CalendarTime { .. } | Guard::CalendarsOfAgent { .. } => {
                     continue;
@@ -98,13 +97,20 @@ impl State {
         Ok(())
     }
 
+    /// How many series in sight have an occurrence that ends after `now`.
+    pub(super) fn series_after(&self, org: OrgId, now: Instant) -> u64 {
+        let series = self.events_in_sight(org).filter(|(event, _)| event.recurs_after(now));
+        series.count().try_into().unwrap_or(u64::MAX)
+    }
+
     /// How many things of a metric the organization has now.
-    fn existing(&self, org: OrgId, metric: Metric) -> u64 {
+    pub(super) fn existing(&self, org: OrgId, metric: Metric) -> u64 {
         let existing = match metric {
             Metric::Agents => self.agents.values().filter(|agent| agent.org == org && agent.living().is_ok()).count(),
             Metric::Calendars => self.calendars_in_sight(org).count(),
+            Metric::ScopedKeys => self.scoped_keys_in_force(org).count(),
             // Nothing of these is stored yet.
-            Metric::IcalSubscriptions | Metric::WebhookEndpoints | Metric::ScopedKeys | Metric::BookingPages => 0,
+            Metric::IcalSubscriptions | Metric::WebhookEndpoints | Metric::BookingPages => 0,
             // `Guard::SeriesAtMost` counts these, since they end by themselves.
             Metric::RecurringEvents => 0,
             // These count by the month: `Charge` is their guard.
@@ -145,6 +151,25 @@ impl State {
                     return Err(duplicate());
                 }
                 self.keys.insert(key.hash, key.clone());
+            }
+            Change::CreateScopedKey(key) => {
+                if !self.agent_lives(key.org, key.agent) {
+                    return Err(CommitError::Stale);
+                }
+                let taken = self.keys.contains_key(&key.hash)
+                    || self.scoped_keys.values().any(|other| other.hash == key.hash || other.id == key.id);
+                if taken {
+                    return Err(duplicate());
+                }
+                self.scoped_keys.insert((key.org, key.id), key.clone());
+            }
+            Change::RevokeKey { org, key, at: _ } => {
+                let scoped = self.scoped_keys.remove(&(*org, *key)).is_some();
+                let before = self.keys.len();
+                self.keys.retain(|_, other| (other.org, other.id) != (*org, *key));
+                if !scoped && self.keys.len() == before {
+                    return Err(CommitError::Stale);
+                }
             }
             Change::PutCode { code, seen } => {
                 if self.codes.get(&code.org).map(|code| code.version) != *seen {

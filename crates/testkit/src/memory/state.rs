@@ -5,10 +5,10 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use kalends_accounts::{Acceptance, ApiKey, AuditEntry, KeyHash, Organization, VerificationCode};
+use kalends_accounts::{Acceptance, ApiKey, AuditEntry, KeyHash, Organization, ScopedKey, VerificationCode};
 use kalends_app::StoredAnswer;
 use kalends_calendars::{Agent, AgentStatus, AvailabilityRules, Calendar, DatabaseId, Event, ports::StatusAt};
-use kalends_kernel::{AgentId, AuditId, CalendarId, EventId, Listed, MessageId, OrgId, Page, Revision};
+use kalends_kernel::{AgentId, AuditId, CalendarId, EventId, KeyId, Listed, MessageId, OrgId, Page, Revision};
 use kalends_notifications::Message;
 use kalends_quotas::{Metric, Period};
 
@@ -18,6 +18,7 @@ pub(super) struct State {
     pub(super) identity: Identity,
     pub(super) organizations: BTreeMap<OrgId, Organization>,
     pub(super) keys: HashMap<KeyHash, ApiKey>,
+    pub(super) scoped_keys: BTreeMap<(OrgId, KeyId), ScopedKey>,
     pub(super) codes: BTreeMap<OrgId, VerificationCode>,
     pub(super) acceptances: Vec<(OrgId, Acceptance)>,
     pub(super) epoch: i64,
@@ -52,6 +53,11 @@ impl State {
     /// Whether the agent exists and may own calendars.
     pub(super) fn agent_lives(&self, org: OrgId, agent: AgentId) -> bool {
         self.agents.get(&(org, agent)).is_some_and(|agent| agent.status != AgentStatus::Decommissioned)
+    }
+
+    /// The organization's agent keys that are in force.
+    pub(super) fn scoped_keys_in_force(&self, org: OrgId) -> impl Iterator<Item = &ScopedKey> {
+        self.scoped_keys.values().filter(move |key| key.org == org && self.agent_lives(key.org, key.agent))
     }
 
     /// Whether a calendar is neither deleted nor owned by a decommissioned agent.

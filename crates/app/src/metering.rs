@@ -1,0 +1,242 @@
+//! Counting use from leased blocks (ruling 3.4).
+//!
+//! What is leased stays in this process: a request costs a look into a map, and a write only where a block is used
+//! up. The decisions are those of [`Lease`]; here they meet the store, one debit at a time for each organization
+//! and metric.
+
+use std::{
+    collections::HashMap,
+    hash::{BuildHasher, RandomState},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicI64, Ordering},
+    },
+};
+
+use futures::future::join_all;
+use kalends_accounts::Principal;
+use kalends_kernel::{Elapsed, Instant, OrgId, StoreError};
+use kalends_quotas::{Lease, Metric, Period, Refund, Take, UsageReport};
+
+use crate::{
+    Actor, App, Refusal,
+    app::ATTEMPTS,
+    ports::{Debited, Store},
+};
+
+/// Locks that share the organizations among them.
+const SHARDS: usize = 32;
+/// An organization that has not been heard of for so long gets back what it holds.
+const IDLE: Elapsed = Elapsed::minutes(5);
+/// How many leases are given back at once: each is a write.
+const REFUNDS_AT_ONCE: usize = 16;
+/// What is counted from leased blocks.
+const LEASED: [Metric; 2] = [Metric::ApiCalls, Metric::AvailabilityQueries];
+
+type Of = (OrgId, Metric);
+
+/// The leases of this process.
+///
+/// There are as many as organizations that called within the last minutes, and an entry takes a valid key, so that
+/// nobody from outside makes it grow.
+pub(crate) struct Meter {
+    shards: Vec<Mutex<HashMap<Of, Arc<Slot>>>>,
+    hasher: RandomState,
+}
+
+/// What this process holds of one organization's metric.
+#[derive(Default)]
+struct Slot {
+    lease: Mutex<Lease>,
+    /// Held over an exchange with the store, so that one debit serves all who wait for it.
+    exchange: tokio::sync::Mutex<()>,
+    /// When it was last asked, in microseconds.
+    asked_at: AtomicI64,
+}
+
+/// One unit that was counted; see [`App::count_back`].
+pub struct Counted {
+    slot: Arc<Slot>,
+    of: Of,
+    period: Period,
+}
+
+/// The task that exchanged with the store ended without an outcome.
+#[derive(Debug, thiserror::Error)]
+#[error("the exchange with the counter ended early")]
+struct EndedEarly(#[source] tokio::task::JoinError);
+
+impl Slot {
+    fn lease(&self) -> MutexGuard<'_, Lease> {
+        self.lease.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Meter {
+    pub(crate) fn new() -> Self {
+        let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
+        Self { shards, hasher: RandomState::new() }
+    }
+
+    fn shard(&self, of: &Of) -> MutexGuard<'_, HashMap<Of, Arc<Slot>>> {
+        #[expect(clippy::cast_possible_truncation, reason = "any bits of the hash choose a shard")]
+        let index = self.hasher.hash_one(of) as usize % SHARDS;
+        self.shards[index].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn slot(&self, of: Of) -> Arc<Slot> {
+        Arc::clone(self.shard(&of).entry(of).or_default())
+    }
+
+    /// Takes out what was last asked before `since`, or everything.
+    fn take_out(&self, since: Option<Instant>) -> Vec<(Of, Refund)> {
+        let mut refunds = Vec::new();
+        for shard in &self.shards {
+            let mut slots = shard.lock().unwrap_or_else(PoisonError::into_inner);
+            slots.retain(|of, slot| {
+                let asked_at = Instant::from_micros(slot.asked_at.load(Ordering::Relaxed));
+                // Whoever holds the slot may be about to fill it: it stays, so that nothing is lost with it.
+                if since.is_some_and(|since| asked_at >= since || Arc::strong_count(slot) > 1) {
+                    return true;
+                }
+                refunds.extend(slot.lease().give_back().map(|refund| (*of, refund)));
+                Arc::strong_count(slot) > 1
+            });
+        }
+        refunds
+    }
+}
+
+impl App {
+    /// Counts one unit of a metric, in the month of `at`.
+    ///
+    /// # Errors
+    /// [`Refusal::LimitReached`], or [`Refusal::Store`] where the counter had to be asked and does not answer.
+    pub async fn count(&self, principal: &Principal, metric: Metric, at: Instant) -> Result<Counted, Refusal> {
+        let of = (principal.org, metric);
+        let limit = principal.limits.get(metric);
+        let slot = self.meter.slot(of);
+        slot.asked_at.store(at.as_micros(), Ordering::Relaxed);
+        // Not held in a match, whose arms wait.
+        let taken = slot.lease().take(at, limit);
+        let spent = match taken {
+            Take::Spent => true,
+            Take::Exhausted => false,
+            Take::Need { refund, .. } => {
+                // In a task of its own: a caller that goes away takes no block along.
+                let exchange = exchange(Arc::clone(&self.store), Arc::clone(&slot), of, limit, at, refund);
+                let ended = tokio::spawn(exchange).await;
+                ended.map_err(|error| StoreError::Failed(Box::new(EndedEarly(error))))??
+            }
+        };
+        match (spent, limit) {
+            (true, _) => Ok(Counted { slot, of, period: Period::of(at) }),
+            (false, limit) => Err(Refusal::LimitReached {
+                metric,
+                limit: limit.unwrap_or(u64::MAX),
+                retry_after: Period::of(at).seconds_left(at),
+            }),
+        }
+    }
+
+    /// How much is left to the caller's organization in the month of `at`, as far as this process knows; `None` is
+    /// unlimited.
+    pub fn left(&self, principal: &Principal, metric: Metric, at: Instant) -> Option<u64> {
+        let limit = principal.limits.get(metric);
+        self.meter.slot((principal.org, metric)).lease().remaining(at, limit)
+    }
+
+    /// Takes back what turned out not to count.
+    pub async fn count_back(&self, counted: Counted) {
+        let refund = counted.slot.lease().unspend(counted.period);
+        if let Some(refund) = refund {
+            give_back(&*self.store, counted.of, refund).await;
+        }
+    }
+
+    /// Gives back what is leased for organizations that have not called for a while. Called now and then while the
+    /// service runs.
+    pub async fn return_idle_leases(&self) {
+        self.give_all_back(self.meter.take_out(Some(self.now() - IDLE))).await;
+    }
+
+    /// Gives back all that is leased: the last thing that the service does.
+    pub async fn return_leases(&self) {
+        self.give_all_back(self.meter.take_out(None)).await;
+    }
+
+    async fn give_all_back(&self, refunds: Vec<(Of, Refund)>) {
+        for batch in refunds.chunks(REFUNDS_AT_ONCE) {
+            join_all(batch.iter().map(|(of, refund)| give_back(&*self.store, *of, *refund))).await;
+        }
+    }
+
+    /// What the caller's organization uses, and what its plan grants (ruling 3.5). What this process has leased and
+    /// not spent is not used; what other processes hold counts as used until they give it back.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn usage(&self, actor: &Actor) -> Result<UsageReport, Refusal> {
+        let org = actor.org();
+        let slots = LEASED.map(|metric| (metric, self.meter.slot((org, metric))));
+        // No debit of this process may come between the counters and what it holds of them.
+        let mut exchanges = Vec::with_capacity(slots.len());
+        for (_, slot) in &slots {
+            exchanges.push(slot.exchange.lock().await);
+        }
+        let now = self.now();
+        let used = self.store.usage(org, Period::of(now), now).await?;
+        let mut report = UsageReport::new(actor.principal.plan, actor.principal.limits, now);
+        for (metric, used) in used {
+            let leased = slots.iter().find(|(leased, _)| *leased == metric);
+            let unspent = leased.map_or(0, |(_, slot)| slot.lease().unspent(now));
+            report.note(metric, used.saturating_sub(unspent));
+        }
+        Ok(report)
+    }
+}
+
+/// Fills the lease and spends one unit of it; `false` where the limit is reached.
+async fn exchange(
+    store: Arc<dyn Store>,
+    slot: Arc<Slot>,
+    of: Of,
+    limit: Option<u64>,
+    at: Instant,
+    refund: Option<Refund>,
+) -> Result<bool, Refusal> {
+    if let Some(refund) = refund {
+        give_back(&*store, of, refund).await;
+    }
+    let _exchange = slot.exchange.lock().await;
+    for _ in 0..ATTEMPTS {
+        let taken = slot.lease().take(at, limit);
+        let (debit, refund) = match taken {
+            Take::Spent => return Ok(true),
+            Take::Exhausted => return Ok(false),
+            Take::Need { debit, refund } => (debit, refund),
+        };
+        if let Some(refund) = refund {
+            give_back(&*store, of, refund).await;
+        }
+        let outdated = match store.debit(of.0, of.1, &debit).await? {
+            Debited::Granted { used } => slot.lease().granted(&debit, used),
+            Debited::Refused { used } => {
+                slot.lease().refused(&debit, used, at);
+                None
+            }
+        };
+        if let Some(refund) = outdated {
+            give_back(&*store, of, refund).await;
+        }
+    }
+    Err(Refusal::Contended)
+}
+
+/// A refund that cannot be written stays charged: too much, never too little.
+async fn give_back(store: &dyn Store, (org, metric): Of, refund: Refund) {
+    if let Err(error) = store.refund(org, metric, refund).await {
+        let (metric, amount) = (metric.as_str(), refund.amount);
+        tracing::warn!(%org, metric, amount, %error, "leased units could not be given back and stay charged");
+    }
+}

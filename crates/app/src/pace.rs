@@ -1,0 +1,53 @@
+//! How fast callers may call: before anything is counted or read (ruling 2.9).
+
+use std::net::IpAddr;
+
+use kalends_accounts::{Email, Principal, SIGN_UPS_PER_DOMAIN};
+use kalends_kernel::Instant;
+use kalends_quotas::{IpKey, IpLane, Rate, headers::retry_after_seconds};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    App, Refusal,
+    ports::{Admission, RateKey},
+};
+
+impl App {
+    /// Lets a request of a key pass, as often in a second as its plan grants.
+    ///
+    /// # Errors
+    /// [`Refusal::TooFast`].
+    pub async fn pace_key(&self, principal: &Principal, at: Instant) -> Result<(), Refusal> {
+        self.pace(RateKey::Key(principal.key), principal.limits.rate(), at).await
+    }
+
+    /// Lets a request without a key pass, as often in a minute as the operator grants its address. A request
+    /// whose address is not known passes: there is nothing to count it under.
+    ///
+    /// # Errors
+    /// [`Refusal::TooFast`].
+    pub async fn pace_address(&self, lane: IpLane, address: Option<IpAddr>, at: Instant) -> Result<(), Refusal> {
+        match (self.settings.ip_limits.rate(lane), address) {
+            (Some(rate), Some(address)) => self.pace(RateKey::Address(lane, IpKey::from(address)), rate, at).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// Lets a sign-up pass, as often in an hour as a mail domain may sign up (Authentication, rule 7).
+    ///
+    /// # Errors
+    /// [`Refusal::TooFast`].
+    pub(crate) async fn pace_domain(&self, email: &Email) -> Result<(), Refusal> {
+        let domain = Sha256::digest(email.domain()).into();
+        self.pace(RateKey::MailDomain(domain), SIGN_UPS_PER_DOMAIN, self.now()).await
+    }
+
+    async fn pace(&self, key: RateKey, rate: Rate, at: Instant) -> Result<(), Refusal> {
+        match self.limiter.admit(key, rate, at).await {
+            Admission::Admitted => Ok(()),
+            Admission::Refused { retry_after } => {
+                Err(Refusal::TooFast { rate, retry_after: retry_after_seconds(retry_after) })
+            }
+        }
+    }
+}

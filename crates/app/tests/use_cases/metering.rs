@@ -1,0 +1,206 @@
+//! Counting from leased blocks: several processes over one store, exactness, crashes, and what is given back.
+
+use std::sync::Arc;
+
+use kalends_accounts::{Organization, Principal, Reach, Terms, reach::CallerKind};
+use kalends_app::{App, ChangeSet, MemoryRateLimiter, NoHumanCalendars, Parts, Refusal, Settings, ports::Commit as _};
+use kalends_kernel::{Clock as _, Elapsed, KeyId};
+use kalends_quotas::{IpLimits, Limits, Metric, Period, TrustedProxies};
+use kalends_testkit::{
+    Inspect as _, Mailbox, MemoryStore,
+    fixtures::{Compose as _, Fixtures},
+};
+use serde_json::json;
+
+const CALLS: Metric = Metric::ApiCalls;
+
+/// An organization and the processes that serve it.
+struct Nodes {
+    make: Fixtures,
+    store: MemoryStore,
+    organization: Organization,
+    key: KeyId,
+}
+
+impl Nodes {
+    async fn new() -> Self {
+        let (make, store) = (Fixtures::new(), MemoryStore::new());
+        let organization = make.organization();
+        store.commit(ChangeSet::new(organization.id).create(&organization)).await.unwrap();
+        let key = KeyId::new(make.clock.now(), &make.entropy);
+        Self { make, store, organization, key }
+    }
+
+    /// One more process.
+    fn node(&self) -> Arc<App> {
+        App::new(Parts {
+            store: Arc::new(self.store.clone()),
+            clock: Arc::new(self.make.clock.clone()),
+            entropy: Arc::new(self.make.entropy.clone()),
+            mailer: Arc::new(Mailbox::default()),
+            human: Arc::new(NoHumanCalendars),
+            limiter: Arc::new(MemoryRateLimiter::default()),
+            settings: Settings {
+                base_url: "http://localhost".into(),
+                console_url: "http://localhost/console".into(),
+                terms: Terms {
+                    version: "2026-01-01".into(),
+                    effective_at: "2026-01-01".parse().unwrap(),
+                    url: "http://localhost/terms".into(),
+                    material: false,
+                },
+                ip_limits: IpLimits::OFF,
+                trusted_proxies: TrustedProxies::default(),
+            },
+        })
+    }
+
+    /// A caller who may call so often.
+    fn caller(&self, limit: Option<u64>) -> Principal {
+        let limits = Limits::unlimited(10).overridden(&json!({ "api_calls": limit })).unwrap();
+        Principal {
+            key: self.key,
+            key_prefix: "svc_sk_0123456789abc".into(),
+            org: self.organization.id,
+            kind: CallerKind::OrganizationKey,
+            reach: Reach::Organization,
+            waitlisted: false,
+            plan: self.organization.plan,
+            limits,
+            accepted_terms: None,
+        }
+    }
+
+    /// What the shared counter shows.
+    async fn charged(&self) -> u64 {
+        self.store.used(self.organization.id, CALLS, Period::of(self.make.clock.now())).await
+    }
+
+    /// How many of `count` calls a process admits.
+    async fn call(&self, node: &App, limit: Option<u64>, count: u64) -> u64 {
+        let caller = self.caller(limit);
+        let mut admitted = 0;
+        for _ in 0..count {
+            match node.count(&caller, CALLS, self.make.clock.now()).await {
+                Ok(_) => admitted += 1,
+                Err(Refusal::LimitReached { metric: CALLS, .. }) => {}
+                Err(refusal) => panic!("{refusal:?}"),
+            }
+        }
+        admitted
+    }
+}
+
+#[tokio::test]
+async fn unlimited_calls_are_counted_with_a_write_a_thousand() {
+    let nodes = Nodes::new().await;
+    let node = nodes.node();
+    assert_eq!(nodes.call(&node, None, 1_000).await, 1_000);
+    assert_eq!(nodes.charged().await, 1_000, "one block");
+    assert_eq!(nodes.call(&node, None, 1).await, 1);
+    assert_eq!(nodes.charged().await, 2_000);
+    node.return_leases().await;
+    assert_eq!(nodes.charged().await, 1_001);
+    // It goes on after that, for a request that was still in flight.
+    assert_eq!(nodes.call(&node, None, 1).await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn processes_and_their_callers_never_pass_the_limit() {
+    const LIMIT: u64 = 2_000;
+    let nodes = Arc::new(Nodes::new().await);
+    let processes = [nodes.node(), nodes.node(), nodes.node()];
+    let crowd: Vec<_> = (0..24)
+        .map(|index| {
+            let (nodes, node) = (Arc::clone(&nodes), Arc::clone(&processes[index % 3]));
+            tokio::spawn(async move { nodes.call(&node, Some(LIMIT), 100).await })
+        })
+        .collect();
+    let mut admitted = 0;
+    for caller in crowd {
+        admitted += caller.await.unwrap();
+    }
+    assert!(admitted <= LIMIT, "{admitted}");
+    // What some hold and others need is found when it is given back.
+    for node in &processes {
+        node.return_leases().await;
+    }
+    assert_eq!(nodes.charged().await, admitted, "nothing is charged but what was admitted");
+    nodes.make.clock.advance(Elapsed::seconds(2));
+    let rest = nodes.call(&processes[0], Some(LIMIT), LIMIT).await;
+    assert_eq!(admitted + rest, LIMIT);
+    assert_eq!(nodes.charged().await, LIMIT);
+}
+
+#[tokio::test]
+async fn a_crash_charges_too_much_and_never_too_little() {
+    let nodes = Nodes::new().await;
+    let crashed = nodes.node();
+    let admitted = nodes.call(&crashed, Some(10_000), 10).await;
+    drop(crashed);
+    let lost = nodes.charged().await - admitted;
+    assert!((1..=1_000).contains(&lost), "{lost}");
+    let rest = nodes.call(&nodes.node(), Some(10_000), 20_000).await;
+    assert_eq!(admitted + rest + lost, 10_000);
+}
+
+#[tokio::test]
+async fn what_does_not_count_is_taken_back() {
+    let nodes = Nodes::new().await;
+    let (node, caller) = (nodes.node(), nodes.caller(Some(3)));
+    for _ in 0..10 {
+        let counted = node.count(&caller, CALLS, nodes.make.clock.now()).await.unwrap();
+        assert_eq!(node.left(&caller, CALLS, nodes.make.clock.now()), Some(2));
+        node.count_back(counted).await;
+        assert_eq!(node.left(&caller, CALLS, nodes.make.clock.now()), Some(3));
+    }
+    assert_eq!(nodes.call(&node, Some(3), 10).await, 3);
+}
+
+#[tokio::test]
+async fn idle_organizations_are_given_back_what_they_hold() {
+    let nodes = Nodes::new().await;
+    let node = nodes.node();
+    nodes.call(&node, None, 7).await;
+    nodes.make.clock.advance(Elapsed::minutes(4));
+    node.return_idle_leases().await;
+    assert_eq!(nodes.charged().await, 1_000, "not idle yet");
+    nodes.make.clock.advance(Elapsed::minutes(2));
+    node.return_idle_leases().await;
+    assert_eq!(nodes.charged().await, 7);
+    // A request in flight keeps what it was counted from.
+    let caller = nodes.caller(None);
+    let counted = node.count(&caller, CALLS, nodes.make.clock.now()).await.unwrap();
+    nodes.make.clock.advance(Elapsed::minutes(6));
+    node.return_idle_leases().await;
+    assert_eq!(nodes.charged().await, 1_007);
+    node.count_back(counted).await;
+    node.return_leases().await;
+    assert_eq!(nodes.charged().await, 7);
+}
+
+#[tokio::test]
+async fn a_month_s_end_during_a_request_counts_in_one_month() {
+    let nodes = Nodes::new().await;
+    let (node, caller) = (nodes.node(), nodes.caller(Some(5)));
+    let now = nodes.make.clock.now();
+    let (before, after) = (Period::of(now), Period::of(Period::of(now).end()));
+    let last = before.end() - Elapsed::micros(1);
+    for at in [last, before.end(), last, before.end()] {
+        node.count(&caller, CALLS, at).await.unwrap();
+    }
+    let straddling = node.count(&caller, CALLS, last).await.unwrap();
+    node.count(&caller, CALLS, before.end()).await.unwrap();
+    node.count_back(straddling).await;
+    node.return_leases().await;
+    let used = async |period| nodes.store.used(nodes.organization.id, CALLS, period).await;
+    assert_eq!((used(before).await, used(after).await), (2, 3));
+}
+
+#[tokio::test]
+async fn a_limit_of_nothing_admits_nothing() {
+    let nodes = Nodes::new().await;
+    let node = nodes.node();
+    assert_eq!(nodes.call(&node, Some(0), 5).await, 0);
+    assert_eq!(nodes.charged().await, 0);
+}

@@ -1,0 +1,20 @@
+//! `GET /v1/keys`
+
+use axum::Json;
+use kalends_wire as wire;
+
+use crate::{Service, error::ApiError, extract::Caller};
+
+/// Lists the keys that speak for agents, the oldest first.
+///
+/// Without the keys themselves. A plan caps their number, so that the list has no pages.
+#[utoipa::path(
+    get,
+    path = "/v1/keys",
+    operation_id = "listScopedKeys",
+    tag = "Keys",
+    responses((status = 200, description = "The keys in force.", body = wire::ScopedKeys))
+)]
+pub(crate) async fn list(app: Service, caller: Caller) -> Result<Json<wire::ScopedKeys>, ApiError> {
+    Ok(Json(app.list_keys(&caller.0).await?.into()))
+}

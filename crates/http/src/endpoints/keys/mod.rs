@@ -1,0 +1,13 @@
+//! Keys that speak for one agent.
+
+mod create;
+mod delete;
+mod list;
+
+use utoipa_axum::routes;
+
+use crate::Routes;
+
+pub(crate) fn routes() -> Routes {
+    Routes::new().routes(routes!(create::create, list::list)).routes(routes!(delete::delete))
+}

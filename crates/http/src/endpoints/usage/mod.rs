@@ -1,0 +1,11 @@
+//! What an organization uses.
+
+mod read;
+
+use utoipa_axum::routes;
+
+use crate::Routes;
+
+pub(crate) fn routes() -> Routes {
+    Routes::new().routes(routes!(read::read))
+}

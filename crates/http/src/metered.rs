@@ -1,0 +1,50 @@
+//! What an authenticated request costs.
+
+use http::StatusCode;
+use kalends_accounts::Principal;
+use kalends_app::{App, Counted, Refusal, operations::Operation};
+use kalends_kernel::Instant;
+use kalends_quotas::Metric;
+
+/// A request that is counted. A caller that goes away before its answer leaves it counted.
+pub(crate) struct Metered {
+    call: Counted,
+    query: Option<Counted>,
+}
+
+impl Metered {
+    /// Counts one API call and, where availability is read, one availability query, in the month in which the
+    /// request arrived.
+    ///
+    /// # Errors
+    /// [`Refusal::LimitReached`]; nothing is counted then.
+    pub(crate) async fn begin(
+        app: &App,
+        principal: &Principal,
+        operation: &Operation,
+        at: Instant,
+    ) -> Result<Self, Refusal> {
+        let call = app.count(principal, Metric::ApiCalls, at).await?;
+        if !operation.reads_availability() {
+            return Ok(Self { call, query: None });
+        }
+        match app.count(principal, Metric::AvailabilityQueries, at).await {
+            Ok(query) => Ok(Self { call, query: Some(query) }),
+            Err(refusal) => {
+                app.count_back(call).await;
+                Err(refusal)
+            }
+        }
+    }
+
+    /// Takes back what does not count: a call that is answered with 401 or 429 (ruling 3.4), and an availability
+    /// query that is not answered with availability.
+    pub(crate) async fn end(self, app: &App, status: StatusCode) {
+        if let Some(query) = self.query.filter(|_| !status.is_success()) {
+            app.count_back(query).await;
+        }
+        if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::TOO_MANY_REQUESTS) {
+            app.count_back(self.call).await;
+        }
+    }
+}

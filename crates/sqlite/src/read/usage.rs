@@ -1,0 +1,109 @@
+//! The counters of use from which blocks are debited, and what exists beside them.
+//!
+//! A debit is a statement of its own on the connection that writes, and so on disk when it is granted.
+
+use async_trait::async_trait;
+use kalends_app::ports::{Debited, Metering};
+use kalends_kernel::{Instant, OrgId, StoreError};
+use kalends_quotas::{Debit, Metric, Period, Refund};
+
+use super::count;
+use crate::{SqliteStore, error::store_error, rows::Row};
+
+#[async_trait]
+impl Metering for SqliteStore {
+    async fn debit(&self, org: OrgId, metric: Metric, debit: &Debit) -> Result<Debited, StoreError> {
+        let (org_id, metric, period) = (org.uuid(), metric.as_str(), debit.period.number());
+        let (amount, ceiling) = (signed(debit.amount), debit.ceiling.map_or(i64::MAX, signed));
+        let mut writing = self.database.writer.take().await?;
+        // A counter that does not exist yet is compared before it is made.
+        let granted = sqlx::query_scalar!(
+            "insert into usage_counters (org_id, metric, period, used)
+             select ?1, ?2, ?3, ?4 where ?4 <= ?5
+             on conflict (org_id, metric, period) do update set used = used + excluded.used
+                where used + excluded.used <= ?5
+             returning used",
+            org_id,
+            metric,
+            period,
+            amount,
+            ceiling
+        )
+        .fetch_all(&mut writing.connection)
+        .await;
+        match granted {
+            Ok(granted) => {
+                writing.hand_back();
+                if let Some(used) = granted.first() {
+                    return Ok(Debited::Granted { used: count(*used) });
+                }
+            }
+            Err(error) => {
+                writing.close().await;
+                return Err(store_error(error));
+            }
+        }
+        let used = sqlx::query_scalar!(
+            "select used from usage_counters where org_id = ?1 and metric = ?2 and period = ?3",
+            org_id,
+            metric,
+            period
+        );
+        let used = used.fetch_optional(self.readers()).await.map_err(store_error)?;
+        Ok(Debited::Refused { used: used.map_or(0, count) })
+    }
+
+    async fn refund(&self, org: OrgId, metric: Metric, refund: Refund) -> Result<(), StoreError> {
+        let (org_id, metric, period) = (org.uuid(), metric.as_str(), refund.period.number());
+        let amount = signed(refund.amount);
+        let mut writing = self.database.writer.take().await?;
+        let given_back = sqlx::query!(
+            "update usage_counters set used = max(used - ?4, 0) where org_id = ?1 and metric = ?2 and period = ?3",
+            org_id,
+            metric,
+            period,
+            amount
+        )
+        .execute(&mut writing.connection)
+        .await;
+        writing.done(given_back).await?;
+        Ok(())
+    }
+
+    async fn usage(&self, org: OrgId, period: Period, now: Instant) -> Result<Vec<(Metric, u64)>, StoreError> {
+        let (org_id, period, now) = (org.uuid(), period.number(), now.as_micros());
+        let rows = sqlx::query!(
+            r#"select metric as "metric!: String", used as "used!: i64"
+             from usage_counters where org_id = ?1 and period = ?2
+             union all
+             select 'agents', count(*) from agents where org_id = ?1 and status <> 'decommissioned'
+             union all
+             select 'calendars', count(*)
+             from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             where c.org_id = ?1 and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
+             union all
+             select 'scoped_keys', count(*)
+             from api_keys k join agents a on a.org_id = k.org_id and a.id = k.agent_id
+             where k.org_id = ?1 and k.agent_id is not null and k.revoked_at is null and a.status <> 'decommissioned'
+             union all
+             select 'recurring_events', count(*)
+             from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                cross join events e on e.org_id = c.org_id and e.calendar_id = c.id
+             where c.org_id = ?1 and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
+                and e.recurrence is not null and e.deleted_at is null and e.reaches > ?3"#,
+            org_id,
+            period,
+            now
+        );
+        let rows = rows.fetch_all(self.readers()).await.map_err(store_error)?;
+        let counters = Row { table: "usage_counters", id: &org };
+        rows.into_iter()
+            .map(|row| Ok((counters.named("metric", Metric::from_name, &row.metric)?, count(row.used))))
+            .collect()
+    }
+}
+
+/// The number as the database counts; what is beyond that stands for its largest.
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,191 @@
+//! Counters from which nodes debit blocks.
+
+use kalends_app::ports::{CommitError, Debited};
+use kalends_kernel::Instant;
+use kalends_quotas::{Counted, Debit, Lease, Metric, Period, Refund, Take};
+
+use super::{
+    StoreUnderTest,
+    scene::{Scene, hours, race},
+};
+use crate::fixtures::Compose;
+
+/// How many nodes race.
+const NODES: usize = 8;
+
+fn debit(period: Period, amount: u64, ceiling: Option<u64>) -> Debit {
+    Debit { period, amount, ceiling, limit: ceiling }
+}
+
+impl Scene {
+    async fn debit(&self, metric: Metric, debit: &Debit) -> Debited {
+        self.store.debit(self.org, metric, debit).await.unwrap()
+    }
+}
+
+/// A debit is granted up to its ceiling, also the first one, and tells what the counter shows.
+pub async fn debits_reach_their_ceiling_and_never_pass_it(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let period = scene.make.period();
+    let ask = async |amount, ceiling| scene.debit(Metric::ApiCalls, &debit(period, amount, Some(ceiling))).await;
+    assert_eq!(ask(1, 0).await, Debited::Refused { used: 0 });
+    assert_eq!(ask(6, 5).await, Debited::Refused { used: 0 });
+    assert_eq!(scene.used(Metric::ApiCalls).await, 0);
+    assert_eq!(ask(3, 5).await, Debited::Granted { used: 3 });
+    assert_eq!(ask(3, 5).await, Debited::Refused { used: 3 });
+    assert_eq!(ask(2, 5).await, Debited::Granted { used: 5 });
+    assert_eq!(ask(1, 5).await, Debited::Refused { used: 5 });
+    // A plan that was lowered meanwhile grants nothing more; a higher one does.
+    assert_eq!(ask(1, 2).await, Debited::Refused { used: 5 });
+    assert_eq!(ask(1, 6).await, Debited::Granted { used: 6 });
+    assert_eq!(scene.used(Metric::ApiCalls).await, 6);
+}
+
+/// Without a ceiling everything is granted and counted.
+pub async fn unlimited_debits_are_counted(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let period = scene.make.period();
+    for round in 1..=3 {
+        let debited = scene.debit(Metric::ApiCalls, &debit(period, 1_000, None)).await;
+        assert_eq!(debited, Debited::Granted { used: round * 1_000 });
+    }
+}
+
+/// Organizations, metrics and months are counted apart.
+pub async fn debits_are_counted_apart(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let period = scene.make.period();
+    let next = Period::of(period.end());
+    let full = |period| debit(period, 4, Some(4));
+    for metric in [Metric::ApiCalls, Metric::AvailabilityQueries] {
+        for period in [period, next] {
+            assert_eq!(scene.debit(metric, &full(period)).await, Debited::Granted { used: 4 });
+            assert_eq!(other.debit(metric, &full(period)).await, Debited::Granted { used: 4 });
+            assert_eq!(scene.debit(metric, &full(period)).await, Debited::Refused { used: 4 });
+        }
+    }
+}
+
+/// What is given back can be debited again; a counter does not fall below 0, nor does one appear.
+pub async fn refunds_stop_at_nothing(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let period = scene.make.period();
+    let refund = async |amount| {
+        scene.store.refund(scene.org, Metric::ApiCalls, Refund { period, amount }).await.unwrap();
+        scene.used(Metric::ApiCalls).await
+    };
+    assert_eq!(refund(3).await, 0);
+    scene.debit(Metric::ApiCalls, &debit(period, 10, Some(10))).await;
+    assert_eq!(refund(4).await, 6);
+    let debited = scene.debit(Metric::ApiCalls, &debit(period, 4, Some(10))).await;
+    assert_eq!(debited, Debited::Granted { used: 10 });
+    assert_eq!(refund(11).await, 0);
+}
+
+/// Usage tells counters of the month and what exists, of this organization alone.
+pub async fn usage_is_what_is_counted_and_what_exists(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let period = scene.make.period();
+    let now = scene.make.tick();
+    let usage = async |scene: &Scene, period: Period, now: Instant| {
+        let mut told = scene.store.usage(scene.org, period, now).await.unwrap();
+        told.retain(|(_, used)| *used > 0);
+        told.sort_unstable();
+        told
+    };
+    assert_eq!(usage(&scene, period, now).await, []);
+
+    let (agent, gone) = (scene.agent().await, scene.agent().await);
+    let calendar = scene.calendar(&agent).await;
+    scene.calendar(&gone).await;
+    scene.shared_calendar().await;
+    for agent in [&agent, &agent, &gone] {
+        scene.commit(scene.changes().create(&scene.make.scoped_key(agent).key)).await;
+    }
+    let weekly = scene.make.series(&calendar, hours(1, 2), "FREQ=WEEKLY;COUNT=3");
+    let ended = scene.make.series(&calendar, hours(1, 2), "FREQ=DAILY;COUNT=2");
+    scene.stored(weekly).await;
+    scene.stored(ended).await;
+    scene.decommission(&gone).await;
+    scene.debit(Metric::ApiCalls, &debit(period, 7, None)).await;
+    scene.debit(Metric::AvailabilityQueries, &debit(Period::of(period.end()), 9, None)).await;
+    let mut charge = scene.make.charge(None);
+    charge.amount = 2;
+    scene.commit(scene.changes().charge(charge)).await;
+
+    let mut exists = vec![
+        (Metric::Agents, 1),
+        (Metric::Calendars, 2),
+        (Metric::ScopedKeys, 2),
+        (Metric::RecurringEvents, 1),
+        (charge.metric, 2),
+        (Metric::ApiCalls, 7),
+    ];
+    exists.sort_unstable();
+    let later = scene.make.tick() + kalends_kernel::Elapsed::hours(24 * 5);
+    assert_eq!(usage(&scene, period, later).await, exists);
+    assert_eq!(usage(&other, period, later).await, []);
+    let next = usage(&scene, Period::of(period.end()), later).await;
+    let monthly: Vec<_> = next.into_iter().filter(|(metric, _)| metric.counted() == Counted::Monthly).collect();
+    assert_eq!(monthly, [(Metric::AvailabilityQueries, 9)]);
+}
+
+/// Nodes that debit blocks at the limit admit exactly as much as it grants, and no more.
+pub async fn racing_nodes_never_pass_the_limit(store: &StoreUnderTest) {
+    const LIMIT: u64 = 150;
+    let scene = Scene::set(store).await;
+    let now = scene.make.tick();
+    let admitted = race(NODES, |_| {
+        let scene = scene.clone();
+        async move {
+            let (mut lease, mut admitted) = (Lease::new(), 0);
+            loop {
+                match lease.take(now, Some(LIMIT)) {
+                    Take::Spent => admitted += 1,
+                    Take::Exhausted => break,
+                    Take::Need { debit, refund } => {
+                        assert_eq!(refund, None);
+                        match scene.debit(Metric::ApiCalls, &debit).await {
+                            Debited::Granted { used } => {
+                                assert!(used <= LIMIT);
+                                assert_eq!(lease.granted(&debit, used), None);
+                            }
+                            Debited::Refused { used } => lease.refused(&debit, used, now),
+                        }
+                    }
+                }
+            }
+            assert_eq!(lease.give_back(), None, "a node that found the limit reached holds nothing");
+            admitted
+        }
+    })
+    .await;
+    assert_eq!(admitted.iter().sum::<u64>(), LIMIT, "{admitted:?}");
+    assert_eq!(scene.used(Metric::ApiCalls).await, LIMIT);
+}
+
+/// A debit and the charge of a change-set meet on one counter, whose limit neither passes.
+pub async fn debits_and_charges_share_a_counter(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let charge = scene.make.charge(Some(5));
+    let granted = race(10, |index| {
+        let scene = scene.clone();
+        async move {
+            if index % 2 == 0 {
+                match scene.try_commit(scene.changes().charge(charge)).await {
+                    Ok(()) => true,
+                    Err(CommitError::LimitReached { .. }) => false,
+                    Err(error) => panic!("{error:?}"),
+                }
+            } else {
+                let debited = scene.debit(charge.metric, &debit(charge.period, charge.amount, Some(5))).await;
+                matches!(debited, Debited::Granted { .. })
+            }
+        }
+    })
+    .await;
+    assert_eq!(granted.iter().filter(|granted| **granted).count(), 5, "{granted:?}");
+    assert_eq!(scene.used(charge.metric).await, 5);
+}

@@ -1,0 +1,216 @@
+//! Keys that speak for one agent.
+
+use kalends_accounts::{
+    Change, KeyHash, KeyLabel, Reach, ScopedKey,
+    reach::{CallerKind, ScopedAgent},
+};
+use kalends_app::{Guard, ports::CommitError};
+use kalends_calendars::{Agent, AgentPatch, AgentStatus, Patch};
+use kalends_kernel::KeyId;
+use kalends_quotas::Metric;
+
+use super::{
+    StoreUnderTest,
+    scene::{Scene, assert_refused, race, successes},
+};
+use crate::fixtures::Compose;
+
+/// How many tasks run at once.
+const TASKS: usize = 16;
+
+impl Scene {
+    async fn scoped_key(&self, agent: &Agent) -> ScopedKey {
+        let key = self.make.scoped_key(agent).key;
+        self.commit(self.changes().create(&key)).await;
+        key
+    }
+
+    async fn keys(&self) -> Vec<ScopedKey> {
+        self.store.list_scoped_keys(self.org).await.unwrap()
+    }
+
+    /// Whom the key speaks for; `None` where it opens nothing.
+    async fn opened_by(&self, key: &ScopedKey) -> Option<(CallerKind, Reach)> {
+        let found = self.store.find_principal(key.hash).await.unwrap();
+        found.map(|principal| (principal.kind, principal.reach))
+    }
+
+    async fn with_status(&self, agent: &Agent, status: AgentStatus) -> Agent {
+        let patch = AgentPatch { status: Patch::Set(status), ..AgentPatch::default() };
+        let patched = agent.patched(patch, self.make.tick()).unwrap();
+        self.commit(self.changes().update(&patched, agent.version)).await;
+        patched
+    }
+}
+
+fn revoke(scene: &Scene, key: KeyId) -> Change {
+    Change::RevokeKey { org: scene.org, key, at: scene.make.tick() }
+}
+
+/// Every field survives, and keys are listed by creation.
+pub async fn scoped_keys_come_back_as_they_were(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (first, second) = (scene.agent().await, scene.agent().await);
+    let unnamed = ScopedKey { label: None, ..scene.make.scoped_key(&first).key };
+    let label = Some(KeyLabel::from_stored("Žluťoučký 'quoted' \\ %_ 診察 🐎".into()));
+    let named = ScopedKey { label, ..scene.make.scoped_key(&second).key };
+    let last = scene.make.scoped_key(&first).key;
+    for key in [&last, &unnamed, &named] {
+        scene.commit(scene.changes().create(key)).await;
+    }
+    assert_eq!(scene.keys().await, [unnamed.clone(), named.clone(), last]);
+    for key in [unnamed, named] {
+        assert_eq!(scene.store.find_scoped_key(scene.org, key.id).await.unwrap(), Some(key));
+    }
+    assert_eq!(scene.store.find_scoped_key(scene.org, scene.make.key(scene.org).key.id).await.unwrap(), None);
+    // A key of the organization is none of these.
+    let plain = scene.make.key(scene.org).key;
+    scene.commit(scene.changes().create(&plain)).await;
+    assert_eq!(scene.keys().await.len(), 3);
+    assert_eq!(scene.store.find_scoped_key(scene.org, plain.id).await.unwrap(), None);
+}
+
+/// A key speaks for its agent, and knows whether that is paused.
+pub async fn scoped_keys_speak_for_their_agent(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    let fresh = scene.make.scoped_key(&agent);
+    scene.commit(scene.changes().create(&fresh.key)).await;
+    let found = scene.store.find_principal(KeyHash::of(&fresh.text)).await.unwrap().unwrap();
+    assert_eq!((found.org, found.key, &found.key_prefix), (scene.org, fresh.key.id, &fresh.key.prefix));
+    assert_eq!((found.plan, found.waitlisted), (scene.organization().await.plan, false));
+    let speaks = |paused| Some((CallerKind::AgentKey, Reach::Agent(ScopedAgent { id: agent.id, paused })));
+    assert_eq!(scene.opened_by(&fresh.key).await, speaks(false));
+    let paused = scene.with_status(&agent, AgentStatus::Paused).await;
+    assert_eq!(scene.opened_by(&fresh.key).await, speaks(true));
+    scene.with_status(&paused, AgentStatus::Active).await;
+    assert_eq!(scene.opened_by(&fresh.key).await, speaks(false));
+}
+
+/// There are no keys of agents that do not exist, are another organization's, or are decommissioned.
+pub async fn scoped_keys_need_a_living_agent(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let foreign = other.agent().await;
+    let gone = scene.decommission(&scene.agent().await).await;
+    for agent in [scene.make.agent(scene.org), Agent { org: scene.org, ..foreign }, gone] {
+        let key = scene.make.scoped_key(&agent).key;
+        assert_refused!(scene.try_commit(scene.changes().create(&key)).await, CommitError::Stale);
+        assert_eq!(scene.opened_by(&key).await, None);
+    }
+    assert_eq!(scene.keys().await, []);
+}
+
+/// A revoked key opens nothing, is listed no more and cannot be revoked again; the others stay.
+pub async fn a_revoked_key_is_gone(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    let (first, second) = (scene.scoped_key(&agent).await, scene.scoped_key(&agent).await);
+    let plain = scene.make.key(scene.org).key;
+    scene.commit(scene.changes().create(&plain)).await;
+
+    scene.commit(scene.changes().account(revoke(&scene, first.id))).await;
+    assert_eq!(scene.opened_by(&first).await, None);
+    assert_eq!(scene.store.find_scoped_key(scene.org, first.id).await.unwrap(), None);
+    assert_eq!(scene.keys().await, std::slice::from_ref(&second));
+    assert!(scene.opened_by(&second).await.is_some());
+    assert!(scene.store.has_scoped_keys(scene.org, agent.id).await.unwrap());
+    let again = scene.changes().account(revoke(&scene, first.id));
+    assert_refused!(scene.try_commit(again).await, CommitError::Stale);
+
+    // So is a key of the organization.
+    scene.commit(scene.changes().account(revoke(&scene, plain.id))).await;
+    assert_eq!(scene.store.find_principal(plain.hash).await.unwrap(), None);
+    scene.commit(scene.changes().account(revoke(&scene, second.id))).await;
+    assert!(!scene.store.has_scoped_keys(scene.org, agent.id).await.unwrap());
+}
+
+/// The keys of a decommissioned agent open nothing and count no more, and it is known that there were some.
+pub async fn a_decommissioned_agent_s_keys_are_gone(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (agent, other) = (scene.agent().await, scene.agent().await);
+    let (key, kept) = (scene.scoped_key(&agent).await, scene.scoped_key(&other).await);
+    scene.decommission(&agent).await;
+    assert_eq!(scene.opened_by(&key).await, None);
+    assert_eq!(scene.store.find_scoped_key(scene.org, key.id).await.unwrap(), None);
+    assert_eq!(scene.keys().await, [kept]);
+    assert!(scene.store.has_scoped_keys(scene.org, agent.id).await.unwrap());
+    let guard = Guard::AtMost { metric: Metric::ScopedKeys, limit: 1 };
+    scene.commit(scene.changes().guard(guard)).await;
+}
+
+/// One organization neither sees nor revokes another's keys.
+pub async fn scoped_keys_of_other_organizations_are_absent(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    let key = scene.scoped_key(&agent).await;
+    let other = scene.other_organization().await;
+    assert_eq!(other.keys().await, []);
+    assert_eq!(other.store.find_scoped_key(other.org, key.id).await.unwrap(), None);
+    assert!(!other.store.has_scoped_keys(other.org, agent.id).await.unwrap());
+    let revoked = other.try_commit(other.changes().account(revoke(&other, key.id))).await;
+    assert_refused!(revoked, CommitError::Stale);
+    let guard = Guard::AtMost { metric: Metric::ScopedKeys, limit: 0 };
+    other.commit(other.changes().guard(guard)).await;
+    assert!(scene.opened_by(&key).await.is_some());
+}
+
+/// The number of keys in force is limited; a revoked one makes room.
+pub async fn at_most_so_many_scoped_keys_exist(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    let guard = Guard::AtMost { metric: Metric::ScopedKeys, limit: 2 };
+    let add = async || {
+        let key = scene.make.scoped_key(&agent).key;
+        scene.try_commit(scene.changes().guard(guard).create(&key)).await.map(|()| key)
+    };
+    let first = add().await.unwrap();
+    add().await.unwrap();
+    assert_refused!(add().await, CommitError::LimitReached { metric: Metric::ScopedKeys, limit: 2 });
+    // Keys of the organization do not count.
+    scene.commit(scene.changes().guard(guard).create(&scene.make.key(scene.org).key)).await;
+    scene.commit(scene.changes().account(revoke(&scene, first.id))).await;
+    add().await.unwrap();
+    assert_eq!(scene.keys().await.len(), 2);
+}
+
+/// Of many who make the last key that the plan grants, one does.
+pub async fn one_makes_the_last_scoped_key(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    let outcomes = race(TASKS, |_| {
+        let (scene, agent) = (scene.clone(), agent.clone());
+        async move {
+            let guard = Guard::AtMost { metric: Metric::ScopedKeys, limit: 1 };
+            let key = scene.make.scoped_key(&agent).key;
+            scene.try_commit(scene.changes().guard(guard).create(&key)).await
+        }
+    })
+    .await;
+    assert_eq!(successes(&outcomes), 1, "{outcomes:?}");
+    assert_eq!(scene.keys().await.len(), 1);
+}
+
+/// The epoch rises when a key is revoked, and when the change-set says that an agent's status changes.
+pub async fn the_epoch_rises_with_keys_and_agents(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let epoch = async || scene.store.principals_epoch().await.unwrap();
+    let agent = scene.agent().await;
+    let key = scene.scoped_key(&agent).await;
+
+    let before = epoch().await;
+    scene.commit(scene.changes().account(revoke(&scene, key.id))).await;
+    let revoked = epoch().await;
+    assert!(revoked > before, "a key is revoked");
+
+    let patch = AgentPatch { name: Patch::Set("Other".into()), ..AgentPatch::default() };
+    let renamed = agent.patched(patch, scene.make.tick()).unwrap();
+    scene.commit(scene.changes().update(&renamed, agent.version)).await;
+    assert_eq!(epoch().await, revoked, "a name concerns no key");
+
+    let gone = renamed.decommissioned(scene.make.tick()).unwrap();
+    let mut changes = scene.changes().update(&gone, renamed.version);
+    changes.alters_agent_keys = true;
+    scene.commit(changes).await;
+    assert!(epoch().await > revoked, "an agent ends");
+}

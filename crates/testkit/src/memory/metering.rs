@@ -1,0 +1,46 @@
+//! The shared counters of use.
+
+use std::sync::{Arc, PoisonError};
+
+use async_trait::async_trait;
+use kalends_app::ports::{Debited, Metering};
+use kalends_kernel::{Instant, OrgId, StoreError};
+use kalends_quotas::{Counted, Debit, Metric, Period, Refund};
+
+use super::MemoryStore;
+
+#[async_trait]
+impl Metering for MemoryStore {
+    async fn debit(&self, org: OrgId, metric: Metric, debit: &Debit) -> Result<Debited, StoreError> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (org, metric, debit.period);
+        let used = state.used.get(&key).copied().unwrap_or(0);
+        let after = used.saturating_add(debit.amount);
+        if debit.ceiling.is_some_and(|ceiling| after > ceiling) {
+            return Ok(Debited::Refused { used });
+        }
+        Arc::make_mut(&mut state).used.insert(key, after);
+        Ok(Debited::Granted { used: after })
+    }
+
+    async fn refund(&self, org: OrgId, metric: Metric, refund: Refund) -> Result<(), StoreError> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(used) = Arc::make_mut(&mut state).used.get_mut(&(org, metric, refund.period)) {
+            *used = used.saturating_sub(refund.amount);
+        }
+        Ok(())
+    }
+
+    async fn usage(&self, org: OrgId, period: Period, now: Instant) -> Result<Vec<(Metric, u64)>, StoreError> {
+        let state = self.state();
+        let used = Metric::ALL.into_iter().map(|metric| {
+            let used = match metric.counted() {
+                Counted::Monthly => state.used.get(&(org, metric, period)).copied().unwrap_or(0),
+                Counted::Existing if metric == Metric::RecurringEvents => state.series_after(org, now),
+                Counted::Existing => state.existing(org, metric),
+            };
+            (metric, used)
+        });
+        Ok(used.filter(|(_, used)| *used > 0).collect())
+    }
+}

@@ -1,0 +1,97 @@
+//! What an organization uses, and what its plan grants (ruling 3.5).
+
+use kalends_kernel::Instant;
+use kalends_quotas::{Metric, UsageReport};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Use of one thing that a plan limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Used {
+    /// What exists now, or was used since the start of the UTC month. May be more than the limit after a change to
+    /// a smaller plan.
+    #[schema(example = 3)]
+    pub used: u64,
+    /// The most; null means unlimited.
+    #[schema(example = 50)]
+    pub limit: Option<u64>,
+}
+
+/// Use of the API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct UsedCalls {
+    /// Authenticated requests since the start of the UTC month.
+    #[schema(example = 127)]
+    pub used: u64,
+    /// The most; null means unlimited.
+    #[schema(example = 50_000)]
+    pub limit: Option<u64>,
+    /// What is left; null means unlimited.
+    #[schema(example = 49_873)]
+    pub remaining: Option<u64>,
+}
+
+/// What an organization uses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Usage {
+    /// `free`, `pro` or `scale`.
+    #[schema(example = "free")]
+    pub plan: &'static str,
+    /// The start of the UTC month.
+    #[schema(value_type = String, format = DateTime)]
+    pub period_start: Instant,
+    /// The start of the next one, when what is counted by the month begins anew.
+    #[schema(value_type = String, format = DateTime)]
+    pub period_end: Instant,
+    /// Authenticated requests in the month. Those that are answered with 401 or 429 do not count.
+    pub api_calls: UsedCalls,
+    /// Agents that are not decommissioned.
+    pub agents: Used,
+    /// Calendars.
+    pub calendars: Used,
+    /// Events created in the month.
+    pub events: Used,
+    /// Webhook messages in the month, once per endpoint.
+    pub webhook_deliveries: Used,
+    /// Availability reads in the month.
+    pub availability_queries: Used,
+    /// iCal subscriptions.
+    pub ical_subscriptions: Used,
+    /// Scheduling proposals created in the month.
+    pub proposals: Used,
+    /// Webhook endpoints.
+    pub webhook_endpoints: Used,
+    /// Keys that speak for agents.
+    pub scoped_keys: Used,
+    /// Series that have not ended.
+    pub recurring_events: Used,
+    /// Booking pages.
+    pub booking_pages: Used,
+}
+
+impl From<&UsageReport> for Usage {
+    fn from(report: &UsageReport) -> Self {
+        let of = |metric| {
+            let used = report.of(metric);
+            Used { used: used.used, limit: used.limit }
+        };
+        let calls = report.of(Metric::ApiCalls);
+        Self {
+            plan: report.plan,
+            period_start: report.period_start(),
+            period_end: report.period_end(),
+            api_calls: UsedCalls { used: calls.used, limit: calls.limit, remaining: calls.remaining() },
+            agents: of(Metric::Agents),
+            calendars: of(Metric::Calendars),
+            events: of(Metric::Events),
+            webhook_deliveries: of(Metric::WebhookDeliveries),
+            availability_queries: of(Metric::AvailabilityQueries),
+            ical_subscriptions: of(Metric::IcalSubscriptions),
+            proposals: of(Metric::Proposals),
+            webhook_endpoints: of(Metric::WebhookEndpoints),
+            scoped_keys: of(Metric::ScopedKeys),
+            recurring_events: of(Metric::RecurringEvents),
+            booking_pages: of(Metric::BookingPages),
+        }
+    }
+}

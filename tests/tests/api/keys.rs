@@ -1,0 +1,204 @@
+//! Keys that speak for one agent: made, listed, revoked, and what becomes of them with their agent.
+
+use kalends_e2e::{
+    Client, Database,
+    Database::{Postgres, Sqlite},
+    Server,
+};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::fixtures::{agent, agent_with_calendar, calendar_of, event, has_exactly, heeded, is_id, is_time};
+
+async fn key_of(api: &Client, agent: &str) -> Value {
+    api.post("/v1/keys").json(json!({ "agent_id": agent, "label": "laptop" })).await.expect(201).json
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_key_is_shown_once_and_opens_its_agent(#[case] database: Database) {
+    let (server, api) = Server::with_org(database, "pro").await;
+    let (own, calendar) = agent_with_calendar(&api).await;
+    let (other, theirs) = agent_with_calendar(&api).await;
+    let made = key_of(&api, &own).await;
+    has_exactly(&made, &["id", "key", "key_prefix", "agent_id", "label", "created_at"]);
+    is_id(&made["id"], "key_");
+    is_time(&made["created_at"]);
+    assert_eq!((&made["agent_id"], &made["label"]), (&json!(own), &json!("laptop")));
+    let key = text(&made["key"]);
+    assert!(key.strip_prefix("svc_ak_").is_some_and(|random| random.len() == 43), "{key}");
+    assert_eq!(made["key_prefix"], key[..20]);
+
+    let unnamed = api.post("/v1/keys").json(json!({ "agent_id": other })).await.expect(201);
+    assert!(unnamed["label"].is_null());
+    let listed = api.get("/v1/keys").await.expect(200);
+    has_exactly(&listed.json, &["keys"]);
+    let keys = listed["keys"].as_array().unwrap().clone();
+    assert_eq!(keys.len(), 2);
+    has_exactly(&keys[0], &["id", "key_prefix", "agent_id", "label", "created_at"]);
+    assert_eq!((&keys[0]["id"], &keys[1]["id"]), (&made["id"], &unnamed["id"]), "the oldest first");
+    assert!(!listed.text().contains(&key[20..]), "the key is not shown again");
+
+    let scoped = server.client(&key);
+    assert_eq!(scoped.get(format!("/v1/agents/{own}")).await.expect(200).header("x-service-plan"), "pro");
+    let entry = event(&scoped, &calendar, "2026-05-04T09:00:00Z", "2026-05-04T10:00:00Z").await;
+    scoped.get(format!("/v1/events/{entry}")).await.expect(200);
+    scoped.get(format!("/v1/calendars/{theirs}")).await.refused(403, "forbidden");
+    calendar_of(&scoped, &own).await;
+    scoped.get("/v1/agents").await.refused(403, "forbidden");
+    scoped.get("/v1/keys").await.refused(403, "forbidden");
+    scoped.post("/v1/keys").json(json!({ "agent_id": own })).await.refused(403, "forbidden");
+    scoped.delete(format!("/v1/keys/{}", text(&made["id"]))).await.refused(403, "forbidden");
+    // Lists show the own agent's alone, whatever is asked for (ruling 4.1).
+    calendar_of(&api, &other).await;
+    api.post("/v1/calendars").json(json!({ "name": "Shared", "timezone": "UTC" })).await.expect(201);
+    for include in ["", "?include=all"] {
+        let seen = scoped.get(format!("/v1/calendars{include}")).await.expect(200);
+        assert_eq!(seen["total"], 2);
+        assert!(seen.data().iter().all(|calendar| calendar["agentId"] == own.as_str()), "{}", seen.shown());
+    }
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_revoked_key_opens_nothing_from_the_answer_on(#[case] database: Database) {
+    let (mut server, api) = Server::with_org(database, "pro").await;
+    let own = agent(&api).await;
+    let made = key_of(&api, &own).await;
+    let scoped = server.client(&text(&made["key"]));
+    let path = format!("/v1/keys/{}", text(&made["id"]));
+    scoped.get(format!("/v1/agents/{own}")).await.expect(200);
+    api.delete(&path).await.expect(204);
+    scoped.get(format!("/v1/agents/{own}")).await.refused(401, "unauthorized");
+    api.delete(&path).await.refused(404, "not_found").code("key_not_found");
+    assert_eq!(api.get("/v1/keys").await.expect(200)["keys"], json!([]));
+    server.restart().await;
+    server.client(&text(&made["key"])).get(format!("/v1/agents/{own}")).await.refused(401, "unauthorized");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn keys_follow_the_state_of_their_agent(#[case] database: Database) {
+    let (server, api) = Server::with_org(database, "pro").await;
+    let (own, calendar) = agent_with_calendar(&api).await;
+    let scoped = server.client(&text(&key_of(&api, &own).await["key"]));
+    let body = json!({ "title": "x", "start_time": "2026-05-04T09:00:00Z", "end_time": "2026-05-04T10:00:00Z" });
+    let create = || scoped.post(format!("/v1/calendars/{calendar}/events")).json(body.clone());
+    let read = || scoped.get(format!("/v1/calendars/{calendar}"));
+    create().await.expect(201);
+
+    api.patch(format!("/v1/agents/{own}")).json(json!({ "status": "paused" })).await.expect(200);
+    create().await.refused(403, "forbidden").code("agent_paused");
+    read().await.expect(200);
+    api.post(format!("/v1/calendars/{calendar}/events")).json(body.clone()).await.expect(201);
+    api.patch(format!("/v1/agents/{own}")).json(json!({ "status": "active" })).await.expect(200);
+    create().await.expect(201);
+
+    api.delete(format!("/v1/agents/{own}")).await.expect(204);
+    read().await.refused(401, "unauthorized");
+    create().await.refused(401, "unauthorized");
+    assert_eq!(api.get("/v1/keys").await.expect(200)["keys"], json!([]));
+    api.post("/v1/keys").json(json!({ "agent_id": own })).await.refused(409, "conflict").code("agent_decommissioned");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn bad_wishes_for_keys_are_refused(#[case] database: Database) {
+    let (server, api) = Server::with_org(database, "pro").await;
+    let own = agent(&api).await;
+    let ask = |body: Value| api.post("/v1/keys").json(body);
+    for label in ["", " ", &"x".repeat(101), "a\u{0}b"] {
+        ask(json!({ "agent_id": own, "label": label })).await.refused(400, "validation_error").param("label");
+    }
+    ask(json!({ "label": "x" })).await.refused(400, "validation_error").param("agent_id");
+    ask(json!({ "agent_id": own, "scope": "all" })).await.refused(400, "validation_error").code("unknown_field");
+    let foreign = agent(&server.api(&server.org("pro").await)).await;
+    for missing in ["agt_nobody", foreign.as_str(), ""] {
+        ask(json!({ "agent_id": missing })).await.refused(404, "not_found").code("agent_not_found");
+    }
+    for path in ["/v1/keys/key_nothing", "/v1/keys/x"] {
+        api.delete(path).await.refused(404, "not_found").code("key_not_found");
+    }
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn scoped_keys_need_a_plan_and_have_a_cap(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let free = server.api(&server.org("free").await);
+    let own = agent(&free).await;
+    for refused in [
+        free.post("/v1/keys").json(json!({ "agent_id": own })).await,
+        free.get("/v1/keys").await,
+        free.delete("/v1/keys/key_nothing").await,
+    ] {
+        let refused = refused.refused(403, "plan_required");
+        let error = &refused["error"];
+        assert_eq!((&error["required_plan"], &error["feature"]), (&json!("pro"), &json!("scoped_keys")));
+        assert!(error["upgrade_url"].is_string() && error["docs_url"].is_string());
+    }
+
+    let org = server.org_with("pro", &["--limits", r#"{"scoped_keys":2}"#]).await;
+    let api = server.api(&org);
+    let own = agent(&api).await;
+    let first = key_of(&api, &own).await;
+    let second = key_of(&api, &own).await;
+    let full = api.post("/v1/keys").json(json!({ "agent_id": own })).await.refused(429, "quota_exceeded");
+    assert!(full.header("retry-after").parse::<i64>().is_ok_and(|seconds| seconds > 0));
+    api.delete(format!("/v1/keys/{}", text(&first["id"]))).await.expect(204);
+    key_of(&api, &own).await;
+
+    // On a smaller plan what is left can be seen and revoked, and nothing added.
+    server.cli(&["org", "set-plan", &org.id, "free"]).await.succeeded();
+    heeded(|| async { api.get("/v1/agents").await }, |answer| answer.header("x-service-plan") == "free").await;
+    assert_eq!(api.get("/v1/keys").await.expect(200)["keys"].as_array().map(Vec::len), Some(2));
+    api.post("/v1/keys").json(json!({ "agent_id": own })).await.refused(403, "plan_required");
+    api.delete(format!("/v1/keys/{}", text(&second["id"]))).await.expect(204);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_key_is_made_once_for_a_repeated_request(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let own = agent(&api).await;
+    let ask = || api.post("/v1/keys").header("Idempotency-Key", "once").json(json!({ "agent_id": own }));
+    let first = ask().await.expect(201);
+    let again = ask().await.expect(201);
+    assert_eq!((&again.json, again.header("idempotency-replayed")), (&first.json, "true"));
+    assert_eq!(api.get("/v1/keys").await.expect(200)["keys"].as_array().map(Vec::len), Some(1));
+}
+
+#[tokio::test]
+async fn another_node_accepts_no_revoked_key() {
+    let (server, api) = Server::with_org(Postgres, "pro").await;
+    let node = server.another_node().await;
+    let own = agent(&api).await;
+    let read = format!("/v1/agents/{own}");
+    for ends in ["key", "agent"] {
+        let made = key_of(&api, &own).await;
+        let there = node.client(&text(&made["key"]));
+        there.get(&read).await.expect(200);
+        there.get(&read).await.expect(200);
+        match ends {
+            "key" => api.delete(format!("/v1/keys/{}", text(&made["id"]))).await.expect(204),
+            _ => api.delete(&read).await.expect(204),
+        };
+        there.get(&read).await.refused(401, "unauthorized");
+    }
+}

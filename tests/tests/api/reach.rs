@@ -1,0 +1,415 @@
+//! Who may call what: every operation of the description, by every kind of caller, about its own, a sibling's, a
+//! shared, a foreign and a missing thing.
+//!
+//! The operations come from the service's own description; what is ruled of each is written here once more, so that
+//! a new route cannot be added without joining.
+
+use std::collections::BTreeSet;
+
+use kalends_e2e::{
+    Answer, Client, Database,
+    Database::{Postgres, Sqlite},
+    Server, shifted,
+};
+use reqwest::Method;
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::fixtures::{agent, calendar_of, event, heeded, now, shared_calendar};
+
+/// An identifier of the right form that nobody has.
+const NOBODY: &str = "00000000000000000000000000";
+
+/// What an operation is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum About {
+    /// Nothing that a credential is needed for.
+    Public,
+    /// The organization: agents' keys may not.
+    Organization,
+    /// The organization and one of its agents: agents' keys may not.
+    OrganizationsAgent,
+    /// The organization and one of its keys: agents' keys may not.
+    OrganizationsKey,
+    /// A list that is narrowed to the key's agent, or something that any key may read.
+    Common,
+    /// An agent.
+    Agent,
+    /// A calendar.
+    Calendar,
+    /// An event on a calendar.
+    Event,
+    /// A hold.
+    Hold,
+    /// A hold set.
+    HoldSet,
+    /// A calendar with rules.
+    Rules,
+}
+
+/// What each operation is about, and a body that is right. Panics for an operation that is not listed: add it.
+fn ruled(operation: &str) -> About {
+    match operation {
+        "getHealth" | "getReady" | "getOpenApi" | "listPlans" | "getCurrentTerms" | "agentSignUp" => About::Public,
+        "agentVerify" | "createAgent" | "listAgents" | "createCalendar" | "listScopedKeys" => About::Organization,
+        "updateAgent" | "deleteAgent" | "getAvailability" | "createScopedKey" => About::OrganizationsAgent,
+        "deleteScopedKey" => About::OrganizationsKey,
+        "listCalendars" | "getUsage" => About::Common,
+        "getAgent" | "createAgentCalendar" | "listAgentCalendars" | "listAgentEvents" | "getAgentAvailability" => {
+            About::Agent
+        }
+        "getCalendar"
+        | "updateCalendar"
+        | "deleteCalendar"
+        | "rotateCalendarFeedToken"
+        | "getCalendarContext"
+        | "listCalendarChanges"
+        | "createEvent"
+        | "createEventBatch"
+        | "listCalendarEvents"
+        | "createHoldSet"
+        | "getCalendarAvailability"
+        | "putAvailabilityRules"
+        | "explainAvailability" => About::Calendar,
+        "getCalendarEvent"
+        | "updateCalendarEvent"
+        | "deleteCalendarEvent"
+        | "getEvent"
+        | "updateEvent"
+        | "deleteEvent" => About::Event,
+        "confirmHold" | "releaseHold" => About::Hold,
+        "confirmHoldSet" | "releaseHoldSet" => About::HoldSet,
+        "getAvailabilityRules" | "deleteAvailabilityRules" => About::Rules,
+        unknown => panic!("{unknown} has to join the matrix"),
+    }
+}
+
+/// Who calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Who {
+    Organization,
+    Own,
+    Sibling,
+    Paused,
+    Foreign,
+    Waitlisted,
+    Revoked,
+    Garbage,
+    Nobody,
+}
+
+const CALLERS: [Who; 9] = [
+    Who::Organization,
+    Who::Own,
+    Who::Sibling,
+    Who::Paused,
+    Who::Foreign,
+    Who::Waitlisted,
+    Who::Revoked,
+    Who::Garbage,
+    Who::Nobody,
+];
+
+/// Whose thing is asked about. `Paused` is that of the agent whose key is paused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    Own,
+    Sibling,
+    Paused,
+    Shared,
+    Foreign,
+    Missing,
+}
+
+const THINGS: [Whose; 6] = [Whose::Own, Whose::Sibling, Whose::Paused, Whose::Shared, Whose::Foreign, Whose::Missing];
+
+/// Identifiers of one owner's things.
+#[derive(Debug, Clone)]
+struct Things {
+    agent: String,
+    calendar: String,
+    event: String,
+    set: String,
+    key: String,
+}
+
+struct World {
+    server: Server,
+    api: Client,
+    foreign: Client,
+    callers: Vec<(Who, Client)>,
+    own: String,
+    sibling: String,
+    paused: String,
+    abroad: String,
+    /// Until when holds last: longer than the test.
+    expires: String,
+    made: u32,
+}
+
+/// What an answer says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Says {
+    /// 2xx, or 400 for the one operation that needs a code from a mail.
+    Yes,
+    Refused(u16, &'static str),
+}
+
+impl World {
+    async fn new(database: Database) -> Self {
+        let server = Server::start(database).await;
+        let (org, other) = (server.org("custom").await, server.org("custom").await);
+        let (api, foreign) = (server.api(&org), server.api(&other));
+        let (own, sibling, paused) = (agent(&api).await, agent(&api).await, agent(&api).await);
+        let abroad = agent(&foreign).await;
+        let key = async |agent: &str| {
+            let made = api.post("/v1/keys").json(json!({ "agent_id": agent })).await.expect(201);
+            (made.id(), made["key"].as_str().unwrap().to_owned())
+        };
+        let mut callers = vec![(Who::Organization, api.clone()), (Who::Foreign, foreign.clone())];
+        for (who, agent) in [(Who::Own, &own), (Who::Sibling, &sibling), (Who::Paused, &paused)] {
+            callers.push((who, server.client(&key(agent).await.1)));
+        }
+        api.patch(format!("/v1/agents/{paused}")).json(json!({ "status": "paused" })).await.expect(200);
+        let (id, revoked) = key(&own).await;
+        api.delete(format!("/v1/keys/{id}")).await.expect(204);
+        let waiting = server.org("custom").await;
+        server.cli(&["org", "waitlist", &waiting.id]).await.succeeded();
+        let waitlisted = server.api(&waiting);
+        heeded(|| async { waitlisted.get("/v1/agents").await }, |answer| answer.status == 403).await;
+        callers.extend([
+            (Who::Revoked, server.client(&revoked)),
+            (Who::Waitlisted, waitlisted),
+            (Who::Garbage, server.client("svc_sk_garbage")),
+            (Who::Nobody, server.anonymous()),
+        ]);
+        let expires = shifted(&now(&api).await, 14);
+        Self { server, api, foreign, callers, own, sibling, paused, abroad, expires, made: 0 }
+    }
+
+    fn caller(&self, who: Who) -> &Client {
+        self.callers.iter().find(|(known, _)| *known == who).map(|(_, client)| client).unwrap()
+    }
+
+    /// A span of its own, so that no two holds meet.
+    fn span(&mut self) -> (String, String) {
+        self.made += 1;
+        let (day, hour) = (self.made / 24, self.made % 24);
+        let (month, day) = (day / 28 + 1, day % 28 + 1);
+        (format!("2031-{month:02}-{day:02}T{hour:02}:00:00Z"), format!("2031-{month:02}-{day:02}T{hour:02}:30:00Z"))
+    }
+
+    /// Fresh things of that owner: nothing that another cell has changed.
+    async fn things(&mut self, about: About, whose: Whose) -> Things {
+        if whose == Whose::Missing {
+            let id = |prefix: &str| format!("{prefix}_{NOBODY}");
+            return Things { agent: id("agt"), calendar: id("cal"), event: id("evt"), set: id("hst"), key: id("key") };
+        }
+        let (start, end) = self.span();
+        let api = if whose == Whose::Foreign { &self.foreign } else { &self.api };
+        let owner = match whose {
+            // What becomes of these agents must not harm the callers.
+            _ if about == About::OrganizationsAgent => Some(agent(api).await),
+            Whose::Own => Some(self.own.clone()),
+            Whose::Sibling => Some(self.sibling.clone()),
+            Whose::Paused => Some(self.paused.clone()),
+            Whose::Foreign => Some(self.abroad.clone()),
+            Whose::Shared | Whose::Missing => None,
+        };
+        let calendar = match &owner {
+            Some(owner) => calendar_of(api, owner).await,
+            None => shared_calendar(api, "UTC").await,
+        };
+        let (mut entry, mut set, mut key) = (String::new(), String::new(), String::new());
+        match about {
+            About::Event => entry = event(api, &calendar, &start, &end).await,
+            About::Hold | About::HoldSet => {
+                let body = hold_set(&calendar, &start, &end, &self.expires);
+                let made = api.post("/v1/hold-sets").json(body).await.expect(201);
+                set = made["id"].as_str().unwrap().to_owned();
+                entry = api.get(format!("/v1/calendars/{calendar}/events")).await.expect(200).column("id")[0].clone();
+            }
+            About::Rules => {
+                let path = format!("/v1/calendars/{calendar}/availability-rules");
+                api.put(path).json(json!({})).await.expect(200);
+            }
+            About::OrganizationsKey => {
+                let agent_id = owner.as_deref().unwrap_or_default();
+                key = api.post("/v1/keys").json(json!({ "agent_id": agent_id })).await.expect(201).id();
+            }
+            _ => {}
+        }
+        Things { agent: owner.unwrap_or_default(), calendar, event: entry, set, key }
+    }
+
+    async fn ask(&mut self, operation: &Operation, who: Who, things: &Things) -> Answer {
+        let (start, end) = self.span();
+        let body = body(&operation.id, things, (&start, &end), &self.expires, self.made);
+        let path = operation
+            .path
+            .replace("{agent_id}", &things.agent)
+            .replace("{cal_id}", &things.calendar)
+            .replace("{id}", named(&operation.path, things));
+        let call = self.caller(who).call(operation.method.clone(), path);
+        let window = [("start", start.as_str()), ("end", end.as_str())];
+        let call = match operation.id.as_str() {
+            "getAvailability" => call.query(&window).query(&[("agents", things.agent.as_str())]),
+            "getAgentAvailability" | "getCalendarAvailability" => call.query(&window),
+            "explainAvailability" => call.query(&window).query(&[("calendar", things.calendar.as_str())]),
+            _ => call,
+        };
+        match body {
+            Some(body) => call.json(body).await,
+            None => call.await,
+        }
+    }
+}
+
+fn hold_set(calendar: &str, start: &str, end: &str, expires: &str) -> Value {
+    json!({
+        "title": "x", "start_time": start, "end_time": end, "calendar_ids": [calendar], "hold_expires_at": expires
+    })
+}
+
+/// What `{id}` stands for.
+fn named<'a>(path: &str, things: &'a Things) -> &'a str {
+    if path.starts_with("/v1/agents/") {
+        &things.agent
+    } else if path.starts_with("/v1/keys/") {
+        &things.key
+    } else if path.starts_with("/v1/hold-sets/") {
+        &things.set
+    } else if path.contains("/events/") {
+        &things.event
+    } else {
+        &things.calendar
+    }
+}
+
+fn body(operation: &str, things: &Things, (start, end): (&str, &str), expires: &str, number: u32) -> Option<Value> {
+    let entry = json!({ "title": "x", "start_time": start, "end_time": end });
+    Some(match operation {
+        "agentSignUp" => json!({
+            "email": format!("ada-{number}@domain-{number}.example"), "agent_name": "Scout", "tos_version": "2026-01-01"
+        }),
+        "agentVerify" => json!({ "otp": "123456" }),
+        "createAgent" => json!({ "name": "x", "type": "ai" }),
+        "updateAgent" | "updateCalendar" => json!({ "name": "y" }),
+        "createCalendar" | "createAgentCalendar" => json!({ "name": "x", "timezone": "UTC" }),
+        "createEvent" => entry,
+        "createEventBatch" => json!({ "events": [entry] }),
+        "updateCalendarEvent" | "updateEvent" => json!({ "title": "y" }),
+        "createHoldSet" => hold_set(&things.calendar, start, end, expires),
+        "putAvailabilityRules" => json!({}),
+        "createScopedKey" => json!({ "agent_id": things.agent }),
+        _ => return None,
+    })
+}
+
+struct Operation {
+    id: String,
+    method: Method,
+    path: String,
+}
+
+async fn operations(server: &Server) -> Vec<Operation> {
+    let description = server.anonymous().get("/openapi.json").await.expect(200);
+    let mut all = Vec::new();
+    for (path, methods) in description["paths"].as_object().unwrap() {
+        for (method, described) in methods.as_object().unwrap() {
+            let id = described["operationId"].as_str().unwrap().to_owned();
+            all.push(Operation { id, method: method.to_uppercase().parse().unwrap(), path: path.clone() });
+        }
+    }
+    all
+}
+
+/// The ruled cell.
+fn cell(operation: &Operation, about: About, who: Who, whose: Whose) -> Says {
+    let writes = operation.method != Method::GET;
+    let forbidden = Says::Refused(403, "forbidden");
+    match (about, who) {
+        (About::Public, _) => return Says::Yes,
+        (_, Who::Revoked | Who::Garbage | Who::Nobody) => return Says::Refused(401, "unauthorized"),
+        (_, Who::Waitlisted) => return Says::Refused(403, "account_waitlisted"),
+        (About::Organization | About::OrganizationsAgent | About::OrganizationsKey, _) if is_scoped(who) => {
+            return forbidden;
+        }
+        (_, Who::Paused) if writes => return forbidden,
+        (About::Organization | About::Common, _) => return Says::Yes,
+        _ => {}
+    }
+    let missing = Says::Refused(404, "not_found");
+    match (who, whose) {
+        (_, Whose::Missing) => missing,
+        (Who::Foreign, Whose::Foreign) => Says::Yes,
+        (Who::Foreign, _) | (_, Whose::Foreign) => missing,
+        (Who::Organization, _)
+        | (Who::Own, Whose::Own)
+        | (Who::Sibling, Whose::Sibling)
+        | (Who::Paused, Whose::Paused) => Says::Yes,
+        _ => forbidden,
+    }
+}
+
+fn is_scoped(who: Who) -> bool {
+    matches!(who, Who::Own | Who::Sibling | Who::Paused)
+}
+
+/// Whether a success uses the thing up.
+fn consumes(operation: &Operation) -> bool {
+    operation.method == Method::DELETE || operation.path.ends_with("/confirm") || operation.path.ends_with("/release")
+}
+
+fn asked_about(about: About) -> &'static [Whose] {
+    match about {
+        About::Public | About::Organization | About::Common => &[Whose::Missing],
+        // Agents have no owner but themselves.
+        About::OrganizationsAgent | About::OrganizationsKey | About::Agent => {
+            &[Whose::Own, Whose::Sibling, Whose::Paused, Whose::Foreign, Whose::Missing]
+        }
+        About::Calendar | About::Event | About::Hold | About::HoldSet | About::Rules => &THINGS,
+    }
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn every_cell_of_the_matrix_is_as_ruled(#[case] database: Database) {
+    let mut world = World::new(database).await;
+    let operations = operations(&world.server).await;
+    assert!(operations.len() >= 47, "{}", operations.len());
+    let mut wrong = BTreeSet::new();
+    let mut cells = 0;
+    for operation in &operations {
+        let about = ruled(&operation.id);
+        for whose in asked_about(about) {
+            let mut things = world.things(about, *whose).await;
+            for who in CALLERS {
+                let ruled = cell(operation, about, who, *whose);
+                let answer = world.ask(operation, who, &things).await;
+                let status = answer.status;
+                let kind = answer.at("/error/type");
+                let right = match ruled {
+                    Says::Yes if operation.id == "agentVerify" => status == 400,
+                    Says::Yes => (200..300).contains(&status),
+                    Says::Refused(expected, type_is) => status == expected && kind == type_is,
+                };
+                if !right {
+                    wrong
+                        .insert(format!("{} by {who:?} about {whose:?}: {ruled:?}, got {status} {kind}", operation.id));
+                }
+                let paused = about != About::Public && who == Who::Paused && operation.method != Method::GET;
+                if paused && matches!(about, About::Agent | About::Calendar | About::Event) {
+                    assert_eq!(answer.at("/error/code"), "agent_paused", "{}", answer.shown());
+                }
+                cells += 1;
+                if ruled == Says::Yes && consumes(operation) {
+                    things = world.things(about, *whose).await;
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {cells} cells:\n{}", wrong.len(), Vec::from_iter(wrong).join("\n"));
+}
