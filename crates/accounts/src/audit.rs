@@ -208,6 +208,33 @@ impl AuditRange {
     }
 }
 
+/// What a reader of the log asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditAsked {
+    /// From when to when.
+    pub range: AuditRange,
+    /// Entries of this action only.
+    pub action: Option<Action>,
+    /// Entries of the key that begins so only.
+    pub actor_key_prefix: Option<String>,
+    /// Only what comes after this place, newest first.
+    pub after: Option<AuditCursor>,
+    /// The most entries.
+    pub limit: u32,
+}
+
+impl AuditAsked {
+    /// Whether the entry is among those that are asked for, however many there are.
+    pub fn matches(&self, entry: &AuditEntry) -> bool {
+        let at = entry.created_at;
+        self.range.from.is_none_or(|from| from <= at)
+            && at < self.range.to
+            && self.action.is_none_or(|action| action == entry.action)
+            && self.actor_key_prefix.as_ref().is_none_or(|prefix| Some(prefix) == entry.actor_key_prefix.as_ref())
+            && self.after.is_none_or(|after| (at, entry.id) < (after.created_at, after.id))
+    }
+}
+
 /// Where a reader of the log, newest first, stands: after this entry. Opaque to callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AuditCursor {
@@ -271,7 +298,7 @@ mod tests {
                       ical_subscription.delete rate_limit.exceeded booking_page.create booking_page.update \
                       booking_page.delete booking.create proposal.create proposal.respond proposal.resolve \
                       proposal.cancel connection.create connection.authorize connection.revoke hold.confirm \
-                      hold.release availability_rules.update availability_rules.delete";
+                      hold.release hold_set.create availability_rules.update availability_rules.delete";
         let listed: BTreeSet<_> = listed.split_whitespace().collect();
         let known: BTreeSet<_> = Action::ALL.iter().map(|action| action.as_str()).collect();
         assert_eq!(known, listed);

@@ -1,6 +1,6 @@
 //! What a decision writes.
 
-use kalends_kernel::Version;
+use kalends_kernel::{Instant, OrgId, Version};
 
 use crate::{Acceptance, ApiKey, Organization, VerificationCode};
 
@@ -29,8 +29,18 @@ pub enum Change {
     /// One more acceptance of terms, for the record.
     RecordAcceptance {
         /// The organization.
-        org: kalends_kernel::OrgId,
+        org: OrgId,
         /// What it accepted and when.
         acceptance: Acceptance,
+    },
+    /// The organization is no more: it is gone with its keys at once, its acceptances name no organization any
+    /// more, and what else it had is removed later ([`crate::ports::Deletions`]).
+    DeleteOrganization {
+        /// The organization.
+        org: OrgId,
+        /// The version that was read.
+        seen: Version,
+        /// When it is deleted.
+        at: Instant,
     },
 }

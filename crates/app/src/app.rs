@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::{
     Actor, Answer, ChangeSet, Charge, Guard, Refusal, Request, StoredAnswer,
+    audit::Sampler,
     busy_cache::{AnswerCache, BusyCache},
     holds::CalendarLocks,
     idempotency::Running,
@@ -67,6 +68,7 @@ pub struct App {
     pub(crate) answers: AnswerCache,
     pub(crate) running: Running,
     pub(crate) holding: CalendarLocks,
+    pub(crate) sampler: Sampler,
 }
 
 /// What a change concerns, for the audit log.
@@ -109,6 +111,7 @@ impl App {
             answers: AnswerCache::new(),
             running: Running::default(),
             holding: CalendarLocks::new(),
+            sampler: Sampler::new(),
         })
     }
 

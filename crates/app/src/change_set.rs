@@ -147,6 +147,9 @@ impl ChangeSet {
 
     /// Whether the change-set alters whom a key speaks for, so that cached principals must go.
     pub fn alters_principals(&self) -> bool {
-        self.accounts.iter().any(|change| matches!(change, kalends_accounts::Change::UpdateOrganization { .. }))
+        use kalends_accounts::Change;
+        let alters =
+            |change: &Change| matches!(change, Change::UpdateOrganization { .. } | Change::DeleteOrganization { .. });
+        self.accounts.iter().any(alters)
     }
 }

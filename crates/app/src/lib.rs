@@ -6,6 +6,7 @@
 mod actor;
 mod agents;
 mod app;
+mod audit;
 mod availability;
 mod busy_cache;
 mod calendars;

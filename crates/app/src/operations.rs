@@ -66,6 +66,8 @@ operations! {
     SIGN_UP = "agentSignUp" "POST" "/v1/agent/sign-up" 200 Public AuthSignup;
     VERIFY = "agentVerify" "POST" "/v1/agent/verify" 200 Key OrgUpdate;
 
+    AUDIT_LOG = "listAuditLog" "GET" "/v1/audit-log" 200 Key;
+
     CREATE_AGENT = "createAgent" "POST" "/v1/agents" 201 Key AgentCreate;
     LIST_AGENTS = "listAgents" "GET" "/v1/agents" 200 Key;
     GET_AGENT = "getAgent" "GET" "/v1/agents/{id}" 200 Key;

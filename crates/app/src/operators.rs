@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Action, AuditEntry, Change, Email, KeyKind, NewKey, OrgName, Organization, OrganizationError, Waitlist,
+    Action, AuditEntry, Change, Email, KeyKind, NewKey, OrgName, Organization, OrganizationError, SignUpSource,
+    Waitlist,
 };
 use kalends_kernel::{AuditId, Elapsed, FieldError, OrgId, RequestId, Version};
 use kalends_quotas::Plan;
@@ -54,6 +55,7 @@ pub async fn create_organization(app: &Arc<App>, new: NewOrganization) -> Result
         email: new.email.as_deref().map(|email| Email::parse("email", email)).transpose()?,
         verified_at: new.email.is_some().then_some(now),
         waitlist: Waitlist::Active,
+        source: SignUpSource::Operator,
         accepted: None,
         version: Version::FIRST,
         created_at: now,

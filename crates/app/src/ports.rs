@@ -62,6 +62,10 @@ pub trait Readiness: Send + Sync {
 pub trait Store:
     kalends_accounts::ports::Principals
     + kalends_accounts::ports::Organizations
+    + kalends_accounts::ports::AuditLog
+    + kalends_accounts::ports::Allowances
+    + kalends_accounts::ports::AccountData
+    + kalends_accounts::ports::Deletions
     + kalends_calendars::ports::Agents
     + kalends_calendars::ports::Calendars
     + kalends_calendars::ports::Events
@@ -79,6 +83,10 @@ pub trait Store:
 impl<T> Store for T where
     T: kalends_accounts::ports::Principals
         + kalends_accounts::ports::Organizations
+        + kalends_accounts::ports::AuditLog
+        + kalends_accounts::ports::Allowances
+        + kalends_accounts::ports::AccountData
+        + kalends_accounts::ports::Deletions
         + kalends_calendars::ports::Agents
         + kalends_calendars::ports::Calendars
         + kalends_calendars::ports::Events

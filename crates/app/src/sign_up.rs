@@ -3,7 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use kalends_accounts::{
-    Change as AccountChange, Code, NewSignUp, Organization, SignedUp, VerificationCode, VerifyError, sign_up, verify,
+    Action, Change as AccountChange, Code, NewSignUp, Organization, SignedUp, VerificationCode, VerifyError, sign_up,
+    verify,
 };
 use kalends_calendars::{Agent, AgentType, Change, NewAgent};
 use kalends_kernel::{AgentId, FieldError, Metadata, OrgId};
@@ -161,7 +162,10 @@ impl App {
         .await;
         match outcome {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(error)) => Err(FieldError::new("otp", error.to_string()).into()),
+            Ok(Err(error)) => {
+                self.note_sampled(actor, Action::AuthFailure, 400).await;
+                Err(FieldError::new("otp", error.to_string()).into())
+            }
             // Every failure is the same kind of error to the caller, also that of too many guesses at once.
             Err(Refusal::Contended) => {
                 Err(FieldError::new("otp", "too many attempts at the same time; try again").into())

@@ -1,4 +1,5 @@
-//! What runs beside the requests: keeping the keys of callers and the data keys fresh, ending holds.
+//! What runs beside the requests: keeping the keys of callers and the data keys fresh, ending holds, and
+//! removing what is kept no longer.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,18 +17,26 @@ const KEY_RING: Duration = Duration::from_millis(500);
 const HOLDS: Duration = Duration::from_secs(1);
 /// How many of them are ended at once.
 const HOLDS_AT_ONCE: u32 = 256;
+/// How often what is kept no longer is looked for: entries of the audit log, counts that have expired.
+const PURGE: Duration = Duration::from_secs(15 * 60);
+/// How many rows of a kind are removed at once, so that nobody waits long behind them.
+const PURGE_AT_ONCE: u32 = 500;
+/// How long others come first between two batches.
+const PURGE_REST: Duration = Duration::from_millis(50);
 /// The least time between two readings of the key table, however many values ask for one.
 const KEY_RING_REST: Duration = Duration::from_millis(50);
 
 /// Starts the loops; they end with `stop`.
 pub(crate) fn start(app: &Arc<App>, ring: &Arc<KeyRing>, tasks: &TaskTracker, stop: &CancellationToken) {
-    let (app, expiring, ring) = (Arc::clone(app), Arc::clone(app), Arc::clone(ring));
+    let (app, expiring, purging, ring) = (Arc::clone(app), Arc::clone(app), Arc::clone(app), Arc::clone(ring));
     let ended = stop.clone();
     tasks.spawn(async move { ended.run_until_cancelled(keep_principals_fresh(&app)).await });
     let ended = stop.clone();
     tasks.spawn(async move { ended.run_until_cancelled(keep_ring_fresh(&ring)).await });
     let ended = stop.clone();
     tasks.spawn(async move { ended.run_until_cancelled(end_expired_holds(&expiring)).await });
+    let ended = stop.clone();
+    tasks.spawn(async move { ended.run_until_cancelled(purge(&purging)).await });
 }
 
 async fn keep_principals_fresh(app: &App) {
@@ -65,6 +74,31 @@ async fn end_expired_holds(app: &App) {
             }
         }
     }
+}
+
+/// Removes what is kept no longer, a batch at a time. What fails is tried again with the next tick.
+async fn purge(app: &App) {
+    let mut ticks = interval(PURGE);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        while !purge_batch(app).await {
+            sleep(PURGE_REST).await;
+        }
+    }
+}
+
+/// Removes a batch of each kind, and says whether that was all, or all that can be done now.
+async fn purge_batch(app: &App) -> bool {
+    let purged = async {
+        let entries = app.purge_audit(PURGE_AT_ONCE).await?;
+        let counts = app.forget_allowances(PURGE_AT_ONCE).await?;
+        Ok::<_, kalends_app::Refusal>(entries && counts)
+    };
+    purged.await.unwrap_or_else(|error| {
+        tracing::error!(error = &error as &dyn std::error::Error, "what is kept no longer cannot be removed");
+        true
+    })
 }
 
 async fn keep_ring_fresh(ring: &KeyRing) {

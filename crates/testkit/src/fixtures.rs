@@ -22,7 +22,8 @@ mod compose;
 use std::net::{IpAddr, Ipv6Addr};
 
 use kalends_accounts::{
-    Acceptance, Action, AuditEntry, Code, Email, KeyKind, NewKey, OrgName, Organization, VerificationCode, Waitlist,
+    Acceptance, Action, AuditEntry, Code, Email, KeyKind, NewKey, OrgName, Organization, SignUpSource,
+    VerificationCode, Waitlist,
 };
 use kalends_app::{Answer, Charge, StoredAnswer};
 use kalends_availability::Rules;
@@ -118,6 +119,7 @@ impl Fixtures {
             email: None,
             verified_at: None,
             waitlist: Waitlist::Active,
+            source: SignUpSource::Operator,
             accepted: None,
             version: Version::FIRST,
             created_at: now,

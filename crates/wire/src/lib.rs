@@ -6,6 +6,7 @@
 //! has it.
 
 mod agent;
+mod audit;
 mod availability;
 mod calendar;
 mod changes;
@@ -24,6 +25,7 @@ mod sign_up;
 mod system;
 
 pub use agent::{Agent, CreateAgent, ListAgents, UpdateAgent};
+pub use audit::{AuditEntry, AuditLog, AuditPagination, AuditQuery, ListAudit};
 pub use availability::{
     Across, AcrossAgents, AgentAvailability, AvailabilityOf, AvailabilityState, CalendarAvailability, Found, Of, Slot,
     SlotsAsked, render,

@@ -4,6 +4,7 @@
 
 mod accounts;
 mod agents;
+mod audit_log;
 mod availability;
 mod availability_rules;
 mod calendars;

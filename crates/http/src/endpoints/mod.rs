@@ -2,6 +2,7 @@
 
 mod accounts;
 mod agents;
+mod audit;
 mod availability;
 mod availability_rules;
 mod calendars;
@@ -47,6 +48,7 @@ pub(crate) fn all() -> Routes {
         .merge(availability::routes())
         .merge(availability_rules::routes())
         .merge(accounts::routes())
+        .merge(audit::routes())
         .merge(system::routes())
 }
 
