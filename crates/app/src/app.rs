@@ -2,7 +2,7 @@
 
 use std::{future::Future, sync::Arc, time::Duration};
 
-use kalends_accounts::{AuditEntry, Terms};
+use kalends_accounts::{AdminToken, AuditEntry, Terms};
 use kalends_kernel::{AgentId, AuditId, Clock, Elapsed, Entropy, Instant, MessageId, OrgId, StoreError, Version};
 use kalends_notifications::{EventType, Message};
 use kalends_quotas::{Counted, Metric, Period};
@@ -35,6 +35,8 @@ pub struct Settings {
     pub console_url: String,
     /// The terms now in force.
     pub terms: Terms,
+    /// What opens the administration routes; without it they do not exist.
+    pub admin_token: Option<AdminToken>,
 }
 
 /// What an [`App`] is made of.
@@ -87,6 +89,16 @@ pub(crate) enum Attempt {
     Stale,
     /// The final word.
     Refused(Refusal),
+}
+
+impl Attempt {
+    /// The refusal, where nothing was read that could be read again.
+    pub(crate) fn last_word(self) -> Refusal {
+        match self {
+            Self::Stale => Refusal::Contended,
+            Self::Refused(refusal) => refusal,
+        }
+    }
 }
 
 impl<T: Into<Refusal>> From<T> for Attempt {

@@ -3,8 +3,10 @@
 //! Nothing here knows of HTTP or SQL. Stores, mail, time and randomness come through ports. The use
 //! cases are methods of [`App`]; each stands in the module named after what it concerns.
 
+mod accounts;
 mod actor;
 mod agents;
+mod allowances;
 mod app;
 mod audit;
 mod availability;
@@ -15,9 +17,12 @@ mod changes;
 mod commit_queue;
 mod events;
 mod explain;
+mod export;
+mod feedback;
 mod holds;
 mod human;
 mod idempotency;
+mod letters;
 mod local;
 pub mod operations;
 pub mod operators;
@@ -28,13 +33,18 @@ mod rules;
 mod series;
 mod series_cache;
 mod sign_up;
+mod terms;
+mod waitlist;
 
 pub use actor::{Actor, Idempotency, IfMatch, Request, etag};
+pub use allowances::Limited;
 pub use app::{App, Parts, Settings};
 pub use change_set::{Answer, ChangeSet, Charge, Guard, StoredAnswer};
 pub use commit_queue::{ApplyBatch, BATCH_MAX, CommitQueue};
 pub use events::EventPath;
+pub use export::{Export, ExportBroken};
 pub use human::NoHumanCalendars;
 pub use idempotency::{Repeater, RunningGuard};
 pub use local::LocalZones;
 pub use refusal::{Missing, Obstacles, Refusal};
+pub use waitlist::{Activation, activate};

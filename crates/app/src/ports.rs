@@ -227,6 +227,8 @@ pub struct Mail {
     pub subject: String,
     /// The body as plain text.
     pub text: String,
+    /// The same as HTML.
+    pub html: String,
 }
 
 impl std::fmt::Debug for Mail {

@@ -75,6 +75,7 @@ impl House {
             mailer: Arc::new(Mailbox::default()),
             human,
             settings: Settings {
+                admin_token: None,
                 base_url: "http://localhost".into(),
                 console_url: "http://localhost/console".into(),
                 terms: Terms {

@@ -68,6 +68,10 @@ pub(crate) async fn enter(State(entrance): State<Entrance>, request: Request, ne
             }
             Err(error) => error.into_response(),
         },
+        Access::Admin => match admit_operator(app, request.headers()) {
+            Ok(()) => within(&entrance, operation, None, request, next).await,
+            Err(error) => error.into_response(),
+        },
     };
     response.extensions_mut().insert(AnsweredBy(operation));
     response
@@ -80,14 +84,25 @@ fn operation_of(request: &Request) -> Option<&'static Operation> {
 }
 
 async fn authenticate(app: &App, headers: &HeaderMap) -> Result<Arc<Principal>, ApiError> {
-    let key = headers
+    let key = bearer(headers).ok_or(Refusal::Unauthorized)?;
+    Ok(app.authenticate(key).await?)
+}
+
+/// Where no token is configured there is no such route, whatever is presented (ruling 1).
+fn admit_operator(app: &App, headers: &HeaderMap) -> Result<(), ApiError> {
+    let token = app.settings().admin_token.as_ref().ok_or(ApiError::NoRoute)?;
+    let opens = bearer(headers).is_some_and(|presented| token.opens(presented));
+    if opens { Ok(()) } else { Err(Refusal::Unauthorized.into()) }
+}
+
+/// What is presented as `Authorization: Bearer`.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    headers
         .get(header::AUTHORIZATION)
         .and_then(|value| value.to_str().ok())
         .and_then(|value| value.split_once(' '))
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
         .map(|(_, key)| key.trim())
-        .ok_or(Refusal::Unauthorized)?;
-    Ok(app.authenticate(key).await?)
 }
 
 /// Hands the request on with its [`Called`] and, where it has a key, its [`Actor`]; or replays the

@@ -19,6 +19,8 @@ const HOLDS: Duration = Duration::from_secs(1);
 const HOLDS_AT_ONCE: u32 = 256;
 /// How often what is kept no longer is looked for: entries of the audit log, counts that have expired.
 const PURGE: Duration = Duration::from_secs(15 * 60);
+/// How often it is looked for accounts that were deleted.
+const DELETIONS: Duration = Duration::from_secs(2);
 /// How many rows of a kind are removed at once, so that nobody waits long behind them.
 const PURGE_AT_ONCE: u32 = 500;
 /// How long others come first between two batches.
@@ -28,7 +30,8 @@ const KEY_RING_REST: Duration = Duration::from_millis(50);
 
 /// Starts the loops; they end with `stop`.
 pub(crate) fn start(app: &Arc<App>, ring: &Arc<KeyRing>, tasks: &TaskTracker, stop: &CancellationToken) {
-    let (app, expiring, purging, ring) = (Arc::clone(app), Arc::clone(app), Arc::clone(app), Arc::clone(ring));
+    let (expiring, purging, deleting, ring) = (Arc::clone(app), Arc::clone(app), Arc::clone(app), Arc::clone(ring));
+    let app = Arc::clone(app);
     let ended = stop.clone();
     tasks.spawn(async move { ended.run_until_cancelled(keep_principals_fresh(&app)).await });
     let ended = stop.clone();
@@ -37,6 +40,8 @@ pub(crate) fn start(app: &Arc<App>, ring: &Arc<KeyRing>, tasks: &TaskTracker, st
     tasks.spawn(async move { ended.run_until_cancelled(end_expired_holds(&expiring)).await });
     let ended = stop.clone();
     tasks.spawn(async move { ended.run_until_cancelled(purge(&purging)).await });
+    let ended = stop.clone();
+    tasks.spawn(async move { ended.run_until_cancelled(remove_deleted_accounts(&deleting)).await });
 }
 
 async fn keep_principals_fresh(app: &App) {
@@ -99,6 +104,34 @@ async fn purge_batch(app: &App) -> bool {
         tracing::error!(error = &error as &dyn std::error::Error, "what is kept no longer cannot be removed");
         true
     })
+}
+
+/// Removes what deleted accounts have left, a batch at a time.
+async fn remove_deleted_accounts(app: &App) {
+    let mut ticks = interval(DELETIONS);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut failing = false;
+    loop {
+        ticks.tick().await;
+        loop {
+            match app.remove_deleted_accounts(PURGE_AT_ONCE).await {
+                Ok(all) => {
+                    failing = false;
+                    if all {
+                        break;
+                    }
+                }
+                Err(error) => {
+                    if !failing {
+                        tracing::error!(error = &error as &dyn std::error::Error, "deleted accounts cannot be removed");
+                    }
+                    failing = true;
+                    break;
+                }
+            }
+            sleep(PURGE_REST).await;
+        }
+    }
 }
 
 async fn keep_ring_fresh(ring: &KeyRing) {

@@ -14,6 +14,7 @@ mod context;
 mod error;
 mod event;
 mod explain;
+mod export;
 mod holds;
 mod list;
 mod local;
@@ -23,6 +24,7 @@ mod plan;
 mod rules;
 mod sign_up;
 mod system;
+mod waitlist;
 
 pub use agent::{Agent, CreateAgent, ListAgents, UpdateAgent};
 pub use audit::{AuditEntry, AuditLog, AuditPagination, AuditQuery, ListAudit};
@@ -38,6 +40,9 @@ pub use event::{
     CreateEvent, CreateEventBatch, DeleteEvent, Event, EventBatch, ExternalSync, ListEvents, Listing, UpdateEvent,
 };
 pub use explain::{ExplainAsked, ExplainAvailability, ExplainOf, Explanation, Reason, ReasonKind};
+pub use export::{
+    DeleteAccount, Export, ExportedAcceptance, ExportedCalendar, ExportedCounter, ExportedKey, ExportedOrg, ExportedUse,
+};
 pub use holds::{Conflict, CreateHoldSet, EndedHold, HoldSet, NewHoldSet};
 pub use list::{List, Paging};
 pub use local::{Local, ShowEvents, Weekday};
@@ -48,6 +53,10 @@ pub use plan::{Plan, PlanLimits, Plans};
 pub use rules::{AvailabilityRules, DateHours, OpenHours, PutAvailabilityRules, WorkingHours};
 pub use sign_up::{CheckedSignUp, SignUp, SignUpAnswer, SignUpExisting, SignedUp, Terms, Verified, Verify};
 pub use system::Health;
+pub use waitlist::{
+    AcceptTerms, Accepted, AcceptedTerms, CheckedFeedback, CheckedJoin, Feedback, FeedbackType, JoinWaitlist,
+    JoinedWaitlist, TermsAccepted, WaitlistEntry,
+};
 
 /// Why a request is not valid: every field at fault.
 pub use kalends_kernel::FieldErrors;

@@ -2,6 +2,7 @@
 //! specification says; modules are named after resources and rules.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails this way, its helpers included")]
 
+mod account_end;
 mod accounts;
 mod agents;
 mod audit_log;
@@ -26,3 +27,4 @@ mod operators;
 mod secrecy;
 mod series;
 mod service;
+mod waitlist;

@@ -1,6 +1,8 @@
 //! The endpoints: one a file. Each module below lists its routes; [`all`] joins them.
 
+mod account;
 mod accounts;
+mod admin;
 mod agents;
 mod audit;
 mod availability;
@@ -49,6 +51,8 @@ pub(crate) fn all() -> Routes {
         .merge(availability_rules::routes())
         .merge(accounts::routes())
         .merge(audit::routes())
+        .merge(admin::routes())
+        .merge(account::routes())
         .merge(system::routes())
 }
 
