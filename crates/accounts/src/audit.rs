@@ -208,6 +208,33 @@ impl AuditRange {
     }
 }
 
+/// What a reader of the log asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditAsked {
+    /// From when to when.
+    pub range: AuditRange,
+    /// Entries of this action only.
+    pub action: Option<Action>,
+    /// Entries of the key that begins so only.
+    pub actor_key_prefix: Option<String>,
+    /// Only what comes after this place, newest first.
+    pub after: Option<AuditCursor>,
+    /// The most entries.
+    pub limit: u32,
+}
+
+impl AuditAsked {
+    /// Whether the entry is among those that are asked for, however many there are.
+    pub fn matches(&self, entry: &AuditEntry) -> bool {
+        let at = entry.created_at;
+        self.range.from.is_none_or(|from| from <= at)
+            && at < self.range.to
+            && self.action.is_none_or(|action| action == entry.action)
+            && self.actor_key_prefix.as_ref().is_none_or(|prefix| Some(prefix) == entry.actor_key_prefix.as_ref())
+            && self.after.is_none_or(|after| (at, entry.id) < (after.created_at, after.id))
+    }
+}
+
 /// Where a reader of the log, newest first, stands: after this entry. Opaque to callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AuditCursor {

@@ -44,4 +44,14 @@ pub enum Change {
         /// What it accepted and when.
         acceptance: Acceptance,
     },
+    /// The organization is no more: it is gone with its keys at once, its acceptances name no organization any
+    /// more, and what else it had is removed later ([`crate::ports::Deletions`]).
+    DeleteOrganization {
+        /// The organization.
+        org: OrgId,
+        /// The version that was read.
+        seen: Version,
+        /// When it is deleted.
+        at: Instant,
+    },
 }

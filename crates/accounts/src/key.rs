@@ -77,6 +77,17 @@ pub struct ApiKey {
     pub created_at: Instant,
 }
 
+/// What may be shown of a key that is in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyShown {
+    /// The row's identifier.
+    pub id: KeyId,
+    /// The first characters of the text.
+    pub prefix: String,
+    /// When it was made.
+    pub created_at: Instant,
+}
+
 /// A fresh key: its row, and the text that is shown once.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NewKey {

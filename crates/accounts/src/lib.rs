@@ -4,6 +4,8 @@
 //! Rules are pure functions of a snapshot and a command; [`ports`] says what they need to read and
 //! [`Change`] what they write.
 
+mod admin;
+mod allowance;
 mod audit;
 mod change;
 mod claim;
@@ -19,16 +21,19 @@ mod session;
 mod sign_up;
 mod terms;
 mod user;
+mod waitlist;
 
-pub use audit::{Action, AuditCursor, AuditEntry, AuditRange, audit_kept_since, audit_retention_days};
+pub use admin::AdminToken;
+pub use allowance::{Allowance, Allowed, EXPORTS, FEEDBACK_A_DAY, Taken};
+pub use audit::{Action, AuditAsked, AuditCursor, AuditEntry, AuditRange, audit_kept_since, audit_retention_days};
 pub use change::Change;
 pub use claim::{
     CLAIM_HOLD, CLAIM_REFUSED, CLAIMS_PER_EMAIL, Claim, ClaimError, ClaimState, ClaimStatus, RevocationToken,
     RevokeError, Revoked, Rivals, TokenHash, claimable,
 };
 pub use email::{EMAIL_MAX, Email};
-pub use key::{ApiKey, KeyHash, KeyKind, NewKey, Principal, Reach};
-pub use organization::{OrgName, Organization, OrganizationError, Waitlist};
+pub use key::{ApiKey, KeyHash, KeyKind, KeyShown, NewKey, Principal, Reach};
+pub use organization::{OrgName, Organization, OrganizationError, SignUpSource, Waitlist};
 pub use otp::{CODE_ATTEMPTS, CODE_LASTS, Code, CodeHash, VerificationCode};
 pub use scoped::{KeyForm, KeyLabel, NewScopedKey, SCOPED_KEY_PREFIX, ScopedKey};
 pub use session::{
@@ -40,3 +45,4 @@ pub use sign_up::{
 };
 pub use terms::{Acceptance, AcceptanceRecord, StaleTerms, TERMS_UPGRADE_HEADER, Terms};
 pub use user::{Ownership, Password, PasswordHash, User, UserName, active_organization};
+pub use waitlist::{JoinError, NewJoin, WaitingName, join, joined_again};

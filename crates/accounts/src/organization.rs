@@ -39,6 +39,36 @@ pub enum Waitlist {
     Since(Instant),
 }
 
+/// How an organization came to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SignUpSource {
+    /// An agent signed itself up.
+    Agent,
+    /// Somebody joined the waiting list.
+    Waitlist,
+    /// The operator made it.
+    Operator,
+}
+
+impl SignUpSource {
+    /// Every source.
+    pub const ALL: [Self; 3] = [Self::Agent, Self::Waitlist, Self::Operator];
+
+    /// The name in stores and answers.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Waitlist => "waitlist",
+            Self::Operator => "operator",
+        }
+    }
+
+    /// The source of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|source| source.as_str() == name)
+    }
+}
+
 /// An organization as stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Organization {
@@ -58,6 +88,8 @@ pub struct Organization {
     pub verified_at: Option<Instant>,
     /// Whether it waits.
     pub waitlist: Waitlist,
+    /// How it came to be.
+    pub source: SignUpSource,
     /// The terms accepted last.
     pub accepted: Option<Acceptance>,
     /// The row's version.

@@ -1,9 +1,13 @@
 //! What the rules of this crate need to read.
 
 use async_trait::async_trait;
-use kalends_kernel::{AgentId, KeyId, OrgId, StoreError};
+use kalends_kernel::{AgentId, Instant, KeyId, OrgId, StoreError};
+use kalends_quotas::{Metric, Period, Plan};
 
-use crate::{Email, KeyHash, Organization, Principal, ScopedKey, VerificationCode};
+use crate::{
+    Acceptance, Allowance, AuditAsked, AuditEntry, Email, KeyHash, KeyShown, Organization, Principal, ScopedKey, Taken,
+    VerificationCode,
+};
 
 /// Finds out who a key speaks for. The one look-up that knows no organization yet.
 #[async_trait]
@@ -44,4 +48,53 @@ pub trait Organizations: Send + Sync {
 
     /// Every organization by creation, for the operator.
     async fn list_organizations(&self) -> Result<Vec<Organization>, StoreError>;
+}
+
+/// Reads and shortens the audit log.
+#[async_trait]
+pub trait AuditLog: Send + Sync {
+    /// The entries of the organization that are asked for, the newest first; of those written at the same
+    /// instant the one with the higher identifier first.
+    async fn audit_page(&self, org: OrgId, asked: &AuditAsked) -> Result<Vec<AuditEntry>, StoreError>;
+
+    /// Removes up to `limit` entries that organizations on `plan` had written before `before`, and says
+    /// how many; fewer than `limit` were all.
+    async fn purge_audit(&self, plan: Plan, before: Instant, limit: u32) -> Result<u64, StoreError>;
+}
+
+/// Counts what is allowed so often, in one place for all nodes.
+#[async_trait]
+pub trait Allowances: Send + Sync {
+    /// Takes one use at `now`, as [`Allowance::take`] decides. Of uses at the same time as many are granted
+    /// as one after the other would be.
+    async fn take(&self, allowance: &Allowance, now: Instant) -> Result<Taken, StoreError>;
+
+    /// Removes up to `limit` counts that have expired at `now`, and says how many.
+    async fn forget_allowances(&self, now: Instant, limit: u32) -> Result<u64, StoreError>;
+}
+
+/// What an export tells of an account, beside what other ports read.
+#[async_trait]
+pub trait AccountData: Send + Sync {
+    /// The keys in force, the oldest first.
+    async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyShown>, StoreError>;
+
+    /// What was charged by the month, by month and metric.
+    async fn use_by_month(&self, org: OrgId) -> Result<Vec<(Period, Metric, u64)>, StoreError>;
+
+    /// Every acceptance of terms, the oldest first.
+    async fn acceptances(&self, org: OrgId) -> Result<Vec<Acceptance>, StoreError>;
+}
+
+/// Removes what [`crate::Change::DeleteOrganization`] left of accounts.
+#[async_trait]
+pub trait Deletions: Send + Sync {
+    /// Accounts whose rows are still being removed, the oldest deletion first, and since when.
+    async fn deletions(&self, limit: u32) -> Result<Vec<(OrgId, Instant)>, StoreError>;
+
+    /// Removes up to about `limit` rows of a deleted account, and says how many; 0 means that none is left.
+    async fn remove_rows(&self, org: OrgId, limit: u32) -> Result<u64, StoreError>;
+
+    /// Notes that nothing is left of a deleted account.
+    async fn end_deletion(&self, org: OrgId) -> Result<(), StoreError>;
 }

@@ -4,7 +4,7 @@ use kalends_kernel::{Entropy, Instant, OrgId, Version};
 use kalends_quotas::{Plan, Rate};
 
 use crate::{
-    Acceptance, Code, Email, KeyKind, NewKey, OrgName, Organization, VerificationCode, Waitlist,
+    Acceptance, Code, Email, KeyKind, NewKey, OrgName, Organization, SignUpSource, VerificationCode, Waitlist,
     otp::{CODE_ATTEMPTS, Guess, judge},
 };
 
@@ -47,6 +47,7 @@ pub fn sign_up(id: OrgId, new: &NewSignUp, now: Instant, entropy: &dyn Entropy) 
         email: Some(new.email.clone()),
         verified_at: None,
         waitlist: Waitlist::Active,
+        source: SignUpSource::Agent,
         accepted: Some(new.acceptance.clone()),
         version: Version::FIRST,
         created_at: now,

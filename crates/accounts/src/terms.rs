@@ -105,7 +105,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::{OrgName, Waitlist};
+    use crate::{OrgName, SignUpSource, Waitlist};
 
     struct Sevens;
     impl Entropy for Sevens {
@@ -169,6 +169,7 @@ mod tests {
             email: None,
             verified_at: None,
             waitlist: Waitlist::Active,
+            source: SignUpSource::Operator,
             accepted: None,
             version: Version::FIRST,
             created_at: now,

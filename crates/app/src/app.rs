@@ -2,7 +2,7 @@
 
 use std::{future::Future, sync::Arc, time::Duration};
 
-use kalends_accounts::{AuditEntry, Terms};
+use kalends_accounts::{AdminToken, AuditEntry, Terms};
 use kalends_kernel::{AgentId, AuditId, Clock, Elapsed, Entropy, Instant, MessageId, OrgId, StoreError, Version};
 use kalends_notifications::{EventType, Message};
 use kalends_quotas::{Counted, IpLimits, Metric, Period, TrustedProxies};
@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::{
     Actor, Answer, ChangeSet, Charge, Guard, Refusal, Request, StoredAnswer,
+    audit::Sampler,
     busy_cache::{AnswerCache, BusyCache},
     holds::CalendarLocks,
     idempotency::Running,
@@ -39,6 +40,8 @@ pub struct Settings {
     pub ip_limits: IpLimits,
     /// Whose word counts about the address from which a request comes.
     pub trusted_proxies: TrustedProxies,
+    /// What opens the administration routes; without it they do not exist.
+    pub admin_token: Option<AdminToken>,
 }
 
 /// What an [`App`] is made of.
@@ -76,6 +79,7 @@ pub struct App {
     pub(crate) answers: AnswerCache,
     pub(crate) running: Running,
     pub(crate) holding: CalendarLocks,
+    pub(crate) sampler: Sampler,
 }
 
 /// What a change concerns, for the audit log.
@@ -94,6 +98,16 @@ pub(crate) enum Attempt {
     Stale,
     /// The final word.
     Refused(Refusal),
+}
+
+impl Attempt {
+    /// The refusal, where nothing was read that could be read again.
+    pub(crate) fn last_word(self) -> Refusal {
+        match self {
+            Self::Stale => Refusal::Contended,
+            Self::Refused(refusal) => refusal,
+        }
+    }
 }
 
 impl<T: Into<Refusal>> From<T> for Attempt {
@@ -120,6 +134,7 @@ impl App {
             answers: AnswerCache::new(),
             running: Running::default(),
             holding: CalendarLocks::new(),
+            sampler: Sampler::new(),
         })
     }
 

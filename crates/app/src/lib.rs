@@ -3,9 +3,12 @@
 //! Nothing here knows of HTTP or SQL. Stores, mail, time and randomness come through ports. The use
 //! cases are methods of [`App`]; each stands in the module named after what it concerns.
 
+mod accounts;
 mod actor;
 mod agents;
+mod allowances;
 mod app;
+mod audit;
 mod availability;
 mod busy_cache;
 mod calendars;
@@ -14,10 +17,13 @@ mod changes;
 mod commit_queue;
 mod events;
 mod explain;
+mod export;
+mod feedback;
 mod holds;
 mod human;
 mod idempotency;
 mod keys;
+mod letters;
 mod local;
 mod metering;
 pub mod operations;
@@ -31,15 +37,20 @@ mod rules;
 mod series;
 mod series_cache;
 mod sign_up;
+mod terms;
+mod waitlist;
 
 pub use actor::{Actor, Idempotency, IfMatch, Request, etag};
+pub use allowances::Limited;
 pub use app::{App, Parts, Settings};
 pub use change_set::{Answer, ChangeSet, Charge, Guard, StoredAnswer};
 pub use commit_queue::{ApplyBatch, BATCH_MAX, CommitQueue};
 pub use events::EventPath;
+pub use export::{Export, ExportBroken};
 pub use human::NoHumanCalendars;
 pub use idempotency::{Repeater, RunningGuard};
 pub use local::LocalZones;
 pub use metering::Counted;
 pub use rate_limiter::MemoryRateLimiter;
 pub use refusal::{Missing, Obstacles, Refusal};
+pub use waitlist::{Activation, activate};

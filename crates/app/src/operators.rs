@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Action, AuditEntry, Change, Email, KeyKind, NewKey, OrgName, Organization, OrganizationError, Waitlist,
+    Action, AuditEntry, Change, Email, KeyKind, NewKey, OrgName, Organization, OrganizationError, SignUpSource,
+    Waitlist,
 };
 use kalends_kernel::{AuditId, Elapsed, FieldError, OrgId, RequestId, Version};
 use kalends_quotas::Plan;
 use serde_json::Value;
 
 use crate::{
-    App, ChangeSet, Missing, Refusal,
+    Activation, App, ChangeSet, Missing, Refusal,
     app::{Attempt, retry_stale},
 };
 
@@ -54,6 +55,7 @@ pub async fn create_organization(app: &Arc<App>, new: NewOrganization) -> Result
         email: new.email.as_deref().map(|email| Email::parse("email", email)).transpose()?,
         verified_at: new.email.is_some().then_some(now),
         waitlist: Waitlist::Active,
+        source: SignUpSource::Operator,
         accepted: None,
         version: Version::FIRST,
         created_at: now,
@@ -91,12 +93,12 @@ pub async fn waitlist(app: &Arc<App>, org: OrgId) -> Result<Organization, Refusa
     change(app, org, "org waitlist", |organization| Ok(organization.with_waitlist(since))).await
 }
 
-/// Lets an organization in from the waiting list.
+/// Lets an organization in from the waiting list, and tells its address by mail.
 ///
 /// # Errors
 /// [`Refusal::NotFound`].
 pub async fn activate(app: &Arc<App>, org: OrgId) -> Result<Organization, Refusal> {
-    change(app, org, "org activate", |organization| Ok(organization.with_waitlist(Waitlist::Active))).await
+    crate::activate(app, org, Activation::Command).await
 }
 
 /// Every organization, the oldest first.
@@ -119,11 +121,16 @@ async fn change(
         let organization = decide(&seen)?;
         let mut changes = ChangeSet::new(org);
         changes.accounts.push(Change::UpdateOrganization { organization: organization.clone(), seen: seen.version });
-        changes.audit = Some(entry(app, org, Action::OrgUpdate, command));
-        app.store.commit(changes).await.map_err(|error| app.refused_commit(error))?;
+        commit(app, changes, command).await?;
         Ok(organization)
     })
     .await
+}
+
+/// Commits a change of an organization, recorded as the operator's command.
+pub(crate) async fn commit(app: &App, mut changes: ChangeSet, command: &str) -> Result<(), Attempt> {
+    changes.audit = Some(entry(app, changes.org, Action::OrgUpdate, command));
+    app.store.commit(changes).await.map_err(|error| app.refused_commit(error))
 }
 
 fn entry(app: &App, org: OrgId, action: Action, command: &str) -> AuditEntry {

@@ -2,10 +2,9 @@
 
 use std::net::IpAddr;
 
-use kalends_accounts::{Email, Principal, SIGN_UPS_PER_DOMAIN};
+use kalends_accounts::Principal;
 use kalends_kernel::Instant;
 use kalends_quotas::{IpKey, IpLane, Rate, headers::retry_after_seconds};
-use sha2::{Digest, Sha256};
 
 use crate::{
     App, Refusal,
@@ -31,15 +30,6 @@ impl App {
             (Some(rate), Some(address)) => self.pace(RateKey::Address(lane, IpKey::from(address)), rate, at).await,
             _ => Ok(()),
         }
-    }
-
-    /// Lets a sign-up pass, as often in an hour as a mail domain may sign up (Authentication, rule 7).
-    ///
-    /// # Errors
-    /// [`Refusal::TooFast`].
-    pub(crate) async fn pace_domain(&self, email: &Email) -> Result<(), Refusal> {
-        let domain = Sha256::digest(email.domain()).into();
-        self.pace(RateKey::MailDomain(domain), SIGN_UPS_PER_DOMAIN, self.now()).await
     }
 
     async fn pace(&self, key: RateKey, rate: Rate, at: Instant) -> Result<(), Refusal> {

@@ -88,8 +88,6 @@ pub enum RateKey {
     Key(KeyId),
     /// An address, for one kind of request that needs no key.
     Address(IpLane, IpKey),
-    /// Those whose addresses are of one mail domain: its SHA-256.
-    MailDomain([u8; 32]),
 }
 
 /// Whether a request comes slowly enough.
@@ -124,6 +122,10 @@ pub trait Store:
     kalends_accounts::ports::Principals
     + kalends_accounts::ports::Organizations
     + kalends_accounts::ports::ScopedKeys
+    + kalends_accounts::ports::AuditLog
+    + kalends_accounts::ports::Allowances
+    + kalends_accounts::ports::AccountData
+    + kalends_accounts::ports::Deletions
     + kalends_calendars::ports::Agents
     + kalends_calendars::ports::Calendars
     + kalends_calendars::ports::Events
@@ -143,7 +145,10 @@ impl<T> Store for T where
     T: kalends_accounts::ports::Principals
         + kalends_accounts::ports::Organizations
         + kalends_accounts::ports::ScopedKeys
-        + kalends_accounts::ports::ScopedKeys
+        + kalends_accounts::ports::AuditLog
+        + kalends_accounts::ports::Allowances
+        + kalends_accounts::ports::AccountData
+        + kalends_accounts::ports::Deletions
         + kalends_calendars::ports::Agents
         + kalends_calendars::ports::Calendars
         + kalends_calendars::ports::Events
@@ -285,6 +290,8 @@ pub struct Mail {
     pub subject: String,
     /// The body as plain text.
     pub text: String,
+    /// The same as HTML.
+    pub html: String,
 }
 
 impl std::fmt::Debug for Mail {

@@ -45,7 +45,7 @@ impl RateLimiter for MemoryRateLimiter {
     async fn admit(&self, key: RateKey, rate: Rate, now: Instant) -> Admission {
         let states = match key {
             RateKey::Key(_) => &self.keys,
-            RateKey::Address(..) | RateKey::MailDomain(_) => &self.others,
+            RateKey::Address(..) => &self.others,
         };
         let state = match states.get(&key) {
             Some(state) => state,

@@ -9,6 +9,8 @@ use kalends_calendars::ports::BusySource;
 use kalends_kernel::{CalendarId, FieldErrors, Span, StoreError};
 use kalends_quotas::{Feature, Metric, Rate};
 
+use crate::Limited;
+
 /// What a request names that is not there, or not for this caller's organization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missing {
@@ -116,6 +118,14 @@ pub enum Refusal {
         /// The limit.
         limit: u64,
         /// Whole seconds to the start of the next UTC month.
+        retry_after: i64,
+    },
+    /// What is allowed so often, whatever the plan, is used up.
+    #[error("{limited}; come back in {retry_after} seconds", limited = .limited.as_str())]
+    TooMany {
+        /// Which one.
+        limited: Limited,
+        /// Whole seconds after which one more is allowed.
         retry_after: i64,
     },
     /// There is no such thing.

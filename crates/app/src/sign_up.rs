@@ -3,7 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use kalends_accounts::{
-    Change as AccountChange, Code, NewSignUp, Organization, SignedUp, VerificationCode, VerifyError, sign_up, verify,
+    Action, Allowance, Change as AccountChange, Code, NewSignUp, Organization, SignedUp, VerificationCode, VerifyError,
+    sign_up, verify,
 };
 use kalends_calendars::{Agent, AgentType, Change, NewAgent};
 use kalends_kernel::{AgentId, FieldError, Metadata, OrgId};
@@ -12,8 +13,9 @@ use kalends_quotas::Plan;
 use kalends_wire::CheckedSignUp;
 
 use crate::{
-    Actor, Answer, App, ChangeSet, Missing, Refusal, Request,
+    Actor, Answer, App, ChangeSet, Limited, Missing, Refusal, Request,
     app::{Attempt, Subject, json, retry_stale, shown},
+    letters,
     ports::Mail,
 };
 
@@ -27,12 +29,11 @@ impl App {
     /// by mail. For a known address nothing is shown; its owner is told by mail.
     ///
     /// # Errors
-    /// [`Refusal::StaleTerms`]; [`Refusal::TooFast`] where others of the mail domain signed up too often;
-    /// [`Refusal::Store`].
+    /// [`Refusal::StaleTerms`], [`Refusal::TooMany`] for a mail domain that signs up too often, [`Refusal::Store`].
     pub async fn sign_up(&self, request: &Request, new: CheckedSignUp) -> Result<Answer, Refusal> {
         let acceptance = self.settings.terms.accept(&new.tos_version, self.now())?;
-        // Whether the address is known makes no difference here, nor to what is answered.
-        self.pace_domain(&new.email).await?;
+        // Each call counts whatever becomes of it, so that the limit does not tell who is known either.
+        self.allow(&Allowance::sign_ups(&new.email), Limited::SignUps).await?;
         let new = NewSignUp { email: new.email, agent_name: new.agent_name, acceptance };
         let (answer, mail) = retry_stale(|| async {
             match self.store.find_by_email(&new.email).await? {
@@ -50,17 +51,17 @@ impl App {
     }
 
     /// Sends a mail that goes out whether or not the caller waits for it, and waits a moment for it.
-    /// What cannot be sent is logged: signing up again sends a fresh code.
-    async fn send(&self, mail: Mail) {
+    /// What cannot be sent is logged, and asking again sends another.
+    pub(crate) async fn send(&self, mail: Mail) {
         let mailer = Arc::clone(&self.mailer);
         let sending = tokio::spawn(async move {
             if let Err(error) = mailer.send(mail).await {
-                tracing::error!(error = &error as &dyn std::error::Error, "the sign-up mail could not be sent");
+                tracing::error!(error = &error as &dyn std::error::Error, "a mail could not be sent");
             }
         });
         // A slow mail server must not keep the caller from the key that is shown only once.
         if tokio::time::timeout(MAIL_WAIT, sending).await.is_err() {
-            tracing::warn!("the mail server is slow; a sign-up is answered before its mail has left");
+            tracing::warn!("the mail server is slow; a request is answered before its mail has left");
         }
     }
 
@@ -99,7 +100,7 @@ impl App {
         let answer = Answer { status: request.operation.status, body: Some(body), version: None };
         let subject = Subject { org: id, agent: Some(agent_id), resource: id.to_string() };
         let answer = self.commit(request, None, subject, changes, answer).await?;
-        Ok((answer, code_mail(new, &code)))
+        Ok((answer, letters::verification_code(&new.email, &new.agent_name, &code)))
     }
 
     async fn sign_up_again(
@@ -114,7 +115,7 @@ impl App {
         if known.plan != Plan::FreeAgentUnverified {
             // Nothing changes but the log, and the answer that a repetition gets.
             let answer = self.commit(request, None, subject(), ChangeSet::new(known.id), answer).await?;
-            return Ok((answer, known_mail(new)));
+            return Ok((answer, letters::already_known(&new.email, &new.agent_name)));
         }
         let seen = self.store.find_code(known.id).await?.map(|code| code.version);
         let code = Code::generate(self.entropy());
@@ -122,7 +123,7 @@ impl App {
         let fresh = VerificationCode::issue(known.id, &code, seen, self.now());
         changes.accounts.push(AccountChange::PutCode { code: fresh, seen });
         let answer = self.commit(request, None, subject(), changes, answer).await?;
-        Ok((answer, code_mail(new, &code)))
+        Ok((answer, letters::verification_code(&new.email, &new.agent_name, &code)))
     }
 
     /// Verifies the caller's organization with the code of the mail: the caps lift, the key stays.
@@ -164,7 +165,10 @@ impl App {
         .await;
         match outcome {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(error)) => Err(FieldError::new("otp", error.to_string()).into()),
+            Ok(Err(error)) => {
+                self.note_sampled(actor, Action::AuthFailure, 400).await;
+                Err(FieldError::new("otp", error.to_string()).into())
+            }
             // Every failure is the same kind of error to the caller, also that of too many guesses at once.
             Err(Refusal::Contended) => {
                 Err(FieldError::new("otp", "too many attempts at the same time; try again").into())
@@ -172,36 +176,4 @@ impl App {
             Err(refusal) => Err(refusal),
         }
     }
-}
-
-fn code_mail(new: &NewSignUp, code: &Code) -> Mail {
-    Mail {
-        to: new.email.clone(),
-        subject: "Your Kalends verification code".to_owned(),
-        text: format!(
-            "Hello,\n\nthe agent \"{}\" signed up for Kalends with this address.\n\nThe verification code is {}\n\nIt \
-             works for 10 minutes. If this was not you, ignore this message: without the code the agent stays in the \
-             sandbox.\n",
-            one_line(&new.agent_name),
-            code.digits()
-        ),
-    }
-}
-
-fn known_mail(new: &NewSignUp) -> Mail {
-    Mail {
-        to: new.email.clone(),
-        subject: "You already have a Kalends organization".to_owned(),
-        text: format!(
-            "Hello,\n\nthe agent \"{}\" tried to sign up for Kalends with this address, which already belongs to an \
-             organization. Nothing has changed: use the API key that you have. If this was not you, ignore this \
-             message.\n",
-            one_line(&new.agent_name)
-        ),
-    }
-}
-
-/// A name as it may stand inside a sentence: text from outside must not look like a message of ours.
-fn one_line(name: &str) -> String {
-    name.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }

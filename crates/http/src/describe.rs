@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use kalends_accounts::reach::Touch;
 use kalends_app::operations::{self, Operation};
 use serde_json::{Map, Value, json};
 use utoipa::openapi::OpenApi;
@@ -12,7 +13,8 @@ pub(crate) fn complete(description: &OpenApi, base_url: &str) -> String {
     let mut document = serde_json::to_value(description).unwrap_or_default();
     document["servers"] = json!([{ "url": base_url }]);
     document["components"]["securitySchemes"] = json!({
-        "apiKey": { "type": "http", "scheme": "bearer", "description": "An organization's or an agent's API key." }
+        "apiKey": { "type": "http", "scheme": "bearer", "description": "An organization's or an agent's API key." },
+        "adminToken": { "type": "http", "scheme": "bearer", "description": "The operator's token, KALENDS_ADMIN_TOKEN." }
     });
     document["components"]["headers"] = headers();
     document["components"]["responses"] = responses();
@@ -85,6 +87,9 @@ fn describe(described: &mut Value, operation: &Operation) {
     if !operation.is_public() {
         described["security"] = json!([{ "apiKey": [] }]);
     }
+    if operation.touch == Touch::Admin {
+        described["security"] = json!([{ "adminToken": [] }]);
+    }
     let mut parameters = described["parameters"].as_array().cloned().unwrap_or_default();
     if operation.writes() {
         parameters.push(json!({
@@ -114,8 +119,9 @@ fn describe(described: &mut Value, operation: &Operation) {
 }
 
 fn takes_if_match(operation: &Operation) -> bool {
-    (matches!(operation.method, "PATCH" | "DELETE") && operation.id != operations::DELETE_KEY.id)
-        || operation.id == operations::PUT_RULES.id
+    let changes_a_row = matches!(operation.method, "PATCH" | "DELETE")
+        && ![operations::DELETE_KEY.id, operations::DELETE_ACCOUNT.id].contains(&operation.id);
+    changes_a_row || operation.id == operations::PUT_RULES.id
 }
 
 /// Whether a success shows one resource under its entity tag.
@@ -123,8 +129,13 @@ fn tagged(operation: &Operation) -> bool {
     let resource = ["/v1/agents/{id}", "/v1/calendars/{id}", "/v1/events/{id}", "/v1/calendars/{cal_id}/events/{id}"];
     resource.contains(&operation.path)
         || (operation.status == 201
-            && ![operations::CREATE_EVENT_BATCH.id, operations::CREATE_HOLD_SET.id, operations::CREATE_KEY.id]
-                .contains(&operation.id))
+            && ![
+                operations::CREATE_EVENT_BATCH.id,
+                operations::CREATE_HOLD_SET.id,
+                operations::CREATE_KEY.id,
+                operations::JOIN_WAITLIST.id,
+            ]
+            .contains(&operation.id))
         || [
             operations::ROTATE_FEED_TOKEN.id,
             operations::GET_RULES.id,
@@ -167,6 +178,9 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
     }
     if !operation.is_public() {
         statuses.extend(["401", "403", "429"]);
+    }
+    if operation.touch == Touch::Admin {
+        statuses.push("401");
     }
     if operation.lane().is_some() {
         statuses.push("429");
@@ -233,7 +247,7 @@ fn responses() -> Value {
         "413": failure("The body is over 1 MiB.", false),
         "415": failure("The body is not declared as JSON.", false),
         "422": failure("The Idempotency-Key was used for another request.", false),
-        "429": failure("`quota_exceeded`: a limit of the plan is reached; `rate_limit_error`: too many requests in a short time.", true),
+        "429": failure("`quota_exceeded`: a limit of the plan is reached. `rate_limit_error` and `rate_limited`: too often.", true),
         "500": failure("`internal_error`", false),
         "503": failure("`internal_error`: the database does not answer.", true),
     })
@@ -283,6 +297,10 @@ mod tests {
                 // The series, where the request only cancels one of its occurrences.
                 expected.insert(0, "200".to_owned());
             }
+            if operation.id == operations::JOIN_WAITLIST.id {
+                // The address waits already.
+                expected.insert(0, "200".to_owned());
+            }
             assert_eq!(success, expected, "{}", operation.id);
             assert!(described["summary"].as_str().is_some_and(|text| !text.is_empty()), "{}", operation.id);
             assert_eq!(described["requestBody"].is_object(), takes_body(operation), "{}", operation.id);
@@ -290,7 +308,8 @@ mod tests {
     }
 
     fn takes_body(operation: &Operation) -> bool {
-        let takes_none = ["/rotate", "/confirm", "/release"].iter().any(|end| operation.path.ends_with(end));
+        let takes_none =
+            ["/rotate", "/confirm", "/release", "/activate"].iter().any(|end| operation.path.ends_with(end));
         matches!(operation.method, "POST" | "PATCH" | "PUT") && !takes_none
     }
 

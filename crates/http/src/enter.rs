@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
-use kalends_accounts::Principal;
+use kalends_accounts::{Principal, reach::Touch};
 use kalends_app::{
     Actor, App, Idempotency, Refusal, Repeater, Request as Called,
     operations::{self, Operation},
@@ -51,10 +51,14 @@ pub(crate) async fn enter(State(entrance): State<Entrance>, request: Request, ne
     let Some(operation) = operation_of(&request) else {
         return next.run(request).await;
     };
-    let mut response = match request.extensions().get::<Arrival>().copied() {
-        Some(arrival) if operation.is_public() => public(&entrance, operation, arrival, request, next).await,
-        Some(arrival) => authenticated(&entrance, operation, arrival, request, next).await,
-        None => ApiError::Internal.into_response(),
+    let mut response = match (request.extensions().get::<Arrival>().copied(), operation.touch) {
+        (Some(arrival), Touch::Public) => public(&entrance, operation, arrival, request, next).await,
+        (Some(arrival), Touch::Admin) => match admit_operator(&entrance.app, request.headers()) {
+            Ok(()) => within(&entrance, operation, arrival, None, request, next).await,
+            Err(error) => error.into_response(),
+        },
+        (Some(arrival), _) => authenticated(&entrance, operation, arrival, request, next).await,
+        (None, _) => ApiError::Internal.into_response(),
     };
     response.extensions_mut().insert(AnsweredBy(operation));
     response
@@ -163,14 +167,25 @@ fn operation_of(request: &Request) -> Option<&'static Operation> {
 }
 
 async fn authenticate(app: &App, headers: &HeaderMap) -> Result<Arc<Principal>, ApiError> {
-    let key = headers
+    let key = bearer(headers).ok_or(Refusal::Unauthorized)?;
+    Ok(app.authenticate(key).await?)
+}
+
+/// Where no token is configured there is no such route, whatever is presented (ruling 1).
+fn admit_operator(app: &App, headers: &HeaderMap) -> Result<(), ApiError> {
+    let token = app.settings().admin_token.as_ref().ok_or(ApiError::NoRoute)?;
+    let opens = bearer(headers).is_some_and(|presented| token.opens(presented));
+    if opens { Ok(()) } else { Err(Refusal::Unauthorized.into()) }
+}
+
+/// What is presented as `Authorization: Bearer`.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    headers
         .get(header::AUTHORIZATION)
         .and_then(|value| value.to_str().ok())
         .and_then(|value| value.split_once(' '))
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
         .map(|(_, key)| key.trim())
-        .ok_or(Refusal::Unauthorized)?;
-    Ok(app.authenticate(key).await?)
 }
 
 /// Hands the request on with its [`Called`] and, where it has a key, its [`Actor`]; or replays the

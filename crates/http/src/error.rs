@@ -2,7 +2,7 @@
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
-use kalends_app::{App, Obstacles, Refusal, operations::Operation};
+use kalends_app::{App, Limited, Obstacles, Refusal, operations::Operation};
 use kalends_calendars::HoldError;
 use kalends_kernel::{FieldError, FieldErrors, RequestId, StoreError};
 use kalends_quotas::Plan;
@@ -98,7 +98,9 @@ impl ApiError {
                 Refusal::Stale { .. } => StatusCode::PRECONDITION_FAILED,
                 Refusal::Resync(_) => StatusCode::GONE,
                 Refusal::IdempotencyMismatch => StatusCode::UNPROCESSABLE_ENTITY,
-                Refusal::LimitReached { .. } | Refusal::TooFast { .. } => StatusCode::TOO_MANY_REQUESTS,
+                Refusal::LimitReached { .. } | Refusal::TooFast { .. } | Refusal::TooMany { .. } => {
+                    StatusCode::TOO_MANY_REQUESTS
+                }
                 Refusal::Store(StoreError::Unavailable(_)) => StatusCode::SERVICE_UNAVAILABLE,
                 Refusal::Store(StoreError::Corrupt(_) | StoreError::Failed(_)) => StatusCode::INTERNAL_SERVER_ERROR,
             },
@@ -122,9 +124,11 @@ impl ApiError {
 
     const fn retry_after(&self) -> Option<i64> {
         match self {
-            Self::Refused(Refusal::LimitReached { retry_after, .. } | Refusal::TooFast { retry_after, .. }) => {
-                Some(*retry_after)
-            }
+            Self::Refused(
+                Refusal::LimitReached { retry_after, .. }
+                | Refusal::TooFast { retry_after, .. }
+                | Refusal::TooMany { retry_after, .. },
+            ) => Some(*retry_after),
             Self::Deadline
             | Self::Refused(Refusal::StillRunning | Refusal::Contended | Refusal::Store(StoreError::Unavailable(_))) => {
                 Some(1)
@@ -177,6 +181,11 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         },
         Refusal::LimitReached { .. } => of("quota_exceeded"),
         Refusal::TooFast { .. } => of("rate_limit_error"),
+        Refusal::TooMany { limited, .. } => of(match limited {
+            Limited::SignUps => "rate_limit_error",
+            Limited::Exports => "rate_limited",
+            Limited::Feedback => "quota_exceeded",
+        }),
         Refusal::NotFound { missing, .. } => coded(
             "not_found",
             match missing {

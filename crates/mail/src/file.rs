@@ -105,7 +105,9 @@ mod tests {
         assert_eq!((from.name(), from.address()), (Some("Kalends"), Some("no-reply@kalends.example")));
         assert_eq!(message.to().unwrap().first().unwrap().address(), Some("ada@example.com"));
         assert_eq!(message.subject(), Some("Ihr Schlüssel"));
-        assert_eq!(message.body_text(0).unwrap().replace("\r\n", "\n"), mail().text);
+        assert_eq!(message.body_text(0).unwrap().replace("\r\n", "\n").trim_end(), mail().text.trim_end());
+        assert_eq!(message.body_html(0).unwrap().replace("\r\n", "\n").trim_end(), mail().html.trim_end());
+        assert_eq!((message.text_body_count(), message.html_body_count(), message.attachment_count()), (1, 1, 0));
         assert_eq!(message.date().unwrap().to_rfc3339(), "2026-09-21T14:13:20Z");
         assert!(message.message_id().unwrap().ends_with("@kalends.example"));
     }

@@ -10,8 +10,8 @@ use kalends_kernel::{Clock, Entropy, Instant, base64url, random_bytes};
 use lettre::{
     Address, Message,
     message::{
-        Mailbox,
-        header::{ContentType, HeaderName, HeaderValue},
+        Mailbox, MultiPart,
+        header::{HeaderName, HeaderValue},
     },
 };
 
@@ -53,7 +53,7 @@ impl Letterhead {
         &*self.entropy
     }
 
-    /// The message of a mail: one recipient, plain text. Line breaks and other control characters in
+    /// The message of a mail: one recipient, plain text and HTML to choose from. Line breaks and other control characters in
     /// the subject become spaces, so that it stays one header.
     pub(crate) fn message(&self, mail: &Mail) -> Result<Message, MailError> {
         let to = mail.to.as_str().parse::<Address>().map_err(|error| MailError(error.into()))?;
@@ -67,8 +67,7 @@ impl Letterhead {
             .message_id(Some(format!("<{id}@{}>", self.from.email.domain())))
             // Out-of-office robots leave such messages alone (RFC 3834).
             .raw_header(HeaderValue::new(HeaderName::new_from_ascii_str("Auto-Submitted"), "auto-generated".to_owned()))
-            .header(ContentType::TEXT_PLAIN)
-            .body(mail.text.clone())
+            .multipart(MultiPart::alternative_plain_html(mail.text.clone(), mail.html.clone()))
             .map_err(|error| MailError(error.into()))
     }
 

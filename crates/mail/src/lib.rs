@@ -1,6 +1,6 @@
 //! Sends mail: [`FileMailbox`] keeps each message as a file, [`SmtpMailer`] hands it to a server.
 //!
-//! Both write plain text under one [`Letterhead`]. Nothing here logs: a body may carry a code, and an
+//! Both write plain text and HTML, of which readers choose one, under one [`Letterhead`]. Nothing here logs: a body may carry a code, and an
 //! address does not belong in logs either.
 
 mod file;

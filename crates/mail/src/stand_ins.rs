@@ -44,6 +44,7 @@ pub(crate) fn mail() -> Mail {
         to: Email::parse("email", "ada@example.com").unwrap(),
         subject: "Ihr Schlüssel".into(),
         text: "Your code is 314159.\n\nIt holds for 10 minutes.\n".into(),
+        html: "<p>Your code is <b>314159</b>.</p>\n".into(),
     }
 }
 

@@ -9,8 +9,10 @@
 //! - `commit` says how a change-set becomes a transaction, `apply` how its parts become rows.
 //! - Text that people wrote, and what is derived from it, is sealed before it is stored; see `sealed`.
 
+mod allowances;
 mod apply;
 mod commit;
+mod deletions;
 mod error;
 mod key_table;
 mod open;

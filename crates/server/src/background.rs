@@ -1,8 +1,9 @@
 //! What runs beside the requests: keeping the keys of callers and the data keys fresh, ending holds, giving back
-//! what idle organizations have leased.
+//! what idle organizations have leased, and removing what is kept no longer.
 
 use std::{sync::Arc, time::Duration};
 
+use futures::future::BoxFuture;
 use kalends_app::App;
 use kalends_vault::KeyRing;
 use tokio::time::{MissedTickBehavior, interval, sleep};
@@ -19,28 +20,38 @@ const HOLDS: Duration = Duration::from_secs(1);
 const HOLDS_AT_ONCE: u32 = 256;
 /// How often it is looked for organizations that have not called for a while, whose leased units are given back.
 const LEASES: Duration = Duration::from_secs(60);
+/// How often what is kept no longer is looked for: entries of the audit log, counts that have expired.
+const PURGE: Duration = Duration::from_secs(15 * 60);
+/// How often it is looked for accounts that were deleted.
+const DELETIONS: Duration = Duration::from_secs(2);
+/// How many rows of a kind are removed at once, so that nobody waits long behind them.
+const PURGE_AT_ONCE: u32 = 500;
+/// How long others come first between two batches.
+const PURGE_REST: Duration = Duration::from_millis(50);
 /// The least time between two readings of the key table, however many values ask for one.
 const KEY_RING_REST: Duration = Duration::from_millis(50);
 
 /// Starts the loops; they end with `stop`.
 pub(crate) fn start(app: &Arc<App>, ring: &Arc<KeyRing>, tasks: &TaskTracker, stop: &CancellationToken) {
-    let (app, expiring, leasing, ring) = (Arc::clone(app), Arc::clone(app), Arc::clone(app), Arc::clone(ring));
-    let ended = stop.clone();
-    tasks.spawn(async move { ended.run_until_cancelled(keep_principals_fresh(&app)).await });
-    let ended = stop.clone();
-    tasks.spawn(async move { ended.run_until_cancelled(keep_ring_fresh(&ring)).await });
-    let ended = stop.clone();
-    tasks.spawn(async move { ended.run_until_cancelled(end_expired_holds(&expiring)).await });
-    let ended = stop.clone();
+    let beside = |duty: BoxFuture<'static, ()>| {
+        let ended = stop.clone();
+        tasks.spawn(async move { ended.run_until_cancelled(duty).await });
+    };
+    beside(Box::pin(keep_principals_fresh(Arc::clone(app))));
+    beside(Box::pin(keep_ring_fresh(Arc::clone(ring))));
+    beside(Box::pin(end_expired_holds(Arc::clone(app))));
+    beside(Box::pin(purge(Arc::clone(app))));
+    beside(Box::pin(remove_deleted_accounts(Arc::clone(app))));
+    // Not ended in the middle: units that were taken out have to be given back.
+    let (leasing, ended) = (Arc::clone(app), stop.clone());
     tasks.spawn(async move {
-        // Not ended in the middle: units that were taken out have to be given back.
         while ended.run_until_cancelled(sleep(LEASES)).await.is_some() {
             leasing.return_idle_leases().await;
         }
     });
 }
 
-async fn keep_principals_fresh(app: &App) {
+async fn keep_principals_fresh(app: Arc<App>) {
     let mut ticks = interval(PRINCIPALS);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -50,7 +61,7 @@ async fn keep_principals_fresh(app: &App) {
 }
 
 /// Writes of holds that are over that they are.
-async fn end_expired_holds(app: &App) {
+async fn end_expired_holds(app: Arc<App>) {
     let mut ticks = interval(HOLDS);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut failing = false;
@@ -77,7 +88,60 @@ async fn end_expired_holds(app: &App) {
     }
 }
 
-async fn keep_ring_fresh(ring: &KeyRing) {
+/// Removes what is kept no longer, a batch at a time. What fails is tried again with the next tick.
+async fn purge(app: Arc<App>) {
+    let mut ticks = interval(PURGE);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        while !purge_batch(&app).await {
+            sleep(PURGE_REST).await;
+        }
+    }
+}
+
+/// Removes a batch of each kind, and says whether that was all, or all that can be done now.
+async fn purge_batch(app: &App) -> bool {
+    let purged = async {
+        let entries = app.purge_audit(PURGE_AT_ONCE).await?;
+        let counts = app.forget_allowances(PURGE_AT_ONCE).await?;
+        Ok::<_, kalends_app::Refusal>(entries && counts)
+    };
+    purged.await.unwrap_or_else(|error| {
+        tracing::error!(error = &error as &dyn std::error::Error, "what is kept no longer cannot be removed");
+        true
+    })
+}
+
+/// Removes what deleted accounts have left, a batch at a time.
+async fn remove_deleted_accounts(app: Arc<App>) {
+    let mut ticks = interval(DELETIONS);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut failing = false;
+    loop {
+        ticks.tick().await;
+        loop {
+            match app.remove_deleted_accounts(PURGE_AT_ONCE).await {
+                Ok(all) => {
+                    failing = false;
+                    if all {
+                        break;
+                    }
+                }
+                Err(error) => {
+                    if !failing {
+                        tracing::error!(error = &error as &dyn std::error::Error, "deleted accounts cannot be removed");
+                    }
+                    failing = true;
+                    break;
+                }
+            }
+            sleep(PURGE_REST).await;
+        }
+    }
+}
+
+async fn keep_ring_fresh(ring: Arc<KeyRing>) {
     let mut ticks = interval(KEY_RING);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut failing = false;

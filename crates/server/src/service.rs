@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use kalends_accounts::Terms;
+use kalends_accounts::{AdminToken, Terms};
 use kalends_app::{App, MemoryRateLimiter, NoHumanCalendars, Parts, Settings};
 use kalends_kernel::{Clock, Entropy};
 use kalends_mail::Letterhead;
 use kalends_quotas::TrustedProxies;
 use kalends_vault::KeyRing;
+use secrecy::ExposeSecret as _;
 
 use crate::{
     ambient::{SystemClock, SystemEntropy},
@@ -36,6 +37,7 @@ impl Service {
         let letterhead = Letterhead::new(&host_of(&base_url), Arc::clone(&clock), Arc::clone(&entropy));
         let mailer = config.mail.open(&config.data_dir.join("mail"), letterhead).context("cannot open the mail")?;
         let settings = Settings {
+            admin_token: config.admin_token.as_ref().map(|token| AdminToken::new(token.expose_secret())),
             console_url: config.console_url(&base_url),
             terms: Terms {
                 version: config.terms_version.clone(),

@@ -7,8 +7,10 @@
 //!
 //! Statements are checked against the schema when the crate is compiled, from the data in `.sqlx`.
 
+mod allowances;
 mod apply;
 mod commit;
+mod deletions;
 mod error;
 mod json;
 mod key_table;

@@ -27,6 +27,7 @@
 mod samples;
 mod scene;
 
+pub mod account_data;
 pub mod accounts;
 pub mod agents;
 pub mod answers;
@@ -86,6 +87,17 @@ macro_rules! conformance_cases {
                 codes_are_replaced_under_their_version,
                 a_sign_up_is_one_change_set,
                 acceptances_are_recorded_each_time,
+            }
+            account_data {
+                the_audit_log_is_read_in_pages,
+                the_audit_log_is_filtered,
+                the_audit_log_is_purged_by_plan,
+                allowances_are_counted,
+                no_more_is_taken_at_once,
+                expired_allowances_are_forgotten,
+                an_account_is_told,
+                a_deleted_account_leaves_nothing,
+                one_deletes_an_account,
             }
             agents {
                 agents_come_back_as_they_were,

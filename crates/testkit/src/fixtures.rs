@@ -23,7 +23,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use kalends_accounts::{
     Acceptance, Action, AuditEntry, Code, Email, KeyKind, KeyLabel, NewKey, NewScopedKey, OrgName, Organization,
-    VerificationCode, Waitlist,
+    SignUpSource, VerificationCode, Waitlist,
 };
 use kalends_app::{Answer, Charge, StoredAnswer};
 use kalends_availability::Rules;
@@ -119,6 +119,7 @@ impl Fixtures {
             email: None,
             verified_at: None,
             waitlist: Waitlist::Active,
+            source: SignUpSource::Operator,
             accepted: None,
             version: Version::FIRST,
             created_at: now,

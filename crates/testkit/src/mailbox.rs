@@ -66,7 +66,12 @@ mod tests {
     async fn keeps_what_it_accepts() {
         let mailbox = Mailbox::default();
         let to = |address: &str| Email::parse("email", address).unwrap();
-        let mail = |address: &str, subject: &str| Mail { to: to(address), subject: subject.into(), text: "…".into() };
+        let mail = |address: &str, subject: &str| Mail {
+            to: to(address),
+            subject: subject.into(),
+            text: "…".into(),
+            html: "<p>…</p>".into(),
+        };
         mailbox.send(mail("ada@example.com", "one")).await.unwrap();
         mailbox.send(mail("bob@example.com", "two")).await.unwrap();
         mailbox.clone().send(mail("ada@example.com", "three")).await.unwrap();

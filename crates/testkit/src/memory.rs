@@ -3,6 +3,7 @@
 //! It is the simplest thing that keeps the contracts of the ports. A change-set is applied to a copy
 //! of the state, which takes the state's place if nothing fails.
 
+mod account_data;
 mod accounts;
 mod apply;
 mod busy;
@@ -40,7 +41,7 @@ impl MemoryStore {
     /// Every acceptance of terms that was recorded for the organization, in that order.
     pub fn acceptances(&self, org: OrgId) -> Vec<Acceptance> {
         let state = self.state();
-        let recorded = state.acceptances.iter().filter(|(accepted_by, _)| *accepted_by == org);
+        let recorded = state.acceptances.iter().filter(|(accepted_by, _)| *accepted_by == Some(org));
         recorded.map(|(_, acceptance)| acceptance.clone()).collect()
     }
 

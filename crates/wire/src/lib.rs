@@ -6,6 +6,7 @@
 //! has it.
 
 mod agent;
+mod audit;
 mod availability;
 mod calendar;
 mod changes;
@@ -13,6 +14,7 @@ mod context;
 mod error;
 mod event;
 mod explain;
+mod export;
 mod holds;
 mod keys;
 mod list;
@@ -24,8 +26,10 @@ mod rules;
 mod sign_up;
 mod system;
 mod usage;
+mod waitlist;
 
 pub use agent::{Agent, CreateAgent, ListAgents, UpdateAgent};
+pub use audit::{AuditEntry, AuditLog, AuditPagination, AuditQuery, ListAudit};
 pub use availability::{
     Across, AcrossAgents, AgentAvailability, AvailabilityOf, AvailabilityState, CalendarAvailability, Found, Of, Slot,
     SlotsAsked, render,
@@ -38,6 +42,9 @@ pub use event::{
     CreateEvent, CreateEventBatch, DeleteEvent, Event, EventBatch, ExternalSync, ListEvents, Listing, UpdateEvent,
 };
 pub use explain::{ExplainAsked, ExplainAvailability, ExplainOf, Explanation, Reason, ReasonKind};
+pub use export::{
+    DeleteAccount, Export, ExportedAcceptance, ExportedCalendar, ExportedCounter, ExportedKey, ExportedOrg, ExportedUse,
+};
 pub use holds::{Conflict, CreateHoldSet, EndedHold, HoldSet, NewHoldSet};
 pub use keys::{CreateScopedKey, NewScopedKey, ScopedKey, ScopedKeys};
 pub use list::{List, Paging};
@@ -50,6 +57,10 @@ pub use rules::{AvailabilityRules, DateHours, OpenHours, PutAvailabilityRules, W
 pub use sign_up::{CheckedSignUp, SignUp, SignUpAnswer, SignUpExisting, SignedUp, Terms, Verified, Verify};
 pub use system::Health;
 pub use usage::{Usage, Used, UsedCalls};
+pub use waitlist::{
+    AcceptTerms, Accepted, AcceptedTerms, CheckedFeedback, CheckedJoin, Feedback, FeedbackType, JoinWaitlist,
+    JoinedWaitlist, TermsAccepted, WaitlistEntry,
+};
 
 /// Why a request is not valid: every field at fault.
 pub use kalends_kernel::FieldErrors;

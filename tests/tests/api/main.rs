@@ -2,8 +2,10 @@
 //! specification says; modules are named after resources and rules.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails this way, its helpers included")]
 
+mod account_end;
 mod accounts;
 mod agents;
+mod audit_log;
 mod availability;
 mod availability_rules;
 mod calendars;
@@ -30,3 +32,4 @@ mod reach;
 mod secrecy;
 mod series;
 mod service;
+mod waitlist;

@@ -90,12 +90,21 @@ async fn plans_are_those_of_the_specification(#[case] database: Database) {
 #[case::postgres(Postgres)]
 #[tokio::test]
 async fn the_description_names_every_operation(#[case] database: Database) {
-    let server = Server::start(database).await;
+    // With a token, so that the administration routes exist.
+    let server = Server::start_with(database, &[("KALENDS_ADMIN_TOKEN", "a-token-for-this-test")]).await;
     let document = server.anonymous().get("/openapi.json").await.expect(200);
     assert!(document["openapi"].as_str().is_some_and(|version| version.starts_with("3.")));
     assert_eq!(document["info"]["version"], "1.0.0");
     assert_eq!(document["servers"][0]["url"], server.base_url());
-    let public = ["/health", "/ready", "/openapi.json", "/v1/plans", "/v1/auth/terms/current", "/v1/agent/sign-up"];
+    let public = [
+        "/health",
+        "/ready",
+        "/openapi.json",
+        "/v1/plans",
+        "/v1/auth/terms/current",
+        "/v1/agent/sign-up",
+        "/v1/waitlist",
+    ];
     let mut operations = 0;
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {

@@ -84,6 +84,7 @@ impl House {
             human,
             limiter: Arc::new(MemoryRateLimiter::default()),
             settings: Settings {
+                admin_token: None,
                 base_url: "http://localhost".into(),
                 console_url: "http://localhost/console".into(),
                 terms: Terms {

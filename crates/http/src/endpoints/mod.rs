@@ -1,7 +1,10 @@
 //! The endpoints: one a file. Each module below lists its routes; [`all`] joins them.
 
+mod account;
 mod accounts;
+mod admin;
 mod agents;
+mod audit;
 mod availability;
 mod availability_rules;
 mod calendars;
@@ -53,6 +56,9 @@ pub(crate) fn all() -> Routes {
         .merge(keys::routes())
         .merge(usage::routes())
         .merge(accounts::routes())
+        .merge(audit::routes())
+        .merge(admin::routes())
+        .merge(account::routes())
         .merge(system::routes())
 }
 

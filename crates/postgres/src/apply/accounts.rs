@@ -23,6 +23,7 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             Change::PutCode { code, seen: None } => create_code(connection, code).await?,
             Change::PutCode { code, seen: Some(seen) } => update_code(connection, code, *seen).await?,
             Change::RecordAcceptance { org, acceptance } => record(connection, *org, acceptance).await?,
+            Change::DeleteOrganization { org, seen, at } => delete_organization(connection, *org, *seen, *at).await?,
         }
     }
     Ok(())
@@ -42,8 +43,8 @@ async fn create_organization(connection: &mut PgConnection, organization: &Organ
         Optional::of(organization);
     sqlx::query!(
         "INSERT INTO organizations (id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at,
-             accepted_terms, accepted_at, version, created_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+             accepted_terms, accepted_at, version, created_at, signup_source)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
         organization.id.uuid(),
         organization.name.as_str(),
         organization.plan.as_str(),
@@ -56,6 +57,7 @@ async fn create_organization(connection: &mut PgConnection, organization: &Organ
         accepted_at,
         organization.version.0,
         organization.created_at.as_micros(),
+        organization.source.as_str(),
     )
     .execute(connection)
     .await?;
@@ -89,6 +91,25 @@ async fn update_organization(
     .execute(connection)
     .await?;
     all_written(written.rows_affected(), 1)
+}
+
+async fn delete_organization(
+    connection: &mut PgConnection,
+    org: OrgId,
+    Version(seen): Version,
+    at: Instant,
+) -> Result<(), ApplyError> {
+    let id = org.uuid();
+    let deleted = sqlx::query!("DELETE FROM organizations WHERE id = $1 AND version = $2", id, seen)
+        .execute(&mut *connection)
+        .await?;
+    all_written(deleted.rows_affected(), 1)?;
+    sqlx::query!("DELETE FROM api_keys WHERE org_id = $1", id).execute(&mut *connection).await?;
+    sqlx::query!("UPDATE terms_acceptances SET org_id = NULL WHERE org_id = $1", id).execute(&mut *connection).await?;
+    sqlx::query!("INSERT INTO account_deletions (org_id, deleted_at) VALUES ($1, $2)", id, at.as_micros())
+        .execute(connection)
+        .await?;
+    Ok(())
 }
 
 /// The columns of an organization that may be null.

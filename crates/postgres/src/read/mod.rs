@@ -4,8 +4,10 @@
 //! only where the page does not tell it already. Only a page beyond the end has no row to bring the
 //! count along, and asks for it afterwards.
 
+mod account_data;
 mod agents;
 mod answers;
+mod audit;
 mod busy;
 mod calendars;
 mod changes;

@@ -14,7 +14,7 @@ impl Organizations for PostgresStore {
     async fn find_organization(&self, org: OrgId) -> Result<Option<Organization>, StoreError> {
         let row = sqlx::query_as!(
             OrganizationRow,
-            "SELECT id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, accepted_terms,
+            "SELECT id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, signup_source, accepted_terms,
                  accepted_at, version, created_at
              FROM organizations
              WHERE id = $1",
@@ -27,7 +27,7 @@ impl Organizations for PostgresStore {
     async fn find_by_email(&self, email: &Email) -> Result<Option<Organization>, StoreError> {
         let row = sqlx::query_as!(
             OrganizationRow,
-            "SELECT id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, accepted_terms,
+            "SELECT id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, signup_source, accepted_terms,
                  accepted_at, version, created_at
              FROM organizations
              WHERE email = $1",
@@ -50,7 +50,7 @@ impl Organizations for PostgresStore {
     async fn list_organizations(&self) -> Result<Vec<Organization>, StoreError> {
         let rows = sqlx::query_as!(
             OrganizationRow,
-            "SELECT id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, accepted_terms,
+            "SELECT id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, signup_source, accepted_terms,
                  accepted_at, version, created_at
              FROM organizations
              ORDER BY created_at, id",

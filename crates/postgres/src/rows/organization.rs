@@ -1,6 +1,6 @@
 //! Rows of `organizations` and `verification_codes`.
 
-use kalends_accounts::{Acceptance, CodeHash, Email, OrgName, Organization, VerificationCode, Waitlist};
+use kalends_accounts::{Acceptance, CodeHash, Email, OrgName, Organization, SignUpSource, VerificationCode, Waitlist};
 use kalends_kernel::{Instant, OrgId, StoreError, Version};
 use kalends_quotas::Plan;
 use uuid::Uuid;
@@ -17,6 +17,7 @@ pub(crate) struct OrganizationRow {
     pub(crate) email: Option<String>,
     pub(crate) verified_at: Option<i64>,
     pub(crate) waitlisted_at: Option<i64>,
+    pub(crate) signup_source: String,
     pub(crate) accepted_terms: Option<String>,
     pub(crate) accepted_at: Option<i64>,
     pub(crate) version: i64,
@@ -43,6 +44,7 @@ impl OrganizationRow {
             email: self.email.map(Email::from_stored),
             verified_at: self.verified_at.map(Instant::from_micros),
             waitlist: self.waitlisted_at.map_or(Waitlist::Active, |at| Waitlist::Since(Instant::from_micros(at))),
+            source: row.named("signup_source", &self.signup_source, SignUpSource::from_name)?,
             accepted,
             version: Version(self.version),
             created_at: Instant::from_micros(self.created_at),

@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod commits;
+mod deletion;
 mod histories;
 mod inspect;
 mod keys;

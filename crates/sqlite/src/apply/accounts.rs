@@ -37,6 +37,7 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) ->
                 .execute(&mut *connection)
                 .await?;
             }
+            Change::DeleteOrganization { org, seen, at } => delete_organization(connection, *org, *seen, *at).await?,
         }
     }
     if sealed.changes.alters_principals() {
@@ -68,10 +69,11 @@ async fn create_organization(connection: &mut SqliteConnection, organization: &O
     let (accepted_terms, accepted_at) =
         (accepted.map(|accepted| accepted.version.as_str()), accepted.map(|accepted| accepted.at.as_micros()));
     let (version, created_at) = (organization.version.0, organization.created_at.as_micros());
+    let source = organization.source.as_str();
     sqlx::query!(
         "insert into organizations (id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at,
-            accepted_terms, accepted_at, version, created_at)
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+            accepted_terms, accepted_at, version, created_at, signup_source)
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
         id,
         name,
         plan,
@@ -83,7 +85,8 @@ async fn create_organization(connection: &mut SqliteConnection, organization: &O
         accepted_terms,
         accepted_at,
         version,
-        created_at
+        created_at,
+        source
     )
     .execute(connection)
     .await
@@ -127,6 +130,25 @@ async fn update_organization(
     .await
     .map_err(email_taken)?;
     fresh(updated.rows_affected(), 1)
+}
+
+async fn delete_organization(
+    connection: &mut SqliteConnection,
+    org: OrgId,
+    seen: Version,
+    at: Instant,
+) -> Result<(), Failure> {
+    let (id, at) = (org.uuid(), at.as_micros());
+    let deleted = sqlx::query!("delete from organizations where id = ?1 and version = ?2", id, seen.0)
+        .execute(&mut *connection)
+        .await?;
+    fresh(deleted.rows_affected(), 1)?;
+    sqlx::query!("delete from api_keys where org_id = ?1", id).execute(&mut *connection).await?;
+    sqlx::query!("update terms_acceptances set org_id = null where org_id = ?1", id).execute(&mut *connection).await?;
+    sqlx::query!("insert into account_deletions (org_id, deleted_at) values (?1, ?2)", id, at)
+        .execute(connection)
+        .await?;
+    Ok(())
 }
 
 async fn create_key(connection: &mut SqliteConnection, key: &ApiKey) -> Result<(), Failure> {

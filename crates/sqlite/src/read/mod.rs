@@ -1,8 +1,10 @@
 //! The ports that read. All of it goes through the read-only connections, which never wait for the
 //! writer.
 
+mod account_data;
 mod agents;
 mod answers;
+mod audit;
 mod busy;
 mod calendars;
 mod changes;

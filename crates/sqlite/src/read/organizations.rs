@@ -16,7 +16,7 @@ impl Organizations for SqliteStore {
         let id = org.uuid();
         sqlx::query_as!(
             OrganizationRow,
-            "select id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, accepted_terms,
+            "select id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, signup_source, accepted_terms,
                 accepted_at, version, created_at
              from organizations where id = ?1",
             id
@@ -32,7 +32,7 @@ impl Organizations for SqliteStore {
         let email = email.as_str();
         sqlx::query_as!(
             OrganizationRow,
-            "select id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, accepted_terms,
+            "select id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, signup_source, accepted_terms,
                 accepted_at, version, created_at
              from organizations where email = ?1",
             email
@@ -61,7 +61,7 @@ impl Organizations for SqliteStore {
     async fn list_organizations(&self) -> Result<Vec<Organization>, StoreError> {
         sqlx::query_as!(
             OrganizationRow,
-            "select id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, accepted_terms,
+            "select id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, signup_source, accepted_terms,
                 accepted_at, version, created_at
              from organizations order by created_at, id"
         )

@@ -1,6 +1,6 @@
 //! A row of `organizations`.
 
-use kalends_accounts::{Acceptance, Email, OrgName, Organization, Waitlist};
+use kalends_accounts::{Acceptance, Email, OrgName, Organization, SignUpSource, Waitlist};
 use kalends_kernel::{Instant, OrgId, StoreError, Version};
 use kalends_quotas::Plan;
 
@@ -15,6 +15,7 @@ pub(crate) struct OrganizationRow {
     pub(crate) email: Option<String>,
     pub(crate) verified_at: Option<i64>,
     pub(crate) waitlisted_at: Option<i64>,
+    pub(crate) signup_source: String,
     pub(crate) accepted_terms: Option<String>,
     pub(crate) accepted_at: Option<i64>,
     pub(crate) version: i64,
@@ -40,6 +41,7 @@ impl OrganizationRow {
             email: self.email.map(Email::from_stored),
             verified_at: self.verified_at.map(Instant::from_micros),
             waitlist: self.waitlisted_at.map_or(Waitlist::Active, |at| Waitlist::Since(Instant::from_micros(at))),
+            source: row.named("signup_source", SignUpSource::from_name, &self.signup_source)?,
             accepted,
             version: Version(self.version),
             created_at: Instant::from_micros(self.created_at),

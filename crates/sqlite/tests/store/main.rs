@@ -3,6 +3,7 @@
 
 mod batches;
 mod corruption;
+mod deletion;
 mod files;
 mod histories;
 mod inspect;

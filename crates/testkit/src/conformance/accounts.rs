@@ -2,7 +2,7 @@
 
 use kalends_accounts::{
     Acceptance, Change, Code, KeyHash, KeyKind, NewKey, NewSignUp, OrgName, Organization, Principal, Reach,
-    VerificationCode, Waitlist, reach::CallerKind, sign_up,
+    SignUpSource, VerificationCode, Waitlist, reach::CallerKind, sign_up,
 };
 use kalends_app::{ChangeSet, ports::CommitError};
 use kalends_kernel::{Elapsed, OrgId, Version};
@@ -25,11 +25,13 @@ pub async fn organizations_come_back_as_they_were(store: &StoreUnderTest) {
         email: Some(make.email()),
         verified_at: Some(at("2099-12-31T23:59:59.999999Z")),
         waitlist: Waitlist::Since(at("2026-03-02T08:00:00.000001Z")),
+        source: SignUpSource::Waitlist,
         accepted: Some(Acceptance { version: "2026-01-01 ✓".into(), at: at("1970-01-01T00:00:00Z") }),
         version: Version(41),
         ..make.organization()
     };
     let mut made = vec![full];
+    made.extend(SignUpSource::ALL.map(|source| Organization { source, ..make.organization() }));
     made.extend(Plan::ALL.map(|plan| Organization { plan, ..make.organization() }));
     made.sort_by_key(|organization| organization.created_at);
     for organization in &made {

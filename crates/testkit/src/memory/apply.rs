@@ -177,7 +177,17 @@ impl State {
                 }
                 self.codes.insert(code.org, code.clone());
             }
-            Change::RecordAcceptance { org, acceptance } => self.acceptances.push((*org, acceptance.clone())),
+            Change::RecordAcceptance { org, acceptance } => self.acceptances.push((Some(*org), acceptance.clone())),
+            Change::DeleteOrganization { org, seen, at } => {
+                let row = self.organizations.get(org).ok_or(CommitError::Stale)?;
+                unchanged(row.version, *seen)?;
+                self.organizations.remove(org);
+                self.keys.retain(|_, key| key.org != *org);
+                for (by, _) in &mut self.acceptances {
+                    by.take_if(|by| by == org);
+                }
+                self.deletions.insert(*org, *at);
+            }
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use std::{
 use kalends_accounts::{Acceptance, ApiKey, AuditEntry, KeyHash, Organization, ScopedKey, VerificationCode};
 use kalends_app::StoredAnswer;
 use kalends_calendars::{Agent, AgentStatus, AvailabilityRules, Calendar, DatabaseId, Event, ports::StatusAt};
-use kalends_kernel::{AgentId, AuditId, CalendarId, EventId, KeyId, Listed, MessageId, OrgId, Page, Revision};
+use kalends_kernel::{AgentId, AuditId, CalendarId, EventId, Instant, KeyId, Listed, MessageId, OrgId, Page, Revision};
 use kalends_notifications::Message;
 use kalends_quotas::{Metric, Period};
 
@@ -20,7 +20,10 @@ pub(super) struct State {
     pub(super) keys: HashMap<KeyHash, ApiKey>,
     pub(super) scoped_keys: BTreeMap<(OrgId, KeyId), ScopedKey>,
     pub(super) codes: BTreeMap<OrgId, VerificationCode>,
-    pub(super) acceptances: Vec<(OrgId, Acceptance)>,
+    pub(super) acceptances: Vec<(Option<OrgId>, Acceptance)>,
+    pub(super) deletions: BTreeMap<OrgId, Instant>,
+    /// The number of each allowance, until when it says something, and whose it is.
+    pub(super) allowances: HashMap<[u8; 32], (i64, Instant, Option<OrgId>)>,
     pub(super) epoch: i64,
     pub(super) agents: BTreeMap<(OrgId, AgentId), Agent>,
     pub(super) calendars: BTreeMap<(OrgId, CalendarId), Calendar>,

@@ -1,5 +1,8 @@
-//! Sign-up and terms.
+//! Sign-up, the waiting list, terms, and feedback.
 
+mod accept_terms;
+mod feedback;
+mod join_waitlist;
 mod sign_up;
 mod terms;
 mod verify;
@@ -9,5 +12,11 @@ use utoipa_axum::routes;
 use crate::Routes;
 
 pub(crate) fn routes() -> Routes {
-    Routes::new().routes(routes!(sign_up::sign_up)).routes(routes!(verify::verify)).routes(routes!(terms::terms))
+    Routes::new()
+        .routes(routes!(sign_up::sign_up))
+        .routes(routes!(verify::verify))
+        .routes(routes!(terms::terms))
+        .routes(routes!(accept_terms::accept_terms))
+        .routes(routes!(join_waitlist::join_waitlist))
+        .routes(routes!(feedback::feedback))
 }

@@ -1,0 +1,127 @@
+//! The waiting list: who has asked for an account and waits to be let in (ruling 3.8).
+
+use kalends_kernel::{FieldError, Instant, OrgId, Version, bounded_text};
+use kalends_quotas::Plan;
+
+use crate::{Acceptance, Email, OrgName, Organization, SignUpSource, Waitlist};
+
+/// The name of somebody who joins: 2-100 characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitingName(String);
+
+impl WaitingName {
+    /// The fewest characters.
+    pub const MIN: usize = 2;
+    /// The most characters.
+    pub const MAX: usize = 100;
+
+    /// Checks the bounds.
+    ///
+    /// # Errors
+    /// Names the field and the bounds.
+    pub fn parse(param: &str, text: &str) -> Result<Self, FieldError> {
+        bounded_text(param, text, Self::MIN, Self::MAX).map(Self)
+    }
+
+    /// The name of somebody who gives none: the part of the address before the @. It may be a single
+    /// character long.
+    pub fn of(email: &Email) -> Self {
+        let local = email.as_str().rsplit_once('@').map_or("", |(local, _)| local);
+        Self(local.to_owned())
+    }
+}
+
+/// A request to join, already checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewJoin {
+    /// The address.
+    pub email: Email,
+    /// The name.
+    pub name: WaitingName,
+    /// The accepted terms.
+    pub acceptance: Acceptance,
+}
+
+/// Why somebody cannot join.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum JoinError {
+    /// The address has an account already, or one that the operator or an agent made.
+    #[error("an account with that address exists; sign in instead")]
+    Taken,
+}
+
+/// The organization of somebody who joins the waiting list: on the free plan, without a key.
+pub fn join(id: OrgId, new: &NewJoin, now: Instant) -> Organization {
+    Organization {
+        id,
+        name: OrgName::from_stored(new.name.0.clone()),
+        plan: Plan::Free,
+        limit_overrides: None,
+        test: false,
+        email: Some(new.email.clone()),
+        verified_at: None,
+        waitlist: Waitlist::Since(now),
+        source: SignUpSource::Waitlist,
+        accepted: Some(new.acceptance.clone()),
+        version: Version::FIRST,
+        created_at: now,
+    }
+}
+
+/// Whether somebody who joins with the address of `known` is told of the place that it has already. Only
+/// what the waiting list itself made is shown: of others nobody without a key learns a name.
+///
+/// # Errors
+/// [`JoinError::Taken`].
+pub fn joined_again(known: &Organization) -> Result<&Organization, JoinError> {
+    match (known.source, known.waitlist) {
+        (SignUpSource::Waitlist, Waitlist::Since(_)) => Ok(known),
+        _ => Err(JoinError::Taken),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn joined() -> Organization {
+        let now = Instant::from_micros(1_800_000_000_000_000);
+        let email = Email::parse("email", "ada@example.com").unwrap();
+        let name = WaitingName::of(&email);
+        let acceptance = Acceptance { version: "2026-01-01".into(), at: now };
+        join(OrgId::from_bytes([1; 16]), &NewJoin { email, name, acceptance }, now)
+    }
+
+    #[test]
+    fn who_joins_waits_on_the_free_plan_under_the_local_part() {
+        let joined = joined();
+        assert_eq!((joined.name.as_str(), joined.plan, joined.source), ("ada", Plan::Free, SignUpSource::Waitlist));
+        assert_eq!(joined.waitlist, Waitlist::Since(joined.created_at));
+    }
+
+    #[test]
+    fn only_who_joined_and_waits_is_told_again() {
+        let joined = joined();
+        assert_eq!(joined_again(&joined), Ok(&joined));
+        let others = [
+            joined.with_waitlist(Waitlist::Active),
+            Organization { source: SignUpSource::Operator, ..joined.clone() },
+            Organization { source: SignUpSource::Agent, ..joined.clone() },
+        ];
+        for other in others {
+            assert_eq!(joined_again(&other), Err(JoinError::Taken));
+        }
+    }
+
+    #[rstest]
+    #[case("", false)]
+    #[case("A", false)]
+    #[case("Al", true)]
+    #[case(&"é".repeat(100), true)]
+    #[case(&"é".repeat(101), false)]
+    fn names_are_bounded(#[case] name: &str, #[case] fits: bool) {
+        assert_eq!(WaitingName::parse("name", name).is_ok(), fits);
+    }
+}

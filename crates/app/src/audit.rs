@@ -1,0 +1,151 @@
+//! The audit log: reading it, recording failures now and then, and shortening it.
+
+use kalends_accounts::{Action, AuditAsked, AuditCursor, AuditEntry, AuditRange, audit_kept_since};
+use kalends_kernel::{AuditId, Instant, OrgId};
+use kalends_quotas::{Plan, RateDecision, RateState};
+use kalends_wire::{AuditLog, AuditPagination, AuditQuery};
+use moka::sync::Cache;
+use sha2::{Digest, Sha256};
+
+use crate::{Actor, App, ChangeSet, Refusal, Request};
+
+/// The most keys of which this process knows when a failure was recorded last.
+const SAMPLED_MAX: u64 = 50_000;
+
+/// When each key, or whoever else, was last worth an entry of an action that is sampled.
+///
+/// It is kept by the process: several nodes may each write one entry a minute, key and action.
+pub(crate) struct Sampler(Cache<[u8; 32], RateState>);
+
+impl Sampler {
+    pub(crate) fn new() -> Self {
+        Self(Cache::builder().max_capacity(SAMPLED_MAX).build())
+    }
+
+    /// Whether an entry of `action` by `who` is to be written at `now`.
+    fn admits(&self, action: Action, who: &str, now: Instant) -> bool {
+        let Some(rate) = action.sampled() else { return true };
+        let place: [u8; 32] =
+            Sha256::new().chain_update(action.as_str()).chain_update([0]).chain_update(who).finalize().into();
+        let mut admitted = false;
+        // Two at once for one key take turns here, so that one of them is admitted.
+        self.0.entry(place).and_upsert_with(|known| {
+            let state = known.map_or(RateState::FRESH, moka::Entry::into_value);
+            match rate.decide(state, now) {
+                RateDecision::Admitted { state, .. } => {
+                    admitted = true;
+                    state
+                }
+                RateDecision::Refused { .. } => state,
+            }
+        });
+        admitted
+    }
+}
+
+impl App {
+    /// A page of the organization's audit log, the newest entry first.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfReach`] for an agent's key, [`Refusal::Invalid`] for a range that ends before it begins.
+    pub async fn audit_log(&self, actor: &Actor, query: AuditQuery) -> Result<AuditLog, Refusal> {
+        actor.for_organization()?;
+        let range = AuditRange::ask(query.from, query.to, actor.principal.plan, self.now())?;
+        let mut asked = AuditAsked {
+            range,
+            action: query.action,
+            actor_key_prefix: query.actor_key_prefix,
+            after: query.after,
+            // One more tells whether there are more.
+            limit: query.limit.saturating_add(1),
+        };
+        let mut entries =
+            if range.is_empty() { Vec::new() } else { self.store.audit_page(actor.org(), &asked).await? };
+        asked.limit = query.limit;
+        let more = entries.len() > asked.limit as usize;
+        entries.truncate(asked.limit as usize);
+        let next_cursor = entries.last().filter(|_| more).map(|last| AuditCursor::after(last).encode());
+        Ok(AuditLog {
+            data: entries.into_iter().map(Into::into).collect(),
+            pagination: AuditPagination { next_cursor },
+            retention_days: range.retention_days,
+            range_clamped: range.clamped,
+        })
+    }
+
+    /// Records an action that is sampled, on behalf of an authenticated caller: a wrong code, a request over
+    /// a rate limit. What fails here is logged only; the caller's answer does not depend on it.
+    pub async fn note_sampled(&self, actor: &Actor, action: Action, status: u16) {
+        let prefix = actor.principal.key_prefix.as_str();
+        if self.sampler.admits(action, &format!("{} {prefix}", actor.principal.key), self.now()) {
+            self.note(&actor.request, actor.org(), action, Some(prefix), status).await;
+        }
+    }
+
+    async fn note(&self, request: &Request, org: OrgId, action: Action, key_prefix: Option<&str>, status: u16) {
+        let now = self.now();
+        let mut changes = ChangeSet::new(org);
+        changes.audit = Some(AuditEntry {
+            id: AuditId::new(now, self.entropy()),
+            org,
+            action,
+            actor_key_prefix: key_prefix.map(str::to_owned),
+            agent: None,
+            resource: org.to_string(),
+            ip: request.ip,
+            status,
+            method: request.operation.method.to_owned(),
+            path: request.operation.path.to_owned(),
+            duration: now - request.started,
+            request: request.id,
+            created_at: now,
+        });
+        if let Err(error) = self.store.commit(changes).await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "a failure could not be recorded");
+        }
+    }
+
+    /// Removes up to `limit` entries of each plan that it does not keep any more, and says whether that was
+    /// all. Nobody saw them since they were too old: the log is read from what the plan keeps.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn purge_audit(&self, limit: u32) -> Result<bool, Refusal> {
+        let now = self.now();
+        let mut all = true;
+        for plan in Plan::ALL {
+            let Some(before) = audit_kept_since(plan, now) else { continue };
+            all &= self.store.purge_audit(plan, before, limit).await? < u64::from(limit);
+        }
+        Ok(all)
+    }
+
+    /// Forgets up to `limit` counts that say nothing any more, and says whether that was all.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn forget_allowances(&self, limit: u32) -> Result<bool, Refusal> {
+        Ok(self.store.forget_allowances(self.now(), limit).await? < u64::from(limit))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_kernel::Elapsed;
+
+    use super::*;
+
+    #[test]
+    fn failures_are_sampled_by_key_and_action_and_nothing_else_is() {
+        let sampler = Sampler::new();
+        let now = Instant::from_micros(1_800_000_000_000_000);
+        assert!(sampler.admits(Action::AuthFailure, "a", now));
+        assert!(!sampler.admits(Action::AuthFailure, "a", now + Elapsed::seconds(59)));
+        assert!(sampler.admits(Action::AuthFailure, "b", now));
+        assert!(sampler.admits(Action::RateLimitExceeded, "a", now));
+        assert!(sampler.admits(Action::AuthFailure, "a", now + Elapsed::minutes(1)));
+        for _ in 0..3 {
+            assert!(sampler.admits(Action::EventCreate, "a", now));
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! The export of an account: one JSON object, written page by page, so that no copy of it is ever held.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use kalends_accounts::{Allowance, Organization, Waitlist};
+use kalends_calendars::{
+    Calendar, Changed, ChangesAsked, Position,
+    ports::{AgentFilter, CalendarFilter},
+};
+use kalends_kernel::{Instant, OrgId, Page, Revision, StoreError};
+use kalends_quotas::{Counted, Metric, Period};
+use kalends_wire as wire;
+use serde::Serialize;
+use tokio::sync::mpsc;
+
+use crate::{Actor, App, Limited, Missing, Refusal, app::json};
+
+/// How many rows are read at once.
+const ROWS: u32 = 200;
+/// How many bytes go together.
+const CHUNK: usize = 32 << 10;
+/// How many such pieces wait for a slow reader before the reading waits too.
+const PIECES: usize = 4;
+/// The form of the export.
+const FORMAT_VERSION: u32 = 1;
+
+/// Why an export ends before its end: the connection is broken off, so that half of it is taken for no whole.
+#[derive(Debug, thiserror::Error)]
+#[error("the export could not be completed")]
+pub struct ExportBroken(#[source] StoreError);
+
+/// An export as it is written.
+#[derive(Debug)]
+pub struct Export {
+    /// When it was begun.
+    pub at: Instant,
+    /// The pieces of the JSON text.
+    pub pieces: mpsc::Receiver<Result<Bytes, ExportBroken>>,
+}
+
+/// Why the writing ends early.
+enum Ended {
+    /// Nobody reads any more.
+    Unread,
+    /// The store failed.
+    Store(StoreError),
+}
+
+impl From<StoreError> for Ended {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// Writes members of one object.
+struct Writer {
+    pieces: mpsc::Sender<Result<Bytes, ExportBroken>>,
+    text: String,
+    /// Whether something stands before the next member or entry.
+    follows: bool,
+}
+
+impl Writer {
+    fn comma(&mut self) {
+        if self.follows {
+            self.text.push(',');
+        }
+        self.follows = true;
+    }
+
+    fn name(&mut self, name: &str) {
+        self.comma();
+        self.text.push_str(&format!("\"{name}\":"));
+    }
+
+    fn member(&mut self, name: &str, value: &impl Serialize) {
+        self.name(name);
+        self.text.push_str(&json(value));
+    }
+
+    fn begin_list(&mut self, name: &str) {
+        self.name(name);
+        self.text.push('[');
+        self.follows = false;
+    }
+
+    async fn entry(&mut self, value: &(impl Serialize + Sync)) -> Result<(), Ended> {
+        self.comma();
+        self.text.push_str(&json(value));
+        if self.text.len() < CHUNK { Ok(()) } else { self.hand_over().await }
+    }
+
+    fn end_list(&mut self) {
+        self.text.push(']');
+        self.follows = true;
+    }
+
+    async fn list<T: Serialize + Send + Sync>(&mut self, name: &str, values: Vec<T>) -> Result<(), Ended> {
+        self.begin_list(name);
+        for value in values {
+            self.entry(&value).await?;
+        }
+        self.end_list();
+        Ok(())
+    }
+
+    async fn hand_over(&mut self) -> Result<(), Ended> {
+        let piece = Bytes::from(std::mem::take(&mut self.text));
+        self.pieces.send(Ok(piece)).await.map_err(|_| Ended::Unread)
+    }
+}
+
+impl App {
+    /// Exports everything that the caller's organization has, contents opened.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfReach`] for an agent's key; [`Refusal::TooMany`] over 10 an hour.
+    pub async fn export(self: &Arc<Self>, actor: &Actor) -> Result<Export, Refusal> {
+        actor.for_organization()?;
+        self.allow(&Allowance::exports(actor.org()), Limited::Exports).await?;
+        let missing = || Refusal::missing(Missing::Organization, &actor.org().to_string());
+        let organization = self.store.find_organization(actor.org()).await?.ok_or_else(missing)?;
+        let (sender, pieces) = mpsc::channel(PIECES);
+        let (app, at) = (Arc::clone(self), self.now());
+        tokio::spawn(async move {
+            let mut writer = Writer { pieces: sender.clone(), text: "{".to_owned(), follows: false };
+            match app.write_export(&organization, at, &mut writer).await {
+                Ok(()) | Err(Ended::Unread) => {}
+                Err(Ended::Store(error)) => {
+                    tracing::error!(error = &error as &dyn std::error::Error, "an export could not be completed");
+                    // Whoever has gone away needs no reason.
+                    let _ = sender.send(Err(ExportBroken(error))).await;
+                }
+            }
+        });
+        Ok(Export { at, pieces })
+    }
+
+    /// The keys in the order of the specification. What does not exist yet is an empty list.
+    async fn write_export(&self, organization: &Organization, at: Instant, to: &mut Writer) -> Result<(), Ended> {
+        let org = organization.id;
+        to.member("exported_at", &at);
+        to.member("format_version", &FORMAT_VERSION);
+        to.member("org", &exported(organization));
+
+        to.begin_list("agents");
+        let mut offset = 0;
+        loop {
+            let page = Page { limit: ROWS, offset };
+            let agents = self.store.list_agents(org, AgentFilter::default(), page).await?.data;
+            if agents.is_empty() {
+                break;
+            }
+            offset += ROWS;
+            for agent in agents {
+                to.entry(&wire::Agent::from(agent)).await?;
+            }
+        }
+        to.end_list();
+
+        to.begin_list("calendars");
+        let mut offset = 0;
+        while let Some(calendars) = self.some_calendars(org, &mut offset).await? {
+            for calendar in calendars {
+                let ical_token = calendar.feed_token.clone();
+                let calendar = wire::Calendar::new(calendar, &self.settings.base_url);
+                to.entry(&wire::ExportedCalendar { calendar, ical_token }).await?;
+            }
+        }
+        to.end_list();
+
+        to.begin_list("events");
+        let mut offset = 0;
+        while let Some(calendars) = self.some_calendars(org, &mut offset).await? {
+            for calendar in calendars {
+                self.write_events(&calendar, at, to).await?;
+            }
+        }
+        to.end_list();
+
+        to.begin_list("availability_rules");
+        let mut offset = 0;
+        while let Some(calendars) = self.some_calendars(org, &mut offset).await? {
+            for calendar in calendars {
+                if let Some(rules) = self.store.find_rules(org, calendar.id).await? {
+                    to.entry(&wire::AvailabilityRules::from(rules)).await?;
+                }
+            }
+        }
+        to.end_list();
+
+        for name in ["ical_subscriptions", "webhook_subscriptions"] {
+            to.list::<()>(name, Vec::new()).await?;
+        }
+        let keys = self.store.keys_in_force(org).await?.into_iter().map(wire::ExportedKey::from).collect();
+        to.list("api_keys", keys).await?;
+        for name in ["scheduling_proposals", "proposal_slots", "proposal_responses"] {
+            to.list::<()>(name, Vec::new()).await?;
+        }
+        let used = self.store.use_by_month(org).await?;
+        to.list("usage_records", used.iter().map(used_in).collect()).await?;
+        to.list("quota_counters", counters(organization, &used, at)).await?;
+        let accepted = self.store.acceptances(org).await?.into_iter().map(wire::ExportedAcceptance::from).collect();
+        to.list("tos_acceptances", accepted).await?;
+        to.list::<()>("account_claims_initiated", Vec::new()).await?;
+        to.text.push('}');
+        to.hand_over().await
+    }
+
+    /// The next calendars in sight; `None` where there are no more.
+    async fn some_calendars(&self, org: OrgId, offset: &mut u32) -> Result<Option<Vec<Calendar>>, StoreError> {
+        let page = Page { limit: ROWS, offset: *offset };
+        *offset += ROWS;
+        let calendars = self.store.list_calendars(org, CalendarFilter::All, page).await?.data;
+        Ok(Some(calendars).filter(|calendars| !calendars.is_empty()))
+    }
+
+    /// The events of a calendar in the order of their last change, so that none is passed over however many
+    /// there are. One that is changed while the export runs may be there twice; the later is the newer.
+    async fn write_events(&self, calendar: &Calendar, at: Instant, to: &mut Writer) -> Result<(), Ended> {
+        // Deleted ones are not asked for.
+        let mut asked = ChangesAsked { after: Position::START, deleted_after: Revision(i64::MAX) };
+        loop {
+            let read = self.store.changes(calendar.org, calendar.id, asked, ROWS).await?;
+            // A calendar that is deleted meanwhile has no events any more.
+            let Some(read) = read else { return Ok(()) };
+            let count = read.changes.len();
+            for (revision, changed) in read.changes {
+                asked.after = Position { revision, id: changed.id() };
+                if let Changed::Written(mut event) = changed {
+                    event.set_as_of(at);
+                    to.entry(&wire::Event::from(*event)).await?;
+                }
+            }
+            if count < ROWS as usize {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn exported(organization: &Organization) -> wire::ExportedOrg {
+    let accepted = organization.accepted.as_ref();
+    wire::ExportedOrg {
+        id: organization.id,
+        name: organization.name.as_str().to_owned(),
+        email: organization.email.as_ref().map(|email| email.as_str().to_owned()),
+        plan: organization.plan.shown(),
+        verified_at: organization.verified_at,
+        waitlisted_at: match organization.waitlist {
+            Waitlist::Active => None,
+            Waitlist::Since(at) => Some(at),
+        },
+        signup_source: organization.source.as_str(),
+        accepted_terms_version: accepted.map(|accepted| accepted.version.clone()),
+        accepted_terms_at: accepted.map(|accepted| accepted.at),
+        created_at: organization.created_at,
+    }
+}
+
+fn used_in((period, metric, used): &(Period, Metric, u64)) -> wire::ExportedUse {
+    wire::ExportedUse { metric: metric.as_str(), period: period.to_string(), used: *used }
+}
+
+/// What is used of the quotas of the present month.
+fn counters(organization: &Organization, used: &[(Period, Metric, u64)], at: Instant) -> Vec<wire::ExportedCounter> {
+    let limits = organization.limits().ok();
+    let present = Period::of(at);
+    used.iter()
+        .filter(|(period, metric, _)| *period == present && metric.counted() == Counted::Monthly)
+        .map(|used| wire::ExportedCounter {
+            counted: used_in(used),
+            limit: limits.as_ref().and_then(|limits| limits.get(used.1)),
+        })
+        .collect()
+}

@@ -1,0 +1,68 @@
+//! Feedback: a line in the operator's log, and nothing else.
+
+use kalends_accounts::Allowance;
+use kalends_wire::{Accepted, CheckedFeedback};
+
+use crate::{Actor, Answer, App, ChangeSet, Limited, Refusal, app::shown};
+
+/// What the keys and secrets that we give begin with.
+const SECRETS: &[&str] = &["svc_sk_", "svc_ak_", "whsec_"];
+
+impl App {
+    /// Logs feedback of the organization. Keys that it repeats are cut.
+    ///
+    /// # Errors
+    /// [`Refusal::TooMany`] over 25 a UTC day.
+    pub async fn feedback(&self, actor: &Actor, feedback: &CheckedFeedback) -> Result<Answer, Refusal> {
+        self.allow(&Allowance::feedback(actor.org()), Limited::Feedback).await?;
+        let answer = shown(actor, &Accepted { status: "accepted" }, None);
+        if actor.request.idempotency.is_some() {
+            // Nothing changes but the answer that a repetition gets.
+            let (org, changes) = (actor.org().to_string(), ChangeSet::new(actor.org()));
+            self.commit_for(actor, None, org, changes, answer.clone()).await.map_err(crate::app::Attempt::last_word)?;
+        }
+        tracing::info!(
+            target: "kalends::feedback",
+            org = %actor.org(),
+            request_id = %actor.request.id,
+            kind = feedback.kind.as_str(),
+            message = %without_secrets(&feedback.message),
+            context = %without_secrets(&feedback.context.to_json()),
+            "feedback"
+        );
+        Ok(answer)
+    }
+}
+
+/// The text without whatever looks like a key of ours: its beginning stays, to tell what it was.
+fn without_secrets(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((at, prefix)) =
+        SECRETS.iter().filter_map(|prefix| Some((rest.find(prefix)?, prefix))).min_by_key(|(at, _)| *at)
+    {
+        let (before, secret) = rest.split_at(at + prefix.len());
+        clean.push_str(before);
+        clean.push('…');
+        rest = secret.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric() || "-_+/=".contains(letter));
+    }
+    clean.push_str(rest);
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_cut() {
+        for (text, clean) in [
+            ("no key", "no key"),
+            ("svc_sk_abcDEF-_9", "svc_sk_…"),
+            ("my key svc_sk_test_abc. and svc_ak_x\"y", "my key svc_sk_…. and svc_ak_…\"y"),
+            ("whsec_a+b/c=, é svc_sk_", "whsec_…, é svc_sk_…"),
+        ] {
+            assert_eq!(without_secrets(text), clean);
+        }
+    }
+}

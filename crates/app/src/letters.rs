@@ -1,0 +1,215 @@
+//! The letters that the service writes: what each says, once, and how it reads as plain text and as HTML.
+//!
+//! Whatever comes from outside is one line of text here and escaped in HTML, so that it can neither look
+//! like words of ours nor become a link.
+
+use kalends_accounts::{Code, Email};
+
+use crate::ports::Mail;
+
+/// The frame of every letter's HTML.
+const FRAME: &str = include_str!("../templates/letter.html");
+/// How the end of a plain letter names the sender.
+const SIGNATURE: &str = "-- \nKalends, the calendar backend for agents. Nobody reads answers to this message.\n";
+
+/// A part of a letter.
+enum Part {
+    /// A paragraph.
+    Says(String),
+    /// A code to be copied.
+    Code(String),
+    /// A place to go to.
+    Link(String),
+}
+
+/// A letter before it is written out.
+struct Letter {
+    subject: &'static str,
+    parts: Vec<Part>,
+}
+
+impl Letter {
+    fn to(self, to: &Email) -> Mail {
+        let mut text = String::from("Hello,\n\n");
+        let mut body = String::from("<p>Hello,</p>\n");
+        for part in &self.parts {
+            match part {
+                Part::Says(words) => {
+                    text.push_str(words);
+                    body.push_str(&format!("<p>{}</p>\n", escaped(words)));
+                }
+                Part::Code(code) => {
+                    text.push_str(&format!("    {code}"));
+                    let style = "font:600 28px/1.2 ui-monospace,monospace;letter-spacing:.15em";
+                    body.push_str(&format!("<p style=\"{style}\">{}</p>\n", escaped(code)));
+                }
+                Part::Link(address) => {
+                    text.push_str(address);
+                    let address = escaped(address);
+                    body.push_str(&format!("<p><a href=\"{address}\">{address}</a></p>\n"));
+                }
+            }
+            text.push_str("\n\n");
+        }
+        text.push_str(SIGNATURE);
+        // The frame is ours; what is filled in is not looked at again.
+        let html = FRAME.split("{{").map(|piece| match piece.split_once("}}") {
+            Some(("subject", rest)) => format!("{}{rest}", escaped(self.subject)),
+            Some(("body", rest)) => format!("{body}{rest}"),
+            _ => piece.to_owned(),
+        });
+        Mail { to: to.clone(), subject: self.subject.to_owned(), html: html.collect(), text }
+    }
+}
+
+/// The code of a sign-up.
+pub(crate) fn verification_code(to: &Email, agent_name: &str, code: &Code) -> Mail {
+    let agent = one_line(agent_name);
+    Letter {
+        subject: "Your Kalends verification code",
+        parts: vec![
+            Part::Says(format!(
+                "the agent \"{agent}\" signed up for Kalends with this address. The verification code is"
+            )),
+            Part::Code(code.digits()),
+            Part::Says(
+                "It works for 10 minutes. If this was not you, ignore this message: without the code the agent stays \
+                 in the sandbox."
+                    .to_owned(),
+            ),
+        ],
+    }
+    .to(to)
+}
+
+/// A sign-up with an address that belongs to somebody.
+pub(crate) fn already_known(to: &Email, agent_name: &str) -> Mail {
+    let agent = one_line(agent_name);
+    Letter {
+        subject: "You already have a Kalends organization",
+        parts: vec![Part::Says(format!(
+            "the agent \"{agent}\" tried to sign up for Kalends with this address, which already belongs to an \
+             organization. Nothing has changed: use the API key that you have. If this was not you, ignore this message."
+        ))],
+    }
+    .to(to)
+}
+
+/// The place on the waiting list.
+pub(crate) fn joined_waitlist(to: &Email) -> Mail {
+    Letter {
+        subject: "You are on the Kalends waiting list",
+        parts: vec![Part::Says(
+            "this address was put on the waiting list of Kalends. A message like this one tells when the account is \
+             activated; there is nothing to do until then. If this was not you, ignore this message."
+                .to_owned(),
+        )],
+    }
+    .to(to)
+}
+
+/// The end of the wait.
+pub(crate) fn activated(to: &Email, organization: &str, console_url: &str) -> Mail {
+    let organization = one_line(organization);
+    Letter {
+        subject: "Your Kalends account is active",
+        parts: vec![
+            Part::Says(format!(
+                "the organization \"{organization}\" has been let in from the waiting list. API keys that it has work \
+                 from now on, and you can sign in with this address at"
+            )),
+            Part::Link(console_url.to_owned()),
+        ],
+    }
+    .to(to)
+}
+
+/// A name as it may stand inside a sentence: text from outside must not look like a message of ours.
+fn one_line(name: &str) -> String {
+    name.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+}
+
+/// Text as it may stand in HTML, between tags and in attributes.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    use super::*;
+
+    fn all(name: &str) -> [(&'static str, Mail); 4] {
+        let to = Email::parse("email", "ada@example.com").unwrap();
+        let code = Code::parse("483920").unwrap();
+        [
+            ("verification-code", verification_code(&to, name, &code)),
+            ("already-known", already_known(&to, name)),
+            ("joined-waitlist", joined_waitlist(&to)),
+            ("activated", activated(&to, name, "https://console.example.com")),
+        ]
+    }
+
+    /// Writes every letter down, to be looked at: `target/tmp/letters`.
+    #[test]
+    fn every_letter_can_be_previewed() {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tmp/letters");
+        fs::create_dir_all(&directory).unwrap();
+        for (name, mail) in all("Ada's scheduler") {
+            for (form, content) in [("txt", &mail.text), ("html", &mail.html)] {
+                let file = directory.join(format!("{name}.{form}"));
+                fs::write(&file, content).unwrap();
+                assert_eq!(&fs::read_to_string(file).unwrap(), content);
+                assert!(!content.contains("{{") && !content.contains("}}"), "{name}.{form}");
+            }
+            assert!(mail.text.starts_with("Hello,\n\n") && mail.html.contains("</html>"), "{name}");
+            assert!(mail.html.contains(&escaped(&mail.subject)), "{name}");
+        }
+    }
+
+    #[test]
+    fn both_forms_say_the_same() {
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
+        for (name, mail) in all("Ada") {
+            let mut plain = String::new();
+            let mut inside = false;
+            let body = &mail.html[mail.html.find("<body").unwrap()..];
+            for letter in body.chars() {
+                match letter {
+                    '<' => inside = true,
+                    '>' => {
+                        inside = false;
+                        plain.push(' ');
+                    }
+                    letter if !inside => plain.push(letter),
+                    _ => {}
+                }
+            }
+            let plain = plain.replace("&quot;", "\"").replace("&#39;", "'").replace("&amp;", "&");
+            assert_eq!(words(&plain), words(&mail.text.replace("-- \n", "")), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_from_outside_are_text() {
+        let name = "<a href=\"https://evil.example\">x</a>\r\n\r\nYour code is 000000 & {{body}}";
+        for (letter, mail) in all(name) {
+            assert!(!mail.html.contains("<a href=\"https://evil"), "{letter}");
+            assert!(!mail.text.contains("\nYour code"), "{letter}");
+            assert!(!mail.subject.contains("evil"), "{letter}");
+            assert_eq!(mail.html.matches("<html").count(), 1, "{letter}");
+        }
+    }
+}

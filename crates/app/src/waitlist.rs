@@ -1,0 +1,113 @@
+//! The waiting list: joining it, and being let in (ruling 3.8).
+
+use std::sync::Arc;
+
+use kalends_accounts::{Change, NewJoin, Organization, Waitlist, join, joined_again};
+use kalends_kernel::OrgId;
+use kalends_wire::{CheckedJoin, JoinedWaitlist, WaitlistEntry};
+
+use crate::{
+    Answer, App, ChangeSet, Missing, Refusal, Request,
+    app::{Attempt, Subject, json, retry_stale},
+    letters, operators,
+};
+
+/// Who lets an organization in.
+#[derive(Debug, Clone, Copy)]
+pub enum Activation<'a> {
+    /// The operator at the command line.
+    Command,
+    /// The holder of the operator's token.
+    Request(&'a Request),
+}
+
+impl App {
+    /// Puts an address on the waiting list: an organization on the free plan that waits. An address that waits
+    /// already keeps its place and gets no second mail.
+    ///
+    /// # Errors
+    /// [`Refusal::StaleTerms`]; [`Refusal::EmailTaken`] for an address with an account.
+    pub async fn join_waitlist(&self, request: &Request, new: CheckedJoin) -> Result<Answer, Refusal> {
+        let acceptance = self.settings.terms.accept(&new.tos_version, self.now())?;
+        let new = NewJoin { email: new.email, name: new.name, acceptance };
+        let (answer, fresh) = retry_stale(|| async {
+            if let Some(known) = self.store.find_by_email(&new.email).await? {
+                let known = joined_again(&known).map_err(|_| Refusal::EmailTaken)?;
+                return Ok((told(200, known, "The address is on the waiting list already."), false));
+            }
+            let now = self.now();
+            let organization = join(OrgId::new(now, self.entropy()), &new, now);
+            let org = organization.id;
+            let message = "The address is on the waiting list. A mail tells when the account is activated.";
+            let answer = told(request.operation.status, &organization, message);
+            let mut changes = ChangeSet::new(org);
+            changes.accounts = vec![
+                Change::CreateOrganization(organization),
+                Change::RecordAcceptance { org, acceptance: new.acceptance.clone() },
+            ];
+            let subject = Subject { org, agent: None, resource: org.to_string() };
+            match self.commit(request, None, subject, changes, answer).await {
+                Ok(answer) => Ok((answer, true)),
+                // Somebody joined with the address since we looked.
+                Err(Attempt::Refused(Refusal::EmailTaken)) => Err(Attempt::Stale),
+                Err(other) => Err(other),
+            }
+        })
+        .await?;
+        if fresh {
+            self.send(letters::joined_waitlist(&new.email)).await;
+        }
+        Ok(answer)
+    }
+
+    /// Lets the organization of that identifier in, on behalf of the holder of the operator's token.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`].
+    pub async fn activate(self: &Arc<Self>, request: &Request, id: &str) -> Result<Answer, Refusal> {
+        let org = id.parse().map_err(|_| Refusal::missing(Missing::Organization, id))?;
+        let organization = activate(self, org, Activation::Request(request)).await?;
+        Ok(activated(request.operation.status, &organization))
+    }
+}
+
+/// Lets an organization in from the waiting list, and tells its address. One that does not wait stays as it
+/// is, and hears nothing.
+///
+/// # Errors
+/// [`Refusal::NotFound`].
+pub async fn activate(app: &Arc<App>, org: OrgId, by: Activation<'_>) -> Result<Organization, Refusal> {
+    let (organization, let_in) = retry_stale(|| async {
+        let missing = || Refusal::missing(Missing::Organization, &org.to_string());
+        let seen = app.store.find_organization(org).await?.ok_or_else(missing)?;
+        if seen.waitlist == Waitlist::Active {
+            return Ok((seen, false));
+        }
+        let organization = seen.with_waitlist(Waitlist::Active);
+        let mut changes = ChangeSet::new(org);
+        changes.accounts.push(Change::UpdateOrganization { organization: organization.clone(), seen: seen.version });
+        match by {
+            Activation::Command => operators::commit(app, changes, "org activate").await?,
+            Activation::Request(request) => {
+                let subject = Subject { org, agent: None, resource: org.to_string() };
+                let answer = activated(request.operation.status, &organization);
+                app.commit(request, None, subject, changes, answer).await?;
+            }
+        }
+        Ok((organization, true))
+    })
+    .await?;
+    if let Some(email) = organization.email.as_ref().filter(|_| let_in) {
+        app.send(letters::activated(email, organization.name.as_str(), &app.settings.console_url)).await;
+    }
+    Ok(organization)
+}
+
+fn activated(status: u16, organization: &Organization) -> Answer {
+    told(status, organization, "The account is active.")
+}
+
+fn told(status: u16, organization: &Organization, message: &'static str) -> Answer {
+    let body = JoinedWaitlist { data: WaitlistEntry::from(organization), message };
+    Answer { status, body: Some(json(&body)), version: None }
+}

@@ -1,0 +1,12 @@
+//! The account as a whole: its export and its deletion.
+
+mod delete;
+mod export;
+
+use utoipa_axum::routes;
+
+use crate::Routes;
+
+pub(crate) fn routes() -> Routes {
+    Routes::new().routes(routes!(export::export)).routes(routes!(delete::delete))
+}

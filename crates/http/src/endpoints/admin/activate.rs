@@ -1,0 +1,31 @@
+//! `POST /v1/admin/orgs/{id}/activate`
+
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Anonymous, NoBody, PathOf},
+    reply::Changed,
+};
+
+/// Lets an organization in from the waiting list.
+///
+/// With the operator's token (`KALENDS_ADMIN_TOKEN`) as bearer; without one configured there is no such route. The
+/// organization's address is told by mail. One that does not wait stays as it is.
+#[utoipa::path(
+    post,
+    path = "/v1/admin/orgs/{id}/activate",
+    operation_id = "activateOrganization",
+    tag = "Service",
+    params(("id" = String, Path, description = "The organization, `org_…`.")),
+    responses((status = 200, description = "The organization is active.", body = wire::JoinedWaitlist))
+)]
+pub(crate) async fn activate(
+    app: Service,
+    request: Anonymous,
+    id: PathOf<String>,
+    _body: NoBody,
+) -> Result<Changed, ApiError> {
+    Ok(Changed(app.0.activate(&request.0, &id.0).await?))
+}

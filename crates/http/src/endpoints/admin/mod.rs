@@ -1,0 +1,11 @@
+//! What the holder of the operator's token may do.
+
+mod activate;
+
+use utoipa_axum::routes;
+
+use crate::Routes;
+
+pub(crate) fn routes() -> Routes {
+    Routes::new().routes(routes!(activate::activate))
+}

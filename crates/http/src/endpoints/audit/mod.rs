@@ -1,0 +1,11 @@
+//! The audit log.
+
+mod list;
+
+use utoipa_axum::routes;
+
+use crate::Routes;
+
+pub(crate) fn routes() -> Routes {
+    Routes::new().routes(routes!(list::list))
+}

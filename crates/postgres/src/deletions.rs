@@ -1,0 +1,75 @@
+//! Removes what is left of deleted accounts, a batch at a time, each in a transaction of its own.
+
+use async_trait::async_trait;
+use kalends_accounts::ports::Deletions;
+use kalends_kernel::{Instant, OrgId, StoreError};
+
+use crate::PostgresStore;
+use crate::error::store_error;
+use crate::retry::retried;
+
+/// Runs the statements one after the other until `limit` rows are gone.
+macro_rules! remove {
+    ($store:expr, $org:expr, $limit:expr; $($statement:literal,)*) => {{
+        let (org_id, limit, mut removed) = ($org.uuid(), u64::from($limit), 0);
+        $(
+            if removed < limit {
+                let left = i64::try_from(limit - removed).unwrap_or(i64::MAX);
+                let done = retried(|| sqlx::query!($statement, org_id, left).execute(&$store.connections)).await;
+                removed += done.map_err(store_error)?.rows_affected();
+            }
+        )*
+        Ok(removed)
+    }};
+}
+
+#[async_trait]
+impl Deletions for PostgresStore {
+    async fn deletions(&self, limit: u32) -> Result<Vec<(OrgId, Instant)>, StoreError> {
+        let rows = sqlx::query!(
+            "SELECT org_id, deleted_at FROM account_deletions ORDER BY deleted_at, org_id LIMIT $1",
+            i64::from(limit),
+        );
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        let read = |org, at| (OrgId::from_uuid(org), Instant::from_micros(at));
+        Ok(rows.into_iter().map(|row| read(row.org_id, row.deleted_at)).collect())
+    }
+
+    /// Every table that holds rows of an organization is here; a test holds the list against the schema.
+    /// Calendars and agents go first: what a request that is still under way would hang on them is stale then.
+    async fn remove_rows(&self, org: OrgId, limit: u32) -> Result<u64, StoreError> {
+        remove! { self, org, limit;
+            "DELETE FROM calendars WHERE org_id = $1 AND id IN (SELECT id FROM calendars WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM agents WHERE org_id = $1 AND id IN (SELECT id FROM agents WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM api_keys WHERE org_id = $1 AND id IN (SELECT id FROM api_keys WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM verification_codes WHERE org_id = $1 AND $2::bigint > 0",
+            "DELETE FROM events WHERE org_id = $1 AND id IN (SELECT id FROM events WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM busy_days WHERE org_id = $1 AND (calendar_id, day) IN (
+                 SELECT calendar_id, day FROM busy_days WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM availability_rules WHERE org_id = $1 AND calendar_id IN (
+                 SELECT calendar_id FROM availability_rules WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM usage_counters WHERE org_id = $1 AND (metric, period) IN (
+                 SELECT metric, period FROM usage_counters WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM allowances WHERE org_id = $1 AND scope IN (
+                 SELECT scope FROM allowances WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM outbox WHERE org_id = $1 AND id IN (SELECT id FROM outbox WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM audit_log WHERE org_id = $1 AND id IN (SELECT id FROM audit_log WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM idempotent_answers WHERE org_id = $1 AND scope IN (
+                 SELECT scope FROM idempotent_answers WHERE org_id = $1 LIMIT $2)",
+        }
+    }
+
+    async fn end_deletion(&self, org: OrgId) -> Result<(), StoreError> {
+        // What a request under way when the account was deleted recorded of it since.
+        let anonymous = retried(|| {
+            sqlx::query!("UPDATE terms_acceptances SET org_id = NULL WHERE org_id = $1", org.uuid())
+                .execute(&self.connections)
+        });
+        anonymous.await.map_err(store_error)?;
+        let ended = retried(|| {
+            sqlx::query!("DELETE FROM account_deletions WHERE org_id = $1", org.uuid()).execute(&self.connections)
+        });
+        ended.await.map_err(store_error)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,57 @@
+//! Reads what an export tells of an account.
+
+use async_trait::async_trait;
+use kalends_accounts::ports::AccountData;
+use kalends_accounts::{Acceptance, KeyShown};
+use kalends_kernel::{Instant, KeyId, OrgId, StoreError};
+use kalends_quotas::{Metric, Period};
+
+use crate::PostgresStore;
+use crate::error::store_error;
+use crate::rows::Located;
+
+#[async_trait]
+impl AccountData for PostgresStore {
+    async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyShown>, StoreError> {
+        let rows = sqlx::query!(
+            "SELECT id, prefix, created_at FROM api_keys WHERE org_id = $1 AND revoked_at IS NULL
+             ORDER BY created_at, id",
+            org.uuid(),
+        );
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        let shown = rows.into_iter().map(|row| KeyShown {
+            id: KeyId::from_uuid(row.id),
+            prefix: row.prefix,
+            created_at: Instant::from_micros(row.created_at),
+        });
+        Ok(shown.collect())
+    }
+
+    async fn use_by_month(&self, org: OrgId) -> Result<Vec<(Period, Metric, u64)>, StoreError> {
+        let rows = sqlx::query!(
+            r#"SELECT metric, period, used FROM usage_counters WHERE org_id = $1 ORDER BY period, metric COLLATE "C""#,
+            org.uuid(),
+        );
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        let located = Located { table: "usage_counters", id: org };
+        let used = rows.into_iter().map(|row| {
+            let period = Period::from_number(row.period)
+                .ok_or_else(|| located.corrupt("period", format!("{} is no month", row.period)))?;
+            let metric = located.named("metric", &row.metric, Metric::from_name)?;
+            let used = u64::try_from(row.used).map_err(|error| located.corrupt("used", error))?;
+            Ok((period, metric, used))
+        });
+        used.collect()
+    }
+
+    async fn acceptances(&self, org: OrgId) -> Result<Vec<Acceptance>, StoreError> {
+        let rows = sqlx::query!(
+            r#"SELECT version, accepted_at FROM terms_acceptances WHERE org_id = $1
+             ORDER BY accepted_at, version COLLATE "C""#,
+            org.uuid(),
+        );
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        let read = |version, at| Acceptance { version, at: Instant::from_micros(at) };
+        Ok(rows.into_iter().map(|row| read(row.version, row.accepted_at)).collect())
+    }
+}

@@ -1,0 +1,82 @@
+//! Removes what is left of deleted accounts, a batch at a time, so that nobody waits long for the writer.
+
+use async_trait::async_trait;
+use kalends_accounts::ports::Deletions;
+use kalends_kernel::{Instant, OrgId, StoreError};
+
+use crate::{SqliteStore, error::store_error, rows::row_id};
+
+/// Runs the statements one after the other until `limit` rows are gone.
+macro_rules! remove {
+    ($store:expr, $org:expr, $limit:expr; $($statement:literal,)*) => {{
+        let (org_id, limit, mut removed) = ($org.uuid(), u64::from($limit), 0);
+        $(
+            if removed < limit {
+                let left = i64::try_from(limit - removed).unwrap_or(i64::MAX);
+                let mut writing = $store.database.writer.take().await?;
+                let done = sqlx::query!($statement, org_id, left).execute(&mut writing.connection).await;
+                removed += writing.done(done).await?;
+            }
+        )*
+        Ok(removed)
+    }};
+}
+
+#[async_trait]
+impl Deletions for SqliteStore {
+    async fn deletions(&self, limit: u32) -> Result<Vec<(OrgId, Instant)>, StoreError> {
+        let rows = sqlx::query!(
+            "select org_id, deleted_at from account_deletions order by deleted_at, org_id limit ?1",
+            limit
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let read = rows.into_iter().map(|row| {
+            let org = OrgId::from_uuid(row_id("account_deletions", "org_id", &row.org_id)?);
+            Ok((org, Instant::from_micros(row.deleted_at)))
+        });
+        read.collect()
+    }
+
+    /// Every table that holds rows of an organization is here; a test holds the list against the schema.
+    /// Calendars and agents go first: what a request that is still under way would hang on them is stale then.
+    async fn remove_rows(&self, org: OrgId, limit: u32) -> Result<u64, StoreError> {
+        remove! { self, org, limit;
+            "delete from calendars where rowid in (select rowid from calendars where org_id = ?1 limit ?2)",
+            "delete from agents where rowid in (select rowid from agents where org_id = ?1 limit ?2)",
+            "delete from api_keys where rowid in (select rowid from api_keys where org_id = ?1 limit ?2)",
+            "delete from verification_codes where rowid in (
+                select rowid from verification_codes where org_id = ?1 limit ?2)",
+            "delete from events where rowid in (select rowid from events where org_id = ?1 limit ?2)",
+            "delete from busy_days where org_id = ?1 and (calendar_id, day) in (
+                select calendar_id, day from busy_days where org_id = ?1 limit ?2)",
+            "delete from availability_rules where rowid in (
+                select rowid from availability_rules where org_id = ?1 limit ?2)",
+            "delete from usage_counters where rowid in (select rowid from usage_counters where org_id = ?1 limit ?2)",
+            "delete from allowances where rowid in (select rowid from allowances where org_id = ?1 limit ?2)",
+            "delete from outbox where rowid in (select rowid from outbox where org_id = ?1 limit ?2)",
+            "delete from audit_log where rowid in (select rowid from audit_log where org_id = ?1 limit ?2)",
+            "delete from idempotent_answers where rowid in (
+                select rowid from idempotent_answers where org_id = ?1 limit ?2)",
+        }
+    }
+
+    async fn end_deletion(&self, org: OrgId) -> Result<(), StoreError> {
+        let org_id = org.uuid();
+        let mut writing = self.database.writer.take().await?;
+        // What a request under way when the account was deleted recorded of it since.
+        let anonymous = sqlx::query!("update terms_acceptances set org_id = null where org_id = ?1", org_id)
+            .execute(&mut writing.connection)
+            .await;
+        let ended = match anonymous {
+            Ok(_) => {
+                sqlx::query!("delete from account_deletions where org_id = ?1", org_id)
+                    .execute(&mut writing.connection)
+                    .await
+            }
+            Err(error) => Err(error),
+        };
+        writing.done(ended).await.map(|_| ())
+    }
+}

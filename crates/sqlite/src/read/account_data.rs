@@ -1,0 +1,69 @@
+//! What an export tells of an account.
+
+use async_trait::async_trait;
+use kalends_accounts::{Acceptance, KeyShown, ports::AccountData};
+use kalends_kernel::{Instant, KeyId, OrgId, StoreError};
+use kalends_quotas::{Metric, Period};
+
+use crate::{
+    SqliteStore,
+    error::store_error,
+    rows::{Row, row_id},
+};
+
+#[async_trait]
+impl AccountData for SqliteStore {
+    async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyShown>, StoreError> {
+        let org_id = org.uuid();
+        let rows = sqlx::query!(
+            "select id, prefix, created_at from api_keys where org_id = ?1 and revoked_at is null
+             order by created_at, id",
+            org_id
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let shown = rows.into_iter().map(|row| {
+            Ok(KeyShown {
+                id: KeyId::from_uuid(row_id("api_keys", "id", &row.id)?),
+                prefix: row.prefix,
+                created_at: Instant::from_micros(row.created_at),
+            })
+        });
+        shown.collect()
+    }
+
+    async fn use_by_month(&self, org: OrgId) -> Result<Vec<(Period, Metric, u64)>, StoreError> {
+        let org_id = org.uuid();
+        let rows = sqlx::query!(
+            "select metric, period, used from usage_counters where org_id = ?1 order by period, metric",
+            org_id
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let located = Row { table: "usage_counters", id: &org };
+        let used = rows.into_iter().map(|row| {
+            let period = Period::from_number(row.period)
+                .ok_or_else(|| located.corrupt("period", format_args!("{} is no month", row.period)))?;
+            let metric = located.named("metric", Metric::from_name, &row.metric)?;
+            Ok((period, metric, located.read("used", u64::try_from(row.used))?))
+        });
+        used.collect()
+    }
+
+    async fn acceptances(&self, org: OrgId) -> Result<Vec<Acceptance>, StoreError> {
+        let org_id = org.uuid();
+        let rows = sqlx::query!(
+            "select version, accepted_at from terms_acceptances where org_id = ?1 order by accepted_at, version",
+            org_id
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        Ok(rows
+            .into_iter()
+            .map(|row| Acceptance { version: row.version, at: Instant::from_micros(row.accepted_at) })
+            .collect())
+    }
+}

@@ -1,0 +1,296 @@
+//! The audit log as it is read and shortened, allowances, what an export tells, and deleted accounts.
+
+use std::collections::BTreeSet;
+
+use kalends_accounts::{
+    Acceptance, Action, Allowance, Allowed, AuditAsked, AuditCursor, AuditEntry, AuditRange, Change, KeyShown,
+    Organization, Taken,
+};
+use kalends_app::{ChangeSet, ports::CommitError};
+use kalends_kernel::{Elapsed, Instant, Version};
+use kalends_quotas::{Metric, Plan, Rate};
+
+use super::{
+    StoreUnderTest,
+    scene::{Scene, assert_refused, hours, race},
+};
+use crate::fixtures::Compose;
+
+/// How many race.
+const TASKS: usize = 24;
+
+/// All of the log.
+fn everything(limit: u32) -> AuditAsked {
+    let range = AuditRange { from: None, to: Instant::from_micros(i64::MAX), clamped: false, retention_days: None };
+    AuditAsked { range, action: None, actor_key_prefix: None, after: None, limit }
+}
+
+impl Scene {
+    async fn log(&self, asked: &AuditAsked) -> Vec<AuditEntry> {
+        self.store.audit_page(self.org, asked).await.unwrap()
+    }
+
+    /// Stores the entries, each under a later identifier than the one before.
+    async fn record(&self, count: usize, form: impl Fn(usize, AuditEntry) -> AuditEntry) -> Vec<AuditEntry> {
+        let mut made = Vec::new();
+        for index in 0..count {
+            let entry = form(index, self.make.audit_entry(self.org));
+            self.commit(self.changes().audit(entry.clone())).await;
+            made.push(entry);
+        }
+        made
+    }
+}
+
+/// The newest first, in pages without a gap and without a repetition, also of the same instant.
+pub async fn the_audit_log_is_read_in_pages(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let instant = scene.make.tick();
+    let at = |index: usize| instant + Elapsed::micros([0, 0, 0, 1, 1, -1, 2][index]);
+    let mut made = scene.record(7, |index, entry| AuditEntry { created_at: at(index), ..entry }).await;
+    let other = scene.other_organization().await;
+    other.record(2, |_, entry| entry).await;
+    made.sort_by_key(|entry| std::cmp::Reverse((entry.created_at, entry.id)));
+    for limit in [1, 2, 3, 7, 200] {
+        let (mut read, mut after) = (Vec::new(), None);
+        loop {
+            let page = scene.log(&AuditAsked { after, ..everything(limit) }).await;
+            assert!(page.len() <= limit as usize);
+            let Some(last) = page.last() else { break };
+            after = Some(AuditCursor::after(last));
+            read.extend(page);
+        }
+        assert_eq!(read, made, "{limit}");
+    }
+}
+
+/// By range (half-open), action and key.
+pub async fn the_audit_log_is_filtered(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let action = |index: usize| if index.is_multiple_of(2) { Action::EventCreate } else { Action::KeyDelete };
+    let key = |index: usize| (index < 4).then(|| format!("svc_sk_{}", index % 3));
+    let made = scene
+        .record(6, |index, entry| AuditEntry { action: action(index), actor_key_prefix: key(index), ..entry })
+        .await;
+    let within = |from: Option<Instant>, to: Instant| AuditAsked {
+        range: AuditRange { from, to, clamped: false, retention_days: Some(3) },
+        ..everything(200)
+    };
+    let last = Instant::from_micros(i64::MAX);
+    let asked = [
+        everything(200),
+        within(Some(made[1].created_at), made[4].created_at),
+        within(Some(made[2].created_at), made[2].created_at),
+        within(None, made[3].created_at),
+        AuditAsked { action: Some(Action::KeyDelete), ..everything(200) },
+        AuditAsked { action: Some(Action::AuthSignin), ..everything(200) },
+        AuditAsked { actor_key_prefix: Some("svc_sk_0".into()), ..everything(200) },
+        AuditAsked { actor_key_prefix: Some("svc_sk_".into()), ..everything(200) },
+        AuditAsked {
+            action: Some(Action::EventCreate),
+            actor_key_prefix: Some("svc_sk_2".into()),
+            after: Some(AuditCursor::after(&made[5])),
+            ..within(Some(made[0].created_at), last)
+        },
+    ];
+    let mut found = BTreeSet::new();
+    for asked in &asked {
+        let expected: Vec<_> = made.iter().rev().filter(|entry| asked.matches(entry)).cloned().collect();
+        found.insert(expected.len());
+        assert_eq!(scene.log(asked).await, expected, "{asked:?}");
+    }
+    assert_eq!(found, BTreeSet::from([0, 1, 2, 3, 6]), "the questions tell something apart");
+}
+
+/// What is too old for its plan goes, in batches, and nothing else.
+pub async fn the_audit_log_is_purged_by_plan(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let mut logs = Vec::new();
+    for plan in [Plan::Free, Plan::Pro, Plan::Free] {
+        let organization = Organization { plan, ..scene.make.organization() };
+        scene.commit(ChangeSet::new(organization.id).create(&organization)).await;
+        let scene = Scene { org: organization.id, ..scene.clone() };
+        logs.push((plan, scene.record(5, |_, entry| entry).await, scene));
+    }
+    let before = logs[2].1[3].created_at;
+    let purge = async |limit| scene.store.purge_audit(Plan::Free, before, limit).await.unwrap();
+    assert_eq!((purge(6).await, purge(6).await, purge(6).await), (6, 2, 0));
+    for (plan, made, scene) in &logs {
+        let kept: Vec<_> =
+            made.iter().rev().filter(|entry| *plan != Plan::Free || entry.created_at >= before).cloned().collect();
+        assert_eq!(scene.log(&everything(200)).await, kept);
+    }
+}
+
+/// As many are granted as the rule says, then none until it says so again; each scope by itself.
+pub async fn allowances_are_counted(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let now = scene.make.tick();
+    let daily = Allowance { allowed: Allowed::Daily(3), ..Allowance::feedback(scene.org) };
+    let hourly = Allowance { allowed: Allowed::Rate(Rate::per_hour(3)), ..Allowance::exports(scene.org) };
+    for allowance in [daily, hourly] {
+        let take = async |now| scene.store.take(&allowance, now).await.unwrap();
+        let mut state = None;
+        for _ in 0..3 {
+            let taken = take(now).await;
+            assert_eq!(taken, allowance.take(state, now));
+            let Taken::Granted { state: next, .. } = taken else { panic!("{taken:?}") };
+            state = Some(next);
+        }
+        let Taken::Refused { retry_after } = take(now).await else { panic!("one too many") };
+        assert!(matches!(take(now + retry_after - Elapsed::micros(1)).await, Taken::Refused { .. }));
+        assert!(matches!(take(now + retry_after).await, Taken::Granted { .. }));
+    }
+    let elsewhere = Allowance { scope: [9; 32], org: None, ..daily };
+    assert!(matches!(scene.store.take(&elsewhere, now).await.unwrap(), Taken::Granted { state: 1, .. }));
+}
+
+/// Of many at once as many are granted as one after the other.
+pub async fn no_more_is_taken_at_once(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let now = scene.make.tick();
+    for allowance in [
+        Allowance { allowed: Allowed::Daily(7), ..Allowance::feedback(scene.org) },
+        Allowance { allowed: Allowed::Rate(Rate::per_hour(7)), ..Allowance::exports(scene.org) },
+    ] {
+        let taken = race(TASKS, |_| {
+            let scene = scene.clone();
+            async move { scene.store.take(&allowance, now).await.unwrap() }
+        })
+        .await;
+        assert_eq!(taken.iter().filter(|taken| matches!(taken, Taken::Granted { .. })).count(), 7);
+    }
+}
+
+/// Counts that say nothing any more are forgotten, in batches, and the others kept.
+pub async fn expired_allowances_are_forgotten(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let now = scene.make.tick();
+    let allowance = |scope: u8| Allowance { scope: [scope; 32], ..Allowance::exports(scene.org) };
+    for scope in 1..=5 {
+        let at = now + Elapsed::hours(i64::from(scope));
+        assert!(matches!(scene.store.take(&allowance(scope), at).await.unwrap(), Taken::Granted { .. }));
+    }
+    let forget = async |limit| scene.store.forget_allowances(now + Elapsed::hours(5), limit).await.unwrap();
+    assert_eq!((forget(3).await, forget(3).await, forget(3).await), (3, 1, 0));
+    // The one that is left has one use on it.
+    let at = now + Elapsed::hours(5);
+    let mut granted = 0;
+    for _ in 0..20 {
+        granted += u32::from(matches!(scene.store.take(&allowance(5), at).await.unwrap(), Taken::Granted { .. }));
+    }
+    assert_eq!(granted, 9);
+}
+
+/// Keys, use and acceptances of the organization alone, in their order.
+pub async fn an_account_is_told(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let keys: Vec<_> = (0..3).map(|_| scene.make.key(scene.org).key).collect();
+    for key in keys.iter().rev() {
+        scene.commit(scene.changes().create(key)).await;
+    }
+    other.commit(other.changes().create(&other.make.key(other.org).key)).await;
+    let shown: Vec<_> =
+        keys.into_iter().map(|key| KeyShown { id: key.id, prefix: key.prefix, created_at: key.created_at }).collect();
+    assert_eq!(scene.store.keys_in_force(scene.org).await.unwrap(), shown);
+
+    let charge = scene.make.charge(None);
+    let more = kalends_app::Charge { metric: Metric::ApiCalls, amount: 7, ..charge };
+    scene.commit(scene.changes().charge(charge).charge(more)).await;
+    let used = scene.store.use_by_month(scene.org).await.unwrap();
+    assert_eq!(used, [(charge.period, Metric::ApiCalls, 7), (charge.period, Metric::Events, 1)]);
+    assert_eq!(other.store.use_by_month(other.org).await.unwrap(), []);
+
+    let accepted: Vec<Acceptance> = (0..2).map(|_| scene.make.acceptance()).collect();
+    for acceptance in accepted.iter().rev() {
+        let change = Change::RecordAcceptance { org: scene.org, acceptance: acceptance.clone() };
+        scene.commit(scene.changes().account(change)).await;
+    }
+    assert_eq!(scene.store.acceptances(scene.org).await.unwrap(), accepted);
+    assert_eq!(other.store.acceptances(other.org).await.unwrap(), []);
+}
+
+/// A deleted account is unknown at once, and its rows go in batches; the neighbour keeps everything.
+pub async fn a_deleted_account_leaves_nothing(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    for scene in [&scene, &other] {
+        let agent = scene.agent().await;
+        let calendar = scene.calendar(&agent).await;
+        for hour in 0..5 {
+            scene.event(&calendar, hours(hour, hour + 1)).await;
+        }
+        let changes = scene
+            .changes()
+            .create(&scene.make.key(scene.org).key)
+            .account(Change::PutCode { code: scene.make.code(scene.org), seen: None })
+            .account(Change::RecordAcceptance { org: scene.org, acceptance: scene.make.acceptance() })
+            .charge(scene.make.charge(None))
+            .message(scene.make.message(scene.org))
+            .audit(scene.make.audit_entry(scene.org));
+        scene.commit(changes).await;
+    }
+    let (organization, theirs) = (scene.organization().await, other.organization().await);
+    let key = scene.make.key(scene.org).key;
+    scene.commit(scene.changes().create(&key)).await;
+    let kept = other.observe().await;
+    let epoch = scene.store.principals_epoch().await.unwrap();
+
+    let at = scene.make.tick();
+    let deletion = |seen| scene.changes().account(Change::DeleteOrganization { org: scene.org, seen, at });
+    assert_refused!(scene.try_commit(deletion(Version(77))).await, CommitError::Stale);
+    assert!(scene.store.find_principal(key.hash).await.unwrap().is_some());
+    assert_eq!(scene.store.deletions(9).await.unwrap(), []);
+    scene.commit(deletion(organization.version)).await;
+    assert_refused!(scene.try_commit(deletion(organization.version)).await, CommitError::Stale);
+    assert!(scene.store.principals_epoch().await.unwrap() > epoch, "cached keys are void");
+    assert_eq!(scene.store.find_principal(key.hash).await.unwrap(), None);
+    assert_eq!(scene.store.find_organization(scene.org).await.unwrap(), None);
+    assert_eq!(scene.store.acceptances(scene.org).await.unwrap(), []);
+    assert_eq!(scene.store.deletions(9).await.unwrap(), [(scene.org, at)]);
+
+    let mut batches = 0;
+    while scene.store.remove_rows(scene.org, 2).await.unwrap() > 0 {
+        batches += 1;
+        assert!(batches < 100, "it comes to an end");
+    }
+    assert!(batches > 1, "not all at once");
+    scene.store.end_deletion(scene.org).await.unwrap();
+    assert_eq!(scene.store.deletions(9).await.unwrap(), []);
+    let left = scene.observe().await;
+    assert_eq!(left.organizations, [theirs]);
+    assert_eq!((left.agents.len(), left.calendars.len(), left.messages.len(), left.audit.len()), (0, 0, 0, 0));
+    assert!(left.code.is_none() && left.used.iter().all(|used| *used == 0));
+    let now = other.observe().await;
+    assert_eq!((now.agents, now.calendars, now.events), (kept.agents, kept.calendars, kept.events));
+    assert_eq!((now.messages, now.audit, now.used, now.code), (kept.messages, kept.audit, kept.used, kept.code));
+}
+
+/// Of several that delete an account, or change it, at once, one does; and a deleted one stays so.
+pub async fn one_deletes_an_account(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    for _ in 0..4 {
+        let organization = scene.make.organization();
+        scene.commit(ChangeSet::new(organization.id).create(&organization)).await;
+        let outcomes = race(TASKS, |index| {
+            let (scene, organization) = (scene.clone(), organization.clone());
+            async move {
+                let (org, seen) = (organization.id, organization.version);
+                let changes = ChangeSet::new(org);
+                let changes = if index.is_multiple_of(2) {
+                    changes.account(Change::DeleteOrganization { org, seen, at: scene.make.tick() })
+                } else {
+                    changes.update(&organization.on_plan(Plan::Pro, None).unwrap(), seen)
+                };
+                scene.try_commit(changes).await.map(|()| index.is_multiple_of(2))
+            }
+        })
+        .await;
+        let won: Vec<_> = outcomes.iter().filter_map(|outcome| outcome.as_ref().ok()).collect();
+        assert_eq!(won.len(), 1, "{outcomes:?}");
+        let found = scene.store.find_organization(organization.id).await.unwrap();
+        assert_eq!(found.is_none(), *won[0]);
+        assert_eq!(scene.store.deletions(99).await.unwrap().iter().any(|(org, _)| *org == organization.id), *won[0]);
+    }
+}

@@ -1,0 +1,130 @@
+//! The audit log, allowances, what an export tells, and what is left of deleted accounts.
+
+use async_trait::async_trait;
+use kalends_accounts::{
+    Acceptance, Allowance, AuditAsked, AuditEntry, KeyShown, Taken,
+    ports::{AccountData, Allowances, AuditLog, Deletions},
+};
+use kalends_kernel::{Instant, OrgId, StoreError};
+use kalends_quotas::{Metric, Period, Plan};
+
+use super::{MemoryStore, state::State};
+
+/// Keeps all but the first `limit` of what `goes`, and says how many went.
+macro_rules! remove {
+    ($map:expr, $limit:expr, $goes:expr) => {{
+        let keys: Vec<_> = $map.iter().filter($goes).map(|(key, _)| key.clone()).take($limit as usize).collect();
+        keys.iter().filter(|key| $map.remove(*key).is_some()).count() as u64
+    }};
+}
+
+impl MemoryStore {
+    /// Changes the state outside a change-set.
+    fn write<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let mut state = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut next = State::clone(&state);
+        let outcome = change(&mut next);
+        *state = std::sync::Arc::new(next);
+        outcome
+    }
+}
+
+#[async_trait]
+impl AuditLog for MemoryStore {
+    async fn audit_page(&self, org: OrgId, asked: &AuditAsked) -> Result<Vec<AuditEntry>, StoreError> {
+        let state = self.state();
+        let mut entries: Vec<_> =
+            state.audit.values().filter(|entry| entry.org == org && asked.matches(entry)).cloned().collect();
+        entries.sort_by_key(|entry| std::cmp::Reverse((entry.created_at, entry.id)));
+        entries.truncate(asked.limit as usize);
+        Ok(entries)
+    }
+
+    async fn purge_audit(&self, plan: Plan, before: Instant, limit: u32) -> Result<u64, StoreError> {
+        Ok(self.write(|state| {
+            let organizations = state.organizations.clone();
+            remove!(state.audit, limit, |((org, _), entry)| {
+                entry.created_at < before && organizations.get(org).is_some_and(|org| org.plan == plan)
+            })
+        }))
+    }
+}
+
+#[async_trait]
+impl Allowances for MemoryStore {
+    async fn take(&self, allowance: &Allowance, now: Instant) -> Result<Taken, StoreError> {
+        Ok(self.write(|state| {
+            let stored = state.allowances.get(&allowance.scope).filter(|(_, expires_at, _)| now < *expires_at);
+            let taken = allowance.take(stored.map(|(number, ..)| *number), now);
+            if let Taken::Granted { state: number, expires_at } = taken {
+                state.allowances.insert(allowance.scope, (number, expires_at, allowance.org));
+            }
+            taken
+        }))
+    }
+
+    async fn forget_allowances(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+        Ok(self.write(|state| remove!(state.allowances, limit, |(_, (_, expires_at, _))| *expires_at <= now)))
+    }
+}
+
+#[async_trait]
+impl AccountData for MemoryStore {
+    async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyShown>, StoreError> {
+        let state = self.state();
+        let shown = state.keys.values().filter(|key| key.org == org).map(|key| KeyShown {
+            id: key.id,
+            prefix: key.prefix.clone(),
+            created_at: key.created_at,
+        });
+        let mut keys: Vec<_> = shown.collect();
+        keys.sort_by_key(|key| (key.created_at, key.id));
+        Ok(keys)
+    }
+
+    async fn use_by_month(&self, org: OrgId) -> Result<Vec<(Period, Metric, u64)>, StoreError> {
+        let state = self.state();
+        let used = state.used.iter().filter(|((by, ..), _)| *by == org);
+        let mut used: Vec<_> = used.map(|((_, metric, period), amount)| (*period, *metric, *amount)).collect();
+        used.sort_by_key(|(period, metric, _)| (*period, metric.as_str()));
+        Ok(used)
+    }
+
+    async fn acceptances(&self, org: OrgId) -> Result<Vec<Acceptance>, StoreError> {
+        let mut accepted = MemoryStore::acceptances(self, org);
+        accepted.sort_by(|one, other| (one.at, &one.version).cmp(&(other.at, &other.version)));
+        Ok(accepted)
+    }
+}
+
+#[async_trait]
+impl Deletions for MemoryStore {
+    async fn deletions(&self, limit: u32) -> Result<Vec<(OrgId, Instant)>, StoreError> {
+        let mut all: Vec<_> = self.state().deletions.iter().map(|(org, at)| (*org, *at)).collect();
+        all.sort_by_key(|(org, at)| (*at, *org));
+        all.truncate(limit as usize);
+        Ok(all)
+    }
+
+    async fn remove_rows(&self, org: OrgId, limit: u32) -> Result<u64, StoreError> {
+        Ok(self.write(|state| {
+            let of = |by: &OrgId| *by == org;
+            remove!(state.calendars, limit, |((by, _), _)| of(by))
+                + remove!(state.agents, limit, |((by, _), _)| of(by))
+                + remove!(state.events, limit, |((by, _), _)| of(by))
+                + remove!(state.event_revisions, limit, |((by, _), _)| of(by))
+                + remove!(state.rules, limit, |((by, _), _)| of(by))
+                + remove!(state.rules_revisions, limit, |((by, _), _)| of(by))
+                + remove!(state.codes, limit, |(by, _)| of(by))
+                + remove!(state.used, limit, |((by, ..), _)| of(by))
+                + remove!(state.messages, limit, |((by, _), _)| of(by))
+                + remove!(state.audit, limit, |((by, _), _)| of(by))
+                + remove!(state.allowances, limit, |(_, (_, _, by))| *by == Some(org))
+        }))
+    }
+
+    async fn end_deletion(&self, org: OrgId) -> Result<(), StoreError> {
+        self.write(|state| state.deletions.remove(&org));
+        Ok(())
+    }
+}

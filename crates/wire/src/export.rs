@@ -1,0 +1,177 @@
+//! The export of an account, and its deletion.
+
+use kalends_accounts::{Acceptance, KeyShown};
+use kalends_kernel::{FieldError, FieldErrors, Instant, KeyId, OrgId};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::{Agent, AvailabilityRules, Calendar, Event};
+
+/// Everything that an organization has. It is written piece by piece; this is what the whole looks like.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Export {
+    /// When the export was begun.
+    #[schema(value_type = String, format = DateTime)]
+    pub exported_at: Instant,
+    /// The form of the export.
+    #[schema(minimum = 1)]
+    pub format_version: u32,
+    /// The organization.
+    pub org: ExportedOrg,
+    /// Its agents, decommissioned ones too.
+    pub agents: Vec<Agent>,
+    /// Its calendars.
+    pub calendars: Vec<ExportedCalendar>,
+    /// Their events; series with their rule, and their changed occurrences.
+    pub events: Vec<Event>,
+    /// The calendars' availability rules.
+    pub availability_rules: Vec<AvailabilityRules>,
+    /// Imported feeds.
+    #[schema(value_type = Vec<Object>)]
+    pub ical_subscriptions: Vec<Map<String, Value>>,
+    /// Webhook endpoints.
+    #[schema(value_type = Vec<Object>)]
+    pub webhook_subscriptions: Vec<Map<String, Value>>,
+    /// The keys in force, by their beginning.
+    pub api_keys: Vec<ExportedKey>,
+    /// Scheduling proposals.
+    #[schema(value_type = Vec<Object>)]
+    pub scheduling_proposals: Vec<Map<String, Value>>,
+    /// Their slots.
+    #[schema(value_type = Vec<Object>)]
+    pub proposal_slots: Vec<Map<String, Value>>,
+    /// The responses to them.
+    #[schema(value_type = Vec<Object>)]
+    pub proposal_responses: Vec<Map<String, Value>>,
+    /// What was used, by month.
+    pub usage_records: Vec<ExportedUse>,
+    /// What is used of this month's quotas.
+    pub quota_counters: Vec<ExportedCounter>,
+    /// Every acceptance of terms.
+    pub tos_acceptances: Vec<ExportedAcceptance>,
+    /// Claims of other organizations.
+    #[schema(value_type = Vec<Object>)]
+    pub account_claims_initiated: Vec<Map<String, Value>>,
+}
+
+/// The organization.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ExportedOrg {
+    /// `org_…`
+    #[schema(value_type = String)]
+    pub id: OrgId,
+    /// Its name.
+    pub name: String,
+    /// Its address.
+    pub email: Option<String>,
+    /// Its plan: `free`, `pro` or `scale`.
+    pub plan: &'static str,
+    /// When the address was verified.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub verified_at: Option<Instant>,
+    /// Since when it waits to be let in.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub waitlisted_at: Option<Instant>,
+    /// How it came to be: `agent`, `waitlist` or `operator`.
+    pub signup_source: &'static str,
+    /// The terms accepted last.
+    pub accepted_terms_version: Option<String>,
+    /// When they were accepted.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub accepted_terms_at: Option<Instant>,
+    /// When it was made.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Instant,
+}
+
+/// A calendar with the token of its feed.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ExportedCalendar {
+    /// The calendar.
+    #[serde(flatten)]
+    pub calendar: Calendar,
+    /// The token of its feed.
+    pub ical_token: String,
+}
+
+/// A key that is in force.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ExportedKey {
+    /// `key_…`
+    #[schema(value_type = String)]
+    pub id: KeyId,
+    /// Its first characters.
+    pub key_prefix: String,
+    /// When it was made.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Instant,
+}
+
+impl From<KeyShown> for ExportedKey {
+    fn from(key: KeyShown) -> Self {
+        Self { id: key.id, key_prefix: key.prefix, created_at: key.created_at }
+    }
+}
+
+/// What was used of a metric in a month.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ExportedUse {
+    /// The metric.
+    pub metric: &'static str,
+    /// The UTC month, such as `2026-03`.
+    pub period: String,
+    /// How much.
+    pub used: u64,
+}
+
+/// What is used of a quota.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ExportedCounter {
+    /// What is counted.
+    #[serde(flatten)]
+    pub counted: ExportedUse,
+    /// The plan's limit; null is unlimited.
+    pub limit: Option<u64>,
+}
+
+/// An acceptance of terms.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ExportedAcceptance {
+    /// The version.
+    pub version: String,
+    /// When it was accepted.
+    #[schema(value_type = String, format = DateTime)]
+    pub accepted_at: Instant,
+}
+
+impl From<Acceptance> for ExportedAcceptance {
+    fn from(acceptance: Acceptance) -> Self {
+        Self { version: acceptance.version, accepted_at: acceptance.at }
+    }
+}
+
+/// The confirmation of a deletion.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct DeleteAccount {
+    /// The identifier of the organization that the key opens: nobody deletes an account by a slip.
+    #[param(required, example = "org_01jn8r6v9ke0bt3m5qz2c7xwdg")]
+    pub confirm: Option<String>,
+}
+
+impl DeleteAccount {
+    /// Checks that the organization is named.
+    ///
+    /// # Errors
+    /// It is not, or another one is.
+    pub fn check(&self, org: OrgId) -> Result<(), FieldErrors> {
+        let named = self.confirm.as_deref().and_then(|text| text.parse::<OrgId>().ok());
+        if named == Some(org) {
+            return Ok(());
+        }
+        let message = "must be the identifier of the organization that is to be deleted, org_…, as the key's own";
+        Err(FieldError::new("confirm", message).into())
+    }
+}
