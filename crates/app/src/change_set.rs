@@ -150,19 +150,18 @@ impl ChangeSet {
 
     /// Whether the change-set alters whom a key speaks for, so that cached principals must go.
     pub fn alters_principals(&self) -> bool {
-        use kalends_accounts::Change;
-        let alters = |change: &Change| {
-            matches!(
-                change,
-                Change::UpdateOrganization { .. } | Change::DeleteOrganization { .. } | Change::RevokeKey { .. }
-            )
+        use kalends_accounts::Change::{DeleteOrganization, RevokeKey, UpdateOrganization};
+        let alters = |change: &kalends_accounts::Change| {
+            matches!(change, UpdateOrganization { .. } | DeleteOrganization { .. } | RevokeKey { .. })
         };
         self.alters_agent_keys || self.accounts.iter().any(alters)
     }
 
     /// Whether a key stops opening anything, so that the answer waits until no node accepts it (ruling 3.1).
     pub fn revokes_keys(&self) -> bool {
-        let revokes = |change: &Change| matches!(change, Change::DeleteOrganization { .. } | Change::RevokeKey { .. });
+        use kalends_accounts::Change::{DeleteOrganization, RevokeKey};
+        let revokes =
+            |change: &kalends_accounts::Change| matches!(change, DeleteOrganization { .. } | RevokeKey { .. });
         self.accounts.iter().any(revokes)
     }
 }

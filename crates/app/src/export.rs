@@ -229,7 +229,7 @@ impl App {
             for (revision, changed) in read.changes {
                 asked.after = Position { revision, id: changed.id() };
                 if let Changed::Written(mut event) = changed {
-                    event.set_as_of(at);
+                    event.set_at(at);
                     to.entry(&wire::Event::from(*event)).await?;
                 }
             }

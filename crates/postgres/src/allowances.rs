@@ -47,11 +47,12 @@ impl Allowances for PostgresStore {
                     .await
                 }
                 None => {
+                    let org_id = allowance.org.map(|org| org.uuid());
                     sqlx::query!(
                         "INSERT INTO allowances (scope, org_id, state, expires_at) VALUES ($1, $2, $3, $4)
                          ON CONFLICT (scope) DO NOTHING",
                         scope,
-                        allowance.org.map(|org| org.uuid()),
+                        org_id,
                         state,
                         expires_at.as_micros(),
                     )

@@ -23,9 +23,9 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use kalends_accounts::{
     Acceptance, Action, AuditEntry, Code, Email, KeyKind, KeyLabel, NewKey, NewScopedKey, OrgName, Organization,
-    SignUpSource, VerificationCode, Waitlist,
+    SignUpSource, Terms, VerificationCode, Waitlist,
 };
-use kalends_app::{Answer, Charge, StoredAnswer};
+use kalends_app::{Answer, Charge, Settings, StoredAnswer};
 use kalends_availability::Rules;
 use kalends_calendars::{
     Agent, AgentActivity, AgentType, AvailabilityRules, Calendar, Event, EventSource, EventStatus, Hold, HoldScope,
@@ -36,7 +36,7 @@ use kalends_kernel::{
     Span, Version, Zone, base64url, random_bytes,
 };
 use kalends_notifications::{EventType, Message};
-use kalends_quotas::{Metric, Period, Plan};
+use kalends_quotas::{IpLimits, Metric, Period, Plan, TrustedProxies};
 
 pub use self::compose::{Compose, Create, Delete, Update};
 use crate::{ManualClock, SeededEntropy};
@@ -75,6 +75,24 @@ pub fn metadata(value: serde_json::Value) -> Metadata {
 #[expect(clippy::expect_used, reason = "a test that writes rules down wrongly cannot go on")]
 pub fn rules(document: &str) -> Rules {
     serde_json::from_str(document).expect("the document of rules")
+}
+
+/// Settings of a service on this machine: terms that nobody has to accept anew, no limits of addresses, no operator.
+#[expect(clippy::expect_used, reason = "the date is one")]
+pub fn settings() -> Settings {
+    Settings {
+        base_url: "http://localhost".into(),
+        console_url: "http://localhost/console".into(),
+        terms: Terms {
+            version: "2026-01-01".into(),
+            effective_at: "2026-01-01".parse().expect("a date"),
+            url: "http://localhost/terms".into(),
+            material: false,
+        },
+        admin_token: None,
+        ip_limits: IpLimits::OFF,
+        trusted_proxies: TrustedProxies::default(),
+    }
 }
 
 /// Makes resources, each with an identifier of its own and created later than the one before.

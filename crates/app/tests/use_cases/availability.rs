@@ -4,20 +4,19 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Organization, Principal, Reach, Terms,
+    Organization, Principal, Reach,
     reach::{CallerKind, ScopedAgent},
 };
 use kalends_app::{
-    Actor, App, ChangeSet, IfMatch, MemoryRateLimiter, Parts, Refusal, Request, Settings, operations,
+    Actor, App, ChangeSet, IfMatch, MemoryRateLimiter, Parts, Refusal, Request, operations,
     ports::{Commit as _, HumanCalendars},
 };
 use kalends_availability::{BusySet, HumanBusy, HumanSource, SlotQuery};
 use kalends_calendars::{Agent, AsOf, Calendar, Event, HumanAsOf, NewRules, Times};
 use kalends_kernel::{Clock as _, Elapsed, Instant, KeyId, OrgId, RequestId, Revision, Span};
-use kalends_quotas::{IpLimits, TrustedProxies};
 use kalends_testkit::{
     Mailbox, MemoryStore, TestHumans,
-    fixtures::{Compose as _, Fixtures, at, rules, span},
+    fixtures::{Compose as _, Fixtures, at, rules, settings, span},
 };
 use kalends_wire::{ExplainAsked, ExplainOf, ReasonKind, SlotsAsked};
 use serde_json::{Value, json};
@@ -83,19 +82,7 @@ impl House {
             mailer: Arc::new(Mailbox::default()),
             human,
             limiter: Arc::new(MemoryRateLimiter::default()),
-            settings: Settings {
-                admin_token: None,
-                base_url: "http://localhost".into(),
-                console_url: "http://localhost/console".into(),
-                terms: Terms {
-                    version: "2026-01-01".into(),
-                    effective_at: "2026-01-01".parse().unwrap(),
-                    url: "http://localhost/terms".into(),
-                    material: false,
-                },
-                ip_limits: IpLimits::OFF,
-                trusted_proxies: TrustedProxies::default(),
-            },
+            settings: settings(),
         });
         let organization = make.organization();
         let org = organization.id;

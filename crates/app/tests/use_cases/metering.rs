@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use kalends_accounts::{Organization, Principal, Reach, Terms, reach::CallerKind};
-use kalends_app::{App, ChangeSet, MemoryRateLimiter, NoHumanCalendars, Parts, Refusal, Settings, ports::Commit as _};
+use kalends_accounts::{Organization, Principal, Reach, reach::CallerKind};
+use kalends_app::{App, ChangeSet, MemoryRateLimiter, NoHumanCalendars, Parts, Refusal, ports::Commit as _};
 use kalends_kernel::{Clock as _, Elapsed, KeyId};
-use kalends_quotas::{IpLimits, Limits, Metric, Period, TrustedProxies};
+use kalends_quotas::{Limits, Metric, Period};
 use kalends_testkit::{
     Inspect as _, Mailbox, MemoryStore,
-    fixtures::{Compose as _, Fixtures},
+    fixtures::{Compose as _, Fixtures, settings},
 };
 use serde_json::json;
 
@@ -40,18 +40,7 @@ impl Nodes {
             mailer: Arc::new(Mailbox::default()),
             human: Arc::new(NoHumanCalendars),
             limiter: Arc::new(MemoryRateLimiter::default()),
-            settings: Settings {
-                base_url: "http://localhost".into(),
-                console_url: "http://localhost/console".into(),
-                terms: Terms {
-                    version: "2026-01-01".into(),
-                    effective_at: "2026-01-01".parse().unwrap(),
-                    url: "http://localhost/terms".into(),
-                    material: false,
-                },
-                ip_limits: IpLimits::OFF,
-                trusted_proxies: TrustedProxies::default(),
-            },
+            settings: settings(),
         })
     }
 

@@ -8,16 +8,15 @@ use std::{
 };
 
 use async_trait::async_trait;
-use kalends_accounts::{Organization, Principal, Reach, Terms, reach::CallerKind};
+use kalends_accounts::{Organization, Principal, Reach, reach::CallerKind};
 use kalends_app::{
-    Actor, Answer, App, ChangeSet, EventPath, IfMatch, MemoryRateLimiter, Parts, Refusal, Request, Settings,
+    Actor, Answer, App, ChangeSet, EventPath, IfMatch, MemoryRateLimiter, Parts, Refusal, Request,
     operations::{self, Operation},
     ports::{HumanCalendars, HumanSeen},
 };
 use kalends_availability::{HumanBusy, HumanSource};
 use kalends_calendars::{EventPatch, EventStatus, Hold, HoldScope, Moment, NewEvent, NewHold, Patch};
 use kalends_kernel::{CalendarId, Clock as _, Elapsed, Instant, KeyId, Metadata, OrgId, RequestId, Span, StoreError};
-use kalends_quotas::{IpLimits, TrustedProxies};
 use kalends_wire::NewHoldSet;
 
 use super::{
@@ -27,7 +26,7 @@ use super::{
 use crate::{
     Mailbox,
     conformance::StoreUnderTest,
-    fixtures::{Compose as _, Fixtures},
+    fixtures::{Compose as _, Fixtures, settings},
 };
 
 /// How many expired holds are ended at once: more than a history has.
@@ -98,18 +97,7 @@ impl Service {
                 mailer: Arc::new(Mailbox::default()),
                 human: Arc::new(meanwhile.clone()),
                 limiter: Arc::new(MemoryRateLimiter::default()),
-                settings: Settings {
-                    base_url: "http://localhost".into(),
-                    console_url: "http://localhost/console".into(),
-                    terms: Terms {
-                        version: "2026-01-01".into(),
-                        effective_at: "2026-01-01".parse().expect("a date"),
-                        url: "http://localhost/terms".into(),
-                        material: false,
-                    },
-                    ip_limits: IpLimits::OFF,
-                    trusted_proxies: TrustedProxies::default(),
-                },
+                settings: settings(),
             })
         };
         Self {
