@@ -1,17 +1,36 @@
 //! The time and the random bytes of the machine: the one place that asks for them.
 
-use std::time::SystemTime;
+use std::{
+    sync::atomic::{AtomicI64, Ordering},
+    time::SystemTime,
+};
 
 use kalends_kernel::{Clock, Elapsed, Entropy, Instant};
+
+/// By how much the system's clock may be set back, as daemons that keep it right do, without this one going back:
+/// it stands still until the other has caught up. What is set back by more was wrong before, and is believed.
+const CORRECTION: Elapsed = Elapsed::seconds(1);
 
 /// The system's clock, shifted by what the operator chose.
 pub(crate) struct SystemClock {
     offset: Elapsed,
+    /// What it told last, in microseconds without the offset.
+    told: AtomicI64,
 }
 
 impl SystemClock {
     pub(crate) const fn new(offset: Elapsed) -> Self {
-        Self { offset }
+        Self { offset, told: AtomicI64::new(i64::MIN) }
+    }
+
+    /// What to tell when the system's clock says `micros`.
+    fn steady(&self, micros: i64) -> i64 {
+        let told = self.told.load(Ordering::Relaxed);
+        if micros < told && told.saturating_sub(micros) <= CORRECTION.as_micros() {
+            return told;
+        }
+        self.told.store(micros, Ordering::Relaxed);
+        micros
     }
 }
 
@@ -23,7 +42,7 @@ impl Clock for SystemClock {
             Ok(since) => i64::try_from(since.as_micros()).unwrap_or(i64::MAX),
             Err(before) => i64::try_from(before.duration().as_micros()).map_or(i64::MIN, |micros| -micros),
         };
-        Instant::from_micros(micros) + self.offset
+        Instant::from_micros(self.steady(micros)) + self.offset
     }
 }
 
@@ -49,6 +68,16 @@ mod tests {
         let between = shifted.now() - began;
         assert!((Elapsed::days(40)..Elapsed::days(41)).contains(&between));
         assert!(plain.now() > "2026-01-01T00:00:00Z".parse().unwrap());
+    }
+
+    #[test]
+    fn a_correction_does_not_turn_time_back() {
+        let clock = SystemClock::new(Elapsed::ZERO);
+        let second = CORRECTION.as_micros();
+        let told: Vec<i64> = [5 * second, 5 * second - 1, 4 * second, 5 * second + 1, 4 * second, 9 * second]
+            .map(|at| clock.steady(at))
+            .into();
+        assert_eq!(told, [5 * second, 5 * second, 5 * second, 5 * second + 1, 4 * second, 9 * second]);
     }
 
     #[test]

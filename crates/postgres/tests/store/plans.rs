@@ -42,11 +42,23 @@ const SERIES: &str = "
 
 const ORG: &str = "md5('o8')::uuid";
 
+/// The statement of the sources that begins so, without the names that say what a column is read as.
+fn statement(file: &str, begins: &str) -> String {
+    let start = file.find(begins).unwrap_or_else(|| panic!("no statement begins with {begins:?}"));
+    let ends = if file[..start].ends_with("r#\"") { "\"#" } else { "\"" };
+    let end = start + file[start..].find(ends).unwrap();
+    let mut statement = file[start..end].to_owned();
+    while let Some(named) = statement.find(" AS \"") {
+        let name = named + " AS \"".len();
+        let end = name + statement[name..].find('"').unwrap();
+        statement.replace_range(named..=end, "");
+    }
+    statement
+}
+
 /// The plan of a statement of the sources, its parameters replaced.
 async fn plan(bench: &Bench, file: &str, begins: &str, parameters: &[&str]) -> String {
-    let start = file.find(begins).unwrap_or_else(|| panic!("no statement begins with {begins:?}"));
-    let end = file[start..].find('"').unwrap();
-    let mut statement = file[start..start + end].to_owned();
+    let mut statement = statement(file, begins);
     for (index, parameter) in parameters.iter().enumerate().rev() {
         statement = statement.replace(&format!("${}", index + 1), parameter);
     }
@@ -68,8 +80,7 @@ async fn hot_reads_use_their_indexes() {
     let bench = Bench::set().await;
     sqlx::raw_sql(FILL).execute(&bench.behind.pool).await.unwrap();
     let events = include_str!("../../src/read/events.rs");
-    let busy = include_str!("../../src/read/busy.rs").replace(r#" AS "short: Vec<u8>""#, "");
-    let busy = busy.replace(r#" AS "long: Vec<u8>""#, "");
+    let busy = include_str!("../../src/read/busy.rs");
     let principals = include_str!("../../src/read/principals.rs");
 
     let found = plan(&bench, events, "SELECT e.org_id, e.id, e.calendar_id", &[ORG, "md5('e7.5')::uuid"]).await;
@@ -86,15 +97,13 @@ async fn hot_reads_use_their_indexes() {
     let listed = plan(&bench, events, "WITH page AS MATERIALIZED (\n                 SELECT e.org_id", &agents).await;
     uses(&listed, &["events_by_start", "agents_pk"]);
 
-    let busy =
-        busy.replace(r#" AS "spans: Vec<u8>""#, "").replace(r#" AS "repeats!""#, "").replace(r#" AS "held!""#, "");
     let by_day = [ORG, calendar, window[0], "4", "9", window[1]];
-    let blocking = plan(&bench, &busy, "SELECT c.revision, d.spans", &by_day).await;
+    let blocking = plan(&bench, busy, "SELECT c.revision, d.spans", &by_day).await;
     uses(&blocking, &["busy_days_pk", "events_busy_long", "agents_pk", "events_holds"]);
 
     // Of a day that is too full for one piece.
     let bounds = [ORG, calendar, window[0], window[0], window[1]];
-    let blocking = plan(&bench, &busy, "SELECT c.revision,\n                 (SELECT string_agg", &bounds).await;
+    let blocking = plan(&bench, busy, "SELECT c.revision,\n                 (SELECT string_agg", &bounds).await;
     uses(&blocking, &["Index Only Scan using events_busy", "events_busy_long", "agents_pk", "availability_rules_pk"]);
 
     let changes = include_str!("../../src/read/changes.rs");
@@ -129,15 +138,12 @@ async fn the_series_of_a_calendar_are_read_alone() {
     sqlx::raw_sql(FILL).execute(&bench.behind.pool).await.unwrap();
     sqlx::raw_sql(SERIES).execute(&bench.behind.pool).await.unwrap();
     let window = ["360000000000", "720000000000"];
-    let instances = include_str!("../../src/read/instances.rs").replace(r#"AS "id?""#, "");
-    let instances = ["start_at?", "end_at?", "all_day?", "recurrence?", "recurrence!"]
-        .iter()
-        .fold(instances, |text, name| text.replace(&format!(" AS \"{name}\""), ""));
+    let instances = include_str!("../../src/read/instances.rs");
     let of_calendar = "Index Cond: ((org_id = c.org_id) AND (calendar_id = c.id) AND (reaches >";
     let calendars = [ORG, "ARRAY[md5('c7')::uuid]", window[0], window[1]];
-    let blocking = plan(&bench, &instances, "SELECT c.id AS calendar_id, c.revision", &calendars).await;
+    let blocking = plan(&bench, instances, "SELECT c.id AS calendar_id, c.revision", &calendars).await;
     uses(&blocking, &["events_series", of_calendar]);
     let list = [ORG, "md5('c7')::uuid", "NULL", window[0], window[1], "NULL", "NULL"];
-    let series = plan(&bench, &instances, "SELECT e.id, c.id AS calendar_id", &list).await;
+    let series = plan(&bench, instances, "SELECT e.id, c.id AS calendar_id", &list).await;
     uses(&series, &["events_series", of_calendar]);
 }
