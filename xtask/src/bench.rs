@@ -8,16 +8,19 @@ use crate::process;
 use crate::test::SERVER_BINARY;
 use crate::workspace::Workspace;
 
+const NAMES: [&str; 4] = ["availability", "http", "layers", "recurrence"];
+
 /// Runs the named benchmark with the arguments that follow the name.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let Some((name, arguments)) = arguments.split_first() else {
-        bail!("which one? There are availability, http and recurrence");
+        bail!("which one? There are {}", NAMES.join(", "));
     };
     match name.as_str() {
         "availability" => availability(arguments),
         "http" => http(arguments),
+        "layers" => layers(arguments),
         "recurrence" => recurrence(arguments),
-        other => bail!("there is no benchmark `{other}`; there are availability, http and recurrence"),
+        other => bail!("there is no benchmark `{other}`; there are {}", NAMES.join(", ")),
     }
 }
 
@@ -31,6 +34,14 @@ fn availability(arguments: &[String]) -> Result<()> {
 fn recurrence(arguments: &[String]) -> Result<()> {
     let bench = ["bench", "--package", "kalends-recurrence", "--bench", "expansion", "--"];
     process::run(process::cargo(bench).args(arguments))
+}
+
+/// The service's router with and without what stands before its operations.
+fn layers(arguments: &[String]) -> Result<()> {
+    let workspace = Workspace::load()?;
+    artifacts::build(Profile::Release, &[artifacts::BENCH])?;
+    let mut command = std::process::Command::new(artifacts::bench(&workspace, Profile::Release)?);
+    process::run(command.arg("layers").args(arguments).current_dir(crate::workspace::root()))
 }
 
 /// A running server under load, on databases that keep what they acknowledge.

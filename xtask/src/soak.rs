@@ -1,5 +1,5 @@
-//! `cargo xtask soak`: campaigns that take long: servers that are killed while they write, and random histories
-//! against a model.
+//! `cargo xtask soak`: campaigns that take long: servers that are killed while they write or count, and random
+//! histories against a model.
 
 use anyhow::{Result, bail};
 
@@ -25,11 +25,14 @@ struct Campaign {
     full: &'static [&'static str],
 }
 
-const CAMPAIGNS: &[Campaign] = &[Campaign {
-    name: "crash",
-    reduced: &["--sqlite", "3", "--postgres", "3", "--seed", "1"],
-    full: &["--sqlite", "200", "--postgres", "50"],
-}];
+const CAMPAIGNS: &[Campaign] = &[
+    Campaign {
+        name: "crash",
+        reduced: &["--sqlite", "3", "--postgres", "3", "--seed", "1"],
+        full: &["--sqlite", "200", "--postgres", "50"],
+    },
+    Campaign { name: "quotas", reduced: &["--calls", "6000", "--kills", "2", "--seed", "1"], full: &[] },
+];
 
 /// The campaign that is a test of both stores, run with more histories.
 const HISTORIES: &str = "histories";
@@ -121,6 +124,6 @@ mod tests {
         assert_eq!(asked(""), Ok((Scale::Full, None)));
         assert_eq!(asked("histories"), Ok((Scale::Full, Some("histories".into()))));
         assert_eq!(asked("crash --reduced"), Ok((Scale::Reduced, Some("crash".into()))));
-        assert_eq!(asked("history"), Err("there is no campaign `history`; there are crash, histories".into()));
+        assert_eq!(asked("history"), Err("there is no campaign `history`; there are crash, quotas, histories".into()));
     }
 }

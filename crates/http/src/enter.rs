@@ -64,6 +64,22 @@ pub(crate) async fn enter(State(entrance): State<Entrance>, request: Request, ne
     response
 }
 
+/// Runs around every route where it is known who calls.
+pub(crate) async fn enter_as(
+    State((entrance, principal)): State<(Entrance, Arc<Principal>)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (Some(operation), Some(arrival)) = (operation_of(&request), request.extensions().get::<Arrival>().copied())
+    else {
+        return next.run(request).await;
+    };
+    let principal = Some(&principal).filter(|_| !operation.is_public());
+    let mut response = within(&entrance, operation, arrival, principal, request, next).await;
+    response.extensions_mut().insert(AnsweredBy(operation));
+    response
+}
+
 /// An operation that needs no credential.
 async fn public(
     entrance: &Entrance,

@@ -16,6 +16,7 @@ mod reply;
 use std::{sync::Arc, time::Duration};
 
 use axum::{Router, http::StatusCode, middleware, routing::get};
+use kalends_accounts::Principal;
 use kalends_app::App;
 use tower::ServiceBuilder;
 use tower_http::{
@@ -38,12 +39,24 @@ const COMPRESS_ABOVE: u64 = 1024;
 /// The service's router, ready to be served. The peer's address is expected as a
 /// `ConnectInfo<SocketAddr>` in the request's extensions.
 pub fn router(app: Arc<App>) -> Router {
+    compose(app, |routes, entrance| routes.route_layer(middleware::from_fn_with_state(entrance, enter::enter)))
+}
+
+/// The router for one caller who is known already: nobody is authenticated, limited or counted. It is for whoever
+/// puts an entrance of their own before it, and tells by comparison what the service's own one costs.
+pub fn router_for(app: Arc<App>, principal: Arc<Principal>) -> Router {
+    compose(app, |routes, entrance| {
+        routes.route_layer(middleware::from_fn_with_state((entrance, principal), enter::enter_as))
+    })
+}
+
+/// Puts `enter` before each of the routes, and everything else around them.
+fn compose(app: Arc<App>, enter: impl FnOnce(Router<Arc<App>>, Entrance) -> Router<Arc<App>>) -> Router {
     let (routes, description) = endpoints::all().split_for_parts();
     let entrance = Entrance { app: Arc::clone(&app), without_query: Arc::new(describe::without_query(&description)) };
     let description = describe::complete(&description, &app.settings().base_url);
-    let routes: Router<Arc<App>> = routes.route_layer(middleware::from_fn_with_state(entrance, enter::enter));
     let routes = Router::new()
-        .merge(routes)
+        .merge(enter(routes, entrance))
         .merge(SwaggerUi::new("/docs").config(Config::from("/openapi.json")))
         .route("/", get(|| async { axum::response::Redirect::temporary("/docs/") }))
         .with_state(Arc::clone(&app))

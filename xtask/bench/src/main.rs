@@ -6,10 +6,15 @@
 mod connection;
 mod crash;
 mod database;
+mod figures;
 mod http;
 mod json;
+mod layers;
+mod load;
+mod quotas;
 mod random;
 mod service;
+mod serving;
 
 use std::path::PathBuf;
 
@@ -41,9 +46,16 @@ enum Campaign {
     Http(http::Options),
     /// Kills the server while it writes, and looks for what it had acknowledged.
     Crash(crash::Options),
+    /// Kills servers that count calls together, and compares what was counted with what was let in.
+    Quotas(quotas::Options),
+    /// The share of the throughput that authentication, limits of rate and counting take.
+    Layers(layers::Options),
     /// A server that does only what no service can leave out; `http` starts it.
     #[command(hide = true)]
     Floor(http::floor::Options),
+    /// A server with or without these layers; `layers` starts it.
+    #[command(hide = true)]
+    LayersServer(layers::ServerOptions),
 }
 
 impl Surroundings {
@@ -63,15 +75,19 @@ fn main() -> Result<()> {
         // One thread generates the load, so that most of a small machine is left to what is measured.
         Campaign::Http(options) => single_threaded()?.block_on(http::run(&options)),
         Campaign::Crash(options) => single_threaded()?.block_on(crash::run(&options)),
-        Campaign::Floor(options) => {
-            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-            runtime.block_on(http::floor::serve(&options))
-        }
+        Campaign::Quotas(options) => single_threaded()?.block_on(quotas::run(&options)),
+        Campaign::Layers(options) => single_threaded()?.block_on(layers::run(&options)),
+        Campaign::Floor(options) => multi_threaded()?.block_on(http::floor::serve(&options)),
+        Campaign::LayersServer(options) => multi_threaded()?.block_on(layers::serve(&options)),
     }
 }
 
 fn single_threaded() -> Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
+}
+
+fn multi_threaded() -> Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
 }
 
 #[cfg(test)]

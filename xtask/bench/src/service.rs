@@ -97,7 +97,11 @@ impl Program {
 
     /// Makes an organization without limits; returns its key.
     pub(crate) async fn create_organization(&self, name: &str) -> Result<String> {
-        let limits = r#"{"rate_per_second":1000000}"#;
+        self.create_organization_with(name, r#"{"rate_per_second":1000000}"#).await
+    }
+
+    /// Makes an organization with these limits of its own, as JSON; returns its key.
+    pub(crate) async fn create_organization_with(&self, name: &str, limits: &str) -> Result<String> {
         let printed = self.operate(&["org", "create", "--name", name, "--plan", "custom", "--limits", limits]).await?;
         let line = printed.lines().rfind(|line| line.starts_with('{')).context("org create printed no JSON")?;
         Ok(json::text(&serde_json::from_str(line)?, "api_key")?.to_owned())

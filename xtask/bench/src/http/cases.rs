@@ -4,9 +4,9 @@ use serde_json::json;
 
 use super::data::{Data, READERS, cold_windows, instant, window};
 use super::floor::ROWS;
-use super::load::Requests;
 use crate::connection::{get, post};
 use crate::database::Kind;
+use crate::load::Requests;
 
 /// The floors.
 const CONSTANT: &str = "floor: a constant";

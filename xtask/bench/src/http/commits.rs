@@ -13,8 +13,8 @@ use kalends_testkit::TestCipher;
 use kalends_testkit::fixtures::{Compose as _, Fixtures};
 use tokio::sync::Mutex;
 
-use super::figures::median;
-use super::load::CONNECTIONS;
+use crate::figures::median;
+use crate::load::CONNECTIONS;
 
 /// How many change-sets each caller commits when one commits at a time, and when all commit together.
 const ALONE: usize = 60;

@@ -12,9 +12,9 @@
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
-use super::load::CONNECTIONS;
 use crate::connection::{Connection, post};
 use crate::json;
+use crate::load::CONNECTIONS;
 
 /// How many agents have a calendar that is read: one for each connection.
 pub(crate) const READERS: usize = CONNECTIONS;

@@ -2,11 +2,9 @@
 //!
 //! It runs as a process of its own, as the service does, with the same runtime, server and pool.
 
-use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use axum::extract::{Path, State};
@@ -15,20 +13,16 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use hyper_util::service::TowerToHyperService;
 use serde_json::{Value, json};
 use sqlx::postgres::PgPoolOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{PgPool, SqlitePool};
 use tokio::net::TcpListener;
-use tower::Service as _;
+
+use crate::serving;
 
 /// How many rows there are to look up.
 pub(crate) const ROWS: i64 = 1000;
-/// How long a client may take for the head of a request; the service sets one too.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// The bytes of the long constant.
 const LONG: usize = 68_735;
 /// What the service's SQLite connections are opened with.
@@ -101,30 +95,7 @@ pub(crate) async fn serve(options: &Options) -> Result<()> {
         .with_state(floor);
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("floor listening on http://{}", listener.local_addr()?);
-    std::thread::spawn(|| {
-        // Nothing is ever written there; the end is what is waited for.
-        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
-        std::process::exit(0);
-    });
-    accept(listener, routes).await
-}
-
-/// The service's own way of serving: hyper-util's connections with a deadline for heads.
-async fn accept(listener: TcpListener, routes: Router) -> Result<()> {
-    let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
-    let builder = Arc::new(builder);
-    loop {
-        let (stream, peer) = listener.accept().await?;
-        stream.set_nodelay(true)?;
-        let mut connect = routes.clone().into_make_service_with_connect_info::<std::net::SocketAddr>();
-        let Ok(service): Result<_, Infallible> = connect.call(peer).await;
-        let builder = Arc::clone(&builder);
-        tokio::spawn(async move {
-            // A client that goes away is no failure of the floor.
-            let _ = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(service)).await;
-        });
-    }
+    serving::until_input_ends(listener, routes).await
 }
 
 /// As long as half-hour slots over 30 days: what the bytes alone cost.

@@ -3,9 +3,7 @@
 mod cases;
 mod commits;
 mod data;
-mod figures;
 pub(crate) mod floor;
-mod load;
 
 use std::time::Duration;
 
@@ -14,11 +12,11 @@ use anyhow::{Context as _, Result};
 use self::cases::{Case, Target};
 use self::commits::Rates;
 use self::data::Data;
-use self::figures::{Figure, Table};
-use self::load::Round;
 use crate::Surroundings;
 use crate::connection::{Connection, get};
 use crate::database::{Kind, Place};
+use crate::figures::{Figure, Table};
+use crate::load::{self, Round};
 use crate::service::{Process, Program};
 
 /// How long each case is sent before it is first measured.

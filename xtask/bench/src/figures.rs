@@ -1,6 +1,6 @@
 //! Figures and the table that shows them.
 
-use super::load::Round;
+use crate::load::Round;
 
 /// What a case was measured to be, over all rounds.
 #[derive(Debug, Clone, Copy)]

@@ -1,0 +1,95 @@
+//! `layers`: what authentication, limits of rate and counting cost together, measured by the service's router with
+//! and without them.
+
+mod bare;
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use serde_json::Value;
+
+pub(crate) use self::bare::{Options as ServerOptions, serve};
+use crate::connection::get;
+use crate::database::{Kind, Place};
+use crate::figures::{Figure, Table};
+use crate::load::{CONNECTIONS, Requests, Round};
+use crate::service::{Process, Program};
+
+/// The greatest share of the throughput that the layers may take.
+const SHARE: f64 = 0.08;
+/// How long each server is asked before it is first measured.
+const WARM_UP: Duration = Duration::from_secs(1);
+
+/// What is measured.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// How long each round lasts, in seconds.
+    #[arg(long, default_value_t = 1.0)]
+    seconds: f64,
+    /// How many rounds there are, in turns of both; the medians are shown.
+    #[arg(long, default_value_t = 15)]
+    rounds: usize,
+}
+
+/// Measures and prints.
+pub(crate) async fn run(options: &Options) -> Result<()> {
+    let places = [Place::new(Kind::Sqlite, None).await?, Place::new(Kind::Sqlite, None).await?];
+    let servers =
+        [start(&places[0], &["layers-server"]).await?, start(&places[1], &["layers-server", "--bare"]).await?];
+    let time = Duration::from_secs_f64(options.seconds);
+    let mut rounds: [Vec<Round>; 2] = [Vec::new(), Vec::new()];
+    for (server, requests) in &servers {
+        requests.send(server, WARM_UP).await?;
+    }
+    for number in 0..options.rounds {
+        // Neither always goes first.
+        for which in if number % 2 == 0 { [0, 1] } else { [1, 0] } {
+            let (server, requests) = &servers[which];
+            rounds[which].push(requests.send(server, time).await?);
+        }
+    }
+    let figures = rounds.map(|rounds| Figure::of(&rounds));
+    let cost = 1.0 - figures[0].per_second / figures[1].per_second;
+    println!(
+        "\nGET event on SQLite: {CONNECTIONS} connections, medians of {} rounds of {} s\n",
+        options.rounds, options.seconds
+    );
+    let mut table = Table::new(&["router", "requests/s", "p50 ms", "p99 ms", "CPU us"]);
+    for (name, figure) in ["with authentication, limits and counting", "without them"].into_iter().zip(figures) {
+        let milliseconds = |micros: f64| format!("{:.2}", micros / 1000.0);
+        table.row(vec![
+            name.to_owned(),
+            format!("{:.0}", figure.per_second),
+            milliseconds(figure.p50),
+            milliseconds(figure.p99),
+            format!("{:.1}", figure.processor),
+        ]);
+    }
+    print!("{}", table.render());
+    let holds = if cost <= SHARE { "holds" } else { "does NOT hold" };
+    println!("\nThey take {:.1} % of the throughput; at most {:.0} % {holds}.", cost * 100.0, SHARE * 100.0);
+    for (server, _) in servers {
+        server.kill()?;
+    }
+    for place in places {
+        place.remove().await?;
+    }
+    Ok(())
+}
+
+/// Starts a server, and makes requests for the events that it has.
+async fn start(place: &Place, arguments: &[&str]) -> Result<(Process, Requests)> {
+    let program = Program {
+        binary: std::env::current_exe()?,
+        arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
+        environment: Vec::new(),
+        directory: place.directory().to_owned(),
+    };
+    let server = program.start().await?;
+    let told = std::fs::read(place.directory().join(bare::TOLD)).context("the server did not tell of its events")?;
+    let told: Value = serde_json::from_slice(&told)?;
+    let key = told["key"].as_str().context("no key")?;
+    let events = told["events"].as_array().context("no events")?;
+    let requests = events.iter().filter_map(Value::as_str).map(|id| get(&format!("/v1/events/{id}"), Some(key)));
+    Ok((server, Requests::shared(200, requests.collect())))
+}
