@@ -68,7 +68,7 @@ impl Terms {
     }
 
     /// Whether an organization that last accepted `accepted` must be told of these terms.
-    pub fn to_announce(&self, accepted: Option<&str>) -> bool {
+    fn to_announce(&self, accepted: Option<&str>) -> bool {
         self.material && accepted != Some(self.version.as_str())
     }
 

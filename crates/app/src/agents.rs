@@ -100,10 +100,10 @@ impl App {
                 changes.alters_agent_keys = true;
                 changes.calendars.push(Change::UpdateAgent { agent, seen: seen.version });
             }
-            let ends = changes.alters_agent_keys;
             let answer = self.commit_for(actor, Some(id), id.to_string(), changes, nothing(actor)).await?;
-            // Looked up afterwards, when no key can be added any more.
-            if ends && self.store.has_scoped_keys(actor.org(), id).await? {
+            // Looked up afterwards, when no key can be added any more, and also where somebody else was first: they may
+            // still be waiting.
+            if self.store.has_scoped_keys(actor.org(), id).await? {
                 self.wait_out_principals().await;
             }
             Ok(answer)

@@ -6,10 +6,9 @@
 
 use std::{
     collections::HashMap,
-    hash::{BuildHasher, RandomState},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicI64, Ordering},
+        atomic::{AtomicBool, AtomicI64, Ordering},
     },
 };
 
@@ -41,7 +40,6 @@ type Of = (OrgId, Metric);
 /// nobody from outside makes it grow.
 pub(crate) struct Meter {
     shards: Vec<Mutex<HashMap<Of, Arc<Slot>>>>,
-    hasher: RandomState,
 }
 
 /// What this process holds of one organization's metric.
@@ -52,6 +50,8 @@ struct Slot {
     exchange: tokio::sync::Mutex<()>,
     /// When it was last asked, in microseconds.
     asked_at: AtomicI64,
+    /// Whether somebody debits ahead.
+    refilling: AtomicBool,
 }
 
 /// One unit that was counted; see [`App::count_back`].
@@ -59,6 +59,14 @@ pub struct Counted {
     slot: Arc<Slot>,
     of: Of,
     period: Period,
+    left: Option<u64>,
+}
+
+impl Counted {
+    /// How much was left to the organization after this unit, as far as this process knows; `None` is unlimited.
+    pub const fn left(&self) -> Option<u64> {
+        self.left
+    }
 }
 
 /// The task that exchanged with the store ended without an outcome.
@@ -70,22 +78,39 @@ impl Slot {
     fn lease(&self) -> MutexGuard<'_, Lease> {
         self.lease.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Asks the lease for a unit, for what is left then, and whether to debit ahead.
+    fn take(&self, at: Instant, limit: Option<u64>) -> (Take, Option<u64>, bool) {
+        let mut lease = self.lease();
+        let taken = lease.take(at, limit);
+        (taken, lease.remaining(at, limit), lease.ahead(at, limit).is_some())
+    }
+
+    /// Whether the caller is the one who has to debit ahead.
+    fn begins_to_refill(&self) -> bool {
+        !self.refilling.swap(true, Ordering::AcqRel)
+    }
 }
 
 impl Meter {
     pub(crate) fn new() -> Self {
         let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
-        Self { shards, hasher: RandomState::new() }
+        Self { shards }
     }
 
     fn shard(&self, of: &Of) -> MutexGuard<'_, HashMap<Of, Arc<Slot>>> {
-        #[expect(clippy::cast_possible_truncation, reason = "any bits of the hash choose a shard")]
-        let index = self.hasher.hash_one(of) as usize % SHARDS;
-        self.shards[index].lock().unwrap_or_else(PoisonError::into_inner)
+        // The last byte of an identifier is random.
+        let [.., last] = of.0.uuid().into_bytes();
+        self.shards[usize::from(last) % SHARDS].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn slot(&self, of: Of) -> Arc<Slot> {
         Arc::clone(self.shard(&of).entry(of).or_default())
+    }
+
+    fn slots(&self) -> Vec<Arc<Slot>> {
+        let shards = self.shards.iter().map(|shard| shard.lock().unwrap_or_else(PoisonError::into_inner));
+        shards.flat_map(|slots| slots.values().cloned().collect::<Vec<_>>()).collect()
     }
 
     /// Takes out what was last asked before `since`, or everything.
@@ -108,6 +133,13 @@ impl Meter {
 }
 
 impl App {
+    /// How much is left to the caller's organization in the month of `at`, as far as this process knows; `None` is
+    /// unlimited.
+    pub fn left(&self, principal: &Principal, metric: Metric, at: Instant) -> Option<u64> {
+        let limit = principal.limits.get(metric);
+        self.meter.slot((principal.org, metric)).lease().remaining(at, limit)
+    }
+
     /// Counts one unit of a metric, in the month of `at`.
     ///
     /// # Errors
@@ -117,8 +149,10 @@ impl App {
         let limit = principal.limits.get(metric);
         let slot = self.meter.slot(of);
         slot.asked_at.store(at.as_micros(), Ordering::Relaxed);
-        // Not held in a match, whose arms wait.
-        let taken = slot.lease().take(at, limit);
+        let (taken, mut left, low) = slot.take(at, limit);
+        if low && slot.begins_to_refill() {
+            tokio::spawn(refill(Arc::clone(&self.store), Arc::clone(&slot), of, limit, at));
+        }
         let spent = match taken {
             Take::Spent => true,
             Take::Exhausted => false,
@@ -126,24 +160,19 @@ impl App {
                 // In a task of its own: a caller that goes away takes no block along.
                 let exchange = exchange(Arc::clone(&self.store), Arc::clone(&slot), of, limit, at, refund);
                 let ended = tokio::spawn(exchange).await;
-                ended.map_err(|error| StoreError::Failed(Box::new(EndedEarly(error))))??
+                let spent = ended.map_err(|error| StoreError::Failed(Box::new(EndedEarly(error))))??;
+                left = slot.lease().remaining(at, limit);
+                spent
             }
         };
         match (spent, limit) {
-            (true, _) => Ok(Counted { slot, of, period: Period::of(at) }),
+            (true, _) => Ok(Counted { slot, of, period: Period::of(at), left }),
             (false, limit) => Err(Refusal::LimitReached {
                 metric,
                 limit: limit.unwrap_or(u64::MAX),
                 retry_after: Period::of(at).seconds_left(at),
             }),
         }
-    }
-
-    /// How much is left to the caller's organization in the month of `at`, as far as this process knows; `None` is
-    /// unlimited.
-    pub fn left(&self, principal: &Principal, metric: Metric, at: Instant) -> Option<u64> {
-        let limit = principal.limits.get(metric);
-        self.meter.slot((principal.org, metric)).lease().remaining(at, limit)
     }
 
     /// Takes back what turned out not to count.
@@ -162,6 +191,10 @@ impl App {
 
     /// Gives back all that is leased: the last thing that the service does.
     pub async fn return_leases(&self) {
+        // What is being debited ahead is given back too.
+        for slot in self.meter.slots() {
+            drop(slot.exchange.lock().await);
+        }
         self.give_all_back(self.meter.take_out(None)).await;
     }
 
@@ -231,6 +264,25 @@ async fn exchange(
         }
     }
     Err(Refusal::Contended)
+}
+
+/// Debits the next block ahead. Where that fails, whoever needs it asks again.
+async fn refill(store: Arc<dyn Store>, slot: Arc<Slot>, of: Of, limit: Option<u64>, at: Instant) {
+    let _exchange = slot.exchange.lock().await;
+    let debit = slot.lease().ahead(at, limit);
+    if let Some(debit) = debit {
+        match store.debit(of.0, of.1, &debit).await {
+            Ok(Debited::Granted { used }) => {
+                let outdated = slot.lease().granted(&debit, used);
+                if let Some(refund) = outdated {
+                    give_back(&*store, of, refund).await;
+                }
+            }
+            Ok(Debited::Refused { used }) => slot.lease().refused(&debit, used, at),
+            Err(error) => tracing::debug!(%error, "the next block could not be debited ahead"),
+        }
+    }
+    slot.refilling.store(false, Ordering::Release);
 }
 
 /// A refund that cannot be written stays charged: too much, never too little.

@@ -38,6 +38,7 @@ impl Operation {
         match self.id {
             id if id == PLANS.id => Some(IpLane::Plans),
             id if id == SIGN_UP.id => Some(IpLane::SignUp),
+            id if id == JOIN_WAITLIST.id => Some(IpLane::Waitlist),
             _ => None,
         }
     }

@@ -17,8 +17,8 @@ use crate::{App, Refusal};
 
 /// How long a confirmed epoch is trusted.
 const LEASE: Elapsed = Elapsed::seconds(1);
-/// The same as the runtime waits.
-const LEASE_WAIT: Duration = Duration::from_secs(1);
+/// How long the runtime waits for it: longer by what a clock that is corrected may stand still.
+const LEASE_WAIT: Duration = Duration::from_millis(1_100);
 /// The most keys that are kept.
 const KEYS_MAX: u64 = 50_000;
 

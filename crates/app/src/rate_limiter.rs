@@ -1,11 +1,8 @@
 //! How fast: the limiter of one process.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicI64, Ordering},
-    },
-    time::Duration,
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering},
 };
 
 use async_trait::async_trait;
@@ -17,12 +14,8 @@ use crate::ports::{Admission, RateKey, RateLimiter};
 
 /// The most keys that are remembered.
 const KEYS_MAX: u64 = 100_000;
-/// The most addresses and domains that are remembered. A flood of them pushes out one another, and no key.
+/// The most addresses that are remembered. A flood of them pushes out one another, and no key.
 const OTHERS_MAX: u64 = 200_000;
-/// Longer than the window of any rate for keys: after that a state says no more than a fresh one.
-const KEYS_IDLE: Duration = Duration::from_secs(60);
-/// Longer than the window of any other rate, the longest of which is an hour.
-const OTHERS_IDLE: Duration = Duration::from_secs(3_700);
 
 type States = Cache<RateKey, Arc<AtomicI64>>;
 
@@ -35,8 +28,8 @@ pub struct MemoryRateLimiter {
 
 impl Default for MemoryRateLimiter {
     fn default() -> Self {
-        let states = |most, idle| Cache::builder().max_capacity(most).time_to_idle(idle).build();
-        Self { keys: states(KEYS_MAX, KEYS_IDLE), others: states(OTHERS_MAX, OTHERS_IDLE) }
+        let states = |most| Cache::builder().max_capacity(most).build();
+        Self { keys: states(KEYS_MAX), others: states(OTHERS_MAX) }
     }
 }
 

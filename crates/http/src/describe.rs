@@ -146,9 +146,14 @@ fn tagged(operation: &Operation) -> bool {
         .contains(&operation.id)
 }
 
+/// Whether a key opens it.
+fn takes_key(operation: &Operation) -> bool {
+    !operation.is_public() && operation.touch != Touch::Admin
+}
+
 fn success_headers(response: &mut Value, status: &str, operation: &Operation) {
     let mut names = vec!["X-Request-Id"];
-    if !operation.is_public() {
+    if takes_key(operation) {
         names.extend(["X-Service-Plan", "RateLimit-Policy", "RateLimit", "Service-Terms-Upgrade-Required"]);
     }
     if tagged(operation) && status != "204" {
@@ -176,7 +181,7 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
     if operation.id == operations::READY.id {
         statuses.push("503");
     }
-    if !operation.is_public() {
+    if takes_key(operation) {
         statuses.extend(["401", "403", "429"]);
     }
     if operation.touch == Touch::Admin {

@@ -1,7 +1,7 @@
 //! Where a request enters its operation: who calls, whether the call was answered before, and the
 //! headers that every authenticated answer carries.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{collections::HashSet, fmt::Display, io::Write as _, sync::Arc};
 
 use axum::{
     body::Body,
@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
-use kalends_accounts::{Principal, reach::Touch};
+use kalends_accounts::{Principal, TERMS_UPGRADE_HEADER, reach::Touch};
 use kalends_app::{
     Actor, App, Idempotency, Refusal, Repeater, Request as Called,
     operations::{self, Operation},
@@ -30,6 +30,12 @@ use crate::{
     reply::replayed,
 };
 
+const SERVICE_PLAN: HeaderName = HeaderName::from_static("x-service-plan");
+const TERMS_UPGRADE: HeaderName = HeaderName::from_static(TERMS_UPGRADE_HEADER);
+const RATE_LIMIT: HeaderName = HeaderName::from_static(headers::RATE_LIMIT);
+const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static(headers::RATE_LIMIT_POLICY);
+/// The most bytes of the values of these two; numbers have at most 15 digits, and the partition 24 characters.
+const WRITTEN_MAX: usize = 128;
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// The most characters of an `Idempotency-Key`.
 const IDEMPOTENCY_KEY_MAX: usize = 255;
@@ -124,7 +130,8 @@ async fn authenticated(
         Ok(()) => metered(entrance, operation, arrival, &principal, request, next).await,
         Err(refusal) => too_fast(refusal),
     };
-    describe_caller(app, &principal, response.headers_mut());
+    let accepted = operation.id == operations::ACCEPT_TERMS.id && response.status().is_success();
+    describe_caller(app, &principal, accepted, response.headers_mut());
     response
 }
 
@@ -138,20 +145,20 @@ async fn metered(
     next: Next,
 ) -> Response {
     let app = &entrance.app;
-    let mut response = match Metered::begin(app, principal, operation, arrival.at).await {
+    let (mut response, left) = match Metered::begin(app, principal, operation, arrival.at).await {
         Ok(metered) => {
             let response = within(entrance, operation, arrival, Some(principal), request, next).await;
-            metered.end(app, response.status()).await;
-            response
+            let left = metered.end(app, response.status()).await;
+            (response, left)
         }
-        Err(refusal) => ApiError::from(refusal).into_response(),
+        Err(refusal) => (ApiError::from(refusal).into_response(), app.left(principal, Metric::ApiCalls, arrival.at)),
     };
     let limit = principal.limits.get(Metric::ApiCalls);
     if limit.is_some() {
-        let left = app.left(principal, Metric::ApiCalls, arrival.at);
         let partition = principal.org.uuid();
-        let told = headers::monthly_headers(limit, left, partition.as_bytes(), arrival.at);
-        rate_limit(response.headers_mut(), told);
+        if let Some(told) = headers::monthly_headers(limit, left, partition.as_bytes(), arrival.at) {
+            rate_limit(response.headers_mut(), &told);
+        }
     }
     response
 }
@@ -163,17 +170,26 @@ fn too_fast(refusal: Refusal) -> Response {
         _ => None,
     };
     let mut response = ApiError::from(refusal).into_response();
-    rate_limit(response.headers_mut(), told);
+    if let Some(told) = told {
+        rate_limit(response.headers_mut(), &told);
+    }
     response
 }
 
-fn rate_limit(headers: &mut HeaderMap, told: Option<RateLimitHeaders>) {
-    let Some(RateLimitHeaders { policy, limit }) = told else { return };
-    for (name, value) in [(headers::RATE_LIMIT_POLICY, policy), (headers::RATE_LIMIT, limit)] {
-        if let Ok(value) = HeaderValue::try_from(value) {
-            headers.insert(HeaderName::from_static(name), value);
-        }
-    }
+fn rate_limit(headers: &mut HeaderMap, told: &RateLimitHeaders<impl Display, impl Display>) {
+    headers.insert(RATE_LIMIT_POLICY, written(&told.policy));
+    headers.insert(RATE_LIMIT, written(&told.limit));
+}
+
+/// A header's value, written where a text of its own is not needed. Nothing that is written here is too long, or no
+/// value of a header.
+fn written(value: &impl Display) -> HeaderValue {
+    let mut buffer = [0; WRITTEN_MAX];
+    let mut rest = buffer.as_mut_slice();
+    let fits = write!(rest, "{value}").is_ok();
+    let length = WRITTEN_MAX - rest.len();
+    let value = HeaderValue::from_bytes(&buffer[..length]).ok().filter(|_| fits);
+    value.unwrap_or(const { HeaderValue::from_static("") })
 }
 
 fn operation_of(request: &Request) -> Option<&'static Operation> {
@@ -325,13 +341,11 @@ async fn once(app: &App, idempotency: &Idempotency, request: Request, next: Next
     Ok(response)
 }
 
-/// The plan, and the terms that the organization has not accepted (Authentication, rules 9 and 10).
-fn describe_caller(app: &App, principal: &Principal, headers: &mut HeaderMap) {
-    headers.insert("x-service-plan", HeaderValue::from_static(principal.plan.shown()));
-    let terms = &app.settings().terms;
-    if terms.to_announce(principal.accepted_terms.as_deref())
-        && let Ok(version) = HeaderValue::from_str(&terms.version)
-    {
-        headers.insert("service-terms-upgrade-required", version);
+/// The plan, and the terms that the organization has not accepted, with this request or before (Authentication, rules 9 and 10).
+fn describe_caller(app: &App, principal: &Principal, accepted: bool, headers: &mut HeaderMap) {
+    headers.insert(SERVICE_PLAN, HeaderValue::from_static(principal.plan.shown()));
+    let announced = app.settings().terms.upgrade_header(principal.accepted_terms.as_deref()).filter(|_| !accepted);
+    if let Some(Ok(version)) = announced.map(HeaderValue::from_str) {
+        headers.insert(TERMS_UPGRADE, version);
     }
 }

@@ -5,7 +5,6 @@ use http::{HeaderValue, StatusCode, header};
 use kalends_app::{App, Limited, Obstacles, Refusal, operations::Operation};
 use kalends_calendars::HoldError;
 use kalends_kernel::{FieldError, FieldErrors, RequestId, StoreError};
-use kalends_quotas::Plan;
 use kalends_wire::{Conflict, ErrorBody, ErrorEnvelope, Slot};
 
 /// The most field errors that one message names; the rest is counted.
@@ -173,7 +172,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::AgentPaused => coded("forbidden", "agent_paused"),
         Refusal::ReadOnly(_) => coded("forbidden", "external_event_readonly"),
         Refusal::PlanRequired(feature) => ErrorBody {
-            required_plan: Some(Plan::Pro.as_str()),
+            required_plan: Some(feature.required_plan().as_str()),
             feature: Some(feature.as_str()),
             upgrade_url: Some(format!("{}/plans", app.settings().console_url)),
             docs_url: Some(format!("{}/docs/", app.settings().base_url)),

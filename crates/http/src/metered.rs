@@ -38,13 +38,16 @@ impl Metered {
     }
 
     /// Takes back what does not count: a call that is answered with 401 or 429 (ruling 3.4), and an availability
-    /// query that is not answered with availability.
-    pub(crate) async fn end(self, app: &App, status: StatusCode) {
+    /// query that is not answered with availability. Returns how many API calls are left; `None` is unlimited.
+    pub(crate) async fn end(self, app: &App, status: StatusCode) -> Option<u64> {
+        let left = self.call.left();
         if let Some(query) = self.query.filter(|_| !status.is_success()) {
             app.count_back(query).await;
         }
         if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::TOO_MANY_REQUESTS) {
             app.count_back(self.call).await;
+            return left.map(|left| left + 1);
         }
+        left
     }
 }

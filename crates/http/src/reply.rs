@@ -1,10 +1,20 @@
 //! Answers as HTTP responses.
 
-use axum::response::{IntoResponse, Response};
+use axum::{
+    body::Body,
+    response::{IntoResponse, Response},
+};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use kalends_app::{Answer, etag};
 use kalends_kernel::Version;
 use serde::Serialize;
+
+use crate::error::ApiError;
+
+/// About as many bytes as most resources take as JSON.
+const RESOURCE: usize = 1024;
+/// As many headers as an answer has.
+const HEADERS: usize = 12;
 
 /// The answer of a use case that changed something.
 pub(crate) struct Changed(pub Answer);
@@ -13,9 +23,10 @@ impl IntoResponse for Changed {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = match self.0.body {
-            Some(body) => (status, [(header::CONTENT_TYPE, JSON)], body).into_response(),
-            None => status.into_response(),
+            Some(body) => json(body),
+            None => Response::default(),
         };
+        *response.status_mut() = status;
         tag(response.headers_mut(), self.0.version);
         response
     }
@@ -29,7 +40,12 @@ pub(crate) struct Shown<T> {
 
 impl<T: Serialize> IntoResponse for Shown<T> {
     fn into_response(self) -> Response {
-        let mut response = axum::Json(self.resource).into_response();
+        let mut text = Vec::with_capacity(RESOURCE);
+        if let Err(error) = serde_json::to_writer(&mut text, &self.resource) {
+            tracing::error!(%error, "a resource cannot be written as JSON");
+            return ApiError::Internal.into_response();
+        }
+        let mut response = json(text);
         tag(response.headers_mut(), Some(self.version));
         response
     }
@@ -38,10 +54,18 @@ impl<T: Serialize> IntoResponse for Shown<T> {
 /// JSON that is already written.
 pub(crate) struct Written<B>(pub B);
 
-impl<B: IntoResponse> IntoResponse for Written<B> {
+impl<B: Into<Body>> IntoResponse for Written<B> {
     fn into_response(self) -> Response {
-        ([(header::CONTENT_TYPE, JSON)], self.0).into_response()
+        json(self.0)
     }
+}
+
+/// An answer with room for the headers that the layers around add.
+fn json(body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
+    *response.headers_mut() = HeaderMap::with_capacity(HEADERS);
+    response.headers_mut().insert(header::CONTENT_TYPE, JSON);
+    response
 }
 
 /// The answer to an earlier request, told apart by a header (ruling 2.8).

@@ -1,33 +1,29 @@
 //! The rate-limit headers of answers: structured fields (RFC 9651) of the IETF's draft, as pure text
 //! (ruling 2.9).
 
-use std::fmt::Write;
+use std::fmt::{Display, from_fn};
 
-use kalends_kernel::{Instant, base64};
+use kalends_kernel::{Instant, display_base64};
 
-use crate::{Metric, Period, Plan, Rate};
+use crate::{Metric, Period, Rate};
 
 /// The header that states the limits.
 pub const RATE_LIMIT_POLICY: &str = "ratelimit-policy";
 /// The header that says how much is left.
 pub const RATE_LIMIT: &str = "ratelimit";
-/// The header that shows the plan.
-pub const SERVICE_PLAN: &str = "x-service-plan";
-/// The header that says after how many seconds to try again.
-pub const RETRY_AFTER: &str = "retry-after";
 
 /// The window of a monthly limit in seconds: about a month, as the specification has it.
 const MONTH: u64 = 30 * 86_400;
 /// The largest integer of a structured field.
 const INTEGER_MAX: u64 = 999_999_999_999_999;
 
-/// The values of `RateLimit-Policy` and `RateLimit`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RateLimitHeaders {
+/// What the two headers say: their values are its parts, written without making a text first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateLimitHeaders<P, L> {
     /// The value of `RateLimit-Policy`.
-    pub policy: String,
+    pub policy: P,
     /// The value of `RateLimit`.
-    pub limit: String,
+    pub limit: L,
 }
 
 /// The headers of an authenticated answer: the monthly limit of API calls and what is left of it. None
@@ -39,35 +35,29 @@ pub fn monthly_headers(
     remaining: Option<u64>,
     partition: &[u8],
     now: Instant,
-) -> Option<RateLimitHeaders> {
+) -> Option<RateLimitHeaders<impl Display, impl Display>> {
+    const NAME: &str = Metric::ApiCalls.as_str();
     let limit = limit?;
-    let remaining = remaining.unwrap_or(limit).min(limit);
-    let name = Metric::ApiCalls.as_str();
-    // 48 characters are fixed; numbers and the partition key make up the rest.
-    let mut policy = String::with_capacity(64 + partition.len() * 4 / 3);
-    let mut left = String::with_capacity(64);
-    // Writing to a string cannot fail.
-    let _ = write!(policy, "\"{name}\";q={};w={MONTH};pk=:{}:", limit.min(INTEGER_MAX), base64(partition));
-    let _ = write!(left, "\"{name}\";r={};t={}", remaining.min(INTEGER_MAX), Period::of(now).seconds_left(now));
-    Some(RateLimitHeaders { policy, limit: left })
+    let remaining = remaining.unwrap_or(limit).min(limit).min(INTEGER_MAX);
+    let (quota, seconds) = (limit.min(INTEGER_MAX), Period::of(now).seconds_left(now));
+    let partition = display_base64(partition);
+    Some(RateLimitHeaders {
+        policy: from_fn(move |f| write!(f, "\"{NAME}\";q={quota};w={MONTH};pk=:{partition}:")),
+        limit: from_fn(move |f| write!(f, "\"{NAME}\";r={remaining};t={seconds}")),
+    })
 }
 
 /// The headers of a 429 of the requests-per-second limit; `retry_after` as [`retry_after_seconds`] says.
-pub fn burst_headers(rate: Rate, retry_after: i64) -> RateLimitHeaders {
+pub fn burst_headers(rate: Rate, retry_after: i64) -> RateLimitHeaders<impl Display, impl Display> {
     RateLimitHeaders {
-        policy: format!("\"burst\";q={};w={}", rate.count(), rate.seconds()),
-        limit: format!("\"burst\";r=0;t={}", retry_after.max(1)),
+        policy: from_fn(move |f| write!(f, "\"burst\";q={};w={}", rate.count(), rate.seconds())),
+        limit: from_fn(move |f| write!(f, "\"burst\";r=0;t={}", retry_after.max(1))),
     }
 }
 
 /// A wait as `Retry-After` shows it: whole seconds, rounded up, at least one.
 pub fn retry_after_seconds(wait: kalends_kernel::Elapsed) -> i64 {
     wait.as_micros().saturating_add(999_999).div_euclid(1_000_000).max(1)
-}
-
-/// The value of `X-Service-Plan`.
-pub const fn service_plan(plan: Plan) -> &'static str {
-    plan.shown()
 }
 
 #[cfg(test)]
@@ -84,13 +74,13 @@ mod tests {
     #[test]
     fn the_ruling_s_own_example() {
         let headers = monthly_headers(Some(50_000), Some(49_873), b"org", at("2026-11-21T00:00:00Z")).unwrap();
-        assert_eq!(headers.policy, "\"api_calls\";q=50000;w=2592000;pk=:b3Jn:");
-        assert_eq!(headers.limit, "\"api_calls\";r=49873;t=864000");
+        assert_eq!(headers.policy.to_string(), "\"api_calls\";q=50000;w=2592000;pk=:b3Jn:");
+        assert_eq!(headers.limit.to_string(), "\"api_calls\";r=49873;t=864000");
     }
 
     #[test]
     fn unlimited_plans_send_none() {
-        assert_eq!(monthly_headers(None, None, b"org", at("2026-11-21T00:00:00Z")), None);
+        assert!(monthly_headers(None, None, b"org", at("2026-11-21T00:00:00Z")).is_none());
     }
 
     #[rstest]
@@ -105,15 +95,19 @@ mod tests {
     )]
     fn numbers(#[case] limit: Option<u64>, #[case] remaining: Option<u64>, #[case] policy: &str, #[case] left: &str) {
         let headers = monthly_headers(limit, remaining, &[0xff; 16], at("2026-11-30T23:59:59.5Z")).unwrap();
-        assert!(headers.policy.contains(policy) && headers.policy.ends_with("pk=://///////////////////w==:"));
-        assert!(headers.limit.contains(left) && headers.limit.ends_with("t=1"), "the last half second is one");
+        let (says, says_left) = (headers.policy.to_string(), headers.limit.to_string());
+        assert!(says.contains(policy) && says.ends_with("pk=://///////////////////w==:"));
+        assert!(says_left.contains(left) && says_left.ends_with("t=1"), "the last half second is one");
     }
 
     #[test]
     fn a_refused_burst() {
         let headers = burst_headers(Rate::per_second(10), 1);
-        assert_eq!((headers.policy.as_str(), headers.limit.as_str()), ("\"burst\";q=10;w=1", "\"burst\";r=0;t=1"));
-        assert_eq!(burst_headers(Rate::per_minute(5), 12).policy, "\"burst\";q=5;w=60");
+        assert_eq!(
+            (headers.policy.to_string().as_str(), headers.limit.to_string().as_str()),
+            ("\"burst\";q=10;w=1", "\"burst\";r=0;t=1")
+        );
+        assert_eq!(burst_headers(Rate::per_minute(5), 12).policy.to_string(), "\"burst\";q=5;w=60");
     }
 
     #[rstest]
@@ -124,11 +118,5 @@ mod tests {
     #[case(Elapsed::seconds(-5), 1)]
     fn waits_are_rounded_up(#[case] wait: Elapsed, #[case] seconds: i64) {
         assert_eq!(retry_after_seconds(wait), seconds);
-    }
-
-    #[test]
-    fn plans_are_shown() {
-        let shown: Vec<_> = Plan::ALL.into_iter().map(service_plan).collect();
-        assert_eq!(shown, ["free", "free", "free", "pro", "scale"]);
     }
 }

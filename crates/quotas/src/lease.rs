@@ -7,8 +7,10 @@
 //! [`Lease::granted`] or [`Lease::refused`], then asks again. Hold the lease exclusively over that
 //! exchange: two debits at once stay correct, but cost a write more than needed.
 //!
+//! So that nobody waits for that exchange, [`Lease::ahead`] says early what to debit next; it is reported alike.
+//!
 //! What can go wrong only ever charges too much: a crash, or a debit whose outcome is not known, leaves
-//! the rest of one block charged; a [`Refund`] is handed out once, and lost if its write fails.
+//! at most [`HELD_MAX`] units charged; a [`Refund`] is handed out once, and lost if its write fails.
 
 use kalends_kernel::{Elapsed, Instant};
 
@@ -16,6 +18,10 @@ use crate::Period;
 
 /// The most units that one debit takes.
 pub const BLOCK_MAX: u64 = 1_000;
+/// The next block is debited when this fraction of it is left of the last one.
+const AHEAD: u64 = 4;
+/// The most units that a node holds.
+pub const HELD_MAX: u64 = BLOCK_MAX + BLOCK_MAX / AHEAD;
 /// So many units before the limit are debited one by one.
 pub const SINGLES: u64 = 64;
 /// Before that a block is at most this fraction of what is left, so that some nodes do not sit on units
@@ -133,6 +139,15 @@ impl Lease {
         // Where the limit seemed reached a while ago, a single unit asks whether it still is.
         held.limit = limit;
         Take::Need { debit: Debit::new(period, limit, held.used), refund }
+    }
+
+    /// What to debit although there is still something to spend, so that it is there when that is used up. Near the
+    /// limit nothing is: others may need it.
+    pub fn ahead(&self, now: Instant, limit: Option<u64>) -> Option<Debit> {
+        let held = self.held.filter(|held| held.limit == limit && held.left <= BLOCK_MAX / AHEAD)?;
+        let debit = Debit::new(held.period, limit, held.used);
+        let early = debit.amount > SINGLES && held.left <= debit.amount / AHEAD && held.period == Period::of(now);
+        early.then_some(debit)
     }
 
     /// Whether what is held may not be spent: it is of another month, or was debited under a higher limit.

@@ -106,7 +106,10 @@ impl Rate {
     pub const fn decide(self, state: RateState, now: Instant) -> RateDecision {
         let now = nanos(now);
         let burst = self.interval * self.count as i64;
-        let busy_until = if state.0 > now.saturating_add(burst) || state.0 < now { now } else { state.0 };
+        // A state is at most a burst ahead of the request that made it, and so at most two of what came a window
+        // before that one and is decided after it.
+        let set_back = state.0 > now.saturating_add(burst.saturating_mul(2));
+        let busy_until = if set_back || state.0 < now { now } else { state.0 };
         let next = busy_until.saturating_add(self.interval);
         let room = burst - (next - now);
         if room >= 0 {
@@ -192,6 +195,17 @@ mod tests {
         assert!(!admit(rate, &mut state, START - Elapsed::micros(0)), "the same instant");
         assert!(admit(rate, &mut state, START - Elapsed::hours(5)), "a fresh key");
         assert!(!admit(rate, &mut state, START - Elapsed::hours(5)));
+    }
+
+    #[test]
+    fn what_arrived_before_a_burst_and_is_decided_after_it_makes_no_room() {
+        let rate = Rate::per_second(10);
+        let mut state = RateState::FRESH;
+        assert!((0..10).all(|_| admit(rate, &mut state, START)));
+        for earlier in [1, 1_000, 999_999, 1_000_000] {
+            assert!(!admit(rate, &mut state, START - Elapsed::micros(earlier)), "{earlier} us before");
+        }
+        assert!(!admit(rate, &mut state, START));
     }
 
     #[test]

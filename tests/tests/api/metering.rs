@@ -284,7 +284,7 @@ async fn a_key_may_call_as_fast_as_its_plan_says(#[case] database: Database) {
 
 #[tokio::test]
 async fn addresses_are_limited_where_no_key_is_needed() {
-    let limits = [("KALENDS_IP_LIMITS", "plans=3,sign_up=2")];
+    let limits = [("KALENDS_IP_LIMITS", "plans=3,sign_up=2,waitlist=1")];
     let mut server = Server::start_with(Sqlite, &limits).await;
     let plans = async |server: &Server, from: &str| {
         server.anonymous().impatient().get("/v1/plans").header("X-Forwarded-For", from).await
@@ -303,6 +303,9 @@ async fn addresses_are_limited_where_no_key_is_needed() {
         sign_up().await.refused(400, "validation_error");
     }
     sign_up().await.refused(429, "rate_limit_error");
+    let join = || server.anonymous().impatient().post("/v1/waitlist").json(json!({}));
+    join().await.refused(400, "validation_error");
+    join().await.refused(429, "rate_limit_error");
     server.anonymous().impatient().get("/health").await.expect(200);
     server.api(&server.org("pro").await).get("/v1/agents").await.expect(200);
 

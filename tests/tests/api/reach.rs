@@ -98,18 +98,21 @@ enum Who {
     Sibling,
     Paused,
     Foreign,
+    /// An organization that an agent signed up, on a plan without what is paid for.
+    Sandbox,
     Waitlisted,
     Revoked,
     Garbage,
     Nobody,
 }
 
-const CALLERS: [Who; 9] = [
+const CALLERS: [Who; 10] = [
     Who::Organization,
     Who::Own,
     Who::Sibling,
     Who::Paused,
     Who::Foreign,
+    Who::Sandbox,
     Who::Waitlisted,
     Who::Revoked,
     Who::Garbage,
@@ -183,7 +186,16 @@ impl World {
         server.cli(&["org", "waitlist", &waiting.id]).await.succeeded();
         let waitlisted = server.api(&waiting);
         heeded(|| async { waitlisted.get("/v1/agents").await }, |answer| answer.status == 403).await;
+        let body = json!({ "email": "scout@sandbox.example", "agent_name": "Scout", "tos_version": "2026-01-01" });
+        let signed_up = server.anonymous().post("/v1/agent/sign-up").json(body).await.expect(200);
+        let (sandboxed, key) = (signed_up["org_id"].as_str().unwrap(), signed_up["api_key"].as_str().unwrap());
+        // As fast as the others, with the features of the plan on which it began.
+        let limits = r#"{"rate_per_second":1000000}"#;
+        server.cli(&["org", "set-plan", sandboxed, "free", "--limits", limits]).await.succeeded();
+        let sandbox = server.client(key);
+        heeded(|| async { sandbox.get("/v1/usage").await }, |usage| usage["agents"]["limit"] != 1).await;
         callers.extend([
+            (Who::Sandbox, sandbox),
             (Who::Revoked, server.client(&revoked)),
             (Who::Waitlisted, waitlisted),
             (Who::Garbage, server.client("svc_sk_garbage")),
@@ -257,7 +269,7 @@ impl World {
             .replace("{cal_id}", &things.calendar)
             .replace("{id}", named(&operation.path, things));
         let (mut caller, mut leaver) = (self.caller(who).clone(), String::new());
-        if operation.id == "deleteAccount" && matches!(who, Who::Organization | Who::Foreign) {
+        if operation.id == "deleteAccount" && matches!(who, Who::Organization | Who::Foreign | Who::Sandbox) {
             // Those who may leave are still needed: another leaves in their place.
             let org = self.server.org("custom").await;
             (caller, leaver) = (self.server.api(&org), org.id);
@@ -354,6 +366,7 @@ fn cell(operation: &Operation, about: About, who: Who, whose: Whose) -> Says {
             return forbidden;
         }
         (_, Who::Paused) if writes => return forbidden,
+        (_, Who::Sandbox) if is_paid_for(&operation.id) => return Says::Refused(403, "plan_required"),
         (About::Organization | About::Common, _) => return Says::Yes,
         _ => {}
     }
@@ -361,7 +374,7 @@ fn cell(operation: &Operation, about: About, who: Who, whose: Whose) -> Says {
     match (who, whose) {
         (_, Whose::Missing) => missing,
         (Who::Foreign, Whose::Foreign) => Says::Yes,
-        (Who::Foreign, _) | (_, Whose::Foreign) => missing,
+        (Who::Foreign | Who::Sandbox, _) | (_, Whose::Foreign) => missing,
         (Who::Organization, _)
         | (Who::Own, Whose::Own)
         | (Who::Sibling, Whose::Sibling)
@@ -372,6 +385,12 @@ fn cell(operation: &Operation, about: About, who: Who, whose: Whose) -> Says {
 
 fn is_scoped(who: Who) -> bool {
     matches!(who, Who::Own | Who::Sibling | Who::Paused)
+}
+
+/// Whether it needs a feature that no free plan has, whatever it is about.
+fn is_paid_for(operation: &str) -> bool {
+    let holds = operation.contains("Hold");
+    holds || ["getAvailability", "createScopedKey", "listScopedKeys", "deleteScopedKey"].contains(&operation)
 }
 
 /// Whether a success uses the thing up.

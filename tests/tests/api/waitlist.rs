@@ -154,6 +154,7 @@ async fn an_organization_accepts_new_terms(#[case] database: Database) {
     has_exactly(&accepted.json, &["data"]);
     has_exactly(&accepted["data"], &["accepted_terms_version", "accepted_terms_at"]);
     assert_eq!(accepted["data"]["accepted_terms_version"], TERMS);
+    assert_eq!(accepted.header("service-terms-upgrade-required"), "");
     assert_eq!(api.get("/v1/agents").await.expect(200).header("service-terms-upgrade-required"), "");
     // Once more is no error.
     accept(&api, TERMS).await.expect(200);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use kalends_quotas::lease::BLOCK_MAX;
+use kalends_quotas::lease::HELD_MAX;
 use sqlx::{Connection as _, PgConnection};
 use tokio::task::JoinSet;
 
@@ -102,13 +102,13 @@ async fn campaign(options: &Options, place: &Place, seed: u64) -> Result<String>
     ensure!(admitted + refused + unanswered == options.calls, "some calls have no outcome: {calls:?}");
     ensure!(counted >= admitted, "{admitted} calls were let in, and only {counted} counted");
     ensure!(counted <= limit, "{counted} calls were counted, over the limit of {limit}");
-    let lost = killed * BLOCK_MAX;
+    let lost = killed * HELD_MAX;
     ensure!(
         counted <= admitted + unanswered + lost,
-        "{counted} calls were counted, but {admitted} let in, {unanswered} not answered, and {killed} blocks lost"
+        "{counted} calls were counted, but {admitted} let in, {unanswered} not answered, and at most {lost} lost"
     );
     // What a server holds when the last call is refused elsewhere, and what the killed ones lost, nobody gets.
-    let held = lost + (SERVERS as u64) * BLOCK_MAX;
+    let held = lost + (SERVERS as u64) * HELD_MAX;
     ensure!(admitted + unanswered + held >= limit, "{refused} calls were refused although only {admitted} were let in");
     Ok(format!(
         "{admitted} calls let in and {counted} counted of {limit} allowed; {refused} refused, {unanswered} without \

@@ -74,6 +74,33 @@ fn blocks_shrink_towards_the_limit(#[case] limit: Option<u64>, #[case] used: u64
 }
 
 #[rstest]
+#[case::unlimited(None, 250)]
+#[case::far(Some(1_000_000), 250)]
+#[case::shrinking(Some(10_000), 145)]
+#[case::near(Some(1_000), 0)]
+#[case::sandbox(Some(50), 0)]
+fn the_next_block_is_debited_before_the_last_one_is_used_up(#[case] limit: Option<u64>, #[case] early: u64) {
+    let (mut lease, mut counter, now) = (Lease::new(), Counter::default(), month(0));
+    assert_eq!(lease.ahead(now, limit), None, "whoever calls first waits");
+    assert!(spend(&mut lease, &mut counter, now, limit));
+    while lease.unspent(now) > early {
+        assert_eq!(lease.ahead(now, limit), None);
+        assert!(spend(&mut lease, &mut counter, now, limit));
+    }
+    let debit = lease.ahead(now, limit);
+    assert_eq!(debit.is_some(), early > 0);
+    if let Some(debit) = debit {
+        assert_eq!(lease.ahead(month(1), limit), None, "in another month");
+        assert_eq!(lease.ahead(now, Some(7)), None, "under another limit");
+        let used = counter.debit(&debit).unwrap();
+        assert_eq!(lease.granted(&debit, used), None);
+        assert_eq!(lease.unspent(now), early + debit.amount);
+        assert!(lease.unspent(now) <= HELD_MAX);
+        assert_eq!(lease.ahead(now, limit), None);
+    }
+}
+
+#[rstest]
 #[case::limited(Some(3))]
 #[case::unlimited(None)]
 fn what_does_not_count_can_be_spent_again(#[case] limit: Option<u64>) {

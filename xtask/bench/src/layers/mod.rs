@@ -11,7 +11,7 @@ use serde_json::Value;
 pub(crate) use self::bare::{Options as ServerOptions, serve};
 use crate::connection::get;
 use crate::database::{Kind, Place};
-use crate::figures::{Figure, Table};
+use crate::figures::{Figure, Table, median};
 use crate::load::{CONNECTIONS, Requests, Round};
 use crate::service::{Process, Program};
 
@@ -26,33 +26,27 @@ pub(crate) struct Options {
     /// How long each round lasts, in seconds.
     #[arg(long, default_value_t = 1.0)]
     seconds: f64,
-    /// How many rounds there are, in turns of both; the medians are shown.
-    #[arg(long, default_value_t = 15)]
+    /// How many rounds there are of each pair of servers, in turns of both.
+    #[arg(long, default_value_t = 4)]
     rounds: usize,
+    /// How many pairs of servers are started: two processes of the same program differ too.
+    #[arg(long, default_value_t = 7)]
+    pairs: usize,
 }
 
 /// Measures and prints.
 pub(crate) async fn run(options: &Options) -> Result<()> {
-    let places = [Place::new(Kind::Sqlite, None).await?, Place::new(Kind::Sqlite, None).await?];
-    let servers =
-        [start(&places[0], &["layers-server"]).await?, start(&places[1], &["layers-server", "--bare"]).await?];
-    let time = Duration::from_secs_f64(options.seconds);
     let mut rounds: [Vec<Round>; 2] = [Vec::new(), Vec::new()];
-    for (server, requests) in &servers {
-        requests.send(server, WARM_UP).await?;
+    for _ in 0..options.pairs {
+        measure(options, &mut rounds).await?;
     }
-    for number in 0..options.rounds {
-        // Neither always goes first.
-        for which in if number % 2 == 0 { [0, 1] } else { [1, 0] } {
-            let (server, requests) = &servers[which];
-            rounds[which].push(requests.send(server, time).await?);
-        }
-    }
+    // Round by round, so that whatever else the machine does falls on both.
+    let shares = rounds[0].iter().zip(&rounds[1]).map(|(with, without)| with.per_second / without.per_second);
+    let cost = 1.0 - median(&mut shares.collect::<Vec<_>>());
     let figures = rounds.map(|rounds| Figure::of(&rounds));
-    let cost = 1.0 - figures[0].per_second / figures[1].per_second;
+    let Options { seconds, rounds, pairs } = options;
     println!(
-        "\nGET event on SQLite: {CONNECTIONS} connections, medians of {} rounds of {} s\n",
-        options.rounds, options.seconds
+        "\nGET event on SQLite: {CONNECTIONS} connections, medians of {pairs} times {rounds} rounds of {seconds} s\n"
     );
     let mut table = Table::new(&["router", "requests/s", "p50 ms", "p99 ms", "CPU us"]);
     for (name, figure) in ["with authentication, limits and counting", "without them"].into_iter().zip(figures) {
@@ -68,6 +62,24 @@ pub(crate) async fn run(options: &Options) -> Result<()> {
     print!("{}", table.render());
     let holds = if cost <= SHARE { "holds" } else { "does NOT hold" };
     println!("\nThey take {:.1} % of the throughput; at most {:.0} % {holds}.", cost * 100.0, SHARE * 100.0);
+    Ok(())
+}
+
+/// Starts a pair of servers and adds their rounds.
+async fn measure(options: &Options, rounds: &mut [Vec<Round>; 2]) -> Result<()> {
+    let places = [Place::new(Kind::Sqlite, None).await?, Place::new(Kind::Sqlite, None).await?];
+    let servers =
+        [start(&places[0], &["layers-server"]).await?, start(&places[1], &["layers-server", "--bare"]).await?];
+    for (server, requests) in &servers {
+        requests.send(server, WARM_UP).await?;
+    }
+    for number in 0..options.rounds {
+        // Neither always goes first.
+        for which in if number % 2 == 0 { [0, 1] } else { [1, 0] } {
+            let (server, requests) = &servers[which];
+            rounds[which].push(requests.send(server, Duration::from_secs_f64(options.seconds)).await?);
+        }
+    }
     for (server, _) in servers {
         server.kill()?;
     }
