@@ -77,8 +77,22 @@ impl App {
     /// a rate limit. What fails here is logged only; the caller's answer does not depend on it.
     pub async fn note_sampled(&self, actor: &Actor, action: Action, status: u16) {
         let prefix = actor.principal.key_prefix.as_str();
-        if self.sampler.admits(action, &format!("{} {prefix}", actor.principal.key), self.now()) {
+        if self.sampler.admits(action, &format!("{:?} {prefix}", actor.principal.credential), self.now()) {
             self.note(&actor.request, actor.org(), action, Some(prefix), status).await;
+        }
+    }
+
+    /// [`Self::note_sampled`] of somebody who is not let in, told by what the log shows of them.
+    pub(crate) async fn note_sampled_of(
+        &self,
+        request: &Request,
+        org: OrgId,
+        action: Action,
+        prefix: &str,
+        status: u16,
+    ) {
+        if self.sampler.admits(action, prefix, self.now()) {
+            self.note(request, org, action, Some(prefix), status).await;
         }
     }
 
@@ -126,6 +140,14 @@ impl App {
     /// [`Refusal::Store`].
     pub async fn forget_allowances(&self, limit: u32) -> Result<bool, Refusal> {
         Ok(self.store.forget_allowances(self.now(), limit).await? < u64::from(limit))
+    }
+
+    /// Removes up to `limit` sessions that have expired, and says whether that was all.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn forget_sessions(&self, limit: u32) -> Result<bool, Refusal> {
+        Ok(self.store.forget_sessions(self.now(), limit).await? < u64::from(limit))
     }
 }
 

@@ -15,7 +15,7 @@ pub struct ChangeSet {
     pub org: OrgId,
     /// What must still hold, beside the versions that the changes themselves carry.
     pub guards: Vec<Guard>,
-    /// Writes to organizations, keys and codes.
+    /// Writes to organizations, keys, codes, humans and sessions.
     pub accounts: Vec<kalends_accounts::Change>,
     /// Writes to agents, calendars and events.
     pub calendars: Vec<kalends_calendars::Change>,
@@ -150,18 +150,25 @@ impl ChangeSet {
 
     /// Whether the change-set alters whom a key speaks for, so that cached principals must go.
     pub fn alters_principals(&self) -> bool {
-        use kalends_accounts::Change::{DeleteOrganization, RevokeKey, UpdateOrganization};
+        use kalends_accounts::Change::{DeleteOrganization, RevokeKey, RevokeOrganizationKeys, UpdateOrganization};
         let alters = |change: &kalends_accounts::Change| {
-            matches!(change, UpdateOrganization { .. } | DeleteOrganization { .. } | RevokeKey { .. })
+            matches!(
+                change,
+                UpdateOrganization { .. }
+                    | DeleteOrganization { .. }
+                    | RevokeKey { .. }
+                    | RevokeOrganizationKeys { .. }
+            )
         };
         self.alters_agent_keys || self.accounts.iter().any(alters)
     }
 
     /// Whether a key stops opening anything, so that the answer waits until no node accepts it (ruling 3.1).
     pub fn revokes_keys(&self) -> bool {
-        use kalends_accounts::Change::{DeleteOrganization, RevokeKey};
-        let revokes =
-            |change: &kalends_accounts::Change| matches!(change, DeleteOrganization { .. } | RevokeKey { .. });
+        use kalends_accounts::Change::{DeleteOrganization, RevokeKey, RevokeOrganizationKeys};
+        let revokes = |change: &kalends_accounts::Change| {
+            matches!(change, DeleteOrganization { .. } | RevokeKey { .. } | RevokeOrganizationKeys { .. })
+        };
         self.accounts.iter().any(revokes)
     }
 }

@@ -6,6 +6,7 @@ use kalends_accounts::{Acceptance, ApiKey, Change, Organization, ScopedKey, Veri
 use kalends_kernel::{Instant, KeyId, OrgId, Version};
 use sqlx::PgConnection;
 
+use super::people;
 use crate::error::{ApplyError, all_written};
 use crate::sealed::SealedChangeSet;
 
@@ -20,10 +21,19 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             Change::CreateKey(key) => create_key(connection, key).await?,
             Change::CreateScopedKey(key) => create_scoped_key(connection, key).await?,
             Change::RevokeKey { org, key, at } => revoke_key(connection, *org, *key, *at).await?,
+            Change::RevokeOrganizationKeys { org, at } => revoke_organization_keys(connection, *org, *at).await?,
             Change::PutCode { code, seen: None } => create_code(connection, code).await?,
             Change::PutCode { code, seen: Some(seen) } => update_code(connection, code, *seen).await?,
             Change::RecordAcceptance { org, acceptance } => record(connection, *org, acceptance).await?,
             Change::DeleteOrganization { org, seen, at } => delete_organization(connection, *org, *seen, *at).await?,
+            Change::CreateUser(user) => people::create(connection, user).await?,
+            Change::UpdateUser { user, seen } => people::update(connection, user, *seen).await?,
+            Change::AddOwner { ownership, seen } => people::add_owner(connection, *ownership, *seen).await?,
+            Change::RemoveOwner { user, org, seen } => people::remove_owner(connection, *user, *org, *seen).await?,
+            Change::DeleteUser { user, seen } => people::delete(connection, *user, *seen).await?,
+            Change::CreateSession { session, seen } => people::create_session(connection, session, *seen).await?,
+            Change::SwitchSession { session, at } => people::switch_session(connection, session, *at).await?,
+            Change::EndSessions { end, at } => people::end_sessions(connection, *end, *at).await?,
         }
     }
     Ok(())
@@ -105,6 +115,8 @@ async fn delete_organization(
         .await?;
     all_written(deleted.rows_affected(), 1)?;
     sqlx::query!("DELETE FROM api_keys WHERE org_id = $1", id).execute(&mut *connection).await?;
+    sqlx::query!("DELETE FROM organization_owners WHERE org_id = $1", id).execute(&mut *connection).await?;
+    sqlx::query!("DELETE FROM sessions WHERE org_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("UPDATE terms_acceptances SET org_id = NULL WHERE org_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("INSERT INTO account_deletions (org_id, deleted_at) VALUES ($1, $2)", id, at.as_micros())
         .execute(connection)
@@ -185,6 +197,17 @@ async fn revoke_key(connection: &mut PgConnection, org: OrgId, key: KeyId, at: I
     .execute(connection)
     .await?;
     all_written(written.rows_affected(), 1)
+}
+
+async fn revoke_organization_keys(connection: &mut PgConnection, org: OrgId, at: Instant) -> Result<(), ApplyError> {
+    sqlx::query!(
+        "UPDATE api_keys SET revoked_at = $2 WHERE org_id = $1 AND agent_id IS NULL AND revoked_at IS NULL",
+        org.uuid(),
+        at.as_micros(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 async fn create_code(connection: &mut PgConnection, code: &VerificationCode) -> Result<(), ApplyError> {

@@ -9,5 +9,6 @@ pub(crate) mod audit;
 mod busy_days;
 pub(crate) mod calendars;
 pub(crate) mod outbox;
+mod people;
 mod rules;
 pub(crate) mod usage;

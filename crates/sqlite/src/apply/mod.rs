@@ -11,6 +11,7 @@ pub(crate) mod audit;
 pub(crate) mod busy_days;
 pub(crate) mod calendars;
 pub(crate) mod outbox;
+mod people;
 mod rules;
 
 use std::sync::Arc;

@@ -20,7 +20,7 @@ macro_rules! remove {
 
 impl MemoryStore {
     /// Changes the state outside a change-set.
-    fn write<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+    pub(super) fn write<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut next = State::clone(&state);
         let outcome = change(&mut next);
@@ -120,6 +120,8 @@ impl Deletions for MemoryStore {
                 + remove!(state.messages, limit, |((by, _), _)| of(by))
                 + remove!(state.audit, limit, |((by, _), _)| of(by))
                 + remove!(state.allowances, limit, |(_, (_, _, by))| *by == Some(org))
+                + remove!(state.owners, limit, |(by, _)| of(by))
+                + remove!(state.sessions, limit, |(_, session)| session.org == Some(org))
         }))
     }
 

@@ -5,10 +5,14 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use kalends_accounts::{Acceptance, ApiKey, AuditEntry, KeyHash, Organization, ScopedKey, VerificationCode};
+use kalends_accounts::{
+    Acceptance, ApiKey, AuditEntry, KeyHash, Organization, Ownership, ScopedKey, Session, User, VerificationCode,
+};
 use kalends_app::StoredAnswer;
 use kalends_calendars::{Agent, AgentStatus, AvailabilityRules, Calendar, DatabaseId, Event, ports::StatusAt};
-use kalends_kernel::{AgentId, AuditId, CalendarId, EventId, Instant, KeyId, Listed, MessageId, OrgId, Page, Revision};
+use kalends_kernel::{
+    AgentId, AuditId, CalendarId, EventId, Instant, KeyId, Listed, MessageId, OrgId, Page, Revision, SessionId, UserId,
+};
 use kalends_notifications::Message;
 use kalends_quotas::{Metric, Period};
 
@@ -22,6 +26,9 @@ pub(super) struct State {
     pub(super) codes: BTreeMap<OrgId, VerificationCode>,
     pub(super) acceptances: Vec<(Option<OrgId>, Acceptance)>,
     pub(super) deletions: BTreeMap<OrgId, Instant>,
+    pub(super) users: BTreeMap<UserId, User>,
+    pub(super) owners: BTreeMap<OrgId, Ownership>,
+    pub(super) sessions: BTreeMap<SessionId, Session>,
     /// The number of each allowance, until when it says something, and whose it is.
     pub(super) allowances: HashMap<[u8; 32], (i64, Instant, Option<OrgId>)>,
     pub(super) epoch: i64,
