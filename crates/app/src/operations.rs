@@ -103,6 +103,12 @@ operations! {
     LIST_ORGS = "listOwnedOrgs" "GET" "/v1/auth/orgs" 200 Console;
     SWITCH_ORG = "switchOrg" "POST" "/v1/auth/orgs/{id}/switch" 200 Console AuthSignin;
 
+    ACCEPT_TERMS_IN_CONSOLE = "acceptTermsInConsole" "PATCH" "/v1/auth/terms" 200 Console OrgUpdate;
+    EXPORT_FROM_CONSOLE = "exportFromConsole" "GET" "/v1/auth/export" 200 Console;
+    DELETE_ACCOUNT_FROM_CONSOLE = "deleteAccountFromConsole" "DELETE" "/v1/auth/account" 204 Console AccountDelete;
+    REGENERATE_KEY = "regenerateKey" "POST" "/v1/auth/keys/regenerate" 200 ConsoleKeys KeyRegenerate;
+    CREATE_KEY_FROM_CONSOLE = "createScopedKeyFromConsole" "POST" "/v1/auth/keys/scoped" 201 ConsoleKeys KeyCreate;
+
     CREATE_AGENT = "createAgent" "POST" "/v1/agents" 201 Organization AgentCreate;
     LIST_AGENTS = "listAgents" "GET" "/v1/agents" 200 Organization;
     GET_AGENT = "getAgent" "GET" "/v1/agents/{id}" 200 AgentRecord;

@@ -12,6 +12,7 @@ mod calendars;
 mod changes;
 mod concurrency;
 mod console;
+mod console_account;
 mod context;
 mod entity_tags;
 mod envelope;
