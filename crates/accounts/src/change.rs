@@ -2,7 +2,7 @@
 
 use kalends_kernel::{Instant, KeyId, OrgId, Version};
 
-use crate::{Acceptance, ApiKey, Organization, ScopedKey, VerificationCode};
+use crate::{Acceptance, ApiKey, Claim, Organization, ScopedKey, VerificationCode};
 
 /// One write to organizations, keys or codes. Updates hold only while the row has the version that
 /// was seen.
@@ -43,6 +43,15 @@ pub enum Change {
         org: OrgId,
         /// What it accepted and when.
         acceptance: Acceptance,
+    },
+    /// A new claim. Stale where one of the same human waits for a code mailed to the same address.
+    CreateClaim(Claim),
+    /// The claim as it is from now on. Stale where another claim on the organization is on hold already.
+    UpdateClaim {
+        /// The row to write.
+        claim: Claim,
+        /// The version that was read.
+        seen: Version,
     },
     /// The organization is no more: it is gone with its keys at once, its acceptances name no organization any
     /// more, and what else it had is removed later ([`crate::ports::Deletions`]).

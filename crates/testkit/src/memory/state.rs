@@ -5,10 +5,12 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use kalends_accounts::{Acceptance, ApiKey, AuditEntry, KeyHash, Organization, ScopedKey, VerificationCode};
+use kalends_accounts::{Acceptance, ApiKey, AuditEntry, Claim, KeyHash, Organization, ScopedKey, VerificationCode};
 use kalends_app::StoredAnswer;
 use kalends_calendars::{Agent, AgentStatus, AvailabilityRules, Calendar, DatabaseId, Event, ports::StatusAt};
-use kalends_kernel::{AgentId, AuditId, CalendarId, EventId, Instant, KeyId, Listed, MessageId, OrgId, Page, Revision};
+use kalends_kernel::{
+    AgentId, AuditId, CalendarId, ClaimId, EventId, Instant, KeyId, Listed, MessageId, OrgId, Page, Revision,
+};
 use kalends_notifications::Message;
 use kalends_quotas::{Metric, Period};
 
@@ -20,6 +22,7 @@ pub(super) struct State {
     pub(super) keys: HashMap<KeyHash, ApiKey>,
     pub(super) scoped_keys: BTreeMap<(OrgId, KeyId), ScopedKey>,
     pub(super) codes: BTreeMap<OrgId, VerificationCode>,
+    pub(super) claims: BTreeMap<ClaimId, Claim>,
     pub(super) acceptances: Vec<(Option<OrgId>, Acceptance)>,
     pub(super) deletions: BTreeMap<OrgId, Instant>,
     /// The number of each allowance, until when it says something, and whose it is.
