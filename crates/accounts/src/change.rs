@@ -1,10 +1,12 @@
 //! What a decision writes.
 
-use kalends_kernel::{Instant, KeyId, OrgId, Version};
+use kalends_kernel::{Instant, KeyId, OrgId, UserId, Version};
 
-use crate::{Acceptance, ApiKey, Claim, Organization, ScopedKey, VerificationCode};
+use crate::{
+    Acceptance, ApiKey, Claim, Organization, Ownership, ScopedKey, Session, SessionEnd, User, VerificationCode,
+};
 
-/// One write to organizations, keys or codes. Updates hold only while the row has the version that
+/// One write to organizations, keys, codes, humans or sessions. Updates hold only while the row has the version that
 /// was seen.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
@@ -53,14 +55,72 @@ pub enum Change {
         /// The version that was read.
         seen: Version,
     },
-    /// The organization is no more: it is gone with its keys at once, its acceptances name no organization any
-    /// more, and what else it had is removed later ([`crate::ports::Deletions`]).
+    /// The organization is no more: it is gone with its keys and its owner's hold of it, and the sessions that are
+    /// switched to it, at once; its acceptances name no organization any more, and what else it had is removed
+    /// later ([`crate::ports::Deletions`]).
     DeleteOrganization {
         /// The organization.
         org: OrgId,
         /// The version that was read.
         seen: Version,
         /// When it is deleted.
+        at: Instant,
+    },
+    /// A new human. Fails as a duplicate where another has the address.
+    CreateUser(User),
+    /// The human as they are from now on. Fails as [`Self::CreateUser`] where another has the address.
+    UpdateUser {
+        /// The row to write.
+        user: User,
+        /// The version that was read.
+        seen: Version,
+    },
+    /// The human owns the organization from now on, which raises the human's version. Stale where the human's
+    /// version is another, where there is no such organization, and where it has an owner.
+    AddOwner {
+        /// Who owns what.
+        ownership: Ownership,
+        /// The human's version that was read.
+        seen: Version,
+    },
+    /// The human owns the organization no more, which raises the human's version. Stale where the human's version
+    /// is another, or the organization not theirs.
+    RemoveOwner {
+        /// Who.
+        user: UserId,
+        /// What.
+        org: OrgId,
+        /// The human's version that was read.
+        seen: Version,
+    },
+    /// The human is no more, with all of their sessions, their claims and what they own. Stale where their version is another.
+    DeleteUser {
+        /// Who.
+        user: UserId,
+        /// The version that was read.
+        seen: Version,
+    },
+    /// A new session. Stale where the human's version is another: whoever signs in with a password that is being
+    /// changed, tries again.
+    CreateSession {
+        /// The row.
+        session: Session,
+        /// The human's version that was read.
+        seen: Version,
+    },
+    /// The session is switched to an organization, or to none. Stale where it is not in force at `at`. Whether the
+    /// organization is the human's is asked whenever the session is used ([`crate::active_organization`]).
+    SwitchSession {
+        /// The row to write.
+        session: Session,
+        /// The present instant.
+        at: Instant,
+    },
+    /// What ends so ([`SessionEnd::ends`]) is worth nothing from now on. What has ended before keeps its time.
+    EndSessions {
+        /// Which ones.
+        end: SessionEnd,
+        /// Since when.
         at: Instant,
     },
 }

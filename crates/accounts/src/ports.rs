@@ -1,12 +1,12 @@
 //! What the rules of this crate need to read.
 
 use async_trait::async_trait;
-use kalends_kernel::{AgentId, ClaimId, Instant, KeyId, Listed, OrgId, Page, StoreError, UserId};
+use kalends_kernel::{AgentId, ClaimId, Instant, KeyId, Listed, OrgId, Page, SessionId, StoreError, UserId};
 use kalends_quotas::{Metric, Period, Plan};
 
 use crate::{
     Acceptance, AddressHash, Allowance, AuditAsked, AuditEntry, Claim, Email, KeyHash, KeyShown, Organization,
-    Principal, ScopedKey, Taken, VerificationCode,
+    Ownership, Principal, ScopedKey, Session, Taken, User, VerificationCode,
 };
 
 /// Finds out who a key speaks for. The one look-up that knows no organization yet.
@@ -48,6 +48,32 @@ pub trait Organizations: Send + Sync {
 
     /// Every organization by creation, for the operator.
     async fn list_organizations(&self) -> Result<Vec<Organization>, StoreError>;
+}
+
+/// Reads humans and what they own. A human belongs to no organization, so that these look-ups know none.
+#[async_trait]
+pub trait People: Send + Sync {
+    /// The human of that identifier.
+    async fn find_user(&self, user: UserId) -> Result<Option<User>, StoreError>;
+
+    /// The human who has that address.
+    async fn find_user_by_email(&self, email: &Email) -> Result<Option<User>, StoreError>;
+
+    /// What the human owns, the longest owned first, then by organization. There is an organization behind each.
+    async fn owned_by(&self, user: UserId) -> Result<Vec<Ownership>, StoreError>;
+
+    /// Who owns the organization.
+    async fn owner_of(&self, org: OrgId) -> Result<Option<Ownership>, StoreError>;
+}
+
+/// Reads and forgets console sessions. A session is found by the identifier that its token names.
+#[async_trait]
+pub trait Sessions: Send + Sync {
+    /// The session of that identifier, in force or not ([`Session::holds`]).
+    async fn find_session(&self, session: SessionId) -> Result<Option<Session>, StoreError>;
+
+    /// Removes up to `limit` sessions that have expired at `now`, and says how many.
+    async fn forget_sessions(&self, now: Instant, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// Reads and shortens the audit log.

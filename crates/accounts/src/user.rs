@@ -109,22 +109,52 @@ pub struct User {
     pub id: UserId,
     /// The address, which is unique.
     pub email: Email,
+    /// When it was proved that the human reads mail there; `None` where it is only their word. Whoever opens the
+    /// account by another proof of the address (a provider's word) takes it from whoever set its password.
+    pub email_verified_at: Option<Instant>,
     /// The name.
     pub name: UserName,
     /// The password's hash; `None` for whoever signs in with a provider only.
     pub password: Option<PasswordHash>,
-    /// The row's version.
+    /// The row's version: raised by every change of the row, of what the human owns, and so what a decision
+    /// about either is held against.
     pub version: Version,
     /// When the account was made.
     pub created_at: Instant,
+    /// When the row last changed.
+    pub updated_at: Instant,
 }
 
 impl User {
+    /// A human who has just signed up with a password.
+    pub const fn create(id: UserId, email: Email, name: UserName, password: PasswordHash, now: Instant) -> Self {
+        Self {
+            id,
+            email,
+            email_verified_at: None,
+            name,
+            password: Some(password),
+            version: Version::FIRST,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
     /// The human with another password. All other sessions end with it
     /// ([`crate::SessionEnd::PasswordChange`]).
     #[must_use]
-    pub fn with_password(&self, password: PasswordHash) -> Self {
-        Self { password: Some(password), version: self.version.next(), ..self.clone() }
+    pub fn with_password(&self, password: PasswordHash, now: Instant) -> Self {
+        Self { password: Some(password), ..self.changed(now) }
+    }
+
+    /// The human under another name.
+    #[must_use]
+    pub fn named(&self, name: UserName, now: Instant) -> Self {
+        Self { name, ..self.changed(now) }
+    }
+
+    fn changed(&self, now: Instant) -> Self {
+        Self { version: self.version.next(), updated_at: now, ..self.clone() }
     }
 }
 

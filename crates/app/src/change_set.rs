@@ -15,7 +15,7 @@ pub struct ChangeSet {
     pub org: OrgId,
     /// What must still hold, beside the versions that the changes themselves carry.
     pub guards: Vec<Guard>,
-    /// Writes to organizations, keys and codes.
+    /// Writes to organizations, keys, codes, humans and sessions.
     pub accounts: Vec<kalends_accounts::Change>,
     /// Writes to agents, calendars and events.
     pub calendars: Vec<kalends_calendars::Change>,

@@ -24,7 +24,7 @@ pub enum CommitError {
         /// The limit.
         limit: u64,
     },
-    /// An organization with that address exists.
+    /// An organization, or a human, with that address exists.
     #[error("the address is taken")]
     EmailTaken,
     /// Another request with the same `Idempotency-Key` has been answered meanwhile: replay that.
@@ -122,6 +122,8 @@ pub trait Store:
     kalends_accounts::ports::Principals
     + kalends_accounts::ports::Organizations
     + kalends_accounts::ports::ScopedKeys
+    + kalends_accounts::ports::People
+    + kalends_accounts::ports::Sessions
     + kalends_accounts::ports::AuditLog
     + kalends_accounts::ports::Allowances
     + kalends_accounts::ports::Claims
@@ -146,6 +148,10 @@ impl<T> Store for T where
     T: kalends_accounts::ports::Principals
         + kalends_accounts::ports::Organizations
         + kalends_accounts::ports::ScopedKeys
+        + kalends_accounts::ports::People
+        + kalends_accounts::ports::Sessions
+        + kalends_accounts::ports::People
+        + kalends_accounts::ports::Sessions
         + kalends_accounts::ports::AuditLog
         + kalends_accounts::ports::Allowances
         + kalends_accounts::ports::Claims

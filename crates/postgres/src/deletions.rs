@@ -56,6 +56,8 @@ impl Deletions for PostgresStore {
                  SELECT id FROM account_claims WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM outbox WHERE org_id = $1 AND id IN (SELECT id FROM outbox WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM audit_log WHERE org_id = $1 AND id IN (SELECT id FROM audit_log WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM organization_owners WHERE org_id = $1 AND $2::bigint > 0",
+            "DELETE FROM sessions WHERE org_id = $1 AND id IN (SELECT id FROM sessions WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM idempotent_answers WHERE org_id = $1 AND scope IN (
                  SELECT scope FROM idempotent_answers WHERE org_id = $1 LIMIT $2)",
         }

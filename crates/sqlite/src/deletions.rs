@@ -58,6 +58,9 @@ impl Deletions for SqliteStore {
             "delete from account_claims where rowid in (select rowid from account_claims where org_id = ?1 limit ?2)",
             "delete from outbox where rowid in (select rowid from outbox where org_id = ?1 limit ?2)",
             "delete from audit_log where rowid in (select rowid from audit_log where org_id = ?1 limit ?2)",
+            "delete from organization_owners where rowid in (
+                select rowid from organization_owners where org_id = ?1 limit ?2)",
+            "delete from sessions where rowid in (select rowid from sessions where org_id = ?1 limit ?2)",
             "delete from idempotent_answers where rowid in (
                 select rowid from idempotent_answers where org_id = ?1 limit ?2)",
         }

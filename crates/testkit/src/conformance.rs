@@ -41,6 +41,7 @@ pub mod events;
 pub mod holds;
 pub mod limits;
 pub mod metering;
+pub mod people;
 pub mod races;
 pub mod rules;
 pub mod scoped_keys;
@@ -167,6 +168,8 @@ macro_rules! conformance_cases {
                 due_claims_come_in_order,
                 old_claims_are_forgotten,
                 claims_go_with_their_organization,
+                claims_go_with_their_human,
+                a_claim_takes_effect_once,
                 one_claim_gets_on_hold,
                 ten_guesses_are_judged,
                 a_claim_ends_once,
@@ -214,6 +217,22 @@ macro_rules! conformance_cases {
                 at_most_so_many_scoped_keys_exist,
                 one_makes_the_last_scoped_key,
                 the_epoch_rises_with_keys_and_agents,
+            }
+            people {
+                people_come_back_as_they_were,
+                people_are_updated_under_their_version,
+                an_address_belongs_to_one_human,
+                addresses_are_found_as_they_are_kept,
+                an_organization_has_one_owner,
+                one_becomes_the_owner,
+                what_is_owned_is_given_up_one_after_the_other,
+                a_deleted_human_leaves_nothing,
+                sessions_come_back_as_they_were,
+                sessions_are_switched_while_they_last,
+                sessions_end,
+                sessions_go_with_their_organization,
+                expired_sessions_are_forgotten,
+                no_session_outlives_a_change_of_the_password,
             }
             metering {
                 debits_reach_their_ceiling_and_never_pass_it,

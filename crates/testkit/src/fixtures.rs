@@ -23,7 +23,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use kalends_accounts::{
     Acceptance, Action, AuditEntry, Code, Email, KeyKind, KeyLabel, NewKey, NewScopedKey, OrgName, Organization,
-    SignUpSource, Terms, VerificationCode, Waitlist,
+    PasswordHash, Session, SignUpSource, Terms, User, UserName, VerificationCode, Waitlist,
 };
 use kalends_app::{Answer, Charge, Settings, StoredAnswer};
 use kalends_availability::Rules;
@@ -33,7 +33,7 @@ use kalends_calendars::{
 };
 use kalends_kernel::{
     AgentId, AuditId, CalendarId, Clock, Elapsed, EventId, Instant, MessageId, Metadata, OrgId, RequestId, RulesId,
-    Span, Version, Zone, base64url, random_bytes,
+    Span, UserId, Version, Zone, base64url, random_bytes,
 };
 use kalends_notifications::{EventType, Message};
 use kalends_quotas::{IpLimits, Metric, Period, Plan, TrustedProxies};
@@ -153,6 +153,18 @@ impl Fixtures {
     /// The acceptance of some terms.
     pub fn acceptance(&self) -> Acceptance {
         Acceptance { version: "2026-01-01".into(), at: self.tick() }
+    }
+
+    /// A human with a password, who owns nothing.
+    pub fn user(&self) -> User {
+        let now = self.tick();
+        let (id, password) = (UserId::new(now, &self.entropy), PasswordHash::new("$argon2id$".into()));
+        User::create(id, self.email(), UserName::from_stored("Ada".into()), password, now)
+    }
+
+    /// A session of a human that begins now.
+    pub fn session(&self, user: UserId, org: Option<OrgId>) -> Session {
+        Session::begin(user, org, self.tick(), &self.entropy)
     }
 
     /// A key of an organization.

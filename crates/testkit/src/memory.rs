@@ -15,6 +15,7 @@ mod holds;
 mod inspect;
 mod instances;
 mod metering;
+mod people;
 mod state;
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -6,7 +6,7 @@ use kalends_accounts::{Acceptance, ApiKey, Change, Organization, ScopedKey, Veri
 use kalends_kernel::{Instant, KeyId, OrgId, Version};
 use sqlx::PgConnection;
 
-use super::claims;
+use super::{claims, people};
 use crate::error::{ApplyError, all_written};
 use crate::sealed::SealedChangeSet;
 
@@ -27,6 +27,14 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             Change::CreateClaim(claim) => claims::create(connection, claim).await?,
             Change::UpdateClaim { claim, seen } => claims::update(connection, claim, *seen).await?,
             Change::DeleteOrganization { org, seen, at } => delete_organization(connection, *org, *seen, *at).await?,
+            Change::CreateUser(user) => people::create(connection, user).await?,
+            Change::UpdateUser { user, seen } => people::update(connection, user, *seen).await?,
+            Change::AddOwner { ownership, seen } => people::add_owner(connection, *ownership, *seen).await?,
+            Change::RemoveOwner { user, org, seen } => people::remove_owner(connection, *user, *org, *seen).await?,
+            Change::DeleteUser { user, seen } => people::delete(connection, *user, *seen).await?,
+            Change::CreateSession { session, seen } => people::create_session(connection, session, *seen).await?,
+            Change::SwitchSession { session, at } => people::switch_session(connection, session, *at).await?,
+            Change::EndSessions { end, at } => people::end_sessions(connection, *end, *at).await?,
         }
     }
     Ok(())
@@ -108,6 +116,8 @@ async fn delete_organization(
         .await?;
     all_written(deleted.rows_affected(), 1)?;
     sqlx::query!("DELETE FROM api_keys WHERE org_id = $1", id).execute(&mut *connection).await?;
+    sqlx::query!("DELETE FROM organization_owners WHERE org_id = $1", id).execute(&mut *connection).await?;
+    sqlx::query!("DELETE FROM sessions WHERE org_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("UPDATE terms_acceptances SET org_id = NULL WHERE org_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("INSERT INTO account_deletions (org_id, deleted_at) VALUES ($1, $2)", id, at.as_micros())
         .execute(connection)

@@ -10,5 +10,6 @@ mod busy_days;
 pub(crate) mod calendars;
 mod claims;
 pub(crate) mod outbox;
+mod people;
 mod rules;
 pub(crate) mod usage;

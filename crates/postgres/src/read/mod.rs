@@ -16,10 +16,12 @@ mod events;
 mod holds;
 mod instances;
 mod organizations;
+mod people;
 mod principals;
 mod readiness;
 mod rules;
 mod scoped_keys;
+mod sessions;
 mod usage;
 
 use kalends_kernel::{Listed, Page, StoreError};

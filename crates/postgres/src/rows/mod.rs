@@ -11,6 +11,8 @@ mod organization;
 mod principal;
 mod rules;
 mod scoped_key;
+mod session;
+mod user;
 
 use std::fmt::Display;
 
@@ -27,6 +29,8 @@ pub(crate) use organization::{CodeRow, OrganizationRow};
 pub(crate) use principal::PrincipalRow;
 pub(crate) use rules::{RulesRow, read_rules};
 pub(crate) use scoped_key::ScopedKeyRow;
+pub(crate) use session::SessionRow;
+pub(crate) use user::{OwnerRow, UserRow};
 
 /// A row of a table, to say where a corrupt value stands.
 pub(crate) struct Located<I> {

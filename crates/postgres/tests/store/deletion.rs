@@ -12,7 +12,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, PgConnection, Row as _};
 use crate::server::Bench;
 
 /// Tables that hold nothing of an organization.
-const OF_NOBODY: &[&str] = &["_sqlx_migrations", "data_keys", "database_identity", "principals_epoch"];
+const OF_NOBODY: &[&str] = &["_sqlx_migrations", "data_keys", "database_identity", "principals_epoch", "users"];
 
 #[derive(Debug)]
 struct Column {

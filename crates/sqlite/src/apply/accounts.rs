@@ -1,4 +1,4 @@
-//! Organizations, keys and codes, and the use that is charged to organizations.
+//! Organizations, keys and codes, humans and sessions (`people`), and the use that is charged to organizations.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use kalends_kernel::{Instant, KeyId, OrgId, StoreError, Version};
 use kalends_quotas::{Metric, Period};
 use sqlx::SqliteConnection;
 
-use super::{Sealed, claims};
+use super::{Sealed, claims, people};
 use crate::{
     error::{Failure, failed, is_duplicate_of},
     json::{self, Hex},
@@ -40,6 +40,14 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) ->
             Change::CreateClaim(claim) => claims::create(connection, claim).await?,
             Change::UpdateClaim { claim, seen } => claims::update(connection, claim, *seen).await?,
             Change::DeleteOrganization { org, seen, at } => delete_organization(connection, *org, *seen, *at).await?,
+            Change::CreateUser(user) => people::create(connection, user).await?,
+            Change::UpdateUser { user, seen } => people::update(connection, user, *seen).await?,
+            Change::AddOwner { ownership, seen } => people::add_owner(connection, *ownership, *seen).await?,
+            Change::RemoveOwner { user, org, seen } => people::remove_owner(connection, *user, *org, *seen).await?,
+            Change::DeleteUser { user, seen } => people::delete(connection, *user, *seen).await?,
+            Change::CreateSession { session, seen } => people::create_session(connection, session, *seen).await?,
+            Change::SwitchSession { session, at } => people::switch_session(connection, session, *at).await?,
+            Change::EndSessions { end, at } => people::end_sessions(connection, *end, *at).await?,
         }
     }
     if sealed.changes.alters_principals() {
@@ -49,8 +57,9 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) ->
 }
 
 /// What a duplicate address means; any other error stays what it is.
-fn email_taken(error: sqlx::Error) -> Failure {
-    if is_duplicate_of(&error, "organizations.email") { CommitError::EmailTaken.into() } else { error.into() }
+pub(super) fn email_taken(error: sqlx::Error) -> Failure {
+    let taken = ["organizations.email", "users.email"].into_iter().any(|column| is_duplicate_of(&error, column));
+    if taken { CommitError::EmailTaken.into() } else { error.into() }
 }
 
 const fn waiting_since(waitlist: Waitlist) -> Option<i64> {
@@ -146,6 +155,8 @@ async fn delete_organization(
         .await?;
     fresh(deleted.rows_affected(), 1)?;
     sqlx::query!("delete from api_keys where org_id = ?1", id).execute(&mut *connection).await?;
+    sqlx::query!("delete from organization_owners where org_id = ?1", id).execute(&mut *connection).await?;
+    sqlx::query!("delete from sessions where org_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("update terms_acceptances set org_id = null where org_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("insert into account_deletions (org_id, deleted_at) values (?1, ?2)", id, at)
         .execute(connection)

@@ -12,6 +12,7 @@ pub(crate) mod busy_days;
 pub(crate) mod calendars;
 mod claims;
 pub(crate) mod outbox;
+mod people;
 mod rules;
 
 use std::sync::Arc;

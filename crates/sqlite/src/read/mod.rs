@@ -13,10 +13,12 @@ mod events;
 mod holds;
 mod instances;
 mod organizations;
+mod people;
 mod principals;
 mod readiness;
 mod rules;
 mod scoped_keys;
+mod sessions;
 mod usage;
 
 /// A count as SQLite returns it.

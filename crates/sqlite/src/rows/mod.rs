@@ -12,6 +12,8 @@ pub(crate) mod organization;
 pub(crate) mod principal;
 pub(crate) mod rules;
 pub(crate) mod scoped_key;
+pub(crate) mod session;
+pub(crate) mod user;
 
 use std::fmt::Display;
 

@@ -12,7 +12,7 @@ use sqlx::{AssertSqlSafe, Row as _, SqliteConnection};
 use crate::scratch::Scratch;
 
 /// Tables that hold nothing of an organization.
-const OF_NOBODY: &[&str] = &["_sqlx_migrations", "data_keys", "database_identity", "principals_epoch"];
+const OF_NOBODY: &[&str] = &["_sqlx_migrations", "data_keys", "database_identity", "principals_epoch", "users"];
 
 #[derive(Debug)]
 struct Column {

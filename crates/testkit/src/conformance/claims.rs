@@ -1,7 +1,7 @@
 //! Claims on organizations.
 
 use kalends_accounts::{
-    AddressHash, Change, Claim, ClaimError, ClaimState, Code, RevocationToken, Revoked, Rivals, TokenHash,
+    AddressHash, Change, Claim, ClaimError, ClaimState, Code, Ownership, RevocationToken, Revoked, Rivals, TokenHash,
 };
 use kalends_app::{ChangeSet, ports::CommitError};
 use kalends_kernel::{ClaimId, Elapsed, Instant, OrgId, Page, UserId, Version};
@@ -221,6 +221,54 @@ pub async fn claims_go_with_their_organization(store: &StoreUnderTest) {
     }
     for claim in &kept {
         assert_eq!(scene.found(claim).await, Some(*claim));
+    }
+}
+
+/// Claims of a human who leaves go with them.
+pub async fn claims_go_with_their_human(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (ada, bob) = (scene.make.user(), scene.someone());
+    scene.commit(scene.changes().create(&ada)).await;
+    let gone = [scene.held(ada.id, scene.org).await, scene.initiated(ada.id, None).await];
+    let kept = scene.initiated(bob, Some(scene.org)).await;
+    scene.commit(scene.changes().account(Change::DeleteUser { user: ada.id, seen: ada.version })).await;
+    for claim in &gone {
+        assert_eq!(scene.found(claim).await, None);
+    }
+    assert_eq!(scene.found(&kept).await, Some(kept));
+    assert_eq!(scene.store.held_claim(scene.org).await.unwrap(), None);
+}
+
+/// However many nodes see that a hold is over, the human becomes the owner once.
+pub async fn a_claim_takes_effect_once(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    for _ in 0..3 {
+        let (organization, ada) = (scene.make.organization(), scene.make.user());
+        let changes = ChangeSet::new(organization.id).create(&organization).create(&ada);
+        scene.commit(changes).await;
+        let held = scene.held(ada.id, organization.id).await;
+        let due = held.due_at().unwrap();
+        let outcomes = race(TASKS, |_| {
+            let (scene, org, seen) = (scene.clone(), organization.id, ada.version);
+            async move {
+                let claim = held.take_effect(false, due).unwrap();
+                let ownership = Ownership { user: claim.user, org, since: due };
+                let changes = ChangeSet::new(org)
+                    .account(Change::UpdateClaim { claim, seen: held.version })
+                    .account(Change::AddOwner { ownership, seen })
+                    .audit(scene.make.audit_entry(org));
+                scene.try_commit(changes).await
+            }
+        })
+        .await;
+        for outcome in &outcomes {
+            assert!(matches!(outcome, Ok(()) | Err(CommitError::Stale)), "{outcome:?}");
+        }
+        assert_eq!(successes(&outcomes), 1);
+        let owner = scene.store.owner_of(organization.id).await.unwrap();
+        assert_eq!(owner, Some(Ownership { user: ada.id, org: organization.id, since: due }));
+        assert_eq!(scene.inspect.audit_entries(organization.id).await.len(), 1);
+        assert_eq!(scene.store.find_user(ada.id).await.unwrap().unwrap().version, ada.version.next());
     }
 }
 

@@ -122,6 +122,8 @@ impl Deletions for MemoryStore {
                 + remove!(state.messages, limit, |((by, _), _)| of(by))
                 + remove!(state.audit, limit, |((by, _), _)| of(by))
                 + remove!(state.allowances, limit, |(_, (_, _, by))| *by == Some(org))
+                + remove!(state.owners, limit, |(by, _)| of(by))
+                + remove!(state.sessions, limit, |(_, session)| session.org == Some(org))
         }))
     }
 

@@ -202,11 +202,21 @@ impl State {
                 unchanged(row.version, *seen)?;
                 self.organizations.remove(org);
                 self.keys.retain(|_, key| key.org != *org);
+                self.owners.remove(org);
+                self.sessions.retain(|_, session| session.org != Some(*org));
                 for (by, _) in &mut self.acceptances {
                     by.take_if(|by| by == org);
                 }
                 self.deletions.insert(*org, *at);
             }
+            Change::CreateUser(_)
+            | Change::UpdateUser { .. }
+            | Change::AddOwner { .. }
+            | Change::RemoveOwner { .. }
+            | Change::DeleteUser { .. }
+            | Change::CreateSession { .. }
+            | Change::SwitchSession { .. }
+            | Change::EndSessions { .. } => self.apply_to_people(change)?,
         }
         Ok(())
     }
@@ -316,7 +326,7 @@ impl State {
     }
 }
 
-fn create<K: Ord, V: Clone>(entry: Entry<'_, K, V>, row: &V) -> Result<(), CommitError> {
+pub(super) fn create<K: Ord, V: Clone>(entry: Entry<'_, K, V>, row: &V) -> Result<(), CommitError> {
     match entry {
         Entry::Vacant(vacant) => {
             vacant.insert(row.clone());
@@ -331,6 +341,6 @@ fn duplicate() -> CommitError {
     CommitError::Store(StoreError::Failed("a row with that key exists".into()))
 }
 
-fn unchanged(version: Version, seen: Version) -> Result<(), CommitError> {
+pub(super) fn unchanged(version: Version, seen: Version) -> Result<(), CommitError> {
     if version == seen { Ok(()) } else { Err(CommitError::Stale) }
 }

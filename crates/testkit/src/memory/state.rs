@@ -5,11 +5,14 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use kalends_accounts::{Acceptance, ApiKey, AuditEntry, Claim, KeyHash, Organization, ScopedKey, VerificationCode};
+use kalends_accounts::{
+    Acceptance, ApiKey, AuditEntry, Claim, KeyHash, Organization, Ownership, ScopedKey, Session, User, VerificationCode,
+};
 use kalends_app::StoredAnswer;
 use kalends_calendars::{Agent, AgentStatus, AvailabilityRules, Calendar, DatabaseId, Event, ports::StatusAt};
 use kalends_kernel::{
     AgentId, AuditId, CalendarId, ClaimId, EventId, Instant, KeyId, Listed, MessageId, OrgId, Page, Revision,
+    SessionId, UserId,
 };
 use kalends_notifications::Message;
 use kalends_quotas::{Metric, Period};
@@ -25,6 +28,9 @@ pub(super) struct State {
     pub(super) claims: BTreeMap<ClaimId, Claim>,
     pub(super) acceptances: Vec<(Option<OrgId>, Acceptance)>,
     pub(super) deletions: BTreeMap<OrgId, Instant>,
+    pub(super) users: BTreeMap<UserId, User>,
+    pub(super) owners: BTreeMap<OrgId, Ownership>,
+    pub(super) sessions: BTreeMap<SessionId, Session>,
     /// The number of each allowance, until when it says something, and whose it is.
     pub(super) allowances: HashMap<[u8; 32], (i64, Instant, Option<OrgId>)>,
     pub(super) epoch: i64,

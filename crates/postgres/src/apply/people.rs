@@ -1,0 +1,183 @@
+//! Humans, what they own, and their sessions.
+//!
+//! The human's row is locked first, and what depends on its version looks at it under that lock: whoever waits for
+//! it reads it anew.
+
+use kalends_accounts::{Ownership, Session, SessionEnd, User};
+use kalends_kernel::{Instant, OrgId, UserId, Version};
+use sqlx::PgConnection;
+
+use crate::error::{ApplyError, all_written};
+
+pub(super) async fn create(connection: &mut PgConnection, user: &User) -> Result<(), ApplyError> {
+    sqlx::query!(
+        "INSERT INTO users (id, email, email_verified_at, name, password_hash, version, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+        user.id.uuid(),
+        user.email.as_str(),
+        user.email_verified_at.map(|at| at.as_micros()),
+        user.name.as_str(),
+        user.password.as_ref().map(|password| password.as_str()),
+        user.version.0,
+        user.created_at.as_micros(),
+        user.updated_at.as_micros(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+pub(super) async fn update(
+    connection: &mut PgConnection,
+    user: &User,
+    Version(seen): Version,
+) -> Result<(), ApplyError> {
+    let written = sqlx::query!(
+        "UPDATE users SET email = $3, email_verified_at = $4, name = $5, password_hash = $6, version = $7,
+             updated_at = $8
+         WHERE id = $1 AND version = $2",
+        user.id.uuid(),
+        seen,
+        user.email.as_str(),
+        user.email_verified_at.map(|at| at.as_micros()),
+        user.name.as_str(),
+        user.password.as_ref().map(|password| password.as_str()),
+        user.version.0,
+        user.updated_at.as_micros(),
+    )
+    .execute(connection)
+    .await?;
+    all_written(written.rows_affected(), 1)
+}
+
+/// Raises the version of the human whom the decision saw, and keeps the row locked.
+async fn touch(connection: &mut PgConnection, user: UserId, Version(seen): Version) -> Result<(), ApplyError> {
+    let touched =
+        sqlx::query!("UPDATE users SET version = version + 1 WHERE id = $1 AND version = $2", user.uuid(), seen)
+            .execute(connection)
+            .await?;
+    all_written(touched.rows_affected(), 1)
+}
+
+/// An organization that is deleted at the same time may leave the row behind, until its last rows are removed.
+pub(super) async fn add_owner(
+    connection: &mut PgConnection,
+    ownership: Ownership,
+    seen: Version,
+) -> Result<(), ApplyError> {
+    touch(connection, ownership.user, seen).await?;
+    let added = sqlx::query!(
+        "INSERT INTO organization_owners (org_id, user_id, owned_since)
+         SELECT o.id, $2, $3 FROM organizations o WHERE o.id = $1
+         ON CONFLICT (org_id) DO NOTHING",
+        ownership.org.uuid(),
+        ownership.user.uuid(),
+        ownership.since.as_micros(),
+    )
+    .execute(connection)
+    .await?;
+    all_written(added.rows_affected(), 1)
+}
+
+pub(super) async fn remove_owner(
+    connection: &mut PgConnection,
+    user: UserId,
+    org: OrgId,
+    seen: Version,
+) -> Result<(), ApplyError> {
+    touch(connection, user, seen).await?;
+    let removed =
+        sqlx::query!("DELETE FROM organization_owners WHERE org_id = $1 AND user_id = $2", org.uuid(), user.uuid(),)
+            .execute(connection)
+            .await?;
+    all_written(removed.rows_affected(), 1)
+}
+
+pub(super) async fn delete(
+    connection: &mut PgConnection,
+    user: UserId,
+    Version(seen): Version,
+) -> Result<(), ApplyError> {
+    let id = user.uuid();
+    let deleted =
+        sqlx::query!("DELETE FROM users WHERE id = $1 AND version = $2", id, seen).execute(&mut *connection).await?;
+    all_written(deleted.rows_affected(), 1)?;
+    sqlx::query!("DELETE FROM organization_owners WHERE user_id = $1", id).execute(&mut *connection).await?;
+    sqlx::query!("DELETE FROM sessions WHERE user_id = $1", id).execute(&mut *connection).await?;
+    sqlx::query!("DELETE FROM account_claims WHERE user_id = $1", id).execute(connection).await?;
+    Ok(())
+}
+
+/// Whoever ends the human's sessions holds their row, or sees the session that was made before.
+pub(super) async fn create_session(
+    connection: &mut PgConnection,
+    session: &Session,
+    Version(seen): Version,
+) -> Result<(), ApplyError> {
+    let created = sqlx::query!(
+        "INSERT INTO sessions (id, user_id, org_id, created_at, expires_at, revoked_at)
+         SELECT $1, u.id, $4, $5, $6, $7 FROM users u WHERE u.id = $2 AND u.version = $3 FOR UPDATE",
+        session.id.uuid(),
+        session.user.uuid(),
+        seen,
+        session.org.map(OrgId::uuid),
+        session.created_at.as_micros(),
+        session.expires_at.as_micros(),
+        session.revoked_at.map(Instant::as_micros),
+    )
+    .execute(connection)
+    .await?;
+    all_written(created.rows_affected(), 1)
+}
+
+pub(super) async fn switch_session(
+    connection: &mut PgConnection,
+    session: &Session,
+    at: Instant,
+) -> Result<(), ApplyError> {
+    let switched = sqlx::query!(
+        "UPDATE sessions SET org_id = $3
+         WHERE id = $1 AND user_id = $2 AND revoked_at IS NULL AND expires_at > $4",
+        session.id.uuid(),
+        session.user.uuid(),
+        session.org.map(OrgId::uuid),
+        at.as_micros(),
+    )
+    .execute(connection)
+    .await?;
+    all_written(switched.rows_affected(), 1)
+}
+
+pub(super) async fn end_sessions(
+    connection: &mut PgConnection,
+    end: SessionEnd,
+    at: Instant,
+) -> Result<(), ApplyError> {
+    let at = at.as_micros();
+    match end {
+        SessionEnd::SignOut(session) => {
+            let id = session.uuid();
+            sqlx::query!("UPDATE sessions SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL", id, at)
+                .execute(connection)
+                .await?;
+        }
+        SessionEnd::PasswordChange { user, keep } => {
+            sqlx::query!(
+                "UPDATE sessions SET revoked_at = $3
+                 WHERE user_id = $1 AND revoked_at IS NULL AND ($2::uuid IS NULL OR id <> $2)",
+                user.uuid(),
+                keep.map(|keep| keep.uuid()),
+                at,
+            )
+            .execute(connection)
+            .await?;
+        }
+        SessionEnd::AccountDeletion(user) => {
+            let id = user.uuid();
+            sqlx::query!("UPDATE sessions SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL", id, at)
+                .execute(connection)
+                .await?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,187 @@
+//! Humans, what they own, and their sessions.
+
+use kalends_accounts::{Ownership, Session, SessionEnd, User};
+use kalends_kernel::{Instant, OrgId, UserId, Version};
+use sqlx::SqliteConnection;
+
+use super::accounts::{email_taken, fresh};
+use crate::error::Failure;
+
+pub(super) async fn create(connection: &mut SqliteConnection, user: &User) -> Result<(), Failure> {
+    let (id, email, name) = (user.id.uuid(), user.email.as_str(), user.name.as_str());
+    let verified_at = user.email_verified_at.map(Instant::as_micros);
+    let password = user.password.as_ref().map(|password| password.as_str());
+    let (created_at, updated_at) = (user.created_at.as_micros(), user.updated_at.as_micros());
+    sqlx::query!(
+        "insert into users (id, email, email_verified_at, name, password_hash, version, created_at, updated_at)
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        id,
+        email,
+        verified_at,
+        name,
+        password,
+        user.version.0,
+        created_at,
+        updated_at
+    )
+    .execute(connection)
+    .await
+    .map_err(email_taken)?;
+    Ok(())
+}
+
+pub(super) async fn update(connection: &mut SqliteConnection, user: &User, seen: Version) -> Result<(), Failure> {
+    let (id, email, name) = (user.id.uuid(), user.email.as_str(), user.name.as_str());
+    let verified_at = user.email_verified_at.map(Instant::as_micros);
+    let password = user.password.as_ref().map(|password| password.as_str());
+    let updated_at = user.updated_at.as_micros();
+    let updated = sqlx::query!(
+        "update users set email = ?3, email_verified_at = ?4, name = ?5, password_hash = ?6, version = ?7,
+            updated_at = ?8
+         where id = ?1 and version = ?2",
+        id,
+        seen.0,
+        email,
+        verified_at,
+        name,
+        password,
+        user.version.0,
+        updated_at
+    )
+    .execute(connection)
+    .await
+    .map_err(email_taken)?;
+    fresh(updated.rows_affected(), 1)
+}
+
+/// Raises the version of the human whom the decision saw.
+async fn touch(connection: &mut SqliteConnection, user: UserId, seen: Version) -> Result<(), Failure> {
+    let id = user.uuid();
+    let touched = sqlx::query!("update users set version = version + 1 where id = ?1 and version = ?2", id, seen.0)
+        .execute(connection)
+        .await?;
+    fresh(touched.rows_affected(), 1)
+}
+
+pub(super) async fn add_owner(
+    connection: &mut SqliteConnection,
+    ownership: Ownership,
+    seen: Version,
+) -> Result<(), Failure> {
+    touch(connection, ownership.user, seen).await?;
+    let (org_id, user_id, since) = (ownership.org.uuid(), ownership.user.uuid(), ownership.since.as_micros());
+    let added = sqlx::query!(
+        "insert into organization_owners (org_id, user_id, owned_since)
+         select o.id, ?2, ?3 from organizations o where o.id = ?1
+         on conflict (org_id) do nothing",
+        org_id,
+        user_id,
+        since
+    )
+    .execute(connection)
+    .await?;
+    fresh(added.rows_affected(), 1)
+}
+
+pub(super) async fn remove_owner(
+    connection: &mut SqliteConnection,
+    user: UserId,
+    org: OrgId,
+    seen: Version,
+) -> Result<(), Failure> {
+    touch(connection, user, seen).await?;
+    let (org_id, user_id) = (org.uuid(), user.uuid());
+    let removed = sqlx::query!("delete from organization_owners where org_id = ?1 and user_id = ?2", org_id, user_id)
+        .execute(connection)
+        .await?;
+    fresh(removed.rows_affected(), 1)
+}
+
+pub(super) async fn delete(connection: &mut SqliteConnection, user: UserId, seen: Version) -> Result<(), Failure> {
+    let id = user.uuid();
+    let deleted =
+        sqlx::query!("delete from users where id = ?1 and version = ?2", id, seen.0).execute(&mut *connection).await?;
+    fresh(deleted.rows_affected(), 1)?;
+    sqlx::query!("delete from organization_owners where user_id = ?1", id).execute(&mut *connection).await?;
+    sqlx::query!("delete from sessions where user_id = ?1", id).execute(&mut *connection).await?;
+    sqlx::query!("delete from account_claims where user_id = ?1", id).execute(connection).await?;
+    Ok(())
+}
+
+pub(super) async fn create_session(
+    connection: &mut SqliteConnection,
+    session: &Session,
+    seen: Version,
+) -> Result<(), Failure> {
+    let (id, user_id, org_id) = (session.id.uuid(), session.user.uuid(), session.org.map(OrgId::uuid));
+    let (created_at, expires_at) = (session.created_at.as_micros(), session.expires_at.as_micros());
+    let revoked_at = session.revoked_at.map(Instant::as_micros);
+    let created = sqlx::query!(
+        "insert into sessions (id, user_id, org_id, created_at, expires_at, revoked_at)
+         select ?1, u.id, ?4, ?5, ?6, ?7 from users u where u.id = ?2 and u.version = ?3",
+        id,
+        user_id,
+        seen.0,
+        org_id,
+        created_at,
+        expires_at,
+        revoked_at
+    )
+    .execute(connection)
+    .await?;
+    fresh(created.rows_affected(), 1)
+}
+
+pub(super) async fn switch_session(
+    connection: &mut SqliteConnection,
+    session: &Session,
+    at: Instant,
+) -> Result<(), Failure> {
+    let (id, user_id, org_id) = (session.id.uuid(), session.user.uuid(), session.org.map(OrgId::uuid));
+    let at = at.as_micros();
+    let switched = sqlx::query!(
+        "update sessions set org_id = ?3 where id = ?1 and user_id = ?2 and revoked_at is null and expires_at > ?4",
+        id,
+        user_id,
+        org_id,
+        at
+    )
+    .execute(connection)
+    .await?;
+    fresh(switched.rows_affected(), 1)
+}
+
+pub(super) async fn end_sessions(
+    connection: &mut SqliteConnection,
+    end: SessionEnd,
+    at: Instant,
+) -> Result<(), Failure> {
+    let at = at.as_micros();
+    match end {
+        SessionEnd::SignOut(session) => {
+            let id = session.uuid();
+            sqlx::query!("update sessions set revoked_at = ?2 where id = ?1 and revoked_at is null", id, at)
+                .execute(connection)
+                .await?;
+        }
+        SessionEnd::PasswordChange { user, keep } => {
+            let (user_id, keep) = (user.uuid(), keep.map(|keep| keep.uuid()));
+            sqlx::query!(
+                "update sessions set revoked_at = ?3
+                 where user_id = ?1 and revoked_at is null and (?2 is null or id <> ?2)",
+                user_id,
+                keep,
+                at
+            )
+            .execute(connection)
+            .await?;
+        }
+        SessionEnd::AccountDeletion(user) => {
+            let user_id = user.uuid();
+            sqlx::query!("update sessions set revoked_at = ?2 where user_id = ?1 and revoked_at is null", user_id, at)
+                .execute(connection)
+                .await?;
+        }
+    }
+    Ok(())
+}
