@@ -33,6 +33,7 @@ const LAYERS: &[(Layer, &[&str])] = &[
             "webhook-delivery",
             "human-calendars",
             "mail",
+            "credentials",
             "vault",
             "lender",
         ],

@@ -32,12 +32,14 @@ macro_rules! actions {
 actions! {
     /// An agent signed itself up, or a human.
     AuthSignup = "auth.signup",
-    /// A human signed in to the console.
+    /// A human signed in to the console, or switched to the organization.
     AuthSignin = "auth.signin",
     /// A human signed out.
     AuthSignout = "auth.signout",
     /// A credential or a code was refused; sampled.
     AuthFailure = "auth.failure",
+    /// A human changed their name or their password.
+    UserUpdate = "user.update",
     /// A key was made.
     KeyCreate = "key.create",
     /// A key was revoked.
@@ -134,7 +136,8 @@ pub struct AuditEntry {
     pub org: OrgId,
     /// What was done.
     pub action: Action,
-    /// The first characters of the key that did it; `None` for an operator or a sign-up.
+    /// The first characters of the key that did it, or of the human's identifier; `None` for an operator or a
+    /// sign-up.
     pub actor_key_prefix: Option<String>,
     /// The agent concerned, if one.
     pub agent: Option<AgentId>,
@@ -298,7 +301,7 @@ mod tests {
                       ical_subscription.delete rate_limit.exceeded booking_page.create booking_page.update \
                       booking_page.delete booking.create proposal.create proposal.respond proposal.resolve \
                       proposal.cancel connection.create connection.authorize connection.revoke hold.confirm \
-                      hold.release hold_set.create availability_rules.update availability_rules.delete";
+                      user.update hold.release hold_set.create availability_rules.update availability_rules.delete";
         let listed: BTreeSet<_> = listed.split_whitespace().collect();
         let known: BTreeSet<_> = Action::ALL.iter().map(|action| action.as_str()).collect();
         assert_eq!(known, listed);

@@ -32,6 +32,13 @@ pub enum Change {
         /// Since when it opens nothing.
         at: Instant,
     },
+    /// Revokes every key of the organization that speaks for no agent and was made before.
+    RevokeOrganizationKeys {
+        /// The organization.
+        org: OrgId,
+        /// Since when they open nothing.
+        at: Instant,
+    },
     /// The code of an organization, in place of the one it had.
     PutCode {
         /// The row to write.

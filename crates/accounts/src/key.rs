@@ -2,11 +2,14 @@
 
 use std::fmt;
 
-use kalends_kernel::{Entropy, Instant, KeyId, OrgId, base64url, random_bytes};
-use kalends_quotas::{Limits, Plan};
+use kalends_kernel::{Entropy, Instant, KeyId, OrgId, SessionId, UserId, base64url, random_bytes};
+use kalends_quotas::{Limits, LimitsError, Plan};
 use sha2::{Digest, Sha256};
 
-use crate::reach::{Caller, CallerKind, ScopedAgent};
+use crate::{
+    Organization, Session, Waitlist,
+    reach::{Caller, CallerKind, ScopedAgent},
+};
 
 /// What a key is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -131,18 +134,33 @@ pub enum Reach {
     Agent(ScopedAgent),
 }
 
-/// Who a key speaks for: all that a request needs to know of its caller, so that it can be cached.
+/// What was presented.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Credential {
+    /// An API key.
+    Key(KeyId),
+    /// A console session.
+    Session {
+        /// Which one.
+        session: SessionId,
+        /// The human who signed in.
+        user: UserId,
+    },
+}
+
+/// Who a key or a session speaks for: all that a request needs to know of its caller, so that it can be cached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
-    /// The key.
-    pub key: KeyId,
-    /// The first characters of the key.
+    /// The key or the session.
+    pub credential: Credential,
+    /// The first characters of the key; of a session those of the human's identifier. The audit log tells by
+    /// them who it was.
     pub key_prefix: String,
     /// The organization.
     pub org: OrgId,
-    /// What kind of key it is.
+    /// What kind of credential it is.
     pub kind: CallerKind,
-    /// How far the key reaches.
+    /// How far it reaches.
     pub reach: Reach,
     /// Whether the organization is on the waiting list.
     pub waitlisted: bool,
@@ -155,6 +173,29 @@ pub struct Principal {
 }
 
 impl Principal {
+    /// What the audit log tells of a human: as many characters as of a key.
+    pub fn shown_of(user: UserId) -> String {
+        user.to_string().chars().take(NewKey::SHOWN).collect()
+    }
+
+    /// Who a session speaks for that is in force and opens `organization`.
+    ///
+    /// # Errors
+    /// [`LimitsError`] where the stored overrides are damaged.
+    pub fn of_session(session: &Session, organization: &Organization) -> Result<Self, LimitsError> {
+        Ok(Self {
+            credential: Credential::Session { session: session.id, user: session.user },
+            key_prefix: Self::shown_of(session.user),
+            org: organization.id,
+            kind: CallerKind::Session,
+            reach: Reach::Organization,
+            waitlisted: organization.waitlist != Waitlist::Active,
+            plan: organization.plan,
+            limits: organization.limits()?,
+            accepted_terms: organization.accepted.as_ref().map(|acceptance| acceptance.version.clone()),
+        })
+    }
+
     /// The principal as the table of reaches knows it.
     pub const fn caller(&self) -> Caller {
         let agent = match self.reach {

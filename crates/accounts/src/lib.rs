@@ -9,6 +9,7 @@ mod allowance;
 mod audit;
 mod change;
 mod claim;
+mod console;
 mod email;
 mod key;
 pub mod oauth;
@@ -31,14 +32,15 @@ pub use claim::{
     AddressHash, CLAIM_HOLD, CLAIM_KEPT, CLAIM_REFUSED, CLAIMS_PER_EMAIL, CLAIMS_PER_USER, Claim, ClaimError,
     ClaimState, ClaimStatus, RevocationToken, RevokeError, Revoked, Rivals, StoredClaimState, TokenHash, claimable,
 };
+pub use console::{Account, Founding, NewAccount, SignUpError, open_account};
 pub use email::{EMAIL_MAX, Email};
-pub use key::{ApiKey, KeyHash, KeyKind, KeyShown, NewKey, Principal, Reach};
+pub use key::{ApiKey, Credential, KeyHash, KeyKind, KeyShown, NewKey, Principal, Reach};
 pub use organization::{OrgName, Organization, OrganizationError, SignUpSource, Waitlist};
 pub use otp::{CODE_ATTEMPTS, CODE_LASTS, Code, CodeHash, VerificationCode};
 pub use scoped::{KeyForm, KeyLabel, NewScopedKey, SCOPED_KEY_PREFIX, ScopedKey};
 pub use session::{
     CrossSite, Provenance, SESSION_COOKIE, SESSION_ISSUER, SESSION_LASTS, Session, SessionClaims, SessionCookies,
-    SessionEnd, check_provenance, origin_of, session_token,
+    SessionEnd, check_anonymous, check_provenance, origin_of, session_token,
 };
 pub use sign_up::{
     AGENT_NAME_MAX, CODE_REFUSED, NewSignUp, SIGN_UPS_PER_DOMAIN, SignedUp, VerifyError, sign_up, verify,

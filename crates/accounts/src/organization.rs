@@ -4,7 +4,7 @@ use kalends_kernel::{FieldError, Instant, OrgId, Version, bounded_text};
 use kalends_quotas::{Limits, LimitsError, Plan};
 use serde_json::Value;
 
-use crate::{Acceptance, Email};
+use crate::{Acceptance, Email, KeyKind};
 
 /// An organization's name: 1-255 characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,11 +48,13 @@ pub enum SignUpSource {
     Waitlist,
     /// The operator made it.
     Operator,
+    /// A human signed up in the console.
+    Console,
 }
 
 impl SignUpSource {
     /// Every source.
-    pub const ALL: [Self; 3] = [Self::Agent, Self::Waitlist, Self::Operator];
+    pub const ALL: [Self; 4] = [Self::Agent, Self::Waitlist, Self::Operator, Self::Console];
 
     /// The name in stores and answers.
     pub const fn as_str(self) -> &'static str {
@@ -60,6 +62,7 @@ impl SignUpSource {
             Self::Agent => "agent",
             Self::Waitlist => "waitlist",
             Self::Operator => "operator",
+            Self::Console => "console",
         }
     }
 
@@ -124,6 +127,17 @@ impl Organization {
         let organization = Self { plan, limit_overrides, version: self.version.next(), ..self.clone() };
         organization.limits()?;
         Ok(organization)
+    }
+
+    /// The organization with nothing changed but its version: of several who replace its keys at once one does.
+    #[must_use]
+    pub fn with_other_keys(&self) -> Self {
+        Self { version: self.version.next(), ..self.clone() }
+    }
+
+    /// Of which kind a new key of the organization is.
+    pub const fn key_kind(&self) -> KeyKind {
+        if self.test { KeyKind::Test } else { KeyKind::Org }
     }
 
     /// The organization, waiting or not.

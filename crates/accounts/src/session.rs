@@ -200,6 +200,17 @@ pub fn check_provenance(writes: bool, provenance: Provenance<'_>, own: &[String]
     }
 }
 
+/// Whether a request without a session, one that signs in or up, may come from there: only what a browser says of
+/// another site speaks against it. Who uses no browser says nothing.
+///
+/// # Errors
+/// [`CrossSite`]: nobody is signed in to somebody else's account by a page that they look at.
+pub fn check_anonymous(provenance: Provenance<'_>, own: &[String]) -> Result<(), CrossSite> {
+    let origin = provenance.origin.is_none_or(|origin| own.iter().any(|own| own == origin));
+    let site = provenance.sec_fetch_site.is_none_or(|site| site == "same-origin");
+    if origin && site { Ok(()) } else { Err(CrossSite) }
+}
+
 /// The origin of a URL as browsers write it: lower case, without a default port. `None` where it has none.
 pub fn origin_of(url: &str) -> Option<String> {
     let origin = Url::parse(url).ok()?.origin();
@@ -336,6 +347,8 @@ mod tests {
         assert_eq!(check_provenance(true, provenance, &own).is_ok(), allowed);
         assert_eq!(check_provenance(false, provenance, &own), Ok(()), "reads change nothing");
         assert_eq!(check_provenance(true, provenance, &[]).is_ok(), origin.is_none() && allowed);
+        let silent = origin.is_none() && sec_fetch_site.is_none();
+        assert_eq!(check_anonymous(provenance, &own).is_ok(), allowed || silent);
     }
 
     #[rstest]

@@ -3,10 +3,10 @@
 use std::{net::IpAddr, sync::Arc};
 
 use kalends_accounts::{
-    Principal,
+    Credential, Principal,
     reach::{self, Passage, Subject},
 };
-use kalends_kernel::{AgentId, Instant, OrgId, RequestId, Version};
+use kalends_kernel::{AgentId, Instant, OrgId, RequestId, SessionId, UserId, Version};
 use kalends_quotas::{Feature, Metric};
 
 use crate::{Refusal, operations::Operation};
@@ -40,7 +40,7 @@ pub struct Idempotency {
 /// An authenticated caller and its request, which the table of reaches lets in.
 #[derive(Debug, Clone)]
 pub struct Actor {
-    /// Whom the key speaks for.
+    /// Whom the key or the session speaks for.
     pub principal: Arc<Principal>,
     /// The request.
     pub request: Request,
@@ -69,6 +69,14 @@ impl Actor {
     /// The caller's organization.
     pub fn org(&self) -> OrgId {
         self.principal.org
+    }
+
+    /// The session and its human, where the caller has one.
+    pub fn human(&self) -> Option<(SessionId, UserId)> {
+        match self.principal.credential {
+            Credential::Session { session, user } => Some((session, user)),
+            Credential::Key(_) => None,
+        }
     }
 
     /// Allows what concerns the organization as a whole.

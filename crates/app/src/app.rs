@@ -2,7 +2,7 @@
 
 use std::{future::Future, sync::Arc, time::Duration};
 
-use kalends_accounts::{AdminToken, AuditEntry, Terms};
+use kalends_accounts::{AdminToken, AuditEntry, Terms, origin_of};
 use kalends_kernel::{AgentId, AuditId, Clock, Elapsed, Entropy, Instant, MessageId, OrgId, StoreError, Version};
 use kalends_notifications::{EventType, Message};
 use kalends_quotas::{Counted, IpLimits, Metric, Period, TrustedProxies};
@@ -15,7 +15,7 @@ use crate::{
     holds::CalendarLocks,
     idempotency::Running,
     metering::Meter,
-    ports::{CommitError, HumanCalendars, Mailer, RateLimiter, Store},
+    ports::{CommitError, HumanCalendars, Mailer, PasswordHasher, RateLimiter, SessionTokens, Store},
     principals::PrincipalCache,
     series_cache::SeriesCache,
 };
@@ -58,6 +58,10 @@ pub struct Parts {
     pub human: Arc<dyn HumanCalendars>,
     /// How fast callers may call.
     pub limiter: Arc<dyn RateLimiter>,
+    /// How passwords are hashed.
+    pub passwords: Arc<dyn PasswordHasher>,
+    /// How sessions are told.
+    pub tokens: Arc<dyn SessionTokens>,
     /// The operator's choices.
     pub settings: Settings,
 }
@@ -71,6 +75,9 @@ pub struct App {
     pub(crate) mailer: Arc<dyn Mailer>,
     pub(crate) human: Arc<dyn HumanCalendars>,
     pub(crate) limiter: Arc<dyn RateLimiter>,
+    pub(crate) passwords: Arc<dyn PasswordHasher>,
+    pub(crate) tokens: Arc<dyn SessionTokens>,
+    pub(crate) origins: Vec<String>,
     pub(crate) meter: Meter,
     pub(crate) settings: Settings,
     pub(crate) principals: PrincipalCache,
@@ -126,6 +133,12 @@ impl App {
             mailer: parts.mailer,
             human: parts.human,
             limiter: parts.limiter,
+            passwords: parts.passwords,
+            tokens: parts.tokens,
+            origins: [&parts.settings.base_url, &parts.settings.console_url]
+                .into_iter()
+                .filter_map(|url| origin_of(url))
+                .collect(),
             meter: Meter::new(),
             settings: parts.settings,
             principals: PrincipalCache::new(),

@@ -77,8 +77,22 @@ impl App {
     /// a rate limit. What fails here is logged only; the caller's answer does not depend on it.
     pub async fn note_sampled(&self, actor: &Actor, action: Action, status: u16) {
         let prefix = actor.principal.key_prefix.as_str();
-        if self.sampler.admits(action, &format!("{} {prefix}", actor.principal.key), self.now()) {
+        if self.sampler.admits(action, &format!("{:?} {prefix}", actor.principal.credential), self.now()) {
             self.note(&actor.request, actor.org(), action, Some(prefix), status).await;
+        }
+    }
+
+    /// [`Self::note_sampled`] of somebody who is not let in, told by what the log shows of them.
+    pub(crate) async fn note_sampled_of(
+        &self,
+        request: &Request,
+        org: OrgId,
+        action: Action,
+        prefix: &str,
+        status: u16,
+    ) {
+        if self.sampler.admits(action, prefix, self.now()) {
+            self.note(request, org, action, Some(prefix), status).await;
         }
     }
 

@@ -150,18 +150,25 @@ impl ChangeSet {
 
     /// Whether the change-set alters whom a key speaks for, so that cached principals must go.
     pub fn alters_principals(&self) -> bool {
-        use kalends_accounts::Change::{DeleteOrganization, RevokeKey, UpdateOrganization};
+        use kalends_accounts::Change::{DeleteOrganization, RevokeKey, RevokeOrganizationKeys, UpdateOrganization};
         let alters = |change: &kalends_accounts::Change| {
-            matches!(change, UpdateOrganization { .. } | DeleteOrganization { .. } | RevokeKey { .. })
+            matches!(
+                change,
+                UpdateOrganization { .. }
+                    | DeleteOrganization { .. }
+                    | RevokeKey { .. }
+                    | RevokeOrganizationKeys { .. }
+            )
         };
         self.alters_agent_keys || self.accounts.iter().any(alters)
     }
 
     /// Whether a key stops opening anything, so that the answer waits until no node accepts it (ruling 3.1).
     pub fn revokes_keys(&self) -> bool {
-        use kalends_accounts::Change::{DeleteOrganization, RevokeKey};
-        let revokes =
-            |change: &kalends_accounts::Change| matches!(change, DeleteOrganization { .. } | RevokeKey { .. });
+        use kalends_accounts::Change::{DeleteOrganization, RevokeKey, RevokeOrganizationKeys};
+        let revokes = |change: &kalends_accounts::Change| {
+            matches!(change, DeleteOrganization { .. } | RevokeKey { .. } | RevokeOrganizationKeys { .. })
+        };
         self.accounts.iter().any(revokes)
     }
 }

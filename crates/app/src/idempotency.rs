@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use kalends_kernel::OrgId;
+use kalends_kernel::{KeyId, OrgId, UserId};
 use sha2::{Digest, Sha256};
 
 use crate::{Answer, App, Idempotency, Refusal, operations::Operation};
@@ -28,11 +28,13 @@ impl Drop for RunningGuard {
 }
 
 /// Who repeats a request: keys of one organization do not share answers with those of another, nor
-/// anonymous callers of one address with those of another.
+/// anonymous callers of one address with those of another, nor humans with each other.
 #[derive(Debug, Clone, Copy)]
 pub enum Repeater<'a> {
     /// The holder of a key.
-    Key(OrgId, &'a kalends_kernel::KeyId),
+    Key(OrgId, KeyId),
+    /// A human in the console, by the organization that is open: in whichever session.
+    Human(OrgId, UserId),
     /// Somebody without a key, by address.
     Anonymous(&'a str),
 }
@@ -53,6 +55,13 @@ impl Idempotency {
             Repeater::Key(org, id) => {
                 digest(&[org.uuid().as_bytes(), id.uuid().as_bytes(), operation.id.as_bytes(), key.as_bytes()])
             }
+            Repeater::Human(org, id) => digest(&[
+                org.uuid().as_bytes(),
+                id.uuid().as_bytes(),
+                operation.id.as_bytes(),
+                key.as_bytes(),
+                b"human",
+            ]),
             Repeater::Anonymous(address) => digest(&[address.as_bytes(), operation.id.as_bytes(), key.as_bytes()]),
         };
         Self { scope, fingerprint: digest(&[target.as_bytes(), body]) }

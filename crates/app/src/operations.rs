@@ -37,9 +37,17 @@ impl Operation {
     pub fn lane(&self) -> Option<IpLane> {
         match self.id {
             id if id == PLANS.id => Some(IpLane::Plans),
-            id if id == SIGN_UP.id => Some(IpLane::SignUp),
+            id if id == SIGN_UP.id || id == CONSOLE_SIGN_UP.id => Some(IpLane::SignUp),
+            id if id == JOIN_WAITLIST.id => Some(IpLane::Waitlist),
+            // Whatever tries a password.
+            id if id == SIGN_IN.id || id == CHANGE_PASSWORD.id => Some(IpLane::SignIn),
             _ => None,
         }
+    }
+
+    /// Whether it is a human's, in the console: a session opens it, and no key.
+    pub const fn is_console(&self) -> bool {
+        matches!(self.touch, Touch::Console | Touch::ConsoleKeys)
     }
 
     /// Whether anybody may call it, without a credential.
@@ -85,6 +93,15 @@ operations! {
     EXPORT = "exportAccount" "GET" "/v1/account/export" 200 Organization;
     DELETE_ACCOUNT = "deleteAccount" "DELETE" "/v1/account" 204 Organization AccountDelete;
     AUDIT_LOG = "listAuditLog" "GET" "/v1/audit-log" 200 Organization;
+
+    CONSOLE_SIGN_UP = "signUp" "POST" "/v1/auth/signup" 201 Public AuthSignup;
+    SIGN_IN = "signIn" "POST" "/v1/auth/signin" 200 Public AuthSignin;
+    SIGN_OUT = "signOut" "POST" "/v1/auth/signout" 204 Console AuthSignout;
+    GET_ME = "getMe" "GET" "/v1/auth/me" 200 Console;
+    UPDATE_ME = "updateMe" "PATCH" "/v1/auth/me" 200 Console UserUpdate;
+    CHANGE_PASSWORD = "changePassword" "POST" "/v1/auth/password" 204 Console UserUpdate;
+    LIST_ORGS = "listOwnedOrgs" "GET" "/v1/auth/orgs" 200 Console;
+    SWITCH_ORG = "switchOrg" "POST" "/v1/auth/orgs/{id}/switch" 200 Console AuthSignin;
 
     CREATE_AGENT = "createAgent" "POST" "/v1/agents" 201 Organization AgentCreate;
     LIST_AGENTS = "listAgents" "GET" "/v1/agents" 200 Organization;

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use kalends_accounts::Principal;
+use kalends_accounts::{Credential, Principal};
 use kalends_kernel::Instant;
 use kalends_quotas::{IpKey, IpLane, Rate, headers::retry_after_seconds};
 
@@ -12,12 +12,16 @@ use crate::{
 };
 
 impl App {
-    /// Lets a request of a key pass, as often in a second as its plan grants.
+    /// Lets a request of a key pass, as often in a second as its plan grants. A session holds no key: its requests
+    /// all pass here.
     ///
     /// # Errors
     /// [`Refusal::TooFast`].
     pub async fn pace_key(&self, principal: &Principal, at: Instant) -> Result<(), Refusal> {
-        self.pace(RateKey::Key(principal.key), principal.limits.rate(), at).await
+        match principal.credential {
+            Credential::Key(key) => self.pace(RateKey::Key(key), principal.limits.rate(), at).await,
+            Credential::Session { .. } => Ok(()),
+        }
     }
 
     /// Lets a request without a key pass, as often in a minute as the operator grants its address. A request

@@ -2,7 +2,7 @@
 //! `ports` modules.
 
 use async_trait::async_trait;
-use kalends_accounts::Email;
+use kalends_accounts::{Email, Password, PasswordHash, SessionClaims};
 use kalends_availability::{HumanBusy, HumanSource};
 use kalends_kernel::{CalendarId, DataKeyId, Elapsed, Instant, KeyId, OrgId, Revision, Span, StoreError};
 use kalends_quotas::{Debit, IpKey, IpLane, Metric, Period, Rate, Refund};
@@ -319,4 +319,55 @@ pub struct MailError(#[source] pub Box<dyn std::error::Error + Send + Sync>);
 pub trait Mailer: Send + Sync {
     /// Hands one mail over; `Ok` once it is accepted.
     async fn send(&self, mail: Mail) -> Result<(), MailError>;
+}
+
+/// Why a password could not be hashed or checked, or a token not be signed.
+#[derive(Debug, thiserror::Error)]
+pub enum CredentialsError {
+    /// Too many wait already.
+    #[error("too many passwords wait to be checked")]
+    Busy,
+    /// It failed.
+    #[error("a credential could not be processed")]
+    Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl CredentialsError {
+    /// A failure of what the adapter uses.
+    pub fn failed(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// What became of a password that was tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is the one.
+    Right {
+        /// Whether its hash was made in another way than today's, and is to be replaced.
+        outdated: bool,
+    },
+    /// It is another.
+    Wrong,
+}
+
+/// Hashes and checks passwords. It is slow on purpose, and bounded in how much of it happens at once.
+#[async_trait]
+pub trait PasswordHasher: Send + Sync {
+    /// A fresh hash of the password.
+    async fn hash(&self, password: Password) -> Result<PasswordHash, CredentialsError>;
+
+    /// Whether the password is that of the hash. Without a hash the answer is [`Verdict::Wrong`], and takes as
+    /// long as with one.
+    async fn verify(&self, password: Password, known: Option<PasswordHash>) -> Result<Verdict, CredentialsError>;
+}
+
+/// Signs what a session's token claims, and reads it back.
+pub trait SessionTokens: Send + Sync {
+    /// The token of these claims.
+    fn sign(&self, claims: &SessionClaims) -> Result<String, CredentialsError>;
+
+    /// The claims of a token that was signed here, or by a node with the same key; `None` for any other text.
+    /// What they are worth is told by [`SessionClaims::check`].
+    fn read(&self, token: &str) -> Option<SessionClaims>;
 }

@@ -9,7 +9,7 @@ use kalends_calendars::ports::BusySource;
 use kalends_kernel::{CalendarId, FieldErrors, Span, StoreError};
 use kalends_quotas::{Feature, Metric, Rate};
 
-use crate::Limited;
+use crate::{Limited, ports::CredentialsError};
 
 /// What a request names that is not there, or not for this caller's organization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,6 +90,18 @@ pub enum Refusal {
     /// No key, or none that is in force.
     #[error("the API key is missing, malformed or revoked; send it as `Authorization: Bearer <key>`")]
     Unauthorized,
+    /// No console session, or none that is in force.
+    #[error(
+        "no console session, or none in force: sign in at POST /v1/auth/signin, and send its cookie or its token as \
+         `Authorization: Bearer <token>`; API keys do not count here"
+    )]
+    NotSignedIn,
+    /// Nobody has that address and password.
+    #[error("the address or the password is wrong")]
+    WrongPassword,
+    /// The request comes from another site.
+    #[error(transparent)]
+    CrossSite(#[from] kalends_accounts::CrossSite),
     /// The organization waits to be let in.
     #[error("the organization is on the waiting list; a mail tells when it is activated")]
     Waitlisted,
@@ -169,8 +181,8 @@ pub enum Refusal {
     /// The accepted terms are not the current ones.
     #[error(transparent)]
     StaleTerms(#[from] kalends_accounts::StaleTerms),
-    /// The address belongs to another organization.
-    #[error("an organization with that address exists")]
+    /// The address belongs to another organization, or to a human.
+    #[error("an account with that address exists")]
     EmailTaken,
     /// The key was used for another request.
     #[error("the Idempotency-Key was used for another request within 24 hours; use a new key for a new request")]
@@ -184,6 +196,9 @@ pub enum Refusal {
     /// Others kept changing the same thing.
     #[error("too many others are changing the same thing; repeat the request")]
     Contended,
+    /// A password could not be looked at, or a token not be signed.
+    #[error(transparent)]
+    Credentials(#[from] CredentialsError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -31,6 +31,9 @@ impl App {
         let acceptance = self.settings.terms.accept(&new.tos_version, self.now())?;
         let new = NewJoin { email: new.email, name: new.name, acceptance };
         let (answer, fresh) = retry_stale(|| async {
+            if self.store.find_user_by_email(&new.email).await?.is_some() {
+                return Err(Refusal::EmailTaken.into());
+            }
             if let Some(known) = self.store.find_by_email(&new.email).await? {
                 let known = joined_again(&known).map_err(|_| Refusal::EmailTaken)?;
                 return Ok((told(200, known, "The address is on the waiting list already."), false));

@@ -14,6 +14,13 @@ pub(crate) fn complete(description: &OpenApi, base_url: &str) -> String {
     document["servers"] = json!([{ "url": base_url }]);
     document["components"]["securitySchemes"] = json!({
         "apiKey": { "type": "http", "scheme": "bearer", "description": "An organization's or an agent's API key." },
+        "session": {
+            "type": "apiKey", "in": "cookie", "name": "service_session",
+            "description": "A human's console session. A write with it needs a same-origin Origin or Sec-Fetch-Site."
+        },
+        "sessionToken": {
+            "type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": "The same session as a token."
+        },
         "adminToken": { "type": "http", "scheme": "bearer", "description": "The operator's token, KALENDS_ADMIN_TOKEN." }
     });
     document["components"]["headers"] = headers();
@@ -87,6 +94,9 @@ fn describe(described: &mut Value, operation: &Operation) {
     if !operation.is_public() {
         described["security"] = json!([{ "apiKey": [] }]);
     }
+    if operation.is_console() {
+        described["security"] = json!([{ "session": [] }, { "sessionToken": [] }]);
+    }
     if operation.touch == Touch::Admin {
         described["security"] = json!([{ "adminToken": [] }]);
     }
@@ -120,6 +130,7 @@ fn describe(described: &mut Value, operation: &Operation) {
 
 fn takes_if_match(operation: &Operation) -> bool {
     let changes_a_row = matches!(operation.method, "PATCH" | "DELETE")
+        && !operation.is_console()
         && ![operations::DELETE_KEY.id, operations::DELETE_ACCOUNT.id].contains(&operation.id);
     changes_a_row || operation.id == operations::PUT_RULES.id
 }
@@ -132,6 +143,7 @@ fn tagged(operation: &Operation) -> bool {
             && ![
                 operations::CREATE_EVENT_BATCH.id,
                 operations::CREATE_HOLD_SET.id,
+                operations::CONSOLE_SIGN_UP.id,
                 operations::CREATE_KEY.id,
                 operations::JOIN_WAITLIST.id,
             ]
@@ -146,10 +158,22 @@ fn tagged(operation: &Operation) -> bool {
         .contains(&operation.id)
 }
 
+/// Whether a success begins or ends a session.
+fn sets_cookie(operation: &Operation) -> bool {
+    [operations::CONSOLE_SIGN_UP.id, operations::SIGN_IN.id, operations::SIGN_OUT.id, operations::CHANGE_PASSWORD.id]
+        .contains(&operation.id)
+}
+
 fn success_headers(response: &mut Value, status: &str, operation: &Operation) {
     let mut names = vec!["X-Request-Id"];
     if !operation.is_public() {
-        names.extend(["X-Service-Plan", "RateLimit-Policy", "RateLimit", "Service-Terms-Upgrade-Required"]);
+        names.extend(["X-Service-Plan", "Service-Terms-Upgrade-Required"]);
+    }
+    if !operation.is_public() && !operation.is_console() {
+        names.extend(["RateLimit-Policy", "RateLimit"]);
+    }
+    if sets_cookie(operation) {
+        names.push("Set-Cookie");
     }
     if tagged(operation) && status != "204" {
         names.push("ETag");
@@ -177,7 +201,13 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
         statuses.push("503");
     }
     if !operation.is_public() {
-        statuses.extend(["401", "403", "429"]);
+        statuses.extend(["401", "403"]);
+    }
+    if !operation.is_public() && !operation.is_console() {
+        statuses.push("429");
+    }
+    if operation.id == operations::SIGN_IN.id || operation.id == operations::CONSOLE_SIGN_UP.id {
+        statuses.extend(["401", "403"]);
     }
     if operation.touch == Touch::Admin {
         statuses.push("401");
@@ -219,6 +249,10 @@ fn headers() -> Value {
         "Service-Terms-Upgrade-Required": header("The terms to accept, where the organization has not.", "2026-01-01"),
         "ETag": header("The resource's version, for If-Match.", "\"3\""),
         "Idempotency-Replayed": header("`true` where the answer is that of an earlier, same request.", "true"),
+        "Set-Cookie": header(
+            "The session's cookie, set or removed. `Secure` is left out on plain http of the machine itself.",
+            "service_session=eyJhbGciOiJIUzI1NiJ9.e30.c2ln; Path=/; Max-Age=43200; HttpOnly; Secure; SameSite=Lax"
+        ),
         "Retry-After": header("Seconds after which the request may be repeated.", "1"),
     })
 }
@@ -237,7 +271,9 @@ fn responses() -> Value {
     };
     json!({
         "400": failure("The body, a parameter or a header is not valid.", false),
-        "401": failure("`unauthorized`: no key, or none in force.", false),
+        "401": failure(
+            "`unauthorized`: no key, or none in force. `authentication_error`: no session, or a wrong password.", false
+        ),
         "403": failure("`forbidden`, `plan_required` or `account_waitlisted`.", false),
         "404": failure("`not_found`: no such thing in the caller's organization.", false),
         "408": failure("The body did not arrive within 20 seconds.", false),
@@ -308,8 +344,9 @@ mod tests {
     }
 
     fn takes_body(operation: &Operation) -> bool {
-        let takes_none =
-            ["/rotate", "/confirm", "/release", "/activate"].iter().any(|end| operation.path.ends_with(end));
+        let takes_none = ["/rotate", "/confirm", "/release", "/activate", "/signout", "/switch"]
+            .iter()
+            .any(|end| operation.path.ends_with(end));
         matches!(operation.method, "POST" | "PATCH" | "PUT") && !takes_none
     }
 

@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
-use kalends_accounts::{Principal, reach::Touch};
+use kalends_accounts::{Credential, Principal, Provenance, reach::Touch, session_token};
 use kalends_app::{
     Actor, App, Idempotency, Refusal, Repeater, Request as Called,
     operations::{self, Operation},
@@ -57,6 +57,9 @@ pub(crate) async fn enter(State(entrance): State<Entrance>, request: Request, ne
             Ok(()) => within(&entrance, operation, arrival, None, request, next).await,
             Err(error) => error.into_response(),
         },
+        (Some(arrival), Touch::Console | Touch::ConsoleKeys) => {
+            signed_in(&entrance, operation, arrival, request, next).await
+        }
         (Some(arrival), _) => authenticated(&entrance, operation, arrival, request, next).await,
         (None, _) => ApiError::Internal.into_response(),
     };
@@ -72,7 +75,11 @@ async fn public(
     request: Request,
     next: Next,
 ) -> Response {
-    let mut response = match paced(&entrance.app, operation, arrival).await {
+    let admitted = match paced(&entrance.app, operation, arrival).await {
+        Ok(()) if signs_in(operation) => entrance.app.admit_entrant(provenance(request.headers())),
+        paced => paced,
+    };
+    let mut response = match admitted {
         Ok(()) => within(entrance, operation, arrival, None, request, next).await,
         Err(refusal) => ApiError::from(refusal).into_response(),
     };
@@ -84,11 +91,71 @@ async fn public(
     response
 }
 
+/// Whether the answer may set the cookie of a session, which no other site may bring about.
+fn signs_in(operation: &Operation) -> bool {
+    [operations::CONSOLE_SIGN_UP.id, operations::SIGN_IN.id].contains(&operation.id)
+}
+
 async fn paced(app: &App, operation: &Operation, arrival: Arrival) -> Result<(), Refusal> {
     match operation.lane() {
         Some(lane) => app.pace_address(lane, arrival.ip, arrival.at).await,
         None => Ok(()),
     }
+}
+
+/// An operation of the console, which needs a session. It is not counted, and no faster or slower than others: a
+/// session holds no key.
+async fn signed_in(
+    entrance: &Entrance,
+    operation: &'static Operation,
+    arrival: Arrival,
+    request: Request,
+    next: Next,
+) -> Response {
+    let app = &entrance.app;
+    let (token, mut principal) = match session_of(app, operation, request.headers()).await {
+        Ok(session) => session,
+        Err(error) => return error.into_response(),
+    };
+    let mut response = match paced(app, operation, arrival).await {
+        Ok(()) => within(entrance, operation, arrival, Some(&principal), request, next).await,
+        Err(refusal) => ApiError::from(refusal).into_response(),
+    };
+    if operation.writes() && response.status().is_success() {
+        // The session may be in front of another organization now, or the terms accepted; or it has ended.
+        principal = app.authenticate_session(&token).await.unwrap_or(principal);
+    }
+    let headers = response.headers_mut();
+    describe_caller(app, &principal, headers);
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+/// The session's token and whom it speaks for. What is presented as `Authorization: Bearer` counts alone; a cookie
+/// counts only where it comes from a page of ours.
+async fn session_of(
+    app: &App,
+    operation: &Operation,
+    headers: &HeaderMap,
+) -> Result<(String, Arc<Principal>), ApiError> {
+    if let Some(token) = bearer(headers) {
+        return Ok((token.to_owned(), app.authenticate_session(token).await?));
+    }
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let token = session_token(cookies).ok_or(Refusal::NotSignedIn)?;
+    let principal = app.authenticate_session(token).await?;
+    app.admit_cookie(operation, provenance(headers))?;
+    Ok((token.to_owned(), principal))
+}
+
+/// What a browser says of where a request comes from. Said twice, or unreadably, it is nothing of ours.
+fn provenance(headers: &HeaderMap) -> Provenance<'_> {
+    let said = |name: HeaderName| {
+        let mut values = headers.get_all(name).iter();
+        let first = values.next()?;
+        Some(first.to_str().ok().filter(|_| values.next().is_none()).unwrap_or("unreadable"))
+    };
+    Provenance { origin: said(header::ORIGIN), sec_fetch_site: said(HeaderName::from_static("sec-fetch-site")) }
 }
 
 /// An operation that needs a key: whose, how fast, how often, and only then what for.
@@ -241,7 +308,7 @@ fn check_query(entrance: &Entrance, operation: &Operation, query: Option<&str>) 
 enum Entered {
     /// Somebody without a credential.
     Nobody(Called),
-    /// The holder of a key.
+    /// The holder of a key, or of a session.
     Actor(Actor),
 }
 
@@ -287,7 +354,10 @@ async fn identify(
     let body = read_body(body).await?;
     let address = called.ip.map(|ip| ip.to_string()).unwrap_or_default();
     let repeater = match principal {
-        Some(principal) => Repeater::Key(principal.org, &principal.key),
+        Some(principal) => match principal.credential {
+            Credential::Key(key) => Repeater::Key(principal.org, key),
+            Credential::Session { user, .. } => Repeater::Human(principal.org, user),
+        },
         None => Repeater::Anonymous(&address),
     };
     let target = parts.uri.path_and_query().map_or("", |target| target.as_str());

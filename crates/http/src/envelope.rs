@@ -12,7 +12,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderValue, StatusCode};
-use kalends_app::{App, Refusal, operations::Operation};
+use kalends_app::{App, Refusal, operations::Operation, ports::CredentialsError};
 use kalends_kernel::{Instant, RequestId, StoreError};
 
 use crate::error::ApiError;
@@ -101,6 +101,9 @@ fn log(error: &ApiError, id: RequestId, operation: Option<&Operation>) {
             cause @ (StoreError::Unavailable(_) | StoreError::Failed(_) | StoreError::Corrupt(_)),
         )) => {
             tracing::error!(request_id = %id, operation, error = cause as &dyn std::error::Error, "the store failed");
+        }
+        ApiError::Refused(Refusal::Credentials(cause @ CredentialsError::Failed(_))) => {
+            tracing::error!(request_id = %id, operation, error = cause as &dyn std::error::Error, "a credential failed");
         }
         ApiError::Internal => tracing::error!(request_id = %id, operation, "a request failed"),
         refused => tracing::debug!(request_id = %id, operation, ?refused, "refused"),

@@ -2,7 +2,7 @@
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
-use kalends_app::{App, Limited, Obstacles, Refusal, operations::Operation};
+use kalends_app::{App, Limited, Obstacles, Refusal, operations::Operation, ports::CredentialsError};
 use kalends_calendars::HoldError;
 use kalends_kernel::{FieldError, FieldErrors, RequestId, StoreError};
 use kalends_quotas::Plan;
@@ -77,8 +77,9 @@ impl ApiError {
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Refused(refusal) => match refusal {
                 Refusal::Invalid(_) => StatusCode::BAD_REQUEST,
-                Refusal::Unauthorized => StatusCode::UNAUTHORIZED,
-                Refusal::Waitlisted
+                Refusal::Unauthorized | Refusal::NotSignedIn | Refusal::WrongPassword => StatusCode::UNAUTHORIZED,
+                Refusal::CrossSite(_)
+                | Refusal::Waitlisted
                 | Refusal::OutOfReach
                 | Refusal::AgentPaused
                 | Refusal::PlanRequired(_)
@@ -101,8 +102,11 @@ impl ApiError {
                 Refusal::LimitReached { .. } | Refusal::TooFast { .. } | Refusal::TooMany { .. } => {
                     StatusCode::TOO_MANY_REQUESTS
                 }
-                Refusal::Store(StoreError::Unavailable(_)) => StatusCode::SERVICE_UNAVAILABLE,
-                Refusal::Store(StoreError::Corrupt(_) | StoreError::Failed(_)) => StatusCode::INTERNAL_SERVER_ERROR,
+                Refusal::Credentials(CredentialsError::Busy) | Refusal::Store(StoreError::Unavailable(_)) => {
+                    StatusCode::SERVICE_UNAVAILABLE
+                }
+                Refusal::Credentials(CredentialsError::Failed(_))
+                | Refusal::Store(StoreError::Corrupt(_) | StoreError::Failed(_)) => StatusCode::INTERNAL_SERVER_ERROR,
             },
         }
     }
@@ -116,7 +120,7 @@ impl ApiError {
         {
             response.headers_mut().insert(header::RETRY_AFTER, value);
         }
-        if matches!(self, Self::Refused(Refusal::Unauthorized)) {
+        if self.status() == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response
@@ -130,9 +134,12 @@ impl ApiError {
                 | Refusal::TooMany { retry_after, .. },
             ) => Some(*retry_after),
             Self::Deadline
-            | Self::Refused(Refusal::StillRunning | Refusal::Contended | Refusal::Store(StoreError::Unavailable(_))) => {
-                Some(1)
-            }
+            | Self::Refused(
+                Refusal::StillRunning
+                | Refusal::Contended
+                | Refusal::Credentials(CredentialsError::Busy)
+                | Refusal::Store(StoreError::Unavailable(_)),
+            ) => Some(1),
             _ => None,
         }
     }
@@ -168,6 +175,8 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
     match refusal {
         Refusal::Invalid(errors) => invalid(errors, id, operation),
         Refusal::Unauthorized => of("unauthorized"),
+        Refusal::NotSignedIn | Refusal::WrongPassword => of("authentication_error"),
+        Refusal::CrossSite(_) => coded("forbidden", "cross_site"),
         Refusal::Waitlisted => of("account_waitlisted"),
         Refusal::OutOfReach => of("forbidden"),
         Refusal::AgentPaused => coded("forbidden", "agent_paused"),
@@ -219,11 +228,15 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         }
         Refusal::StillRunning | Refusal::AlreadyAnswered => coded("conflict", "still_running"),
         Refusal::Contended => coded("conflict", "contended"),
+        Refusal::Credentials(CredentialsError::Busy) => {
+            ErrorBody::new("internal_error", "too many are signing in now; repeat the request".to_owned(), id)
+        }
         // The cause is in the log; it is not for the caller.
         Refusal::Store(StoreError::Unavailable(_)) => {
             ErrorBody::new("internal_error", "the database does not answer now; repeat the request".to_owned(), id)
         }
-        Refusal::Store(StoreError::Corrupt(_) | StoreError::Failed(_)) => ErrorBody::new(
+        Refusal::Credentials(CredentialsError::Failed(_))
+        | Refusal::Store(StoreError::Corrupt(_) | StoreError::Failed(_)) => ErrorBody::new(
             "internal_error",
             "something went wrong here; quote the request_id to the operator".to_owned(),
             id,

@@ -2,7 +2,8 @@
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use kalends_app::{Answer, etag};
+use kalends_accounts::SessionCookies;
+use kalends_app::{Answer, App, SessionBegun, etag};
 use kalends_kernel::Version;
 use serde::Serialize;
 
@@ -19,6 +20,51 @@ impl IntoResponse for Changed {
         tag(response.headers_mut(), self.0.version);
         response
     }
+}
+
+/// An answer that begins a session, with its cookie. One that is replayed later sets none.
+pub(crate) struct Begun(Answer, String);
+
+impl Begun {
+    pub(crate) fn new(app: &App, begun: SessionBegun) -> Self {
+        Self(begun.answer, cookies(app).set(&begun.token))
+    }
+}
+
+impl IntoResponse for Begun {
+    fn into_response(self) -> Response {
+        with_cookie(Changed(self.0).into_response(), &self.1)
+    }
+}
+
+/// An answer that ends the session, and removes its cookie.
+pub(crate) struct Ended(Answer, String);
+
+impl Ended {
+    pub(crate) fn new(app: &App, answer: Answer) -> Self {
+        Self(answer, cookies(app).clear())
+    }
+}
+
+impl IntoResponse for Ended {
+    fn into_response(self) -> Response {
+        with_cookie(Changed(self.0).into_response(), &self.1)
+    }
+}
+
+fn cookies(app: &App) -> SessionCookies {
+    SessionCookies::of(&app.settings().base_url)
+}
+
+fn with_cookie(mut response: Response, cookie: &str) -> Response {
+    let headers = response.headers_mut();
+    if let Ok(mut cookie) = HeaderValue::from_str(cookie) {
+        // Kept out of whatever prints headers.
+        cookie.set_sensitive(true);
+        headers.insert(header::SET_COOKIE, cookie);
+    }
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
 }
 
 /// A resource with its entity tag.

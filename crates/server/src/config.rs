@@ -17,6 +17,7 @@ use kalends_quotas::IpLimits;
 use kalends_vault::MasterKeys;
 use secrecy::SecretString;
 use url::Url;
+use zeroize::Zeroizing;
 
 pub use given::{Given, Source};
 pub(crate) use listing::list;
@@ -160,9 +161,9 @@ pub(crate) fn host_of(base_url: &str) -> String {
     Url::parse(base_url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
 }
 
-/// Whether a text can sign sessions, as [`keys::SESSION_KEY`] wants it.
-pub(crate) fn check_session_key(text: &str) -> Result<(), String> {
-    values::session_key(text).map(drop)
+/// The bytes that sign sessions, from a text as [`keys::SESSION_KEY`] wants it.
+pub(crate) fn session_key_bytes(text: &str) -> Result<Zeroizing<Vec<u8>>, String> {
+    values::session_key_bytes(text)
 }
 
 /// Parses keys and collects what is wrong with them.

@@ -6,6 +6,8 @@ use async_trait::async_trait;
 use kalends_app::ports::KeyTable;
 use kalends_kernel::Entropy;
 use kalends_vault::{MasterKeys, MasterSource, MasterSourceError};
+use secrecy::ExposeSecret as _;
+use zeroize::Zeroizing;
 
 use crate::{
     config::{Config, DatabaseUrl},
@@ -57,20 +59,21 @@ pub(crate) async fn source(
     Ok(Arc::new(FileMasters(file)))
 }
 
-/// Sees to it that there is a key to sign sessions with: given, or with SQLite generated. Consoles of
-/// several nodes share it, so with Postgres it must be given.
-pub(crate) fn ensure_session_key(config: &Config, entropy: &dyn Entropy) -> Result<(), Failure> {
-    if config.session_key.is_some() {
-        return Ok(());
+/// The key to sign sessions with: given, or with SQLite generated. Consoles of several nodes share it, so with
+/// Postgres it must be given.
+pub(crate) fn session_key(config: &Config, entropy: &dyn Entropy) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    if let Some(given) = &config.session_key {
+        let bytes = crate::config::session_key_bytes(given.expose_secret());
+        return Ok(bytes.map_err(|wrong| anyhow::anyhow!("KALENDS_SESSION_KEY {wrong}"))?);
     }
     if matches!(config.database, DatabaseUrl::Postgres(_)) {
         return Err(missing("KALENDS_SESSION_KEY"));
     }
     let file = DataDir::make(&config.data_dir)?.session_key();
     let text = file.read_or_generate(entropy)?;
-    crate::config::check_session_key(&text)
+    let bytes = crate::config::session_key_bytes(&text)
         .map_err(|wrong| anyhow::anyhow!("the key file {} {wrong}", file.path().display()))?;
-    Ok(())
+    Ok(bytes)
 }
 
 /// Both keys, where the database needs them given: told before anything else is tried.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use kalends_accounts::{AdminToken, Terms};
 use kalends_app::{App, MemoryRateLimiter, NoHumanCalendars, Parts, Settings};
+use kalends_credentials::{Argon2Hasher, JwtTokens};
 use kalends_kernel::{Clock, Entropy};
 use kalends_mail::Letterhead;
 use kalends_quotas::TrustedProxies;
@@ -28,8 +29,8 @@ pub(crate) struct Service {
 
 impl Service {
     /// Opens the database, its keys and the mail, and puts the application on top. `base_url` is where
-    /// the service is reached.
-    pub(crate) async fn open(config: &Config, base_url: String) -> Result<Self, Failure> {
+    /// the service is reached, `session_key` what signs console sessions.
+    pub(crate) async fn open(config: &Config, base_url: String, session_key: &[u8]) -> Result<Self, Failure> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new(config.clock_offset));
         let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
         let (database, ring) = open_keys(config, &clock, &entropy).await?;
@@ -52,7 +53,9 @@ impl Service {
         let store = database.store(Arc::<KeyRing>::clone(&ring));
         let human = Arc::new(NoHumanCalendars);
         let limiter = Arc::new(MemoryRateLimiter::default());
-        let app = App::new(Parts { store, clock, entropy, mailer, human, limiter, settings });
+        let passwords = Arc::new(Argon2Hasher::new(Arc::clone(&entropy)).context("cannot hash passwords")?);
+        let tokens = Arc::new(JwtTokens::new(session_key).context("cannot sign sessions")?);
+        let app = App::new(Parts { store, clock, entropy, mailer, human, limiter, passwords, tokens, settings });
         Ok(Self { app, ring, database })
     }
 }

@@ -217,6 +217,7 @@ macro_rules! conformance_cases {
                 at_most_so_many_scoped_keys_exist,
                 one_makes_the_last_scoped_key,
                 the_epoch_rises_with_keys_and_agents,
+                an_organization_s_keys_are_replaced,
             }
             people {
                 people_come_back_as_they_were,

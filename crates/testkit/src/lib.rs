@@ -1,6 +1,7 @@
 //! What the tests of every other crate stand on. A dev-dependency only.
 //!
-//! - [`ManualClock`], [`SeededEntropy`], [`Mailbox`], [`TestCipher`] and [`TestHumans`] stand in for the outgoing ports.
+//! - [`ManualClock`], [`SeededEntropy`], [`Mailbox`], [`TestCipher`], [`TestHumans`], [`TestPasswords`] and
+//!   [`TestTokens`] stand in for the outgoing ports.
 //! - [`MemoryStore`] is the reference: what a store must do, written as plainly as possible.
 //! - [`conformance_suite!`] runs the [`conformance`] suite, which says the same as tests, on any store.
 //! - [`histories`] replays random histories of bookings and holds on any store, against a plain model.
@@ -13,6 +14,7 @@
 mod cipher;
 mod clock;
 pub mod conformance;
+mod credentials;
 mod entropy;
 pub mod fixtures;
 pub mod histories;
@@ -24,6 +26,7 @@ mod statements;
 
 pub use cipher::TestCipher;
 pub use clock::ManualClock;
+pub use credentials::{TestPasswords, TestTokens};
 pub use entropy::SeededEntropy;
 pub use human::TestHumans;
 pub use inspect::Inspect;

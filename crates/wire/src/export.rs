@@ -73,7 +73,7 @@ pub struct ExportedOrg {
     /// Since when it waits to be let in.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub waitlisted_at: Option<Instant>,
-    /// How it came to be: `agent`, `waitlist` or `operator`.
+    /// How it came to be: `agent`, `waitlist`, `operator` or `console`.
     pub signup_source: &'static str,
     /// The terms accepted last.
     pub accepted_terms_version: Option<String>,

@@ -10,6 +10,7 @@ mod audit;
 mod availability;
 mod calendar;
 mod changes;
+mod console;
 mod context;
 mod error;
 mod event;
@@ -36,6 +37,10 @@ pub use availability::{
 };
 pub use calendar::{Calendar, CreateCalendar, DeleteCalendar, IncludeCalendars, ListCalendars, UpdateCalendar};
 pub use changes::{Change, Changes, ChangesQuery, Deleted, ListChanges};
+pub use console::{
+    ChangePassword, CheckedConsoleSignUp, ConsoleSignUp, ConsoleSignedUp, Me, Org, OwnedOrg, OwnedOrgs, RegeneratedKey,
+    SignIn, SignedIn, UpdateMe, User,
+};
 pub use context::CalendarContext;
 pub use error::{ErrorBody, ErrorEnvelope};
 pub use event::{

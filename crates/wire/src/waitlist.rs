@@ -67,7 +67,7 @@ pub struct WaitlistEntry {
     /// Since when it waits; null once it is active.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub waitlisted_at: Option<Instant>,
-    /// How it came to be: `waitlist`, `agent` or `operator`.
+    /// How it came to be: `waitlist`, `agent`, `operator` or `console`.
     pub signup_source: &'static str,
 }
 

@@ -11,6 +11,7 @@ mod availability_rules;
 mod calendars;
 mod changes;
 mod concurrency;
+mod console;
 mod context;
 mod entity_tags;
 mod envelope;

@@ -15,7 +15,13 @@ use reqwest::Method;
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::fixtures::{agent, calendar_of, event, heeded, now, shared_calendar};
+use crate::{
+    console::{Human, PASSWORD, signing_up},
+    fixtures::{agent, calendar_of, event, heeded, now, shared_calendar},
+};
+
+/// The human in whose console session things are asked.
+const HUMAN: &str = "ada@example.com";
 
 /// An identifier of the right form that nobody has.
 const NOBODY: &str = "00000000000000000000000000";
@@ -29,6 +35,8 @@ enum About {
     Organization,
     /// The operator's business, whatever it is about.
     Operator,
+    /// A human's own business, in the console.
+    Console,
     /// The organization and one of its agents: agents' keys may not.
     OrganizationsAgent,
     /// The organization and one of its keys: agents' keys may not.
@@ -52,9 +60,9 @@ enum About {
 /// What each operation is about, and a body that is right. Panics for an operation that is not listed: add it.
 fn ruled(operation: &str) -> About {
     match operation {
-        "getHealth" | "getReady" | "getOpenApi" | "listPlans" | "getCurrentTerms" | "agentSignUp" | "joinWaitlist" => {
-            About::Public
-        }
+        "getHealth" | "getReady" | "getOpenApi" | "listPlans" | "getCurrentTerms" | "agentSignUp" | "joinWaitlist"
+        | "signUp" | "signIn" => About::Public,
+        "signOut" | "getMe" | "updateMe" | "changePassword" | "listOwnedOrgs" | "switchOrg" => About::Console,
         "activateOrganization" => About::Operator,
         "agentVerify" | "acceptTerms" | "createAgent" | "listAgents" | "createCalendar" | "listScopedKeys"
         | "listAuditLog" | "exportAccount" | "deleteAccount" => About::Organization,
@@ -101,10 +109,11 @@ enum Who {
     Waitlisted,
     Revoked,
     Garbage,
+    Session,
     Nobody,
 }
 
-const CALLERS: [Who; 9] = [
+const CALLERS: [Who; 10] = [
     Who::Organization,
     Who::Own,
     Who::Sibling,
@@ -113,6 +122,7 @@ const CALLERS: [Who; 9] = [
     Who::Waitlisted,
     Who::Revoked,
     Who::Garbage,
+    Who::Session,
     Who::Nobody,
 ];
 
@@ -187,6 +197,7 @@ impl World {
             (Who::Revoked, server.client(&revoked)),
             (Who::Waitlisted, waitlisted),
             (Who::Garbage, server.client("svc_sk_garbage")),
+            (Who::Session, server.client(&Human::sign_up(&server, HUMAN).await.token)),
             (Who::Nobody, server.anonymous()),
         ]);
         let expires = shifted(&now(&api).await, 14);
@@ -251,12 +262,18 @@ impl World {
     async fn ask(&mut self, operation: &Operation, who: Who, things: &Things) -> Answer {
         let (start, end) = self.span();
         let body = body(&operation.id, things, (&start, &end), &self.expires, self.made);
-        let path = operation
-            .path
+        let (mut caller, mut leaver) = (self.caller(who).clone(), String::new());
+        let mut path = operation.path.clone();
+        if who == Who::Session && ruled(&operation.id) == About::Console {
+            // Some of these end the session, or change the password: each is asked by somebody else.
+            let human = Human::sign_up(&self.server, &format!("human@domain-{}.example", self.made)).await;
+            caller = self.server.client(&human.token);
+            path = path.replace("/orgs/{id}/", &format!("/orgs/{}/", human.org));
+        }
+        let path = path
             .replace("{agent_id}", &things.agent)
             .replace("{cal_id}", &things.calendar)
             .replace("{id}", named(&operation.path, things));
-        let (mut caller, mut leaver) = (self.caller(who).clone(), String::new());
         if operation.id == "deleteAccount" && matches!(who, Who::Organization | Who::Foreign) {
             // Those who may leave are still needed: another leaves in their place.
             let org = self.server.org("custom").await;
@@ -305,6 +322,10 @@ fn body(operation: &str, things: &Things, (start, end): (&str, &str), expires: &
         "agentSignUp" => json!({
             "email": format!("ada-{number}@domain-{number}.example"), "agent_name": "Scout", "tos_version": "2026-01-01"
         }),
+        "signUp" => signing_up(&format!("grace@domain-{number}.example")),
+        "signIn" => json!({ "email": HUMAN, "password": PASSWORD }),
+        "updateMe" => json!({ "name": "Grace" }),
+        "changePassword" => json!({ "current_password": PASSWORD, "new_password": "a new password" }),
         "joinWaitlist" => json!({ "email": format!("bob@domain-{number}.example"), "tos_version": "2026-01-01" }),
         "acceptTerms" => json!({ "tos_version": "2026-01-01" }),
         "sendFeedback" => json!({ "type": "bug", "message": "It is broken." }),
@@ -345,8 +366,9 @@ fn cell(operation: &Operation, about: About, who: Who, whose: Whose) -> Says {
     let writes = operation.method != Method::GET;
     let forbidden = Says::Refused(403, "forbidden");
     match (about, who) {
-        (About::Public, _) => return Says::Yes,
-        (About::Operator, _) | (_, Who::Revoked | Who::Garbage | Who::Nobody) => {
+        (About::Public, _) | (About::Console, Who::Session) => return Says::Yes,
+        (About::Console, _) => return Says::Refused(401, "authentication_error"),
+        (About::Operator, _) | (_, Who::Revoked | Who::Garbage | Who::Nobody | Who::Session) => {
             return Says::Refused(401, "unauthorized");
         }
         (_, Who::Waitlisted) => return Says::Refused(403, "account_waitlisted"),
@@ -381,7 +403,7 @@ fn consumes(operation: &Operation) -> bool {
 
 fn asked_about(about: About) -> &'static [Whose] {
     match about {
-        About::Public | About::Operator | About::Organization | About::Common => &[Whose::Missing],
+        About::Public | About::Operator | About::Console | About::Organization | About::Common => &[Whose::Missing],
         // Agents have no owner but themselves.
         About::OrganizationsAgent | About::OrganizationsKey | About::Agent => {
             &[Whose::Own, Whose::Sibling, Whose::Paused, Whose::Foreign, Whose::Missing]
@@ -397,7 +419,7 @@ fn asked_about(about: About) -> &'static [Whose] {
 async fn every_cell_of_the_matrix_is_as_ruled(#[case] database: Database) {
     let mut world = World::new(database).await;
     let operations = operations(&world.server).await;
-    assert!(operations.len() >= 54, "{}", operations.len());
+    assert!(operations.len() >= 62, "{}", operations.len());
     let mut wrong = BTreeSet::new();
     let mut cells = 0;
     for operation in &operations {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Organization, Principal, Reach,
+    Credential, Organization, Principal, Reach,
     reach::{CallerKind, ScopedAgent},
 };
 use kalends_app::{
@@ -15,7 +15,7 @@ use kalends_availability::{BusySet, HumanBusy, HumanSource, SlotQuery};
 use kalends_calendars::{Agent, AsOf, Calendar, Event, HumanAsOf, NewRules, Times};
 use kalends_kernel::{Clock as _, Elapsed, Instant, KeyId, OrgId, RequestId, Revision, Span};
 use kalends_testkit::{
-    Mailbox, MemoryStore, TestHumans,
+    Mailbox, MemoryStore, TestHumans, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, at, rules, settings, span},
 };
 use kalends_wire::{ExplainAsked, ExplainOf, ReasonKind, SlotsAsked};
@@ -82,6 +82,8 @@ impl House {
             mailer: Arc::new(Mailbox::default()),
             human,
             limiter: Arc::new(MemoryRateLimiter::default()),
+            passwords: Arc::new(TestPasswords::default()),
+            tokens: Arc::new(TestTokens),
             settings: settings(),
         });
         let organization = make.organization();
@@ -121,7 +123,7 @@ impl House {
     fn actor(&self, reach: Reach, operation: &'static operations::Operation) -> Actor {
         let now = self.make.clock.now();
         let principal = Principal {
-            key: KeyId::new(now, &self.make.entropy),
+            credential: Credential::Key(KeyId::new(now, &self.make.entropy)),
             key_prefix: "svc_sk_0123456789abc".into(),
             org: self.org,
             kind: match reach {

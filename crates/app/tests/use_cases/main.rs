@@ -2,5 +2,6 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails this way, its helpers included")]
 
 mod availability;
+mod console;
 mod histories;
 mod metering;

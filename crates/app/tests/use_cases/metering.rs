@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use kalends_accounts::{Organization, Principal, Reach, reach::CallerKind};
+use kalends_accounts::{Credential, Organization, Principal, Reach, reach::CallerKind};
 use kalends_app::{App, ChangeSet, MemoryRateLimiter, NoHumanCalendars, Parts, Refusal, ports::Commit as _};
 use kalends_kernel::{Clock as _, Elapsed, KeyId};
 use kalends_quotas::{Limits, Metric, Period};
 use kalends_testkit::{
-    Inspect as _, Mailbox, MemoryStore,
+    Inspect as _, Mailbox, MemoryStore, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, settings},
 };
 use serde_json::json;
@@ -40,6 +40,8 @@ impl Nodes {
             mailer: Arc::new(Mailbox::default()),
             human: Arc::new(NoHumanCalendars),
             limiter: Arc::new(MemoryRateLimiter::default()),
+            passwords: Arc::new(TestPasswords::default()),
+            tokens: Arc::new(TestTokens),
             settings: settings(),
         })
     }
@@ -48,7 +50,7 @@ impl Nodes {
     fn caller(&self, limit: Option<u64>) -> Principal {
         let limits = Limits::unlimited(10).overridden(&json!({ "api_calls": limit })).unwrap();
         Principal {
-            key: self.key,
+            credential: Credential::Key(self.key),
             key_prefix: "svc_sk_0123456789abc".into(),
             org: self.organization.id,
             kind: CallerKind::OrganizationKey,

@@ -8,6 +8,7 @@ mod audit;
 mod availability;
 mod availability_rules;
 mod calendars;
+mod console;
 mod events;
 mod hold_sets;
 mod keys;
@@ -37,6 +38,7 @@ use crate::Routes;
         (name = "Keys", description = "Keys that speak for one agent."),
         (name = "Usage", description = "What an organization uses of what its plan grants."),
         (name = "Accounts", description = "Sign-up and terms."),
+        (name = "Console", description = "Humans: their sessions, what they own, and keys from the console."),
         (name = "Service", description = "The service itself."),
     ),
     // What only errors and parameters mention.
@@ -56,6 +58,7 @@ pub(crate) fn all() -> Routes {
         .merge(keys::routes())
         .merge(usage::routes())
         .merge(accounts::routes())
+        .merge(console::routes())
         .merge(audit::routes())
         .merge(admin::routes())
         .merge(account::routes())

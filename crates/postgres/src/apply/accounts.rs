@@ -21,6 +21,7 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             Change::CreateKey(key) => create_key(connection, key).await?,
             Change::CreateScopedKey(key) => create_scoped_key(connection, key).await?,
             Change::RevokeKey { org, key, at } => revoke_key(connection, *org, *key, *at).await?,
+            Change::RevokeOrganizationKeys { org, at } => revoke_organization_keys(connection, *org, *at).await?,
             Change::PutCode { code, seen: None } => create_code(connection, code).await?,
             Change::PutCode { code, seen: Some(seen) } => update_code(connection, code, *seen).await?,
             Change::RecordAcceptance { org, acceptance } => record(connection, *org, acceptance).await?,
@@ -198,6 +199,17 @@ async fn revoke_key(connection: &mut PgConnection, org: OrgId, key: KeyId, at: I
     .execute(connection)
     .await?;
     all_written(written.rows_affected(), 1)
+}
+
+async fn revoke_organization_keys(connection: &mut PgConnection, org: OrgId, at: Instant) -> Result<(), ApplyError> {
+    sqlx::query!(
+        "UPDATE api_keys SET revoked_at = $2 WHERE org_id = $1 AND agent_id IS NULL AND revoked_at IS NULL",
+        org.uuid(),
+        at.as_micros(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 async fn create_code(connection: &mut PgConnection, code: &VerificationCode) -> Result<(), ApplyError> {

@@ -1,7 +1,7 @@
 //! A key joined with its organization: whom it speaks for.
 
 use kalends_accounts::reach::{CallerKind, ScopedAgent};
-use kalends_accounts::{KeyKind, Principal, Reach, ScopedKey};
+use kalends_accounts::{Credential, KeyKind, Principal, Reach, ScopedKey};
 use kalends_calendars::AgentStatus;
 use kalends_kernel::{AgentId, KeyId, OrgId, StoreError};
 use kalends_quotas::{Limits, Plan};
@@ -45,7 +45,7 @@ impl PrincipalRow {
             }
         };
         Ok(Principal {
-            key,
+            credential: Credential::Key(key),
             key_prefix: self.prefix,
             org,
             kind,

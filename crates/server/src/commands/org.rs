@@ -2,10 +2,11 @@
 
 use kalends_accounts::{Organization, Waitlist};
 use kalends_app::operators::{self, NewOrganization};
-use kalends_kernel::Instant;
+use kalends_kernel::{Instant, random_bytes};
 use serde::Serialize;
 
 use crate::{
+    ambient::SystemEntropy,
     cli::{CreateOrg, OrgCommand},
     config::Config,
     failure::Failure,
@@ -36,7 +37,9 @@ struct Line<'a> {
 
 /// Runs one command on organizations.
 pub(crate) async fn org(config: &Config, command: OrgCommand) -> Result<(), Failure> {
-    let service = Service::open(config, config.base_url(None)).await?;
+    // Nobody signs in here.
+    let session_key = random_bytes::<32>(&SystemEntropy);
+    let service = Service::open(config, config.base_url(None), &session_key).await?;
     let done = run(&service, command).await;
     let Service { app, database, .. } = service;
     drop(app);

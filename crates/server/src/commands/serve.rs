@@ -27,9 +27,9 @@ pub(crate) async fn serve(config: &Config) -> Result<(), Failure> {
         serve_metrics(listen, &tasks, &stop).await?;
     }
 
-    masters::ensure_session_key(config, &SystemEntropy)?;
+    let session_key = masters::session_key(config, &SystemEntropy)?;
     let opened = tokio::select! {
-        opened = Service::open(config, config.base_url(Some(address))) => opened,
+        opened = Service::open(config, config.base_url(Some(address)), &session_key) => opened,
         () = signals.next() => return Ok(()),
     };
     let Service { app, ring, database } = opened?;

@@ -112,10 +112,15 @@ pub(super) fn list<T>(text: &str, parse: impl Fn(&str) -> Result<T, String>) -> 
 
 /// The key that signs sessions, kept as it was written.
 pub(super) fn session_key(text: &str) -> Result<SecretString, String> {
+    session_key_bytes(text).map(|_| SecretString::from(text.trim().to_owned()))
+}
+
+/// The bytes of a key that signs sessions.
+pub(super) fn session_key_bytes(text: &str) -> Result<Zeroizing<Vec<u8>>, String> {
     let standard = Zeroizing::new(text.trim().replace('-', "+").replace('_', "/"));
     let bytes = BASE64.decode(standard.as_str()).map(Zeroizing::new);
     match bytes {
-        Ok(bytes) if bytes.len() >= KEY => Ok(SecretString::from(text.trim().to_owned())),
+        Ok(bytes) if bytes.len() >= KEY => Ok(bytes),
         Ok(_) | Err(_) => Err(format!("must be at least {KEY} bytes in base64")),
     }
 }

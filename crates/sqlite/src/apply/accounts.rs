@@ -25,6 +25,7 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) ->
             Change::CreateKey(key) => create_key(connection, key).await?,
             Change::CreateScopedKey(key) => create_scoped_key(connection, key).await?,
             Change::RevokeKey { org, key, at } => revoke_key(connection, *org, *key, *at).await?,
+            Change::RevokeOrganizationKeys { org, at } => revoke_organization_keys(connection, *org, *at).await?,
             Change::PutCode { code, seen } => put_code(connection, code, *seen).await?,
             Change::RecordAcceptance { org, acceptance } => {
                 let (org_id, at) = (org.uuid(), acceptance.at.as_micros());
@@ -215,6 +216,18 @@ async fn revoke_key(connection: &mut SqliteConnection, org: OrgId, key: KeyId, a
     .execute(connection)
     .await?;
     fresh(revoked.rows_affected(), 1)
+}
+
+async fn revoke_organization_keys(connection: &mut SqliteConnection, org: OrgId, at: Instant) -> Result<(), Failure> {
+    let (org_id, at) = (org.uuid(), at.as_micros());
+    sqlx::query!(
+        "update api_keys set revoked_at = ?2 where org_id = ?1 and agent_id is null and revoked_at is null",
+        org_id,
+        at
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 async fn put_code(

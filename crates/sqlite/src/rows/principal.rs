@@ -1,7 +1,7 @@
 //! A row of `api_keys` with that of its organization.
 
 use kalends_accounts::{
-    KeyKind, Principal, Reach, ScopedKey,
+    Credential, KeyKind, Principal, Reach, ScopedKey,
     reach::{CallerKind, ScopedAgent},
 };
 use kalends_calendars::AgentStatus;
@@ -45,7 +45,7 @@ impl PrincipalRow {
             _ => (CallerKind::of_key(own.named("kind", KeyKind::from_name, &self.kind)?), Reach::Organization),
         };
         Ok(Principal {
-            key,
+            credential: Credential::Key(key),
             key_prefix: self.prefix,
             org,
             kind,

@@ -1,7 +1,7 @@
 //! Organizations, keys and codes.
 
 use kalends_accounts::{
-    Acceptance, Change, Code, KeyHash, KeyKind, NewKey, NewSignUp, OrgName, Organization, Principal, Reach,
+    Acceptance, Change, Code, Credential, KeyHash, KeyKind, NewKey, NewSignUp, OrgName, Organization, Principal, Reach,
     SignUpSource, VerificationCode, Waitlist, reach::CallerKind, sign_up,
 };
 use kalends_app::{ChangeSet, ports::CommitError};
@@ -147,7 +147,7 @@ pub async fn keys_are_found_by_their_hash(store: &StoreUnderTest) {
         scene.commit(scene.changes().create(&plain_key.key)).await;
         scene.commit(ChangeSet::new(pro.id).create(&pro_key.key)).await;
         let plain_principal = Principal {
-            key: plain_key.key.id,
+            credential: Credential::Key(plain_key.key.id),
             key_prefix: plain_key.key.prefix.clone(),
             org: scene.org,
             kind: CallerKind::of_key(kind),
@@ -160,7 +160,7 @@ pub async fn keys_are_found_by_their_hash(store: &StoreUnderTest) {
         let found = scene.store.find_principal(KeyHash::of(&plain_key.text)).await.unwrap();
         assert_eq!(found, Some(plain_principal));
         let pro_principal = Principal {
-            key: pro_key.key.id,
+            credential: Credential::Key(pro_key.key.id),
             key_prefix: pro_key.key.prefix.clone(),
             org: pro.id,
             kind: CallerKind::of_key(kind),

@@ -1,7 +1,7 @@
 //! Keys that speak for one agent.
 
 use kalends_accounts::{
-    Change, KeyHash, KeyLabel, Reach, ScopedKey,
+    Change, Credential, KeyHash, KeyLabel, Reach, ScopedKey,
     reach::{CallerKind, ScopedAgent},
 };
 use kalends_app::{Guard, ports::CommitError};
@@ -77,7 +77,10 @@ pub async fn scoped_keys_speak_for_their_agent(store: &StoreUnderTest) {
     let fresh = scene.make.scoped_key(&agent);
     scene.commit(scene.changes().create(&fresh.key)).await;
     let found = scene.store.find_principal(KeyHash::of(&fresh.text)).await.unwrap().unwrap();
-    assert_eq!((found.org, found.key, &found.key_prefix), (scene.org, fresh.key.id, &fresh.key.prefix));
+    assert_eq!(
+        (found.org, found.credential, &found.key_prefix),
+        (scene.org, Credential::Key(fresh.key.id), &fresh.key.prefix)
+    );
     assert_eq!((found.plan, found.waitlisted), (scene.organization().await.plan, false));
     let speaks = |paused| Some((CallerKind::AgentKey, Reach::Agent(ScopedAgent { id: agent.id, paused })));
     assert_eq!(scene.opened_by(&fresh.key).await, speaks(false));
@@ -213,4 +216,29 @@ pub async fn the_epoch_rises_with_keys_and_agents(store: &StoreUnderTest) {
     changes.alters_agent_keys = true;
     scene.commit(changes).await;
     assert!(epoch().await > revoked, "an agent ends");
+}
+
+/// The organization's own keys go together; those that speak for agents, and a neighbour's, stay.
+pub async fn an_organization_s_keys_are_replaced(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let agent = scene.agent().await;
+    let old: Vec<_> = (0..3).map(|_| scene.make.key(scene.org).key).collect();
+    for key in &old {
+        scene.commit(scene.changes().create(key)).await;
+    }
+    let (theirs, scoped) = (other.make.key(other.org).key, scene.make.scoped_key(&agent).key);
+    other.commit(other.changes().create(&theirs)).await;
+    scene.commit(scene.changes().create(&scoped)).await;
+    let epoch = scene.store.principals_epoch().await.unwrap();
+    let (fresh, at) = (scene.make.key(scene.org).key, scene.make.tick());
+    let revoke = Change::RevokeOrganizationKeys { org: scene.org, at };
+    scene.commit(scene.changes().account(revoke).create(&fresh)).await;
+    assert!(scene.store.principals_epoch().await.unwrap() > epoch, "cached keys are void");
+    for key in &old {
+        assert_eq!(scene.store.find_principal(key.hash).await.unwrap(), None);
+    }
+    for hash in [fresh.hash, scoped.hash, theirs.hash] {
+        assert!(scene.store.find_principal(hash).await.unwrap().is_some());
+    }
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use kalends_accounts::{Organization, Principal, Reach, reach::CallerKind};
+use kalends_accounts::{Credential, Organization, Principal, Reach, reach::CallerKind};
 use kalends_app::{
     Actor, Answer, App, ChangeSet, EventPath, IfMatch, MemoryRateLimiter, Parts, Refusal, Request,
     operations::{self, Operation},
@@ -24,7 +24,7 @@ use super::{
     model::Held,
 };
 use crate::{
-    Mailbox,
+    Mailbox, TestPasswords, TestTokens,
     conformance::StoreUnderTest,
     fixtures::{Compose as _, Fixtures, settings},
 };
@@ -97,6 +97,8 @@ impl Service {
                 mailer: Arc::new(Mailbox::default()),
                 human: Arc::new(meanwhile.clone()),
                 limiter: Arc::new(MemoryRateLimiter::default()),
+                passwords: Arc::new(TestPasswords::default()),
+                tokens: Arc::new(TestTokens),
                 settings: settings(),
             })
         };
@@ -128,7 +130,7 @@ impl Service {
     pub(super) fn actor(&self, operation: &'static Operation) -> Actor {
         let now = self.make.clock.now();
         let principal = Principal {
-            key: KeyId::new(now, &self.make.entropy),
+            credential: Credential::Key(KeyId::new(now, &self.make.entropy)),
             key_prefix: "svc_sk_0123456789abc".into(),
             org: self.org,
             kind: CallerKind::OrganizationKey,

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_accounts::{
-    Email, KeyHash, Organization, Principal, Reach, ScopedKey, VerificationCode, Waitlist,
+    Credential, Email, KeyHash, Organization, Principal, Reach, ScopedKey, VerificationCode, Waitlist,
     ports::{Organizations, Principals, ScopedKeys},
     reach::{CallerKind, ScopedAgent},
 };
@@ -32,7 +32,7 @@ impl Principals for MemoryStore {
             .limits()
             .map_err(|error| StoreError::corrupt("organizations", "limit_overrides", organization.id, error))?;
         Ok(Some(Principal {
-            key,
+            credential: Credential::Key(key),
             key_prefix: prefix.clone(),
             org: organization.id,
             kind,

@@ -171,6 +171,7 @@ impl State {
                     return Err(CommitError::Stale);
                 }
             }
+            Change::RevokeOrganizationKeys { org, at: _ } => self.keys.retain(|_, key| key.org != *org),
             Change::PutCode { code, seen } => {
                 if self.codes.get(&code.org).map(|code| code.version) != *seen {
                     return Err(CommitError::Stale);

@@ -1,0 +1,215 @@
+//! A human signs up in the console (ruling 3.10).
+
+use kalends_kernel::{Entropy, Instant, OrgId, UserId, Version};
+use kalends_quotas::Plan;
+
+use crate::{
+    Acceptance, Email, NewKey, OrgName, Organization, Ownership, PasswordHash, Session, SignUpSource, User, UserName,
+    Waitlist,
+};
+
+/// A sign-up, already checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewAccount {
+    /// The address.
+    pub email: Email,
+    /// The human's name.
+    pub name: UserName,
+    /// The organization's name; the human's where there is none.
+    pub org_name: Option<OrgName>,
+    /// The password's hash.
+    pub password: PasswordHash,
+    /// The accepted terms.
+    pub acceptance: Acceptance,
+}
+
+/// The organization that a sign-up opens.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Founding {
+    /// A new one.
+    New(Organization),
+    /// The one that was let in from the waiting list with that address.
+    LetIn {
+        /// As it is from now on.
+        organization: Organization,
+        /// The version that was read.
+        seen: Version,
+    },
+}
+
+impl Founding {
+    /// The organization.
+    pub const fn organization(&self) -> &Organization {
+        match self {
+            Self::New(organization) | Self::LetIn { organization, .. } => organization,
+        }
+    }
+}
+
+/// What a sign-up makes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Account {
+    /// The organization.
+    pub founding: Founding,
+    /// The human.
+    pub user: User,
+    /// That the human owns the organization.
+    pub ownership: Ownership,
+    /// The organization's key.
+    pub key: NewKey,
+    /// The human's first session.
+    pub session: Session,
+}
+
+/// Why somebody cannot sign up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SignUpError {
+    /// The address is on the waiting list, and has not been let in: 403 `account_waitlisted`.
+    #[error("the address is on the waiting list; a mail tells when it is activated")]
+    Waiting,
+}
+
+/// Makes the account of somebody whose address no other human has. `known` is the organization that has the address,
+/// and whether it has an owner.
+///
+/// Who was let in from the waiting list finds that organization: it has neither key nor owner, so that there is nothing
+/// in it to be taken. Any other organization with the address (an agent signed up with it, the operator made it) stays
+/// as it is, for the address is not proved; the human claims it ([`crate::Claim`]), and begins with one of their own.
+///
+/// # Errors
+/// [`SignUpError::Waiting`].
+pub fn open_account(
+    known: Option<(&Organization, bool)>,
+    new: &NewAccount,
+    now: Instant,
+    entropy: &dyn Entropy,
+) -> Result<Account, SignUpError> {
+    let user = UserId::new(now, entropy);
+    let founding = match known {
+        Some((waiting, _)) if waiting.waitlist != Waitlist::Active => return Err(SignUpError::Waiting),
+        Some((known, false)) if known.source == SignUpSource::Waitlist => Founding::LetIn {
+            organization: Organization {
+                name: new.org_name.clone().unwrap_or_else(|| known.name.clone()),
+                accepted: Some(new.acceptance.clone()),
+                version: known.version.next(),
+                ..known.clone()
+            },
+            seen: known.version,
+        },
+        // One organization an address: where another has it, this one goes without.
+        other => Founding::New(found(new, other.is_none(), OrgId::new(now, entropy), now)),
+    };
+    let organization = founding.organization();
+    let (org, kind) = (organization.id, organization.key_kind());
+    Ok(Account {
+        user: User::create(user, new.email.clone(), new.name.clone(), new.password.clone(), now),
+        ownership: Ownership { user, org, since: now },
+        key: NewKey::generate(org, kind, now, entropy),
+        session: Session::begin(user, Some(org), now, entropy),
+        founding,
+    })
+}
+
+fn found(new: &NewAccount, with_address: bool, id: OrgId, now: Instant) -> Organization {
+    let name = || OrgName::from_stored(new.name.as_str().to_owned());
+    Organization {
+        id,
+        name: new.org_name.clone().unwrap_or_else(name),
+        plan: Plan::Free,
+        limit_overrides: None,
+        test: false,
+        email: with_address.then(|| new.email.clone()),
+        verified_at: None,
+        waitlist: Waitlist::Active,
+        source: SignUpSource::Console,
+        accepted: Some(new.acceptance.clone()),
+        version: Version::FIRST,
+        created_at: now,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Counting(std::sync::atomic::AtomicU8);
+    impl Entropy for Counting {
+        fn fill(&self, bytes: &mut [u8]) {
+            bytes.fill(self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
+        }
+    }
+
+    const NOW: Instant = Instant::from_micros(1_800_000_000_000_000);
+
+    fn new(org_name: Option<&str>) -> NewAccount {
+        NewAccount {
+            email: Email::parse("email", "ada@example.com").unwrap(),
+            name: UserName::parse("name", "Ada").unwrap(),
+            org_name: org_name.map(|name| OrgName::parse("org_name", name).unwrap()),
+            password: PasswordHash::new("$hash".to_owned()),
+            acceptance: Acceptance { version: "2026-01-01".to_owned(), at: NOW },
+        }
+    }
+
+    fn open(known: Option<(&Organization, bool)>, org_name: Option<&str>) -> Result<Account, SignUpError> {
+        open_account(known, &new(org_name), NOW, &Counting(0.into()))
+    }
+
+    fn known(source: SignUpSource, waitlist: Waitlist) -> Organization {
+        let email = Some(new(None).email);
+        let id = OrgId::from_bytes([9; 16]);
+        Organization { source, waitlist, email, version: Version(7), ..found(&new(Some("Old")), true, id, NOW) }
+    }
+
+    #[test]
+    fn a_human_owns_what_they_found() {
+        let account = open(None, None).unwrap();
+        let organization = account.founding.organization();
+        assert_eq!((organization.name.as_str(), organization.plan), ("Ada", Plan::Free));
+        assert_eq!(organization.email.as_ref(), Some(&account.user.email));
+        assert_eq!(account.ownership, Ownership { user: account.user.id, org: organization.id, since: NOW });
+        assert_eq!((account.session.user, account.session.org), (account.user.id, Some(organization.id)));
+        assert_eq!(account.key.key.org, organization.id);
+        assert!(account.key.text.starts_with("svc_sk_") && account.user.email_verified_at.is_none());
+        assert_eq!(open(None, Some("Acme")).unwrap().founding.organization().name.as_str(), "Acme");
+    }
+
+    #[test]
+    fn who_waits_goes_on_waiting() {
+        for source in SignUpSource::ALL {
+            for owned in [false, true] {
+                let waiting = known(source, Waitlist::Since(NOW));
+                assert_eq!(open(Some((&waiting, owned)), None), Err(SignUpError::Waiting));
+            }
+        }
+    }
+
+    #[test]
+    fn who_was_let_in_finds_their_place() {
+        let place = known(SignUpSource::Waitlist, Waitlist::Active);
+        let Founding::LetIn { organization, seen } = open(Some((&place, false)), None).unwrap().founding else {
+            panic!("a new organization")
+        };
+        assert_eq!((organization.id, organization.name.as_str(), seen), (place.id, "Old", place.version));
+        assert_eq!(organization.version, place.version.next());
+        let account = open(Some((&place, false)), Some("New")).unwrap();
+        assert_eq!(account.founding.organization().name.as_str(), "New");
+        assert_eq!(account.ownership.org, place.id);
+    }
+
+    #[test]
+    fn nothing_of_others_is_taken_with_an_address() {
+        for (source, owned) in [
+            (SignUpSource::Agent, false),
+            (SignUpSource::Operator, false),
+            (SignUpSource::Console, false),
+            (SignUpSource::Waitlist, true),
+            (SignUpSource::Agent, true),
+        ] {
+            let theirs = known(source, Waitlist::Active);
+            let account = open(Some((&theirs, owned)), None).unwrap();
+            let Founding::New(own) = &account.founding else { panic!("{source:?} {owned}") };
+            assert!(own.id != theirs.id && own.email.is_none(), "{source:?} {owned}");
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! Humans in the console: they sign up, in and out, change their password, and switch between what they own
+//! (ruling 3.10).
+
+use std::sync::Arc;
+
+use kalends_accounts::{
+    Action, Allowance, Change, Email, Founding, NewAccount, Password, PasswordHash, Principal, Session, SessionEnd,
+    SignUpError, User, UserName, open_account,
+};
+use kalends_kernel::{FieldError, OrgId, SessionId, UserId};
+use kalends_wire as wire;
+use wire::CheckedConsoleSignUp;
+
+use crate::{
+    Actor, Answer, App, ChangeSet, Limited, Missing, Refusal, Request,
+    app::{Attempt, Subject, json, nothing, retry_stale, shown},
+    ports::Verdict,
+};
+
+/// Who asks to be let in: nobody yet.
+#[derive(Debug, Clone)]
+pub struct Entrant {
+    /// The address.
+    pub email: Email,
+    /// The password as it is tried; `None` for one that nobody can have.
+    pub password: Option<Password>,
+}
+
+/// An answer that begins a session.
+#[derive(Debug, Clone)]
+pub struct SessionBegun {
+    /// The answer.
+    pub answer: Answer,
+    /// The session's token, for the cookie.
+    pub token: String,
+}
+
+impl App {
+    /// Signs a human up: the human, an organization that they own, its key, and a session.
+    ///
+    /// # Errors
+    /// [`Refusal::StaleTerms`]; [`Refusal::TooMany`] for a mail domain that signs up too often; [`Refusal::EmailTaken`]
+    /// for another human's address; [`Refusal::Waitlisted`] for one on the waiting list; [`Refusal::Credentials`].
+    pub async fn console_sign_up(&self, request: &Request, new: CheckedConsoleSignUp) -> Result<SessionBegun, Refusal> {
+        let acceptance = self.settings.terms.accept(&new.tos_version, self.now())?;
+        // Each call counts whatever becomes of it.
+        self.allow(&Allowance::sign_ups(&new.email), Limited::SignUps).await?;
+        // Told before the password is worked on; the change-set decides.
+        self.check_free(&new.email).await?;
+        let password = self.passwords.hash(new.password).await?;
+        let new = NewAccount { email: new.email, name: new.name, org_name: new.org_name, password, acceptance };
+        retry_stale(|| async {
+            self.check_free(&new.email).await?;
+            match self.open_account(request, &new).await {
+                // Somebody took the address since we looked: of humans or of organizations.
+                Err(Attempt::Refused(Refusal::EmailTaken)) => Err(Attempt::Stale),
+                outcome => outcome,
+            }
+        })
+        .await
+    }
+
+    async fn check_free(&self, email: &Email) -> Result<(), Refusal> {
+        match self.store.find_user_by_email(email).await? {
+            Some(_) => Err(Refusal::EmailTaken),
+            None => Ok(()),
+        }
+    }
+
+    async fn open_account(&self, request: &Request, new: &NewAccount) -> Result<SessionBegun, Attempt> {
+        let known = self.store.find_by_email(&new.email).await?;
+        let owned = match &known {
+            Some(known) => self.store.owner_of(known.id).await?.is_some(),
+            None => false,
+        };
+        let known = known.as_ref().map(|known| (known, owned));
+        let account = open_account(known, new, self.now(), self.entropy())
+            .map_err(|SignUpError::Waiting| Attempt::Refused(Refusal::Waitlisted))?;
+        let token = self.token_of(&account.session)?;
+        let organization = account.founding.organization();
+        let org = organization.id;
+        let body = wire::ConsoleSignedUp {
+            org: organization.into(),
+            user: (&account.user).into(),
+            api_key: account.key.text.clone(),
+        };
+        let answer = Answer { status: request.operation.status, body: Some(json(&body)), version: None };
+        let mut changes = ChangeSet::new(org);
+        let seen = account.user.version;
+        let prefix = Principal::shown_of(account.user.id);
+        changes.accounts = vec![
+            Change::CreateUser(account.user),
+            match account.founding {
+                Founding::New(organization) => Change::CreateOrganization(organization),
+                Founding::LetIn { organization, seen } => Change::UpdateOrganization { organization, seen },
+            },
+            Change::CreateKey(account.key.key),
+            Change::AddOwner { ownership: account.ownership, seen },
+            // What the human owns has raised their version.
+            Change::CreateSession { session: account.session, seen: seen.next() },
+            Change::RecordAcceptance { org, acceptance: new.acceptance.clone() },
+        ];
+        let subject = Subject { org, agent: None, resource: org.to_string() };
+        let answer = self.commit(request, Some(&prefix), subject, changes, answer).await?;
+        Ok(SessionBegun { answer, token })
+    }
+
+    /// Signs a human in: a session in front of the organization that they have owned longest.
+    ///
+    /// # Errors
+    /// [`Refusal::WrongPassword`], the same for an address that nobody has; [`Refusal::Credentials`].
+    pub async fn sign_in(self: &Arc<Self>, request: &Request, entrant: &Entrant) -> Result<SessionBegun, Refusal> {
+        let Some(password) = &entrant.password else { return Err(Refusal::WrongPassword) };
+        retry_stale(|| async {
+            let user = self.store.find_user_by_email(&entrant.email).await?;
+            let known = user.as_ref().and_then(|user| user.password.clone());
+            let verdict = self.passwords.verify(password.clone(), known).await.map_err(Refusal::from)?;
+            match (user, verdict) {
+                (Some(user), Verdict::Right { outdated }) => {
+                    let fresh = if outdated { Some(self.passwords.hash(password.clone()).await?) } else { None };
+                    self.let_in(request, user, fresh).await
+                }
+                (Some(user), Verdict::Wrong) => {
+                    self.note_failed_sign_in(request, user.id);
+                    Err(Refusal::WrongPassword.into())
+                }
+                (None, _) => Err(Refusal::WrongPassword.into()),
+            }
+        })
+        .await
+    }
+
+    async fn let_in(
+        &self,
+        request: &Request,
+        user: User,
+        rehashed: Option<PasswordHash>,
+    ) -> Result<SessionBegun, Attempt> {
+        let Some(organization) = self.opened_by(user.id, None).await? else {
+            // Whoever loses the last organization goes with it.
+            tracing::error!(user = %user.id, "a human owns nothing and cannot sign in");
+            return Err(Refusal::WrongPassword.into());
+        };
+        let (org, now) = (organization.id, self.now());
+        let session = Session::begin(user.id, Some(org), now, self.entropy());
+        let token = self.token_of(&session)?;
+        let mut changes = ChangeSet::new(org);
+        let mut user = user;
+        if let Some(hash) = rehashed {
+            let seen = user.version;
+            user = user.with_password(hash, now);
+            changes.accounts.push(Change::UpdateUser { user: user.clone(), seen });
+        }
+        changes.accounts.push(Change::CreateSession { session, seen: user.version });
+        let body = wire::SignedIn { token: token.clone(), user: (&user).into(), org: (&organization).into() };
+        let answer = Answer { status: request.operation.status, body: Some(json(&body)), version: None };
+        let subject = Subject { org, agent: None, resource: user.id.to_string() };
+        let prefix = Principal::shown_of(user.id);
+        let answer = self.commit(request, Some(&prefix), subject, changes, answer).await?;
+        Ok(SessionBegun { answer, token })
+    }
+
+    /// Records that a human's password was tried and wrong. Nobody waits for it: the answer takes as long as for an
+    /// address that nobody has.
+    fn note_failed_sign_in(self: &Arc<Self>, request: &Request, user: UserId) {
+        let (app, request) = (Arc::clone(self), request.clone());
+        tokio::spawn(async move {
+            match app.opened_by(user, None).await {
+                Ok(Some(organization)) => {
+                    app.note_sampled_of(
+                        &request,
+                        organization.id,
+                        Action::AuthFailure,
+                        &Principal::shown_of(user),
+                        401,
+                    )
+                    .await;
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "a failure could not be recorded");
+                }
+            }
+        });
+    }
+
+    /// Ends the caller's session.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn sign_out(&self, actor: &Actor) -> Result<Answer, Refusal> {
+        let (session, user) = human(actor)?;
+        let mut changes = ChangeSet::new(actor.org());
+        changes.accounts.push(Change::EndSessions { end: SessionEnd::SignOut(session), at: self.now() });
+        let answer = nothing(actor);
+        self.commit_for(actor, None, user.to_string(), changes, answer).await.map_err(Attempt::last_word)
+    }
+
+    /// Who is signed in, and where.
+    ///
+    /// # Errors
+    /// [`Refusal::NotSignedIn`] where they have just gone.
+    pub async fn me(&self, actor: &Actor) -> Result<wire::Me, Refusal> {
+        let (_, user) = human(actor)?;
+        let user = self.user(user).await?;
+        let organization = self.store.find_organization(actor.org()).await?.ok_or(Refusal::NotSignedIn)?;
+        Ok(wire::Me::new(&user, &organization))
+    }
+
+    /// Gives the caller another name.
+    ///
+    /// # Errors
+    /// [`Refusal::NotSignedIn`] where they have just gone.
+    pub async fn update_me(&self, actor: &Actor, name: UserName) -> Result<Answer, Refusal> {
+        let (_, user) = human(actor)?;
+        retry_stale(|| async {
+            let before = self.user(user).await?;
+            let organization = self.store.find_organization(actor.org()).await?.ok_or(Refusal::NotSignedIn)?;
+            let after = before.named(name.clone(), self.now());
+            let answer = shown(actor, &wire::Me::new(&after, &organization), None);
+            let mut changes = ChangeSet::new(actor.org());
+            changes.accounts.push(Change::UpdateUser { user: after, seen: before.version });
+            self.commit_for(actor, None, user.to_string(), changes, answer).await
+        })
+        .await
+    }
+
+    /// Gives the caller another password. All of their sessions end, and a fresh one begins.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`] where the present password is another; [`Refusal::Credentials`].
+    pub async fn change_password(
+        &self,
+        actor: &Actor,
+        current: Option<Password>,
+        new: Password,
+    ) -> Result<SessionBegun, Refusal> {
+        let (_, user) = human(actor)?;
+        let outcome = retry_stale(|| async {
+            let before = self.user(user).await?;
+            let Some(current) = &current else { return Ok(None) };
+            let verdict = self.passwords.verify(current.clone(), before.password.clone()).await?;
+            if verdict == Verdict::Wrong {
+                return Ok(None);
+            }
+            let hash = self.passwords.hash(new.clone()).await?;
+            let now = self.now();
+            let after = before.with_password(hash, now);
+            let session = Session::begin(user, Some(actor.org()), now, self.entropy());
+            let token = self.token_of(&session)?;
+            let mut changes = ChangeSet::new(actor.org());
+            let after_version = after.version;
+            changes.accounts = vec![
+                Change::UpdateUser { user: after, seen: before.version },
+                Change::EndSessions { end: SessionEnd::PasswordChange { user, keep: None }, at: now },
+                Change::CreateSession { session, seen: after_version },
+            ];
+            let answer = self.commit_for(actor, None, user.to_string(), changes, nothing(actor)).await?;
+            Ok(Some(SessionBegun { answer, token }))
+        })
+        .await?;
+        match outcome {
+            Some(begun) => Ok(begun),
+            None => {
+                self.note_sampled(actor, Action::AuthFailure, 400).await;
+                Err(FieldError::new("current_password", "is not the present password").into())
+            }
+        }
+    }
+
+    /// What the caller owns.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn owned_orgs(&self, actor: &Actor) -> Result<wire::OwnedOrgs, Refusal> {
+        let (_, user) = human(actor)?;
+        let mut orgs = Vec::new();
+        for owned in self.store.owned_by(user).await? {
+            // One that goes meanwhile is not theirs any more.
+            if let Some(organization) = self.store.find_organization(owned.org).await? {
+                let active = owned.org == actor.org();
+                orgs.push(wire::OwnedOrg { org: (&organization).into(), owned_since: owned.since, active });
+            }
+        }
+        Ok(wire::OwnedOrgs { orgs })
+    }
+
+    /// Switches the caller's session to another organization of theirs. The log of that one says so.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] for an organization that is not theirs; [`Refusal::NotSignedIn`] where the session has
+    /// just ended.
+    pub async fn switch_org(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+        let (session, user) = human(actor)?;
+        let missing = || Refusal::missing(Missing::Organization, id);
+        let org: OrgId = id.parse().map_err(|_| missing())?;
+        retry_stale(|| async {
+            let theirs = self.store.owner_of(org).await?.is_some_and(|owned| owned.user == user);
+            let organization = if theirs { self.store.find_organization(org).await? } else { None };
+            let organization = organization.ok_or_else(missing)?;
+            let now = self.now();
+            let session = self.store.find_session(session).await?;
+            let session = session.filter(|session| session.holds(user, now)).ok_or(Refusal::NotSignedIn)?;
+            let answer = shown(actor, &wire::Me::new(&self.user(user).await?, &organization), None);
+            let mut changes = ChangeSet::new(org);
+            changes.accounts.push(Change::SwitchSession { session: Session { org: Some(org), ..session }, at: now });
+            let subject = Subject { org, agent: None, resource: user.to_string() };
+            let prefix = actor.principal.key_prefix.as_str();
+            self.commit(&actor.request, Some(prefix), subject, changes, answer).await
+        })
+        .await
+    }
+}
+
+/// The caller's session and who they are. The table of reaches lets nobody else come this far.
+pub(crate) fn human(actor: &Actor) -> Result<(SessionId, UserId), Refusal> {
+    actor.human().ok_or(Refusal::NotSignedIn)
+}

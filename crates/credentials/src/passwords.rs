@@ -1,0 +1,253 @@
+//! Passwords as Argon2id hashes.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread::available_parallelism,
+};
+
+use argon2::{
+    Algorithm, Argon2, Params, Version,
+    password_hash::{self, PasswordHasher as _, PasswordVerifier as _, phc},
+};
+use async_trait::async_trait;
+use kalends_accounts::{Password, PasswordHash};
+use kalends_app::ports::{CredentialsError, PasswordHasher, Verdict};
+use kalends_kernel::{Entropy, random_bytes};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task::spawn_blocking,
+};
+
+/// What OWASP recommends for Argon2id: 19 MiB, two passes, one lane.
+const MEMORY_KIB: u32 = 19 * 1024;
+const PASSES: u32 = 2;
+const LANES: u32 = 1;
+/// How many hashes are computed at once for each core: each holds its memory.
+const AT_ONCE_PER_CORE: usize = 2;
+/// How many requests wait for their turn; more are sent away.
+const WAITING_MAX: usize = 64;
+/// The bytes of a salt.
+const SALT: usize = 16;
+
+/// Hashes and checks passwords on threads of their own.
+///
+/// Who is unknown, or has no password, costs as much as anybody else: a hash that no password has is checked in
+/// their place.
+pub struct Argon2Hasher {
+    params: Params,
+    entropy: Arc<dyn Entropy>,
+    turns: Arc<Semaphore>,
+    waiting: AtomicUsize,
+    waiting_max: usize,
+    nobody: PasswordHash,
+}
+
+impl Argon2Hasher {
+    /// A hasher with the parameters of the day.
+    ///
+    /// # Errors
+    /// [`CredentialsError::Failed`] where the hash function cannot be set up.
+    pub fn new(entropy: Arc<dyn Entropy>) -> Result<Self, CredentialsError> {
+        let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(CredentialsError::failed)?;
+        let cores = available_parallelism().map_or(1, std::num::NonZero::get);
+        Self::with(params, entropy, cores * AT_ONCE_PER_CORE, WAITING_MAX)
+    }
+
+    fn with(
+        params: Params,
+        entropy: Arc<dyn Entropy>,
+        at_once: usize,
+        waiting_max: usize,
+    ) -> Result<Self, CredentialsError> {
+        // Nobody knows these bytes, and nobody needs to.
+        let nobody = hash(&params, &random_bytes::<32>(&*entropy), &random_bytes::<SALT>(&*entropy))?;
+        let turns = Arc::new(Semaphore::new(at_once));
+        Ok(Self { params, entropy, turns, waiting: AtomicUsize::new(0), waiting_max, nobody })
+    }
+
+    /// Waits for a turn, unless too many do.
+    async fn turn(&self) -> Result<OwnedSemaphorePermit, CredentialsError> {
+        if let Ok(turn) = Arc::clone(&self.turns).try_acquire_owned() {
+            return Ok(turn);
+        }
+        let waiting = Waiting::begin(&self.waiting, self.waiting_max).ok_or(CredentialsError::Busy)?;
+        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(CredentialsError::failed);
+        drop(waiting);
+        turn
+    }
+
+    /// Runs `work` on a thread that may be kept busy. The turn ends with the work, whether or not anybody still
+    /// waits for it.
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, CredentialsError> + Send + 'static,
+    ) -> Result<T, CredentialsError> {
+        let turn = self.turn().await?;
+        let ended = spawn_blocking(move || {
+            let _turn = turn;
+            work()
+        });
+        ended.await.map_err(CredentialsError::failed)?
+    }
+}
+
+/// A place among those who wait.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn begin(count: &'a AtomicUsize, max: usize) -> Option<Self> {
+        let place = Self(count);
+        (count.fetch_add(1, Ordering::Relaxed) < max).then_some(place)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn hash(params: &Params, password: &[u8], salt: &[u8]) -> Result<PasswordHash, CredentialsError> {
+    let hashed = argon2(params.clone()).hash_password_with_salt(password, salt).map_err(CredentialsError::failed)?;
+    Ok(PasswordHash::new(hashed.to_string()))
+}
+
+fn argon2(params: Params) -> Argon2<'static> {
+    Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+}
+
+/// Whether the password is that of the hash, by the parameters of the hash; the comparison takes constant time.
+fn verify(params: &Params, password: &[u8], known: &PasswordHash) -> Result<Verdict, CredentialsError> {
+    let parsed = phc::PasswordHash::new(known.as_str()).map_err(CredentialsError::failed)?;
+    match argon2(params.clone()).verify_password(password, &parsed) {
+        Ok(()) => {
+            let present = parsed.algorithm == Algorithm::Argon2id.ident()
+                && parsed.version == Some(Version::V0x13.into())
+                && Params::try_from(&parsed).is_ok_and(|of_hash| same_cost(&of_hash, params));
+            Ok(Verdict::Right { outdated: !present })
+        }
+        Err(password_hash::Error::PasswordInvalid) => Ok(Verdict::Wrong),
+        Err(error) => Err(CredentialsError::failed(error)),
+    }
+}
+
+fn same_cost(one: &Params, other: &Params) -> bool {
+    let cost = |params: &Params| (params.m_cost(), params.t_cost(), params.p_cost());
+    cost(one) == cost(other)
+}
+
+#[async_trait]
+impl PasswordHasher for Argon2Hasher {
+    async fn hash(&self, password: Password) -> Result<PasswordHash, CredentialsError> {
+        let (params, salt) = (self.params.clone(), random_bytes::<SALT>(&*self.entropy));
+        self.run(move || hash(&params, password.reveal().as_bytes(), &salt)).await
+    }
+
+    async fn verify(&self, password: Password, known: Option<PasswordHash>) -> Result<Verdict, CredentialsError> {
+        let (params, nobody) = (self.params.clone(), known.is_none());
+        let known = known.unwrap_or_else(|| self.nobody.clone());
+        let verdict = self.run(move || verify(&params, password.reveal().as_bytes(), &known)).await?;
+        Ok(if nobody { Verdict::Wrong } else { verdict })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Counting(std::sync::atomic::AtomicU8);
+    impl Entropy for Counting {
+        fn fill(&self, bytes: &mut [u8]) {
+            bytes.fill(self.0.fetch_add(1, Ordering::Relaxed));
+        }
+    }
+
+    fn entropy() -> Arc<dyn Entropy> {
+        Arc::new(Counting(0.into()))
+    }
+
+    /// One that takes no time, and shares what it knows with none.
+    fn quick(passes: u32, at_once: usize, waiting_max: usize) -> Argon2Hasher {
+        let params = Params::new(8, passes, 1, None).unwrap();
+        Argon2Hasher::with(params, entropy(), at_once, waiting_max).unwrap()
+    }
+
+    fn password(text: &str) -> Password {
+        Password::attempt(text.to_owned()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_password_is_known_by_its_hash() {
+        let hasher = Argon2Hasher::new(entropy()).unwrap();
+        let known = hasher.hash(password("correct horse")).await.unwrap();
+        assert!(known.as_str().starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{}", known.as_str());
+        let verdict = async |text, known| hasher.verify(password(text), known).await.unwrap();
+        assert_eq!(verdict("correct horse", Some(known.clone())).await, Verdict::Right { outdated: false });
+        for wrong in ["correct horsf", "correct horse ", "Correct horse", ""] {
+            assert_eq!(verdict(wrong, Some(known.clone())).await, Verdict::Wrong);
+        }
+        assert_eq!(verdict("correct horse", None).await, Verdict::Wrong);
+        assert_ne!(hasher.hash(password("correct horse")).await.unwrap(), known, "each has its own salt");
+    }
+
+    #[tokio::test]
+    async fn nobody_s_hash_costs_what_others_cost() {
+        let hasher = quick(2, 1, 1);
+        let nobody = phc::PasswordHash::new(hasher.nobody.as_str()).unwrap();
+        let known = hasher.hash(password("correct horse")).await.unwrap();
+        let known = phc::PasswordHash::new(known.as_str()).unwrap();
+        assert_eq!((nobody.params, nobody.algorithm), (known.params, known.algorithm));
+    }
+
+    #[tokio::test]
+    async fn hashes_of_other_days_are_known_and_told() {
+        let (old, new) = (quick(1, 1, 1), quick(2, 1, 1));
+        let known = old.hash(password("correct horse")).await.unwrap();
+        let verdict = new.verify(password("correct horse"), Some(known.clone())).await.unwrap();
+        assert_eq!(verdict, Verdict::Right { outdated: true });
+        assert_eq!(new.verify(password("battery"), Some(known)).await.unwrap(), Verdict::Wrong);
+        let argon2i = Argon2::new(Algorithm::Argon2i, Version::V0x13, Params::new(8, 2, 1, None).unwrap());
+        let known = argon2i.hash_password_with_salt(b"correct horse", &[1; SALT]).unwrap().to_string();
+        let verdict = new.verify(password("correct horse"), Some(PasswordHash::new(known))).await.unwrap();
+        assert_eq!(verdict, Verdict::Right { outdated: true });
+    }
+
+    #[tokio::test]
+    async fn what_is_no_hash_is_a_failure_and_no_verdict() {
+        let hasher = quick(1, 1, 1);
+        for broken in ["", "plain", "$argon2id$", "$2b$10$abcdefghijklmnopqrstuu"] {
+            let verdict = hasher.verify(password("x"), Some(PasswordHash::new(broken.to_owned()))).await;
+            assert!(matches!(verdict, Err(CredentialsError::Failed(_))), "{broken:?}: {verdict:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn so_many_wait_and_the_others_are_sent_away() {
+        let hasher = Arc::new(quick(1, 1, 2));
+        let turn = hasher.turn().await.unwrap();
+        let wait = || {
+            let hasher = Arc::clone(&hasher);
+            tokio::spawn(async move { hasher.verify(password("x"), None).await })
+        };
+        let waiting = [wait(), wait()];
+        while hasher.waiting.load(Ordering::Relaxed) < 2 {
+            tokio::task::yield_now().await;
+        }
+        assert!(matches!(hasher.verify(password("x"), None).await, Err(CredentialsError::Busy)));
+        // Whoever goes away leaves its place to another.
+        let [gone, stays] = waiting;
+        gone.abort();
+        assert!(gone.await.unwrap_err().is_cancelled());
+        let next = wait();
+        while hasher.waiting.load(Ordering::Relaxed) < 2 {
+            tokio::task::yield_now().await;
+        }
+        drop(turn);
+        assert_eq!(stays.await.unwrap().unwrap(), Verdict::Wrong);
+        assert_eq!(next.await.unwrap().unwrap(), Verdict::Wrong);
+        assert_eq!(hasher.waiting.load(Ordering::Relaxed), 0);
+    }
+}

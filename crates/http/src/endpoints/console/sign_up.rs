@@ -1,0 +1,32 @@
+//! `POST /v1/auth/signup`
+
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Anonymous, JsonBody},
+    reply::Begun,
+};
+
+/// Signs a human up: an account, an organization that they own, its key, and a session in a cookie.
+///
+/// The key is shown in this answer alone. 409 code `email_taken` where another account has the address, 403
+/// `account_waitlisted` where it is on the waiting list. Who was let in from there finds their organization; where an
+/// agent signed up with the address, its organization stays what it is until it is claimed.
+#[utoipa::path(
+    post,
+    path = "/v1/auth/signup",
+    operation_id = "signUp",
+    tag = "Console",
+    request_body = wire::ConsoleSignUp,
+    responses((status = 201, description = "The account, and the organization's key.", body = wire::ConsoleSignedUp))
+)]
+pub(crate) async fn sign_up(
+    app: Service,
+    request: Anonymous,
+    body: JsonBody<wire::ConsoleSignUp>,
+) -> Result<Begun, ApiError> {
+    let begun = app.console_sign_up(&request.0, body.0.parse()?).await?;
+    Ok(Begun::new(&app, begun))
+}

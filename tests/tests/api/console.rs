@@ -1,0 +1,498 @@
+//! Humans in the console: sign-up, sessions, cookies, and what they own.
+
+use kalends_e2e::{
+    Answer, Call, Client,
+    Database::{self, Postgres, Sqlite},
+    Server,
+};
+use reqwest::Method;
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::fixtures::{has_exactly, heeded};
+
+pub(crate) const PASSWORD: &str = "correct horse battery staple";
+const TERMS: &str = "2026-01-01";
+const SIGN_IN: &str = "/v1/auth/signin";
+const ME: &str = "/v1/auth/me";
+
+/// Somebody who has signed up.
+pub(crate) struct Human {
+    pub(crate) email: String,
+    pub(crate) org: String,
+    pub(crate) user: String,
+    pub(crate) key: String,
+    /// The token of their first session.
+    pub(crate) token: String,
+}
+
+impl Human {
+    pub(crate) async fn sign_up(server: &Server, email: &str) -> Self {
+        let made = server.anonymous().post("/v1/auth/signup").json(signing_up(email)).await.expect(201);
+        let text = |pointer: &str| made.at(pointer).as_str().unwrap().to_owned();
+        Self {
+            email: email.to_owned(),
+            org: text("/org/id"),
+            user: text("/user/id"),
+            key: text("/api_key"),
+            token: cookie(&made).0,
+        }
+    }
+
+    /// Another session.
+    async fn sign_in(&self, server: &Server) -> String {
+        let body = json!({ "email": self.email, "password": PASSWORD });
+        server.anonymous().post(SIGN_IN).json(body).await.expect(200)["token"].as_str().unwrap().to_owned()
+    }
+}
+
+pub(crate) fn signing_up(email: &str) -> Value {
+    json!({ "email": email, "password": PASSWORD, "name": "Ada", "org_name": "Engines", "tos_version": TERMS })
+}
+
+/// The session's token in the cookie that an answer sets, and the cookie's attributes.
+pub(crate) fn cookie(answer: &Answer) -> (String, String) {
+    let line = answer.header("set-cookie");
+    let (pair, attributes) = line.split_once("; ").unwrap_or_else(|| panic!("no cookie: {}", answer.shown()));
+    (pair.strip_prefix("service_session=").unwrap().to_owned(), attributes.to_owned())
+}
+
+/// A request with the cookie of a session, as a page of the service sends it.
+pub(crate) fn by_cookie(server: &Server, token: &str, method: Method, path: &str) -> Call {
+    let call = server.anonymous().call(method, path).header("cookie", format!("service_session={token}"));
+    call.header("origin", server.base_url())
+}
+
+async fn me(server: &Server, token: &str) -> Answer {
+    server.client(token).get(ME).await
+}
+
+async fn signed_out(server: &Server, token: &str) {
+    me(server, token).await.refused(401, "authentication_error");
+    let call = server.anonymous().get(ME).header("cookie", format!("service_session={token}"));
+    call.await.refused(401, "authentication_error");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_human_signs_up(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let made = server.anonymous().post("/v1/auth/signup").json(signing_up("Ada@Example.com")).await.expect(201);
+    has_exactly(&made.json, &["org", "user", "api_key"]);
+    let (token, attributes) = cookie(&made);
+    assert_eq!(attributes, "Path=/; Max-Age=43200; HttpOnly; SameSite=Lax", "plain http of the machine itself");
+    assert_eq!(made.header("cache-control"), "no-store");
+    let (user, org) = (&made["user"], &made["org"]);
+    assert_eq!((&user["email"], &user["name"]), (&json!("ada@example.com"), &json!("Ada")));
+    assert_eq!((&org["name"], &org["plan"], &org["is_waitlisted"]), (&json!("Engines"), &json!("free"), &json!(false)));
+    assert!(user.get("password").is_none() && !made.text().contains("argon2"));
+
+    let api = server.client(made["api_key"].as_str().unwrap());
+    assert!(made["api_key"].as_str().unwrap().starts_with("svc_sk_"));
+    assert_eq!(api.get("/v1/agents").await.expect(200)["total"], 0);
+
+    // By cookie and by token alike; a session is counted nowhere.
+    let seen = by_cookie(&server, &token, Method::GET, ME).await.expect(200);
+    has_exactly(&seen.json, &["user", "org", "plan", "accepted_terms_version"]);
+    assert_eq!((&seen["user"], &seen["org"]), (user, org));
+    assert_eq!((&seen["plan"], &seen["accepted_terms_version"]), (&json!("free"), &json!(TERMS)));
+    assert_eq!((seen.header("x-service-plan"), seen.header("ratelimit")), ("free", ""));
+    assert_eq!(me(&server, &token).await.expect(200).json, seen.json);
+    let used = api.get("/v1/usage").await.expect(200).at("/api_calls/used");
+    assert_eq!(used, 2, "the two calls with the key");
+    let owned = server.client(&token).get("/v1/auth/orgs").await.expect(200);
+    assert_eq!((&owned["orgs"][0]["id"], &owned["orgs"][0]["active"]), (&org["id"], &json!(true)));
+
+    // The organization is named after the human where nothing else is said.
+    let mut body = signing_up("grace@example.com");
+    body.as_object_mut().unwrap().remove("org_name");
+    let made = server.anonymous().post("/v1/auth/signup").json(body).await.expect(201);
+    assert_eq!(made["org"]["name"], "Ada");
+    let log = server.log();
+    assert!(!log.contains(PASSWORD) && !log.contains(&token), "{log}");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_bad_sign_up_is_refused(#[case] database: Database) {
+    let server = Server::start_with(database, &[("KALENDS_LOG", "debug")]).await;
+    let anybody = server.anonymous();
+    let sign_up = |body: Value| anybody.post("/v1/auth/signup").json(body);
+    let with = |field: &str, value: Value| {
+        let mut body = signing_up("ada@example.com");
+        body[field] = value;
+        body
+    };
+    let stale = sign_up(with("tos_version", json!("2020-01-01"))).await.refused(409, "tos_version_stale");
+    assert_eq!(stale["error"]["current_version"], TERMS);
+    for (field, value) in [
+        ("email", json!("ada")),
+        ("password", json!("too short")),
+        ("password", json!("x".repeat(129))),
+        ("password", json!(4_831_207_734_u64)),
+        ("password", json!(["4831207734"])),
+        ("password", json!(null)),
+        ("name", json!("")),
+        ("name", json!("x".repeat(101))),
+        ("org_name", json!("x".repeat(256))),
+        ("tos_version", json!("")),
+    ] {
+        let refused = sign_up(with(field, value)).await.refused(400, "validation_error").param(field);
+        assert!(!refused.text().contains("4831207734") && !refused.text().contains("too short"), "{}", refused.shown());
+    }
+    sign_up(with("plan", json!("pro"))).await.refused(400, "validation_error").code("unknown_field");
+
+    // A human's address is theirs, on the waiting list too.
+    Human::sign_up(&server, "ada@example.com").await;
+    sign_up(signing_up("ADA@example.com.")).await.refused(409, "conflict").code("email_taken");
+    let join = json!({ "email": "ada@example.com", "tos_version": TERMS });
+    anybody.post("/v1/waitlist").json(join).await.refused(409, "conflict").code("email_taken");
+
+    // Who waits is told so; once let in they find their place.
+    let join = json!({ "email": "bob@example.com", "name": "Bob", "tos_version": TERMS });
+    let place = anybody.post("/v1/waitlist").json(join).await.expect(201).at("/data/id");
+    sign_up(signing_up("bob@example.com")).await.refused(403, "account_waitlisted");
+    server.cli(&["org", "activate", place.as_str().unwrap()]).await.succeeded();
+    let bob = Human::sign_up(&server, "bob@example.com").await;
+    assert_eq!(bob.org, place.as_str().unwrap());
+
+    // An organization of an agent stays what it is until it is claimed.
+    let agent = json!({ "email": "eve@example.com", "agent_name": "Scout", "tos_version": TERMS });
+    let theirs = anybody.post("/v1/agent/sign-up").json(agent).await.expect(200)["org_id"].clone();
+    assert_ne!(json!(Human::sign_up(&server, "eve@example.com").await.org), theirs);
+
+    // Sign-ups with one mail domain are limited, humans' and agents' together.
+    let mut status = 201;
+    let mut count = 0;
+    while status == 201 {
+        count += 1;
+        assert!(count < 12);
+        status = sign_up(signing_up(&format!("human-{count}@crowd.example"))).await.status;
+    }
+    assert_eq!((status, count), (429, 11));
+    let agent = json!({ "email": "scout@crowd.example", "agent_name": "Scout", "tos_version": TERMS });
+    anybody.post("/v1/agent/sign-up").json(agent).await.refused(429, "rate_limit_error");
+    let log = server.log();
+    assert!(!log.contains(PASSWORD) && !log.contains("4831207734"), "{log}");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_human_signs_in(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let ada = Human::sign_up(&server, "ada@example.com").await;
+    let sign_in = |email: &str, password: &str| {
+        server.anonymous().post(SIGN_IN).json(json!({ "email": email, "password": password }))
+    };
+    let entered = sign_in("ADA@example.com", PASSWORD).await.expect(200);
+    has_exactly(&entered.json, &["token", "user", "org"]);
+    assert_eq!((&entered["user"]["id"], &entered["org"]["id"]), (&json!(ada.user), &json!(ada.org)));
+    let (token, attributes) = cookie(&entered);
+    assert_eq!((entered["token"].as_str(), attributes.contains("HttpOnly")), (Some(token.as_str()), true));
+    assert_ne!(token, ada.token);
+    me(&server, &token).await.expect(200);
+    me(&server, &ada.token).await.expect(200);
+
+    // A wrong address and a wrong password are told alike.
+    let told = async |email: &str, password: &str| {
+        let mut refused = sign_in(email, password).await.refused(401, "authentication_error");
+        refused.json["error"]["request_id"] = Value::Null;
+        assert_eq!(refused.header("set-cookie"), "");
+        refused.json
+    };
+    let wrong = told("ada@example.com", "correct horse battery stapl").await;
+    for (email, password) in [
+        ("nobody@example.com", PASSWORD),
+        ("ada@example.com", ""),
+        ("ada@example.com", "x"),
+        ("ada@example.com", &"x".repeat(1_000)),
+        ("nobody@example.com", ""),
+    ] {
+        assert_eq!(told(email, password).await, wrong);
+    }
+    sign_in("ada", PASSWORD).await.refused(400, "validation_error").param("email");
+
+    // The organization's log tells of both, without a secret.
+    let log = server.client(&ada.key).get("/v1/audit-log?action=auth.signin").await.expect(200);
+    assert_eq!(log.data()[0]["actor_key_prefix"], ada.user[..20]);
+    let failures = || async { server.client(&ada.key).get("/v1/audit-log?action=auth.failure").await };
+    heeded(failures, |answer| !answer.data().is_empty()).await;
+    let failures = failures().await;
+    assert_eq!((failures.data().len(), &failures.data()[0]["status"]), (1, &json!(401)), "sampled");
+    assert!(!failures.text().contains("battery") && !log.text().contains(&token));
+
+    // Who waits may sign in.
+    server.cli(&["org", "waitlist", &ada.org]).await.succeeded();
+    let waiting = me(&server, &ada.sign_in(&server).await).await.expect(200);
+    assert_eq!(waiting["org"]["is_waitlisted"], true);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn passwords_are_not_tried_without_end(#[case] database: Database) {
+    let server = Server::start_with(database, &[("KALENDS_IP_LIMITS", "sign_in=3,sign_up=2,waitlist=1")]).await;
+    let ada = Human::sign_up(&server, "ada@example.com").await;
+    let anybody = server.anonymous().impatient();
+    let wrong = json!({ "email": "ada@example.com", "password": "wrong" });
+    let change = json!({ "current_password": "wrong", "new_password": PASSWORD });
+    anybody.post(SIGN_IN).json(wrong.clone()).await.refused(401, "authentication_error");
+    let mine = server.client(&ada.token).impatient();
+    mine.post("/v1/auth/password")
+        .json(change.clone())
+        .await
+        .refused(400, "validation_error")
+        .param("current_password");
+    anybody.post(SIGN_IN).json(wrong.clone()).await.refused(401, "authentication_error");
+    let refused = anybody.post(SIGN_IN).json(wrong).await.refused(429, "rate_limit_error");
+    assert!(refused.header("retry-after").parse::<i64>().is_ok_and(|after| (1..=60).contains(&after)));
+    mine.post("/v1/auth/password").json(change).await.refused(429, "rate_limit_error");
+    // What tries no password goes on.
+    for _ in 0..30 {
+        mine.get(ME).await.expect(200);
+    }
+    anybody.post("/v1/auth/signup").json(signing_up("bob@example.com")).await.expect(201);
+    anybody.post("/v1/auth/signup").json(signing_up("eve@example.com")).await.refused(429, "rate_limit_error");
+    let join = |email: &str| json!({ "email": email, "tos_version": TERMS });
+    anybody.post("/v1/waitlist").json(join("eve@example.com")).await.expect(201);
+    anybody.post("/v1/waitlist").json(join("eve@example.com")).await.refused(429, "rate_limit_error");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_session_ends_with_the_next_request_everywhere(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let other = if database == Postgres { Some(server.another_node().await) } else { None };
+    let elsewhere = other.as_ref().unwrap_or(&server);
+    let ada = Human::sign_up(&server, "ada@example.com").await;
+    let (second, third) = (ada.sign_in(&server).await, ada.sign_in(elsewhere).await);
+    for token in [&ada.token, &second, &third] {
+        assert_eq!(me(&server, token).await.expect(200).json, me(elsewhere, token).await.expect(200).json);
+    }
+    let out = by_cookie(&server, &second, Method::POST, "/v1/auth/signout").await.expect(204);
+    assert_eq!(out.header("set-cookie"), "service_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax");
+    signed_out(elsewhere, &second).await;
+    signed_out(&server, &second).await;
+    by_cookie(&server, &second, Method::POST, "/v1/auth/signout").await.refused(401, "authentication_error");
+    me(elsewhere, &third).await.expect(200);
+
+    // Another password ends all, and begins one.
+    let change = |current: &str, new: &str| {
+        let body = json!({ "current_password": current, "new_password": new });
+        server.client(&ada.token).post("/v1/auth/password").json(body)
+    };
+    change("wrong", "a new password").await.refused(400, "validation_error").param("current_password");
+    change(PASSWORD, "short").await.refused(400, "validation_error").param("new_password");
+    me(elsewhere, &ada.token).await.expect(200);
+    let fresh = cookie(&change(PASSWORD, "a new password").await.expect(204)).0;
+    for token in [&ada.token, &third] {
+        signed_out(elsewhere, token).await;
+        signed_out(&server, token).await;
+    }
+    me(elsewhere, &fresh).await.expect(200);
+    let sign_in = |password: &str| {
+        elsewhere.anonymous().post(SIGN_IN).json(json!({ "email": "ada@example.com", "password": password }))
+    };
+    sign_in(PASSWORD).await.refused(401, "authentication_error");
+    sign_in("a new password").await.expect(200);
+    // Keys have nothing to do with it.
+    server.client(&ada.key).get("/v1/agents").await.expect(200);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[tokio::test]
+async fn a_session_lasts_half_a_day(#[case] database: Database) {
+    let mut server = Server::start(database).await;
+    let ada = Human::sign_up(&server, "ada@example.com").await;
+    server.restart_at_offset(12 * 3_600 - 60).await;
+    me(&server, &ada.token).await.expect(200);
+    server.restart_at_offset(12 * 3_600 + 1).await;
+    signed_out(&server, &ada.token).await;
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_cookie_writes_from_our_pages_alone(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let ada = Human::sign_up(&server, "ada@example.com").await;
+    let own = server.base_url().to_owned();
+    let origins = [None, Some(own.as_str()), Some("https://evil.example"), Some("null"), Some("")];
+    let sites = [None, Some("same-origin"), Some("same-site"), Some("cross-site"), Some("none")];
+    let from = |call: Call, origin: Option<&str>, site: Option<&str>| {
+        let call = origin.into_iter().fold(call, |call, origin| call.header("origin", origin));
+        site.into_iter().fold(call, |call, site| call.header("sec-fetch-site", site))
+    };
+    let cookie = format!("service_session={}", ada.token);
+    let name = json!({ "name": "Countess" });
+    let credentials = json!({ "email": "ada@example.com", "password": PASSWORD });
+    let mut allowed = 0;
+    for origin in origins {
+        for site in sites {
+            let ours = matches!(
+                (origin, site),
+                (Some(_), None | Some("same-origin")) if origin == Some(own.as_str())
+            ) || (origin, site) == (None, Some("same-origin"));
+            let write = server.anonymous().patch(ME).header("cookie", &cookie).json(name.clone());
+            let written = from(write, origin, site).await;
+            if ours {
+                written.expect(200);
+                allowed += 1;
+            } else {
+                written.refused(403, "forbidden").code("cross_site");
+            }
+            // Reads change nothing, and no other site can send a token.
+            from(server.anonymous().get(ME).header("cookie", &cookie), origin, site).await.expect(200);
+            from(server.client(&ada.token).patch(ME).json(name.clone()), origin, site).await.expect(200);
+            // Nobody is signed in by another site; who says nothing uses no browser.
+            let entered = from(server.anonymous().post(SIGN_IN).json(credentials.clone()), origin, site).await;
+            if ours || (origin, site) == (None, None) {
+                entered.expect(200);
+            } else {
+                entered.refused(403, "forbidden").code("cross_site");
+            }
+        }
+    }
+    assert_eq!(allowed, 3);
+    // Said twice it is not believed; two cookies that differ are none.
+    let twice = by_cookie(&server, &ada.token, Method::PATCH, ME).header("origin", "https://evil.example");
+    twice.json(name.clone()).await.refused(403, "forbidden");
+    let two = server.anonymous().get(ME).header("cookie", format!("{cookie}; service_session=other"));
+    two.await.refused(401, "authentication_error");
+    // The token that is sent as such counts alone.
+    let both = server.client("svc_sk_garbage").get(ME).header("cookie", &cookie);
+    both.await.refused(401, "authentication_error");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[tokio::test]
+async fn a_cookie_is_secure_where_the_service_is_away(#[case] database: Database) {
+    let server = Server::start_with(database, &[("KALENDS_BASE_URL", "https://calendar.example.com")]).await;
+    let made = server.anonymous().post("/v1/auth/signup").json(signing_up("ada@example.com")).await.expect(201);
+    let (token, attributes) = cookie(&made);
+    assert_eq!(attributes, "Path=/; Max-Age=43200; HttpOnly; Secure; SameSite=Lax");
+    let write = |origin: &str| {
+        let call = server.anonymous().patch(ME).header("cookie", format!("service_session={token}"));
+        call.header("origin", origin).json(json!({ "name": "Countess" }))
+    };
+    write("https://calendar.example.com").await.expect(200);
+    write(server.base_url()).await.refused(403, "forbidden").code("cross_site");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn keys_and_sessions_are_told_apart(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let ada = Human::sign_up(&server, "ada@example.com").await;
+    let tokens = [
+        ada.key.clone(),
+        "x".to_owned(),
+        "e30.e30.e30".to_owned(),
+        format!("{}x", ada.token),
+        // Signed by nobody.
+        format!("eyJhbGciOiJub25lIn0.{}.", ada.token.split('.').nth(1).unwrap()),
+    ];
+    for token in &tokens {
+        for (method, path) in [(Method::GET, ME), (Method::POST, "/v1/auth/signout"), (Method::GET, "/v1/auth/orgs")] {
+            server.client(token).call(method, path).await.refused(401, "authentication_error");
+        }
+        let by_cookie = by_cookie(&server, token, Method::GET, ME).await.refused(401, "authentication_error");
+        assert_eq!(by_cookie.header("x-service-plan"), "");
+    }
+    server.anonymous().get(ME).await.refused(401, "authentication_error");
+    server.client(&ada.token).get("/v1/agents").await.refused(401, "unauthorized");
+    by_cookie(&server, &ada.token, Method::GET, "/v1/agents").await.refused(401, "unauthorized");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_human_switches_between_what_they_own(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let ada = Human::sign_up(&server, "ada@example.com").await;
+    let bob = Human::sign_up(&server, "bob@example.com").await;
+    let second = server.org_with("pro", &["--email", "second@example.com"]).await;
+    let other = ada.sign_in(&server).await;
+    own(&server, "ada@example.com", "second@example.com").await;
+
+    let switch = |token: &str, org: &str| server.client(token).post(format!("/v1/auth/orgs/{org}/switch"));
+    for org in [bob.org.as_str(), "org_nobody", "x"] {
+        switch(&ada.token, org).await.refused(404, "not_found").code("organization_not_found");
+    }
+    let switched = switch(&ada.token, &second.id).await.expect(200);
+    assert_eq!((&switched["org"]["id"], &switched["plan"]), (&json!(second.id), &json!("pro")));
+    assert_eq!(switched.header("x-service-plan"), "pro");
+    assert_eq!(me(&server, &ada.token).await.expect(200).json, switched.json);
+    assert_eq!(me(&server, &other).await.expect(200)["org"]["id"], json!(ada.org), "other sessions stay");
+    let owned = server.client(&ada.token).get("/v1/auth/orgs").await.expect(200);
+    let listed: Vec<_> = owned["orgs"].as_array().unwrap().iter().map(|org| (&org["id"], &org["active"])).collect();
+    assert_eq!(listed, [(&json!(second.id), &json!(true)), (&json!(ada.org), &json!(false))]);
+    let log = server.api(&second).get("/v1/audit-log?action=auth.signin").await.expect(200);
+    assert_eq!(log.data()[0]["actor_key_prefix"], ada.user[..20]);
+    switch(&ada.token, &ada.org).await.expect(200);
+    assert_eq!(me(&server, &ada.token).await.expect(200)["plan"], "free");
+}
+
+/// Makes a human the owner of the organization with that address.
+async fn own(server: &Server, human: &str, organization: &str) {
+    use sqlx::Connection as _;
+    let statement = format!(
+        "insert into organization_owners (org_id, user_id, owned_since)
+         select o.id, u.id, 1 from organizations o cross join users u
+         where o.email = '{organization}' and u.email = '{human}'"
+    );
+    let statement = sqlx::AssertSqlSafe(statement);
+    match server.postgres_url() {
+        Some(url) => {
+            let mut connection = sqlx::PgConnection::connect(&url).await.unwrap();
+            sqlx::query(statement).execute(&mut connection).await.unwrap();
+        }
+        None => {
+            let file = format!("sqlite://{}?mode=rw", server.data_dir().join("kalends.db").display());
+            let mut connection = sqlx::SqliteConnection::connect(&file).await.unwrap();
+            sqlx::query(statement).execute(&mut connection).await.unwrap();
+        }
+    }
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_human_s_request_is_answered_once(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let ada = Human::sign_up(&server, "ada@example.com").await;
+    let bob = Human::sign_up(&server, "bob@example.com").await;
+    let rename =
+        |client: &Client, name: &str| client.patch(ME).header("idempotency-key", "one").json(json!({ "name": name }));
+    let first = rename(&server.client(&ada.token), "Ada King").await.expect(200);
+    // In whichever session.
+    let again = rename(&server.client(&ada.sign_in(&server).await), "Ada King").await.expect(200);
+    assert_eq!((again.header("idempotency-replayed"), &again.json), ("true", &first.json));
+    rename(&server.client(&ada.token), "Countess").await.refused(422, "validation_error").code("idempotency_mismatch");
+    let theirs = rename(&server.client(&bob.token), "Ada King").await.expect(200);
+    assert_eq!((theirs.header("idempotency-replayed"), &theirs["user"]["id"]), ("", &json!(bob.user)));
+    server.client(&bob.token).patch(ME).json(json!({})).await.refused(400, "validation_error").param("body");
+    server
+        .client(&bob.token)
+        .patch(ME)
+        .json(json!({ "name": null }))
+        .await
+        .refused(400, "validation_error")
+        .param("name");
+}
