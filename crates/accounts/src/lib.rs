@@ -46,5 +46,5 @@ pub use sign_up::{
     AGENT_NAME_MAX, CODE_REFUSED, NewSignUp, SIGN_UPS_PER_DOMAIN, SignedUp, VerifyError, sign_up, verify,
 };
 pub use terms::{Acceptance, AcceptanceRecord, StaleTerms, TERMS_UPGRADE_HEADER, Terms};
-pub use user::{Ownership, Password, PasswordHash, User, UserName, active_organization};
+pub use user::{Ownership, Password, PasswordHash, User, UserName, active_organization, goes_with};
 pub use waitlist::{JoinError, NewJoin, WaitingName, join, joined_again};

@@ -177,6 +177,11 @@ pub fn active_organization(owned: &[Ownership], chosen: Option<OrgId>) -> Option
     chosen.or_else(longest).map(|ownership| ownership.org)
 }
 
+/// Whether a human goes with an organization that is deleted: they own nothing else.
+pub fn goes_with(owned: &[Ownership], org: OrgId) -> bool {
+    owned.iter().all(|ownership| ownership.org == org)
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -230,5 +235,6 @@ mod tests {
         assert_eq!(active_organization(&all, Some(OrgId::from_bytes([9; 16]))), Some(all[1].org), "not theirs");
         assert_eq!(active_organization(&[], Some(all[0].org)), None);
         assert_eq!(active_organization(&[all[0], all[2]], None), Some(all[2].org), "of equals the first by id");
+        assert!(goes_with(&all[..1], all[0].org) && !goes_with(&all, all[0].org));
     }
 }

@@ -1,19 +1,15 @@
 //! The deletion of an account (ruling 4.3): out of reach at once, its rows gone within a minute.
 
-use std::time::Duration;
-
-use kalends_accounts::Change;
-use kalends_kernel::Elapsed;
+use kalends_accounts::{Change, SessionEnd, goes_with};
+use kalends_kernel::{Elapsed, UserId};
 use kalends_wire::DeleteAccount;
 
 use crate::{
     Actor, Answer, App, ChangeSet, Missing, Refusal,
-    app::{nothing, retry_stale},
+    app::{Attempt, nothing, retry_stale},
+    console::human,
 };
 
-/// For how long other nodes may still trust what they know of the organization's keys: the answer waits it out
-/// (ruling 3.1).
-const LEASE: Duration = Duration::from_secs(1);
 /// How long a request that was under way when the account was deleted may still write: longer than any takes.
 const SETTLED: Elapsed = Elapsed::seconds(45);
 /// How many deleted accounts are looked after at once.
@@ -21,24 +17,50 @@ const ACCOUNTS_AT_ONCE: u32 = 16;
 
 impl App {
     /// Deletes the caller's organization with everything that it has. Its acceptances of terms stay, without
-    /// telling whose they are.
+    /// telling whose they are. Its owner goes with it where they own no other.
     ///
     /// # Errors
     /// [`Refusal::OutOfReach`] for an agent's key; [`Refusal::Invalid`] where the organization is not named.
     pub async fn delete_account(&self, actor: &Actor, confirmed: &DeleteAccount) -> Result<Answer, Refusal> {
         actor.for_organization()?;
+        confirmed.check(actor.org())?;
+        self.end_account(actor, None).await
+    }
+
+    /// [`Self::delete_account`] by the owner in the console, all of whose sessions end.
+    ///
+    /// # Errors
+    /// [`Refusal::NotSignedIn`] for whoever has no session.
+    pub async fn delete_own_account(&self, actor: &Actor) -> Result<Answer, Refusal> {
+        let (_, user) = human(actor)?;
+        self.end_account(actor, Some(user)).await
+    }
+
+    async fn end_account(&self, actor: &Actor, signed_out: Option<UserId>) -> Result<Answer, Refusal> {
         let org = actor.org();
-        confirmed.check(org)?;
         let answer = retry_stale(|| async {
             let missing = || Refusal::missing(Missing::Organization, &org.to_string());
             let seen = self.store.find_organization(org).await?.ok_or_else(missing)?.version;
+            let at = self.now();
             let mut changes = ChangeSet::new(org);
-            changes.accounts.push(Change::DeleteOrganization { org, seen, at: self.now() });
+            if let Some(ownership) = self.store.owner_of(org).await? {
+                // An owner who has just gone took the ownership along.
+                let owner = self.store.find_user(ownership.user).await?.ok_or(Attempt::Stale)?;
+                let (user, seen) = (owner.id, owner.version);
+                changes.accounts.push(if goes_with(&self.store.owned_by(user).await?, org) {
+                    Change::DeleteUser { user, seen }
+                } else {
+                    Change::RemoveOwner { user, org, seen }
+                });
+            }
+            if let Some(user) = signed_out {
+                changes.accounts.push(Change::EndSessions { end: SessionEnd::AccountDeletion(user), at });
+            }
+            changes.accounts.push(Change::DeleteOrganization { org, seen, at });
             self.commit_for(actor, None, org.to_string(), changes, nothing(actor)).await
         })
         .await?;
         tracing::info!(%org, request_id = %actor.request.id, "an account was deleted");
-        tokio::time::sleep(LEASE).await;
         Ok(answer)
     }
 

@@ -1,6 +1,7 @@
-//! Keys that speak for one agent: create, list, revoke (rulings 3.1, 3.3 and 3.7).
+//! Keys that speak for one agent: create, list, revoke; and the organization's own, replaced (rulings 3.1, 3.3, 3.7
+//! and 3.10).
 
-use kalends_accounts::{Change, KeyLabel, NewScopedKey, ScopedKey};
+use kalends_accounts::{Change, KeyLabel, NewKey, NewScopedKey, ScopedKey};
 use kalends_kernel::KeyId;
 use kalends_quotas::{Feature, Metric};
 
@@ -28,6 +29,31 @@ impl App {
             let answer = shown(actor, &kalends_wire::NewScopedKey::new(&fresh), None);
             changes.accounts.push(Change::CreateScopedKey(fresh.key));
             self.commit_for(actor, Some(agent), id.to_string(), changes, answer).await
+        })
+        .await
+    }
+
+    /// Replaces every key of the organization that speaks for no agent with a new one: once that is answered, no
+    /// node accepts the old ones.
+    ///
+    /// # Errors
+    /// [`Refusal::NotSignedIn`] where the organization has just gone.
+    pub async fn regenerate_key(&self, actor: &Actor) -> Result<Answer, Refusal> {
+        actor.for_organization()?;
+        retry_stale(|| async {
+            let organization = self.store.find_organization(actor.org()).await?.ok_or(Refusal::NotSignedIn)?;
+            let (org, now) = (organization.id, self.now());
+            let fresh = NewKey::generate(org, organization.key_kind(), now, self.entropy());
+            let body = kalends_wire::RegeneratedKey { key: fresh.text, key_prefix: fresh.key.prefix.clone() };
+            let id = fresh.key.id;
+            let mut changes = ChangeSet::new(org);
+            changes.accounts = vec![
+                // Of two at once the second sees the first one's key, and replaces it.
+                Change::UpdateOrganization { organization: organization.with_other_keys(), seen: organization.version },
+                Change::RevokeOrganizationKeys { org, at: now },
+                Change::CreateKey(fresh.key),
+            ];
+            self.commit_for(actor, None, id.to_string(), changes, shown(actor, &body, None)).await
         })
         .await
     }

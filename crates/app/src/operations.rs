@@ -109,6 +109,12 @@ operations! {
     REVOKE_CLAIM = "revokeClaim" "POST" "/v1/auth/claim/{id}/revoke" 200 Public OrgUpdate;
     LIST_CLAIMS = "listClaims" "GET" "/v1/auth/claims" 200 Console;
 
+    ACCEPT_TERMS_IN_CONSOLE = "acceptTermsInConsole" "PATCH" "/v1/auth/terms" 200 Console OrgUpdate;
+    EXPORT_FROM_CONSOLE = "exportFromConsole" "GET" "/v1/auth/export" 200 Console;
+    DELETE_ACCOUNT_FROM_CONSOLE = "deleteAccountFromConsole" "DELETE" "/v1/auth/account" 204 Console AccountDelete;
+    REGENERATE_KEY = "regenerateKey" "POST" "/v1/auth/keys/regenerate" 200 ConsoleKeys KeyRegenerate;
+    CREATE_KEY_FROM_CONSOLE = "createScopedKeyFromConsole" "POST" "/v1/auth/keys/scoped" 201 ConsoleKeys KeyCreate;
+
     CREATE_AGENT = "createAgent" "POST" "/v1/agents" 201 Organization AgentCreate;
     LIST_AGENTS = "listAgents" "GET" "/v1/agents" 200 Organization;
     GET_AGENT = "getAgent" "GET" "/v1/agents/{id}" 200 AgentRecord;

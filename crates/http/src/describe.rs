@@ -145,6 +145,7 @@ fn tagged(operation: &Operation) -> bool {
                 operations::CREATE_HOLD_SET.id,
                 operations::CONSOLE_SIGN_UP.id,
                 operations::CREATE_KEY.id,
+                operations::CREATE_KEY_FROM_CONSOLE.id,
                 operations::JOIN_WAITLIST.id,
             ]
             .contains(&operation.id))
@@ -160,8 +161,14 @@ fn tagged(operation: &Operation) -> bool {
 
 /// Whether a success begins or ends a session.
 fn sets_cookie(operation: &Operation) -> bool {
-    [operations::CONSOLE_SIGN_UP.id, operations::SIGN_IN.id, operations::SIGN_OUT.id, operations::CHANGE_PASSWORD.id]
-        .contains(&operation.id)
+    [
+        operations::CONSOLE_SIGN_UP.id,
+        operations::SIGN_IN.id,
+        operations::SIGN_OUT.id,
+        operations::CHANGE_PASSWORD.id,
+        operations::DELETE_ACCOUNT_FROM_CONSOLE.id,
+    ]
+    .contains(&operation.id)
 }
 
 fn success_headers(response: &mut Value, status: &str, operation: &Operation) {
@@ -209,6 +216,9 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
     if operation.id == operations::SIGN_IN.id || operation.id == operations::CONSOLE_SIGN_UP.id {
         statuses.extend(["401", "403"]);
     }
+    if [operations::EXPORT_FROM_CONSOLE.id, operations::CREATE_KEY_FROM_CONSOLE.id].contains(&operation.id) {
+        statuses.push("429");
+    }
     if operation.touch == Touch::Admin {
         statuses.push("401");
     }
@@ -220,6 +230,7 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
         operations::EXPLAIN_AVAILABILITY.id,
         operations::CREATE_HOLD_SET.id,
         operations::CREATE_KEY.id,
+        operations::CREATE_KEY_FROM_CONSOLE.id,
     ];
     if operation.path.contains('{') || names_things.contains(&operation.id) {
         statuses.push("404");
@@ -347,7 +358,7 @@ mod tests {
     }
 
     fn takes_body(operation: &Operation) -> bool {
-        let takes_none = ["/rotate", "/confirm", "/release", "/activate", "/signout", "/switch"]
+        let takes_none = ["/rotate", "/confirm", "/release", "/activate", "/signout", "/switch", "/regenerate"]
             .iter()
             .any(|end| operation.path.ends_with(end));
         matches!(operation.method, "POST" | "PATCH" | "PUT") && !takes_none

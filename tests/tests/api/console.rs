@@ -449,7 +449,7 @@ async fn a_human_switches_between_what_they_own(#[case] database: Database) {
 }
 
 /// Makes a human the owner of the organization with that address.
-async fn own(server: &Server, human: &str, organization: &str) {
+pub(crate) async fn own(server: &Server, human: &str, organization: &str) {
     use sqlx::Connection as _;
     let statement = format!(
         "insert into organization_owners (org_id, user_id, owned_since)

@@ -13,6 +13,7 @@ mod changes;
 mod claims;
 mod concurrency;
 mod console;
+mod console_account;
 mod context;
 mod entity_tags;
 mod envelope;

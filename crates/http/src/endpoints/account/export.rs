@@ -6,6 +6,7 @@ use axum::{
 };
 use futures::stream;
 use http::{HeaderValue, header};
+use kalends_app::Export;
 use kalends_wire as wire;
 
 use crate::{Service, error::ApiError, extract::Caller, reply::JSON};
@@ -22,7 +23,11 @@ use crate::{Service, error::ApiError, extract::Caller, reply::JSON};
     responses((status = 200, description = "The file.", body = wire::Export))
 )]
 pub(crate) async fn export(app: Service, caller: Caller) -> Result<Response, ApiError> {
-    let export = app.0.export(&caller.0).await?;
+    file(app.0.export(&caller.0).await?)
+}
+
+/// An export as a file.
+pub(crate) fn file(export: Export) -> Result<Response, ApiError> {
     let name = format!("attachment; filename=\"kalends-export-{}.json\"", export.at.utc_date());
     let name = HeaderValue::from_str(&name).map_err(|_| ApiError::Internal)?;
     let pieces = stream::unfold(export.pieces, |mut pieces| async { Some((pieces.recv().await?, pieces)) });

@@ -1,7 +1,7 @@
 //! The account as a whole: its export and its deletion.
 
 mod delete;
-mod export;
+pub(super) mod export;
 
 use utoipa_axum::routes;
 

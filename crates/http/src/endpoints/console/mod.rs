@@ -1,8 +1,13 @@
-//! Humans in the console: their sessions, who they are, what they own.
+//! Humans in the console: their sessions, who they are, what they own, and what they do with it.
 
+mod accept_terms;
 mod change_password;
+mod create_key;
+mod delete_account;
+mod export;
 mod me;
 mod orgs;
+mod regenerate_key;
 mod sign_in;
 mod sign_out;
 mod sign_up;
@@ -22,4 +27,9 @@ pub(crate) fn routes() -> Routes {
         .routes(routes!(change_password::change_password))
         .routes(routes!(orgs::orgs))
         .routes(routes!(switch_org::switch_org))
+        .routes(routes!(accept_terms::accept_terms))
+        .routes(routes!(export::export))
+        .routes(routes!(delete_account::delete_account))
+        .routes(routes!(regenerate_key::regenerate_key))
+        .routes(routes!(create_key::create_key))
 }

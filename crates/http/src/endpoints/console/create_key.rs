@@ -1,0 +1,28 @@
+//! `POST /v1/auth/keys/scoped`
+
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, JsonBody},
+    reply::Changed,
+};
+
+/// Makes a key that speaks for one agent, as `POST /v1/keys` does for keys of the organization.
+#[utoipa::path(
+    post,
+    path = "/v1/auth/keys/scoped",
+    operation_id = "createScopedKeyFromConsole",
+    tag = "Console",
+    request_body = wire::CreateScopedKey,
+    responses((status = 201, description = "The key, with its text.", body = wire::NewScopedKey))
+)]
+pub(crate) async fn create_key(
+    app: Service,
+    caller: Caller,
+    body: JsonBody<wire::CreateScopedKey>,
+) -> Result<Changed, ApiError> {
+    let (agent, label) = body.0.parse()?;
+    Ok(Changed(app.create_key(&caller.0, &agent, label).await?))
+}
