@@ -4,11 +4,11 @@
 //! The rule is a pure transition of one number, so that a store keeps the number and swaps it, whatever
 //! the rule is.
 
-use kalends_kernel::{Elapsed, Instant, OrgId};
+use kalends_kernel::{Elapsed, Instant, OrgId, UserId};
 use kalends_quotas::{Rate, RateDecision, RateState};
 use sha2::{Digest, Sha256};
 
-use crate::{Email, SIGN_UPS_PER_DOMAIN};
+use crate::{CLAIMS_PER_EMAIL, CLAIMS_PER_USER, Email, SIGN_UPS_PER_DOMAIN};
 
 /// How often an organization may export its data: 10 times an hour.
 pub const EXPORTS: Rate = Rate::per_hour(10);
@@ -74,6 +74,16 @@ impl Allowance {
         Self::new("feedback", org.uuid().as_bytes(), Some(org), Allowed::Daily(FEEDBACK_A_DAY))
     }
 
+    /// Claims on an address, by whomever: each sends a mail there (ruling 3.11).
+    pub fn claims_on(email: &Email) -> Self {
+        Self::new("claims on", email.as_str().as_bytes(), None, Allowed::Rate(CLAIMS_PER_EMAIL))
+    }
+
+    /// Claims of a human, on whatever address.
+    pub fn claims_of(user: UserId) -> Self {
+        Self::new("claims of", user.uuid().as_bytes(), None, Allowed::Rate(CLAIMS_PER_USER))
+    }
+
     /// Whether one more use is allowed at `now`; `stored` is the number that is kept, `None` where there is
     /// none or it has expired.
     pub fn take(&self, stored: Option<i64>, now: Instant) -> Taken {
@@ -135,6 +145,9 @@ mod tests {
         assert_eq!(granted(&Allowance::sign_ups(&email), 20, NOON), (10, Some(Elapsed::minutes(6))));
         assert_eq!(granted(&Allowance::exports(org()), 20, NOON), (10, Some(Elapsed::minutes(6))));
         assert_eq!(granted(&Allowance::feedback(org()), 30, NOON), (25, Some(Elapsed::hours(12))));
+        assert_eq!(granted(&Allowance::claims_on(&email), 20, NOON), (5, Some(Elapsed::minutes(12))));
+        let user = UserId::from_bytes([7; 16]);
+        assert_eq!(granted(&Allowance::claims_of(user), 30, NOON), (20, Some(Elapsed::minutes(3))));
     }
 
     #[test]

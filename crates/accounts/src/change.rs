@@ -2,7 +2,9 @@
 
 use kalends_kernel::{Instant, KeyId, OrgId, UserId, Version};
 
-use crate::{Acceptance, ApiKey, Organization, Ownership, ScopedKey, Session, SessionEnd, User, VerificationCode};
+use crate::{
+    Acceptance, ApiKey, Claim, Organization, Ownership, ScopedKey, Session, SessionEnd, User, VerificationCode,
+};
 
 /// One write to organizations, keys, codes, humans or sessions. Updates hold only while the row has the version that
 /// was seen.
@@ -51,6 +53,15 @@ pub enum Change {
         /// What it accepted and when.
         acceptance: Acceptance,
     },
+    /// A new claim. Stale where one of the same human waits for a code mailed to the same address.
+    CreateClaim(Claim),
+    /// The claim as it is from now on. Stale where another claim on the organization is on hold already.
+    UpdateClaim {
+        /// The row to write.
+        claim: Claim,
+        /// The version that was read.
+        seen: Version,
+    },
     /// The organization is no more: it is gone with its keys and its owner's hold of it, and the sessions that are
     /// switched to it, at once; its acceptances name no organization any more, and what else it had is removed
     /// later ([`crate::ports::Deletions`]).
@@ -89,7 +100,7 @@ pub enum Change {
         /// The human's version that was read.
         seen: Version,
     },
-    /// The human is no more, with all of their sessions and what they own. Stale where their version is another.
+    /// The human is no more, with all of their sessions, their claims and what they own. Stale where their version is another.
     DeleteUser {
         /// Who.
         user: UserId,

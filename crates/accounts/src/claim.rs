@@ -3,6 +3,9 @@
 //! The claim is initiated with the agent's address and proved with a code that is mailed there. It is then
 //! on hold for a day, in which whoever reads that mailbox may revoke it; after the hold the human owns the
 //! organization. Nothing moves: the organization stays what it was, and gets an owner.
+//!
+//! An address with nothing to claim gets a claim all the same, one that no code proves: neither the answers
+//! nor the list of claims tell who has an account.
 
 use std::fmt;
 
@@ -12,7 +15,7 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use crate::{
-    Code, CodeHash, Organization,
+    Code, CodeHash, Email, Organization, SignUpSource,
     otp::{CODE_LASTS, Guess, judge},
 };
 
@@ -21,6 +24,21 @@ pub const CLAIM_HOLD: Elapsed = Elapsed::hours(24);
 /// How often claims on one address may be initiated, by whomever: each sends a mail. What is over it gets
 /// the same answer, and no mail.
 pub const CLAIMS_PER_EMAIL: Rate = Rate::per_hour(5);
+/// How often one human may initiate claims, on whatever address: each keeps a row.
+pub const CLAIMS_PER_USER: Rate = Rate::per_hour(20);
+/// How long a claim that came to nothing is kept, since it was initiated.
+pub const CLAIM_KEPT: Elapsed = Elapsed::days(30);
+
+/// The SHA-256 of the address that a claim names: the address itself is not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AddressHash(pub [u8; 32]);
+
+impl AddressHash {
+    /// The hash of an address.
+    pub fn of(email: &Email) -> Self {
+        Self(Sha256::digest(email.as_str().as_bytes()).into())
+    }
+}
 
 /// What revokes a claim on hold: sent by mail, shown nowhere else.
 #[derive(Clone, PartialEq, Eq)]
@@ -106,6 +124,67 @@ pub enum ClaimState {
     },
 }
 
+/// A [`ClaimState`] as a store keeps it: the state's name, and what it may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredClaimState<'a> {
+    /// `initiated`, `held`, `effective`, `revoked` or `void`.
+    pub name: &'a str,
+    /// The code's hash.
+    pub code: Option<CodeHash>,
+    /// How often the code was tried.
+    pub attempts: u32,
+    /// When the code stops working, or the hold ends.
+    pub due_at: Option<Instant>,
+    /// The hash of what revokes it.
+    pub revocation: Option<TokenHash>,
+    /// When it took effect, was revoked, or became void.
+    pub ended_at: Option<Instant>,
+}
+
+impl ClaimState {
+    /// The state as a store keeps it.
+    pub const fn stored(self) -> StoredClaimState<'static> {
+        let none =
+            StoredClaimState { name: "void", code: None, attempts: 0, due_at: None, revocation: None, ended_at: None };
+        match self {
+            Self::Initiated { code, expires_at, attempts } => {
+                StoredClaimState { name: "initiated", code: Some(code), attempts, due_at: Some(expires_at), ..none }
+            }
+            Self::Held { until, revocation } => {
+                StoredClaimState { name: "held", due_at: Some(until), revocation: Some(revocation), ..none }
+            }
+            Self::Effective { at, revocation } => {
+                StoredClaimState { name: "effective", revocation: Some(revocation), ended_at: Some(at), ..none }
+            }
+            Self::Revoked { at, revocation } => {
+                StoredClaimState { name: "revoked", revocation: Some(revocation), ended_at: Some(at), ..none }
+            }
+            Self::Void { at } => StoredClaimState { ended_at: Some(at), ..none },
+        }
+    }
+
+    /// The state that was stored; `None` where no state is stored like that.
+    pub fn read(stored: StoredClaimState<'_>) -> Option<Self> {
+        let state = match stored {
+            StoredClaimState { name: "initiated", code: Some(code), attempts, due_at: Some(expires_at), .. } => {
+                Self::Initiated { code, expires_at, attempts }
+            }
+            StoredClaimState { name: "held", due_at: Some(until), revocation: Some(revocation), .. } => {
+                Self::Held { until, revocation }
+            }
+            StoredClaimState { name: "effective", revocation: Some(revocation), ended_at: Some(at), .. } => {
+                Self::Effective { at, revocation }
+            }
+            StoredClaimState { name: "revoked", revocation: Some(revocation), ended_at: Some(at), .. } => {
+                Self::Revoked { at, revocation }
+            }
+            StoredClaimState { name: "void", ended_at: Some(at), .. } => Self::Void { at },
+            _ => return None,
+        };
+        (state.stored() == stored).then_some(state)
+    }
+}
+
 /// What `GET /v1/auth/claims` shows of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ClaimStatus {
@@ -124,6 +203,9 @@ pub enum ClaimStatus {
 }
 
 impl ClaimStatus {
+    /// Every status.
+    pub const ALL: [Self; 6] = [Self::Pending, Self::Expired, Self::Held, Self::Effective, Self::Revoked, Self::Void];
+
     /// The name in answers.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -142,10 +224,12 @@ impl ClaimStatus {
 pub struct Claim {
     /// The identifier, which is shown whether or not there is anything to claim.
     pub id: ClaimId,
-    /// The organization.
-    pub org: OrgId,
+    /// The organization; `None` where the address had nothing to claim.
+    pub org: Option<OrgId>,
     /// Who claims it.
     pub user: UserId,
+    /// The address that was named.
+    pub address: AddressHash,
     /// How far it is.
     pub state: ClaimState,
     /// The row's version.
@@ -204,22 +288,27 @@ pub struct Rivals {
     pub held: bool,
 }
 
-/// The organization that a human may claim with an address: one that signed up with it and has no owner.
-/// Where there is none the caller is told the same.
+/// The organization that a human may claim with an address: one that an agent signed up with it and that
+/// has no owner. Where there is none the caller is told the same.
 pub fn claimable(found: Option<&Organization>, owned: bool) -> Option<&Organization> {
-    found.filter(|organization| organization.email.is_some() && !owned)
+    found.filter(|found| found.email.is_some() && found.source == SignUpSource::Agent && !owned)
 }
 
 impl Claim {
-    /// A claim that waits for `code`. Earlier claims of the same human on the same organization end with it
-    /// ([`Self::superseded`]).
-    pub fn initiate(id: ClaimId, org: OrgId, user: UserId, code: &Code, now: Instant) -> Self {
-        let state = ClaimState::Initiated {
-            code: code.hash_within(id.uuid().as_bytes()),
-            expires_at: now + CODE_LASTS,
-            attempts: 0,
-        };
-        Self { id, org, user, state, version: Version::FIRST, created_at: now }
+    /// A claim that waits for `code`; without an organization for none that there is. An earlier claim of the
+    /// same human that waits for a code mailed to the same address ends with it ([`Self::superseded`]).
+    pub fn initiate(
+        id: ClaimId,
+        org: Option<OrgId>,
+        user: UserId,
+        address: AddressHash,
+        code: &Code,
+        now: Instant,
+    ) -> Self {
+        // No code has the hash of zeros.
+        let code = if org.is_some() { code.hash_within(id.uuid().as_bytes()) } else { CodeHash([0; 32]) };
+        let state = ClaimState::Initiated { code, expires_at: now + CODE_LASTS, attempts: 0 };
+        Self { id, org, user, address, state, version: Version::FIRST, created_at: now }
     }
 
     const fn become_state(&self, state: ClaimState) -> Self {
@@ -326,6 +415,14 @@ impl Claim {
         }
     }
 
+    /// The organization as far as the human may know of it: once they have proved that they read its mail.
+    pub const fn proved_org(&self) -> Option<OrgId> {
+        match self.state {
+            ClaimState::Held { .. } | ClaimState::Effective { .. } | ClaimState::Revoked { .. } => self.org,
+            ClaimState::Initiated { .. } | ClaimState::Void { .. } => None,
+        }
+    }
+
     /// What is shown of it at `now`.
     pub fn status(&self, now: Instant) -> ClaimStatus {
         match self.state {
@@ -366,8 +463,12 @@ mod tests {
         RevocationToken("token".to_owned())
     }
 
+    fn address() -> AddressHash {
+        AddressHash::of(&Email::parse("email", "agent@example.com").unwrap())
+    }
+
     fn initiated() -> Claim {
-        Claim::initiate(id(1), ORG, ADA, &code("123456"), START)
+        Claim::initiate(id(1), Some(ORG), ADA, address(), &code("123456"), START)
     }
 
     fn held() -> Claim {
@@ -383,7 +484,7 @@ mod tests {
         assert_eq!(claim.take_effect(false, end - Elapsed::micros(1)), None);
         let effective = claim.take_effect(false, end).unwrap();
         assert_eq!(effective.status(end), ClaimStatus::Effective);
-        assert_eq!((effective.org, effective.version), (ORG, claim.version.next()));
+        assert_eq!((effective.org, effective.version), (Some(ORG), claim.version.next()));
         assert_eq!(effective.take_effect(false, end), None, "once");
         assert_eq!(claim.take_effect(true, end).unwrap().status(end), ClaimStatus::Void);
     }
@@ -434,6 +535,71 @@ mod tests {
             ("another human's", verify(Some(&claim), id(1), BOB, "123456", START)),
         ] {
             assert_eq!(failed.unwrap_err().to_string(), CLAIM_REFUSED, "{reason}");
+        }
+    }
+
+    #[test]
+    fn a_claim_of_nothing_looks_like_any_other_and_no_code_proves_it() {
+        let nothing = Claim::initiate(id(1), None, ADA, address(), &code("123456"), START);
+        let (none, some) = (nothing.status(START), initiated().status(START));
+        assert_eq!((none, nothing.proved_org(), initiated().proved_org()), (some, None, None));
+        let verify =
+            |claim: &Claim| Claim::verify(Some(claim), id(1), ADA, &code("123456"), Rivals::default(), &token(), START);
+        let Err(ClaimError::Wrong { mut counted }) = verify(&nothing) else { panic!("no code is right") };
+        for _ in 1..CODE_ATTEMPTS {
+            assert_eq!(counted.status(START), ClaimStatus::Pending);
+            let Err(ClaimError::Wrong { counted: next }) = verify(&counted) else { panic!("no code is right") };
+            counted = next;
+        }
+        assert_eq!((counted.status(START), verify(&counted)), (ClaimStatus::Expired, Err(ClaimError::Void)));
+        assert!(nothing.superseded(START).is_some());
+        assert_eq!(held().proved_org(), Some(ORG));
+    }
+
+    #[test]
+    fn states_are_read_as_stored() {
+        let (initiated, held) = (initiated().state, held().state);
+        let revocation = token().hash();
+        for state in [
+            initiated,
+            held,
+            ClaimState::Effective { at: START, revocation },
+            ClaimState::Revoked { at: START, revocation },
+            ClaimState::Void { at: START },
+        ] {
+            let stored = state.stored();
+            assert_eq!(ClaimState::read(stored), Some(state));
+            assert_eq!(ClaimState::read(StoredClaimState { name: "other", ..stored }), None);
+            assert_eq!(ClaimState::read(StoredClaimState { due_at: None, ended_at: None, ..stored }), None);
+            assert_eq!(ClaimState::read(StoredClaimState { attempts: 77, ..stored }).is_some(), state == initiated);
+        }
+    }
+
+    #[test]
+    fn what_may_be_claimed() {
+        use kalends_quotas::Plan;
+
+        use crate::{OrgName, Waitlist};
+        let organization = Organization {
+            id: ORG,
+            name: OrgName::from_stored("Acme".to_owned()),
+            plan: Plan::FreeAgentUnverified,
+            limit_overrides: None,
+            test: false,
+            email: Some(Email::parse("email", "agent@example.com").unwrap()),
+            verified_at: None,
+            waitlist: Waitlist::Active,
+            source: SignUpSource::Agent,
+            accepted: None,
+            version: Version::FIRST,
+            created_at: START,
+        };
+        assert_eq!(claimable(Some(&organization), false), Some(&organization));
+        assert_eq!(claimable(Some(&organization), true), None, "it has an owner");
+        assert_eq!(claimable(None, false), None);
+        for source in SignUpSource::ALL {
+            let made = Organization { source, ..organization.clone() };
+            assert_eq!(claimable(Some(&made), false).is_some(), source == SignUpSource::Agent, "{source:?}");
         }
     }
 
@@ -512,7 +678,7 @@ mod tests {
                             }
                         }
                         let number = u8::try_from(claims.len()).unwrap();
-                        claims.push(Claim::initiate(id(number), ORG, user, &code("123456"), now));
+                        claims.push(Claim::initiate(id(number), Some(ORG), user, address(), &code("123456"), now));
                         known.push(Known::Waits { since: now, wrong: 0 });
                     }
                     Step::Verify { ada, claim, right } => {

@@ -29,8 +29,8 @@ pub use allowance::{Allowance, Allowed, EXPORTS, FEEDBACK_A_DAY, Taken};
 pub use audit::{Action, AuditAsked, AuditCursor, AuditEntry, AuditRange, audit_kept_since, audit_retention_days};
 pub use change::Change;
 pub use claim::{
-    CLAIM_HOLD, CLAIM_REFUSED, CLAIMS_PER_EMAIL, Claim, ClaimError, ClaimState, ClaimStatus, RevocationToken,
-    RevokeError, Revoked, Rivals, TokenHash, claimable,
+    AddressHash, CLAIM_HOLD, CLAIM_KEPT, CLAIM_REFUSED, CLAIMS_PER_EMAIL, CLAIMS_PER_USER, Claim, ClaimError,
+    ClaimState, ClaimStatus, RevocationToken, RevokeError, Revoked, Rivals, StoredClaimState, TokenHash, claimable,
 };
 pub use console::{Account, Founding, NewAccount, SignUpError, open_account};
 pub use email::{EMAIL_MAX, Email};

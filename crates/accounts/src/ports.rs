@@ -1,12 +1,12 @@
 //! What the rules of this crate need to read.
 
 use async_trait::async_trait;
-use kalends_kernel::{AgentId, Instant, KeyId, OrgId, SessionId, StoreError, UserId};
+use kalends_kernel::{AgentId, ClaimId, Instant, KeyId, Listed, OrgId, Page, SessionId, StoreError, UserId};
 use kalends_quotas::{Metric, Period, Plan};
 
 use crate::{
-    Acceptance, Allowance, AuditAsked, AuditEntry, Email, KeyHash, KeyShown, Organization, Ownership, Principal,
-    ScopedKey, Session, Taken, User, VerificationCode,
+    Acceptance, AddressHash, Allowance, AuditAsked, AuditEntry, Claim, Email, KeyHash, KeyShown, Organization,
+    Ownership, Principal, ScopedKey, Session, Taken, User, VerificationCode,
 };
 
 /// Finds out who a key speaks for. The one look-up that knows no organization yet.
@@ -123,4 +123,29 @@ pub trait Deletions: Send + Sync {
 
     /// Notes that nothing is left of a deleted account.
     async fn end_deletion(&self, org: OrgId) -> Result<(), StoreError>;
+}
+
+/// Reads claims on organizations. A claim is a human's: there is no organization yet that could ask.
+#[async_trait]
+pub trait Claims: Send + Sync {
+    /// The claim of that id, whoever made it.
+    async fn find_claim(&self, claim: ClaimId) -> Result<Option<Claim>, StoreError>;
+
+    /// The claim of `user` that waits for a code mailed to that address, the code expired or not; there is one at
+    /// most.
+    async fn waiting_claim(&self, user: UserId, address: AddressHash) -> Result<Option<Claim>, StoreError>;
+
+    /// The claim on the organization that is on hold; there is one at most.
+    async fn held_claim(&self, org: OrgId) -> Result<Option<Claim>, StoreError>;
+
+    /// The claims of `user` by creation, then id.
+    async fn claims_of(&self, user: UserId, page: Page) -> Result<Listed<Claim>, StoreError>;
+
+    /// Up to `limit` claims whose hold is over at `now`, of `user` or of everybody, those first whose hold ended
+    /// first.
+    async fn due_claims(&self, user: Option<UserId>, now: Instant, limit: u32) -> Result<Vec<Claim>, StoreError>;
+
+    /// Removes up to `limit` claims that were initiated before `before` and came to nothing, and says how many:
+    /// all but those that are on hold or took effect.
+    async fn forget_claims(&self, before: Instant, limit: u32) -> Result<u64, StoreError>;
 }

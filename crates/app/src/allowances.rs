@@ -13,6 +13,8 @@ pub enum Limited {
     Exports,
     /// Feedback of an organization.
     Feedback,
+    /// Claims of a human.
+    Claims,
 }
 
 impl Limited {
@@ -21,6 +23,7 @@ impl Limited {
         match self {
             Self::SignUps => "10 sign-ups an hour are allowed with addresses of one mail domain",
             Self::Exports => "10 exports an hour are allowed",
+            Self::Claims => "20 claims an hour may be initiated by one human",
             Self::Feedback => "25 pieces of feedback a UTC day are allowed",
         }
     }

@@ -274,6 +274,8 @@ impl App {
     /// [`Refusal::Store`].
     pub async fn owned_orgs(&self, actor: &Actor) -> Result<wire::OwnedOrgs, Refusal> {
         let (_, user) = human(actor)?;
+        // What they have just been let into is theirs for whoever looks.
+        self.settle_claims_of(user).await?;
         let mut orgs = Vec::new();
         for owned in self.store.owned_by(user).await? {
             // One that goes meanwhile is not theirs any more.

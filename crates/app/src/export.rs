@@ -8,7 +8,7 @@ use kalends_calendars::{
     Calendar, Changed, ChangesAsked, Position,
     ports::{AgentFilter, CalendarFilter},
 };
-use kalends_kernel::{Instant, OrgId, Page, Revision, StoreError};
+use kalends_kernel::{Instant, OrgId, Page, Revision, StoreError, UserId};
 use kalends_quotas::{Counted, Metric, Period};
 use kalends_wire as wire;
 use serde::Serialize;
@@ -123,9 +123,11 @@ impl App {
         let organization = self.store.find_organization(actor.org()).await?.ok_or_else(missing)?;
         let (sender, pieces) = mpsc::channel(PIECES);
         let (app, at) = (Arc::clone(self), self.now());
+        // What a human claims is not told to whoever holds a key of one of their organizations.
+        let human = actor.human().map(|(_, user)| user);
         tokio::spawn(async move {
             let mut writer = Writer { pieces: sender.clone(), text: "{".to_owned(), follows: false };
-            match app.write_export(&organization, at, &mut writer).await {
+            match app.write_export(&organization, human, at, &mut writer).await {
                 Ok(()) | Err(Ended::Unread) => {}
                 Err(Ended::Store(error)) => {
                     tracing::error!(error = &error as &dyn std::error::Error, "an export could not be completed");
@@ -138,7 +140,13 @@ impl App {
     }
 
     /// The keys in the order of the specification. What does not exist yet is an empty list.
-    async fn write_export(&self, organization: &Organization, at: Instant, to: &mut Writer) -> Result<(), Ended> {
+    async fn write_export(
+        &self,
+        organization: &Organization,
+        human: Option<UserId>,
+        at: Instant,
+        to: &mut Writer,
+    ) -> Result<(), Ended> {
         let org = organization.id;
         to.member("exported_at", &at);
         to.member("format_version", &FORMAT_VERSION);
@@ -203,9 +211,28 @@ impl App {
         to.list("quota_counters", counters(organization, &used, at)).await?;
         let accepted = self.store.acceptances(org).await?.into_iter().map(wire::ExportedAcceptance::from).collect();
         to.list("tos_acceptances", accepted).await?;
-        to.list::<()>("account_claims_initiated", Vec::new()).await?;
+        to.begin_list("account_claims_initiated");
+        if let Some(human) = human {
+            self.write_claims(human, at, to).await?;
+        }
+        to.end_list();
         to.text.push('}');
         to.hand_over().await
+    }
+
+    /// The claims that a human initiated, the oldest first.
+    async fn write_claims(&self, human: UserId, at: Instant, to: &mut Writer) -> Result<(), Ended> {
+        let mut page = Page { limit: ROWS, offset: 0 };
+        loop {
+            let claims = self.store.claims_of(human, page).await?.data;
+            if claims.is_empty() {
+                return Ok(());
+            }
+            page.offset += ROWS;
+            for claim in &claims {
+                to.entry(&wire::ExportedClaim::new(claim, at)).await?;
+            }
+        }
     }
 
     /// The next calendars in sight; `None` where there are no more.

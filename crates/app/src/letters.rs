@@ -3,7 +3,8 @@
 //! Whatever comes from outside is one line of text here and escaped in HTML, so that it can neither look
 //! like words of ours nor become a link.
 
-use kalends_accounts::{Code, Email};
+use kalends_accounts::{Code, Email, RevocationToken};
+use kalends_kernel::Instant;
 
 use crate::ports::Mail;
 
@@ -124,6 +125,59 @@ pub(crate) fn activated(to: &Email, organization: &str, console_url: &str) -> Ma
     .to(to)
 }
 
+/// The code of a claim.
+pub(crate) fn claim_code(to: &Email, organization: &str, code: &Code) -> Mail {
+    let organization = one_line(organization);
+    Letter {
+        subject: "Your Kalends claim code",
+        parts: vec![
+            Part::Says(format!(
+                "somebody who is signed in to Kalends wants to take over the organization \"{organization}\", which an \
+                 agent signed up with this address. The code that allows it is"
+            )),
+            Part::Code(code.digits()),
+            Part::Says(
+                "It works for 10 minutes. If this was not you, tell it to nobody and ignore this message: without the \
+                 code nothing happens."
+                    .to_owned(),
+            ),
+        ],
+    }
+    .to(to)
+}
+
+/// Where a claim can be revoked, and with what.
+pub(crate) struct Revocation<'a> {
+    /// The page for humans, which carries the token.
+    pub page: String,
+    /// The route for agents.
+    pub route: String,
+    /// The token.
+    pub token: &'a RevocationToken,
+}
+
+/// A claim that will take effect unless somebody objects.
+pub(crate) fn claim_held(to: &Email, organization: &str, until: Instant, places: &Revocation<'_>) -> Mail {
+    let organization = one_line(organization);
+    Letter {
+        subject: "Your Kalends organization is being taken over",
+        parts: vec![
+            Part::Says(format!(
+                "somebody proved with a code that was sent here that they read this mailbox, and becomes the owner of \
+                 the organization \"{organization}\" at {until}. If that is as it should be, there is nothing to do. \
+                 If not, revoke it before then:"
+            )),
+            Part::Link(places.page.clone()),
+            Part::Says(format!(
+                "An agent does the same with a POST of {{\"revocation_token\": \"{}\"}} as JSON to",
+                places.token.reveal()
+            )),
+            Part::Link(places.route.clone()),
+        ],
+    }
+    .to(to)
+}
+
 /// A name as it may stand inside a sentence: text from outside must not look like a message of ours.
 fn one_line(name: &str) -> String {
     name.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
@@ -151,14 +205,29 @@ mod tests {
 
     use super::*;
 
-    fn all(name: &str) -> [(&'static str, Mail); 4] {
+    struct Sevens;
+    impl kalends_kernel::Entropy for Sevens {
+        fn fill(&self, bytes: &mut [u8]) {
+            bytes.fill(7);
+        }
+    }
+
+    fn all(name: &str) -> [(&'static str, Mail); 6] {
         let to = Email::parse("email", "ada@example.com").unwrap();
         let code = Code::parse("483920").unwrap();
+        let token = RevocationToken::generate(&Sevens);
+        let places = Revocation {
+            page: format!("https://console.example.com/claims/clm_1/revoke#{}", token.reveal()),
+            route: "https://calendar.example.com/v1/auth/claim/clm_1/revoke".to_owned(),
+            token: &token,
+        };
         [
             ("verification-code", verification_code(&to, name, &code)),
             ("already-known", already_known(&to, name)),
             ("joined-waitlist", joined_waitlist(&to)),
             ("activated", activated(&to, name, "https://console.example.com")),
+            ("claim-code", claim_code(&to, name, &code)),
+            ("claim-held", claim_held(&to, name, Instant::from_micros(1_800_000_000_000_000), &places)),
         ]
     }
 

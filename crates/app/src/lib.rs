@@ -14,6 +14,7 @@ mod busy_cache;
 mod calendars;
 mod change_set;
 mod changes;
+mod claims;
 mod commit_queue;
 mod console;
 mod events;

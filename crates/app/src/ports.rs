@@ -126,6 +126,7 @@ pub trait Store:
     + kalends_accounts::ports::Sessions
     + kalends_accounts::ports::AuditLog
     + kalends_accounts::ports::Allowances
+    + kalends_accounts::ports::Claims
     + kalends_accounts::ports::AccountData
     + kalends_accounts::ports::Deletions
     + kalends_calendars::ports::Agents
@@ -153,6 +154,7 @@ impl<T> Store for T where
         + kalends_accounts::ports::Sessions
         + kalends_accounts::ports::AuditLog
         + kalends_accounts::ports::Allowances
+        + kalends_accounts::ports::Claims
         + kalends_accounts::ports::AccountData
         + kalends_accounts::ports::Deletions
         + kalends_calendars::ports::Agents

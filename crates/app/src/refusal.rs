@@ -28,6 +28,8 @@ pub enum Missing {
     Key,
     /// An organization (operators only).
     Organization,
+    /// A claim on an organization.
+    Claim,
 }
 
 impl Missing {
@@ -41,6 +43,7 @@ impl Missing {
             Self::AvailabilityRules => "availability rules of",
             Self::Key => "key",
             Self::Organization => "organization",
+            Self::Claim => "claim with this revocation token",
         }
     }
 }
@@ -184,6 +187,15 @@ pub enum Refusal {
     /// The address belongs to another organization, or to a human.
     #[error("an account with that address exists")]
     EmailTaken,
+    /// The code of a claim is right, but another claim is on hold, or the organization has an owner.
+    #[error("{}", kalends_accounts::ClaimError::Taken)]
+    ClaimTaken,
+    /// The hold of a claim is over.
+    #[error("{}", kalends_accounts::RevokeError::TooLate)]
+    ClaimOver,
+    /// A mail without which nothing may change was not accepted.
+    #[error("the mail that has to go out first could not be sent; nothing has changed, repeat the request in a while")]
+    Undelivered,
     /// The key was used for another request.
     #[error("the Idempotency-Key was used for another request within 24 hours; use a new key for a new request")]
     IdempotencyMismatch,

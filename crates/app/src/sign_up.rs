@@ -11,6 +11,7 @@ use kalends_kernel::{AgentId, FieldError, Metadata, OrgId};
 use kalends_notifications::EventType;
 use kalends_quotas::Plan;
 use kalends_wire::CheckedSignUp;
+use tokio::task::JoinHandle;
 
 use crate::{
     Actor, Answer, App, ChangeSet, Limited, Missing, Refusal, Request,
@@ -53,16 +54,20 @@ impl App {
     /// Sends a mail that goes out whether or not the caller waits for it, and waits a moment for it.
     /// What cannot be sent is logged, and asking again sends another.
     pub(crate) async fn send(&self, mail: Mail) {
+        // A slow mail server must not keep the caller from the key that is shown only once.
+        if tokio::time::timeout(MAIL_WAIT, self.post(mail)).await.is_err() {
+            tracing::warn!("the mail server is slow; a request is answered before its mail has left");
+        }
+    }
+
+    /// Sends a mail without waiting for it. What cannot be sent is logged.
+    pub(crate) fn post(&self, mail: Mail) -> JoinHandle<()> {
         let mailer = Arc::clone(&self.mailer);
-        let sending = tokio::spawn(async move {
+        tokio::spawn(async move {
             if let Err(error) = mailer.send(mail).await {
                 tracing::error!(error = &error as &dyn std::error::Error, "a mail could not be sent");
             }
-        });
-        // A slow mail server must not keep the caller from the key that is shown only once.
-        if tokio::time::timeout(MAIL_WAIT, sending).await.is_err() {
-            tracing::warn!("the mail server is slow; a request is answered before its mail has left");
-        }
+        })
     }
 
     async fn sign_up_first(&self, request: &Request, new: &NewSignUp) -> Result<(Answer, Mail), Attempt> {

@@ -246,7 +246,10 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
     if takes_if_match(operation) {
         statuses.push("412");
     }
-    if operation.id == operations::LIST_CHANGES.id {
+    if operation.id == operations::INITIATE_CLAIM.id {
+        statuses.push("429");
+    }
+    if operation.id == operations::LIST_CHANGES.id || operation.id == operations::REVOKE_CLAIM.id {
         statuses.push("410");
     }
     statuses
@@ -294,7 +297,7 @@ fn responses() -> Value {
         "404": failure("`not_found`: no such thing in the caller's organization.", false),
         "408": failure("The body did not arrive within 20 seconds.", false),
         "409": failure("`conflict`: the state does not allow it, or the first request with the key still runs.", true),
-        "410": failure("`conflict`, code `resync`: the copy of the calendar must begin anew, without `since`.", false),
+        "410": failure("`conflict`, code `resync`: the copy of the calendar must begin anew, without `since`; code `claim_over`: the hold of the claim is over.", false),
         "412": failure("`conflict`, code `stale`: If-Match names another version.", false),
         "413": failure("The body is over 1 MiB.", false),
         "415": failure("The body is not declared as JSON.", false),

@@ -92,11 +92,13 @@ impl ApiError {
                 | Refusal::Outdated(_)
                 | Refusal::StaleTerms(_)
                 | Refusal::EmailTaken
+                | Refusal::ClaimTaken
                 | Refusal::StillRunning
                 | Refusal::AlreadyAnswered
                 | Refusal::Contended => StatusCode::CONFLICT,
                 Refusal::Stale { .. } => StatusCode::PRECONDITION_FAILED,
-                Refusal::Resync(_) => StatusCode::GONE,
+                Refusal::Resync(_) | Refusal::ClaimOver => StatusCode::GONE,
+                Refusal::Undelivered => StatusCode::SERVICE_UNAVAILABLE,
                 Refusal::IdempotencyMismatch => StatusCode::UNPROCESSABLE_ENTITY,
                 Refusal::LimitReached { .. } | Refusal::TooFast { .. } | Refusal::TooMany { .. } => {
                     StatusCode::TOO_MANY_REQUESTS
@@ -190,7 +192,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::LimitReached { .. } => of("quota_exceeded"),
         Refusal::TooFast { .. } => of("rate_limit_error"),
         Refusal::TooMany { limited, .. } => of(match limited {
-            Limited::SignUps => "rate_limit_error",
+            Limited::SignUps | Limited::Claims => "rate_limit_error",
             Limited::Exports => "rate_limited",
             Limited::Feedback => "quota_exceeded",
         }),
@@ -204,6 +206,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
                 kalends_app::Missing::AvailabilityRules => "availability_rules_not_found",
                 kalends_app::Missing::Key => "key_not_found",
                 kalends_app::Missing::Organization => "organization_not_found",
+                kalends_app::Missing::Claim => "claim_not_found",
             },
         ),
         Refusal::AgentState(_) => coded("conflict", "agent_decommissioned"),
@@ -222,6 +225,9 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
             ..of("tos_version_stale")
         },
         Refusal::EmailTaken => coded("conflict", "email_taken"),
+        Refusal::ClaimTaken => coded("conflict", "claim_taken"),
+        Refusal::ClaimOver => coded("conflict", "claim_over"),
+        Refusal::Undelivered => coded("internal_error", "mail_unavailable"),
         Refusal::IdempotencyMismatch => {
             ErrorBody { param: Some("Idempotency-Key".to_owned()), ..coded("validation_error", "idempotency_mismatch") }
         }

@@ -52,6 +52,8 @@ impl Deletions for PostgresStore {
                  SELECT metric, period FROM usage_counters WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM allowances WHERE org_id = $1 AND scope IN (
                  SELECT scope FROM allowances WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM account_claims WHERE org_id = $1 AND id IN (
+                 SELECT id FROM account_claims WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM outbox WHERE org_id = $1 AND id IN (SELECT id FROM outbox WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM audit_log WHERE org_id = $1 AND id IN (SELECT id FROM audit_log WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM organization_owners WHERE org_id = $1 AND $2::bigint > 0",

@@ -83,6 +83,8 @@ impl ApplyError {
         };
         match error.as_database_error().and_then(|error| error.constraint()) {
             Some("organizations_email_unique" | "users_email_unique") => CommitError::EmailTaken,
+            // The decision did not see the other claim.
+            Some("account_claims_one_held" | "account_claims_one_waits") => CommitError::Stale,
             Some("idempotent_answers_pk") => CommitError::AlreadyAnswered,
             _ => CommitError::Store(store_error(error)),
         }

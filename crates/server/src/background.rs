@@ -1,5 +1,5 @@
-//! What runs beside the requests: keeping the keys of callers and the data keys fresh, ending holds, giving back
-//! what idle organizations have leased, and removing what is kept no longer.
+//! What runs beside the requests: keeping the keys of callers and the data keys fresh, ending holds, letting claims
+//! take effect, giving back what idle organizations have leased, and removing what is kept no longer.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,6 +18,10 @@ const KEY_RING: Duration = Duration::from_millis(500);
 const HOLDS: Duration = Duration::from_secs(1);
 /// How many of them are ended at once.
 const HOLDS_AT_ONCE: u32 = 256;
+/// How often it is looked for claims whose hold is over: this is how late a human becomes the owner at most.
+const CLAIMS: Duration = Duration::from_secs(1);
+/// How many of them take effect at once.
+const CLAIMS_AT_ONCE: u32 = 64;
 /// How often it is looked for organizations that have not called for a while, whose leased units are given back.
 const LEASES: Duration = Duration::from_secs(60);
 /// How often what is kept no longer is looked for: entries of the audit log, counts and sessions
@@ -41,6 +45,7 @@ pub(crate) fn start(app: &Arc<App>, ring: &Arc<KeyRing>, tasks: &TaskTracker, st
     beside(Box::pin(keep_principals_fresh(Arc::clone(app))));
     beside(Box::pin(keep_ring_fresh(Arc::clone(ring))));
     beside(Box::pin(end_expired_holds(Arc::clone(app))));
+    beside(Box::pin(settle_claims(Arc::clone(app))));
     beside(Box::pin(purge(Arc::clone(app))));
     beside(Box::pin(remove_deleted_accounts(Arc::clone(app))));
     // Not ended in the middle: units that were taken out have to be given back.
@@ -89,6 +94,26 @@ async fn end_expired_holds(app: Arc<App>) {
     }
 }
 
+/// Makes owners of humans whose claims have been on hold for long enough.
+async fn settle_claims(app: Arc<App>) {
+    let mut ticks = interval(CLAIMS);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut failing = false;
+    loop {
+        ticks.tick().await;
+        match app.settle_claims(CLAIMS_AT_ONCE).await {
+            // What is more waits for the next tick.
+            Ok(_) => failing = false,
+            Err(error) => {
+                if !failing {
+                    tracing::error!(error = &error as &dyn std::error::Error, "claims cannot take effect");
+                }
+                failing = true;
+            }
+        }
+    }
+}
+
 /// Removes what is kept no longer, a batch at a time. What fails is tried again with the next tick.
 async fn purge(app: Arc<App>) {
     let mut ticks = interval(PURGE);
@@ -107,7 +132,8 @@ async fn purge_batch(app: &App) -> bool {
         let entries = app.purge_audit(PURGE_AT_ONCE).await?;
         let counts = app.forget_allowances(PURGE_AT_ONCE).await?;
         let sessions = app.forget_sessions(PURGE_AT_ONCE).await?;
-        Ok::<_, kalends_app::Refusal>(entries && counts && sessions)
+        let claims = app.forget_claims(PURGE_AT_ONCE).await?;
+        Ok::<_, kalends_app::Refusal>(entries && counts && sessions && claims)
     };
     purged.await.unwrap_or_else(|error| {
         tracing::error!(error = &error as &dyn std::error::Error, "what is kept no longer cannot be removed");

@@ -55,6 +55,7 @@ impl Deletions for SqliteStore {
                 select rowid from availability_rules where org_id = ?1 limit ?2)",
             "delete from usage_counters where rowid in (select rowid from usage_counters where org_id = ?1 limit ?2)",
             "delete from allowances where rowid in (select rowid from allowances where org_id = ?1 limit ?2)",
+            "delete from account_claims where rowid in (select rowid from account_claims where org_id = ?1 limit ?2)",
             "delete from outbox where rowid in (select rowid from outbox where org_id = ?1 limit ?2)",
             "delete from audit_log where rowid in (select rowid from audit_log where org_id = ?1 limit ?2)",
             "delete from organization_owners where rowid in (

@@ -34,6 +34,7 @@ pub mod answers;
 pub mod busy;
 pub mod calendars;
 pub mod changes;
+pub mod claims;
 pub mod commit;
 pub mod context;
 pub mod events;
@@ -159,6 +160,19 @@ macro_rules! conformance_cases {
                 rules_live_with_their_calendar,
                 one_wins_the_rules,
                 blocks_tell_what_they_are,
+            }
+            claims {
+                claims_come_back_as_they_were,
+                claims_are_listed_by_creation_in_pages,
+                claims_stand_alone,
+                due_claims_come_in_order,
+                old_claims_are_forgotten,
+                claims_go_with_their_organization,
+                claims_go_with_their_human,
+                a_claim_takes_effect_once,
+                one_claim_gets_on_hold,
+                ten_guesses_are_judged,
+                a_claim_ends_once,
             }
             changes {
                 changes_come_in_the_order_of_the_last_one,

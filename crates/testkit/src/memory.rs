@@ -9,6 +9,7 @@ mod apply;
 mod busy;
 mod calendars;
 mod changes;
+mod claims;
 mod context;
 mod holds;
 mod inspect;

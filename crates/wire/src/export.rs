@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::{Agent, AvailabilityRules, Calendar, Event};
+use crate::{Agent, AvailabilityRules, Calendar, Event, ExportedClaim};
 
 /// Everything that an organization has. It is written piece by piece; this is what the whole looks like.
 #[derive(Debug, Serialize, ToSchema)]
@@ -50,9 +50,8 @@ pub struct Export {
     pub quota_counters: Vec<ExportedCounter>,
     /// Every acceptance of terms.
     pub tos_acceptances: Vec<ExportedAcceptance>,
-    /// Claims of other organizations.
-    #[schema(value_type = Vec<Object>)]
-    pub account_claims_initiated: Vec<Map<String, Value>>,
+    /// The claims on organizations of agents that the human initiated who exports; none in an export with a key.
+    pub account_claims_initiated: Vec<ExportedClaim>,
 }
 
 /// The organization.

@@ -10,6 +10,7 @@ mod audit;
 mod availability;
 mod calendar;
 mod changes;
+mod claims;
 mod console;
 mod context;
 mod error;
@@ -37,6 +38,7 @@ pub use availability::{
 };
 pub use calendar::{Calendar, CreateCalendar, DeleteCalendar, IncludeCalendars, ListCalendars, UpdateCalendar};
 pub use changes::{Change, Changes, ChangesQuery, Deleted, ListChanges};
+pub use claims::{AccountClaim, ClaimInitiated, ClaimRevoked, ExportedClaim, InitiateClaim, RevokeClaim, VerifyClaim};
 pub use console::{
     ChangePassword, CheckedConsoleSignUp, ConsoleSignUp, ConsoleSignedUp, Me, Org, OwnedOrg, OwnedOrgs, RegeneratedKey,
     SignIn, SignedIn, UpdateMe, User,

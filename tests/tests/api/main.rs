@@ -10,6 +10,7 @@ mod availability;
 mod availability_rules;
 mod calendars;
 mod changes;
+mod claims;
 mod concurrency;
 mod console;
 mod console_account;

@@ -8,6 +8,7 @@ mod audit;
 mod availability;
 mod availability_rules;
 mod calendars;
+mod claims;
 mod console;
 mod events;
 mod hold_sets;
@@ -39,6 +40,7 @@ use crate::Routes;
         (name = "Usage", description = "What an organization uses of what its plan grants."),
         (name = "Accounts", description = "Sign-up and terms."),
         (name = "Console", description = "Humans: their sessions, what they own, and keys from the console."),
+        (name = "Claims", description = "Humans take over organizations that agents signed up."),
         (name = "Service", description = "The service itself."),
     ),
     // What only errors and parameters mention.
@@ -60,6 +62,7 @@ pub(crate) fn all() -> Routes {
         .merge(accounts::routes())
         .merge(console::routes())
         .merge(audit::routes())
+        .merge(claims::routes())
         .merge(admin::routes())
         .merge(account::routes())
         .merge(system::routes())

@@ -6,7 +6,7 @@ use kalends_accounts::{Acceptance, ApiKey, Change, Organization, ScopedKey, Veri
 use kalends_kernel::{Instant, KeyId, OrgId, Version};
 use sqlx::PgConnection;
 
-use super::people;
+use super::{claims, people};
 use crate::error::{ApplyError, all_written};
 use crate::sealed::SealedChangeSet;
 
@@ -25,6 +25,8 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             Change::PutCode { code, seen: None } => create_code(connection, code).await?,
             Change::PutCode { code, seen: Some(seen) } => update_code(connection, code, *seen).await?,
             Change::RecordAcceptance { org, acceptance } => record(connection, *org, acceptance).await?,
+            Change::CreateClaim(claim) => claims::create(connection, claim).await?,
+            Change::UpdateClaim { claim, seen } => claims::update(connection, claim, *seen).await?,
             Change::DeleteOrganization { org, seen, at } => delete_organization(connection, *org, *seen, *at).await?,
             Change::CreateUser(user) => people::create(connection, user).await?,
             Change::UpdateUser { user, seen } => people::update(connection, user, *seen).await?,

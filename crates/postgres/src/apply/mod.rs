@@ -8,6 +8,7 @@ pub(crate) mod answers;
 pub(crate) mod audit;
 mod busy_days;
 pub(crate) mod calendars;
+mod claims;
 pub(crate) mod outbox;
 mod people;
 mod rules;

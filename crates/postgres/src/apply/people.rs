@@ -103,7 +103,8 @@ pub(super) async fn delete(
         sqlx::query!("DELETE FROM users WHERE id = $1 AND version = $2", id, seen).execute(&mut *connection).await?;
     all_written(deleted.rows_affected(), 1)?;
     sqlx::query!("DELETE FROM organization_owners WHERE user_id = $1", id).execute(&mut *connection).await?;
-    sqlx::query!("DELETE FROM sessions WHERE user_id = $1", id).execute(connection).await?;
+    sqlx::query!("DELETE FROM sessions WHERE user_id = $1", id).execute(&mut *connection).await?;
+    sqlx::query!("DELETE FROM account_claims WHERE user_id = $1", id).execute(connection).await?;
     Ok(())
 }
 

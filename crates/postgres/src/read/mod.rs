@@ -11,6 +11,7 @@ mod audit;
 mod busy;
 mod calendars;
 mod changes;
+mod claims;
 mod events;
 mod holds;
 mod instances;

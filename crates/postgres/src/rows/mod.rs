@@ -4,6 +4,7 @@
 mod agent;
 mod answer;
 mod calendar;
+mod claim;
 mod data_key;
 mod event;
 mod organization;
@@ -21,6 +22,7 @@ use kalends_kernel::{Metadata, StoreError};
 pub(crate) use agent::{AgentRow, agent_row};
 pub(crate) use answer::{AnswerRow, located_answer};
 pub(crate) use calendar::{CalendarRow, calendar_row};
+pub(crate) use claim::ClaimRow;
 pub(crate) use data_key::{DataKeyRow, state_name};
 pub(crate) use event::{EventRow, RepeatingRow, event_row};
 pub(crate) use organization::{CodeRow, OrganizationRow};

@@ -8,7 +8,7 @@ use kalends_kernel::{Instant, KeyId, OrgId, StoreError, Version};
 use kalends_quotas::{Metric, Period};
 use sqlx::SqliteConnection;
 
-use super::{Sealed, people};
+use super::{Sealed, claims, people};
 use crate::{
     error::{Failure, failed, is_duplicate_of},
     json::{self, Hex},
@@ -38,6 +38,8 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) ->
                 .execute(&mut *connection)
                 .await?;
             }
+            Change::CreateClaim(claim) => claims::create(connection, claim).await?,
+            Change::UpdateClaim { claim, seen } => claims::update(connection, claim, *seen).await?,
             Change::DeleteOrganization { org, seen, at } => delete_organization(connection, *org, *seen, *at).await?,
             Change::CreateUser(user) => people::create(connection, user).await?,
             Change::UpdateUser { user, seen } => people::update(connection, user, *seen).await?,

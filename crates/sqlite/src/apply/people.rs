@@ -103,7 +103,8 @@ pub(super) async fn delete(connection: &mut SqliteConnection, user: UserId, seen
         sqlx::query!("delete from users where id = ?1 and version = ?2", id, seen.0).execute(&mut *connection).await?;
     fresh(deleted.rows_affected(), 1)?;
     sqlx::query!("delete from organization_owners where user_id = ?1", id).execute(&mut *connection).await?;
-    sqlx::query!("delete from sessions where user_id = ?1", id).execute(connection).await?;
+    sqlx::query!("delete from sessions where user_id = ?1", id).execute(&mut *connection).await?;
+    sqlx::query!("delete from account_claims where user_id = ?1", id).execute(connection).await?;
     Ok(())
 }
 

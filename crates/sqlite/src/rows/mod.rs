@@ -4,6 +4,7 @@
 pub(crate) mod agent;
 pub(crate) mod answer;
 pub(crate) mod calendar;
+pub(crate) mod claim;
 pub(crate) mod code;
 pub(crate) mod data_key;
 pub(crate) mod event;

@@ -17,6 +17,7 @@ macro_rules! remove {
         keys.iter().filter(|key| $map.remove(*key).is_some()).count() as u64
     }};
 }
+pub(super) use remove;
 
 impl MemoryStore {
     /// Changes the state outside a change-set.
@@ -116,6 +117,7 @@ impl Deletions for MemoryStore {
                 + remove!(state.rules, limit, |((by, _), _)| of(by))
                 + remove!(state.rules_revisions, limit, |((by, _), _)| of(by))
                 + remove!(state.codes, limit, |(by, _)| of(by))
+                + remove!(state.claims, limit, |(_, claim)| claim.org == Some(org))
                 + remove!(state.used, limit, |((by, ..), _)| of(by))
                 + remove!(state.messages, limit, |((by, _), _)| of(by))
                 + remove!(state.audit, limit, |((by, _), _)| of(by))

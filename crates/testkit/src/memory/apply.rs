@@ -2,7 +2,7 @@
 
 use std::collections::btree_map::Entry;
 
-use kalends_accounts::Organization;
+use kalends_accounts::{Claim, ClaimState, Organization};
 use kalends_app::{ChangeSet, Charge, Guard, StoredAnswer, ports::CommitError};
 use kalends_calendars::{Calendar, Event, calendars_revised};
 use kalends_kernel::{CalendarId, Instant, OrgId, StoreError, Version};
@@ -179,6 +179,25 @@ impl State {
                 self.codes.insert(code.org, code.clone());
             }
             Change::RecordAcceptance { org, acceptance } => self.acceptances.push((Some(*org), acceptance.clone())),
+            Change::CreateClaim(claim) => {
+                let waits = |other: &Claim| {
+                    matches!(other.state, ClaimState::Initiated { .. })
+                        && (other.user, other.address) == (claim.user, claim.address)
+                };
+                if waits(claim) && self.claims.values().any(waits) {
+                    return Err(CommitError::Stale);
+                }
+                create(self.claims.entry(claim.id), claim)?;
+            }
+            Change::UpdateClaim { claim, seen } => {
+                let held = |other: &Claim| matches!(other.state, ClaimState::Held { .. }) && other.org == claim.org;
+                if held(claim) && self.claims.values().any(|other| other.id != claim.id && held(other)) {
+                    return Err(CommitError::Stale);
+                }
+                let row = self.claims.get_mut(&claim.id).ok_or(CommitError::Stale)?;
+                unchanged(row.version, *seen)?;
+                *row = *claim;
+            }
             Change::DeleteOrganization { org, seen, at } => {
                 let row = self.organizations.get(org).ok_or(CommitError::Stale)?;
                 unchanged(row.version, *seen)?;

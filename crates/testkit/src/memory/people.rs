@@ -45,6 +45,7 @@ impl State {
                 self.users.remove(user);
                 self.owners.retain(|_, ownership| ownership.user != *user);
                 self.sessions.retain(|_, session| session.user != *user);
+                self.claims.retain(|_, claim| claim.user != *user);
             }
             Change::CreateSession { session, seen } => {
                 self.seen_user(session.user, *seen)?;

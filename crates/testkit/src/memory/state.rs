@@ -6,12 +6,13 @@ use std::{
 };
 
 use kalends_accounts::{
-    Acceptance, ApiKey, AuditEntry, KeyHash, Organization, Ownership, ScopedKey, Session, User, VerificationCode,
+    Acceptance, ApiKey, AuditEntry, Claim, KeyHash, Organization, Ownership, ScopedKey, Session, User, VerificationCode,
 };
 use kalends_app::StoredAnswer;
 use kalends_calendars::{Agent, AgentStatus, AvailabilityRules, Calendar, DatabaseId, Event, ports::StatusAt};
 use kalends_kernel::{
-    AgentId, AuditId, CalendarId, EventId, Instant, KeyId, Listed, MessageId, OrgId, Page, Revision, SessionId, UserId,
+    AgentId, AuditId, CalendarId, ClaimId, EventId, Instant, KeyId, Listed, MessageId, OrgId, Page, Revision,
+    SessionId, UserId,
 };
 use kalends_notifications::Message;
 use kalends_quotas::{Metric, Period};
@@ -24,6 +25,7 @@ pub(super) struct State {
     pub(super) keys: HashMap<KeyHash, ApiKey>,
     pub(super) scoped_keys: BTreeMap<(OrgId, KeyId), ScopedKey>,
     pub(super) codes: BTreeMap<OrgId, VerificationCode>,
+    pub(super) claims: BTreeMap<ClaimId, Claim>,
     pub(super) acceptances: Vec<(Option<OrgId>, Acceptance)>,
     pub(super) deletions: BTreeMap<OrgId, Instant>,
     pub(super) users: BTreeMap<UserId, User>,

@@ -1,0 +1,31 @@
+//! `GET /v1/auth/claims`
+
+use axum::Json;
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, QueryOf},
+};
+
+/// Lists your claims, the oldest first.
+///
+/// One whose hold is over has taken effect. Claims that came to nothing are forgotten after 30 days.
+#[utoipa::path(
+    get,
+    path = "/v1/auth/claims",
+    operation_id = "listClaims",
+    tag = "Claims",
+    params(wire::Paging),
+    responses((status = 200, description = "A page of claims.", body = wire::List<wire::AccountClaim>))
+)]
+pub(crate) async fn list(
+    app: Service,
+    caller: Caller,
+    query: QueryOf<wire::Paging>,
+) -> Result<Json<wire::List<wire::AccountClaim>>, ApiError> {
+    let page = query.0.parse()?;
+    let listed = app.list_claims(&caller.0, page).await?;
+    Ok(Json(wire::List::new(listed, page, |claim| claim)))
+}

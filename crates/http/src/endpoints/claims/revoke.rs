@@ -1,0 +1,32 @@
+//! `POST /v1/auth/claim/{id}/revoke`
+
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Anonymous, JsonBody, PathOf},
+    reply::Changed,
+};
+
+/// Revokes a claim on hold.
+///
+/// Whoever has the token of the mail may, without a credential. A second time changes nothing and is answered alike;
+/// after the hold it is 410 `conflict`, code `claim_over`. An unknown claim and another token are the same 404.
+#[utoipa::path(
+    post,
+    path = "/v1/auth/claim/{id}/revoke",
+    operation_id = "revokeClaim",
+    tag = "Claims",
+    params(("id" = String, Path, description = "The claim, `clm_…`.")),
+    request_body = wire::RevokeClaim,
+    responses((status = 200, description = "The claim is revoked.", body = wire::ClaimRevoked))
+)]
+pub(crate) async fn revoke(
+    app: Service,
+    request: Anonymous,
+    id: PathOf<String>,
+    body: JsonBody<wire::RevokeClaim>,
+) -> Result<Changed, ApiError> {
+    Ok(Changed(app.revoke_claim(&request.0, &id.0, &body.0.parse()?).await?))
+}

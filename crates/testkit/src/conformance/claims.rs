@@ -1,0 +1,364 @@
+//! Claims on organizations.
+
+use kalends_accounts::{
+    AddressHash, Change, Claim, ClaimError, ClaimState, Code, Ownership, RevocationToken, Revoked, Rivals, TokenHash,
+};
+use kalends_app::{ChangeSet, ports::CommitError};
+use kalends_kernel::{ClaimId, Elapsed, Instant, OrgId, Page, UserId, Version};
+
+use super::{
+    StoreUnderTest,
+    scene::{Scene, WHOLE, assert_refused, race, successes},
+};
+use crate::fixtures::Compose;
+
+/// How many race.
+const TASKS: usize = 24;
+/// How many guess a code at once, as the specification of the service's attackers has it.
+const GUESSES: usize = 50;
+
+fn code() -> Code {
+    Code::parse("123456").unwrap()
+}
+
+impl Scene {
+    fn someone(&self) -> UserId {
+        UserId::new(self.make.tick(), &self.make.entropy)
+    }
+
+    /// A claim of `user` on `org` with an address of its own.
+    fn claim(&self, user: UserId, org: Option<OrgId>) -> Claim {
+        let now = self.make.tick();
+        let address = AddressHash::of(&self.make.email());
+        Claim::initiate(ClaimId::new(now, &self.make.entropy), org, user, address, &code(), now)
+    }
+
+    async fn initiated(&self, user: UserId, org: Option<OrgId>) -> Claim {
+        let claim = self.claim(user, org);
+        self.commit(self.changes().account(Change::CreateClaim(claim))).await;
+        claim
+    }
+
+    fn proved(&self, claim: &Claim) -> Claim {
+        let token = RevocationToken::generate(&self.make.entropy);
+        let rivals = Rivals::default();
+        Claim::verify(Some(claim), claim.id, claim.user, &code(), rivals, &token, claim.created_at).unwrap()
+    }
+
+    /// Writes `claim` over the version before it.
+    async fn put(&self, claim: Claim, seen: Version) -> Result<(), CommitError> {
+        self.try_commit(self.changes().account(Change::UpdateClaim { claim, seen })).await
+    }
+
+    async fn held(&self, user: UserId, org: OrgId) -> Claim {
+        let claim = self.initiated(user, Some(org)).await;
+        let held = self.proved(&claim);
+        self.put(held, claim.version).await.unwrap();
+        held
+    }
+
+    async fn found(&self, claim: &Claim) -> Option<Claim> {
+        self.store.find_claim(claim.id).await.unwrap()
+    }
+}
+
+/// In every state that there is, with an organization and without.
+pub async fn claims_come_back_as_they_were(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let user = scene.someone();
+    for org in [None, Some(scene.org)] {
+        let claim = scene.initiated(user, org).await;
+        assert_eq!(scene.found(&claim).await, Some(claim));
+        let revocation = TokenHash([7; 32]);
+        let at = scene.make.tick();
+        let mut seen = claim;
+        for state in [
+            ClaimState::Initiated { code: code().hash(scene.org), expires_at: at, attempts: 9 },
+            ClaimState::Held { until: at, revocation },
+            ClaimState::Effective { at, revocation },
+            ClaimState::Revoked { at, revocation },
+            ClaimState::Void { at },
+        ] {
+            let next = Claim { state, version: seen.version.next(), ..seen };
+            scene.put(next, seen.version).await.unwrap();
+            assert_eq!(scene.found(&claim).await, Some(next));
+            assert_refused!(scene.put(next, seen.version).await, CommitError::Stale);
+            seen = next;
+        }
+    }
+    let unknown = scene.claim(user, Some(scene.org));
+    assert_eq!(scene.found(&unknown).await, None);
+    assert_refused!(scene.put(unknown, unknown.version).await, CommitError::Stale);
+    assert_eq!(scene.found(&unknown).await, None);
+}
+
+/// Each human sees their own, by creation, in pages.
+pub async fn claims_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (ada, bob) = (scene.someone(), scene.someone());
+    let mut made = Vec::new();
+    for _ in 0..5 {
+        made.push(scene.initiated(ada, Some(scene.org)).await);
+        scene.initiated(bob, Some(scene.org)).await;
+    }
+    let listed = scene.store.claims_of(ada, WHOLE).await.unwrap();
+    assert_eq!((listed.data, listed.total), (made.clone(), 5));
+    for offset in 0..7 {
+        let page = Page { limit: 2, offset };
+        let listed = scene.store.claims_of(ada, page).await.unwrap();
+        let expected: Vec<_> = made.iter().skip(offset as usize).take(2).copied().collect();
+        assert_eq!((listed.data, listed.total), (expected, 5), "{offset}");
+    }
+    let nobody = scene.store.claims_of(scene.someone(), WHOLE).await.unwrap();
+    assert_eq!((nobody.data, nobody.total), (Vec::new(), 0));
+}
+
+/// One waits for a code of an address, one is on hold for an organization; what has ended makes room.
+pub async fn claims_stand_alone(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (ada, bob) = (scene.someone(), scene.someone());
+    let first = scene.initiated(ada, Some(scene.org)).await;
+    let again = Claim { address: first.address, ..scene.claim(ada, Some(scene.org)) };
+    let create = |claim| scene.changes().account(Change::CreateClaim(claim));
+    let waiting = async |user, claim: &Claim| scene.store.waiting_claim(user, claim.address).await.unwrap();
+    assert_refused!(scene.try_commit(create(again)).await, CommitError::Stale);
+    assert_eq!((waiting(ada, &first).await, waiting(bob, &first).await), (Some(first), None));
+    // Another human's, and one on another address, are no matter.
+    let theirs = Claim { user: bob, ..Claim { address: first.address, ..scene.claim(bob, Some(scene.org)) } };
+    scene.commit(create(theirs)).await;
+    scene.initiated(ada, Some(scene.org)).await;
+    // The successor comes in the change-set in which its predecessor ends.
+    let superseded = first.superseded(scene.make.tick()).unwrap();
+    let ending = Change::UpdateClaim { claim: superseded, seen: first.version };
+    scene.commit(scene.changes().account(ending).account(Change::CreateClaim(again))).await;
+    assert_eq!(waiting(ada, &first).await, Some(again));
+    assert_eq!(scene.found(&first).await, Some(superseded));
+
+    assert_eq!(scene.store.held_claim(scene.org).await.unwrap(), None);
+    let held = scene.proved(&again);
+    scene.put(held, again.version).await.unwrap();
+    assert_eq!((waiting(ada, &first).await, waiting(bob, &first).await), (None, Some(theirs)));
+    assert_eq!(scene.store.held_claim(scene.org).await.unwrap(), Some(held));
+    assert_refused!(scene.put(scene.proved(&theirs), theirs.version).await, CommitError::Stale);
+    let other = scene.other_organization().await;
+    other.held(ada, other.org).await;
+    let revoked = Claim {
+        state: ClaimState::Revoked { at: scene.make.tick(), revocation: TokenHash([1; 32]) },
+        version: held.version.next(),
+        ..held
+    };
+    scene.put(revoked, held.version).await.unwrap();
+    scene.put(scene.proved(&theirs), theirs.version).await.unwrap();
+    assert_eq!(scene.store.held_claim(scene.org).await.unwrap().map(|claim| claim.user), Some(bob));
+}
+
+/// What is due comes, of everybody or of one human, the longest due first.
+pub async fn due_claims_come_in_order(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (ada, bob) = (scene.someone(), scene.someone());
+    let mut held = Vec::new();
+    for index in 0..5 {
+        let organization = scene.make.organization();
+        scene.commit(ChangeSet::new(organization.id).create(&organization)).await;
+        held.push(scene.held(if index % 2 == 0 { ada } else { bob }, organization.id).await);
+        scene.initiated(ada, Some(organization.id)).await;
+    }
+    let due = |index: usize| -> Instant { held[index].due_at().unwrap() };
+    let asked = async |user, now, limit| scene.store.due_claims(user, now, limit).await.unwrap();
+    assert_eq!(asked(None, due(0) - Elapsed::micros(1), 9).await, []);
+    assert_eq!(asked(None, due(0), 9).await, [held[0]]);
+    assert_eq!(asked(None, due(4), 9).await, held);
+    assert_eq!(asked(None, due(4), 2).await, held[..2]);
+    assert_eq!(asked(Some(bob), due(4), 9).await, [held[1], held[3]]);
+    assert_eq!(asked(Some(ada), due(2), 9).await, [held[0], held[2]]);
+    let effective = held[0].take_effect(false, due(0)).unwrap();
+    scene.put(effective, held[0].version).await.unwrap();
+    assert_eq!(asked(None, due(2), 9).await, held[1..3]);
+}
+
+/// What came to nothing is forgotten, in batches; what counts is not.
+pub async fn old_claims_are_forgotten(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let user = scene.someone();
+    let mut made = Vec::new();
+    for index in 0..6 {
+        let organization = scene.make.organization();
+        scene.commit(ChangeSet::new(organization.id).create(&organization)).await;
+        let claim = scene.held(user, organization.id).await;
+        let (at, revocation) = (scene.make.tick(), TokenHash([1; 32]));
+        let state = match index {
+            0 | 4 => ClaimState::Revoked { at, revocation },
+            1 => ClaimState::Effective { at, revocation },
+            2 => claim.state,
+            _ => ClaimState::Void { at },
+        };
+        let next = Claim { state, version: claim.version.next(), ..claim };
+        scene.put(next, claim.version).await.unwrap();
+        made.push(next);
+    }
+    let waiting = scene.initiated(user, None).await;
+    let forget = async |before, limit| scene.store.forget_claims(before, limit).await.unwrap();
+    assert_eq!(forget(made[0].created_at, 9).await, 0);
+    assert_eq!((forget(made[5].created_at, 2).await, forget(made[5].created_at, 2).await), (2, 1));
+    let left = scene.store.claims_of(user, WHOLE).await.unwrap().data;
+    assert_eq!(left, [made[1], made[2], made[5], waiting]);
+    assert_eq!(forget(waiting.created_at + Elapsed::micros(1), 9).await, 2);
+}
+
+/// Claims on a deleted organization go with it, those of others stay.
+pub async fn claims_go_with_their_organization(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let user = scene.someone();
+    let gone = [scene.held(user, scene.org).await, scene.initiated(user, Some(scene.org)).await];
+    let kept = [scene.held(user, other.org).await, scene.initiated(user, None).await];
+    let (org, seen) = (scene.org, scene.organization().await.version);
+    let at = scene.make.tick();
+    scene.commit(scene.changes().account(Change::DeleteOrganization { org, seen, at })).await;
+    while scene.store.remove_rows(org, 1).await.unwrap() > 0 {}
+    for claim in &gone {
+        assert_eq!(scene.found(claim).await, None);
+    }
+    for claim in &kept {
+        assert_eq!(scene.found(claim).await, Some(*claim));
+    }
+}
+
+/// Claims of a human who leaves go with them.
+pub async fn claims_go_with_their_human(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (ada, bob) = (scene.make.user(), scene.someone());
+    scene.commit(scene.changes().create(&ada)).await;
+    let gone = [scene.held(ada.id, scene.org).await, scene.initiated(ada.id, None).await];
+    let kept = scene.initiated(bob, Some(scene.org)).await;
+    scene.commit(scene.changes().account(Change::DeleteUser { user: ada.id, seen: ada.version })).await;
+    for claim in &gone {
+        assert_eq!(scene.found(claim).await, None);
+    }
+    assert_eq!(scene.found(&kept).await, Some(kept));
+    assert_eq!(scene.store.held_claim(scene.org).await.unwrap(), None);
+}
+
+/// However many nodes see that a hold is over, the human becomes the owner once.
+pub async fn a_claim_takes_effect_once(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    for _ in 0..3 {
+        let (organization, ada) = (scene.make.organization(), scene.make.user());
+        let changes = ChangeSet::new(organization.id).create(&organization).create(&ada);
+        scene.commit(changes).await;
+        let held = scene.held(ada.id, organization.id).await;
+        let due = held.due_at().unwrap();
+        let outcomes = race(TASKS, |_| {
+            let (scene, org, seen) = (scene.clone(), organization.id, ada.version);
+            async move {
+                let claim = held.take_effect(false, due).unwrap();
+                let ownership = Ownership { user: claim.user, org, since: due };
+                let changes = ChangeSet::new(org)
+                    .account(Change::UpdateClaim { claim, seen: held.version })
+                    .account(Change::AddOwner { ownership, seen })
+                    .audit(scene.make.audit_entry(org));
+                scene.try_commit(changes).await
+            }
+        })
+        .await;
+        for outcome in &outcomes {
+            assert!(matches!(outcome, Ok(()) | Err(CommitError::Stale)), "{outcome:?}");
+        }
+        assert_eq!(successes(&outcomes), 1);
+        let owner = scene.store.owner_of(organization.id).await.unwrap();
+        assert_eq!(owner, Some(Ownership { user: ada.id, org: organization.id, since: due }));
+        assert_eq!(scene.inspect.audit_entries(organization.id).await.len(), 1);
+        assert_eq!(scene.store.find_user(ada.id).await.unwrap().unwrap().version, ada.version.next());
+    }
+}
+
+/// Of many claims on one organization that are proved at once one gets on hold.
+pub async fn one_claim_gets_on_hold(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    for _ in 0..3 {
+        let organization = scene.make.organization();
+        scene.commit(ChangeSet::new(organization.id).create(&organization)).await;
+        let mut waiting = Vec::new();
+        for _ in 0..TASKS {
+            waiting.push(scene.initiated(scene.someone(), Some(organization.id)).await);
+        }
+        let outcomes = race(TASKS, |index| {
+            let (scene, claim) = (scene.clone(), waiting[index]);
+            async move { scene.put(scene.proved(&claim), claim.version).await }
+        })
+        .await;
+        for outcome in &outcomes {
+            assert!(matches!(outcome, Ok(()) | Err(CommitError::Stale)), "{outcome:?}");
+        }
+        assert_eq!(successes(&outcomes), 1);
+        let winner = outcomes.iter().position(Result::is_ok).unwrap();
+        let held = scene.store.held_claim(organization.id).await.unwrap().unwrap();
+        assert_eq!(held.id, waiting[winner].id);
+    }
+}
+
+/// However many guess at once, a code is compared with ten of them at most.
+pub async fn ten_guesses_are_judged(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let claim = scene.initiated(scene.someone(), Some(scene.org)).await;
+    let wrong = Code::parse("654321").unwrap();
+    let judged = race(GUESSES, |_| {
+        let (scene, wrong) = (scene.clone(), wrong.clone());
+        async move {
+            // As a use case does: read, decide, count, and only then tell.
+            loop {
+                let stored = scene.found(&claim).await.unwrap();
+                let token = RevocationToken::generate(&scene.make.entropy);
+                let now = claim.created_at;
+                let judged = Claim::verify(Some(&stored), claim.id, claim.user, &wrong, Rivals::default(), &token, now);
+                match judged {
+                    Err(ClaimError::Wrong { counted }) => match scene.put(counted, stored.version).await {
+                        Ok(()) => return true,
+                        Err(CommitError::Stale) => tokio::task::yield_now().await,
+                        Err(error) => panic!("{error:?}"),
+                    },
+                    Err(ClaimError::Void) => return false,
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+    })
+    .await;
+    assert_eq!(judged.iter().filter(|judged| **judged).count(), 10);
+    let stored = scene.found(&claim).await.unwrap();
+    assert!(matches!(stored.state, ClaimState::Initiated { attempts: 10, .. }), "{stored:?}");
+}
+
+/// Of many that act on a claim at the end of its hold, taking it up or objecting, one does.
+pub async fn a_claim_ends_once(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    for _ in 0..3 {
+        let organization = scene.make.organization();
+        scene.commit(ChangeSet::new(organization.id).create(&organization)).await;
+        let claim = scene.initiated(scene.someone(), Some(organization.id)).await;
+        let token = RevocationToken::generate(&scene.make.entropy);
+        let rivals = Rivals::default();
+        let held =
+            Claim::verify(Some(&claim), claim.id, claim.user, &code(), rivals, &token, claim.created_at).unwrap();
+        scene.put(held, claim.version).await.unwrap();
+        let due = held.due_at().unwrap();
+        let outcomes = race(TASKS, |index| {
+            let (scene, token) = (scene.clone(), token.clone());
+            async move {
+                let next = if index.is_multiple_of(2) {
+                    held.take_effect(false, due).unwrap()
+                } else {
+                    let Ok(Revoked::Now(next)) = held.revoke(token.reveal(), due - Elapsed::micros(1)) else {
+                        panic!("it is on hold")
+                    };
+                    next
+                };
+                scene.put(next, held.version).await.map(|()| next)
+            }
+        })
+        .await;
+        let won: Vec<_> = outcomes.iter().filter_map(|outcome| outcome.as_ref().ok()).collect();
+        assert_eq!(won.len(), 1, "{outcomes:?}");
+        assert_eq!(scene.found(&claim).await.as_ref(), Some(won[0]));
+    }
+}

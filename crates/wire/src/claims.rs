@@ -1,0 +1,172 @@
+//! Claims of humans on organizations that agents signed up.
+
+use kalends_accounts::{Claim, ClaimState, Code, Email};
+use kalends_kernel::{ClaimId, FieldError, FieldErrors, Instant, OrgId, bounded_text};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// The most characters of a revocation token; ours have 43.
+const TOKEN_MAX: usize = 256;
+
+/// Which organization is claimed.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "email": "agent@example.com" }))]
+pub struct InitiateClaim {
+    /// The address with which the agent signed up.
+    #[schema(max_length = 320, format = Email)]
+    pub email: String,
+}
+
+impl InitiateClaim {
+    /// Checks the address.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn parse(&self) -> Result<Email, FieldErrors> {
+        Ok(Email::parse("email", &self.email)?)
+    }
+}
+
+/// The answer to an initiation: the same for every address, whether or not there is something to claim.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "claim_id": "clm_01jn8r6v9ke0bt3m5qz2c7xwdh", "expires_at": "2026-03-02T08:10:00Z",
+    "message": "If an organization can be claimed with the address, a code is on its way there."
+}))]
+pub struct ClaimInitiated {
+    /// `clm_…`, to be told with the code.
+    #[schema(value_type = String)]
+    pub claim_id: ClaimId,
+    /// When a code that was sent stops working.
+    #[schema(value_type = String, format = DateTime)]
+    pub expires_at: Instant,
+    /// The same for every address.
+    pub message: &'static str,
+}
+
+/// The code that proves a claim.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "claim_id": "clm_01jn8r6v9ke0bt3m5qz2c7xwdh", "otp": "123456" }))]
+pub struct VerifyClaim {
+    /// The claim, as it was told when it was initiated.
+    pub claim_id: String,
+    /// The six digits of the mail.
+    #[schema(pattern = "^[0-9]{6}$")]
+    pub otp: String,
+}
+
+impl VerifyClaim {
+    /// Checks the form of the code. What is no identifier is an unknown one, `None`.
+    ///
+    /// # Errors
+    /// Not six digits.
+    pub fn parse(&self) -> Result<(Option<ClaimId>, Code), FieldErrors> {
+        let code = Code::parse(&self.otp).ok_or_else(|| FieldError::new("otp", "must be the 6 digits of the mail"))?;
+        Ok((self.claim_id.parse().ok(), code))
+    }
+}
+
+/// What revokes a claim on hold.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "revocation_token": "Zk9wQm7cXb2dRt5yHn1vLs8pGf3jKe6aUi4oWqMxEzT" }))]
+pub struct RevokeClaim {
+    /// The token of the mail.
+    #[schema(min_length = 1, max_length = 256)]
+    pub revocation_token: String,
+}
+
+impl RevokeClaim {
+    /// Checks the bounds.
+    ///
+    /// # Errors
+    /// The token is empty or too long.
+    pub fn parse(&self) -> Result<String, FieldErrors> {
+        Ok(bounded_text("revocation_token", &self.revocation_token, 1, TOKEN_MAX)?)
+    }
+}
+
+/// A claim as its human sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(example = json!({
+    "id": "clm_01jn8r6v9ke0bt3m5qz2c7xwdh", "status": "held", "org_id": "org_01jn8r6v9ke0bt3m5qz2c7xwdg",
+    "created_at": "2026-03-02T08:00:00Z", "expires_at": null, "takes_effect_at": "2026-03-03T08:04:00Z",
+    "ended_at": null
+}))]
+pub struct AccountClaim {
+    /// `clm_…`
+    #[schema(value_type = String)]
+    pub id: ClaimId,
+    /// `pending` (it waits for the code), `expired` (the code did), `held` (it waits for objections), `effective`
+    /// (the organization is yours), `revoked` (its mailbox's reader objected) or `void` (you initiated another, or
+    /// the organization got an owner).
+    pub status: &'static str,
+    /// The organization; null until you have proved that you read its mail.
+    #[schema(value_type = Option<String>)]
+    pub org_id: Option<OrgId>,
+    /// When it was initiated.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Instant,
+    /// When the code stops working; null once it was used.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub expires_at: Option<Instant>,
+    /// When the hold ends and the organization becomes yours; null but on hold.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub takes_effect_at: Option<Instant>,
+    /// When it took effect, was revoked or became void.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub ended_at: Option<Instant>,
+}
+
+impl AccountClaim {
+    /// What is shown of a claim at `now`.
+    pub fn new(claim: &Claim, now: Instant) -> Self {
+        let (expires_at, takes_effect_at, ended_at) = match claim.state {
+            ClaimState::Initiated { expires_at, .. } => (Some(expires_at), None, None),
+            ClaimState::Held { until, .. } => (None, Some(until), None),
+            ClaimState::Effective { at, .. } | ClaimState::Revoked { at, .. } | ClaimState::Void { at } => {
+                (None, None, Some(at))
+            }
+        };
+        Self {
+            id: claim.id,
+            status: claim.status(now).as_str(),
+            org_id: claim.proved_org(),
+            created_at: claim.created_at,
+            expires_at,
+            takes_effect_at,
+            ended_at,
+        }
+    }
+}
+
+/// A claim in an export: as its human sees it, with the token masked.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ExportedClaim {
+    /// The claim.
+    #[serde(flatten)]
+    pub claim: AccountClaim,
+    /// `***` where there is one; it was only ever sent to the organization's mailbox.
+    pub revocation_token: Option<&'static str>,
+}
+
+impl ExportedClaim {
+    /// What an export at `now` tells of a claim.
+    pub fn new(claim: &Claim, now: Instant) -> Self {
+        let has_token = claim.state.stored().revocation.is_some();
+        Self { claim: AccountClaim::new(claim, now), revocation_token: has_token.then_some("***") }
+    }
+}
+
+/// The answer to an objection.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({ "claim_id": "clm_01jn8r6v9ke0bt3m5qz2c7xwdh", "status": "revoked" }))]
+pub struct ClaimRevoked {
+    /// `clm_…`
+    #[schema(value_type = String)]
+    pub claim_id: ClaimId,
+    /// `revoked`
+    pub status: &'static str,
+}
