@@ -56,7 +56,11 @@ fn public_name(name: &str) -> Result<&str, &'static str> {
     if !bare.contains('.') || LOCAL_NAMES.iter().any(|known| local(known)) {
         return Err("the host is a local name");
     }
-    if bare.len() > 253 || bare.split('.').any(|label| label.is_empty() || label.len() > 63) {
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let valid = |label: &str| matches!(label.len(), 1..=63) && !label.starts_with('-') && label.bytes().all(letter);
+    // No domain at the top begins with a digit; what does is an address to somebody.
+    let top = bare.rsplit('.').next().is_some_and(|top| top.starts_with(|char: char| char.is_ascii_alphabetic()));
+    if bare.len() > 253 || !top || !bare.split('.').all(valid) {
         return Err("the host is no valid name");
     }
     Ok(bare)
@@ -264,6 +268,9 @@ mod tests {
     #[case::containers("https://host.docker.internal/", "local name")]
     #[case::two_dots("https://example.com../", "valid name")]
     #[case::an_empty_label("https://example..com/", "valid name")]
+    #[case::a_comma("https://127.0.0.1,example.com/", "valid name")]
+    #[case::a_number_at_the_top("https://1.1.1.1e3/", "valid name")]
+    #[case::a_sign("https://127.-1/", "valid name")]
     #[case::loopback("https://127.0.0.1/", "loopback")]
     #[case::loopback_short("https://127.1/", "loopback")]
     #[case::loopback_number("https://2130706433/", "loopback")]
