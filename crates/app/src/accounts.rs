@@ -1,7 +1,5 @@
 //! The deletion of an account (ruling 4.3): out of reach at once, its rows gone within a minute.
 
-use std::time::Duration;
-
 use kalends_accounts::Change;
 use kalends_kernel::Elapsed;
 use kalends_wire::DeleteAccount;
@@ -11,9 +9,6 @@ use crate::{
     app::{nothing, retry_stale},
 };
 
-/// For how long other nodes may still trust what they know of the organization's keys: the answer waits it out
-/// (ruling 3.1).
-const LEASE: Duration = Duration::from_secs(1);
 /// How long a request that was under way when the account was deleted may still write: longer than any takes.
 const SETTLED: Elapsed = Elapsed::seconds(45);
 /// How many deleted accounts are looked after at once.
@@ -38,7 +33,6 @@ impl App {
         })
         .await?;
         tracing::info!(%org, request_id = %actor.request.id, "an account was deleted");
-        tokio::time::sleep(LEASE).await;
         Ok(answer)
     }
 

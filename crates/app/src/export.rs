@@ -14,7 +14,7 @@ use kalends_wire as wire;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-use crate::{Actor, App, Limited, Missing, Refusal, app::json};
+use crate::{Actor, App, Missing, Refusal, app::json};
 
 /// How many rows are read at once.
 const ROWS: u32 = 200;
@@ -118,7 +118,7 @@ impl App {
     /// [`Refusal::OutOfReach`] for an agent's key; [`Refusal::TooMany`] over 10 an hour.
     pub async fn export(self: &Arc<Self>, actor: &Actor) -> Result<Export, Refusal> {
         actor.for_organization()?;
-        self.allow(&Allowance::exports(actor.org()), Limited::Exports).await?;
+        self.allow(&Allowance::exports(actor.org())).await?;
         let missing = || Refusal::missing(Missing::Organization, &actor.org().to_string());
         let organization = self.store.find_organization(actor.org()).await?.ok_or_else(missing)?;
         let (sender, pieces) = mpsc::channel(PIECES);

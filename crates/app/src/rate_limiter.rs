@@ -17,12 +17,11 @@ use crate::ports::{Admission, RateKey, RateLimiter};
 
 /// The most keys that are remembered.
 const KEYS_MAX: u64 = 100_000;
-/// The most addresses and domains that are remembered. A flood of them pushes out one another, and no key.
-const OTHERS_MAX: u64 = 200_000;
-/// Longer than the window of any rate for keys: after that a state says no more than a fresh one.
-const KEYS_IDLE: Duration = Duration::from_secs(60);
-/// Longer than the window of any other rate, the longest of which is an hour.
-const OTHERS_IDLE: Duration = Duration::from_secs(3_700);
+/// The most addresses that are remembered. A flood of them pushes out one another, and no key.
+const ADDRESSES_MAX: u64 = 200_000;
+/// Longer than the window of any rate, the longest of which is a minute: after that a state says no more than a
+/// fresh one.
+const IDLE: Duration = Duration::from_secs(120);
 
 type States = Cache<RateKey, Arc<AtomicI64>>;
 
@@ -30,13 +29,13 @@ type States = Cache<RateKey, Arc<AtomicI64>>;
 #[derive(Debug, Clone)]
 pub struct MemoryRateLimiter {
     keys: States,
-    others: States,
+    addresses: States,
 }
 
 impl Default for MemoryRateLimiter {
     fn default() -> Self {
-        let states = |most, idle| Cache::builder().max_capacity(most).time_to_idle(idle).build();
-        Self { keys: states(KEYS_MAX, KEYS_IDLE), others: states(OTHERS_MAX, OTHERS_IDLE) }
+        let states = |most| Cache::builder().max_capacity(most).time_to_idle(IDLE).build();
+        Self { keys: states(KEYS_MAX), addresses: states(ADDRESSES_MAX) }
     }
 }
 
@@ -45,7 +44,7 @@ impl RateLimiter for MemoryRateLimiter {
     async fn admit(&self, key: RateKey, rate: Rate, now: Instant) -> Admission {
         let states = match key {
             RateKey::Key(_) => &self.keys,
-            RateKey::Address(..) => &self.others,
+            RateKey::Address(..) => &self.addresses,
         };
         let state = match states.get(&key) {
             Some(state) => state,

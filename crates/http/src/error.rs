@@ -2,7 +2,8 @@
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
-use kalends_app::{App, Limited, Obstacles, Refusal, operations::Operation};
+use kalends_accounts::Limited;
+use kalends_app::{App, Obstacles, Refusal, operations::Operation};
 use kalends_calendars::HoldError;
 use kalends_kernel::{FieldError, FieldErrors, RequestId, StoreError};
 use kalends_quotas::Plan;

@@ -54,17 +54,16 @@ impl AuditLog for MemoryStore {
 impl Allowances for MemoryStore {
     async fn take(&self, allowance: &Allowance, now: Instant) -> Result<Taken, StoreError> {
         Ok(self.write(|state| {
-            let stored = state.allowances.get(&allowance.scope).filter(|(_, expires_at, _)| now < *expires_at);
-            let taken = allowance.take(stored.map(|(number, ..)| *number), now);
-            if let Taken::Granted { state: number, expires_at } = taken {
-                state.allowances.insert(allowance.scope, (number, expires_at, allowance.org));
+            let taken = allowance.take(state.allowances.get(&allowance.scope).map(|(used, _)| *used), now);
+            if let Taken::Granted(used) = taken {
+                state.allowances.insert(allowance.scope, (used, allowance.org));
             }
             taken
         }))
     }
 
     async fn forget_allowances(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
-        Ok(self.write(|state| remove!(state.allowances, limit, |(_, (_, expires_at, _))| *expires_at <= now)))
+        Ok(self.write(|state| remove!(state.allowances, limit, |(_, (used, _))| used.until <= now)))
     }
 }
 
@@ -119,7 +118,7 @@ impl Deletions for MemoryStore {
                 + remove!(state.used, limit, |((by, ..), _)| of(by))
                 + remove!(state.messages, limit, |((by, _), _)| of(by))
                 + remove!(state.audit, limit, |((by, _), _)| of(by))
-                + remove!(state.allowances, limit, |(_, (_, _, by))| *by == Some(org))
+                + remove!(state.allowances, limit, |(_, (_, by))| *by == Some(org))
         }))
     }
 

@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use kalends_accounts::{Acceptance, ApiKey, AuditEntry, KeyHash, Organization, ScopedKey, VerificationCode};
+use kalends_accounts::{Acceptance, ApiKey, AuditEntry, KeyHash, Organization, ScopedKey, Used, VerificationCode};
 use kalends_app::StoredAnswer;
 use kalends_calendars::{Agent, AgentStatus, AvailabilityRules, Calendar, DatabaseId, Event, ports::StatusAt};
 use kalends_kernel::{AgentId, AuditId, CalendarId, EventId, Instant, KeyId, Listed, MessageId, OrgId, Page, Revision};
@@ -22,8 +22,8 @@ pub(super) struct State {
     pub(super) codes: BTreeMap<OrgId, VerificationCode>,
     pub(super) acceptances: Vec<(Option<OrgId>, Acceptance)>,
     pub(super) deletions: BTreeMap<OrgId, Instant>,
-    /// The number of each allowance, until when it says something, and whose it is.
-    pub(super) allowances: HashMap<[u8; 32], (i64, Instant, Option<OrgId>)>,
+    /// How far each allowance is used, and whose it is.
+    pub(super) allowances: HashMap<[u8; 32], (Used, Option<OrgId>)>,
     pub(super) epoch: i64,
     pub(super) agents: BTreeMap<(OrgId, AgentId), Agent>,
     pub(super) calendars: BTreeMap<(OrgId, CalendarId), Calendar>,
