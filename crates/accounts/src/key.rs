@@ -2,11 +2,14 @@
 
 use std::fmt;
 
-use kalends_kernel::{Entropy, Instant, KeyId, OrgId, base64url, random_bytes};
+use kalends_kernel::{AgentId, Entropy, Instant, KeyId, OrgId, base64url, random_bytes};
 use kalends_quotas::{Limits, Plan};
 use sha2::{Digest, Sha256};
 
-use crate::reach::{Caller, CallerKind, ScopedAgent};
+use crate::{
+    KeyLabel,
+    reach::{Caller, CallerKind, ScopedAgent},
+};
 
 /// What a key is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -82,6 +85,10 @@ pub struct ApiKey {
 pub struct KeyShown {
     /// The row's identifier.
     pub id: KeyId,
+    /// The agent that it speaks for, if it speaks for one.
+    pub agent: Option<AgentId>,
+    /// What it is called, if it has a name.
+    pub label: Option<KeyLabel>,
     /// The first characters of the text.
     pub prefix: String,
     /// When it was made.

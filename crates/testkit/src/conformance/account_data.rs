@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use kalends_accounts::{
-    Acceptance, Action, Allowance, AuditAsked, AuditCursor, AuditEntry, AuditRange, Change, KeyShown, Organization,
-    Taken, Used,
+    Acceptance, Action, Allowance, AuditAsked, AuditCursor, AuditEntry, AuditRange, Change, KeyLabel, KeyShown,
+    Organization, ScopedKey, Taken, Used,
 };
 use kalends_app::{ChangeSet, ports::CommitError};
 use kalends_kernel::{Elapsed, Instant, Version};
@@ -190,8 +190,34 @@ pub async fn an_account_is_told(store: &StoreUnderTest) {
         scene.commit(scene.changes().create(key)).await;
     }
     other.commit(other.changes().create(&other.make.key(other.org).key)).await;
-    let shown: Vec<_> =
-        keys.into_iter().map(|key| KeyShown { id: key.id, prefix: key.prefix, created_at: key.created_at }).collect();
+    let shown = keys.into_iter().map(|key| KeyShown {
+        id: key.id,
+        prefix: key.prefix,
+        agent: None,
+        label: None,
+        created_at: key.created_at,
+    });
+    let mut shown: Vec<_> = shown.collect();
+    // Of agents' keys those that open something: not of the agent that has gone, nor what was revoked.
+    let (agent, gone) = (scene.agent().await, scene.agent().await);
+    for (agent, label) in [(&agent, None), (&gone, None), (&agent, Some("laptop")), (&agent, Some("revoked"))] {
+        let label = label.map(|label: &str| KeyLabel::from_stored(label.to_owned()));
+        let key = ScopedKey { label, ..scene.make.scoped_key(agent).key };
+        scene.commit(scene.changes().create(&key)).await;
+        shown.push(KeyShown {
+            id: key.id,
+            prefix: key.prefix,
+            agent: Some(agent.id),
+            label: key.label,
+            created_at: key.created_at,
+        });
+    }
+    let revoked = shown.pop().unwrap();
+    let revocation = Change::RevokeKey { org: scene.org, key: revoked.id, at: scene.make.tick() };
+    scene.commit(scene.changes().account(revocation)).await;
+    scene.decommission(&gone).await;
+    shown.retain(|key| key.agent != Some(gone.id));
+    assert_eq!(shown.len(), 5);
     assert_eq!(scene.store.keys_in_force(scene.org).await.unwrap(), shown);
 
     let charge = scene.make.charge(None);

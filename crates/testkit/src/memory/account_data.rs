@@ -20,7 +20,7 @@ macro_rules! remove {
 
 impl MemoryStore {
     /// Changes the state outside a change-set.
-    fn write<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+    pub(super) fn write<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut next = State::clone(&state);
         let outcome = change(&mut next);
@@ -74,9 +74,18 @@ impl AccountData for MemoryStore {
         let shown = state.keys.values().filter(|key| key.org == org).map(|key| KeyShown {
             id: key.id,
             prefix: key.prefix.clone(),
+            agent: None,
+            label: None,
             created_at: key.created_at,
         });
-        let mut keys: Vec<_> = shown.collect();
+        let scoped = state.scoped_keys_in_force(org).map(|key| KeyShown {
+            id: key.id,
+            prefix: key.prefix.clone(),
+            agent: Some(key.agent),
+            label: key.label.clone(),
+            created_at: key.created_at,
+        });
+        let mut keys: Vec<_> = shown.chain(scoped).collect();
         keys.sort_by_key(|key| (key.created_at, key.id));
         Ok(keys)
     }
