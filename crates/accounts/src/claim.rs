@@ -10,7 +10,6 @@
 use std::fmt;
 
 use kalends_kernel::{ClaimId, Elapsed, Entropy, Instant, OrgId, UserId, Version, base64url, random_bytes};
-use kalends_quotas::Rate;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -21,11 +20,6 @@ use crate::{
 
 /// How long a proved claim waits before it takes effect.
 pub const CLAIM_HOLD: Elapsed = Elapsed::hours(24);
-/// How often claims on one address may be initiated, by whomever: each sends a mail. What is over it gets
-/// the same answer, and no mail.
-pub const CLAIMS_PER_EMAIL: Rate = Rate::per_hour(5);
-/// How often one human may initiate claims, on whatever address: each keeps a row.
-pub const CLAIMS_PER_USER: Rate = Rate::per_hour(20);
 /// How long a claim that came to nothing is kept, since it was initiated.
 pub const CLAIM_KEPT: Elapsed = Elapsed::days(30);
 

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use kalends_kernel::{Entropy, Instant, KeyId, OrgId, SessionId, UserId, base64url, random_bytes};
+use kalends_kernel::{AgentId, Entropy, Instant, KeyId, OrgId, SessionId, UserId, base64url, random_bytes};
 use kalends_quotas::{Limits, LimitsError, Plan};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Organization, Session, Waitlist,
+    KeyLabel, Organization, Session, Waitlist,
     reach::{Caller, CallerKind, ScopedAgent},
 };
 
@@ -85,6 +85,10 @@ pub struct ApiKey {
 pub struct KeyShown {
     /// The row's identifier.
     pub id: KeyId,
+    /// The agent that it speaks for, if it speaks for one.
+    pub agent: Option<AgentId>,
+    /// What it is called, if it has a name.
+    pub label: Option<KeyLabel>,
     /// The first characters of the text.
     pub prefix: String,
     /// When it was made.

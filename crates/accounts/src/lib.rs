@@ -25,12 +25,12 @@ mod user;
 mod waitlist;
 
 pub use admin::AdminToken;
-pub use allowance::{Allowance, Allowed, EXPORTS, FEEDBACK_A_DAY, Taken};
+pub use allowance::{Allowance, Limited, Taken, Used};
 pub use audit::{Action, AuditAsked, AuditCursor, AuditEntry, AuditRange, audit_kept_since, audit_retention_days};
 pub use change::Change;
 pub use claim::{
-    AddressHash, CLAIM_HOLD, CLAIM_KEPT, CLAIM_REFUSED, CLAIMS_PER_EMAIL, CLAIMS_PER_USER, Claim, ClaimError,
-    ClaimState, ClaimStatus, RevocationToken, RevokeError, Revoked, Rivals, StoredClaimState, TokenHash, claimable,
+    AddressHash, CLAIM_HOLD, CLAIM_KEPT, CLAIM_REFUSED, Claim, ClaimError, ClaimState, ClaimStatus, RevocationToken,
+    RevokeError, Revoked, Rivals, StoredClaimState, TokenHash, claimable,
 };
 pub use console::{Account, Founding, NewAccount, SignUpError, open_account};
 pub use email::{EMAIL_MAX, Email};
@@ -42,9 +42,7 @@ pub use session::{
     CrossSite, Provenance, SESSION_COOKIE, SESSION_ISSUER, SESSION_LASTS, Session, SessionClaims, SessionCookies,
     SessionEnd, check_anonymous, check_provenance, origin_of, session_token,
 };
-pub use sign_up::{
-    AGENT_NAME_MAX, CODE_REFUSED, NewSignUp, SIGN_UPS_PER_DOMAIN, SignedUp, VerifyError, sign_up, verify,
-};
+pub use sign_up::{AGENT_NAME_MAX, CODE_REFUSED, NewSignUp, SignedUp, VerifyError, sign_up, verify};
 pub use terms::{Acceptance, AcceptanceRecord, StaleTerms, TERMS_UPGRADE_HEADER, Terms};
 pub use user::{Ownership, Password, PasswordHash, User, UserName, active_organization, goes_with};
 pub use waitlist::{JoinError, NewJoin, WaitingName, join, joined_again};

@@ -102,7 +102,7 @@ pub trait Allowances: Send + Sync {
 /// What an export tells of an account, beside what other ports read.
 #[async_trait]
 pub trait AccountData: Send + Sync {
-    /// The keys in force, the oldest first.
+    /// The keys in force, the oldest first: neither revoked nor of a decommissioned agent.
     async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyShown>, StoreError>;
 
     /// What was charged by the month, by month and metric.

@@ -1,7 +1,7 @@
 //! An agent signs itself up, and proves its mail address with a code (rulings 3.9).
 
 use kalends_kernel::{Entropy, Instant, OrgId, Version};
-use kalends_quotas::{Plan, Rate};
+use kalends_quotas::Plan;
 
 use crate::{
     Acceptance, Code, Email, KeyKind, NewKey, OrgName, Organization, SignUpSource, VerificationCode, Waitlist,
@@ -10,9 +10,6 @@ use crate::{
 
 /// The most characters of the agent's name at sign-up.
 pub const AGENT_NAME_MAX: usize = 100;
-/// How many organizations may be signed up with addresses of one mail domain, by [`Email::domain`]:
-/// 10 in 60 minutes (Authentication, rule 7). Whatever the answer, each call counts.
-pub const SIGN_UPS_PER_DOMAIN: Rate = Rate::per_hour(10);
 
 /// A sign-up, already checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -228,12 +225,5 @@ mod tests {
             }
         }
         assert_eq!((judged, refused), (10, 40));
-    }
-
-    #[test]
-    fn a_domain_may_sign_up_ten_times_an_hour() {
-        assert_eq!((SIGN_UPS_PER_DOMAIN.count(), SIGN_UPS_PER_DOMAIN.seconds()), (10, 3_600));
-        let domain = |address: &str| Email::parse("email", address).unwrap().domain().to_owned();
-        assert_eq!(domain("ada@BÜCHER.example."), domain("bob@xn--bcher-kva.EXAMPLE"));
     }
 }

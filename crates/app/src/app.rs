@@ -2,15 +2,15 @@
 
 use std::{future::Future, sync::Arc, time::Duration};
 
-use kalends_accounts::{AdminToken, AuditEntry, Terms, origin_of};
-use kalends_kernel::{AgentId, AuditId, Clock, Elapsed, Entropy, Instant, MessageId, OrgId, StoreError, Version};
+use kalends_accounts::{AdminToken, Terms, origin_of};
+use kalends_kernel::{AgentId, Clock, Elapsed, Entropy, Instant, MessageId, OrgId, StoreError, Version};
 use kalends_notifications::{EventType, Message};
 use kalends_quotas::{Counted, IpLimits, Metric, Period, TrustedProxies};
 use serde::Serialize;
 
 use crate::{
     Actor, Answer, ChangeSet, Charge, Guard, Refusal, Request, StoredAnswer,
-    audit::Sampler,
+    audit::{By, Sampler},
     busy_cache::{AnswerCache, BusyCache},
     holds::CalendarLocks,
     idempotency::Running,
@@ -188,21 +188,8 @@ impl App {
     ) -> Result<Answer, Attempt> {
         let now = self.clock.now();
         if let Some(action) = request.operation.action {
-            changes.audit = Some(AuditEntry {
-                id: AuditId::new(now, self.entropy()),
-                org: subject.org,
-                action,
-                actor_key_prefix: key_prefix.map(str::to_owned),
-                agent: subject.agent,
-                resource: subject.resource,
-                ip: request.ip,
-                status: answer.status,
-                method: request.operation.method.to_owned(),
-                path: request.operation.path.to_owned(),
-                duration: now - request.started,
-                request: request.id,
-                created_at: now,
-            });
+            let by = By::Request { request, key_prefix };
+            changes.audit = Some(self.audit_entry(action, subject, by, answer.status, now));
         }
         changes.answer = request.idempotency.map(|idempotency| StoredAnswer {
             scope: idempotency.scope,

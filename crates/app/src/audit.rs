@@ -1,13 +1,13 @@
 //! The audit log: reading it, recording failures now and then, and shortening it.
 
 use kalends_accounts::{Action, AuditAsked, AuditCursor, AuditEntry, AuditRange, audit_kept_since};
-use kalends_kernel::{AuditId, Instant, OrgId};
+use kalends_kernel::{AuditId, Elapsed, Instant, OrgId, RequestId};
 use kalends_quotas::{Plan, RateDecision, RateState};
 use kalends_wire::{AuditLog, AuditPagination, AuditQuery};
 use moka::sync::Cache;
 use sha2::{Digest, Sha256};
 
-use crate::{Actor, App, ChangeSet, Refusal, Request};
+use crate::{Actor, App, ChangeSet, Refusal, Request, app::Subject};
 
 /// The most keys of which this process knows when a failure was recorded last.
 const SAMPLED_MAX: u64 = 50_000;
@@ -41,6 +41,19 @@ impl Sampler {
         });
         admitted
     }
+}
+
+/// By what an entry of the audit log was caused.
+pub(crate) enum By<'a> {
+    /// A request, of the key that begins so, if of any.
+    Request {
+        /// The request.
+        request: &'a Request,
+        /// The beginning of its key.
+        key_prefix: Option<&'a str>,
+    },
+    /// An operator's command.
+    Command(&'a str),
 }
 
 impl App {
@@ -97,25 +110,44 @@ impl App {
     }
 
     async fn note(&self, request: &Request, org: OrgId, action: Action, key_prefix: Option<&str>, status: u16) {
-        let now = self.now();
+        let subject = Subject { org, agent: None, resource: org.to_string() };
         let mut changes = ChangeSet::new(org);
-        changes.audit = Some(AuditEntry {
+        let by = By::Request { request, key_prefix };
+        changes.audit = Some(self.audit_entry(action, subject, by, status, self.now()));
+        if let Err(error) = self.store.commit(changes).await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "a failure could not be recorded");
+        }
+    }
+
+    /// The entry that tells at `now` of `action`, which answered `status`.
+    pub(crate) fn audit_entry(
+        &self,
+        action: Action,
+        Subject { org, agent, resource }: Subject,
+        by: By<'_>,
+        status: u16,
+        now: Instant,
+    ) -> AuditEntry {
+        let (actor_key_prefix, ip, method, path, duration, request) = match by {
+            By::Request { request: Request { id, ip, operation, started, .. }, key_prefix } => {
+                (key_prefix, *ip, operation.method, operation.path, now - *started, *id)
+            }
+            By::Command(command) => (None, None, "CLI", command, Elapsed::ZERO, RequestId::new(now, self.entropy())),
+        };
+        AuditEntry {
             id: AuditId::new(now, self.entropy()),
             org,
             action,
-            actor_key_prefix: key_prefix.map(str::to_owned),
-            agent: None,
-            resource: org.to_string(),
-            ip: request.ip,
+            actor_key_prefix: actor_key_prefix.map(str::to_owned),
+            agent,
+            resource,
+            ip,
             status,
-            method: request.operation.method.to_owned(),
-            path: request.operation.path.to_owned(),
-            duration: now - request.started,
-            request: request.id,
+            method: method.to_owned(),
+            path: path.to_owned(),
+            duration,
+            request,
             created_at: now,
-        });
-        if let Err(error) = self.store.commit(changes).await {
-            tracing::warn!(error = &error as &dyn std::error::Error, "a failure could not be recorded");
         }
     }
 
@@ -153,8 +185,6 @@ impl App {
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::Elapsed;
-
     use super::*;
 
     #[test]

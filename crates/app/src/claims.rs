@@ -14,7 +14,7 @@ use kalends_kernel::{AuditId, ClaimId, Elapsed, FieldError, Listed, OrgId, Page,
 use kalends_wire::{AccountClaim, ClaimInitiated, ClaimRevoked};
 
 use crate::{
-    Actor, Answer, App, ChangeSet, Limited, Missing, Refusal, Request,
+    Actor, Answer, App, ChangeSet, Missing, Refusal, Request,
     app::{Attempt, Subject, json, retry_stale, shown},
     console::human,
     letters,
@@ -37,7 +37,7 @@ impl App {
     /// [`Refusal::TooMany`] for a human who initiates too many, whatever they name.
     pub async fn initiate_claim(&self, actor: &Actor, email: &Email) -> Result<Answer, Refusal> {
         let (_, user) = human(actor)?;
-        self.allow(&Allowance::claims_of(user), Limited::Claims).await?;
+        self.allow(&Allowance::claims_of(user)).await?;
         let now = self.now();
         let id = ClaimId::new(now, self.entropy());
         let told = ClaimInitiated { claim_id: id, expires_at: now + CODE_LASTS, message: MESSAGE };

@@ -12,7 +12,7 @@ use kalends_wire as wire;
 use wire::CheckedConsoleSignUp;
 
 use crate::{
-    Actor, Answer, App, ChangeSet, Limited, Missing, Refusal, Request,
+    Actor, Answer, App, ChangeSet, Missing, Refusal, Request,
     app::{Attempt, Subject, json, nothing, retry_stale, shown},
     ports::Verdict,
 };
@@ -44,7 +44,7 @@ impl App {
     pub async fn console_sign_up(&self, request: &Request, new: CheckedConsoleSignUp) -> Result<SessionBegun, Refusal> {
         let acceptance = self.settings.terms.accept(&new.tos_version, self.now())?;
         // Each call counts whatever becomes of it.
-        self.allow(&Allowance::sign_ups(&new.email), Limited::SignUps).await?;
+        self.allow(&Allowance::sign_ups(&new.email)).await?;
         // Told before the password is worked on; the change-set decides.
         self.check_free(&new.email).await?;
         let password = self.passwords.hash(new.password).await?;

@@ -4,17 +4,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use kalends_accounts::{Allowance, Organization, Waitlist};
-use kalends_calendars::{
-    Calendar, Changed, ChangesAsked, Position,
-    ports::{AgentFilter, CalendarFilter},
-};
-use kalends_kernel::{Instant, OrgId, Page, Revision, StoreError, UserId};
+use kalends_calendars::{Calendar, Changed, ChangesAsked, Position, ports::AgentFilter};
+use kalends_kernel::{CalendarId, Instant, OrgId, Page, Revision, StoreError, UserId};
 use kalends_quotas::{Counted, Metric, Period};
 use kalends_wire as wire;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-use crate::{Actor, App, Limited, Missing, Refusal, app::json};
+use crate::{Actor, App, Missing, Refusal, app::json};
 
 /// How many rows are read at once.
 const ROWS: u32 = 200;
@@ -118,7 +115,7 @@ impl App {
     /// [`Refusal::OutOfReach`] for an agent's key; [`Refusal::TooMany`] over 10 an hour.
     pub async fn export(self: &Arc<Self>, actor: &Actor) -> Result<Export, Refusal> {
         actor.for_organization()?;
-        self.allow(&Allowance::exports(actor.org()), Limited::Exports).await?;
+        self.allow(&Allowance::exports(actor.org())).await?;
         let missing = || Refusal::missing(Missing::Organization, &actor.org().to_string());
         let organization = self.store.find_organization(actor.org()).await?.ok_or_else(missing)?;
         let (sender, pieces) = mpsc::channel(PIECES);
@@ -168,8 +165,8 @@ impl App {
         to.end_list();
 
         to.begin_list("calendars");
-        let mut offset = 0;
-        while let Some(calendars) = self.some_calendars(org, &mut offset).await? {
+        let mut after = None;
+        while let Some(calendars) = self.some_calendars(org, &mut after).await? {
             for calendar in calendars {
                 let ical_token = calendar.feed_token.clone();
                 let calendar = wire::Calendar::new(calendar, &self.settings.base_url);
@@ -179,8 +176,8 @@ impl App {
         to.end_list();
 
         to.begin_list("events");
-        let mut offset = 0;
-        while let Some(calendars) = self.some_calendars(org, &mut offset).await? {
+        let mut after = None;
+        while let Some(calendars) = self.some_calendars(org, &mut after).await? {
             for calendar in calendars {
                 self.write_events(&calendar, at, to).await?;
             }
@@ -188,8 +185,8 @@ impl App {
         to.end_list();
 
         to.begin_list("availability_rules");
-        let mut offset = 0;
-        while let Some(calendars) = self.some_calendars(org, &mut offset).await? {
+        let mut after = None;
+        while let Some(calendars) = self.some_calendars(org, &mut after).await? {
             for calendar in calendars {
                 if let Some(rules) = self.store.find_rules(org, calendar.id).await? {
                     to.entry(&wire::AvailabilityRules::from(rules)).await?;
@@ -206,7 +203,10 @@ impl App {
         for name in ["scheduling_proposals", "proposal_slots", "proposal_responses"] {
             to.list::<()>(name, Vec::new()).await?;
         }
-        let used = self.store.use_by_month(org).await?;
+        let (mut used, unspent) = self.beside_leases(org, async |_| self.store.use_by_month(org).await).await?;
+        for (period, metric, used) in &mut used {
+            *used = unspent.off(*metric, *period, *used);
+        }
         to.list("usage_records", used.iter().map(used_in).collect()).await?;
         to.list("quota_counters", counters(organization, &used, at)).await?;
         let accepted = self.store.acceptances(org).await?.into_iter().map(wire::ExportedAcceptance::from).collect();
@@ -236,11 +236,15 @@ impl App {
     }
 
     /// The next calendars in sight; `None` where there are no more.
-    async fn some_calendars(&self, org: OrgId, offset: &mut u32) -> Result<Option<Vec<Calendar>>, StoreError> {
-        let page = Page { limit: ROWS, offset: *offset };
-        *offset += ROWS;
-        let calendars = self.store.list_calendars(org, CalendarFilter::All, page).await?.data;
-        Ok(Some(calendars).filter(|calendars| !calendars.is_empty()))
+    async fn some_calendars(
+        &self,
+        org: OrgId,
+        after: &mut Option<(Instant, CalendarId)>,
+    ) -> Result<Option<Vec<Calendar>>, StoreError> {
+        let calendars = self.store.calendars_after(org, *after, ROWS).await?;
+        let Some(last) = calendars.last() else { return Ok(None) };
+        *after = Some((last.created_at, last.id));
+        Ok(Some(calendars))
     }
 
     /// The events of a calendar in the order of their last change, so that none is passed over however many

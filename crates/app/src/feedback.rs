@@ -3,7 +3,7 @@
 use kalends_accounts::Allowance;
 use kalends_wire::{Accepted, CheckedFeedback};
 
-use crate::{Actor, Answer, App, ChangeSet, Limited, Refusal, app::shown};
+use crate::{Actor, Answer, App, ChangeSet, Refusal, app::shown};
 
 /// What the keys and secrets that we give begin with.
 const SECRETS: &[&str] = &["svc_sk_", "svc_ak_", "whsec_"];
@@ -14,7 +14,7 @@ impl App {
     /// # Errors
     /// [`Refusal::TooMany`] over 25 a UTC day.
     pub async fn feedback(&self, actor: &Actor, feedback: &CheckedFeedback) -> Result<Answer, Refusal> {
-        self.allow(&Allowance::feedback(actor.org()), Limited::Feedback).await?;
+        self.allow(&Allowance::feedback(actor.org())).await?;
         let answer = shown(actor, &Accepted { status: "accepted" }, None);
         if actor.request.idempotency.is_some() {
             // Nothing changes but the answer that a repetition gets.
@@ -26,8 +26,9 @@ impl App {
             org = %actor.org(),
             request_id = %actor.request.id,
             kind = feedback.kind.as_str(),
-            message = %without_secrets(&feedback.message),
-            context = %without_secrets(&feedback.context.to_json()),
+            // Escaped: what somebody writes must not look like lines of the log, nor steer a terminal.
+            text = ?without_secrets(&feedback.message),
+            context = ?without_secrets(&feedback.context.to_json()),
             "feedback"
         );
         Ok(answer)

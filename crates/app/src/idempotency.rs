@@ -69,6 +69,14 @@ impl Idempotency {
 }
 
 impl App {
+    /// Forgets up to `limit` answers that nobody gets any more, and says whether that was all.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn forget_answers(&self, limit: u32) -> Result<bool, Refusal> {
+        Ok(self.store.forget_answers(self.now(), limit).await? < u64::from(limit))
+    }
+
     /// Marks the request as running.
     ///
     /// # Errors

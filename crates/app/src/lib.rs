@@ -44,7 +44,6 @@ mod terms;
 mod waitlist;
 
 pub use actor::{Actor, Idempotency, IfMatch, Request, etag};
-pub use allowances::Limited;
 pub use app::{App, Parts, Settings};
 pub use change_set::{Answer, ChangeSet, Charge, Guard, StoredAnswer};
 pub use commit_queue::{ApplyBatch, BATCH_MAX, CommitQueue};

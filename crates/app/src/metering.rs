@@ -69,6 +69,22 @@ impl Counted {
     }
 }
 
+/// What this process has leased of an organization's metrics and not spent. Counters show it, and it is not used;
+/// what other processes hold counts as used until they give it back.
+pub(crate) struct Unspent {
+    period: Period,
+    /// As [`LEASED`] lists them.
+    units: [u64; LEASED.len()],
+}
+
+impl Unspent {
+    /// What is used of a metric in a month where its counter shows `counted`.
+    pub(crate) fn off(&self, metric: Metric, period: Period, counted: u64) -> u64 {
+        let leased = LEASED.iter().zip(self.units).find(|(leased, _)| **leased == metric && period == self.period);
+        counted.saturating_sub(leased.map_or(0, |(_, units)| units))
+    }
+}
+
 /// The task that exchanged with the store ended without an outcome.
 #[derive(Debug, thiserror::Error)]
 #[error("the exchange with the counter ended early")]
@@ -210,22 +226,33 @@ impl App {
     /// # Errors
     /// [`Refusal::Store`].
     pub async fn usage(&self, actor: &Actor) -> Result<UsageReport, Refusal> {
-        let org = actor.org();
-        let slots = LEASED.map(|metric| (metric, self.meter.slot((org, metric))));
+        let (plan, limits, org) = (actor.principal.plan, actor.principal.limits, actor.org());
+        let read = async |now| Ok((now, self.store.usage(org, Period::of(now), now).await?));
+        let ((now, used), unspent) = self.beside_leases(org, read).await?;
+        let mut report = UsageReport::new(plan, limits, now);
+        for (metric, used) in used {
+            report.note(metric, unspent.off(metric, report.period, used));
+        }
+        Ok(report)
+    }
+
+    /// What `read` reads of the organization's counters at the instant that it is given, and what this process
+    /// holds of them at that moment.
+    pub(crate) async fn beside_leases<T>(
+        &self,
+        org: OrgId,
+        read: impl AsyncFnOnce(Instant) -> Result<T, StoreError>,
+    ) -> Result<(T, Unspent), StoreError> {
+        let slots = LEASED.map(|metric| self.meter.slot((org, metric)));
         // No debit of this process may come between the counters and what it holds of them.
         let mut exchanges = Vec::with_capacity(slots.len());
-        for (_, slot) in &slots {
+        for slot in &slots {
             exchanges.push(slot.exchange.lock().await);
         }
         let now = self.now();
-        let used = self.store.usage(org, Period::of(now), now).await?;
-        let mut report = UsageReport::new(actor.principal.plan, actor.principal.limits, now);
-        for (metric, used) in used {
-            let leased = slots.iter().find(|(leased, _)| *leased == metric);
-            let unspent = leased.map_or(0, |(_, slot)| slot.lease().unspent(now));
-            report.note(metric, used.saturating_sub(unspent));
-        }
-        Ok(report)
+        let read = read(now).await?;
+        let units = slots.each_ref().map(|slot| slot.lease().unspent(now));
+        Ok((read, Unspent { period: Period::of(now), units }))
     }
 }
 

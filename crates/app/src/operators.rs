@@ -6,13 +6,14 @@ use kalends_accounts::{
     Action, AuditEntry, Change, Email, KeyKind, NewKey, OrgName, Organization, OrganizationError, SignUpSource,
     Waitlist,
 };
-use kalends_kernel::{AuditId, Elapsed, FieldError, OrgId, RequestId, Version};
+use kalends_kernel::{FieldError, OrgId, Version};
 use kalends_quotas::Plan;
 use serde_json::Value;
 
 use crate::{
     Activation, App, ChangeSet, Missing, Refusal,
-    app::{Attempt, retry_stale},
+    app::{Attempt, Subject, retry_stale},
+    audit::By,
 };
 
 /// An organization to be made.
@@ -134,22 +135,8 @@ pub(crate) async fn commit(app: &App, mut changes: ChangeSet, command: &str) -> 
 }
 
 fn entry(app: &App, org: OrgId, action: Action, command: &str) -> AuditEntry {
-    let now = app.now();
-    AuditEntry {
-        id: AuditId::new(now, app.entropy()),
-        org,
-        action,
-        actor_key_prefix: None,
-        agent: None,
-        resource: org.to_string(),
-        ip: None,
-        status: 200,
-        method: "CLI".to_owned(),
-        path: command.to_owned(),
-        duration: Elapsed::ZERO,
-        request: RequestId::new(now, app.entropy()),
-        created_at: now,
-    }
+    let subject = Subject { org, agent: None, resource: org.to_string() };
+    app.audit_entry(action, subject, By::Command(command), 200, app.now())
 }
 
 fn limits_at_fault(error: &OrganizationError) -> Refusal {

@@ -44,11 +44,14 @@ pub trait Commit: Send + Sync {
     async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError>;
 }
 
-/// Finds the answers to earlier requests.
+/// Finds the answers to earlier requests, and forgets them in time.
 #[async_trait]
 pub trait StoredAnswers: Send + Sync {
     /// The answer stored under `scope` that is still kept at `now`.
     async fn find_answer(&self, scope: [u8; 32], now: Instant) -> Result<Option<StoredAnswer>, StoreError>;
+
+    /// Removes up to `limit` answers that have expired at `now`, and says how many.
+    async fn forget_answers(&self, now: Instant, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// What became of a debit.

@@ -15,7 +15,7 @@ use crate::ports::{Admission, RateKey, RateLimiter};
 /// The most keys that are remembered.
 const KEYS_MAX: u64 = 100_000;
 /// The most addresses that are remembered. A flood of them pushes out one another, and no key.
-const OTHERS_MAX: u64 = 200_000;
+const ADDRESSES_MAX: u64 = 200_000;
 
 type States = Cache<RateKey, Arc<AtomicI64>>;
 
@@ -23,13 +23,14 @@ type States = Cache<RateKey, Arc<AtomicI64>>;
 #[derive(Debug, Clone)]
 pub struct MemoryRateLimiter {
     keys: States,
-    others: States,
+    addresses: States,
 }
 
 impl Default for MemoryRateLimiter {
     fn default() -> Self {
+        // What is idle is not looked for: that would cost a look at the clock for each request.
         let states = |most| Cache::builder().max_capacity(most).build();
-        Self { keys: states(KEYS_MAX), others: states(OTHERS_MAX) }
+        Self { keys: states(KEYS_MAX), addresses: states(ADDRESSES_MAX) }
     }
 }
 
@@ -38,7 +39,7 @@ impl RateLimiter for MemoryRateLimiter {
     async fn admit(&self, key: RateKey, rate: Rate, now: Instant) -> Admission {
         let states = match key {
             RateKey::Key(_) => &self.keys,
-            RateKey::Address(..) => &self.others,
+            RateKey::Address(..) => &self.addresses,
         };
         let state = match states.get(&key) {
             Some(state) => state,

@@ -3,13 +3,13 @@
 //! Every reason maps to exactly one error of the specification's table, in `kalends-http`, without a
 //! wildcard arm.
 
-use kalends_accounts::reach::Denied;
+use kalends_accounts::{Limited, reach::Denied};
 use kalends_availability::Block;
 use kalends_calendars::ports::BusySource;
 use kalends_kernel::{CalendarId, FieldErrors, Span, StoreError};
 use kalends_quotas::{Feature, Metric, Rate};
 
-use crate::{Limited, ports::CredentialsError};
+use crate::ports::CredentialsError;
 
 /// What a request names that is not there, or not for this caller's organization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +136,7 @@ pub enum Refusal {
         retry_after: i64,
     },
     /// What is allowed so often, whatever the plan, is used up.
-    #[error("{limited}; come back in {retry_after} seconds", limited = .limited.as_str())]
+    #[error("{limited}; come back in {retry_after} seconds")]
     TooMany {
         /// Which one.
         limited: Limited,

@@ -14,7 +14,7 @@ use kalends_wire::CheckedSignUp;
 use tokio::task::JoinHandle;
 
 use crate::{
-    Actor, Answer, App, ChangeSet, Limited, Missing, Refusal, Request,
+    Actor, Answer, App, ChangeSet, Missing, Refusal, Request,
     app::{Attempt, Subject, json, retry_stale, shown},
     letters,
     ports::Mail,
@@ -34,7 +34,7 @@ impl App {
     pub async fn sign_up(&self, request: &Request, new: CheckedSignUp) -> Result<Answer, Refusal> {
         let acceptance = self.settings.terms.accept(&new.tos_version, self.now())?;
         // Each call counts whatever becomes of it, so that the limit does not tell who is known either.
-        self.allow(&Allowance::sign_ups(&new.email), Limited::SignUps).await?;
+        self.allow(&Allowance::sign_ups(&new.email)).await?;
         let new = NewSignUp { email: new.email, agent_name: new.agent_name, acceptance };
         let (answer, mail) = retry_stale(|| async {
             match self.store.find_by_email(&new.email).await? {

@@ -55,6 +55,16 @@ pub trait Calendars: Send + Sync {
         filter: CalendarFilter,
         page: Page,
     ) -> Result<Listed<Calendar>, StoreError>;
+
+    /// The next `limit` calendars by creation, then id, behind the one that was made at `after` and has that
+    /// identifier, or from the first on. Who walks on like this passes none over that stays, whatever is deleted
+    /// meanwhile.
+    async fn calendars_after(
+        &self,
+        org: OrgId,
+        after: Option<(Instant, CalendarId)>,
+        limit: u32,
+    ) -> Result<Vec<Calendar>, StoreError>;
 }
 
 /// Whose events a list holds.

@@ -2,7 +2,8 @@
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
-use kalends_app::{App, Limited, Obstacles, Refusal, operations::Operation, ports::CredentialsError};
+use kalends_accounts::Limited;
+use kalends_app::{App, Obstacles, Refusal, operations::Operation, ports::CredentialsError};
 use kalends_calendars::HoldError;
 use kalends_kernel::{FieldError, FieldErrors, RequestId, StoreError};
 use kalends_wire::{Conflict, ErrorBody, ErrorEnvelope, Slot};
@@ -192,7 +193,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::LimitReached { .. } => of("quota_exceeded"),
         Refusal::TooFast { .. } => of("rate_limit_error"),
         Refusal::TooMany { limited, .. } => of(match limited {
-            Limited::SignUps | Limited::Claims => "rate_limit_error",
+            Limited::SignUps | Limited::ClaimsOn | Limited::ClaimsOf => "rate_limit_error",
             Limited::Exports => "rate_limited",
             Limited::Feedback => "quota_exceeded",
         }),

@@ -1,19 +1,19 @@
-//! What is allowed so often, counted in one place: a number for each allowance, which is read, decided
-//! on, and swapped where it is still the same.
+//! What is allowed so often, counted in one place: a count and the end of its window for each allowance, which
+//! are read, decided on, and swapped where they are still the same.
 
 use async_trait::async_trait;
 use kalends_accounts::ports::Allowances;
-use kalends_accounts::{Allowance, Taken};
+use kalends_accounts::{Allowance, Taken, Used};
 use kalends_kernel::{Instant, StoreError};
 
 use crate::PostgresStore;
 use crate::error::{failed, store_error};
 use crate::retry::retried;
 
-/// How often a number is read again that others change meanwhile. Each time one of them has got through.
+/// How often a count is read again that others change meanwhile. Each time one of them has got through.
 const ATTEMPTS: u32 = 64;
 
-/// Others kept changing the same number.
+/// Others kept changing the same count.
 #[derive(Debug, thiserror::Error)]
 #[error("an allowance was changed by others {ATTEMPTS} times in a row")]
 struct Contended;
@@ -27,9 +27,9 @@ impl Allowances for PostgresStore {
                 .fetch_optional(&self.connections)
                 .await
                 .map_err(store_error)?;
-            let alive = stored.as_ref().filter(|row| now.as_micros() < row.expires_at).map(|row| row.state);
-            let (state, expires_at) = match allowance.take(alive, now) {
-                Taken::Granted { state, expires_at } => (state, expires_at),
+            let read = |count, until| Used { count, until: Instant::from_micros(until) };
+            let used = match allowance.take(stored.as_ref().map(|row| read(row.state, row.expires_at)), now) {
+                Taken::Granted(used) => used,
                 refused @ Taken::Refused { .. } => return Ok(refused),
             };
             let swapped = match stored {
@@ -40,8 +40,8 @@ impl Allowances for PostgresStore {
                         scope,
                         row.state,
                         row.expires_at,
-                        state,
-                        expires_at.as_micros(),
+                        used.count,
+                        used.until.as_micros(),
                     )
                     .execute(&self.connections)
                     .await
@@ -53,15 +53,15 @@ impl Allowances for PostgresStore {
                          ON CONFLICT (scope) DO NOTHING",
                         scope,
                         org_id,
-                        state,
-                        expires_at.as_micros(),
+                        used.count,
+                        used.until.as_micros(),
                     )
                     .execute(&self.connections)
                     .await
                 }
             };
             if swapped.map_err(store_error)?.rows_affected() == 1 {
-                return Ok(Taken::Granted { state, expires_at });
+                return Ok(Taken::Granted(used));
             }
         }
         Err(failed(Contended))

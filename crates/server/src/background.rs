@@ -24,8 +24,8 @@ const CLAIMS: Duration = Duration::from_secs(1);
 const CLAIMS_AT_ONCE: u32 = 64;
 /// How often it is looked for organizations that have not called for a while, whose leased units are given back.
 const LEASES: Duration = Duration::from_secs(60);
-/// How often what is kept no longer is looked for: entries of the audit log, counts and sessions
-/// that have expired.
+/// How often what is kept no longer is looked for: entries of the audit log; counts, answers and sessions that have
+/// expired; claims that have ended.
 const PURGE: Duration = Duration::from_secs(15 * 60);
 /// How often it is looked for accounts that were deleted.
 const DELETIONS: Duration = Duration::from_secs(2);
@@ -131,9 +131,10 @@ async fn purge_batch(app: &App) -> bool {
     let purged = async {
         let entries = app.purge_audit(PURGE_AT_ONCE).await?;
         let counts = app.forget_allowances(PURGE_AT_ONCE).await?;
+        let answers = app.forget_answers(PURGE_AT_ONCE).await?;
         let sessions = app.forget_sessions(PURGE_AT_ONCE).await?;
         let claims = app.forget_claims(PURGE_AT_ONCE).await?;
-        Ok::<_, kalends_app::Refusal>(entries && counts && sessions && claims)
+        Ok::<_, kalends_app::Refusal>(entries && counts && answers && sessions && claims)
     };
     purged.await.unwrap_or_else(|error| {
         tracing::error!(error = &error as &dyn std::error::Error, "what is kept no longer cannot be removed");

@@ -1,8 +1,8 @@
-//! What is allowed so often, counted in one place: a number for each allowance, which is read, decided
-//! on, and swapped where it is still the same.
+//! What is allowed so often, counted in one place: a count and the end of its window for each allowance, which
+//! are read, decided on, and swapped where they are still the same.
 
 use async_trait::async_trait;
-use kalends_accounts::{Allowance, Taken, ports::Allowances};
+use kalends_accounts::{Allowance, Taken, Used, ports::Allowances};
 use kalends_kernel::{Instant, StoreError};
 
 use crate::{
@@ -10,10 +10,10 @@ use crate::{
     error::{failed, store_error},
 };
 
-/// How often a number is read again that others change meanwhile. Each time one of them has got through.
+/// How often a count is read again that others change meanwhile. Each time one of them has got through.
 const ATTEMPTS: u32 = 64;
 
-/// Others kept changing the same number.
+/// Others kept changing the same count.
 #[derive(Debug, thiserror::Error)]
 #[error("an allowance was changed by others {ATTEMPTS} times in a row")]
 struct Contended;
@@ -28,12 +28,12 @@ impl Allowances for SqliteStore {
                 .fetch_optional(self.readers())
                 .await
                 .map_err(store_error)?;
-            let alive = stored.as_ref().filter(|row| now.as_micros() < row.expires_at).map(|row| row.state);
-            let (state, expires_at) = match allowance.take(alive, now) {
-                Taken::Granted { state, expires_at } => (state, expires_at),
+            let read = |count, until| Used { count, until: Instant::from_micros(until) };
+            let used = match allowance.take(stored.as_ref().map(|row| read(row.state, row.expires_at)), now) {
+                Taken::Granted(used) => used,
                 refused @ Taken::Refused { .. } => return Ok(refused),
             };
-            let until = expires_at.as_micros();
+            let (state, until) = (used.count, used.until.as_micros());
             let mut writing = self.database.writer.take().await?;
             let swapped = match stored {
                 Some(row) => {
@@ -63,7 +63,7 @@ impl Allowances for SqliteStore {
                 }
             };
             if writing.done(swapped).await? == 1 {
-                return Ok(Taken::Granted { state, expires_at });
+                return Ok(Taken::Granted(used));
             }
         }
         Err(failed(Contended))

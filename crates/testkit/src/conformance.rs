@@ -115,6 +115,7 @@ macro_rules! conformance_cases {
                 an_update_leaves_the_revision_alone,
                 calendars_are_listed_by_owner,
                 calendars_are_listed_by_creation_in_pages,
+                calendars_are_walked_while_some_are_deleted,
                 calendars_of_other_organizations_are_absent,
                 calendars_need_a_living_agent,
                 a_deleted_calendar_is_out_of_sight,
@@ -249,6 +250,7 @@ macro_rules! conformance_cases {
                 an_answer_is_kept_until_it_expires,
                 a_request_is_answered_once,
                 an_expired_answer_is_replaced,
+                expired_answers_are_forgotten,
             }
             races {
                 one_wins_a_revision,

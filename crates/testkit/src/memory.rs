@@ -67,6 +67,14 @@ impl StoredAnswers for MemoryStore {
     async fn find_answer(&self, scope: [u8; 32], now: Instant) -> Result<Option<StoredAnswer>, StoreError> {
         Ok(self.state().answers.get(&scope).filter(|stored| now < stored.expires_at).cloned())
     }
+
+    async fn forget_answers(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+        Ok(self.write(|state| {
+            let expired = state.answers.iter().filter(|(_, stored)| stored.expires_at <= now);
+            let expired: Vec<_> = expired.map(|(scope, _)| *scope).take(limit as usize).collect();
+            expired.iter().filter(|scope| state.answers.remove(*scope).is_some()).count() as u64
+        }))
+    }
 }
 
 #[async_trait]

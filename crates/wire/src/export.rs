@@ -1,7 +1,7 @@
 //! The export of an account, and its deletion.
 
 use kalends_accounts::{Acceptance, KeyShown};
-use kalends_kernel::{FieldError, FieldErrors, Instant, KeyId, OrgId};
+use kalends_kernel::{AgentId, FieldError, FieldErrors, Instant, KeyId, OrgId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
@@ -102,6 +102,11 @@ pub struct ExportedKey {
     pub id: KeyId,
     /// Its first characters.
     pub key_prefix: String,
+    /// The agent that it speaks for; null for a key of the organization.
+    #[schema(value_type = Option<String>)]
+    pub agent_id: Option<AgentId>,
+    /// What it is called.
+    pub label: Option<String>,
     /// When it was made.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Instant,
@@ -109,7 +114,13 @@ pub struct ExportedKey {
 
 impl From<KeyShown> for ExportedKey {
     fn from(key: KeyShown) -> Self {
-        Self { id: key.id, key_prefix: key.prefix, created_at: key.created_at }
+        Self {
+            id: key.id,
+            key_prefix: key.prefix,
+            agent_id: key.agent,
+            label: key.label.map(|label| label.as_str().to_owned()),
+            created_at: key.created_at,
+        }
     }
 }
 

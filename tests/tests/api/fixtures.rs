@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, future::Future, time::Duration};
 
 use chrono::{DateTime, Utc};
-use kalends_e2e::{Answer, Client};
+use kalends_e2e::{Answer, Client, Server};
 use serde_json::{Value, json};
 
 /// Within what time the service heeds an operator's command (ruling 1).
@@ -91,5 +91,23 @@ pub(crate) async fn heeded<F: Future<Output = Answer>>(ask: impl Fn() -> F, will
         }
         assert!(asked_in_time, "not heeded within {HEEDED_WITHIN:?}: {}", answer.shown());
         tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// How many rows a table of the server's database has.
+pub(crate) async fn rows(server: &Server, table: &str) -> i64 {
+    use sqlx::{AssertSqlSafe, Connection as _};
+    let count = AssertSqlSafe(format!("select count(*) from {table}"));
+    match server.postgres_url() {
+        Some(url) => {
+            let mut connection = sqlx::PgConnection::connect(&url).await.unwrap();
+            sqlx::query_scalar(count).fetch_one(&mut connection).await.unwrap()
+        }
+        None => {
+            let file = server.data_dir().join("kalends.db");
+            let mut connection =
+                sqlx::SqliteConnection::connect(&format!("sqlite://{}?mode=ro", file.display())).await.unwrap();
+            sqlx::query_scalar(count).fetch_one(&mut connection).await.unwrap()
+        }
     }
 }

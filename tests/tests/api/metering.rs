@@ -325,24 +325,3 @@ async fn addresses_are_limited_where_no_key_is_needed() {
     plans(&server, "2001:db8::ffff").await.refused(429, "rate_limit_error");
     plans(&server, "2001:db8:0:1::1").await.expect(200);
 }
-
-#[tokio::test]
-async fn a_mail_domain_signs_up_ten_times_an_hour() {
-    let server = Server::start(Sqlite).await;
-    let sign_up = async |server: &Server, email: &str| {
-        let body = json!({ "email": email, "agent_name": "Scout", "tos_version": "2026-01-01" });
-        server.anonymous().impatient().post("/v1/agent/sign-up").json(body).await
-    };
-    // Ways to write one domain, and an address that is known by then.
-    for number in 0..5 {
-        sign_up(&server, &format!("ada{number}@BÜCHER.example.")).await.expect(200);
-        sign_up(&server, "bob@xn--bcher-kva.example").await.expect(200);
-    }
-    for email in ["bob@xn--bcher-kva.example", "new@xn--bcher-kva.example"] {
-        let refused = sign_up(&server, email).await.refused(429, "rate_limit_error");
-        assert!(refused.header("retry-after").parse::<i64>().is_ok_and(|seconds| (300..=360).contains(&seconds)));
-    }
-    sign_up(&server, "bob@example.com").await.expect(200);
-    // What is not valid is told so first, and counts nowhere.
-    sign_up(&server, "not an address").await.refused(400, "validation_error");
-}

@@ -179,12 +179,16 @@ async fn a_mail_domain_signs_up_ten_times_an_hour(#[case] database: Database) {
     for email in ["ada-0@bücher.example", "new@bücher.example"] {
         let refused = sign_up(&server, email).await.refused(429, "rate_limit_error");
         let after: i64 = refused.header("retry-after").parse().unwrap();
-        assert!((1..=360).contains(&after), "{after}");
+        assert!((3_500..=3_600).contains(&after), "{after}");
     }
     sign_up(&server, "ada@example.com").await.expect(200);
-    server.restart_at_offset(361).await;
+    // What is not valid is told so first, and counts nowhere.
+    sign_up(&server, "not an address").await.refused(400, "validation_error");
+    // The hour does not fill up again before it ends.
+    server.restart_at_offset(1_800).await;
+    sign_up(&server, "new@bücher.example").await.refused(429, "rate_limit_error");
+    server.restart_at_offset(3_601).await;
     sign_up(&server, "new@bücher.example").await.expect(200);
-    sign_up(&server, "newer@bücher.example").await.refused(429, "rate_limit_error");
 }
 
 #[rstest]
@@ -205,7 +209,7 @@ async fn feedback_is_logged_and_bounded(#[case] database: Database) {
     ] {
         send(body).await.refused(400, "validation_error").param(param);
     }
-    let message = format!("With {} it takes three tries.", org.key);
+    let message = format!("With {} it takes\n2026-01-01T00:00:00Z ERROR forged: \u{1b}[2J three tries.", org.key);
     let context = json!({ "key": org.key, "sdk_name": "planted-sdk" });
     let accepted = send(json!({ "type": "friction", "message": message, "context": context })).await.expect(200);
     assert_eq!(accepted.json, json!({ "status": "accepted" }));
@@ -216,7 +220,9 @@ async fn feedback_is_logged_and_bounded(#[case] database: Database) {
     let after: i64 = refused.header("retry-after").parse().unwrap();
     assert!((1..=86_400).contains(&after), "{after}");
     let log = server.log();
-    assert!(log.contains("it takes three tries") && log.contains("planted-sdk"), "{log}");
+    assert!(log.contains("three tries") && log.contains("planted-sdk"), "{log}");
+    assert!(log.contains("it takes\\n2026-01-01T00:00:00Z ERROR forged"), "in one line: {log}");
+    assert!(!log.lines().any(|line| line.starts_with("2026-01-01T00:00:00Z ERROR")) && !log.contains("\u{1b}[2J"));
     assert!(!log.contains(&org.key), "a key that somebody writes is cut");
     server.anonymous().post("/v1/feedback").json(json!({})).await.refused(401, "unauthorized");
     // It is in no log of the organization.

@@ -1,6 +1,7 @@
 //! Use cases over the store in memory, with a clock that is set by hand.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails this way, its helpers included")]
 
+mod account;
 mod availability;
 mod console;
 mod histories;

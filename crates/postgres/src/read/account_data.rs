@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use kalends_accounts::ports::AccountData;
-use kalends_accounts::{Acceptance, KeyShown};
-use kalends_kernel::{Instant, KeyId, OrgId, StoreError};
+use kalends_accounts::{Acceptance, KeyLabel, KeyShown};
+use kalends_kernel::{AgentId, Instant, KeyId, OrgId, StoreError};
 use kalends_quotas::{Metric, Period};
 
 use crate::PostgresStore;
@@ -14,14 +14,19 @@ use crate::rows::Located;
 impl AccountData for PostgresStore {
     async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyShown>, StoreError> {
         let rows = sqlx::query!(
-            "SELECT id, prefix, created_at FROM api_keys WHERE org_id = $1 AND revoked_at IS NULL
-             ORDER BY created_at, id",
+            "SELECT k.id, k.prefix, k.agent_id, k.label, k.created_at
+             FROM api_keys k
+             LEFT JOIN agents a ON a.org_id = k.org_id AND a.id = k.agent_id
+             WHERE k.org_id = $1 AND k.revoked_at IS NULL AND (k.agent_id IS NULL OR a.status <> 'decommissioned')
+             ORDER BY k.created_at, k.id",
             org.uuid(),
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
         let shown = rows.into_iter().map(|row| KeyShown {
             id: KeyId::from_uuid(row.id),
             prefix: row.prefix,
+            agent: row.agent_id.map(AgentId::from_uuid),
+            label: row.label.map(KeyLabel::from_stored),
             created_at: Instant::from_micros(row.created_at),
         });
         Ok(shown.collect())

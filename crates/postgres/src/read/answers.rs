@@ -1,4 +1,4 @@
-//! Finds the answers to earlier requests.
+//! Finds the answers to earlier requests, and forgets them in time.
 
 use async_trait::async_trait;
 use kalends_app::StoredAnswer;
@@ -7,6 +7,7 @@ use kalends_kernel::{Instant, StoreError};
 
 use crate::PostgresStore;
 use crate::error::store_error;
+use crate::retry::retried;
 use crate::rows::AnswerRow;
 
 #[async_trait]
@@ -22,5 +23,20 @@ impl StoredAnswers for PostgresStore {
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
         row.map(|row| row.into_domain(&*self.cipher)).transpose()
+    }
+
+    async fn forget_answers(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+        // A living answer that has taken the place of an expired one meanwhile stays.
+        let forgotten = retried(|| {
+            sqlx::query!(
+                "DELETE FROM idempotent_answers WHERE expires_at <= $1 AND scope IN (
+                     SELECT scope FROM idempotent_answers WHERE expires_at <= $1 LIMIT $2
+                 )",
+                now.as_micros(),
+                i64::from(limit),
+            )
+            .execute(&self.connections)
+        });
+        Ok(forgotten.await.map_err(store_error)?.rows_affected())
     }
 }

@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use kalends_calendars::Calendar;
 use kalends_calendars::ports::{CalendarFilter, Calendars};
-use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, StoreError};
+use kalends_kernel::{AgentId, CalendarId, Instant, Listed, OrgId, Page, StoreError};
+use uuid::Uuid;
 
 use super::listed;
 use crate::PostgresStore;
@@ -40,6 +41,33 @@ impl Calendars for PostgresStore {
             CalendarFilter::OfAgents => self.calendars_of_organization(org, false, page).await,
             CalendarFilter::All => self.calendars_of_organization(org, true, page).await,
         }
+    }
+
+    async fn calendars_after(
+        &self,
+        org: OrgId,
+        after: Option<(Instant, CalendarId)>,
+        limit: u32,
+    ) -> Result<Vec<Calendar>, StoreError> {
+        let (at, id) = after.map_or((i64::MIN, Uuid::nil()), |(at, id)| (at.as_micros(), id.uuid()));
+        let rows = sqlx::query_as!(
+            CalendarRow,
+            "SELECT c.org_id, c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider,
+                 c.agent_status, c.default_reminders, c.feed_token, c.revision, c.version, c.created_at, c.updated_at,
+                 c.deleted_at
+             FROM calendars c
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE c.org_id = $1 AND (c.created_at, c.id) > ($2, $3) AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+             ORDER BY c.created_at, c.id
+             LIMIT $4",
+            org.uuid(),
+            at,
+            id,
+            i64::from(limit),
+        );
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        rows.into_iter().map(CalendarRow::into_domain).collect()
     }
 }
 

@@ -1,8 +1,8 @@
 //! What an export tells of an account.
 
 use async_trait::async_trait;
-use kalends_accounts::{Acceptance, KeyShown, ports::AccountData};
-use kalends_kernel::{Instant, KeyId, OrgId, StoreError};
+use kalends_accounts::{Acceptance, KeyLabel, KeyShown, ports::AccountData};
+use kalends_kernel::{AgentId, Instant, KeyId, OrgId, StoreError};
 use kalends_quotas::{Metric, Period};
 
 use crate::{
@@ -16,17 +16,24 @@ impl AccountData for SqliteStore {
     async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyShown>, StoreError> {
         let org_id = org.uuid();
         let rows = sqlx::query!(
-            "select id, prefix, created_at from api_keys where org_id = ?1 and revoked_at is null
-             order by created_at, id",
+            "select k.id, k.prefix, k.agent_id, k.label, k.created_at
+             from api_keys k left join agents a on a.org_id = k.org_id and a.id = k.agent_id
+             where k.org_id = ?1 and k.revoked_at is null and (k.agent_id is null or a.status <> 'decommissioned')
+             order by k.created_at, k.id",
             org_id
         )
         .fetch_all(self.readers())
         .await
         .map_err(store_error)?;
         let shown = rows.into_iter().map(|row| {
+            let id = KeyId::from_uuid(row_id("api_keys", "id", &row.id)?);
+            let key = Row { table: "api_keys", id: &id };
+            let agent = row.agent_id.as_deref().map(|agent| key.uuid("agent_id", agent).map(AgentId::from_uuid));
             Ok(KeyShown {
-                id: KeyId::from_uuid(row_id("api_keys", "id", &row.id)?),
+                id,
                 prefix: row.prefix,
+                agent: agent.transpose()?,
+                label: row.label.map(KeyLabel::from_stored),
                 created_at: Instant::from_micros(row.created_at),
             })
         });

@@ -23,4 +23,18 @@ impl StoredAnswers for SqliteStore {
         .map(|row| row.read(scope, self.cipher.as_ref()))
         .transpose()
     }
+
+    async fn forget_answers(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+        let now = now.as_micros();
+        let mut writing = self.database.writer.take().await?;
+        let forgotten = sqlx::query!(
+            "delete from idempotent_answers where rowid in (
+                select rowid from idempotent_answers where expires_at <= ?1 limit ?2)",
+            now,
+            limit
+        )
+        .execute(&mut writing.connection)
+        .await;
+        writing.done(forgotten).await
+    }
 }

@@ -5,7 +5,8 @@ use kalends_calendars::{
     Calendar,
     ports::{CalendarFilter, Calendars},
 };
-use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, StoreError};
+use kalends_kernel::{AgentId, CalendarId, Instant, Listed, OrgId, Page, StoreError};
+use uuid::Uuid;
 
 use super::count;
 use crate::{SqliteStore, error::store_error, rows::calendar::CalendarRow};
@@ -44,6 +45,33 @@ impl Calendars for SqliteStore {
         };
         let data = data.into_iter().map(|row| row.read(org)).collect::<Result<_, _>>()?;
         Ok(Listed { data, total })
+    }
+
+    async fn calendars_after(
+        &self,
+        org: OrgId,
+        after: Option<(Instant, CalendarId)>,
+        limit: u32,
+    ) -> Result<Vec<Calendar>, StoreError> {
+        let org_id = org.uuid();
+        let (at, id) = after.map_or((i64::MIN, Uuid::nil()), |(at, id)| (at.as_micros(), id.uuid()));
+        let rows = sqlx::query_as!(
+            CalendarRow,
+            "select c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider, c.agent_status,
+                c.default_reminders, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
+             from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             where c.org_id = ?1 and (c.created_at, c.id) > (?2, ?3) and c.deleted_at is null
+                and (c.agent_id is null or a.status <> 'decommissioned')
+             order by c.created_at, c.id limit ?4",
+            org_id,
+            at,
+            id,
+            limit
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        rows.into_iter().map(|row| row.read(org)).collect()
     }
 }
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use kalends_accounts::{
-    Acceptance, Action, Allowance, Allowed, AuditAsked, AuditCursor, AuditEntry, AuditRange, Change, KeyShown,
-    Organization, Taken,
+    Acceptance, Action, Allowance, AuditAsked, AuditCursor, AuditEntry, AuditRange, Change, KeyLabel, KeyShown,
+    Organization, ScopedKey, Taken, Used,
 };
 use kalends_app::{ChangeSet, ports::CommitError};
 use kalends_kernel::{Elapsed, Instant, Version};
-use kalends_quotas::{Metric, Plan, Rate};
+use kalends_quotas::{Metric, Plan};
 
 use super::{
     StoreUnderTest,
@@ -122,43 +122,42 @@ pub async fn the_audit_log_is_purged_by_plan(store: &StoreUnderTest) {
     }
 }
 
-/// As many are granted as the rule says, then none until it says so again; each scope by itself.
+/// As many are granted as the rule says, then none until its window ends; each scope by itself.
 pub async fn allowances_are_counted(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let now = scene.make.tick();
-    let daily = Allowance { allowed: Allowed::Daily(3), ..Allowance::feedback(scene.org) };
-    let hourly = Allowance { allowed: Allowed::Rate(Rate::per_hour(3)), ..Allowance::exports(scene.org) };
-    for allowance in [daily, hourly] {
+    for allowance in [Allowance::feedback(scene.org), Allowance::exports(scene.org)] {
         let take = async |now| scene.store.take(&allowance, now).await.unwrap();
-        let mut state = None;
-        for _ in 0..3 {
+        let mut kept = None;
+        for number in 0..allowance.limited.count() {
+            let now = now + Elapsed::minutes(i64::from(number));
             let taken = take(now).await;
-            assert_eq!(taken, allowance.take(state, now));
-            let Taken::Granted { state: next, .. } = taken else { panic!("{taken:?}") };
-            state = Some(next);
+            assert_eq!(taken, allowance.take(kept, now));
+            let Taken::Granted(used) = taken else { panic!("{taken:?}") };
+            kept = Some(used);
         }
-        let Taken::Refused { retry_after } = take(now).await else { panic!("one too many") };
-        assert!(matches!(take(now + retry_after - Elapsed::micros(1)).await, Taken::Refused { .. }));
-        assert!(matches!(take(now + retry_after).await, Taken::Granted { .. }));
+        let late = now + Elapsed::minutes(59);
+        let Taken::Refused { retry_after } = take(late).await else { panic!("one too many") };
+        assert_eq!(kept.map(|used| used.until), Some(late + retry_after));
+        assert!(matches!(take(late + retry_after - Elapsed::micros(1)).await, Taken::Refused { .. }));
+        assert!(matches!(take(late + retry_after).await, Taken::Granted(Used { count: 1, .. })));
     }
-    let elsewhere = Allowance { scope: [9; 32], org: None, ..daily };
-    assert!(matches!(scene.store.take(&elsewhere, now).await.unwrap(), Taken::Granted { state: 1, .. }));
+    let elsewhere = Allowance { scope: [9; 32], org: None, ..Allowance::exports(scene.org) };
+    assert!(matches!(scene.store.take(&elsewhere, now).await.unwrap(), Taken::Granted(Used { count: 1, .. })));
 }
 
 /// Of many at once as many are granted as one after the other.
 pub async fn no_more_is_taken_at_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let now = scene.make.tick();
-    for allowance in [
-        Allowance { allowed: Allowed::Daily(7), ..Allowance::feedback(scene.org) },
-        Allowance { allowed: Allowed::Rate(Rate::per_hour(7)), ..Allowance::exports(scene.org) },
-    ] {
-        let taken = race(TASKS, |_| {
+    for allowance in [Allowance::feedback(scene.org), Allowance::exports(scene.org)] {
+        let taken = race(2 * TASKS, |_| {
             let scene = scene.clone();
             async move { scene.store.take(&allowance, now).await.unwrap() }
         })
         .await;
-        assert_eq!(taken.iter().filter(|taken| matches!(taken, Taken::Granted { .. })).count(), 7);
+        let granted = taken.iter().filter(|taken| matches!(taken, Taken::Granted(_))).count();
+        assert_eq!(granted, allowance.limited.count() as usize);
     }
 }
 
@@ -169,7 +168,7 @@ pub async fn expired_allowances_are_forgotten(store: &StoreUnderTest) {
     let allowance = |scope: u8| Allowance { scope: [scope; 32], ..Allowance::exports(scene.org) };
     for scope in 1..=5 {
         let at = now + Elapsed::hours(i64::from(scope));
-        assert!(matches!(scene.store.take(&allowance(scope), at).await.unwrap(), Taken::Granted { .. }));
+        assert!(matches!(scene.store.take(&allowance(scope), at).await.unwrap(), Taken::Granted(_)));
     }
     let forget = async |limit| scene.store.forget_allowances(now + Elapsed::hours(5), limit).await.unwrap();
     assert_eq!((forget(3).await, forget(3).await, forget(3).await), (3, 1, 0));
@@ -177,7 +176,7 @@ pub async fn expired_allowances_are_forgotten(store: &StoreUnderTest) {
     let at = now + Elapsed::hours(5);
     let mut granted = 0;
     for _ in 0..20 {
-        granted += u32::from(matches!(scene.store.take(&allowance(5), at).await.unwrap(), Taken::Granted { .. }));
+        granted += u32::from(matches!(scene.store.take(&allowance(5), at).await.unwrap(), Taken::Granted(_)));
     }
     assert_eq!(granted, 9);
 }
@@ -191,8 +190,34 @@ pub async fn an_account_is_told(store: &StoreUnderTest) {
         scene.commit(scene.changes().create(key)).await;
     }
     other.commit(other.changes().create(&other.make.key(other.org).key)).await;
-    let shown: Vec<_> =
-        keys.into_iter().map(|key| KeyShown { id: key.id, prefix: key.prefix, created_at: key.created_at }).collect();
+    let shown = keys.into_iter().map(|key| KeyShown {
+        id: key.id,
+        prefix: key.prefix,
+        agent: None,
+        label: None,
+        created_at: key.created_at,
+    });
+    let mut shown: Vec<_> = shown.collect();
+    // Of agents' keys those that open something: not of the agent that has gone, nor what was revoked.
+    let (agent, gone) = (scene.agent().await, scene.agent().await);
+    for (agent, label) in [(&agent, None), (&gone, None), (&agent, Some("laptop")), (&agent, Some("revoked"))] {
+        let label = label.map(|label: &str| KeyLabel::from_stored(label.to_owned()));
+        let key = ScopedKey { label, ..scene.make.scoped_key(agent).key };
+        scene.commit(scene.changes().create(&key)).await;
+        shown.push(KeyShown {
+            id: key.id,
+            prefix: key.prefix,
+            agent: Some(agent.id),
+            label: key.label,
+            created_at: key.created_at,
+        });
+    }
+    let revoked = shown.pop().unwrap();
+    let revocation = Change::RevokeKey { org: scene.org, key: revoked.id, at: scene.make.tick() };
+    scene.commit(scene.changes().account(revocation)).await;
+    scene.decommission(&gone).await;
+    shown.retain(|key| key.agent != Some(gone.id));
+    assert_eq!(shown.len(), 5);
     assert_eq!(scene.store.keys_in_force(scene.org).await.unwrap(), shown);
 
     let charge = scene.make.charge(None);

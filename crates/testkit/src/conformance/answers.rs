@@ -87,3 +87,22 @@ pub async fn an_expired_answer_is_replaced(store: &StoreUnderTest) {
     let outcome = scene.try_commit(scene.changes().answer(second)).await;
     assert_refused!(outcome, CommitError::AlreadyAnswered);
 }
+
+/// Answers that nobody gets any more go, in batches, and living ones stay.
+pub async fn expired_answers_are_forgotten(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let mut made = Vec::new();
+    for _ in 0..6 {
+        let stored = scene.make.answer();
+        scene.commit(scene.changes().answer(stored.clone())).await;
+        made.push(stored);
+    }
+    let now = made[4].expires_at;
+    let forget = async |now, limit| scene.store.forget_answers(now, limit).await.unwrap();
+    assert_eq!(forget(made[0].expires_at - Elapsed::micros(1), 9).await, 0);
+    assert_eq!((forget(now, 3).await, forget(now, 3).await, forget(now, 3).await), (3, 2, 0));
+    assert_eq!(scene.inspect.answers().await, 1);
+    let last = made.pop().unwrap();
+    let found = scene.store.find_answer(last.scope, now).await.unwrap();
+    assert_eq!(found, Some(last));
+}

@@ -288,3 +288,45 @@ pub async fn feed_tokens_are_unique(store: &StoreUnderTest) {
     assert_refused!(other.try_commit(changes).await, CommitError::Store(_));
     assert_eq!(found(&other, clash.id).await, None);
 }
+
+/// Whoever walks along them by creation passes none over, whatever is deleted behind; those in sight alone.
+pub async fn calendars_are_walked_while_some_are_deleted(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let (agent, leaving) = (scene.agent().await, scene.agent().await);
+    let instant = scene.make.tick();
+    let mut made = Vec::new();
+    for index in 0..7 {
+        let calendar = if index % 2 == 0 { scene.make.shared_calendar(scene.org) } else { scene.make.calendar(&agent) };
+        // Some of one instant, and others against the order of their identifiers.
+        let created_at = instant + Elapsed::micros([0, 0, 0, 5, 4, -1, 6][index]);
+        made.push(Calendar { created_at, ..calendar });
+    }
+    for calendar in &made {
+        scene.commit(scene.changes().create(calendar)).await;
+    }
+    other.shared_calendar().await;
+    scene.calendar(&leaving).await;
+    scene.decommission(&leaving).await;
+    made.sort_by_key(|calendar| (calendar.created_at, calendar.id));
+    let after = async |after, limit| scene.store.calendars_after(scene.org, after, limit).await.unwrap();
+    let place = |calendar: &Calendar| (calendar.created_at, calendar.id);
+    for limit in [1, 2, 3, 7, 200] {
+        let (mut walked, mut last) = (Vec::new(), None);
+        loop {
+            let page = after(last, limit).await;
+            assert!(page.len() <= limit as usize);
+            if page.is_empty() {
+                break;
+            }
+            last = page.last().map(place);
+            walked.extend(page);
+        }
+        assert_eq!(walked, made, "{limit}");
+    }
+    // The first goes while somebody stands at the second, and so does that.
+    scene.delete(&made[0]).await;
+    assert_eq!(after(Some(place(&made[1])), 200).await, made[2..]);
+    scene.delete(&made[1]).await;
+    assert_eq!(after(Some(place(&made[1])), 200).await, made[2..]);
+}

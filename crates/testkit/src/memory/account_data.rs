@@ -55,17 +55,16 @@ impl AuditLog for MemoryStore {
 impl Allowances for MemoryStore {
     async fn take(&self, allowance: &Allowance, now: Instant) -> Result<Taken, StoreError> {
         Ok(self.write(|state| {
-            let stored = state.allowances.get(&allowance.scope).filter(|(_, expires_at, _)| now < *expires_at);
-            let taken = allowance.take(stored.map(|(number, ..)| *number), now);
-            if let Taken::Granted { state: number, expires_at } = taken {
-                state.allowances.insert(allowance.scope, (number, expires_at, allowance.org));
+            let taken = allowance.take(state.allowances.get(&allowance.scope).map(|(used, _)| *used), now);
+            if let Taken::Granted(used) = taken {
+                state.allowances.insert(allowance.scope, (used, allowance.org));
             }
             taken
         }))
     }
 
     async fn forget_allowances(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
-        Ok(self.write(|state| remove!(state.allowances, limit, |(_, (_, expires_at, _))| *expires_at <= now)))
+        Ok(self.write(|state| remove!(state.allowances, limit, |(_, (used, _))| used.until <= now)))
     }
 }
 
@@ -76,9 +75,18 @@ impl AccountData for MemoryStore {
         let shown = state.keys.values().filter(|key| key.org == org).map(|key| KeyShown {
             id: key.id,
             prefix: key.prefix.clone(),
+            agent: None,
+            label: None,
             created_at: key.created_at,
         });
-        let mut keys: Vec<_> = shown.collect();
+        let scoped = state.scoped_keys_in_force(org).map(|key| KeyShown {
+            id: key.id,
+            prefix: key.prefix.clone(),
+            agent: Some(key.agent),
+            label: key.label.clone(),
+            created_at: key.created_at,
+        });
+        let mut keys: Vec<_> = shown.chain(scoped).collect();
         keys.sort_by_key(|key| (key.created_at, key.id));
         Ok(keys)
     }
@@ -121,7 +129,7 @@ impl Deletions for MemoryStore {
                 + remove!(state.used, limit, |((by, ..), _)| of(by))
                 + remove!(state.messages, limit, |((by, _), _)| of(by))
                 + remove!(state.audit, limit, |((by, _), _)| of(by))
-                + remove!(state.allowances, limit, |(_, (_, _, by))| *by == Some(org))
+                + remove!(state.allowances, limit, |(_, (_, by))| *by == Some(org))
                 + remove!(state.owners, limit, |(by, _)| of(by))
                 + remove!(state.sessions, limit, |(_, session)| session.org == Some(org))
         }))

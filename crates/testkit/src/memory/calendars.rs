@@ -51,6 +51,18 @@ impl Calendars for MemoryStore {
         });
         Ok(page_of(matching, |calendar| (calendar.created_at, calendar.id), page))
     }
+
+    async fn calendars_after(
+        &self,
+        org: OrgId,
+        after: Option<(Instant, CalendarId)>,
+        limit: u32,
+    ) -> Result<Vec<Calendar>, StoreError> {
+        let state = self.state();
+        let place = |calendar: &Calendar| (calendar.created_at, calendar.id);
+        let behind = state.calendars_in_sight(org).filter(|calendar| after.is_none_or(|after| place(calendar) > after));
+        Ok(page_of(behind, place, Page { limit, offset: 0 }).data)
+    }
 }
 
 #[async_trait]

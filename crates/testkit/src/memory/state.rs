@@ -6,7 +6,8 @@ use std::{
 };
 
 use kalends_accounts::{
-    Acceptance, ApiKey, AuditEntry, Claim, KeyHash, Organization, Ownership, ScopedKey, Session, User, VerificationCode,
+    Acceptance, ApiKey, AuditEntry, Claim, KeyHash, Organization, Ownership, ScopedKey, Session, Used, User,
+    VerificationCode,
 };
 use kalends_app::StoredAnswer;
 use kalends_calendars::{Agent, AgentStatus, AvailabilityRules, Calendar, DatabaseId, Event, ports::StatusAt};
@@ -31,8 +32,8 @@ pub(super) struct State {
     pub(super) users: BTreeMap<UserId, User>,
     pub(super) owners: BTreeMap<OrgId, Ownership>,
     pub(super) sessions: BTreeMap<SessionId, Session>,
-    /// The number of each allowance, until when it says something, and whose it is.
-    pub(super) allowances: HashMap<[u8; 32], (i64, Instant, Option<OrgId>)>,
+    /// How far each allowance is used, and whose it is.
+    pub(super) allowances: HashMap<[u8; 32], (Used, Option<OrgId>)>,
     pub(super) epoch: i64,
     pub(super) agents: BTreeMap<(OrgId, AgentId), Agent>,
     pub(super) calendars: BTreeMap<(OrgId, CalendarId), Calendar>,

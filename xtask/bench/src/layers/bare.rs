@@ -9,7 +9,7 @@ use kalends_app::{App, ChangeSet, MemoryRateLimiter, NoHumanCalendars, Parts};
 use kalends_kernel::{Clock, Elapsed, Instant, Span};
 use kalends_sqlite::{Database, OpenOptions, SqliteStore};
 use kalends_testkit::fixtures::{Compose as _, Fixtures, settings};
-use kalends_testkit::{Mailbox, TestCipher};
+use kalends_testkit::{Mailbox, TestCipher, TestPasswords, TestTokens};
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -69,6 +69,8 @@ pub(crate) async fn serve(options: &Options) -> Result<()> {
         clock: Arc::new(Wall),
         entropy: Arc::new(make.entropy.clone()),
         mailer: Arc::new(Mailbox::default()),
+        passwords: Arc::new(TestPasswords::default()),
+        tokens: Arc::new(TestTokens),
         human: Arc::new(NoHumanCalendars),
         limiter: Arc::new(MemoryRateLimiter::default()),
         settings: settings(),

@@ -1,0 +1,146 @@
+//! The export of an account and its end, where what happens meanwhile is chosen by the test.
+
+use std::{sync::Arc, time::Duration};
+
+use kalends_accounts::{Organization, Principal, Reach, ports::Organizations as _, reach::CallerKind};
+use kalends_app::{
+    Actor, App, ChangeSet, Export, MemoryRateLimiter, NoHumanCalendars, Parts, Refusal, Request, operations,
+    ports::Commit as _,
+};
+use kalends_calendars::Calendar;
+use kalends_kernel::{Clock as _, KeyId, RequestId};
+use kalends_quotas::{Metric, Plan};
+use kalends_testkit::{
+    Mailbox, MemoryStore,
+    fixtures::{Compose as _, Fixtures, metadata, settings},
+};
+use kalends_wire::DeleteAccount;
+use serde_json::{Value, json};
+
+/// A service with one organization.
+struct House {
+    app: Arc<App>,
+    store: MemoryStore,
+    make: Fixtures,
+    organization: Organization,
+}
+
+impl House {
+    async fn new() -> Self {
+        let (store, make) = (MemoryStore::new(), Fixtures::new());
+        let app = App::new(Parts {
+            store: Arc::new(store.clone()),
+            clock: Arc::new(make.clock.clone()),
+            entropy: Arc::new(make.entropy.clone()),
+            mailer: Arc::new(Mailbox::default()),
+            human: Arc::new(NoHumanCalendars),
+            limiter: Arc::new(MemoryRateLimiter::default()),
+            settings: settings(),
+        });
+        let organization = Organization { plan: Plan::Pro, ..make.organization() };
+        store.commit(ChangeSet::new(organization.id).create(&organization)).await.unwrap();
+        Self { app, store, make, organization }
+    }
+
+    /// The holder of the organization's key.
+    fn principal(&self) -> Arc<Principal> {
+        Arc::new(Principal {
+            key: KeyId::new(self.make.clock.now(), &self.make.entropy),
+            key_prefix: "svc_sk_0123456789abc".into(),
+            org: self.organization.id,
+            kind: CallerKind::OrganizationKey,
+            reach: Reach::Organization,
+            waitlisted: false,
+            plan: self.organization.plan,
+            limits: self.organization.limits().unwrap(),
+            accepted_terms: None,
+        })
+    }
+
+    fn request(&self, operation: &'static operations::Operation) -> Request {
+        let now = self.make.clock.now();
+        let id = RequestId::new(now, &self.make.entropy);
+        Request { id, ip: None, operation, started: now, idempotency: None, local: false }
+    }
+
+    fn actor(&self, operation: &'static operations::Operation) -> Actor {
+        Actor::enter(self.principal(), self.request(operation)).unwrap()
+    }
+
+    async fn export(&self) -> Export {
+        self.app.export(&self.actor(&operations::EXPORT)).await.unwrap()
+    }
+
+    /// The whole of an export.
+    async fn read(mut export: Export) -> Value {
+        let mut text = Vec::new();
+        while let Some(piece) = export.pieces.recv().await {
+            text.extend_from_slice(&piece.unwrap());
+        }
+        serde_json::from_slice(&text).unwrap()
+    }
+
+    async fn delete_account(&self) -> Result<(), Refusal> {
+        let confirmed = DeleteAccount { confirm: Some(self.organization.id.to_string()) };
+        self.app.delete_account(&self.actor(&operations::DELETE_ACCOUNT), &confirmed).await.map(|_| ())
+    }
+}
+
+#[tokio::test]
+async fn an_export_counts_what_was_used_and_not_what_is_leased() {
+    let house = House::new().await;
+    let now = house.make.clock.now();
+    for metric in [Metric::ApiCalls, Metric::ApiCalls, Metric::ApiCalls, Metric::AvailabilityQueries] {
+        house.app.count(&house.principal(), metric, now).await.unwrap();
+    }
+    let usage = house.app.usage(&house.actor(&operations::USAGE)).await.unwrap();
+    let exported = House::read(house.export().await).await;
+    for (metric, used) in [(Metric::ApiCalls, 3), (Metric::AvailabilityQueries, 1)] {
+        assert_eq!(usage.of(metric).used, used);
+        for list in ["usage_records", "quota_counters"] {
+            let entries = exported[list].as_array().unwrap();
+            let entry = entries.iter().find(|entry| entry["metric"] == metric.as_str()).unwrap();
+            assert_eq!(entry["used"], used, "{list} {entry}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_export_passes_over_no_calendar_that_stays() {
+    let house = House::new().await;
+    // So large that a reader who waits lets the export stop within the first page of several.
+    let note = metadata(json!({ "note": "x".repeat(2_000) }));
+    let mut made = Vec::new();
+    for _ in 0..500 {
+        let calendar = house.make.shared_calendar(house.organization.id);
+        let calendar = Calendar { metadata: note.clone(), ..calendar };
+        house.store.commit(ChangeSet::new(house.organization.id).create(&calendar)).await.unwrap();
+        made.push(calendar);
+    }
+    let mut export = house.export().await;
+    let first = export.pieces.recv().await.unwrap().unwrap();
+    for gone in made.drain(..100) {
+        let deleted = gone.deleted(house.make.tick());
+        let changes = ChangeSet::new(house.organization.id).update(&deleted, gone.version);
+        house.store.commit(changes).await.unwrap();
+    }
+    let mut text = first.to_vec();
+    while let Some(piece) = export.pieces.recv().await {
+        text.extend_from_slice(&piece.unwrap());
+    }
+    let exported: Value = serde_json::from_slice(&text).unwrap();
+    let ids: Vec<_> = exported["calendars"].as_array().unwrap().iter().map(|calendar| calendar["id"].clone()).collect();
+    for calendar in made {
+        let times = ids.iter().filter(|id| **id == json!(calendar.id.to_string())).count();
+        assert_eq!(times, 1, "{}", calendar.created_at);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deletion_waits_for_one_lease() {
+    let house = House::new().await;
+    let began = tokio::time::Instant::now();
+    house.delete_account().await.unwrap();
+    assert_eq!(began.elapsed(), Duration::from_secs(1));
+    assert_eq!(house.store.find_organization(house.organization.id).await.unwrap(), None);
+}
