@@ -233,13 +233,13 @@ pub struct Claim {
 }
 
 /// Why a code does not prove a claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ClaimError {
     /// The code is wrong; the attempt must be recorded before the answer: 400.
     #[error("{CLAIM_REFUSED}")]
     Wrong {
         /// The row with the attempt counted.
-        counted: Claim,
+        counted: Box<Claim>,
     },
     /// There is no such claim of this human, or its code does not work any more: the same 400.
     #[error("{CLAIM_REFUSED}")]
@@ -348,7 +348,7 @@ impl Claim {
             Guess::Void => Err(ClaimError::Void),
             Guess::Wrong => {
                 let counted = claim.become_state(ClaimState::Initiated { code, expires_at, attempts: attempts + 1 });
-                Err(ClaimError::Wrong { counted })
+                Err(ClaimError::Wrong { counted: Box::new(counted) })
             }
             Guess::Right if rivals.owned || rivals.held => Err(ClaimError::Taken),
             Guess::Right => {
@@ -697,7 +697,7 @@ mod tests {
                             (Err(ClaimError::Wrong { counted }), Some(wrong)) => {
                                 prop_assert!(!right);
                                 prop_assert_eq!(counted.version, claims[claim].version.next());
-                                claims[claim] = counted;
+                                claims[claim] = *counted;
                                 let Known::Waits { since, .. } = known[claim] else { unreachable!() };
                                 known[claim] = Known::Waits { since, wrong: wrong + 1 };
                             }

@@ -44,6 +44,7 @@ impl Sampler {
 }
 
 /// By what an entry of the audit log was caused.
+#[derive(Clone, Copy)]
 pub(crate) enum By<'a> {
     /// A request, of the key that begins so, if of any.
     Request {

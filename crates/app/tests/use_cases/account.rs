@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kalends_accounts::{Organization, Principal, Reach, ports::Organizations as _, reach::CallerKind};
+use kalends_accounts::{Credential, Organization, Principal, Reach, ports::Organizations as _, reach::CallerKind};
 use kalends_app::{
     Actor, App, ChangeSet, Export, MemoryRateLimiter, NoHumanCalendars, Parts, Refusal, Request, operations,
     ports::Commit as _,
@@ -11,7 +11,7 @@ use kalends_calendars::Calendar;
 use kalends_kernel::{Clock as _, KeyId, RequestId};
 use kalends_quotas::{Metric, Plan};
 use kalends_testkit::{
-    Mailbox, MemoryStore,
+    Mailbox, MemoryStore, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, metadata, settings},
 };
 use kalends_wire::DeleteAccount;
@@ -33,6 +33,8 @@ impl House {
             clock: Arc::new(make.clock.clone()),
             entropy: Arc::new(make.entropy.clone()),
             mailer: Arc::new(Mailbox::default()),
+            passwords: Arc::new(TestPasswords::default()),
+            tokens: Arc::new(TestTokens),
             human: Arc::new(NoHumanCalendars),
             limiter: Arc::new(MemoryRateLimiter::default()),
             settings: settings(),
@@ -45,7 +47,7 @@ impl House {
     /// The holder of the organization's key.
     fn principal(&self) -> Arc<Principal> {
         Arc::new(Principal {
-            key: KeyId::new(self.make.clock.now(), &self.make.entropy),
+            credential: Credential::Key(KeyId::new(self.make.clock.now(), &self.make.entropy)),
             key_prefix: "svc_sk_0123456789abc".into(),
             org: self.organization.id,
             kind: CallerKind::OrganizationKey,

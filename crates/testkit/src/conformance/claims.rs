@@ -312,7 +312,7 @@ pub async fn ten_guesses_are_judged(store: &StoreUnderTest) {
                 let now = claim.created_at;
                 let judged = Claim::verify(Some(&stored), claim.id, claim.user, &wrong, Rivals::default(), &token, now);
                 match judged {
-                    Err(ClaimError::Wrong { counted }) => match scene.put(counted, stored.version).await {
+                    Err(ClaimError::Wrong { counted }) => match scene.put(*counted, stored.version).await {
                         Ok(()) => return true,
                         Err(CommitError::Stale) => tokio::task::yield_now().await,
                         Err(error) => panic!("{error:?}"),
