@@ -102,6 +102,8 @@ async fn the_description_names_every_operation(#[case] database: Database) {
         "/openapi.json",
         "/v1/plans",
         "/v1/auth/terms/current",
+        "/v1/auth/signup",
+        "/v1/auth/signin",
         "/v1/agent/sign-up",
         "/v1/waitlist",
     ];
