@@ -11,8 +11,60 @@ use crate::{FieldError, not_public};
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct RemoteUrl(Url);
 
-/// Names that never leave the machine or its network.
-const LOCAL_NAMES: &[&str] = &["localhost", "local", "internal", "home.arpa", "localdomain", "lan", "intranet"];
+/// Names that never leave the machine or its network: those of RFC 6761, 6762 (with its appendix G), 8375 and of
+/// ICANN's `internal`; those that ICANN does not delegate because networks use them (`corp`, `home`); and what
+/// container platforms answer to (`svc`, `docker`, `consul`).
+const LOCAL_NAMES: &[&str] = &[
+    "localhost",
+    "local",
+    "internal",
+    "home.arpa",
+    "localdomain",
+    "lan",
+    "intranet",
+    "private",
+    "corp",
+    "home",
+    "svc",
+    "docker",
+    "consul",
+];
+
+/// What is asked for, before what is wrong.
+const WANTED: &str = "must be an https URL of the public internet";
+const CREDENTIALS: &str = "it must not contain credentials; put a secret into the path or the query";
+
+/// Refuses what is too long, and what a parser of URLs drops or turns into something else, so that what is kept would
+/// not be what was sent.
+fn check_text(param: &str, text: &str) -> Result<(), FieldError> {
+    let length = text.chars().count();
+    if length > RemoteUrl::MAX {
+        let message = format!("must be at most {} characters long, got {length}", RemoteUrl::MAX);
+        return Err(FieldError::new(param, message));
+    }
+    if text.chars().any(|char| char.is_control() || char.is_whitespace() || char == '\\') {
+        let what = "it must not contain spaces, control characters or backslashes";
+        return Err(FieldError::new(param, format!("{WANTED}: {what}")));
+    }
+    Ok(())
+}
+
+/// The name without the dot at its end, where it is one of the public internet.
+fn public_name(name: &str) -> Result<&str, &'static str> {
+    let bare = name.strip_suffix('.').unwrap_or(name);
+    let local = |known: &str| bare.strip_suffix(known).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+    if !bare.contains('.') || LOCAL_NAMES.iter().any(|known| local(known)) {
+        return Err("the host is a local name");
+    }
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let valid = |label: &str| matches!(label.len(), 1..=63) && !label.starts_with('-') && label.bytes().all(letter);
+    // No domain at the top begins with a digit; what does is an address to somebody.
+    let top = bare.rsplit('.').next().is_some_and(|top| top.starts_with(|char: char| char.is_ascii_alphabetic()));
+    if bare.len() > 253 || !top || !bare.split('.').all(valid) {
+        return Err("the host is no valid name");
+    }
+    Ok(bare)
+}
 
 impl RemoteUrl {
     /// The most characters.
@@ -27,31 +79,64 @@ impl RemoteUrl {
     /// # Errors
     /// Names the field and what is wrong. The URL itself is not repeated: it may carry a secret.
     pub fn parse(param: &str, text: &str, exempt: impl Fn(&str, u16) -> bool) -> Result<Self, FieldError> {
-        let wrong = |what: &str| FieldError::new(param, format!("must be an https URL of the public internet: {what}"));
-        let length = text.chars().count();
-        if length > Self::MAX {
-            return Err(FieldError::new(param, format!("must be at most {} characters long, got {length}", Self::MAX)));
-        }
-        // The parser would repair these silently, so that what is stored is not what was sent.
-        if text.chars().any(|char| char.is_control() || char.is_whitespace() || char == '\\') {
-            return Err(wrong("it must not contain spaces, control characters or backslashes"));
-        }
+        let wrong = |what: &str| FieldError::new(param, format!("{WANTED}: {what}"));
+        check_text(param, text)?;
         let scheme_ok = ["https://", "http://"]
             .iter()
             .any(|scheme| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
         if !scheme_ok {
             return Err(wrong("it must begin with https://"));
         }
-        let mut url = Url::parse(text).map_err(|error| wrong(&error.to_string()))?;
+        let url = Url::parse(text).map_err(|error| wrong(&error.to_string()))?;
         // An empty user name is dropped by the parser; the sign remains in the text.
         let authority = text.split_once("://").map_or("", |(_, rest)| rest);
         let authority = authority.split(['/', '?', '#']).next().unwrap_or("");
         if authority.contains('@') {
-            return Err(wrong("it must not contain credentials; put a secret into the path or the query"));
+            return Err(wrong(CREDENTIALS));
         }
-        let port =
-            url.port_or_known_default().filter(|port| *port != 0).ok_or_else(|| wrong("it needs a port from 1"))?;
-        let host = url.host().ok_or_else(|| wrong("it needs a host"))?.to_owned();
+        Self::admit(url, exempt).map_err(|what| wrong(&what))
+    }
+
+    /// Checks again what was checked before, as [`Self::parse`] does: what a store kept may be older than
+    /// the rules, or than the operator's list.
+    ///
+    /// # Errors
+    /// As those of [`Self::parse`].
+    pub fn recheck(&self, param: &str, exempt: impl Fn(&str, u16) -> bool) -> Result<Self, FieldError> {
+        Self::admit(self.0.clone(), exempt).map_err(|what| FieldError::new(param, format!("{WANTED}: {what}")))
+    }
+
+    /// Where a redirect from here leads: `location` is a whole URL or relative to this one.
+    ///
+    /// # Errors
+    /// As those of [`Self::parse`].
+    pub fn join(&self, param: &str, location: &str, exempt: impl Fn(&str, u16) -> bool) -> Result<Self, FieldError> {
+        // What begins like a scheme is whole, or something that is no address of the web.
+        let scheme = location.split_once(':').map_or("", |(scheme, _)| scheme);
+        if !scheme.is_empty() && !scheme.contains(['/', '?', '#']) {
+            return Self::parse(param, location, exempt);
+        }
+        let wrong = |what: &str| FieldError::new(param, format!("{WANTED}: {what}"));
+        check_text(param, location)?;
+        let url = self.0.join(location).map_err(|error| wrong(&error.to_string()))?;
+        Self::admit(url, exempt).map_err(|what| wrong(&what))
+    }
+
+    /// Whether both stand at the same scheme, host and port, so that what is meant for one may be told the other.
+    pub fn same_origin(&self, other: &Self) -> bool {
+        self.0.scheme() == other.0.scheme() && self.destination() == other.destination()
+    }
+
+    /// All rules but those of the text.
+    fn admit(mut url: Url, exempt: impl Fn(&str, u16) -> bool) -> Result<Self, String> {
+        if !matches!(url.scheme(), "https" | "http") {
+            return Err("it must begin with https://".to_owned());
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(CREDENTIALS.to_owned());
+        }
+        let port = url.port_or_known_default().filter(|port| *port != 0).ok_or("it needs a port from 1")?;
+        let host = url.host().ok_or("it needs a host")?.to_owned();
         let name = match &host {
             Host::Domain(name) => name.clone(),
             Host::Ipv4(address) => address.to_string(),
@@ -59,33 +144,23 @@ impl RemoteUrl {
         };
         if !exempt(&name, port) {
             if url.scheme() != "https" {
-                return Err(wrong("plain http is not allowed"));
+                return Err("plain http is not allowed".to_owned());
             }
             let refused = match &host {
                 Host::Ipv4(address) => not_public((*address).into()),
                 Host::Ipv6(address) => not_public((*address).into()),
-                Host::Domain(name) => return Self::named(name, url, wrong),
+                Host::Domain(name) => {
+                    let bare = public_name(name)?;
+                    // With the dot, certificates do not match.
+                    if bare.len() != name.len() {
+                        url.set_host(Some(bare)).map_err(|error| error.to_string())?;
+                    }
+                    None
+                }
             };
             if let Some(why) = refused {
-                return Err(wrong(&format!("the address {name} is {}", why.as_str())));
+                return Err(format!("the address {name} is {}", why.as_str()));
             }
-        }
-        url.set_fragment(None);
-        Ok(Self(url))
-    }
-
-    fn named(name: &str, mut url: Url, wrong: impl Fn(&str) -> FieldError) -> Result<Self, FieldError> {
-        let bare = name.strip_suffix('.').unwrap_or(name);
-        let local = |known: &str| bare.strip_suffix(known).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
-        if !bare.contains('.') || LOCAL_NAMES.iter().any(|known| local(known)) {
-            return Err(wrong("the host is a local name"));
-        }
-        if bare.len() > 253 || bare.split('.').any(|label| label.is_empty() || label.len() > 63) {
-            return Err(wrong("the host is no valid name"));
-        }
-        // With the dot, certificates do not match.
-        if bare.len() != name.len() {
-            url.set_host(Some(bare)).map_err(|error| wrong(&error.to_string()))?;
         }
         url.set_fragment(None);
         Ok(Self(url))
@@ -187,8 +262,15 @@ mod tests {
     #[case::internal("https://metadata.google.internal/", "local name")]
     #[case::home("https://router.home.arpa/", "local name")]
     #[case::one_label("https://intranet/", "local name")]
+    #[case::undelegated("https://wiki.corp/", "local name")]
+    #[case::kubernetes("https://kubernetes.default.svc/", "local name")]
+    #[case::kubernetes_whole("https://kubernetes.default.svc.cluster.local/", "local name")]
+    #[case::containers("https://host.docker.internal/", "local name")]
     #[case::two_dots("https://example.com../", "valid name")]
     #[case::an_empty_label("https://example..com/", "valid name")]
+    #[case::a_comma("https://127.0.0.1,example.com/", "valid name")]
+    #[case::a_number_at_the_top("https://1.1.1.1e3/", "valid name")]
+    #[case::a_sign("https://127.-1/", "valid name")]
     #[case::loopback("https://127.0.0.1/", "loopback")]
     #[case::loopback_short("https://127.1/", "loopback")]
     #[case::loopback_number("https://2130706433/", "loopback")]
@@ -248,6 +330,61 @@ mod tests {
         let list = [("127.0.0.1", 9_000), ("localhost", 80), ("::1", 7)];
         let url = RemoteUrl::parse("url", text, |host, port| list.contains(&(host, port)));
         assert_eq!(url.is_ok(), allowed);
+    }
+
+    /// A store may hold what was written before a rule, or before the operator's list was shortened.
+    #[rstest]
+    #[case("http://127.0.0.1:9000/", "plain http")]
+    #[case("https://ada:hunter2@example.com/", "credentials")]
+    #[case("https://10.0.0.1/", "private")]
+    #[case("https://db.corp/", "local name")]
+    #[case("ftp://example.com/", "begin with https")]
+    fn what_was_stored_is_checked_again(#[case] text: &str, #[case] part: &str) {
+        let refused = RemoteUrl::from_stored(text).unwrap().recheck("url", |_, _| false).unwrap_err();
+        assert!(refused.message.contains(part) && !refused.message.contains("hunter2"), "{}", refused.message);
+    }
+
+    /// Percent-encoding makes a text longer than what was accepted; it is accepted still.
+    #[test]
+    fn what_was_accepted_is_accepted_again() {
+        let url = parse(&format!("https://example.com/{}", "ü".repeat(RemoteUrl::MAX - 20))).unwrap();
+        assert!(url.as_str().len() > RemoteUrl::MAX);
+        assert_eq!(url.recheck("url", |_, _| false), Ok(url));
+    }
+
+    #[rstest]
+    #[case("/b?c", Ok("https://example.com/b?c"))]
+    #[case("b", Ok("https://example.com/a/b"))]
+    #[case("?q=a:b", Ok("https://example.com/a/?q=a:b"))]
+    #[case("//other.example:8443/x#y", Ok("https://other.example:8443/x"))]
+    #[case("https://other.example/", Ok("https://other.example/"))]
+    #[case("http://other.example/", Err("plain http"))]
+    #[case("//127.0.0.1/", Err("loopback"))]
+    #[case("//ada@other.example/", Err("credentials"))]
+    #[case("https://ada:hunter2@other.example/", Err("credentials"))]
+    #[case("https://10.1/", Err("private"))]
+    #[case("///0x7f.1/", Err("empty host"))]
+    #[case("https:10.0.0.1", Err("begin with https"))]
+    #[case("https:///10.0.0.1", Err("private"))]
+    #[case("javascript:alert(1)", Err("begin with https"))]
+    #[case("file:///etc/passwd", Err("begin with https"))]
+    #[case("\\\\127.0.0.1\\", Err("backslashes"))]
+    #[case("/a\r\nb", Err("control"))]
+    fn where_redirects_lead(#[case] location: &str, #[case] expected: Result<&str, &str>) {
+        let base = parse("https://example.com/a/#frag").unwrap();
+        match (base.join("location", location, |_, _| false), expected) {
+            (Ok(url), Ok(expected)) => assert_eq!(url.as_str(), expected),
+            (Err(refused), Err(part)) => assert!(refused.message.contains(part), "{}", refused.message),
+            (got, expected) => panic!("{got:?}, expected {expected:?}"),
+        }
+    }
+
+    #[test]
+    fn origins() {
+        let same = |a: &str, b: &str| parse(a).unwrap().same_origin(&parse(b).unwrap());
+        assert!(same("https://example.com/a", "https://EXAMPLE.com:443/b"));
+        assert!(!same("https://example.com/", "https://example.com:444/"));
+        assert!(!same("https://example.com/", "https://www.example.com/"));
     }
 
     #[test]

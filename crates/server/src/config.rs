@@ -8,7 +8,7 @@ pub mod keys;
 mod listing;
 mod values;
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf};
 
 use ipnet::IpNet;
 use kalends_kernel::{CivilDate, Elapsed};
@@ -56,6 +56,8 @@ pub struct Config {
     pub terms_effective_at: CivilDate,
     /// What outgoing calls may reach although it is private.
     pub egress_allow: Vec<HostPort>,
+    /// How many outgoing calls run with one destination at once.
+    pub egress_per_host: NonZeroUsize,
     /// The limits per address of a caller.
     pub ip_limits: IpLimits,
     /// Whose `X-Forwarded-For` is believed.
@@ -98,6 +100,7 @@ impl Config {
         let terms_url = reader.optional(&keys::TERMS_URL, values::web_address);
         let terms_effective_at = reader.read(&keys::TERMS_EFFECTIVE_AT, values::date);
         let egress_allow = reader.optional(&keys::EGRESS_ALLOW, |text| values::list(text, str::parse));
+        let egress_per_host = reader.read(&keys::EGRESS_PER_HOST, values::calls);
         let ip_limits = reader.read(&keys::IP_LIMITS, |text| IpLimits::parse(text).map_err(|wrong| wrong.to_string()));
         let trusted_proxies = reader.optional(&keys::TRUSTED_PROXIES, |text| values::list(text, values::network));
         let clock_offset = reader.read(&keys::CLOCK_OFFSET_SECONDS, values::clock_offset);
@@ -123,6 +126,7 @@ impl Config {
                 terms_url,
                 terms_effective_at: terms_effective_at?,
                 egress_allow: egress_allow.unwrap_or_default(),
+                egress_per_host: egress_per_host?,
                 ip_limits: ip_limits?,
                 trusted_proxies: trusted_proxies.unwrap_or_default(),
                 clock_offset: clock_offset?,
@@ -228,6 +232,7 @@ mod tests {
         assert_eq!(config.console_url("http://x"), "http://x/console");
         assert_eq!(config.ip_limits, IpLimits::default());
         assert!(config.admin_token.is_none() && config.metrics_listen.is_none());
+        assert_eq!(config.egress_per_host.get(), 8);
         assert!(config.egress_allow.is_empty() && config.trusted_proxies.is_empty());
     }
 
@@ -250,6 +255,7 @@ mod tests {
             ("KALENDS_TERMS_MATERIAL", "no"),
             ("KALENDS_TERMS_URL", "https://cal.example/tos"),
             ("KALENDS_EGRESS_ALLOW", "localhost:9000, 10.0.0.1:80"),
+            ("KALENDS_EGRESS_PER_HOST", "2"),
             ("KALENDS_IP_LIMITS", "feed=600,booking=100"),
             ("KALENDS_TRUSTED_PROXIES", "10.0.0.0/8, ::1"),
             ("KALENDS_CLOCK_OFFSET_SECONDS", "-60"),
@@ -266,7 +272,7 @@ mod tests {
         assert_eq!(config.terms_url("x"), "https://cal.example/tos");
         // A version that is a date tells since when it holds.
         assert_eq!(config.terms_effective_at.to_string(), "2027-02-03");
-        assert_eq!(config.egress_allow.len(), 2);
+        assert_eq!((config.egress_allow.len(), config.egress_per_host.get()), (2, 2));
         assert_eq!(config.trusted_proxies.len(), 2);
         assert_eq!(config.clock_offset, Elapsed::seconds(-60));
         assert_eq!(config.log_format, LogFormat::Json);

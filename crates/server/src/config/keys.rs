@@ -97,6 +97,8 @@ keys! {
         "The day since which the terms hold.";
     EGRESS_ALLOW, Plain, Default::Unset("none"),
         "For development and tests: host:port, comma-separated, that outgoing calls may reach although private, and over plain http.";
+    EGRESS_PER_HOST, Plain, Default::Text("8"),
+        "How many outgoing calls run with one host and port at once, 1 to 1000; the others wait.";
     IP_LIMITS, Plain, Default::Text("default"),
         "The requests a minute of one address: `default`, `off`, or a list such as feed=600,booking=100 (feed, plans, booking_page, booking, waitlist, sign_in, sign_up).";
     TRUSTED_PROXIES, Plain, Default::Unset("none"),

@@ -3,6 +3,7 @@
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    num::NonZeroUsize,
     path::PathBuf,
     str::FromStr,
 };
@@ -70,6 +71,12 @@ pub(super) fn flag(text: &str) -> Result<bool, String> {
 /// A number of connections.
 pub(super) fn connections(text: &str) -> Result<u32, String> {
     let number = text.trim().parse().ok().filter(|number| (1..=1_000).contains(number));
+    number.ok_or_else(|| "must be a whole number from 1 to 1000".to_owned())
+}
+
+/// A number of calls.
+pub(super) fn calls(text: &str) -> Result<NonZeroUsize, String> {
+    let number = text.trim().parse().ok().filter(|number: &NonZeroUsize| number.get() <= 1_000);
     number.ok_or_else(|| "must be a whole number from 1 to 1000".to_owned())
 }
 
@@ -290,6 +297,12 @@ mod tests {
     fn offsets_are_bounded() {
         assert_eq!(clock_offset("3600"), Ok(Elapsed::hours(1)));
         assert!(clock_offset("9999999999999").is_err() && clock_offset("1.5").is_err());
+    }
+
+    #[test]
+    fn numbers_of_calls_are_bounded() {
+        assert_eq!(calls(" 1000 ").map(NonZeroUsize::get), Ok(1_000));
+        assert!(calls("0").is_err() && calls("1001").is_err() && calls("-1").is_err() && calls("many").is_err());
     }
 
     #[test]

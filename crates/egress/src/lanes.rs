@@ -1,0 +1,65 @@
+//! How many exchanges run with one destination at once.
+
+use std::{
+    collections::HashMap,
+    num::NonZeroUsize,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Host and port.
+type Destination = (String, u16);
+
+/// One lane for each destination that somebody talks to; the others take no memory.
+pub(crate) struct Lanes {
+    width: usize,
+    open: Mutex<HashMap<Destination, Arc<Semaphore>>>,
+}
+
+impl Lanes {
+    pub(crate) fn new(width: NonZeroUsize) -> Arc<Self> {
+        Arc::new(Self { width: width.get().min(Semaphore::MAX_PERMITS), open: Mutex::default() })
+    }
+
+    /// Waits, first come first served, until there is room. Waiting can be given up at any time.
+    pub(crate) async fn enter(self: &Arc<Self>, (host, port): (&str, u16)) -> Seat {
+        let destination = (host.to_owned(), port);
+        let lane = {
+            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(open.entry(destination.clone()).or_insert_with(|| Arc::new(Semaphore::new(self.width))))
+        };
+        let mut seat = Seat { lanes: Arc::clone(self), destination, lane: Some(lane), permit: None };
+        // The semaphores are never closed.
+        seat.permit = match &seat.lane {
+            Some(lane) => Arc::clone(lane).acquire_owned().await.ok(),
+            None => None,
+        };
+        seat
+    }
+
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> usize {
+        self.open.lock().unwrap().len()
+    }
+}
+
+/// A place in a lane, or in the queue for one; it is given up when dropped.
+pub(crate) struct Seat {
+    lanes: Arc<Lanes>,
+    destination: Destination,
+    lane: Option<Arc<Semaphore>>,
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut open = self.lanes.open.lock().unwrap_or_else(PoisonError::into_inner);
+        self.permit = None;
+        self.lane = None;
+        // The table holds the last reference: nobody is in this lane, and nobody can enter it meanwhile.
+        if open.get(&self.destination).is_some_and(|lane| Arc::strong_count(lane) == 1) {
+            open.remove(&self.destination);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! How many exchanges run with one destination.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+
+use kalends_kernel::not_public;
+use tokio::{
+    io::AsyncWriteExt as _,
+    sync::{Semaphore, mpsc},
+    task::JoinSet,
+};
+
+use super::support::{Server, Stage, arrival, ok, stand_still};
+use crate::{EgressError, Exchange};
+
+/// A server that answers when told to, says when a request has come, and notes how many wait at most.
+struct Slow {
+    server: Server,
+    arrived: mpsc::UnboundedReceiver<()>,
+    answers: Arc<Semaphore>,
+    most: Arc<AtomicUsize>,
+}
+
+async fn slow() -> Slow {
+    let (told, arrived) = mpsc::unbounded_channel();
+    let answers = Arc::new(Semaphore::new(0));
+    let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (gate, highest) = (Arc::clone(&answers), Arc::clone(&most));
+    let server = Server::raw(move |mut wire| {
+        let (told, gate, now, highest) = (told.clone(), Arc::clone(&gate), Arc::clone(&now), Arc::clone(&highest));
+        async move {
+            while arrival(&mut wire).await.is_some() {
+                highest.fetch_max(now.fetch_add(1, SeqCst) + 1, SeqCst);
+                let _ = told.send(());
+                gate.acquire().await.unwrap().forget();
+                now.fetch_sub(1, SeqCst);
+                if wire.write_all(&ok("")).await.is_err() {
+                    break;
+                }
+            }
+        }
+    })
+    .await;
+    Slow { server, arrived, answers, most }
+}
+
+#[tokio::test]
+async fn a_destination_is_not_overrun() {
+    let mut slow = slow().await;
+    let quick = Server::plain(|_| ok("quick")).await;
+    let stage = Stage::with(&[("127.0.0.1", slow.server.port()), ("127.0.0.1", quick.port())], 2, not_public);
+    let mut sending = JoinSet::new();
+    for _ in 0..7 {
+        let (egress, exchange) = (Arc::clone(&stage.egress), stage.get(&slow.server.url("/")));
+        sending.spawn(async move { egress.send(exchange).await.map(|reply| reply.status.as_u16()) });
+    }
+    slow.arrived.recv().await.unwrap();
+    slow.arrived.recv().await.unwrap();
+    // Others are not held up meanwhile.
+    assert_eq!(stage.fetch(&quick.url("/")).await.unwrap().body, "quick");
+    assert_eq!(stage.egress.open_lanes(), 1);
+    for _ in 0..5 {
+        assert!(slow.arrived.try_recv().is_err(), "there were two already");
+        slow.answers.add_permits(1);
+        slow.arrived.recv().await.unwrap();
+    }
+    slow.answers.add_permits(2);
+    while let Some(status) = sending.join_next().await {
+        assert_eq!(status.unwrap().unwrap(), 200);
+    }
+    assert_eq!(slow.most.load(SeqCst), 2);
+    assert_eq!(stage.egress.open_lanes(), 0, "nothing is kept of a destination that nobody talks to");
+}
+
+#[tokio::test]
+async fn who_waits_has_a_deadline_too() {
+    let mut slow = slow().await;
+    let stage = Stage::with(&[("127.0.0.1", slow.server.port())], 1, not_public);
+    let _still = stand_still();
+    let send = |seconds: u64| {
+        let deadline = Duration::from_secs(seconds);
+        let (egress, exchange) = (Arc::clone(&stage.egress), Exchange { deadline, ..stage.get(&slow.server.url("/")) });
+        tokio::spawn(async move { egress.send(exchange).await })
+    };
+    let first = send(60);
+    slow.arrived.recv().await.unwrap();
+    let (second, third) = (send(5), send(60));
+    // Both are in the queue when every task that can run has run.
+    for _ in 0..8 {
+        tokio::task::yield_now().await;
+    }
+    tokio::time::advance(Duration::from_secs(6)).await;
+    let late = second.await.unwrap().unwrap_err();
+    assert!(matches!(late, EgressError::Deadline { within } if within == Duration::from_secs(5)), "{late:?}");
+    // Who gave up is not waited for: the next in the queue comes.
+    slow.answers.add_permits(2);
+    assert!(first.await.unwrap().is_ok() && third.await.unwrap().is_ok());
+    assert_eq!((slow.most.load(SeqCst), stage.egress.open_lanes()), (1, 0));
+}
+
+/// Two hosts that redirect to each other do not hold each other up, at one place each.
+#[tokio::test]
+async fn redirects_hold_one_place_at_a_time() {
+    let to = Arc::new(std::sync::OnceLock::<String>::new());
+    let back = Arc::clone(&to);
+    let first = Server::plain(move |arrived| match arrived.path() {
+        "/end" => ok("end"),
+        _ => super::support::answer("302 Found", &format!("location: {}\r\n", back.get().unwrap()), b""),
+    })
+    .await;
+    let home = first.url("/end");
+    let second =
+        Server::plain(move |_| super::support::answer("302 Found", &format!("location: {home}\r\n"), b"")).await;
+    to.set(second.url("/")).unwrap();
+    let stage = Stage::with(&[("127.0.0.1", first.port()), ("127.0.0.1", second.port())], 1, not_public);
+    let mut sending = JoinSet::new();
+    for url in [first.url("/"), second.url("/")].iter().cycle().take(20) {
+        let (egress, exchange) = (Arc::clone(&stage.egress), Exchange { redirects: 5, ..stage.get(url) });
+        sending.spawn(async move { egress.send(exchange).await.unwrap().body });
+    }
+    while let Some(body) = sending.join_next().await {
+        assert_eq!(body.unwrap(), "end");
+    }
+    assert_eq!(stage.egress.open_lanes(), 0);
+}
