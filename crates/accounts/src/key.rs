@@ -95,6 +95,17 @@ pub struct KeyShown {
     pub created_at: Instant,
 }
 
+/// A key that once opened something: it was revoked, or its agent is decommissioned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndedKey {
+    /// The organization.
+    pub org: OrgId,
+    /// The agent for which it spoke, if it spoke for one.
+    pub agent: Option<AgentId>,
+    /// The first characters of the text.
+    pub prefix: String,
+}
+
 /// A fresh key: its row, and the text that is shown once.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NewKey {

@@ -32,7 +32,7 @@ pub use claim::{
     RevokeError, Revoked, Rivals, TokenHash, claimable,
 };
 pub use email::{EMAIL_MAX, Email};
-pub use key::{ApiKey, KeyHash, KeyKind, KeyShown, NewKey, Principal, Reach};
+pub use key::{ApiKey, EndedKey, KeyHash, KeyKind, KeyShown, NewKey, Principal, Reach};
 pub use organization::{OrgName, Organization, OrganizationError, SignUpSource, Waitlist};
 pub use otp::{CODE_ATTEMPTS, CODE_LASTS, Code, CodeHash, VerificationCode};
 pub use scoped::{KeyForm, KeyLabel, NewScopedKey, SCOPED_KEY_PREFIX, ScopedKey};

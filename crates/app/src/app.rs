@@ -219,6 +219,8 @@ impl App {
                 retry_after: Period::of(self.now()).seconds_left(self.now()),
             }),
             CommitError::EmailTaken => Attempt::Refused(Refusal::EmailTaken),
+            // As of any request that comes after the deletion: its key opens nothing any more.
+            CommitError::NoOrganization => Attempt::Refused(Refusal::Unauthorized),
             CommitError::AlreadyAnswered => Attempt::Refused(Refusal::AlreadyAnswered),
             CommitError::Store(error) => Attempt::Refused(Refusal::Store(error)),
         }

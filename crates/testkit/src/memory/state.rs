@@ -5,7 +5,9 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use kalends_accounts::{Acceptance, ApiKey, AuditEntry, KeyHash, Organization, ScopedKey, Used, VerificationCode};
+use kalends_accounts::{
+    Acceptance, ApiKey, AuditEntry, EndedKey, KeyHash, Organization, ScopedKey, Used, VerificationCode,
+};
 use kalends_app::StoredAnswer;
 use kalends_calendars::{Agent, AgentStatus, AvailabilityRules, Calendar, DatabaseId, Event, ports::StatusAt};
 use kalends_kernel::{AgentId, AuditId, CalendarId, EventId, Instant, KeyId, Listed, MessageId, OrgId, Page, Revision};
@@ -19,6 +21,7 @@ pub(super) struct State {
     pub(super) organizations: BTreeMap<OrgId, Organization>,
     pub(super) keys: HashMap<KeyHash, ApiKey>,
     pub(super) scoped_keys: BTreeMap<(OrgId, KeyId), ScopedKey>,
+    pub(super) revoked_keys: HashMap<KeyHash, EndedKey>,
     pub(super) codes: BTreeMap<OrgId, VerificationCode>,
     pub(super) acceptances: Vec<(Option<OrgId>, Acceptance)>,
     pub(super) deletions: BTreeMap<OrgId, Instant>,
