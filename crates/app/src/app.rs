@@ -12,6 +12,7 @@ use crate::{
     Actor, Answer, ChangeSet, Charge, Guard, Refusal, Request, StoredAnswer,
     audit::{By, Sampler},
     busy_cache::{AnswerCache, BusyCache},
+    failures::Failures,
     holds::CalendarLocks,
     idempotency::Running,
     metering::Meter,
@@ -80,6 +81,7 @@ pub struct App {
     pub(crate) running: Running,
     pub(crate) holding: CalendarLocks,
     pub(crate) sampler: Sampler,
+    pub(crate) failures: Failures,
 }
 
 /// What a change concerns, for the audit log.
@@ -135,6 +137,7 @@ impl App {
             running: Running::default(),
             holding: CalendarLocks::new(),
             sampler: Sampler::new(),
+            failures: Failures::new(),
         })
     }
 

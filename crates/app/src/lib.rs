@@ -18,6 +18,7 @@ mod commit_queue;
 mod events;
 mod explain;
 mod export;
+mod failures;
 mod feedback;
 mod holds;
 mod human;
