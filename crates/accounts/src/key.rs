@@ -95,6 +95,17 @@ pub struct KeyShown {
     pub created_at: Instant,
 }
 
+/// A key that once opened something: it was revoked, or its agent is decommissioned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndedKey {
+    /// The organization.
+    pub org: OrgId,
+    /// The agent for which it spoke, if it spoke for one.
+    pub agent: Option<AgentId>,
+    /// The first characters of the text.
+    pub prefix: String,
+}
+
 /// A fresh key: its row, and the text that is shown once.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NewKey {
@@ -150,6 +161,16 @@ pub enum Credential {
         /// The human who signed in.
         user: UserId,
     },
+}
+
+impl Credential {
+    /// Whose failures are told apart by: the key's identifier, or the human's.
+    pub const fn bytes(&self) -> [u8; 16] {
+        match self {
+            Self::Key(key) => key.uuid().into_bytes(),
+            Self::Session { user, .. } => user.uuid().into_bytes(),
+        }
+    }
 }
 
 /// Who a key or a session speaks for: all that a request needs to know of its caller, so that it can be cached.

@@ -34,7 +34,7 @@ pub use claim::{
 };
 pub use console::{Account, Founding, NewAccount, SignUpError, open_account};
 pub use email::{EMAIL_MAX, Email};
-pub use key::{ApiKey, Credential, KeyHash, KeyKind, KeyShown, NewKey, Principal, Reach};
+pub use key::{ApiKey, Credential, EndedKey, KeyHash, KeyKind, KeyShown, NewKey, Principal, Reach};
 pub use organization::{OrgName, Organization, OrganizationError, SignUpSource, Waitlist};
 pub use otp::{CODE_ATTEMPTS, CODE_LASTS, Code, CodeHash, VerificationCode};
 pub use scoped::{KeyForm, KeyLabel, NewScopedKey, SCOPED_KEY_PREFIX, ScopedKey};

@@ -5,8 +5,8 @@ use kalends_kernel::{AgentId, ClaimId, Instant, KeyId, Listed, OrgId, Page, Sess
 use kalends_quotas::{Metric, Period, Plan};
 
 use crate::{
-    Acceptance, AddressHash, Allowance, AuditAsked, AuditEntry, Claim, Email, KeyHash, KeyShown, Organization,
-    Ownership, Principal, ScopedKey, Session, Taken, User, VerificationCode,
+    Acceptance, AddressHash, Allowance, AuditAsked, AuditEntry, Claim, Email, EndedKey, KeyHash, KeyShown,
+    Organization, Ownership, Principal, ScopedKey, Session, Taken, User, VerificationCode,
 };
 
 /// Finds out who a key speaks for. The one look-up that knows no organization yet.
@@ -14,6 +14,10 @@ use crate::{
 pub trait Principals: Send + Sync {
     /// Whom the key of that hash speaks for; `None` where no living key has it.
     async fn find_principal(&self, hash: KeyHash) -> Result<Option<Principal>, StoreError>;
+
+    /// The key of that hash, where it opens nothing any more and its organization still exists. One that never was
+    /// is `None` like one that is in force.
+    async fn find_ended_key(&self, hash: KeyHash) -> Result<Option<EndedKey>, StoreError>;
 
     /// A number that rises whenever a key, a plan or an organization's state changes. Cached
     /// principals hold only while it stands still.

@@ -10,7 +10,12 @@ use crate::{
     console::human,
 };
 
-/// How long a request that was under way when the account was deleted may still write: longer than any takes.
+/// How long after a deletion a row of the account may still be added.
+///
+/// No change-set adds one: stores refuse what comes after the deletion ([`crate::ports::Commit`]), and what came
+/// before is there to be removed. What is left are the counters that a request touches on its own as it begins, of
+/// calls (a debit) and of allowances, each with one statement. Other nodes let such a request in for a second more,
+/// and a store lets it wait for its turn to write 30 seconds at most.
 const SETTLED: Elapsed = Elapsed::seconds(45);
 /// How many deleted accounts are looked after at once.
 const ACCOUNTS_AT_ONCE: u32 = 16;

@@ -12,6 +12,7 @@ use crate::{
     Actor, Answer, ChangeSet, Charge, Guard, Refusal, Request, StoredAnswer,
     audit::{By, Sampler},
     busy_cache::{AnswerCache, BusyCache},
+    failures::Failures,
     holds::CalendarLocks,
     idempotency::Running,
     metering::Meter,
@@ -87,6 +88,7 @@ pub struct App {
     pub(crate) running: Running,
     pub(crate) holding: CalendarLocks,
     pub(crate) sampler: Sampler,
+    pub(crate) failures: Failures,
 }
 
 /// What a change concerns, for the audit log.
@@ -148,6 +150,7 @@ impl App {
             running: Running::default(),
             holding: CalendarLocks::new(),
             sampler: Sampler::new(),
+            failures: Failures::new(),
         })
     }
 
@@ -232,6 +235,8 @@ impl App {
                 retry_after: Period::of(self.now()).seconds_left(self.now()),
             }),
             CommitError::EmailTaken => Attempt::Refused(Refusal::EmailTaken),
+            // As of any request that comes after the deletion: its key opens nothing any more.
+            CommitError::NoOrganization => Attempt::Refused(Refusal::Unauthorized),
             CommitError::AlreadyAnswered => Attempt::Refused(Refusal::AlreadyAnswered),
             CommitError::Store(error) => Attempt::Refused(Refusal::Store(error)),
         }

@@ -7,7 +7,7 @@ use kalends_wire::{AuditLog, AuditPagination, AuditQuery};
 use moka::sync::Cache;
 use sha2::{Digest, Sha256};
 
-use crate::{Actor, App, ChangeSet, Refusal, Request, app::Subject};
+use crate::{Actor, App, ChangeSet, Refusal, Request, app::Subject, ports::CommitError};
 
 /// The most keys of which this process knows when a failure was recorded last.
 const SAMPLED_MAX: u64 = 50_000;
@@ -23,7 +23,7 @@ impl Sampler {
     }
 
     /// Whether an entry of `action` by `who` is to be written at `now`.
-    fn admits(&self, action: Action, who: &str, now: Instant) -> bool {
+    pub(crate) fn admits(&self, action: Action, who: &[u8], now: Instant) -> bool {
         let Some(rate) = action.sampled() else { return true };
         let place: [u8; 32] =
             Sha256::new().chain_update(action.as_str()).chain_update([0]).chain_update(who).finalize().into();
@@ -87,12 +87,14 @@ impl App {
         })
     }
 
-    /// Records an action that is sampled, on behalf of an authenticated caller: a wrong code, a request over
-    /// a rate limit. What fails here is logged only; the caller's answer does not depend on it.
+    /// Records an action that is sampled, on behalf of an authenticated caller: a wrong code. What fails here is
+    /// logged only; the caller's answer does not depend on it.
     pub async fn note_sampled(&self, actor: &Actor, action: Action, status: u16) {
-        let prefix = actor.principal.key_prefix.as_str();
-        if self.sampler.admits(action, &format!("{:?} {prefix}", actor.principal.credential), self.now()) {
-            self.note(&actor.request, actor.org(), action, Some(prefix), status).await;
+        let (principal, org) = (&actor.principal, actor.org());
+        if self.sampler.admits(action, &principal.credential.bytes(), self.now()) {
+            let subject = Subject { org, agent: None, resource: org.to_string() };
+            let by = By::Request { request: &actor.request, key_prefix: Some(&principal.key_prefix) };
+            self.note(action, subject, by, status).await;
         }
     }
 
@@ -105,18 +107,22 @@ impl App {
         prefix: &str,
         status: u16,
     ) {
-        if self.sampler.admits(action, prefix, self.now()) {
-            self.note(request, org, action, Some(prefix), status).await;
+        if self.sampler.admits(action, prefix.as_bytes(), self.now()) {
+            let subject = Subject { org, agent: None, resource: org.to_string() };
+            self.note(action, subject, By::Request { request, key_prefix: Some(prefix) }, status).await;
         }
     }
 
-    async fn note(&self, request: &Request, org: OrgId, action: Action, key_prefix: Option<&str>, status: u16) {
-        let subject = Subject { org, agent: None, resource: org.to_string() };
-        let mut changes = ChangeSet::new(org);
-        let by = By::Request { request, key_prefix };
+    /// Writes an entry by itself. What fails is logged only.
+    pub(crate) async fn note(&self, action: Action, subject: Subject, by: By<'_>, status: u16) {
+        let mut changes = ChangeSet::new(subject.org);
         changes.audit = Some(self.audit_entry(action, subject, by, status, self.now()));
-        if let Err(error) = self.store.commit(changes).await {
-            tracing::warn!(error = &error as &dyn std::error::Error, "a failure could not be recorded");
+        match self.store.commit(changes).await {
+            // The account was deleted meanwhile, and its log with it.
+            Ok(()) | Err(CommitError::NoOrganization) => {}
+            Err(error) => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "a failure could not be recorded");
+            }
         }
     }
 
@@ -192,13 +198,13 @@ mod tests {
     fn failures_are_sampled_by_key_and_action_and_nothing_else_is() {
         let sampler = Sampler::new();
         let now = Instant::from_micros(1_800_000_000_000_000);
-        assert!(sampler.admits(Action::AuthFailure, "a", now));
-        assert!(!sampler.admits(Action::AuthFailure, "a", now + Elapsed::seconds(59)));
-        assert!(sampler.admits(Action::AuthFailure, "b", now));
-        assert!(sampler.admits(Action::RateLimitExceeded, "a", now));
-        assert!(sampler.admits(Action::AuthFailure, "a", now + Elapsed::minutes(1)));
+        assert!(sampler.admits(Action::AuthFailure, b"a", now));
+        assert!(!sampler.admits(Action::AuthFailure, b"a", now + Elapsed::seconds(59)));
+        assert!(sampler.admits(Action::AuthFailure, b"b", now));
+        assert!(sampler.admits(Action::RateLimitExceeded, b"a", now));
+        assert!(sampler.admits(Action::AuthFailure, b"a", now + Elapsed::minutes(1)));
         for _ in 0..3 {
-            assert!(sampler.admits(Action::EventCreate, "a", now));
+            assert!(sampler.admits(Action::EventCreate, b"a", now));
         }
     }
 }

@@ -140,6 +140,17 @@ impl ChangeSet {
             && self.calendars.iter().all(|change| matches!(change, kalends_calendars::Change::CreateEvent(_)))
     }
 
+    /// Whether the organization has to be looked for: no write of the change-set itself makes its row, or
+    /// demands a version of it.
+    pub fn presumes_organization(&self) -> bool {
+        use kalends_accounts::Change::{CreateOrganization, DeleteOrganization, UpdateOrganization};
+        !self.accounts.iter().any(|change| match change {
+            CreateOrganization(organization) | UpdateOrganization { organization, .. } => organization.id == self.org,
+            DeleteOrganization { org, .. } => *org == self.org,
+            _ => false,
+        })
+    }
+
     /// About how many bytes of text the change-set holds: what its announcements and its answer repeat is
     /// as long as what it writes.
     pub fn weight(&self) -> usize {

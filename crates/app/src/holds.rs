@@ -505,8 +505,9 @@ impl App {
         let mut ends = stream::iter(ends).buffer_unordered(ENDED_TOGETHER);
         while let Some(ended) = ends.next().await {
             match ended {
-                // Somebody else was faster: with this, or with something that came before it.
-                Ok(()) | Err(CommitError::Stale) => {}
+                // Somebody else was faster: with this, with something that came before it, or with the account's
+                // deletion.
+                Ok(()) | Err(CommitError::Stale | CommitError::NoOrganization) => {}
                 Err(CommitError::Store(error)) => return Err(error.into()),
                 Err(other) => tracing::error!(error = &other as &dyn std::error::Error, "a hold could not be ended"),
             }

@@ -20,6 +20,7 @@ mod console;
 mod events;
 mod explain;
 mod export;
+mod failures;
 mod feedback;
 mod holds;
 mod human;

@@ -27,6 +27,9 @@ pub enum CommitError {
     /// An organization, or a human, with that address exists.
     #[error("the address is taken")]
     EmailTaken,
+    /// The organization does not exist, or has been deleted since the request began.
+    #[error("the organization does not exist")]
+    NoOrganization,
     /// Another request with the same `Idempotency-Key` has been answered meanwhile: replay that.
     #[error("the request has already been answered")]
     AlreadyAnswered,
@@ -40,7 +43,8 @@ pub enum CommitError {
 /// The change-set of a caller that stops waiting may still be applied.
 #[async_trait]
 pub trait Commit: Send + Sync {
-    /// Applies `changes` in one transaction.
+    /// Applies `changes` in one transaction. Where the organization does not exist nothing is written, unless the
+    /// change-set makes it: once its deletion is committed, no change-set adds a row to it.
     async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError>;
 }
 

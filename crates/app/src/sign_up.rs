@@ -38,7 +38,11 @@ impl App {
         let new = NewSignUp { email: new.email, agent_name: new.agent_name, acceptance };
         let (answer, mail) = retry_stale(|| async {
             match self.store.find_by_email(&new.email).await? {
-                Some(known) => self.sign_up_again(request, &known, &new).await,
+                Some(known) => match self.sign_up_again(request, &known, &new).await {
+                    // It was deleted since we looked, and the address is free again.
+                    Err(Attempt::Refused(Refusal::Unauthorized)) => Err(Attempt::Stale),
+                    outcome => outcome,
+                },
                 None => match self.sign_up_first(request, &new).await {
                     // Somebody signed up with the address since we looked.
                     Err(Attempt::Refused(Refusal::EmailTaken)) => Err(Attempt::Stale),

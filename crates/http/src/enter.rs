@@ -191,11 +191,19 @@ async fn authenticated(
     let app = &entrance.app;
     let principal = match authenticate(app, request.headers()).await {
         Ok(principal) => principal,
-        Err(error) => return error.into_response(),
+        Err(error) => {
+            if let (ApiError::Refused(Refusal::Unauthorized), Some(key)) = (&error, bearer(request.headers())) {
+                app.note_refused_key(key, &called(operation, arrival));
+            }
+            return error.into_response();
+        }
     };
     let mut response = match app.pace_key(&principal, arrival.at).await {
         Ok(()) => metered(entrance, operation, arrival, &principal, request, next).await,
-        Err(refusal) => too_fast(refusal),
+        Err(refusal) => {
+            app.note_over_limit(&principal, &called(operation, arrival), &refusal);
+            too_fast(refusal)
+        }
     };
     let accepted = operation.id == operations::ACCEPT_TERMS.id && response.status().is_success();
     describe_caller(app, &principal, accepted, response.headers_mut());
@@ -218,7 +226,10 @@ async fn metered(
             let left = metered.end(app, response.status()).await;
             (response, left)
         }
-        Err(refusal) => (ApiError::from(refusal).into_response(), app.left(principal, Metric::ApiCalls, arrival.at)),
+        Err(refusal) => {
+            app.note_over_limit(principal, &called(operation, arrival), &refusal);
+            (ApiError::from(refusal).into_response(), app.left(principal, Metric::ApiCalls, arrival.at))
+        }
     };
     let limit = principal.limits.get(Metric::ApiCalls);
     if limit.is_some() {
@@ -228,6 +239,11 @@ async fn metered(
         }
     }
     response
+}
+
+/// The request as the audit log tells of it where it is refused at the entrance.
+const fn called(operation: &'static Operation, Arrival { id, ip, at, .. }: Arrival) -> Called {
+    Called { id, ip, operation, started: at, idempotency: None, local: false }
 }
 
 /// A refusal that tells how fast the caller may call.

@@ -6,7 +6,8 @@
 //!
 //! Rows are locked in one order, so that no two transactions wait for each other: calendars by id,
 //! answers by scope, agents and events, accounts, the organization that is counted, counters, and
-//! last the epoch of principals. What is lost nevertheless, to a serialization failure or to a
+//! last the epoch of principals. That organizations stay is shared from the beginning: only their deletion, which
+//! locks nothing that comes before accounts, waits for it. What is lost nevertheless, to a serialization failure or to a
 //! deadlock with something else, is tried again here.
 
 use std::error::Error as StdError;
@@ -188,6 +189,7 @@ async fn write(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Resu
     let locked = calendars::lock(connection, batch).await?;
     // A repetition hears its answer rather than that the first request changed or used something up.
     answers::apply(connection, batch).await?;
+    accounts::check_organizations(connection, batch, &locked.organizations).await?;
     locked.check_revisions(batch)?;
     calendars::check_times(connection, batch, &locked).await?;
     calendars::check_calendars_of_agents(connection, batch).await?;

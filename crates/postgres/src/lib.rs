@@ -7,11 +7,13 @@
 //!
 //! - `read` holds one module per port that reads, `rows` turns rows into what the domain knows.
 //! - `commit` says how a change-set becomes a transaction, `apply` how its parts become rows.
+//! - `counts` says how much of what plans limit is used, to both of them.
 //! - Text that people wrote, and what is derived from it, is sealed before it is stored; see `sealed`.
 
 mod allowances;
 mod apply;
 mod commit;
+mod counts;
 mod deletions;
 mod error;
 mod key_table;

@@ -11,7 +11,7 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 use async_trait::async_trait;
 use futures::FutureExt as _;
 use kalends_app::{
-    ApplyBatch, ChangeSet, Guard,
+    ApplyBatch, ChangeSet,
     ports::{Commit, CommitError, FieldCipher},
 };
 use kalends_kernel::StoreError;
@@ -174,24 +174,14 @@ async fn apply_group(
 ) -> Result<(), Failure> {
     let group: Vec<&Sealed> = group.iter().filter_map(|index| sealed.get(*index)?.as_ref()).collect();
     apply::answers::store_answers(connection, &group).await?;
+    apply::accounts::check_organizations(connection, &group).await?;
     apply::calendars::check_guards(connection, &group).await?;
     for entry in &group {
         apply::accounts::apply(connection, entry).await?;
     }
     apply::calendars::apply(connection, &group).await?;
     for entry in &group {
-        for guard in &entry.changes.guards {
-            let org = entry.changes.org;
-            match *guard {
-                Guard::AtMost { metric, limit } => {
-                    apply::accounts::check_at_most(connection, org, metric, limit).await?;
-                }
-                Guard::SeriesAtMost { limit, now } => {
-                    apply::accounts::check_series(connection, org, limit, now).await?;
-                }
-                Guard::CalendarRevision { .. } | Guard::CalendarTime { .. } | Guard::CalendarsOfAgent { .. } => {}
-            }
-        }
+        apply::accounts::check_existing(connection, entry).await?;
     }
     apply::accounts::charge(connection, &group).await?;
     apply::outbox::store_messages(connection, &group).await?;

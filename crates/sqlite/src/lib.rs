@@ -10,6 +10,7 @@
 mod allowances;
 mod apply;
 mod commit;
+mod counts;
 mod deletions;
 mod error;
 mod json;

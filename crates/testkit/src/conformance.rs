@@ -100,6 +100,8 @@ macro_rules! conformance_cases {
                 an_account_is_told,
                 a_deleted_account_leaves_nothing,
                 one_deletes_an_account,
+                nothing_is_added_to_a_deleted_account,
+                nothing_outlives_its_account,
             }
             agents {
                 agents_come_back_as_they_were,
@@ -213,6 +215,7 @@ macro_rules! conformance_cases {
                 scoped_keys_speak_for_their_agent,
                 scoped_keys_need_a_living_agent,
                 a_revoked_key_is_gone,
+                ended_keys_tell_whose_they_were,
                 a_decommissioned_agent_s_keys_are_gone,
                 scoped_keys_of_other_organizations_are_absent,
                 at_most_so_many_scoped_keys_exist,

@@ -1,12 +1,14 @@
 //! The audit log: who did what, page by page, as far back as the plan keeps.
 
+use std::time::{Duration, Instant};
+
 use kalends_e2e::{
     Answer, Client,
     Database::{self, Postgres, Sqlite},
     Server,
 };
 use rstest::rstest;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::fixtures::{agent, agent_with_calendar, has_exactly, is_id};
 
@@ -107,7 +109,7 @@ async fn the_log_reaches_back_as_far_as_the_plan_keeps(#[case] database: Databas
     let log = read(&server.api(&pro), &[]).await.expect(200);
     assert_eq!(log.column("action"), ["agent.create", "key.create"], "pro keeps it");
     // All that the longer plan brings to light is what was done since.
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     loop {
         let log = read(&server.api(&free), &[]).await.expect(200);
         if log["retention_days"] == 90 {
@@ -160,4 +162,95 @@ async fn wrong_codes_are_sampled(#[case] database: Database) {
     assert_eq!(log.column("action"), ["auth.failure", "auth.signup"]);
     assert_eq!(log.data()[0]["status"], 400);
     assert!(!log.text().contains(&code) && !log.text().contains(&wrong));
+}
+
+/// The entries of an action, as soon as there are so many: they are written beside the requests.
+async fn entries(api: &Client, action: &str, count: usize) -> Vec<Value> {
+    let began = Instant::now();
+    loop {
+        let log = read(api, &[("action", action)]).await.expect(200);
+        if log.data().len() >= count {
+            return log.data().to_vec();
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "{count} of {action}: {}", log.text());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn requests_over_a_limit_are_sampled(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let org = server.org_with("custom", &["--limits", r#"{"rate_per_second":2}"#]).await;
+    let api = server.api(&org);
+    let mut refused = 0;
+    for _ in 0..20 {
+        refused += u32::from(api.impatient().get("/v1/calendars").await.status == 429);
+    }
+    assert!(refused > 5, "{refused}");
+    let [entry] = entries(&api, "rate_limit.exceeded", 1).await.try_into().unwrap();
+    assert_eq!((&entry["status"], &entry["path"]), (&json!(429), &json!("/v1/calendars")));
+    assert_eq!(entry["actor_key_prefix"], org.key[..20]);
+
+    // By the month: of two keys each has its entry.
+    let org = server.org_with("custom", &["--limits", r#"{"api_calls":4,"rate_per_second":200}"#]).await;
+    let api = server.api(&org);
+    let agent = agent(&api).await;
+    let made = api.post("/v1/keys").json(json!({ "agent_id": agent })).await.expect(201);
+    let scoped = server.client(made["key"].as_str().unwrap());
+    api.get("/v1/agents").await.expect(200);
+    api.get("/v1/agents").await.expect(200);
+    for _ in 0..3 {
+        api.get("/v1/agents").await.refused(429, "quota_exceeded");
+        scoped.get("/v1/usage").await.refused(429, "quota_exceeded");
+    }
+    server.cli(&["org", "set-plan", &org.id, "pro"]).await.succeeded();
+    let began = Instant::now();
+    while api.get("/v1/agents").await.status == 429 {
+        assert!(began.elapsed() < Duration::from_secs(20), "the plan is heeded");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let mut found = entries(&api, "rate_limit.exceeded", 2).await;
+    assert_eq!(found.len(), 2, "{found:#?}");
+    found.sort_by_key(|entry| entry["agent_id"].is_null());
+    assert_eq!((&found[0]["agent_id"], &found[0]["actor_key_prefix"]), (&json!(agent), &made["key_prefix"]));
+    assert_eq!((&found[1]["agent_id"], &found[1]["actor_key_prefix"]), (&Value::Null, &json!(org.key[..20])));
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn keys_that_open_nothing_any_more_are_sampled(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let api = server.api(&server.org("pro").await);
+    let mut keys = Vec::new();
+    for ended in ["revoked", "decommissioned"] {
+        let agent = agent(&api).await;
+        let made = api.post("/v1/keys").json(json!({ "agent_id": agent })).await.expect(201);
+        let path = if ended == "revoked" { format!("/v1/keys/{}", made.id()) } else { format!("/v1/agents/{agent}") };
+        api.delete(path).await.expect(204);
+        keys.push((agent, made));
+    }
+    // What never was a key is nobody's, and neither is what has not even its form.
+    for key in [format!("svc_sk_{}", "A".repeat(43)), format!("svc_ak_{}", "B".repeat(43)), "x".to_owned()] {
+        server.client(&key).get("/v1/agents").await.refused(401, "unauthorized");
+    }
+    for _ in 0..3 {
+        for (_, made) in &keys {
+            let client = server.client(made["key"].as_str().unwrap());
+            client.get("/v1/usage").await.refused(401, "unauthorized");
+        }
+    }
+    let mut found = entries(&api, "auth.failure", 2).await;
+    assert_eq!(found.len(), 2, "{found:#?}");
+    for (agent, made) in keys {
+        let at = found.iter().position(|entry| entry["agent_id"] == agent.as_str()).unwrap();
+        let entry = found.remove(at);
+        assert_eq!((&entry["actor_key_prefix"], &entry["status"]), (&made["key_prefix"], &json!(401)));
+        assert_eq!((&entry["method"], &entry["path"]), (&json!("GET"), &json!("/v1/usage")));
+        assert!(!entry.to_string().contains(made["key"].as_str().unwrap()));
+    }
 }

@@ -2,13 +2,17 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kalends_accounts::{Credential, Organization, Principal, Reach, ports::Organizations as _, reach::CallerKind};
+use kalends_accounts::{
+    Credential, Organization, Principal, Reach,
+    ports::{Deletions as _, Organizations as _},
+    reach::CallerKind,
+};
 use kalends_app::{
     Actor, App, ChangeSet, Export, MemoryRateLimiter, NoHumanCalendars, Parts, Refusal, Request, operations,
     ports::Commit as _,
 };
-use kalends_calendars::Calendar;
-use kalends_kernel::{Clock as _, KeyId, RequestId};
+use kalends_calendars::{AgentType, Calendar, NewAgent};
+use kalends_kernel::{Clock as _, Elapsed, KeyId, Metadata, RequestId};
 use kalends_quotas::{Metric, Plan};
 use kalends_testkit::{
     Mailbox, MemoryStore, TestPasswords, TestTokens,
@@ -145,4 +149,20 @@ async fn a_deletion_waits_for_one_lease() {
     house.delete_account().await.unwrap();
     assert_eq!(began.elapsed(), Duration::from_secs(1));
     assert_eq!(house.store.find_organization(house.organization.id).await.unwrap(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_under_way_when_the_account_was_deleted_is_refused_like_its_key() {
+    let house = House::new().await;
+    let agent = NewAgent { name: "Late".into(), kind: AgentType::Ai, description: None, metadata: Metadata::default() };
+    let under_way = house.actor(&operations::CREATE_AGENT);
+    house.app.create_agent(&under_way, agent.clone()).await.unwrap();
+    house.delete_account().await.unwrap();
+    let refused = house.app.create_agent(&under_way, agent).await;
+    assert!(matches!(refused, Err(Refusal::Unauthorized)), "{refused:?}");
+    while !house.app.remove_deleted_accounts(500).await.unwrap() {}
+    assert_eq!(house.store.deletions(9).await.unwrap().len(), 1, "the counters of calls may still follow");
+    house.make.clock.advance(Elapsed::seconds(46));
+    assert!(house.app.remove_deleted_accounts(500).await.unwrap());
+    assert_eq!(house.store.deletions(9).await.unwrap(), []);
 }

@@ -2,9 +2,13 @@
 //!
 //! These are rare and come a few at a time, so that each is a statement of its own.
 
+use std::collections::BTreeSet;
+
 use kalends_accounts::{Acceptance, ApiKey, Change, Organization, ScopedKey, VerificationCode, Waitlist};
+use kalends_app::ports::CommitError;
 use kalends_kernel::{Instant, KeyId, OrgId, Version};
 use sqlx::PgConnection;
+use uuid::Uuid;
 
 use super::{claims, people};
 use crate::error::{ApplyError, all_written};
@@ -39,6 +43,31 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
         }
     }
     Ok(())
+}
+
+/// Refuses where an organization does not exist, and locks those that do against deletion until the transaction
+/// ends: a deletion that is committed is followed by no row, and one that comes later waits, and removes it.
+///
+/// Those in `locked` have been looked at already, with their calendars.
+pub(crate) async fn check_organizations(
+    connection: &mut PgConnection,
+    batch: &[SealedChangeSet],
+    locked: &BTreeSet<Uuid>,
+) -> Result<(), ApplyError> {
+    let presumed = batch.iter().map(SealedChangeSet::changes).filter(|changes| changes.presumes_organization());
+    let wanted: BTreeSet<Uuid> =
+        presumed.map(|changes| changes.org.uuid()).filter(|org| !locked.contains(org)).collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let (count, wanted) = (wanted.len(), wanted.into_iter().collect::<Vec<_>>());
+    let found = sqlx::query_scalar!(
+        "SELECT id FROM organizations WHERE id = ANY($1::uuid[]) ORDER BY id FOR KEY SHARE",
+        &wanted,
+    )
+    .fetch_all(connection)
+    .await?;
+    if found.len() == count { Ok(()) } else { Err(ApplyError::Refused(CommitError::NoOrganization)) }
 }
 
 /// Raises the epoch of principals where a change-set alters whom a key speaks for. All nodes meet on

@@ -12,17 +12,22 @@ use super::{busy_days, rules};
 use crate::error::{ApplyError, all_written};
 use crate::sealed::{EventWrite, SealedChangeSet};
 
-/// The calendars that are locked, and in sight, with their revisions.
-pub(crate) struct Locked(BTreeMap<(Uuid, Uuid), i64>);
+/// What is locked by the first statement of a transaction.
+pub(crate) struct Locked {
+    /// The calendars in sight with their revisions.
+    calendars: BTreeMap<(Uuid, Uuid), i64>,
+    /// Their organizations.
+    pub(crate) organizations: BTreeSet<Uuid>,
+}
 
-/// Locks every calendar that the change-sets name, by id.
+/// Locks every calendar that the change-sets name, by id, and its organization against deletion.
 ///
 /// This is the first statement of a transaction: each statement after it sees what whoever held the
 /// locks before has committed.
 pub(crate) async fn lock(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<Locked, ApplyError> {
     let wanted: BTreeSet<_> = batch.iter().flat_map(calendars_to_lock).collect();
     if wanted.is_empty() {
-        return Ok(Locked(BTreeMap::new()));
+        return Ok(Locked { calendars: BTreeMap::new(), organizations: BTreeSet::new() });
     }
     let (orgs, ids): (Vec<Uuid>, Vec<Uuid>) = wanted.into_iter().unzip();
     let rows = sqlx::query!(
@@ -30,16 +35,20 @@ pub(crate) async fn lock(connection: &mut PgConnection, batch: &[SealedChangeSet
              c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned') AS in_sight
          FROM unnest($1::uuid[], $2::uuid[]) AS wanted (org_id, id)
          JOIN calendars c ON c.org_id = wanted.org_id AND c.id = wanted.id
+         JOIN organizations o ON o.id = c.org_id
          LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
          ORDER BY c.org_id, c.id
-         FOR UPDATE OF c"#,
+         FOR UPDATE OF c
+         FOR KEY SHARE OF o"#,
         &orgs,
         &ids,
     )
     .fetch_all(connection)
     .await?;
+    let organizations = rows.iter().map(|row| row.org_id).collect();
     let in_sight = rows.into_iter().filter(|row| row.in_sight == Some(true));
-    Ok(Locked(in_sight.map(|row| ((row.org_id, row.id), row.revision)).collect()))
+    let calendars = in_sight.map(|row| ((row.org_id, row.id), row.revision)).collect();
+    Ok(Locked { calendars, organizations })
 }
 
 impl Locked {
@@ -48,7 +57,7 @@ impl Locked {
         for changes in batch.iter().map(SealedChangeSet::changes) {
             for guard in &changes.guards {
                 if let Guard::CalendarRevision { calendar, seen: Revision(seen) } = guard
-                    && self.0.get(&(changes.org.uuid(), calendar.uuid())) != Some(seen)
+                    && self.calendars.get(&(changes.org.uuid(), calendar.uuid())) != Some(seen)
                 {
                     return Err(ApplyError::STALE);
                 }
@@ -68,7 +77,7 @@ pub(crate) async fn check_times(
     for changes in batch.iter().map(SealedChangeSet::changes) {
         for guard in &changes.guards {
             let Guard::CalendarTime { calendar, seen: Revision(seen), window } = *guard else { continue };
-            match locked.0.get(&(changes.org.uuid(), calendar.uuid())) {
+            match locked.calendars.get(&(changes.org.uuid(), calendar.uuid())) {
                 None => return Err(ApplyError::STALE),
                 Some(revision) if *revision == seen => continue,
                 Some(_) => {}

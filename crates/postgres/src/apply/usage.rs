@@ -9,6 +9,7 @@ use kalends_quotas::Metric;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use crate::counts::{count, counts, signed};
 use crate::error::{ApplyError, failed};
 use crate::sealed::SealedChangeSet;
 
@@ -18,9 +19,12 @@ pub(crate) async fn check_existing(connection: &mut PgConnection, batch: &[Seale
         let changes = sealed.changes();
         let mut locked = false;
         for guard in &changes.guards {
-            let (metric, limit) = match *guard {
-                Guard::AtMost { metric, limit } => (metric, limit),
-                Guard::SeriesAtMost { limit, .. } => (Metric::RecurringEvents, limit),
+            let (metric, limit, now) = match *guard {
+                // Series end by themselves: how many there are is another question at each instant.
+                Guard::AtMost { metric: metric @ Metric::RecurringEvents, .. } => return Err(not_counted(metric)),
+                // The instant matters to series alone.
+                Guard::AtMost { metric, limit } => (metric, limit, Instant::from_micros(0)),
+                Guard::SeriesAtMost { limit, now } => (Metric::RecurringEvents, limit, now),
                 Guard::CalendarRevision { .. } | Guard::CalendarTime { .. } | Guard::CalendarsOfAgent { .. } => {
                     continue;
                 }
@@ -29,11 +33,9 @@ pub(crate) async fn check_existing(connection: &mut PgConnection, batch: &[Seale
                 lock_organization(connection, changes.org).await?;
                 locked = true;
             }
-            let count = match *guard {
-                Guard::SeriesAtMost { now, .. } => series_after(connection, changes.org, now).await?,
-                _ => existing(connection, changes.org, metric).await?,
-            };
-            if count > limit {
+            let counted = counts(&mut *connection, changes.org, None, Some(metric), now).await?;
+            let row = counted.iter().find(|row| row.metric == metric.as_str()).ok_or_else(|| not_counted(metric))?;
+            if count(row.used) > limit {
                 return Err(ApplyError::Refused(CommitError::LimitReached { metric, limit }));
             }
         }
@@ -49,75 +51,14 @@ async fn lock_organization(connection: &mut PgConnection, org: OrgId) -> Result<
     Ok(())
 }
 
-/// How many things of a metric exist.
-async fn existing(connection: &mut PgConnection, org: OrgId, metric: Metric) -> Result<u64, ApplyError> {
-    let count = match metric {
-        Metric::Agents => {
-            sqlx::query_scalar!(
-                r#"SELECT count(*) AS "count!" FROM agents WHERE org_id = $1 AND status <> 'decommissioned'"#,
-                org.uuid(),
-            )
-            .fetch_one(connection)
-            .await?
-        }
-        Metric::Calendars => {
-            sqlx::query_scalar!(
-                r#"SELECT count(*) AS "count!"
-                 FROM calendars c
-                 LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
-                 WHERE c.org_id = $1 AND c.deleted_at IS NULL
-                     AND (c.agent_id IS NULL OR a.status <> 'decommissioned')"#,
-                org.uuid(),
-            )
-            .fetch_one(connection)
-            .await?
-        }
-        Metric::ScopedKeys => {
-            sqlx::query_scalar!(
-                r#"SELECT count(*) AS "count!"
-                 FROM api_keys k
-                 JOIN agents a ON a.org_id = k.org_id AND a.id = k.agent_id
-                 WHERE k.org_id = $1 AND k.agent_id IS NOT NULL AND k.revoked_at IS NULL
-                     AND a.status <> 'decommissioned'"#,
-                org.uuid(),
-            )
-            .fetch_one(connection)
-            .await?
-        }
-        Metric::Events
-        | Metric::ApiCalls
-        | Metric::WebhookDeliveries
-        | Metric::AvailabilityQueries
-        | Metric::IcalSubscriptions
-        | Metric::Proposals
-        | Metric::WebhookEndpoints
-        | Metric::RecurringEvents
-        | Metric::BookingPages => return Err(failed(NotCounted(metric)).into()),
-    };
-    Ok(u64::try_from(count).unwrap_or(0))
-}
-
-/// How many series in sight have an occurrence that ends after `now`.
-async fn series_after(connection: &mut PgConnection, org: OrgId, now: Instant) -> Result<u64, ApplyError> {
-    let count = sqlx::query_scalar!(
-        r#"SELECT count(*) AS "count!"
-         FROM calendars c
-         LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
-         JOIN events e ON e.org_id = c.org_id AND e.calendar_id = c.id
-         WHERE c.org_id = $1 AND c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
-             AND e.recurrence IS NOT NULL AND e.deleted_at IS NULL AND e.reaches > $2"#,
-        org.uuid(),
-        now.as_micros(),
-    )
-    .fetch_one(connection)
-    .await?;
-    Ok(u64::try_from(count).unwrap_or(0))
-}
-
 /// A guard asks for a count that this store does not take.
 #[derive(Debug, thiserror::Error)]
 #[error("this store does not count existing {}", .0.as_str())]
 struct NotCounted(Metric);
+
+fn not_counted(metric: Metric) -> ApplyError {
+    failed(NotCounted(metric)).into()
+}
 
 /// Adds the charges of all change-sets to the counters, one row for each organization, metric and
 /// month. These rows are what an organization's transactions meet on, so that this comes last.
@@ -173,9 +114,4 @@ fn summed(batch: &[SealedChangeSet]) -> BTreeMap<(Uuid, &'static str, i64), Sum>
         }
     }
     sums
-}
-
-/// The number as the database counts; what is beyond that stands for its largest.
-fn signed(count: u64) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use kalends_accounts::ports::Principals;
-use kalends_accounts::{KeyHash, Principal};
-use kalends_kernel::StoreError;
+use kalends_accounts::{EndedKey, KeyHash, Principal};
+use kalends_kernel::{AgentId, OrgId, StoreError};
 
 use crate::PostgresStore;
 use crate::error::store_error;
@@ -24,6 +24,23 @@ impl Principals for PostgresStore {
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
         row.map(PrincipalRow::into_domain).transpose()
+    }
+
+    async fn find_ended_key(&self, hash: KeyHash) -> Result<Option<EndedKey>, StoreError> {
+        let row = sqlx::query!(
+            "SELECT k.org_id, k.agent_id, k.prefix
+             FROM api_keys k
+             JOIN organizations o ON o.id = k.org_id
+             LEFT JOIN agents a ON a.org_id = k.org_id AND a.id = k.agent_id
+             WHERE k.hash = $1 AND (k.revoked_at IS NOT NULL OR a.status = 'decommissioned')",
+            &hash.0,
+        );
+        let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
+        Ok(row.map(|row| EndedKey {
+            org: OrgId::from_uuid(row.org_id),
+            agent: row.agent_id.map(AgentId::from_uuid),
+            prefix: row.prefix,
+        }))
     }
 
     async fn principals_epoch(&self) -> Result<i64, StoreError> {

@@ -8,6 +8,7 @@ use kalends_kernel::{Instant, OrgId, StoreError};
 use kalends_quotas::{Debit, Metric, Period, Refund};
 
 use crate::PostgresStore;
+use crate::counts::{count, counts, signed};
 use crate::error::store_error;
 use crate::rows::Located;
 
@@ -55,44 +56,10 @@ impl Metering for PostgresStore {
     }
 
     async fn usage(&self, org: OrgId, period: Period, now: Instant) -> Result<Vec<(Metric, u64)>, StoreError> {
-        let rows = sqlx::query!(
-            r#"SELECT metric AS "metric!", used AS "used!" FROM usage_counters WHERE org_id = $1 AND period = $2
-             UNION ALL
-             SELECT 'agents', count(*) FROM agents WHERE org_id = $1 AND status <> 'decommissioned'
-             UNION ALL
-             SELECT 'calendars', count(*)
-             FROM calendars c
-             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
-             WHERE c.org_id = $1 AND c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
-             UNION ALL
-             SELECT 'scoped_keys', count(*)
-             FROM api_keys k
-             JOIN agents a ON a.org_id = k.org_id AND a.id = k.agent_id
-             WHERE k.org_id = $1 AND k.agent_id IS NOT NULL AND k.revoked_at IS NULL AND a.status <> 'decommissioned'
-             UNION ALL
-             SELECT 'recurring_events', count(*)
-             FROM calendars c
-             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
-             JOIN events e ON e.org_id = c.org_id AND e.calendar_id = c.id
-             WHERE c.org_id = $1 AND c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
-                 AND e.recurrence IS NOT NULL AND e.deleted_at IS NULL AND e.reaches > $3"#,
-            org.uuid(),
-            period.number(),
-            now.as_micros(),
-        );
-        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        let rows = counts(&self.connections, org, Some(period), None, now).await.map_err(store_error)?;
         let counters = Located { table: "usage_counters", id: org };
         rows.into_iter()
             .map(|row| Ok((counters.named("metric", &row.metric, Metric::from_name)?, count(row.used))))
             .collect()
     }
-}
-
-/// The number as the database counts; what is beyond that stands for its largest.
-fn signed(count: u64) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
-}
-
-fn count(counted: i64) -> u64 {
-    u64::try_from(counted).unwrap_or(0)
 }

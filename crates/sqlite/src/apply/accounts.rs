@@ -1,18 +1,39 @@
 //! Organizations, keys and codes, humans and sessions (`people`), and the use that is charged to organizations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_accounts::{ApiKey, Change, Organization, ScopedKey, VerificationCode, Waitlist};
-use kalends_app::ports::CommitError;
+use kalends_app::{Guard, ports::CommitError};
 use kalends_kernel::{Instant, KeyId, OrgId, StoreError, Version};
 use kalends_quotas::{Metric, Period};
 use sqlx::SqliteConnection;
 
 use super::{Sealed, claims, people};
 use crate::{
+    counts::counts,
     error::{Failure, failed, is_duplicate_of},
     json::{self, Hex},
 };
+
+/// Refuses where the organization of a change-set of the group does not exist: once its deletion is committed, no
+/// row of it is added.
+pub(crate) async fn check_organizations(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
+    let presumed = group.iter().filter(|sealed| sealed.changes.presumes_organization());
+    let wanted: BTreeSet<OrgId> = presumed.map(|sealed| sealed.changes.org).collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let rows: Vec<_> = wanted.into_iter().map(|org| Hex(org.uuid())).collect();
+    let rows = json::rows(&rows)?;
+    let missing = sqlx::query_scalar!(
+        "select count(*) from json_each(?1)
+         where not exists (select 1 from organizations where id = unhex(value))",
+        rows
+    )
+    .fetch_one(connection)
+    .await?;
+    if missing == 0 { Ok(()) } else { Err(CommitError::NoOrganization.into()) }
+}
 
 /// Applies the changes of one change-set in their order.
 pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) -> Result<(), Failure> {
@@ -333,64 +354,23 @@ pub(crate) async fn charge(connection: &mut SqliteConnection, group: &[&Sealed])
 #[error("the metric {0} has no table to count")]
 struct Uncounted(&'static str);
 
-/// Refuses with [`CommitError::LimitReached`] where more than `limit` things of a metric exist now.
-pub(crate) async fn check_at_most(
-    connection: &mut SqliteConnection,
-    org: OrgId,
-    metric: Metric,
-    limit: u64,
-) -> Result<(), Failure> {
-    let org_id = org.uuid();
-    let existing = match metric {
-        Metric::Agents => {
-            sqlx::query_scalar!("select count(*) from agents where org_id = ?1 and status <> 'decommissioned'", org_id)
-                .fetch_one(connection)
-                .await?
+/// Refuses with [`CommitError::LimitReached`] where more exists than the guards allow.
+pub(crate) async fn check_existing(connection: &mut SqliteConnection, sealed: &Sealed) -> Result<(), Failure> {
+    let uncounted = |metric: Metric| Failure::from(CommitError::Store(failed(Uncounted(metric.as_str()))));
+    for guard in &sealed.changes.guards {
+        let (metric, limit, now) = match *guard {
+            // Series end by themselves: how many there are is another question at each instant.
+            Guard::AtMost { metric: metric @ Metric::RecurringEvents, .. } => return Err(uncounted(metric)),
+            // The instant matters to series alone.
+            Guard::AtMost { metric, limit } => (metric, limit, Instant::from_micros(0)),
+            Guard::SeriesAtMost { limit, now } => (Metric::RecurringEvents, limit, now),
+            Guard::CalendarRevision { .. } | Guard::CalendarTime { .. } | Guard::CalendarsOfAgent { .. } => continue,
+        };
+        let counted = counts(&mut *connection, sealed.changes.org, None, Some(metric), now).await?;
+        let row = counted.iter().find(|row| row.metric == metric.as_str()).ok_or_else(|| uncounted(metric))?;
+        if crate::read::count(row.used) > limit {
+            return Err(CommitError::LimitReached { metric, limit }.into());
         }
-        Metric::Calendars => {
-            sqlx::query_scalar!(
-                "select count(*) from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-                 where c.org_id = ?1 and c.deleted_at is null
-                    and (c.agent_id is null or a.status <> 'decommissioned')",
-                org_id
-            )
-            .fetch_one(connection)
-            .await?
-        }
-        Metric::ScopedKeys => {
-            sqlx::query_scalar!(
-                "select count(*) from api_keys k join agents a on a.org_id = k.org_id and a.id = k.agent_id
-                 where k.org_id = ?1 and k.agent_id is not null and k.revoked_at is null
-                    and a.status <> 'decommissioned'",
-                org_id
-            )
-            .fetch_one(connection)
-            .await?
-        }
-        metric => return Err(CommitError::Store(failed(Uncounted(metric.as_str()))).into()),
-    };
-    if crate::read::count(existing) > limit { Err(CommitError::LimitReached { metric, limit }.into()) } else { Ok(()) }
-}
-
-/// Refuses where more than `limit` series in sight have an occurrence that ends after `now`.
-pub(crate) async fn check_series(
-    connection: &mut SqliteConnection,
-    org: OrgId,
-    limit: u64,
-    now: Instant,
-) -> Result<(), Failure> {
-    let (org_id, now) = (org.uuid(), now.as_micros());
-    let existing = sqlx::query_scalar!(
-        "select count(*)
-         from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-            cross join events e on e.org_id = c.org_id and e.calendar_id = c.id
-         where c.org_id = ?1 and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
-            and e.recurrence is not null and e.deleted_at is null and e.reaches > ?2",
-        org_id,
-        now
-    )
-    .fetch_one(connection)
-    .await?;
-    let metric = Metric::RecurringEvents;
-    if crate::read::count(existing) > limit { Err(CommitError::LimitReached { metric, limit }.into()) } else { Ok(()) }
+    }
+    Ok(())
 }

@@ -1,10 +1,14 @@
 //! Whom a key speaks for.
 
 use async_trait::async_trait;
-use kalends_accounts::{KeyHash, Principal, ports::Principals};
-use kalends_kernel::StoreError;
+use kalends_accounts::{EndedKey, KeyHash, Principal, ports::Principals};
+use kalends_kernel::{AgentId, KeyId, OrgId, StoreError};
 
-use crate::{SqliteStore, error::store_error, rows::principal::PrincipalRow};
+use crate::{
+    SqliteStore,
+    error::store_error,
+    rows::{Row, principal::PrincipalRow, row_id},
+};
 
 #[async_trait]
 impl Principals for SqliteStore {
@@ -24,6 +28,23 @@ impl Principals for SqliteStore {
         .map_err(store_error)?
         .map(PrincipalRow::read)
         .transpose()
+    }
+
+    async fn find_ended_key(&self, hash: KeyHash) -> Result<Option<EndedKey>, StoreError> {
+        let hash = hash.0.as_slice();
+        let row = sqlx::query!(
+            "select k.id, k.org_id, k.agent_id, k.prefix
+             from api_keys k join organizations o on o.id = k.org_id
+                left join agents a on a.org_id = k.org_id and a.id = k.agent_id
+             where k.hash = ?1 and (k.revoked_at is not null or a.status = 'decommissioned')",
+            hash
+        );
+        let Some(row) = row.fetch_optional(self.readers()).await.map_err(store_error)? else { return Ok(None) };
+        let id = KeyId::from_uuid(row_id("api_keys", "id", &row.id)?);
+        let key = Row { table: "api_keys", id: &id };
+        let agent = row.agent_id.as_deref().map(|agent| key.uuid("agent_id", agent).map(AgentId::from_uuid));
+        let org = OrgId::from_uuid(key.uuid("org_id", &row.org_id)?);
+        Ok(Some(EndedKey { org, agent: agent.transpose()?, prefix: row.prefix }))
     }
 
     async fn principals_epoch(&self) -> Result<i64, StoreError> {

@@ -8,7 +8,7 @@ use kalends_kernel::{Instant, OrgId, StoreError};
 use kalends_quotas::{Debit, Metric, Period, Refund};
 
 use super::count;
-use crate::{SqliteStore, error::store_error, rows::Row};
+use crate::{SqliteStore, counts::counts, error::store_error, rows::Row};
 
 #[async_trait]
 impl Metering for SqliteStore {
@@ -71,31 +71,7 @@ impl Metering for SqliteStore {
     }
 
     async fn usage(&self, org: OrgId, period: Period, now: Instant) -> Result<Vec<(Metric, u64)>, StoreError> {
-        let (org_id, period, now) = (org.uuid(), period.number(), now.as_micros());
-        let rows = sqlx::query!(
-            r#"select metric as "metric!: String", used as "used!: i64"
-             from usage_counters where org_id = ?1 and period = ?2
-             union all
-             select 'agents', count(*) from agents where org_id = ?1 and status <> 'decommissioned'
-             union all
-             select 'calendars', count(*)
-             from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-             where c.org_id = ?1 and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
-             union all
-             select 'scoped_keys', count(*)
-             from api_keys k join agents a on a.org_id = k.org_id and a.id = k.agent_id
-             where k.org_id = ?1 and k.agent_id is not null and k.revoked_at is null and a.status <> 'decommissioned'
-             union all
-             select 'recurring_events', count(*)
-             from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-                cross join events e on e.org_id = c.org_id and e.calendar_id = c.id
-             where c.org_id = ?1 and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
-                and e.recurrence is not null and e.deleted_at is null and e.reaches > ?3"#,
-            org_id,
-            period,
-            now
-        );
-        let rows = rows.fetch_all(self.readers()).await.map_err(store_error)?;
+        let rows = counts(self.readers(), org, Some(period), None, now).await.map_err(store_error)?;
         let counters = Row { table: "usage_counters", id: &org };
         rows.into_iter()
             .map(|row| Ok((counters.named("metric", Metric::from_name, &row.metric)?, count(row.used))))

@@ -72,7 +72,8 @@ async fn the_hot_reads_use_their_indexes() {
                 "c USING INDEX sqlite_autoindex_calendars_1",
             ],
         ),
-        (vec!["k.hash = ?1"], vec!["k USING INDEX sqlite_autoindex_api_keys_2 (hash=?)"]),
+        (vec!["k.hash = ?1", "k.revoked_at is null"], vec!["k USING INDEX sqlite_autoindex_api_keys_2 (hash=?)"]),
+        (vec!["k.hash = ?1", "k.revoked_at is not null"], vec!["k USING INDEX sqlite_autoindex_api_keys_2 (hash=?)"]),
         (
             vec!["coalesce(d.spans", "c.id = ?2"],
             vec![

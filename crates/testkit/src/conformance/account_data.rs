@@ -7,6 +7,7 @@ use kalends_accounts::{
     Organization, ScopedKey, Taken, Used,
 };
 use kalends_app::{ChangeSet, ports::CommitError};
+use kalends_calendars::Event;
 use kalends_kernel::{Elapsed, Instant, Version};
 use kalends_quotas::{Metric, Plan};
 
@@ -317,5 +318,106 @@ pub async fn one_deletes_an_account(store: &StoreUnderTest) {
         let found = scene.store.find_organization(organization.id).await.unwrap();
         assert_eq!(found.is_none(), *won[0]);
         assert_eq!(scene.store.deletions(99).await.unwrap().iter().any(|(org, _)| *org == organization.id), *won[0]);
+    }
+}
+
+/// What was under way when the account was deleted writes nothing of it any more, and neither does anything for an
+/// organization that never was; only what makes one needs none.
+pub async fn nothing_is_added_to_a_deleted_account(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (agent, other) = (scene.agent().await, scene.other_organization().await);
+    let (calendar, theirs) = (scene.calendar(&agent).await, other.shared_calendar().await);
+    let kept = scene.make.answer();
+    scene.commit(scene.changes().answer(kept.clone())).await;
+    let (org, seen) = (scene.org, scene.organization().await.version);
+    scene.commit(scene.changes().account(Change::DeleteOrganization { org, seen, at: scene.make.tick() })).await;
+
+    let late = |scene: &Scene| {
+        let (make, org) = (&scene.make, scene.org);
+        vec![
+            scene.changes(),
+            scene.changes().create(&make.agent(org)),
+            scene.changes().create(&make.shared_calendar(org)),
+            scene.changes().create(&make.key(org).key),
+            scene.changes().account(Change::PutCode { code: make.code(org), seen: None }),
+            scene.changes().account(Change::RecordAcceptance { org, acceptance: make.acceptance() }),
+            scene.changes().charge(make.charge(None)),
+            scene.changes().message(make.message(org)),
+            scene.changes().audit(make.audit_entry(org)),
+            scene.changes().answer(make.answer()),
+        ]
+    };
+    let event = scene.make.event(&calendar, hours(1, 2));
+    let of_calendars = vec![
+        scene.changes().create(&event),
+        scene.changes().create(&scene.make.rules(&calendar)),
+        scene.changes().create(&scene.make.scoped_key(&agent).key),
+        scene.changes().update(&calendar.deleted(scene.make.tick()), calendar.version),
+    ];
+    let nobody = Scene { org: scene.make.organization().id, ..scene.clone() };
+    for changes in [late(&scene), of_calendars, late(&nobody)].concat() {
+        assert_refused!(scene.try_commit(changes).await, CommitError::NoOrganization);
+    }
+    // A repetition hears its answer first.
+    let repeated = scene.changes().audit(scene.make.audit_entry(org)).answer(kept);
+    assert_refused!(scene.try_commit(repeated).await, CommitError::AlreadyAnswered);
+
+    // In a crowd the neighbours' go through.
+    let outcomes = race(TASKS, |index| {
+        let theirs = scene.make.event(&theirs, hours(1, 2));
+        let changes = if index.is_multiple_of(3) {
+            scene.changes().create(&Event { id: scene.make.event(&calendar, hours(1, 2)).id, ..event.clone() })
+        } else {
+            other.changes().create(&theirs)
+        };
+        let scene = scene.clone();
+        async move { scene.try_commit(changes).await }
+    })
+    .await;
+    for (index, outcome) in outcomes.into_iter().enumerate() {
+        match outcome {
+            Err(CommitError::NoOrganization) if index.is_multiple_of(3) => {}
+            Ok(()) if !index.is_multiple_of(3) => {}
+            other => panic!("{index}: {other:?}"),
+        }
+    }
+    while scene.store.remove_rows(org, 200).await.unwrap() > 0 {}
+    let left = scene.observe().await;
+    assert_eq!((left.agents.len(), left.calendars.len(), left.messages.len(), left.audit.len()), (0, 0, 0, 0));
+    assert_eq!(scene.store.acceptances(org).await.unwrap(), []);
+}
+
+/// Whatever is added while an account is being deleted, its removal finds: nothing comes after the last row.
+pub async fn nothing_outlives_its_account(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    for _ in 0..4 {
+        let doomed = scene.other_organization().await;
+        let calendar = doomed.shared_calendar().await;
+        let (org, seen) = (doomed.org, doomed.organization().await.version);
+        let outcomes = race(TASKS, |index| {
+            let (doomed, calendar) = (doomed.clone(), calendar.clone());
+            async move {
+                let make = &doomed.make;
+                match index % 4 {
+                    0 if index == 0 => {
+                        let changes = doomed.changes();
+                        let deletion = Change::DeleteOrganization { org, seen, at: make.tick() };
+                        doomed.commit(changes.account(deletion)).await;
+                        while doomed.store.remove_rows(org, 200).await.unwrap() > 0 {}
+                        Ok(())
+                    }
+                    0 | 1 => doomed.try_commit(doomed.changes().create(&make.event(&calendar, hours(1, 2)))).await,
+                    2 => doomed.try_commit(doomed.changes().create(&make.agent(org)).charge(make.charge(None))).await,
+                    _ => doomed.try_commit(doomed.changes().audit(make.audit_entry(org))).await,
+                }
+            }
+        })
+        .await;
+        for outcome in outcomes {
+            assert!(matches!(outcome, Ok(()) | Err(CommitError::NoOrganization)), "{outcome:?}");
+        }
+        assert_eq!(doomed.store.remove_rows(org, 200).await.unwrap(), 0, "nothing came later");
+        let left = doomed.observe().await;
+        assert_eq!((left.agents.len(), left.calendars.len(), left.audit.len()), (0, 0, 0));
     }
 }

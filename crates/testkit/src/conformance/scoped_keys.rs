@@ -1,7 +1,7 @@
 //! Keys that speak for one agent.
 
 use kalends_accounts::{
-    Change, Credential, KeyHash, KeyLabel, Reach, ScopedKey,
+    Change, Credential, EndedKey, KeyHash, KeyLabel, Reach, ScopedKey,
     reach::{CallerKind, ScopedAgent},
 };
 use kalends_app::{Guard, ports::CommitError};
@@ -240,5 +240,39 @@ pub async fn an_organization_s_keys_are_replaced(store: &StoreUnderTest) {
     }
     for hash in [fresh.hash, scoped.hash, theirs.hash] {
         assert!(scene.store.find_principal(hash).await.unwrap().is_some());
+    }
+}
+
+/// Of a key that was revoked, or whose agent is decommissioned, it is known whose it was; of one in force, of one
+/// that never was and of a deleted account's, nothing.
+pub async fn ended_keys_tell_whose_they_were(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (agent, gone) = (scene.agent().await, scene.agent().await);
+    let key = scene.make.key(scene.org).key;
+    let scoped = [&agent, &agent, &gone].map(|agent| scene.make.scoped_key(agent).key);
+    scene.commit(scene.changes().create(&key)).await;
+    for key in &scoped {
+        scene.commit(scene.changes().create(key)).await;
+    }
+    let ended = async |hash| scene.store.find_ended_key(hash).await.unwrap();
+    let [revoked, living, left] = &scoped;
+    for hash in [key.hash, revoked.hash, living.hash, left.hash, scene.make.key(scene.org).key.hash] {
+        assert_eq!(ended(hash).await, None);
+    }
+    for id in [key.id, revoked.id] {
+        let change = Change::RevokeKey { org: scene.org, key: id, at: scene.make.tick() };
+        scene.commit(scene.changes().account(change)).await;
+    }
+    scene.decommission(&gone).await;
+    let of = |agent, prefix: &str| Some(EndedKey { org: scene.org, agent, prefix: prefix.to_owned() });
+    assert_eq!(ended(key.hash).await, of(None, &key.prefix));
+    assert_eq!(ended(revoked.hash).await, of(Some(agent.id), &revoked.prefix));
+    assert_eq!(ended(left.hash).await, of(Some(gone.id), &left.prefix));
+    assert_eq!(ended(living.hash).await, None);
+
+    let (org, seen) = (scene.org, scene.organization().await.version);
+    scene.commit(scene.changes().account(Change::DeleteOrganization { org, seen, at: scene.make.tick() })).await;
+    for hash in [key.hash, revoked.hash, living.hash, left.hash] {
+        assert_eq!(ended(hash).await, None);
     }
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_accounts::{
-    Credential, Email, KeyHash, Organization, Principal, Reach, ScopedKey, VerificationCode, Waitlist,
+    Credential, Email, EndedKey, KeyHash, Organization, Principal, Reach, ScopedKey, VerificationCode, Waitlist,
     ports::{Organizations, Principals, ScopedKeys},
     reach::{CallerKind, ScopedAgent},
 };
@@ -42,6 +42,13 @@ impl Principals for MemoryStore {
             limits,
             accepted_terms: organization.accepted.as_ref().map(|acceptance| acceptance.version.clone()),
         }))
+    }
+
+    async fn find_ended_key(&self, hash: KeyHash) -> Result<Option<EndedKey>, StoreError> {
+        let state = self.state();
+        let left = state.scoped_keys.values().filter(|key| key.hash == hash && !state.agent_lives(key.org, key.agent));
+        let left = left.map(|key| EndedKey { org: key.org, agent: Some(key.agent), prefix: key.prefix.clone() });
+        Ok(state.revoked_keys.get(&hash).cloned().into_iter().chain(left).next())
     }
 
     async fn principals_epoch(&self) -> Result<i64, StoreError> {

@@ -2,7 +2,7 @@
 
 use std::collections::btree_map::Entry;
 
-use kalends_accounts::{Claim, ClaimState, Organization};
+use kalends_accounts::{Claim, ClaimState, EndedKey, Organization};
 use kalends_app::{ChangeSet, Charge, Guard, StoredAnswer, ports::CommitError};
 use kalends_calendars::{Calendar, Event, calendars_revised};
 use kalends_kernel::{CalendarId, Instant, OrgId, StoreError, Version};
@@ -14,12 +14,15 @@ impl State {
     /// The state after `changes`. The state itself stays, so that an error leaves nothing behind.
     ///
     /// Where several conditions fail the first of this order tells: an answer that was given already,
-    /// then what is stale, then the limits. A repeated request hears its answer rather than that the
+    /// then that there is no such organization, then what is stale, then the limits. A repeated request hears its answer rather than that the
     /// first one used the quota up.
     pub(super) fn applied(&self, changes: &ChangeSet) -> Result<Self, CommitError> {
         let mut next = self.clone();
         if let Some(answer) = &changes.answer {
             next.store(answer)?;
+        }
+        if changes.presumes_organization() && !self.organizations.contains_key(&changes.org) {
+            return Err(CommitError::NoOrganization);
         }
         self.check_revisions(changes)?;
         for change in &changes.accounts {
@@ -164,12 +167,12 @@ impl State {
                 self.scoped_keys.insert((key.org, key.id), key.clone());
             }
             Change::RevokeKey { org, key, at: _ } => {
-                let scoped = self.scoped_keys.remove(&(*org, *key)).is_some();
-                let before = self.keys.len();
-                self.keys.retain(|_, other| (other.org, other.id) != (*org, *key));
-                if !scoped && self.keys.len() == before {
-                    return Err(CommitError::Stale);
-                }
+                let scoped = self.scoped_keys.remove(&(*org, *key));
+                let scoped = scoped.map(|key| (key.hash, Some(key.agent), key.prefix));
+                let own = self.keys.extract_if(|_, other| (other.org, other.id) == (*org, *key)).next();
+                let own = own.map(|(hash, key)| (hash, None, key.prefix));
+                let (hash, agent, prefix) = scoped.or(own).ok_or(CommitError::Stale)?;
+                self.revoked_keys.insert(hash, EndedKey { org: *org, agent, prefix });
             }
             Change::RevokeOrganizationKeys { org, at: _ } => self.keys.retain(|_, key| key.org != *org),
             Change::PutCode { code, seen } => {
@@ -205,6 +208,8 @@ impl State {
                 self.keys.retain(|_, key| key.org != *org);
                 self.owners.remove(org);
                 self.sessions.retain(|_, session| session.org != Some(*org));
+                self.scoped_keys.retain(|_, key| key.org != *org);
+                self.revoked_keys.retain(|_, key| key.org != *org);
                 for (by, _) in &mut self.acceptances {
                     by.take_if(|by| by == org);
                 }

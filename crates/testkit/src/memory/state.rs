@@ -6,7 +6,7 @@ use std::{
 };
 
 use kalends_accounts::{
-    Acceptance, ApiKey, AuditEntry, Claim, KeyHash, Organization, Ownership, ScopedKey, Session, Used, User,
+    Acceptance, ApiKey, AuditEntry, Claim, EndedKey, KeyHash, Organization, Ownership, ScopedKey, Session, Used, User,
     VerificationCode,
 };
 use kalends_app::StoredAnswer;
@@ -25,6 +25,7 @@ pub(super) struct State {
     pub(super) organizations: BTreeMap<OrgId, Organization>,
     pub(super) keys: HashMap<KeyHash, ApiKey>,
     pub(super) scoped_keys: BTreeMap<(OrgId, KeyId), ScopedKey>,
+    pub(super) revoked_keys: HashMap<KeyHash, EndedKey>,
     pub(super) codes: BTreeMap<OrgId, VerificationCode>,
     pub(super) claims: BTreeMap<ClaimId, Claim>,
     pub(super) acceptances: Vec<(Option<OrgId>, Acceptance)>,

@@ -1,0 +1,66 @@
+//! What an organization uses, as the database counts it: one statement, for what is shown and for what is limited.
+
+use kalends_kernel::{Instant, OrgId};
+use kalends_quotas::{Metric, Period};
+use sqlx::{Executor, Postgres};
+
+/// A metric by its name, and how much of it is used.
+pub(crate) struct CountRow {
+    pub(crate) metric: String,
+    pub(crate) used: i64,
+}
+
+/// The counters of a month, where one is asked for, and what exists at `now`: of every metric whose things are
+/// stored, or of `only` one, the others being passed over.
+pub(crate) async fn counts(
+    executor: impl Executor<'_, Database = Postgres>,
+    org: OrgId,
+    month: Option<Period>,
+    only: Option<Metric>,
+    now: Instant,
+) -> Result<Vec<CountRow>, sqlx::Error> {
+    // What is not asked for is told before a row of its tables is read.
+    let rows = sqlx::query_as!(
+        CountRow,
+        r#"SELECT metric AS "metric!", used AS "used!" FROM usage_counters WHERE org_id = $1 AND period = $2
+         UNION ALL
+         SELECT 'agents', count(*)
+         FROM agents
+         WHERE org_id = $1 AND coalesce($3, 'agents') = 'agents' AND status <> 'decommissioned'
+         UNION ALL
+         SELECT 'calendars', count(*)
+         FROM calendars c
+         LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+         WHERE c.org_id = $1 AND coalesce($3, 'calendars') = 'calendars' AND c.deleted_at IS NULL
+             AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+         UNION ALL
+         SELECT 'scoped_keys', count(*)
+         FROM api_keys k
+         JOIN agents a ON a.org_id = k.org_id AND a.id = k.agent_id
+         WHERE k.org_id = $1 AND coalesce($3, 'scoped_keys') = 'scoped_keys' AND k.agent_id IS NOT NULL
+             AND k.revoked_at IS NULL AND a.status <> 'decommissioned'
+         UNION ALL
+         SELECT 'recurring_events', count(*)
+         FROM calendars c
+         LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+         JOIN events e ON e.org_id = c.org_id AND e.calendar_id = c.id
+         WHERE c.org_id = $1 AND coalesce($3, 'recurring_events') = 'recurring_events' AND c.deleted_at IS NULL
+             AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+             AND e.recurrence IS NOT NULL AND e.deleted_at IS NULL AND e.reaches > $4"#,
+        org.uuid(),
+        month.map(Period::number),
+        only.map(Metric::as_str),
+        now.as_micros(),
+    );
+    rows.fetch_all(executor).await
+}
+
+/// A count as Postgres returns it.
+pub(crate) fn count(counted: i64) -> u64 {
+    u64::try_from(counted).unwrap_or(0)
+}
+
+/// The number as the database counts; what is beyond that stands for its largest.
+pub(crate) fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

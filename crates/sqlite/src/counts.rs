@@ -1,0 +1,54 @@
+//! What an organization uses, as the database counts it: one statement, for what is shown and for what is limited.
+
+use kalends_kernel::{Instant, OrgId};
+use kalends_quotas::{Metric, Period};
+use sqlx::{Executor, Sqlite};
+
+/// A metric by its name, and how much of it is used.
+pub(crate) struct CountRow {
+    pub(crate) metric: String,
+    pub(crate) used: i64,
+}
+
+/// The counters of a month, where one is asked for, and what exists at `now`: of every metric whose things are
+/// stored, or of `only` one, the others being passed over.
+pub(crate) async fn counts(
+    executor: impl Executor<'_, Database = Sqlite>,
+    org: OrgId,
+    month: Option<Period>,
+    only: Option<Metric>,
+    now: Instant,
+) -> Result<Vec<CountRow>, sqlx::Error> {
+    let (org_id, month, only, now) = (org.uuid(), month.map(Period::number), only.map(Metric::as_str), now.as_micros());
+    // What is not asked for is told before a row of its tables is read.
+    let rows = sqlx::query_as!(
+        CountRow,
+        r#"select metric as "metric!: String", used as "used!: i64"
+         from usage_counters where org_id = ?1 and period = ?2
+         union all
+         select 'agents', count(*) from agents
+         where org_id = ?1 and coalesce(?3, 'agents') = 'agents' and status <> 'decommissioned'
+         union all
+         select 'calendars', count(*)
+         from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+         where c.org_id = ?1 and coalesce(?3, 'calendars') = 'calendars' and c.deleted_at is null
+            and (c.agent_id is null or a.status <> 'decommissioned')
+         union all
+         select 'scoped_keys', count(*)
+         from api_keys k join agents a on a.org_id = k.org_id and a.id = k.agent_id
+         where k.org_id = ?1 and coalesce(?3, 'scoped_keys') = 'scoped_keys' and k.agent_id is not null
+            and k.revoked_at is null and a.status <> 'decommissioned'
+         union all
+         select 'recurring_events', count(*)
+         from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+            cross join events e on e.org_id = c.org_id and e.calendar_id = c.id
+         where c.org_id = ?1 and coalesce(?3, 'recurring_events') = 'recurring_events' and c.deleted_at is null
+            and (c.agent_id is null or a.status <> 'decommissioned')
+            and e.recurrence is not null and e.deleted_at is null and e.reaches > ?4"#,
+        org_id,
+        month,
+        only,
+        now
+    );
+    rows.fetch_all(executor).await
+}
