@@ -93,12 +93,12 @@ impl App {
         if self.sampler.admits(action, principal.key.uuid().as_bytes(), self.now()) {
             let subject = Subject { org, agent: None, resource: org.to_string() };
             let by = By::Request { request: &actor.request, key_prefix: Some(&principal.key_prefix) };
-            self.note(action, subject, by, status).await;
+            self.note(action, subject, &by, status).await;
         }
     }
 
     /// Writes an entry by itself. What fails is logged only.
-    pub(crate) async fn note(&self, action: Action, subject: Subject, by: By<'_>, status: u16) {
+    pub(crate) async fn note(&self, action: Action, subject: Subject, by: &By<'_>, status: u16) {
         let mut changes = ChangeSet::new(subject.org);
         changes.audit = Some(self.audit_entry(action, subject, by, status, self.now()));
         match self.store.commit(changes).await {
@@ -115,11 +115,11 @@ impl App {
         &self,
         action: Action,
         Subject { org, agent, resource }: Subject,
-        by: By<'_>,
+        by: &By<'_>,
         status: u16,
         now: Instant,
     ) -> AuditEntry {
-        let (actor_key_prefix, ip, method, path, duration, request) = match by {
+        let (actor_key_prefix, ip, method, path, duration, request) = match *by {
             By::Request { request: Request { id, ip, operation, started, .. }, key_prefix } => {
                 (key_prefix, *ip, operation.method, operation.path, now - *started, *id)
             }
