@@ -192,7 +192,7 @@ impl App {
         let now = self.clock.now();
         if let Some(action) = request.operation.action {
             let by = By::Request { request, key_prefix };
-            changes.audit = Some(self.audit_entry(action, subject, by, answer.status, now));
+            changes.audit = Some(self.audit_entry(action, subject, &by, answer.status, now));
         }
         changes.answer = request.idempotency.map(|idempotency| StoredAnswer {
             scope: idempotency.scope,

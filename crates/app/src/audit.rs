@@ -44,7 +44,6 @@ impl Sampler {
 }
 
 /// By what an entry of the audit log was caused.
-#[derive(Clone, Copy)]
 pub(crate) enum By<'a> {
     /// A request, of the key that begins so, if of any.
     Request {
@@ -94,7 +93,7 @@ impl App {
         if self.sampler.admits(action, &principal.credential.bytes(), self.now()) {
             let subject = Subject { org, agent: None, resource: org.to_string() };
             let by = By::Request { request: &actor.request, key_prefix: Some(&principal.key_prefix) };
-            self.note(action, subject, by, status).await;
+            self.note(action, subject, &by, status).await;
         }
     }
 
@@ -109,12 +108,12 @@ impl App {
     ) {
         if self.sampler.admits(action, prefix.as_bytes(), self.now()) {
             let subject = Subject { org, agent: None, resource: org.to_string() };
-            self.note(action, subject, By::Request { request, key_prefix: Some(prefix) }, status).await;
+            self.note(action, subject, &By::Request { request, key_prefix: Some(prefix) }, status).await;
         }
     }
 
     /// Writes an entry by itself. What fails is logged only.
-    pub(crate) async fn note(&self, action: Action, subject: Subject, by: By<'_>, status: u16) {
+    pub(crate) async fn note(&self, action: Action, subject: Subject, by: &By<'_>, status: u16) {
         let mut changes = ChangeSet::new(subject.org);
         changes.audit = Some(self.audit_entry(action, subject, by, status, self.now()));
         match self.store.commit(changes).await {
@@ -131,11 +130,11 @@ impl App {
         &self,
         action: Action,
         Subject { org, agent, resource }: Subject,
-        by: By<'_>,
+        by: &By<'_>,
         status: u16,
         now: Instant,
     ) -> AuditEntry {
-        let (actor_key_prefix, ip, method, path, duration, request) = match by {
+        let (actor_key_prefix, ip, method, path, duration, request) = match *by {
             By::Request { request: Request { id, ip, operation, started, .. }, key_prefix } => {
                 (key_prefix, *ip, operation.method, operation.path, now - *started, *id)
             }

@@ -72,7 +72,8 @@ impl App {
         let (app, request, prefix) = (Arc::clone(self), request.clone(), principal.key_prefix.clone());
         tokio::spawn(async move {
             let subject = Subject { org, agent, resource: org.to_string() };
-            app.note(action, subject, By::Request { request: &request, key_prefix: Some(&prefix) }, 429).await;
+            let by = By::Request { request: &request, key_prefix: Some(&prefix) };
+            app.note(action, subject, &by, 429).await;
             drop(place);
         });
     }
@@ -94,7 +95,7 @@ impl App {
                 Ok(Some(ended)) => {
                     let subject = Subject { org: ended.org, agent: ended.agent, resource: ended.org.to_string() };
                     let by = By::Request { request: &request, key_prefix: Some(&ended.prefix) };
-                    app.note(Action::AuthFailure, subject, by, 401).await;
+                    app.note(Action::AuthFailure, subject, &by, 401).await;
                 }
                 Ok(None) => {}
                 Err(error) => tracing::debug!(%error, "a refused key could not be looked for"),

@@ -136,7 +136,7 @@ pub(crate) async fn commit(app: &App, mut changes: ChangeSet, command: &str) -> 
 
 fn entry(app: &App, org: OrgId, action: Action, command: &str) -> AuditEntry {
     let subject = Subject { org, agent: None, resource: org.to_string() };
-    app.audit_entry(action, subject, By::Command(command), 200, app.now())
+    app.audit_entry(action, subject, &By::Command(command), 200, app.now())
 }
 
 fn limits_at_fault(error: &OrganizationError) -> Refusal {
