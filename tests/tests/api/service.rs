@@ -104,6 +104,7 @@ async fn the_description_names_every_operation(#[case] database: Database) {
         "/v1/auth/terms/current",
         "/v1/auth/signup",
         "/v1/auth/signin",
+        "/v1/auth/claim/{id}/revoke",
         "/v1/agent/sign-up",
         "/v1/waitlist",
     ];

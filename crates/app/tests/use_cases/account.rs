@@ -147,7 +147,8 @@ async fn a_deletion_waits_for_one_lease() {
     let house = House::new().await;
     let began = tokio::time::Instant::now();
     house.delete_account().await.unwrap();
-    assert_eq!(began.elapsed(), Duration::from_secs(1));
+    // As long as a clock may be corrected by longer.
+    assert_eq!(began.elapsed(), Duration::from_millis(1_100));
     assert_eq!(house.store.find_organization(house.organization.id).await.unwrap(), None);
 }
 

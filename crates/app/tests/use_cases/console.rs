@@ -155,7 +155,7 @@ async fn a_session_is_no_key_and_a_token_no_session() {
     let token = serde_json::to_string(&unknown.claims()).unwrap();
     assert!(matches!(door.app.authenticate_session(&token).await, Err(Refusal::NotSignedIn)));
     // And one of a human who owns nothing.
-    let org = door.make.organization().id;
+    let org = door.app.authenticate_session(&begun.token).await.unwrap().org;
     let changes = ChangeSet::new(org).create(&user);
     let changes = changes.account(Change::CreateSession { session: unknown, seen: user.version });
     door.store.commit(changes).await.unwrap();
