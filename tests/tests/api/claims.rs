@@ -34,26 +34,26 @@ async fn signed_in(server: &Server, email: &str) -> Client {
 }
 
 /// Signs an agent up: its organization and key.
-async fn agent(server: &Server, email: &str) -> (String, String) {
+pub(crate) async fn agent(server: &Server, email: &str) -> (String, String) {
     let body = json!({ "email": email, "agent_name": "Scout", "tos_version": TERMS });
     let answer = server.anonymous().post("/v1/agent/sign-up").json(body).await.expect(200);
     (text(&answer["org_id"]), text(&answer["api_key"]))
 }
 
-fn text(value: &Value) -> String {
+pub(crate) fn text(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-async fn initiate(human: &Client, email: &str) -> String {
+pub(crate) async fn initiate(human: &Client, email: &str) -> String {
     let answer = human.post("/v1/auth/claim/initiate").json(json!({ "email": email })).await.expect(200);
     text(&answer["claim_id"])
 }
 
-async fn verify(human: &Client, claim: &str, code: &str) -> Answer {
+pub(crate) async fn verify(human: &Client, claim: &str, code: &str) -> Answer {
     human.post("/v1/auth/claim/verify").json(json!({ "claim_id": claim, "otp": code })).await
 }
 
-async fn revoke(server: &Server, claim: &str, token: &str) -> Answer {
+pub(crate) async fn revoke(server: &Server, claim: &str, token: &str) -> Answer {
     let path = format!("/v1/auth/claim/{claim}/revoke");
     server.anonymous().post(path).json(json!({ "revocation_token": token })).await
 }
@@ -72,17 +72,17 @@ async fn mails(server: &Server, to: &str, subject: &str, count: usize) -> Vec<Ma
 }
 
 /// The code that was mailed last, of `count` that there should be.
-async fn code(server: &Server, to: &str, count: usize) -> String {
+pub(crate) async fn code(server: &Server, to: &str, count: usize) -> String {
     mails(server, to, CODE, count).await.pop().unwrap().code().to_owned()
 }
 
 /// Another code.
-fn wrong(code: &str) -> &'static str {
+pub(crate) fn wrong(code: &str) -> &'static str {
     if code == "123456" { "654321" } else { "123456" }
 }
 
 /// The token of the revocation link that was mailed last.
-async fn token(server: &Server, to: &str, count: usize) -> String {
+pub(crate) async fn token(server: &Server, to: &str, count: usize) -> String {
     let mail = mails(server, to, HELD, count).await.pop().unwrap();
     let (_, rest) = mail.text.split_once("/revoke#").unwrap();
     rest.split_whitespace().next().unwrap().to_owned()

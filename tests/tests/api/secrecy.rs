@@ -5,18 +5,23 @@ use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 use kalends_e2e::{
     Database,
     Database::{Postgres, Sqlite},
-    Server,
+    Server, shifted,
 };
 use rstest::rstest;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
-use crate::fixtures::{agent_with_calendar, event_body, shared_calendar};
+use crate::{
+    claims,
+    console::{Human, PASSWORD},
+    fixtures::{agent_with_calendar, event_body, now, shared_calendar},
+};
 
 const TITLE: &str = "Zanzibar rendezvous";
 const DESCRIPTION: &str = "Quetzalcoatl agenda";
 
-/// Everything that the service keeps, as text where it is text.
+/// Everything that the service keeps, as text where it is text: all but the mailbox and the files of keys, which are
+/// there to be read.
 async fn kept(server: &Server) -> String {
     let mut bytes = Vec::new();
     read_below(&server.data_dir(), &mut bytes);
@@ -42,9 +47,9 @@ async fn kept(server: &Server) -> String {
 fn read_below(directory: &Path, bytes: &mut Vec<u8>) {
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
-        if path.is_dir() {
+        if path.is_dir() && !path.ends_with("mail") {
             read_below(&path, bytes);
-        } else {
+        } else if path.is_file() && path.extension().is_none_or(|extension| extension != "key") {
             bytes.extend(fs::read(path).unwrap());
         }
     }
@@ -92,6 +97,144 @@ async fn titles_and_keys_are_not_kept_in_the_clear(#[case] database: Database) {
             }
         }
     }
+}
+
+/// Whether the text stands there by itself: six digits are a part of many a number.
+fn stands_alone(kept: &str, part: &str) -> bool {
+    kept.match_indices(part).any(|(at, _)| {
+        let joined = |letter: char| letter.is_ascii_alphanumeric() || letter == '.';
+        !kept[..at].ends_with(joined) && !kept[at + part.len()..].starts_with(joined)
+    })
+}
+
+/// Plants secrets of every kind, right and wrong ones, and looks for them in the log at its most talkative, in the
+/// audit log, in every refusal and in all that is stored.
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn planted_secrets_are_nowhere(#[case] database: Database) {
+    const ADMIN: &str = "planted-admin-token-of-the-operator";
+    const MASTER: &str = "cGxhbnRlZCBtYXN0ZXIga2V5IG9mIHRoZSB0ZXN0ISE=";
+    const SESSION: &str = "cGxhbnRlZCBzZXNzaW9uIGtleSBvZiB0aGUgdGVzdCE=";
+    const UNKNOWN: &str = "svc_sk_plantedplantedplantedplantedplantedplanted01";
+    const METADATA: &str = "planted metadata";
+    const HELD: &str = "planted hold";
+    const WRONG: &str = "planted wrong password";
+    const NEXT: &str = "planted next password";
+    let server = Server::start_with(
+        database,
+        &[
+            ("KALENDS_LOG", "trace"),
+            ("KALENDS_ADMIN_TOKEN", ADMIN),
+            ("KALENDS_MASTER_KEY", MASTER),
+            ("KALENDS_SESSION_KEY", SESSION),
+        ],
+    )
+    .await;
+    let mut told = Vec::new();
+
+    // Keys and what is written with them.
+    let org = server.org("pro").await;
+    let test = server.org_with("pro", &["--test"]).await;
+    let api = server.api(&org);
+    let (agent_id, calendar) = agent_with_calendar(&api).await;
+    let keys = api.post("/v1/keys").header("idempotency-key", "a").json(json!({ "agent_id": agent_id }));
+    let scoped = keys.await.expect(201)["key"].as_str().unwrap().to_owned();
+    server.client(&scoped).get(format!("/v1/agents/{agent_id}")).await.expect(200);
+    server.api(&test).get("/v1/agents").await.expect(200);
+    let mut body = event_body(TITLE, "2026-05-04T09:00:00Z", "2026-05-04T10:00:00Z");
+    (body["description"], body["metadata"]) = (json!(DESCRIPTION), json!({ "why": METADATA }));
+    api.post(format!("/v1/calendars/{calendar}/events")).header("idempotency-key", "b").json(body).await.expect(201);
+    let expires = shifted(&now(&api).await, 10);
+    let hold = json!({
+        "title": HELD, "start_time": "2026-05-05T09:00:00Z", "end_time": "2026-05-05T10:00:00Z",
+        "status": "hold", "hold_expires_at": expires
+    });
+    api.post(format!("/v1/calendars/{calendar}/events")).json(hold.clone()).await.expect(201);
+    told.push(api.post(format!("/v1/calendars/{calendar}/events")).json(hold).await.refused(409, "conflict"));
+    told.push(server.client(UNKNOWN).get("/v1/agents").await.refused(401, "unauthorized"));
+    let feedback = json!({ "type": "bug", "message": format!("With {} and {scoped} it fails.", org.key) });
+    api.post("/v1/feedback").json(feedback).await.expect(200);
+    server.client(ADMIN).post(format!("/v1/admin/orgs/{}/activate", org.id)).await.expect(200);
+    told.push(
+        server.client("planted-other-token").post("/v1/admin/orgs/x/activate").await.refused(401, "unauthorized"),
+    );
+
+    // Codes and claims.
+    let (_, signed_up) = claims::agent(&server, "scout@example.com").await;
+    let otp = server.wait_for_mails(1).await[0].code().to_owned();
+    let body = json!({ "otp": claims::wrong(&otp) });
+    told.push(server.client(&signed_up).post("/v1/agent/verify").json(body).await.refused(400, "validation_error"));
+    server.client(&signed_up).post("/v1/agent/verify").json(json!({ "otp": otp })).await.expect(200);
+    let human = Human::sign_up(&server, "ada@example.com").await;
+    let session = server.client(&human.token);
+    let claim = claims::initiate(&session, "scout@example.com").await;
+    let code = claims::code(&server, "scout@example.com", 1).await;
+    told.push(claims::verify(&session, &claim, claims::wrong(&code)).await.refused(400, "validation_error"));
+    claims::verify(&session, &claim, &code).await.expect(200);
+    let token = claims::token(&server, "scout@example.com", 1).await;
+    told.push(claims::revoke(&server, &claim, "planted-revocation-token").await);
+    claims::revoke(&server, &claim, &token).await.expect(200);
+
+    // Passwords and sessions.
+    let sign_in = |password: &str| json!({ "email": human.email, "password": password });
+    let entrance = server.anonymous();
+    let refused = entrance.post("/v1/auth/signin").json(sign_in(WRONG)).await;
+    told.push(refused.refused(401, "authentication_error"));
+    let change = json!({ "current_password": WRONG, "new_password": NEXT });
+    told.push(session.post("/v1/auth/password").json(change).await.refused(400, "validation_error"));
+    let change = json!({ "current_password": PASSWORD, "new_password": NEXT });
+    session.post("/v1/auth/password").json(change).await.expect(204);
+    let again = entrance.post("/v1/auth/signin").json(sign_in(NEXT)).await.expect(200);
+    let again = again["token"].as_str().unwrap().to_owned();
+    let regenerated = server.client(&again).post("/v1/auth/keys/regenerate").await.expect(200);
+    let regenerated = regenerated["key"].as_str().unwrap().to_owned();
+    told.push(server.client(&human.token).get("/v1/auth/me").await.refused(401, "authentication_error"));
+    for client in [&api, &server.client(&regenerated)] {
+        told.push(client.get("/v1/audit-log").await.expect(200));
+    }
+
+    let planted = [
+        &*org.key,
+        &test.key,
+        &scoped,
+        &signed_up,
+        &human.key,
+        &regenerated,
+        &human.token,
+        &again,
+        &token,
+        ADMIN,
+        MASTER,
+        SESSION,
+        UNKNOWN,
+        METADATA,
+        HELD,
+        WRONG,
+        NEXT,
+        PASSWORD,
+        TITLE,
+        DESCRIPTION,
+        "planted-other-token",
+        "planted-revocation-token",
+    ];
+    let (log, kept) = (server.log(), kept(&server).await);
+    for secret in planted {
+        assert!(!log.contains(secret), "{secret} is in the log");
+        assert!(!holds(&kept, secret), "{secret} is kept in the clear");
+        for answer in &told {
+            assert!(!answer.text().contains(secret), "{secret} is told: {}", answer.shown());
+        }
+    }
+    for code in [otp, code] {
+        for (place, text) in [("log", &log), ("database", &kept)] {
+            assert!(!stands_alone(text, &code), "the code {code} is in the {place}");
+        }
+    }
+    // What was looked through is what is written.
+    assert!(log.contains("DEBUG sqlx::query"), "the log is not talkative");
+    assert!(holds(&kept, &human.email), "an address is no secret");
 }
 
 #[rstest]
