@@ -44,6 +44,12 @@ impl Client {
         Self { patient: false, ..self.clone() }
     }
 
+    /// The same caller at another address: of a service that was started again.
+    #[must_use]
+    pub fn moved_to(&self, base: &str) -> Self {
+        Self { base: base.to_owned(), ..self.clone() }
+    }
+
     /// Begins a GET.
     pub fn get(&self, path: impl AsRef<str>) -> Call {
         self.call(Method::GET, path)

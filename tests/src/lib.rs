@@ -24,6 +24,8 @@ mod answer;
 mod client;
 mod database;
 mod mail;
+mod provider;
+mod receiver;
 mod server;
 mod time;
 
@@ -31,5 +33,7 @@ pub use answer::Answer;
 pub use client::{Call, Client};
 pub use database::Database;
 pub use mail::Mail;
+pub use provider::{Answering, CLIENT_ID, CLIENT_SECRET, SignInProvider};
+pub use receiver::{Behaviour, Received, Receiver};
 pub use server::{Org, Output, Server, binary};
 pub use time::{at, iso, shifted};

@@ -91,7 +91,7 @@ impl Server {
             }
         };
         environment.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-        let (process, base) = launch(root.path(), &environment).await;
+        let (process, base) = launch(root.path(), &environment, &[]).await;
         Self { database, base, environment, process, postgres, root }
     }
 
@@ -105,11 +105,17 @@ impl Server {
 
     /// Starts another node on the same Postgres database. It ends when it is dropped; the database stays.
     pub async fn another_node(&self) -> Self {
+        self.another_node_with(&[], &[]).await
+    }
+
+    /// As [`Self::another_node`], started with these arguments and with these variables on top.
+    pub async fn another_node_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         assert!(self.postgres.is_some(), "nodes share a Postgres database");
         let root = tempfile::Builder::new().prefix("kalends-e2e-").tempdir().expect("a temporary directory");
         let mut environment = self.environment.clone();
         environment.insert("KALENDS_DATA_DIR".to_owned(), root.path().join("data").display().to_string());
-        let (process, base) = launch(root.path(), &environment).await;
+        environment.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        let (process, base) = launch(root.path(), &environment, arguments).await;
         Self { database: self.database, base, environment, process, postgres: None, root }
     }
 
@@ -271,9 +277,14 @@ impl Server {
     /// Starts the service over the same data again, after it has ended. Its port is another one then,
     /// so that clients made before are of no use.
     pub async fn start_again(&mut self, variables: &[(&str, &str)]) {
+        self.start_again_as(&[], variables).await;
+    }
+
+    /// As [`Self::start_again`], with these arguments.
+    pub async fn start_again_as(&mut self, arguments: &[&str], variables: &[(&str, &str)]) {
         let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         self.environment.extend(variables);
-        (self.process, self.base) = launch(self.root.path(), &self.environment).await;
+        (self.process, self.base) = launch(self.root.path(), &self.environment, arguments).await;
     }
 
     /// Stops the service gracefully and starts it again over the same data, with its clock moved by
@@ -320,9 +331,10 @@ impl Output {
 const LOG: &str = "stderr.log";
 
 /// Starts the service and waits for its address.
-async fn launch(root: &Path, environment: &BTreeMap<String, String>) -> (Child, String) {
+async fn launch(root: &Path, environment: &BTreeMap<String, String>, arguments: &[&str]) -> (Child, String) {
     let log = File::options().create(true).append(true).open(root.join(LOG)).expect("a log file");
     let mut process = command(root, environment)
+        .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(log)

@@ -8,7 +8,7 @@ use crate::process;
 use crate::test::SERVER_BINARY;
 use crate::workspace::Workspace;
 
-const NAMES: [&str; 4] = ["availability", "http", "layers", "recurrence"];
+const NAMES: [&str; 5] = ["availability", "http", "layers", "recurrence", "webhooks"];
 
 /// Runs the named benchmark with the arguments that follow the name.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -17,7 +17,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     };
     match name.as_str() {
         "availability" => availability(arguments),
-        "http" => http(arguments),
+        "http" | "webhooks" => serving(name, arguments),
         "layers" => layers(arguments),
         "recurrence" => recurrence(arguments),
         other => bail!("there is no benchmark `{other}`; there are {}", NAMES.join(", ")),
@@ -45,12 +45,12 @@ fn layers(arguments: &[String]) -> Result<()> {
 }
 
 /// A running server under load, on databases that keep what they acknowledge.
-fn http(arguments: &[String]) -> Result<()> {
+fn serving(name: &str, arguments: &[String]) -> Result<()> {
     let workspace = Workspace::load()?;
     artifacts::build(Profile::Release, &[artifacts::SERVER, artifacts::BENCH])?;
     let postgres = TestServer::obtain(Durability::Full)?;
     let mut command = std::process::Command::new(artifacts::bench(&workspace, Profile::Release)?);
-    command.arg("http").args(arguments).current_dir(crate::workspace::root());
+    command.arg(name).args(arguments).current_dir(crate::workspace::root());
     command.env(SERVER_BINARY, artifacts::server(&workspace, Profile::Release)?);
     process::run(command.env(postgres::TEST_POSTGRES, postgres.url()))
 }

@@ -8,18 +8,26 @@ use anyhow::{Context as _, Result, bail};
 use crate::artifacts::{self, Profile};
 use crate::process;
 use crate::steps::Steps;
-use crate::workspace::Workspace;
+use crate::workspace::{self, Workspace};
 
 /// One check: a tool, and what it is shown.
 struct Check {
     name: &'static str,
     packages: Packages,
-    /// The arguments of the server whose standard output is checked.
-    emit: &'static [&'static str],
+    /// What is checked: the standard output of this.
+    emit: Emit,
     /// The file that the output is kept in.
     file: &'static str,
     /// The tool's command line; the file's path is added to it.
     tool: &'static [&'static str],
+}
+
+/// What writes that which is checked.
+enum Emit {
+    /// The server with these arguments.
+    Server(&'static [&'static str]),
+    /// The example of this name of a package.
+    Example(&'static str, &'static str),
 }
 
 /// What is installed, each with its exact version.
@@ -27,17 +35,39 @@ enum Packages {
     /// Into a virtual environment; the tool is found in its `bin`.
     Python(&'static [&'static str]),
     /// Into a folder of its own; the tool is found in `node_modules/.bin`.
-    #[expect(dead_code, reason = "the first check of a Node.js tool only adds a line to the list")]
     Node(&'static [&'static str]),
 }
 
-const CHECKS: &[Check] = &[Check {
-    name: "openapi",
-    packages: Packages::Python(&["openapi-spec-validator==0.9.0"]),
-    emit: &["openapi"],
-    file: "openapi.json",
-    tool: &["openapi-spec-validator"],
-}];
+const FEED: Emit = Emit::Example("kalends-feeds", "feed");
+
+const CHECKS: &[Check] = &[
+    Check {
+        name: "openapi",
+        packages: Packages::Python(&["openapi-spec-validator==0.9.0"]),
+        emit: Emit::Server(&["openapi"]),
+        file: "openapi.json",
+        tool: &["openapi-spec-validator"],
+    },
+    Check {
+        name: "feed-python",
+        packages: Packages::Python(&[
+            "icalendar==7.3.0",
+            "recurring-ical-events==3.8.2",
+            "vobject==0.9.9",
+            "python-dateutil==2.9.0.post0",
+        ]),
+        emit: FEED,
+        file: "feed.json",
+        tool: &["python", "xtask/interop/feed.py"],
+    },
+    Check {
+        name: "feed-node",
+        packages: Packages::Node(&["ical.js@2.2.1", "node-ical@0.26.1"]),
+        emit: FEED,
+        file: "feed.json",
+        tool: &["node", "xtask/interop/feed.cjs"],
+    },
+];
 
 /// Runs the named check, or all.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -64,9 +94,26 @@ impl Check {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
         let programs = self.packages.install(folder)?;
         let file = folder.join(self.file);
-        std::fs::write(&file, process::read(Command::new(server).args(self.emit))?)?;
+        std::fs::write(&file, process::read(&mut self.emit.command(server))?)?;
         let Some((tool, arguments)) = self.tool.split_first() else { bail!("the check `{}` has no tool", self.name) };
-        process::run(Command::new(programs.join(tool)).args(arguments).arg(file))
+        // A program that is not among those that were installed is the machine's own.
+        let own = programs.join(tool);
+        let mut command = Command::new(if own.exists() { own } else { PathBuf::from(tool) });
+        command.env("NODE_PATH", folder.join("node_modules")).current_dir(workspace::root());
+        process::run(command.args(arguments).arg(file))
+    }
+}
+
+impl Emit {
+    fn command(&self, server: &Path) -> Command {
+        match self {
+            Self::Server(arguments) => {
+                let mut command = Command::new(server);
+                command.args(*arguments);
+                command
+            }
+            Self::Example(package, name) => process::cargo(["run", "--quiet", "--package", package, "--example", name]),
+        }
     }
 }
 

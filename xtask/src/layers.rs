@@ -20,10 +20,11 @@ use model::Model;
 
 /// Every crate under `crates/`, from top to bottom: a dependency may only point down.
 const LAYERS: &[(Layer, &[&str])] = &[
-    (Layer::Server, &["server", "worker"]),
+    (Layer::Server, &["server"]),
     (
         Layer::Adapter,
         &[
+            "worker",
             "http",
             "web",
             "postgres",
@@ -36,6 +37,7 @@ const LAYERS: &[(Layer, &[&str])] = &[
             "credentials",
             "vault",
             "lender",
+            "sign-in",
         ],
     ),
     (Layer::Application, &["app", "wire"]),
@@ -45,8 +47,8 @@ const LAYERS: &[(Layer, &[&str])] = &[
             "accounts",
             "bookings",
             "proposals",
-            "calendars",
             "feeds",
+            "calendars",
             "bridge",
             "notifications",
             "availability",

@@ -6,6 +6,7 @@ mod ci;
 mod db;
 mod deny;
 mod env;
+mod fuzz;
 mod interop;
 mod layers;
 mod lint;
@@ -61,6 +62,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[NAME] [--reduced]",
         about: "run what takes long: crash, histories; both without a name",
         run: soak::run,
+    },
+    Command {
+        name: "fuzz",
+        arguments: "[TARGET] [--seconds N | --inputs N]",
+        about: "fuzz the readers of rules, feeds and times, each a minute (nightly)",
+        run: fuzz::run,
     },
     Command {
         name: "interop",

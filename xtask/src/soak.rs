@@ -21,17 +21,25 @@ pub(crate) enum Scale {
 /// A campaign of the package `kalends-bench`.
 struct Campaign {
     name: &'static str,
-    reduced: &'static [&'static str],
+    /// What makes it small enough for every change; `None` for one that waits too long for that.
+    reduced: Option<&'static [&'static str]>,
     full: &'static [&'static str],
 }
 
 const CAMPAIGNS: &[Campaign] = &[
     Campaign {
         name: "crash",
-        reduced: &["--sqlite", "3", "--postgres", "3", "--seed", "1"],
+        reduced: Some(&["--sqlite", "3", "--postgres", "3", "--seed", "1"]),
         full: &["--sqlite", "200", "--postgres", "50"],
     },
-    Campaign { name: "quotas", reduced: &["--calls", "6000", "--kills", "2", "--seed", "1"], full: &[] },
+    // What a killed process had claimed waits for half a minute, at each kill.
+    Campaign { name: "deliveries", reduced: None, full: &[] },
+    Campaign { name: "quotas", reduced: Some(&["--calls", "6000", "--kills", "2", "--seed", "1"]), full: &[] },
+    Campaign {
+        name: "timers",
+        reduced: Some(&["--events", "300", "--holds", "60", "--seconds", "10", "--kills", "4", "--seed", "1"]),
+        full: &[],
+    },
 ];
 
 /// The campaign that is a test of both stores, run with more histories.
@@ -102,8 +110,9 @@ fn campaigns(name: Option<&str>, scale: Scale, profile: Profile) -> Result<()> {
     for campaign in CAMPAIGNS.iter().filter(|campaign| name.is_none_or(|name| name == campaign.name)) {
         let arguments = match scale {
             Scale::Reduced => campaign.reduced,
-            Scale::Full => campaign.full,
+            Scale::Full => Some(campaign.full),
         };
+        let Some(arguments) = arguments else { continue };
         let mut command = std::process::Command::new(&bench);
         command.arg(campaign.name).args(arguments).current_dir(crate::workspace::root());
         process::run(command.env(SERVER_BINARY, &server).env(postgres::TEST_POSTGRES, postgres.url()))?;
@@ -124,6 +133,9 @@ mod tests {
         assert_eq!(asked(""), Ok((Scale::Full, None)));
         assert_eq!(asked("histories"), Ok((Scale::Full, Some("histories".into()))));
         assert_eq!(asked("crash --reduced"), Ok((Scale::Reduced, Some("crash".into()))));
-        assert_eq!(asked("history"), Err("there is no campaign `history`; there are crash, quotas, histories".into()));
+        assert_eq!(
+            asked("history"),
+            Err("there is no campaign `history`; there are crash, deliveries, quotas, timers, histories".into())
+        );
     }
 }

@@ -69,11 +69,12 @@ fn selected(arguments: &[String]) -> Result<Vec<String>> {
     Ok(packages)
 }
 
-/// Whether one of the packages starts the server: its own tests, and those outside `crates/`.
+/// Whether one of the packages starts the server: its own tests, and those outside `crates/` that are no tools.
 fn drives_the_server(workspace: &Workspace, packages: &[String]) -> bool {
     workspace.package(artifacts::SERVER).is_some()
         && packages.iter().filter_map(|name| workspace.package(name)).any(|package| {
-            package.name == artifacts::SERVER || !(package.folder.starts_with("crates/") || package.name == "xtask")
+            let within = |folder: &str| package.folder.starts_with(folder);
+            package.name == artifacts::SERVER || !(within("crates/") || within("fuzz/") || package.name == "xtask")
         })
 }
 
@@ -103,6 +104,7 @@ mod tests {
         let all = [
             package("kalends-server", "crates/server"),
             package("kalends-kernel", "crates/kernel"),
+            package("kalends-fuzz-checks", "fuzz/checks"),
             package("kalends-e2e", "tests"),
         ];
         let metadata =
@@ -112,5 +114,6 @@ mod tests {
         assert!(drives("kalends-e2e"));
         assert!(drives("kalends-server"));
         assert!(!drives("kalends-kernel"));
+        assert!(!drives("kalends-fuzz-checks"));
     }
 }

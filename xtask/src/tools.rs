@@ -27,6 +27,9 @@ pub(crate) const NEXTEST: Tool = Tool {
 /// Checks dependencies, licences and where they come from.
 pub(crate) const DENY: Tool = Tool { name: "cargo-deny", subcommand: "deny", version: "0.20.2", features: &[] };
 
+/// Runs libFuzzer's targets.
+pub(crate) const FUZZ: Tool = Tool { name: "cargo-fuzz", subcommand: "fuzz", version: "0.13.2", features: &[] };
+
 impl Tool {
     /// The tool as a Cargo subcommand; installs it first where it is missing.
     pub(crate) fn command(&self, workspace: &Workspace) -> Result<Command> {
@@ -39,6 +42,15 @@ impl Tool {
         }
         let mut command = process::cargo([self.subcommand]);
         command.env("PATH", search_path(&folder.join("bin")));
+        Ok(command)
+    }
+
+    /// The same as a subcommand of the Cargo that belongs to another of rustup's toolchains.
+    pub(crate) fn command_on(&self, toolchain: &str, workspace: &Workspace) -> Result<Command> {
+        self.command(workspace)?;
+        let mut command = Command::new("rustup");
+        command.args(["run", toolchain, "cargo", self.subcommand]).current_dir(crate::workspace::root());
+        command.env("PATH", search_path(&workspace.target.join("tools").join("bin")));
         Ok(command)
     }
 

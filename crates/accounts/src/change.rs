@@ -4,6 +4,7 @@ use kalends_kernel::{Instant, KeyId, OrgId, UserId, Version};
 
 use crate::{
     Acceptance, ApiKey, Claim, Organization, Ownership, ScopedKey, Session, SessionEnd, User, VerificationCode,
+    oauth::KnownIdentity,
 };
 
 /// One write to organizations, keys, codes, humans or sessions. Updates hold only while the row has the version that
@@ -62,6 +63,10 @@ pub enum Change {
         /// The version that was read.
         seen: Version,
     },
+    /// The identity signs that human in from now on. Stale where it signs in somebody already.
+    AddIdentity(KnownIdentity),
+    /// No identity signs the human in any more.
+    RemoveIdentities(UserId),
     /// The organization is no more: it is gone with its keys and its owner's hold of it, and the sessions that are
     /// switched to it, at once; its acceptances name no organization any more, and what else it had is removed
     /// later ([`crate::ports::Deletions`]).
@@ -100,7 +105,7 @@ pub enum Change {
         /// The human's version that was read.
         seen: Version,
     },
-    /// The human is no more, with all of their sessions, their claims and what they own. Stale where their version is another.
+    /// The human is no more, with all of their sessions, identities and claims, and what they own. Stale where their version is another.
     DeleteUser {
         /// Who.
         user: UserId,

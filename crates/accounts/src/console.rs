@@ -13,12 +13,14 @@ use crate::{
 pub struct NewAccount {
     /// The address.
     pub email: Email,
+    /// Whether it is proved already, by a provider's word.
+    pub email_verified: bool,
     /// The human's name.
     pub name: UserName,
     /// The organization's name; the human's where there is none.
     pub org_name: Option<OrgName>,
-    /// The password's hash.
-    pub password: PasswordHash,
+    /// The password's hash; `None` for whoever signs up with a provider.
+    pub password: Option<PasswordHash>,
     /// The accepted terms.
     pub acceptance: Acceptance,
 }
@@ -102,7 +104,10 @@ pub fn open_account(
     let organization = founding.organization();
     let (org, kind) = (organization.id, organization.key_kind());
     Ok(Account {
-        user: User::create(user, new.email.clone(), new.name.clone(), new.password.clone(), now),
+        user: User {
+            email_verified_at: new.email_verified.then_some(now),
+            ..User::create(user, new.email.clone(), new.name.clone(), new.password.clone(), now)
+        },
         ownership: Ownership { user, org, since: now },
         key: NewKey::generate(org, kind, now, entropy),
         session: Session::begin(user, Some(org), now, entropy),
@@ -146,7 +151,8 @@ mod tests {
             email: Email::parse("email", "ada@example.com").unwrap(),
             name: UserName::parse("name", "Ada").unwrap(),
             org_name: org_name.map(|name| OrgName::parse("org_name", name).unwrap()),
-            password: PasswordHash::new("$hash".to_owned()),
+            password: Some(PasswordHash::new("$hash".to_owned())),
+            email_verified: false,
             acceptance: Acceptance { version: "2026-01-01".to_owned(), at: NOW },
         }
     }

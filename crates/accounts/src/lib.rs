@@ -40,7 +40,7 @@ pub use otp::{CODE_ATTEMPTS, CODE_LASTS, Code, CodeHash, VerificationCode};
 pub use scoped::{KeyForm, KeyLabel, NewScopedKey, SCOPED_KEY_PREFIX, ScopedKey};
 pub use session::{
     CrossSite, Provenance, SESSION_COOKIE, SESSION_ISSUER, SESSION_LASTS, Session, SessionClaims, SessionCookies,
-    SessionEnd, check_anonymous, check_provenance, origin_of, session_token,
+    SessionEnd, check_anonymous, check_provenance, origin_of, session_token, state_cookie,
 };
 pub use sign_up::{AGENT_NAME_MAX, CODE_REFUSED, NewSignUp, SignedUp, VerifyError, sign_up, verify};
 pub use terms::{Acceptance, AcceptanceRecord, StaleTerms, TERMS_UPGRADE_HEADER, Terms};

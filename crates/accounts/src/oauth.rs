@@ -2,17 +2,19 @@
 //!
 //! The authorization-code flow with state, nonce and PKCE (S256). The values of one attempt are kept under
 //! the hash of its state, for [`ATTEMPT_LASTS`] and for one use; the state itself also goes into a cookie, so
-//! that nobody can be signed in with somebody else's answer. Talking to the provider, and checking the
-//! signature of what it says, is an adapter's work.
+//! that nobody can be signed in with somebody else's answer. Talking to the provider is an adapter's work.
+//!
+//! The identity is read from what the provider's token endpoint answers to us over TLS, so that the token's
+//! signature adds nothing (OpenID Connect Core, section 3.1.3.7, point 6) and no keys have to be fetched.
 
 use std::fmt;
 
-use kalends_kernel::{Elapsed, Entropy, Instant, UserId, base64url, random_bytes};
+use kalends_kernel::{Elapsed, Entropy, FieldError, Instant, UserId, Version, base64url, bounded_text, random_bytes};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use url::Url;
 
-use crate::{Email, TokenHash};
+use crate::{Email, TokenHash, User, UserName};
 
 /// How long a human may take at the provider.
 pub const ATTEMPT_LASTS: Elapsed = Elapsed::minutes(10);
@@ -22,6 +24,15 @@ pub const STATE_COOKIE: &str = "service_oauth_state";
 const LEEWAY: i64 = 60;
 /// The most bytes of a code or state that a callback brings.
 const VALUE_MAX: usize = 2_048;
+/// Stands in [`Client::issuer`] for the identifier of a tenant, as in Microsoft's own description of itself.
+const TENANT: &str = "{tenantid}";
+/// The most characters of an identifier of a tenant.
+const TENANT_MAX: usize = 64;
+/// What a provider sends back where the human said no, or did not say yes (RFC 6749 section 4.1.2.1; OpenID Connect Core
+/// section 3.1.2.6).
+const DECLINED: [&str; 4] = ["access_denied", "consent_required", "interaction_required", "login_required"];
+/// The most characters of a subject: what OpenID Connect allows.
+const SUBJECT_MAX: usize = 255;
 
 /// A provider of identities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -44,6 +55,14 @@ impl Provider {
         }
     }
 
+    /// The name as humans write it.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Google => "Google",
+            Self::Microsoft => "Microsoft",
+        }
+    }
+
     /// The provider of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|provider| provider.as_str() == name)
@@ -60,7 +79,8 @@ pub struct Client {
     pub provider: Provider,
     /// Its authorization endpoint.
     pub authorization_endpoint: Url,
-    /// What its identity tokens name as their issuer.
+    /// What its identity tokens name as their issuer. A provider of many tenants names each; `{tenantid}` stands
+    /// for any of them.
     pub issuer: String,
     /// Our identifier there.
     pub client_id: String,
@@ -68,21 +88,68 @@ pub struct Client {
     pub redirect_uri: String,
 }
 
-/// The secrets of one attempt to sign in.
+impl Client {
+    /// Whether an issuer is the provider. Google may name itself without the scheme.
+    pub fn is_issuer(&self, issuer: &str) -> bool {
+        if self.provider == Provider::Google && self.issuer.strip_prefix("https://") == Some(issuer) {
+            return true;
+        }
+        match self.issuer.split_once(TENANT) {
+            None => self.issuer == issuer,
+            Some((before, after)) => {
+                let tenant = issuer.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+                tenant.is_some_and(|tenant| {
+                    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+                    (1..=TENANT_MAX).contains(&tenant.len()) && tenant.bytes().all(plain)
+                })
+            }
+        }
+    }
+}
+
+/// The most characters of a version of the terms that an attempt carries.
+pub const TERMS_VERSION_MAX: usize = 64;
+
+/// The version of the terms that whoever begins an attempt accepts, should they be new.
+///
+/// # Errors
+/// It is empty or too long.
+pub fn parse_terms_version(text: &str) -> Result<String, FieldError> {
+    bounded_text("tos_version", text, 1, TERMS_VERSION_MAX)
+}
+
+/// One attempt to sign in, as it is kept.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Attempt {
+    /// The hash of the state, under which the attempt is kept.
+    pub key: TokenHash,
     /// The provider that was asked.
     pub provider: Provider,
-    /// What the provider hands back unchanged.
-    pub state: String,
     /// What its identity token must repeat.
     pub nonce: String,
     /// The PKCE code verifier.
     pub verifier: String,
     /// Where the human is sent back, repeated when the code is exchanged.
     pub redirect_uri: String,
+    /// The terms that the human accepts, should they be new.
+    pub terms_version: Option<String>,
     /// When the attempt ends.
     pub expires_at: Instant,
+}
+
+/// An attempt that has just begun, with what is not kept.
+#[derive(Clone, PartialEq, Eq)]
+pub struct BegunAttempt {
+    /// What is kept.
+    pub attempt: Attempt,
+    /// What the provider hands back unchanged, and the browser's cookie repeats.
+    pub state: String,
+}
+
+impl fmt::Debug for BegunAttempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.attempt.fmt(f)
+    }
 }
 
 impl fmt::Debug for Attempt {
@@ -96,39 +163,39 @@ impl fmt::Debug for Attempt {
 
 impl Attempt {
     /// A fresh attempt: 256 random bits for each of its values.
-    pub fn begin(client: &Client, now: Instant, entropy: &dyn Entropy) -> Self {
+    pub fn begin(client: &Client, terms_version: Option<String>, now: Instant, entropy: &dyn Entropy) -> BegunAttempt {
         let secret = || base64url(&random_bytes::<32>(entropy));
-        Self {
+        let state = secret();
+        let attempt = Self {
+            key: TokenHash::of(&state),
             provider: client.provider,
-            state: secret(),
             nonce: secret(),
             verifier: secret(),
             redirect_uri: client.redirect_uri.clone(),
+            terms_version,
             expires_at: now + ATTEMPT_LASTS,
-        }
-    }
-
-    /// The hash of the state, under which the attempt is kept.
-    pub fn key(&self) -> TokenHash {
-        TokenHash::of(&self.state)
+        };
+        BegunAttempt { attempt, state }
     }
 
     /// The PKCE challenge of method S256 (RFC 7636 section 4.2).
     pub fn challenge(&self) -> String {
         base64url(&Sha256::digest(self.verifier.as_bytes()))
     }
+}
 
+impl BegunAttempt {
     /// Where the human is sent. Parameters that the endpoint has already are kept.
     pub fn authorization_url(&self, client: &Client, scopes: &str) -> Url {
         let mut url = client.authorization_endpoint.clone();
         url.query_pairs_mut()
             .append_pair("response_type", "code")
             .append_pair("client_id", &client.client_id)
-            .append_pair("redirect_uri", &self.redirect_uri)
+            .append_pair("redirect_uri", &self.attempt.redirect_uri)
             .append_pair("scope", scopes)
             .append_pair("state", &self.state)
-            .append_pair("nonce", &self.nonce)
-            .append_pair("code_challenge", &self.challenge())
+            .append_pair("nonce", &self.attempt.nonce)
+            .append_pair("code_challenge", &self.attempt.challenge())
             .append_pair("code_challenge_method", "S256");
         url
     }
@@ -158,6 +225,9 @@ pub enum OauthError {
     /// The human or the provider said no.
     #[error("the provider did not let the sign-in happen")]
     Declined,
+    /// The provider reports a failure of its own, or of the configuration.
+    #[error("the provider reports an error")]
+    Provider,
     /// No usable code came back.
     #[error("the provider sent no code")]
     NoCode,
@@ -173,8 +243,8 @@ pub enum OauthError {
     /// The identity token answers another attempt.
     #[error("the identity is of another attempt")]
     Nonce,
-    /// The identity token names nobody, or no usable address.
-    #[error("the provider tells no subject or no e-mail address")]
+    /// The identity token names nobody.
+    #[error("the provider tells no subject")]
     Nobody,
 }
 
@@ -202,22 +272,23 @@ impl Callback<'_> {
     /// # Errors
     /// [`OauthError`]: the state first, so that nothing is said to whoever does not have it.
     pub fn check(self, attempt: Option<&Attempt>, client: &Client, now: Instant) -> Result<TokenRequest, OauthError> {
-        let same = |text: Option<&str>, state: &str| {
-            text.is_some_and(|text| bool::from(text.as_bytes().ct_eq(state.as_bytes())))
+        let same = |text: Option<&str>, key: TokenHash| {
+            text.is_some_and(|text| bool::from(TokenHash::of(text).0.ct_eq(&key.0)))
         };
         let attempt = attempt
             .filter(|attempt| {
                 attempt.provider == client.provider
+                    && attempt.redirect_uri == client.redirect_uri
                     && now < attempt.expires_at
-                    && same(self.state, &attempt.state)
-                    && same(self.cookie, &attempt.state)
+                    && same(self.state, attempt.key)
+                    && same(self.cookie, attempt.key)
             })
             .ok_or(OauthError::State)?;
-        if self.issuer.is_some_and(|issuer| issuer != client.issuer) {
+        if self.issuer.is_some_and(|issuer| !client.is_issuer(issuer)) {
             return Err(OauthError::Issuer);
         }
-        if self.error.is_some() {
-            return Err(OauthError::Declined);
+        if let Some(error) = self.error {
+            return Err(if DECLINED.contains(&error) { OauthError::Declined } else { OauthError::Provider });
         }
         let code = self.code.filter(|code| (1..=VALUE_MAX).contains(&code.len())).ok_or(OauthError::NoCode)?;
         Ok(TokenRequest {
@@ -228,7 +299,7 @@ impl Callback<'_> {
     }
 }
 
-/// What the provider's identity token says, its signature being checked.
+/// What the identity token says that the provider's token endpoint answered with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdentityClaims {
     /// `iss`.
@@ -262,8 +333,8 @@ pub struct Identity {
     pub issuer: String,
     /// The lasting identifier there. Addresses change hands; this does not.
     pub subject: String,
-    /// The address.
-    pub email: Email,
+    /// The address, where the provider tells one that is any.
+    pub email: Option<Email>,
     /// Whether the provider vouches for it.
     pub email_verified: bool,
     /// The name, if told.
@@ -277,7 +348,7 @@ impl IdentityClaims {
     /// # Errors
     /// [`OauthError`].
     pub fn check(self, attempt: &Attempt, client: &Client, now: Instant) -> Result<Identity, OauthError> {
-        if attempt.provider != client.provider || self.issuer != client.issuer {
+        if attempt.provider != client.provider || !client.is_issuer(&self.issuer) {
             return Err(OauthError::Issuer);
         }
         let for_us = self.audience.contains(&client.client_id);
@@ -296,25 +367,101 @@ impl IdentityClaims {
         if !bool::from(nonce.as_bytes().ct_eq(attempt.nonce.as_bytes())) {
             return Err(OauthError::Nonce);
         }
+        if !(1..=SUBJECT_MAX).contains(&self.subject.len()) {
+            return Err(OauthError::Nobody);
+        }
         let email = self.email.as_deref().and_then(|email| Email::parse("email", email).ok());
-        let email = email.filter(|_| (1..=255).contains(&self.subject.len())).ok_or(OauthError::Nobody)?;
+        // A provider with one issuer is one, however it writes itself.
+        let issuer = if client.issuer.contains(TENANT) { self.issuer } else { client.issuer.clone() };
         Ok(Identity {
             provider: client.provider,
-            issuer: self.issuer,
+            issuer,
             subject: self.subject,
+            email_verified: self.email_verified && email.is_some(),
             email,
-            email_verified: self.email_verified,
             name: self.name,
         })
     }
 }
 
+impl Identity {
+    /// The name of the human, should they be new: the one that the provider tells, else what stands before the `@`.
+    pub fn user_name(&self, email: &Email) -> UserName {
+        let told = self.name.as_deref().map(str::trim).and_then(|name| UserName::parse("name", name).ok());
+        let local = email.as_str().split('@').next().unwrap_or_default();
+        told.unwrap_or_else(|| UserName::from_stored(local.chars().take(UserName::MAX).collect()))
+    }
+}
+
+/// That a human signs in with an identity, as stored. An identity is of one human; a human may have several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownIdentity {
+    /// The provider.
+    pub provider: Provider,
+    /// The issuer.
+    pub issuer: String,
+    /// The subject.
+    pub subject: String,
+    /// The human.
+    pub user: UserId,
+    /// Since when.
+    pub since: Instant,
+}
+
+impl KnownIdentity {
+    /// The row that makes the identity that human's.
+    pub fn of(identity: &Identity, user: UserId, since: Instant) -> Self {
+        let Identity { provider, issuer, subject, .. } = identity.clone();
+        Self { provider, issuer, subject, user, since }
+    }
+}
+
+impl User {
+    /// The human whose address a provider vouches for. Where nobody had proved it before, whoever set the password
+    /// may be somebody else who only claimed the address: the password is void then, and with it the sessions and
+    /// other identities of before, which the caller ends ([`Linking::first_proof`]).
+    pub fn vouched_for(&self, now: Instant) -> Linking {
+        let first_proof = self.email_verified_at.is_none();
+        let user = Self {
+            email_verified_at: self.email_verified_at.or(Some(now)),
+            password: if first_proof { None } else { self.password.clone() },
+            version: self.version.next(),
+            updated_at: now,
+            ..self.clone()
+        };
+        Linking { user, seen: self.version, first_proof }
+    }
+}
+
+impl Linking {
+    /// Whether the identity may be added beside those that the human `has`. An address that was proved and whose
+    /// account at the provider is now another has changed hands: whoever has it now is somebody else.
+    pub fn may_add(&self, identity: &Identity, has: &[KnownIdentity]) -> bool {
+        let same = |known: &KnownIdentity| known.provider == identity.provider && known.issuer == identity.issuer;
+        self.first_proof || !has.iter().any(same)
+    }
+}
+
+/// What linking an identity makes of a human who is known by the address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Linking {
+    /// The row to write.
+    pub user: User,
+    /// The version that was read.
+    pub seen: Version,
+    /// Whether it is the first proof of the address: what opened the account before opens it no more.
+    pub first_proof: bool,
+}
+
 /// Whom an identity signs in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignInAs {
+    /// Nobody: it is not known, and tells no address.
+    Nobody,
     /// A human who is known by that identity.
     Known(UserId),
-    /// A human who is known by the address, for which the provider vouches: the identity is added.
+    /// A human who is known by the address, for which the provider vouches: the identity is added
+    /// ([`User::vouched_for`]).
     Linked(UserId),
     /// Somebody new. Their address counts as verified only where the provider vouches for it.
     New,
@@ -326,6 +473,7 @@ pub enum SignInAs {
 /// the provider does not vouch for may be anybody's claim, so that it opens no account.
 pub fn sign_in_as(identity: &Identity, by_subject: Option<UserId>, by_email: Option<UserId>) -> SignInAs {
     match (by_subject, by_email) {
+        (None, _) if identity.email.is_none() => SignInAs::Nobody,
         (Some(user), _) => SignInAs::Known(user),
         (None, Some(user)) if identity.email_verified => SignInAs::Linked(user),
         (None, Some(_)) => SignInAs::NotVouched,
@@ -363,8 +511,12 @@ mod tests {
         }
     }
 
+    fn begun() -> BegunAttempt {
+        Attempt::begin(&client(Provider::Google), None, NOW, &Counting(AtomicU8::new(1)))
+    }
+
     fn attempt() -> Attempt {
-        Attempt::begin(&client(Provider::Google), NOW, &Counting(AtomicU8::new(1)))
+        begun().attempt
     }
 
     #[test]
@@ -377,8 +529,9 @@ mod tests {
 
     #[test]
     fn the_provider_is_asked_with_everything() {
-        let (attempt, client) = (attempt(), client(Provider::Google));
-        let url = attempt.authorization_url(&client, SIGN_IN_SCOPES);
+        let (begun, client) = (begun(), client(Provider::Google));
+        let url = begun.authorization_url(&client, SIGN_IN_SCOPES);
+        let BegunAttempt { attempt, state } = &begun;
         let pairs: HashMap<_, _> = url.query_pairs().into_owned().collect();
         let challenge = attempt.challenge();
         for (name, value) in [
@@ -387,7 +540,7 @@ mod tests {
             ("client_id", "kalends&co"),
             ("redirect_uri", client.redirect_uri.as_str()),
             ("scope", "openid email profile"),
-            ("state", attempt.state.as_str()),
+            ("state", state.as_str()),
             ("nonce", attempt.nonce.as_str()),
             ("code_challenge", challenge.as_str()),
             ("code_challenge_method", "S256"),
@@ -396,27 +549,24 @@ mod tests {
         }
         assert_eq!(pairs.len(), 9);
         assert!(!url.as_str().contains(&attempt.verifier), "the verifier stays here");
-        let secrets = [&attempt.state, &attempt.nonce, &attempt.verifier];
+        let secrets = [state, &attempt.nonce, &attempt.verifier];
         assert!(secrets.iter().all(|secret| secret.len() == 43));
-        assert!(attempt.state != attempt.nonce && attempt.nonce != attempt.verifier);
-        let shown = format!("{attempt:?}");
+        assert!(*state != attempt.nonce && attempt.nonce != attempt.verifier);
+        assert_eq!(attempt.key, TokenHash::of(state));
+        let shown = format!("{begun:?}{attempt:?}");
         assert!(secrets.iter().all(|secret| !shown.contains(secret.as_str())), "no secret shows in a log");
     }
 
-    fn callback(attempt: &Attempt) -> Callback<'_> {
-        Callback {
-            state: Some(&attempt.state),
-            code: Some("c0de"),
-            cookie: Some(&attempt.state),
-            ..Callback::default()
-        }
+    fn callback(begun: &BegunAttempt) -> Callback<'_> {
+        Callback { state: Some(&begun.state), code: Some("c0de"), cookie: Some(&begun.state), ..Callback::default() }
     }
 
     #[test]
     fn an_answer_is_exchanged_for_a_token() {
-        let attempt = attempt();
-        let request = callback(&attempt).check(Some(&attempt), &client(Provider::Google), NOW).unwrap();
+        let begun = begun();
+        let request = callback(&begun).check(Some(&begun.attempt), &client(Provider::Google), NOW).unwrap();
         assert_eq!(request.code, "c0de");
+        let BegunAttempt { attempt, .. } = begun;
         assert_eq!((request.code_verifier, request.redirect_uri), (attempt.verifier, attempt.redirect_uri));
     }
 
@@ -426,6 +576,7 @@ mod tests {
     #[case::another_browser(|callback: &mut Callback<'_>| callback.cookie = None, OauthError::State)]
     #[case::another_browser_s_attempt(|callback: &mut Callback<'_>| callback.cookie = Some("x"), OauthError::State)]
     #[case::declined(|callback: &mut Callback<'_>| callback.error = Some("access_denied"), OauthError::Declined)]
+    #[case::failed(|callback: &mut Callback<'_>| callback.error = Some("server_error"), OauthError::Provider)]
     #[case::no_code(|callback: &mut Callback<'_>| callback.code = None, OauthError::NoCode)]
     #[case::an_empty_code(|callback: &mut Callback<'_>| callback.code = Some(""), OauthError::NoCode)]
     #[case::mixed_up(|callback: &mut Callback<'_>| callback.issuer = Some("https://evil.example"), OauthError::Issuer)]
@@ -434,22 +585,23 @@ mod tests {
         OauthError::State
     )]
     fn answers_that_do_not_count(#[case] spoil: fn(&mut Callback<'_>), #[case] error: OauthError) {
-        let attempt = attempt();
-        let mut spoiled = callback(&attempt);
+        let begun = begun();
+        let mut spoiled = callback(&begun);
         spoil(&mut spoiled);
-        assert_eq!(spoiled.check(Some(&attempt), &client(Provider::Google), NOW), Err(error));
+        assert_eq!(spoiled.check(Some(&begun.attempt), &client(Provider::Google), NOW), Err(error));
     }
 
     #[test]
     fn an_attempt_is_of_one_provider_and_ends() {
-        let attempt = attempt();
-        let check = |kept, provider, now| callback(&attempt).check(kept, &client(provider), now);
+        let begun = begun();
+        let attempt = begun.attempt.clone();
+        let check = |kept, provider, now| callback(&begun).check(kept, &client(provider), now);
         assert_eq!(check(None, Provider::Google, NOW), Err(OauthError::State), "unknown or used");
         assert_eq!(check(Some(&attempt), Provider::Microsoft, NOW), Err(OauthError::State));
         assert!(check(Some(&attempt), Provider::Google, NOW + ATTEMPT_LASTS - Elapsed::micros(1)).is_ok());
         assert_eq!(check(Some(&attempt), Provider::Google, NOW + ATTEMPT_LASTS), Err(OauthError::State));
         let long = "c".repeat(VALUE_MAX + 1);
-        let oversized = Callback { code: Some(&long), ..callback(&attempt) };
+        let oversized = Callback { code: Some(&long), ..callback(&begun) };
         assert_eq!(oversized.check(Some(&attempt), &client(Provider::Google), NOW), Err(OauthError::NoCode));
     }
 
@@ -472,7 +624,8 @@ mod tests {
     fn an_identity_is_read() {
         let attempt = attempt();
         let identity = claims(&attempt).check(&attempt, &client(Provider::Google), NOW).unwrap();
-        assert_eq!((identity.email.as_str(), identity.email_verified), ("ada@example.com", true));
+        let email = identity.email.as_ref().map(Email::as_str);
+        assert_eq!((email, identity.email_verified), (Some("ada@example.com"), true));
         let both = IdentityClaims {
             audience: vec!["other".to_owned(), "kalends&co".to_owned()],
             authorized_party: Some("kalends&co".to_owned()),
@@ -492,13 +645,46 @@ mod tests {
     #[case::no_nonce(|claims: &mut IdentityClaims| claims.nonce = None, OauthError::Nonce)]
     #[case::another_nonce(|claims: &mut IdentityClaims| claims.nonce = Some("x".to_owned()), OauthError::Nonce)]
     #[case::no_subject(|claims: &mut IdentityClaims| claims.subject.clear(), OauthError::Nobody)]
-    #[case::no_address(|claims: &mut IdentityClaims| claims.email = None, OauthError::Nobody)]
-    #[case::no_real_address(|claims: &mut IdentityClaims| claims.email = Some("ada".to_owned()), OauthError::Nobody)]
     fn identities_that_do_not_count(#[case] spoil: fn(&mut IdentityClaims), #[case] error: OauthError) {
         let attempt = attempt();
         let mut spoiled = claims(&attempt);
         spoil(&mut spoiled);
         assert_eq!(spoiled.check(&attempt, &client(Provider::Google), NOW), Err(error));
+    }
+
+    #[rstest]
+    #[case::none(None)]
+    #[case::no_real_one(Some("ada"))]
+    fn without_an_address_only_the_known_sign_in(#[case] email: Option<&str>) {
+        let attempt = attempt();
+        let claims = IdentityClaims { email: email.map(str::to_owned), ..claims(&attempt) };
+        let identity = claims.check(&attempt, &client(Provider::Google), NOW).unwrap();
+        assert!(identity.email.is_none() && !identity.email_verified);
+        assert_eq!(sign_in_as(&identity, None, None), SignInAs::Nobody);
+        assert_eq!(sign_in_as(&identity, Some(user(1)), None), SignInAs::Known(user(1)));
+    }
+
+    #[test]
+    fn google_writes_itself_in_two_ways_and_is_one() {
+        let (attempt, client) = (attempt(), client(Provider::Google));
+        let claims = IdentityClaims { issuer: "provider.example".to_owned(), ..claims(&attempt) };
+        assert_eq!(claims.check(&attempt, &client, NOW).unwrap().issuer, client.issuer);
+    }
+
+    #[test]
+    fn an_address_that_changed_hands_opens_nothing() {
+        let attempt = attempt();
+        let identity = claims(&attempt).check(&attempt, &client(Provider::Google), NOW).unwrap();
+        let email = Email::parse("email", "ada@example.com").unwrap();
+        let ada = User::create(user(1), email, UserName::from_stored("Ada".to_owned()), None, NOW);
+        let other = KnownIdentity { subject: "another".to_owned(), ..KnownIdentity::of(&identity, user(1), NOW) };
+        let elsewhere = KnownIdentity { provider: Provider::Microsoft, ..other.clone() };
+        // Whoever only typed the address before is no owner of it.
+        let first = ada.vouched_for(NOW);
+        assert!(first.may_add(&identity, std::slice::from_ref(&other)));
+        let second = first.user.vouched_for(NOW);
+        assert!(second.may_add(&identity, &[]) && second.may_add(&identity, std::slice::from_ref(&elsewhere)));
+        assert!(!second.may_add(&identity, &[elsewhere, other]));
     }
 
     #[rstest]
@@ -518,6 +704,64 @@ mod tests {
         let claims = IdentityClaims { email_verified, ..claims(&attempt) };
         let identity = claims.check(&attempt, &client(Provider::Google), NOW).unwrap();
         assert_eq!(sign_in_as(&identity, by_subject.map(user), by_email.map(user)), whom);
+    }
+
+    #[rstest]
+    #[case::the_one("https://a.example/v2", "https://a.example/v2", true)]
+    #[case::a_slash_more("https://a.example/v2", "https://a.example/v2/", false)]
+    #[case::a_tenant(
+        "https://a.example/{tenantid}/v2",
+        "https://a.example/9188040d-6c67-4c5b-b112-36a304b66dad/v2",
+        true
+    )]
+    #[case::no_tenant("https://a.example/{tenantid}/v2", "https://a.example//v2", false)]
+    #[case::the_pattern_itself("https://a.example/{tenantid}/v2", "https://a.example/{tenantid}/v2", false)]
+    #[case::a_path("https://a.example/{tenantid}/v2", "https://a.example/a/b/v2", false)]
+    #[case::another_host("https://a.example/{tenantid}/v2", "https://b.example/a/v2", false)]
+    #[case::a_longer_end("https://a.example/{tenantid}/v2", "https://a.example/a/v2/x", false)]
+    #[case::an_overlap("https://a.example/{tenantid}/v2", "https://a.example/v2", false)]
+    fn issuers(#[case] of_client: &str, #[case] told: &str, #[case] known: bool) {
+        let client = Client { issuer: of_client.to_owned(), ..client(Provider::Microsoft) };
+        assert_eq!(client.is_issuer(told), known);
+    }
+
+    #[test]
+    fn the_first_proof_of_an_address_takes_the_account() {
+        use crate::PasswordHash;
+        let password = PasswordHash::new("$argon2id$".to_owned());
+        let email = Email::parse("email", "ada@example.com").unwrap();
+        let ada = User::create(user(1), email, UserName::from_stored("Ada".to_owned()), Some(password.clone()), NOW);
+        let later = NOW + Elapsed::hours(1);
+        let first = ada.vouched_for(later);
+        assert!(first.first_proof && first.user.password.is_none());
+        assert_eq!(
+            (first.user.email_verified_at, first.seen, first.user.version),
+            (Some(later), ada.version, ada.version.next())
+        );
+        let proved = User { password: Some(password), ..first.user };
+        let second = proved.vouched_for(later + Elapsed::hours(1));
+        assert!(!second.first_proof && second.user.password.is_some());
+        assert_eq!(second.user.email_verified_at, Some(later));
+    }
+
+    #[test]
+    fn new_humans_have_a_name() {
+        let attempt = attempt();
+        let named = |name: Option<&str>| {
+            let claims = IdentityClaims { name: name.map(str::to_owned), ..claims(&attempt) };
+            claims
+                .check(&attempt, &client(Provider::Google), NOW)
+                .unwrap()
+                .user_name(&Email::parse("email", "ada@example.com").unwrap())
+                .as_str()
+                .to_owned()
+        };
+        assert_eq!(named(Some(" Ada Lovelace ")), "Ada Lovelace");
+        for unusable in [None, Some(""), Some("  "), Some(&*"x".repeat(101))] {
+            assert_eq!(named(unusable), "ada", "{unusable:?}");
+        }
+        assert_eq!(parse_terms_version("2026-01-01"), Ok("2026-01-01".to_owned()));
+        assert!(parse_terms_version("").is_err() && parse_terms_version(&"x".repeat(65)).is_err());
     }
 
     const fn user(number: u8) -> UserId {

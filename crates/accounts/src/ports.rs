@@ -6,7 +6,8 @@ use kalends_quotas::{Metric, Period, Plan};
 
 use crate::{
     Acceptance, AddressHash, Allowance, AuditAsked, AuditEntry, Claim, Email, EndedKey, KeyHash, KeyShown,
-    Organization, Ownership, Principal, ScopedKey, Session, Taken, User, VerificationCode,
+    Organization, Ownership, Principal, ScopedKey, Session, Taken, TokenHash, User, VerificationCode,
+    oauth::{Attempt, KnownIdentity, Provider},
 };
 
 /// Finds out who a key speaks for. The one look-up that knows no organization yet.
@@ -152,4 +153,33 @@ pub trait Claims: Send + Sync {
     /// Removes up to `limit` claims that were initiated before `before` and came to nothing, and says how many:
     /// all but those that are on hold or took effect.
     async fn forget_claims(&self, before: Instant, limit: u32) -> Result<u64, StoreError>;
+}
+
+/// Keeps attempts to sign in with a provider.
+#[async_trait]
+pub trait OauthAttempts: Send + Sync {
+    /// Keeps an attempt under its key.
+    async fn keep_attempt(&self, attempt: &Attempt) -> Result<(), StoreError>;
+
+    /// The attempt that is kept under the key, expired or not, which is used up by this call: of several calls one
+    /// gets it.
+    async fn use_attempt(&self, key: TokenHash) -> Result<Option<Attempt>, StoreError>;
+
+    /// Removes up to `limit` attempts that have expired at `now`, and says how many.
+    async fn forget_attempts(&self, now: Instant, limit: u32) -> Result<u64, StoreError>;
+}
+
+/// Reads with what humans sign in beside a password.
+#[async_trait]
+pub trait Identities: Send + Sync {
+    /// With what a human signs in, the oldest first.
+    async fn identities_of(&self, user: UserId) -> Result<Vec<KnownIdentity>, StoreError>;
+
+    /// Whom the identity signs in.
+    async fn find_identity(
+        &self,
+        provider: Provider,
+        issuer: &str,
+        subject: &str,
+    ) -> Result<Option<KnownIdentity>, StoreError>;
 }

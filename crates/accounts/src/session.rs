@@ -4,6 +4,8 @@ use kalends_kernel::{Elapsed, Entropy, Instant, OrgId, SessionId, UserId};
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
+use crate::oauth::{ATTEMPT_LASTS, STATE_COOKIE};
+
 /// How long a session lasts.
 pub const SESSION_LASTS: Elapsed = Elapsed::hours(12);
 /// The name of the cookie.
@@ -143,27 +145,46 @@ impl SessionCookies {
 
     /// `Set-Cookie` for a session with that token.
     pub fn set(self, token: &str) -> String {
-        self.line(token, SESSION_LASTS.as_seconds())
+        self.line(SESSION_COOKIE, token, SESSION_LASTS)
     }
 
     /// `Set-Cookie` that removes the cookie.
     pub fn clear(self) -> String {
-        self.line("", 0)
+        self.line(SESSION_COOKIE, "", Elapsed::ZERO)
     }
 
-    fn line(self, value: &str, seconds: i64) -> String {
-        let secure = if self.secure { "; Secure" } else { "" };
-        format!("{SESSION_COOKIE}={value}; Path=/; Max-Age={seconds}; HttpOnly{secure}; SameSite=Lax")
+    /// `Set-Cookie` that binds an attempt to sign in with a provider to the browser.
+    pub fn set_state(self, state: &str) -> String {
+        self.line(STATE_COOKIE, state, ATTEMPT_LASTS)
+    }
+
+    /// `Set-Cookie` that removes that.
+    pub fn clear_state(self) -> String {
+        self.line(STATE_COOKIE, "", Elapsed::ZERO)
+    }
+
+    fn line(self, name: &str, value: &str, lasts: Elapsed) -> String {
+        let (secure, seconds) = (if self.secure { "; Secure" } else { "" }, lasts.as_seconds());
+        format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly{secure}; SameSite=Lax")
     }
 }
 
 /// The token in the values of `Cookie` headers; `None` where there is none, or several that differ.
 pub fn session_token<'a>(cookies: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    cookie_of(SESSION_COOKIE, cookies)
+}
+
+/// The state of an attempt to sign in with a provider, in the same way.
+pub fn state_cookie<'a>(cookies: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    cookie_of(STATE_COOKIE, cookies)
+}
+
+fn cookie_of<'a>(name: &str, cookies: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let pairs = cookies.into_iter().flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    let mut tokens = pairs.filter(|(name, _)| *name == SESSION_COOKIE).map(|(_, value)| value);
-    let first = tokens.next().filter(|token| !token.is_empty())?;
+    let mut values = pairs.filter(|(other, _)| *other == name).map(|(_, value)| value);
+    let first = values.next().filter(|value| !value.is_empty())?;
     // A neighbouring host may have planted a second one; whose comes first is not ours to decide.
-    tokens.all(|token| token == first).then_some(first)
+    values.all(|value| value == first).then_some(first)
 }
 
 /// What a browser says about where a request comes from.

@@ -126,14 +126,20 @@ pub struct User {
 }
 
 impl User {
-    /// A human who has just signed up with a password.
-    pub const fn create(id: UserId, email: Email, name: UserName, password: PasswordHash, now: Instant) -> Self {
+    /// A human who has just signed up: with a password, or with a provider. Nothing proves their address yet.
+    pub const fn create(
+        id: UserId,
+        email: Email,
+        name: UserName,
+        password: Option<PasswordHash>,
+        now: Instant,
+    ) -> Self {
         Self {
             id,
             email,
             email_verified_at: None,
             name,
-            password: Some(password),
+            password,
             version: Version::FIRST,
             created_at: now,
             updated_at: now,

@@ -1,8 +1,7 @@
 //! The deletion of an account (ruling 4.3): out of reach at once, its rows gone within a minute.
 
 use kalends_accounts::{Change, SessionEnd, goes_with};
-use kalends_kernel::{Elapsed, UserId};
-use kalends_wire::DeleteAccount;
+use kalends_kernel::Elapsed;
 
 use crate::{
     Actor, Answer, App, ChangeSet, Missing, Refusal,
@@ -21,27 +20,14 @@ const SETTLED: Elapsed = Elapsed::seconds(45);
 const ACCOUNTS_AT_ONCE: u32 = 16;
 
 impl App {
-    /// Deletes the caller's organization with everything that it has. Its acceptances of terms stay, without
-    /// telling whose they are. Its owner goes with it where they own no other.
-    ///
-    /// # Errors
-    /// [`Refusal::OutOfReach`] for an agent's key; [`Refusal::Invalid`] where the organization is not named.
-    pub async fn delete_account(&self, actor: &Actor, confirmed: &DeleteAccount) -> Result<Answer, Refusal> {
-        actor.for_organization()?;
-        confirmed.check(actor.org())?;
-        self.end_account(actor, None).await
-    }
-
-    /// [`Self::delete_account`] by the owner in the console, all of whose sessions end.
+    /// Deletes the organization in front of which the session stands, with everything that it has. Its acceptances of
+    /// terms stay, without telling whose they are. All sessions of the human end; they go with it where they own no
+    /// other.
     ///
     /// # Errors
     /// [`Refusal::NotSignedIn`] for whoever has no session.
-    pub async fn delete_own_account(&self, actor: &Actor) -> Result<Answer, Refusal> {
+    pub async fn delete_account(&self, actor: &Actor) -> Result<Answer, Refusal> {
         let (_, user) = human(actor)?;
-        self.end_account(actor, Some(user)).await
-    }
-
-    async fn end_account(&self, actor: &Actor, signed_out: Option<UserId>) -> Result<Answer, Refusal> {
         let org = actor.org();
         let answer = retry_stale(|| async {
             let missing = || Refusal::missing(Missing::Organization, &org.to_string());
@@ -58,9 +44,7 @@ impl App {
                     Change::RemoveOwner { user, org, seen }
                 });
             }
-            if let Some(user) = signed_out {
-                changes.accounts.push(Change::EndSessions { end: SessionEnd::AccountDeletion(user), at });
-            }
+            changes.accounts.push(Change::EndSessions { end: SessionEnd::AccountDeletion(user), at });
             changes.accounts.push(Change::DeleteOrganization { org, seen, at });
             self.commit_for(actor, None, org.to_string(), changes, nothing(actor)).await
         })

@@ -13,11 +13,16 @@ use crate::{
     audit::{By, Sampler},
     busy_cache::{AnswerCache, BusyCache},
     failures::Failures,
+    feeds::FeedCache,
     holds::CalendarLocks,
     idempotency::Running,
     metering::Meter,
-    ports::{CommitError, HumanCalendars, Mailer, PasswordHasher, RateLimiter, SessionTokens, Store},
+    ports::{
+        CommitError, HumanCalendars, Mailer, PasswordHasher, RateLimiter, SessionTokens, SignInProviders, Store,
+        WebhookSender,
+    },
     principals::PrincipalCache,
+    sending::Nudges,
     series_cache::SeriesCache,
 };
 
@@ -63,6 +68,10 @@ pub struct Parts {
     pub passwords: Arc<dyn PasswordHasher>,
     /// How sessions are told.
     pub tokens: Arc<dyn SessionTokens>,
+    /// With whom humans sign in beside a password.
+    pub providers: Arc<dyn SignInProviders>,
+    /// Who posts to webhook endpoints.
+    pub sender: Arc<dyn WebhookSender>,
     /// The operator's choices.
     pub settings: Settings,
 }
@@ -78,6 +87,9 @@ pub struct App {
     pub(crate) limiter: Arc<dyn RateLimiter>,
     pub(crate) passwords: Arc<dyn PasswordHasher>,
     pub(crate) tokens: Arc<dyn SessionTokens>,
+    pub(crate) providers: Arc<dyn SignInProviders>,
+    pub(crate) sender: Arc<dyn WebhookSender>,
+    pub(crate) nudges: Nudges,
     pub(crate) origins: Vec<String>,
     pub(crate) meter: Meter,
     pub(crate) settings: Settings,
@@ -85,6 +97,7 @@ pub struct App {
     pub(crate) busy: BusyCache,
     pub(crate) series: SeriesCache,
     pub(crate) answers: AnswerCache,
+    pub(crate) feeds: FeedCache,
     pub(crate) running: Running,
     pub(crate) holding: CalendarLocks,
     pub(crate) sampler: Sampler,
@@ -137,6 +150,9 @@ impl App {
             limiter: parts.limiter,
             passwords: parts.passwords,
             tokens: parts.tokens,
+            providers: parts.providers,
+            sender: parts.sender,
+            nudges: Nudges::default(),
             origins: [&parts.settings.base_url, &parts.settings.console_url]
                 .into_iter()
                 .filter_map(|url| origin_of(url))
@@ -147,6 +163,7 @@ impl App {
             busy: BusyCache::new(),
             series: SeriesCache::new(),
             answers: AnswerCache::new(),
+            feeds: FeedCache::new(),
             running: Running::default(),
             holding: CalendarLocks::new(),
             sampler: Sampler::new(),
@@ -202,7 +219,7 @@ impl App {
             expires_at: now + ANSWER_KEPT,
         });
         let (alters_principals, revokes) = (changes.alters_principals(), changes.revokes_keys());
-        self.store.commit(changes).await.map_err(|error| self.refused_commit(error))?;
+        self.store_changes(changes).await.map_err(|error| self.refused_commit(error))?;
         if alters_principals {
             // In this process the cache is told at once; other nodes see the epoch within their lease.
             self.refresh_principals().await;
@@ -211,6 +228,19 @@ impl App {
             self.wait_out_principals().await;
         }
         Ok(answer)
+    }
+
+    /// Commits `changes`, and tells the workers of this process where they have something to do.
+    pub(crate) async fn store_changes(&self, changes: ChangeSet) -> Result<(), CommitError> {
+        let (announces, resends) = (!changes.messages.is_empty(), !changes.webhooks.is_empty());
+        self.store.commit(changes).await?;
+        if announces {
+            self.nudges.fan_out.notify_one();
+        }
+        if resends {
+            self.nudges.send.notify_one();
+        }
+        Ok(())
     }
 
     /// [`Self::commit`] on behalf of an authenticated caller.
@@ -257,6 +287,7 @@ impl App {
             event_type,
             payload: json(resource),
             resource_version: version,
+            about: None,
             created_at: now,
         }
     }

@@ -180,6 +180,14 @@ impl App {
         Ok(self.store.forget_allowances(self.now(), limit).await? < u64::from(limit))
     }
 
+    /// Forgets up to `limit` attempts to sign in with a provider that have expired, and says whether that was all.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn forget_attempts(&self, limit: u32) -> Result<bool, Refusal> {
+        Ok(self.store.forget_attempts(self.now(), limit).await? < u64::from(limit))
+    }
+
     /// Removes up to `limit` sessions that have expired, and says whether that was all.
     ///
     /// # Errors

@@ -1,10 +1,10 @@
 //! Calendars: create, read, change, delete, and the context of one.
 
 use kalends_calendars::{
-    Calendar, CalendarPatch, Change, Context, NewCalendar,
+    Calendar, CalendarPatch, Change, Context, FeedToken, NewCalendar,
     ports::{CalendarFilter, EventFilter, EventScope},
 };
-use kalends_kernel::{AgentId, CalendarId, Listed, Page, base64url, random_bytes};
+use kalends_kernel::{AgentId, CalendarId, Listed, Page};
 use kalends_quotas::Metric;
 
 use crate::{
@@ -34,7 +34,8 @@ impl App {
             };
             let now = self.now();
             let id = CalendarId::new(now, self.entropy());
-            let calendar = Calendar::create(id, actor.org(), owner, new.clone(), self.feed_token(), now);
+            let calendar =
+                Calendar::create(id, actor.org(), owner, new.clone(), FeedToken::generate(self.entropy()), now);
             let mut changes = ChangeSet::new(actor.org());
             limit(actor, &mut changes, Metric::Calendars, 1, now);
             let answer = self.calendar_answer(actor, calendar.clone());
@@ -103,8 +104,10 @@ impl App {
     /// # Errors
     /// [`Refusal::NotFound`].
     pub async fn rotate_feed_token(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
-        self.replace_calendar(actor, id, &IfMatch::Any, |seen| seen.with_feed_token(self.feed_token(), self.now()))
-            .await
+        self.replace_calendar(actor, id, &IfMatch::Any, |seen| {
+            seen.with_feed_token(FeedToken::generate(self.entropy()), self.now())
+        })
+        .await
     }
 
     async fn replace_calendar(
@@ -176,11 +179,6 @@ impl App {
     fn calendar_answer(&self, actor: &Actor, calendar: Calendar) -> Answer {
         let version = calendar.version;
         shown(actor, &kalends_wire::Calendar::new(calendar, &self.settings.base_url), Some(version))
-    }
-
-    /// 128 random bits.
-    fn feed_token(&self) -> String {
-        base64url(&random_bytes::<16>(self.entropy()))
     }
 
     /// The agent of a path, where it must only exist and be in reach.

@@ -19,11 +19,13 @@ pub struct ChangeSet {
     pub accounts: Vec<kalends_accounts::Change>,
     /// Writes to agents, calendars and events.
     pub calendars: Vec<kalends_calendars::Change>,
+    /// Writes to webhook endpoints and their deliveries.
+    pub webhooks: Vec<kalends_notifications::Change>,
     /// Use that is counted by the month: condition and write in one.
     pub charges: Vec<Charge>,
     /// Whether the status of an agent changes, and with it what the agent's keys may do.
     pub alters_agent_keys: bool,
-    /// What is announced to webhook endpoints.
+    /// What is announced to webhook endpoints; nothing is kept where none of the organization's is switched on.
     pub messages: Vec<Message>,
     /// The entry of the audit log.
     pub audit: Option<AuditEntry>,
@@ -124,6 +126,7 @@ impl ChangeSet {
             guards: Vec::new(),
             accounts: Vec::new(),
             calendars: Vec::new(),
+            webhooks: Vec::new(),
             charges: Vec::new(),
             alters_agent_keys: false,
             messages: Vec::new(),
@@ -137,6 +140,7 @@ impl ChangeSet {
     pub fn only_adds_events(&self) -> bool {
         self.guards.is_empty()
             && self.accounts.is_empty()
+            && self.webhooks.is_empty()
             && self.calendars.iter().all(|change| matches!(change, kalends_calendars::Change::CreateEvent(_)))
     }
 
@@ -144,11 +148,16 @@ impl ChangeSet {
     /// demands a version of it.
     pub fn presumes_organization(&self) -> bool {
         use kalends_accounts::Change::{CreateOrganization, DeleteOrganization, UpdateOrganization};
-        !self.accounts.iter().any(|change| match change {
-            CreateOrganization(organization) | UpdateOrganization { organization, .. } => organization.id == self.org,
-            DeleteOrganization { org, .. } => *org == self.org,
-            _ => false,
-        })
+        // What is recorded is recorded under a claim, and that is gone together with the organization.
+        let records = matches!(self.webhooks.as_slice(), [kalends_notifications::Change::Record(_)]);
+        !records
+            && !self.accounts.iter().any(|change| match change {
+                CreateOrganization(organization) | UpdateOrganization { organization, .. } => {
+                    organization.id == self.org
+                }
+                DeleteOrganization { org, .. } => *org == self.org,
+                _ => false,
+            })
     }
 
     /// About how many bytes of text the change-set holds: what its announcements and its answer repeat is

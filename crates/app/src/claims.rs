@@ -107,7 +107,7 @@ impl App {
                 (Err(ClaimError::Wrong { counted }), Some(stored), _) => {
                     // Counted before it is told, so that many guesses at once are judged one after the other.
                     let mut changes = ChangeSet::new(actor.org());
-                    changes.accounts.push(Change::UpdateClaim { claim: *counted, seen: stored.version });
+                    changes.accounts.push(Change::UpdateClaim { claim: *counted.clone(), seen: stored.version });
                     self.store.commit(changes).await.map_err(|error| self.refused_commit(error))?;
                     Ok(Err(ClaimError::Wrong { counted }))
                 }

@@ -48,7 +48,14 @@ impl App {
         // Told before the password is worked on; the change-set decides.
         self.check_free(&new.email).await?;
         let password = self.passwords.hash(new.password).await?;
-        let new = NewAccount { email: new.email, name: new.name, org_name: new.org_name, password, acceptance };
+        let new = NewAccount {
+            email: new.email,
+            email_verified: false,
+            name: new.name,
+            org_name: new.org_name,
+            password: Some(password),
+            acceptance,
+        };
         retry_stale(|| async {
             self.check_free(&new.email).await?;
             match self.open_account(request, &new).await {

@@ -11,7 +11,7 @@ use kalends_wire as wire;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-use crate::{Actor, App, Missing, Refusal, app::json};
+use crate::{Actor, App, Missing, Refusal, app::json, console::human};
 
 /// How many rows are read at once.
 const ROWS: u32 = 200;
@@ -109,19 +109,18 @@ impl Writer {
 }
 
 impl App {
-    /// Exports everything that the caller's organization has, contents opened.
+    /// Exports everything that the organization in front of which the session stands has, contents opened, and what its
+    /// human claims.
     ///
     /// # Errors
-    /// [`Refusal::OutOfReach`] for an agent's key; [`Refusal::TooMany`] over 10 an hour.
+    /// [`Refusal::NotSignedIn`] for whoever has no session; [`Refusal::TooMany`] over 10 an hour.
     pub async fn export(self: &Arc<Self>, actor: &Actor) -> Result<Export, Refusal> {
-        actor.for_organization()?;
+        let (_, human) = human(actor)?;
         self.allow(&Allowance::exports(actor.org())).await?;
         let missing = || Refusal::missing(Missing::Organization, &actor.org().to_string());
         let organization = self.store.find_organization(actor.org()).await?.ok_or_else(missing)?;
         let (sender, pieces) = mpsc::channel(PIECES);
         let (app, at) = (Arc::clone(self), self.now());
-        // What a human claims is not told to whoever holds a key of one of their organizations.
-        let human = actor.human().map(|(_, user)| user);
         tokio::spawn(async move {
             let mut writer = Writer { pieces: sender.clone(), text: "{".to_owned(), follows: false };
             match app.write_export(&organization, human, at, &mut writer).await {
@@ -140,7 +139,7 @@ impl App {
     async fn write_export(
         &self,
         organization: &Organization,
-        human: Option<UserId>,
+        human: UserId,
         at: Instant,
         to: &mut Writer,
     ) -> Result<(), Ended> {
@@ -168,7 +167,7 @@ impl App {
         let mut after = None;
         while let Some(calendars) = self.some_calendars(org, &mut after).await? {
             for calendar in calendars {
-                let ical_token = calendar.feed_token.clone();
+                let ical_token = calendar.feed_token.reveal().to_owned();
                 let calendar = wire::Calendar::new(calendar, &self.settings.base_url);
                 to.entry(&wire::ExportedCalendar { calendar, ical_token }).await?;
             }
@@ -195,9 +194,20 @@ impl App {
         }
         to.end_list();
 
-        for name in ["ical_subscriptions", "webhook_subscriptions"] {
-            to.list::<()>(name, Vec::new()).await?;
+        to.list::<()>("ical_subscriptions", Vec::new()).await?;
+        to.begin_list("webhook_subscriptions");
+        let mut page = Page { limit: ROWS, offset: 0 };
+        loop {
+            let webhooks = self.store.list_webhooks(org, page).await?.data;
+            if webhooks.is_empty() {
+                break;
+            }
+            page.offset += ROWS;
+            for webhook in &webhooks {
+                to.entry(&wire::ExportedWebhook::from(webhook)).await?;
+            }
         }
+        to.end_list();
         let keys = self.store.keys_in_force(org).await?.into_iter().map(wire::ExportedKey::from).collect();
         to.list("api_keys", keys).await?;
         for name in ["scheduling_proposals", "proposal_slots", "proposal_responses"] {
@@ -212,9 +222,7 @@ impl App {
         let accepted = self.store.acceptances(org).await?.into_iter().map(wire::ExportedAcceptance::from).collect();
         to.list("tos_acceptances", accepted).await?;
         to.begin_list("account_claims_initiated");
-        if let Some(human) = human {
-            self.write_claims(human, at, to).await?;
-        }
+        self.write_claims(human, at, to).await?;
         to.end_list();
         to.text.push('}');
         to.hand_over().await

@@ -9,7 +9,7 @@ use kalends_quotas::{Rate, RateDecision, RateState};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{
-    App, Refusal, Request,
+    App, Leased, Refusal, Request,
     app::Subject,
     audit::{By, Sampler},
 };
@@ -53,11 +53,13 @@ impl Failures {
 }
 
 impl App {
-    /// Records that a request of a key was over its rate, or over what its plan grants in a month. Other refusals
-    /// are passed over.
+    /// Records that a request was over its rate, over what its plan grants in a month, or over what is allowed so often
+    /// whatever the plan. Other refusals are passed over.
     pub fn note_over_limit(self: &Arc<Self>, principal: &Principal, request: &Request, refusal: &Refusal) {
-        if !matches!(refusal, Refusal::TooFast { .. } | Refusal::LimitReached { .. }) {
-            return;
+        match refusal {
+            Refusal::TooFast { .. } | Refusal::TooMany { .. } => {}
+            Refusal::LimitReached { metric, .. } if Leased::counts(*metric) => {}
+            _ => return,
         }
         let Some(place) = self.failures.place() else { return };
         let action = Action::RateLimitExceeded;

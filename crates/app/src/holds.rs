@@ -5,11 +5,10 @@ use std::{
     hash::{Hash as _, Hasher as _},
 };
 
-use futures::stream::{self, StreamExt as _};
 use kalends_availability::{Block, BlockKind, BusySet, nearest_free};
 use kalends_calendars::{
-    AsOf, CHANGED_SINCE_MAX, Calendar, Change, EndedHold, Event, EventError, ExternalSync, HoldEnd, HoldScope, Moment,
-    NewEvent, NewHold, Taken, confirm_all, place,
+    AsOf, CHANGED_SINCE_MAX, Calendar, Change, EndedHold, Event, EventError, ExternalSync, HoldScope, Moment, NewEvent,
+    NewHold, Taken, confirm_all, place,
     ports::{BusySource, OwnedEvent},
     release_all,
 };
@@ -24,7 +23,7 @@ use crate::{
     app::{Attempt, limit, retry_stale, shown},
     availability::widest,
     local::shown_in,
-    ports::{CommitError, HumanSeen},
+    ports::HumanSeen,
     refusal::{CONFLICTS_MAX, Obstacles},
 };
 
@@ -34,9 +33,6 @@ const NEAR: Elapsed = Elapsed::days(14);
 const NEAR_STEP: Elapsed = Elapsed::minutes(15);
 /// How many free times are told.
 const NEAREST: usize = 3;
-
-/// How many holds that are over are written at a time: others need connections too.
-const ENDED_TOGETHER: usize = 8;
 
 /// How many locks there are: calendars that share one wait for each other without need, but rarely.
 const LOCKS: usize = 512;
@@ -52,7 +48,7 @@ impl CalendarLocks {
     }
 
     /// Waits for the calendars, in an order that everybody keeps.
-    async fn lock(&self, calendars: impl IntoIterator<Item = CalendarId>) -> Vec<MutexGuard<'_, ()>> {
+    pub(crate) async fn lock(&self, calendars: impl IntoIterator<Item = CalendarId>) -> Vec<MutexGuard<'_, ()>> {
         let stripe = |calendar: CalendarId| {
             let mut hasher = DefaultHasher::new();
             calendar.hash(&mut hasher);
@@ -314,7 +310,7 @@ impl App {
     }
 
     /// Writes that a hold ended by itself, and tells it.
-    fn end_hold(&self, ended: EndedHold, now: Instant, changes: &mut ChangeSet) {
+    pub(crate) fn end_hold(&self, ended: EndedHold, now: Instant, changes: &mut ChangeSet) {
         let EndedHold { seen, event, end } = ended;
         changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
         let (org, version) = (event.org, event.version);
@@ -484,35 +480,6 @@ impl App {
             calendars.push(self.calendar(actor, id).await?);
         }
         Ok(calendars)
-    }
-
-    /// Writes of up to `limit` holds that are over that they are, whichever node gets to it first, and says how
-    /// many there were. They block nothing since they expired: what this adds is that their status says so and
-    /// that it is told.
-    ///
-    /// # Errors
-    /// [`Refusal::Store`].
-    pub async fn expire_holds(&self, limit: u32) -> Result<usize, Refusal> {
-        let now = self.now();
-        let over = self.store.holds_expired(now, limit).await?;
-        let found = over.len();
-        let ends = over.into_iter().filter_map(|seen| {
-            let event = seen.expired(now)?;
-            let mut changes = ChangeSet::new(event.org);
-            self.end_hold(EndedHold { seen, event, end: HoldEnd::Expired }, now, &mut changes);
-            Some(self.store.commit(changes))
-        });
-        let mut ends = stream::iter(ends).buffer_unordered(ENDED_TOGETHER);
-        while let Some(ended) = ends.next().await {
-            match ended {
-                // Somebody else was faster: with this, with something that came before it, or with the account's
-                // deletion.
-                Ok(()) | Err(CommitError::Stale | CommitError::NoOrganization) => {}
-                Err(CommitError::Store(error)) => return Err(error.into()),
-                Err(other) => tracing::error!(error = &other as &dyn std::error::Error, "a hold could not be ended"),
-            }
-        }
-        Ok(found)
     }
 }
 

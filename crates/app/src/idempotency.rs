@@ -90,14 +90,25 @@ impl App {
         }
     }
 
-    /// The answer that the request got before, if it was made before.
+    /// The answer that the request got before, if it was made before. One that says that a key opens nothing any more
+    /// is told no sooner than it is true of every node, as by the node that gave it.
     ///
     /// # Errors
     /// [`Refusal::IdempotencyMismatch`] where another request had the same key.
-    pub async fn earlier_answer(&self, idempotency: &Idempotency) -> Result<Option<Answer>, Refusal> {
-        match self.store.find_answer(idempotency.scope, self.now()).await? {
+    pub async fn earlier_answer(
+        &self,
+        operation: &Operation,
+        idempotency: &Idempotency,
+    ) -> Result<Option<Answer>, Refusal> {
+        let now = self.now();
+        match self.store.find_answer(idempotency.scope, now).await? {
             None => Ok(None),
-            Some(stored) if stored.fingerprint == idempotency.fingerprint => Ok(Some(stored.answer)),
+            Some(stored) if stored.fingerprint == idempotency.fingerprint => {
+                if operation.may_end_keys() {
+                    self.wait_out_principals_since(now - stored.created_at).await;
+                }
+                Ok(Some(stored.answer))
+            }
             Some(_) => Err(Refusal::IdempotencyMismatch),
         }
     }

@@ -4,7 +4,8 @@
 //! like words of ours nor become a link.
 
 use kalends_accounts::{Code, Email, RevocationToken};
-use kalends_kernel::Instant;
+use kalends_kernel::{Instant, WebhookId};
+use kalends_notifications::Deactivation;
 
 use crate::ports::Mail;
 
@@ -178,6 +179,69 @@ pub(crate) fn claim_held(to: &Email, organization: &str, until: Instant, places:
     .to(to)
 }
 
+/// The first proof of an address took the account from whatever opened it before.
+pub(crate) fn provider_took_over(to: &Email, provider: &str, console_url: &str) -> Mail {
+    Letter {
+        subject: "Your Kalends account opens with another sign-in now",
+        parts: vec![
+            Part::Says(format!(
+                "you signed in to Kalends with {provider}, which vouches for this address. It is the first proof that the \
+                 address is yours. Whoever had typed it before was signed out, and what they signed in with, a password \
+                 too, works no more. API keys that were made before still work: if you did not make them, replace them in \
+                 the console at"
+            )),
+            Part::Link(console_url.to_owned()),
+        ],
+    }
+    .to(to)
+}
+
+/// One more provider opens an account.
+pub(crate) fn provider_added(to: &Email, provider: &str, console_url: &str) -> Mail {
+    Letter {
+        subject: "Your Kalends account opens with another sign-in now",
+        parts: vec![
+            Part::Says(format!(
+                "somebody signed in to Kalends with {provider}, which vouches for this address; that opens the account from \
+                 now on, beside what opened it before. If this was not you, somebody else reads your mail: secure it, and \
+                 look at the account in the console at"
+            )),
+            Part::Link(console_url.to_owned()),
+        ],
+    }
+    .to(to)
+}
+
+/// An endpoint was switched off because of what its receiver does. Of its address only the host is told: the rest may
+/// be a secret.
+pub(crate) fn webhook_deactivated(
+    to: &Email,
+    organization: &str,
+    (webhook, host): (WebhookId, &str),
+    why: Deactivation,
+) -> Mail {
+    let (organization, host) = (one_line(organization), one_line(host));
+    let reason = match why {
+        Deactivation::Gone => "it answered 410 Gone, which says that nobody listens there any more",
+        Deactivation::Failing => "every attempt in five days has failed",
+    };
+    Letter {
+        subject: "A Kalends webhook was switched off",
+        parts: vec![
+            Part::Says(format!(
+                "the webhook {webhook} of the organization \"{organization}\", which posts to {host}, was switched off: \
+                 {reason}. Nothing is sent to it any more."
+            )),
+            Part::Says(format!(
+                "Once its receiver works again, switch it on with a PATCH of {{\"active\": true}} to \
+                 /v1/webhooks/{webhook}. What was given up meanwhile can be sent again, one delivery at a time, from the \
+                 list of its deliveries."
+            )),
+        ],
+    }
+    .to(to)
+}
+
 /// A name as it may stand inside a sentence: text from outside must not look like a message of ours.
 fn one_line(name: &str) -> String {
     name.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
@@ -212,7 +276,7 @@ mod tests {
         }
     }
 
-    fn all(name: &str) -> [(&'static str, Mail); 6] {
+    fn all(name: &str) -> [(&'static str, Mail); 10] {
         let to = Email::parse("email", "ada@example.com").unwrap();
         let code = Code::parse("483920").unwrap();
         let token = RevocationToken::generate(&Sevens);
@@ -226,6 +290,16 @@ mod tests {
             ("already-known", already_known(&to, name)),
             ("joined-waitlist", joined_waitlist(&to)),
             ("activated", activated(&to, name, "https://console.example.com")),
+            ("provider-took-over", provider_took_over(&to, "Google", "https://console.example.com")),
+            ("provider-added", provider_added(&to, "Microsoft", "https://console.example.com")),
+            (
+                "webhook-gone",
+                webhook_deactivated(&to, name, (WebhookId::from_bytes([7; 16]), "example.com"), Deactivation::Gone),
+            ),
+            (
+                "webhook-failing",
+                webhook_deactivated(&to, name, (WebhookId::from_bytes([7; 16]), "example.com"), Deactivation::Failing),
+            ),
             ("claim-code", claim_code(&to, name, &code)),
             ("claim-held", claim_held(&to, name, Instant::from_micros(1_800_000_000_000_000), &places)),
         ]

@@ -13,12 +13,11 @@ use std::{
 };
 
 use futures::future::join_all;
-use kalends_accounts::Principal;
 use kalends_kernel::{Elapsed, Instant, OrgId, StoreError};
 use kalends_quotas::{Lease, Metric, Period, Refund, Take, UsageReport};
 
 use crate::{
-    Actor, App, Refusal,
+    Actor, App, Caller, Refusal,
     app::ATTEMPTS,
     ports::{Debited, Store},
 };
@@ -30,7 +29,47 @@ const IDLE: Elapsed = Elapsed::minutes(5);
 /// How many leases are given back at once: each is a write.
 const REFUNDS_AT_ONCE: usize = 16;
 /// What is counted from leased blocks.
-const LEASED: [Metric; 2] = [Metric::ApiCalls, Metric::AvailabilityQueries];
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leased {
+    /// [`Metric::ApiCalls`].
+    ApiCalls,
+    /// [`Metric::AvailabilityQueries`].
+    AvailabilityQueries,
+}
+
+impl Leased {
+    /// Everything that is.
+    const ALL: [Self; 2] = [Self::ApiCalls, Self::AvailabilityQueries];
+
+    /// Whether a metric is one of them.
+    pub(crate) fn counts(metric: Metric) -> bool {
+        Self::ALL.iter().any(|leased| leased.metric() == metric)
+    }
+
+    /// What it is in limits and counters.
+    pub const fn metric(self) -> Metric {
+        match self {
+            Self::ApiCalls => Metric::ApiCalls,
+            Self::AvailabilityQueries => Metric::AvailabilityQueries,
+        }
+    }
+}
+
+impl Caller {
+    const fn slot(&self, metric: Leased) -> &Arc<Slot> {
+        match metric {
+            Leased::ApiCalls => &self.calls,
+            Leased::AvailabilityQueries => &self.queries,
+        }
+    }
+
+    /// How much is left to the caller's organization in the month of `at`, as far as this process knows; `None` is
+    /// unlimited.
+    pub fn left(&self, metric: Leased, at: Instant) -> Option<u64> {
+        let limit = self.principal.limits.get(metric.metric());
+        self.slot(metric).lease().remaining(at, limit)
+    }
+}
 
 type Of = (OrgId, Metric);
 
@@ -44,7 +83,7 @@ pub(crate) struct Meter {
 
 /// What this process holds of one organization's metric.
 #[derive(Default)]
-struct Slot {
+pub(crate) struct Slot {
     lease: Mutex<Lease>,
     /// Held over an exchange with the store, so that one debit serves all who wait for it.
     exchange: tokio::sync::Mutex<()>,
@@ -74,13 +113,14 @@ impl Counted {
 pub(crate) struct Unspent {
     period: Period,
     /// As [`LEASED`] lists them.
-    units: [u64; LEASED.len()],
+    units: [u64; Leased::ALL.len()],
 }
 
 impl Unspent {
     /// What is used of a metric in a month where its counter shows `counted`.
     pub(crate) fn off(&self, metric: Metric, period: Period, counted: u64) -> u64 {
-        let leased = LEASED.iter().zip(self.units).find(|(leased, _)| **leased == metric && period == self.period);
+        let leased =
+            Leased::ALL.iter().zip(self.units).find(|(leased, _)| leased.metric() == metric && period == self.period);
         counted.saturating_sub(leased.map_or(0, |(_, units)| units))
     }
 }
@@ -120,7 +160,7 @@ impl Meter {
         self.shards[usize::from(last) % SHARDS].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn slot(&self, of: Of) -> Arc<Slot> {
+    pub(crate) fn slot(&self, of: Of) -> Arc<Slot> {
         Arc::clone(self.shard(&of).entry(of).or_default())
     }
 
@@ -136,11 +176,11 @@ impl Meter {
             let mut slots = shard.lock().unwrap_or_else(PoisonError::into_inner);
             slots.retain(|of, slot| {
                 let asked_at = Instant::from_micros(slot.asked_at.load(Ordering::Relaxed));
-                // Whoever holds the slot may be about to fill it: it stays, so that nothing is lost with it.
-                if since.is_some_and(|since| asked_at >= since || Arc::strong_count(slot) > 1) {
+                if since.is_some_and(|since| asked_at >= since) {
                     return true;
                 }
                 refunds.extend(slot.lease().give_back().map(|refund| (*of, refund)));
+                // Whoever holds the slot may fill it again: it stays, so that nothing is lost with it.
                 Arc::strong_count(slot) > 1
             });
         }
@@ -149,21 +189,14 @@ impl Meter {
 }
 
 impl App {
-    /// How much is left to the caller's organization in the month of `at`, as far as this process knows; `None` is
-    /// unlimited.
-    pub fn left(&self, principal: &Principal, metric: Metric, at: Instant) -> Option<u64> {
-        let limit = principal.limits.get(metric);
-        self.meter.slot((principal.org, metric)).lease().remaining(at, limit)
-    }
-
     /// Counts one unit of a metric, in the month of `at`.
     ///
     /// # Errors
     /// [`Refusal::LimitReached`], or [`Refusal::Store`] where the counter had to be asked and does not answer.
-    pub async fn count(&self, principal: &Principal, metric: Metric, at: Instant) -> Result<Counted, Refusal> {
-        let of = (principal.org, metric);
-        let limit = principal.limits.get(metric);
-        let slot = self.meter.slot(of);
+    pub async fn count(&self, caller: &Caller, metric: Leased, at: Instant) -> Result<Counted, Refusal> {
+        let of = (caller.principal.org, metric.metric());
+        let limit = caller.principal.limits.get(of.1);
+        let slot = Arc::clone(caller.slot(metric));
         slot.asked_at.store(at.as_micros(), Ordering::Relaxed);
         let (taken, mut left, low) = slot.take(at, limit);
         if low && slot.begins_to_refill() {
@@ -184,7 +217,7 @@ impl App {
         match (spent, limit) {
             (true, _) => Ok(Counted { slot, of, period: Period::of(at), left }),
             (false, limit) => Err(Refusal::LimitReached {
-                metric,
+                metric: of.1,
                 limit: limit.unwrap_or(u64::MAX),
                 retry_after: Period::of(at).seconds_left(at),
             }),
@@ -243,7 +276,7 @@ impl App {
         org: OrgId,
         read: impl AsyncFnOnce(Instant) -> Result<T, StoreError>,
     ) -> Result<(T, Unspent), StoreError> {
-        let slots = LEASED.map(|metric| self.meter.slot((org, metric)));
+        let slots = Leased::ALL.map(|leased| self.meter.slot((org, leased.metric())));
         // No debit of this process may come between the counters and what it holds of them.
         let mut exchanges = Vec::with_capacity(slots.len());
         for slot in &slots {

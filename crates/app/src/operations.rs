@@ -27,6 +27,13 @@ impl Operation {
         self.method != "GET"
     }
 
+    /// Whether a success may end what a key opens.
+    pub fn may_end_keys(&self) -> bool {
+        use Action::{AccountDelete, AgentDelete, AgentUpdate, KeyDelete, KeyRegenerate};
+        let ends = [KeyDelete, KeyRegenerate, AccountDelete, AgentDelete, AgentUpdate];
+        self.action.is_some_and(|action| ends.contains(&action))
+    }
+
     /// Whether a success counts one availability query beside the call: the three reads of availability. What
     /// explains an answer does not count again.
     pub fn reads_availability(&self) -> bool {
@@ -36,15 +43,21 @@ impl Operation {
     /// Under what its calls are limited by address; `None` where they are not.
     pub fn lane(&self) -> Option<IpLane> {
         match self.id {
+            id if id == GET_FEED.id => Some(IpLane::Feed),
             id if id == PLANS.id => Some(IpLane::Plans),
             id if id == SIGN_UP.id || id == CONSOLE_SIGN_UP.id => Some(IpLane::SignUp),
             id if id == JOIN_WAITLIST.id => Some(IpLane::Waitlist),
             // Whatever tries a password, a code or a token.
-            id if [SIGN_IN.id, CHANGE_PASSWORD.id, VERIFY_CLAIM.id, REVOKE_CLAIM.id].contains(&id) => {
+            id if [SIGN_IN.id, CHANGE_PASSWORD.id, VERIFY_CLAIM.id, REVOKE_CLAIM.id, OAUTH_START.id].contains(&id) => {
                 Some(IpLane::SignIn)
             }
             _ => None,
         }
+    }
+
+    /// Whether it sends a browser elsewhere.
+    pub const fn redirects(&self) -> bool {
+        self.status == 302
     }
 
     /// Whether it is a human's, in the console: a session opens it, and no key.
@@ -92,8 +105,6 @@ operations! {
     JOIN_WAITLIST = "joinWaitlist" "POST" "/v1/waitlist" 201 Public AuthSignup;
     ACTIVATE_ORGANIZATION = "activateOrganization" "POST" "/v1/admin/orgs/{id}/activate" 200 Admin OrgUpdate;
     FEEDBACK = "sendFeedback" "POST" "/v1/feedback" 200 Common;
-    EXPORT = "exportAccount" "GET" "/v1/account/export" 200 Organization;
-    DELETE_ACCOUNT = "deleteAccount" "DELETE" "/v1/account" 204 Organization AccountDelete;
     AUDIT_LOG = "listAuditLog" "GET" "/v1/audit-log" 200 Organization;
 
     CONSOLE_SIGN_UP = "signUp" "POST" "/v1/auth/signup" 201 Public AuthSignup;
@@ -104,14 +115,17 @@ operations! {
     CHANGE_PASSWORD = "changePassword" "POST" "/v1/auth/password" 204 Console UserUpdate;
     LIST_ORGS = "listOwnedOrgs" "GET" "/v1/auth/orgs" 200 Console;
     SWITCH_ORG = "switchOrg" "POST" "/v1/auth/orgs/{id}/switch" 200 Console AuthSignin;
+    OAUTH_START = "startSignInWith" "GET" "/v1/auth/oauth/{provider}" 302 Public;
+    OAUTH_CALLBACK = "endSignInWith" "GET" "/v1/auth/oauth/{provider}/callback" 302 Public;
+
     INITIATE_CLAIM = "initiateClaim" "POST" "/v1/auth/claim/initiate" 200 Console;
     VERIFY_CLAIM = "verifyClaim" "POST" "/v1/auth/claim/verify" 200 Console OrgUpdate;
     REVOKE_CLAIM = "revokeClaim" "POST" "/v1/auth/claim/{id}/revoke" 200 Public OrgUpdate;
     LIST_CLAIMS = "listClaims" "GET" "/v1/auth/claims" 200 Console;
 
     ACCEPT_TERMS_IN_CONSOLE = "acceptTermsInConsole" "PATCH" "/v1/auth/terms" 200 Console OrgUpdate;
-    EXPORT_FROM_CONSOLE = "exportFromConsole" "GET" "/v1/auth/export" 200 Console;
-    DELETE_ACCOUNT_FROM_CONSOLE = "deleteAccountFromConsole" "DELETE" "/v1/auth/account" 204 Console AccountDelete;
+    EXPORT = "exportAccount" "GET" "/v1/auth/export" 200 Console;
+    DELETE_ACCOUNT = "deleteAccount" "DELETE" "/v1/auth/account" 204 Console AccountDelete;
     REGENERATE_KEY = "regenerateKey" "POST" "/v1/auth/keys/regenerate" 200 ConsoleKeys KeyRegenerate;
     CREATE_KEY_FROM_CONSOLE = "createScopedKeyFromConsole" "POST" "/v1/auth/keys/scoped" 201 ConsoleKeys KeyCreate;
 
@@ -129,6 +143,8 @@ operations! {
     UPDATE_CALENDAR = "updateCalendar" "PATCH" "/v1/calendars/{id}" 200 AgentData CalendarUpdate;
     DELETE_CALENDAR = "deleteCalendar" "DELETE" "/v1/calendars/{id}" 204 AgentData CalendarDelete;
     ROTATE_FEED_TOKEN = "rotateCalendarFeedToken" "POST" "/v1/calendars/{id}/ical-token/rotate" 200 AgentData CalendarUpdate;
+    GET_FEED = "getFeed" "GET" "/ical/{feed}" 200 Public;
+    EXPORT_CALENDAR = "exportCalendar" "GET" "/v1/calendars/{id}/export.ics" 200 AgentData;
     GET_CONTEXT = "getCalendarContext" "GET" "/v1/calendars/{id}/context" 200 AgentData;
     LIST_CHANGES = "listCalendarChanges" "GET" "/v1/calendars/{id}/changes" 200 AgentData;
 
@@ -152,6 +168,16 @@ operations! {
     CREATE_KEY = "createScopedKey" "POST" "/v1/keys" 201 KeyCreation KeyCreate;
     LIST_KEYS = "listScopedKeys" "GET" "/v1/keys" 200 Keys;
     DELETE_KEY = "deleteScopedKey" "DELETE" "/v1/keys/{id}" 204 Keys KeyDelete;
+
+    CREATE_WEBHOOK = "createWebhook" "POST" "/v1/webhooks" 201 Organization WebhookCreate;
+    LIST_WEBHOOKS = "listWebhooks" "GET" "/v1/webhooks" 200 Organization;
+    GET_WEBHOOK = "getWebhook" "GET" "/v1/webhooks/{id}" 200 Organization;
+    UPDATE_WEBHOOK = "updateWebhook" "PATCH" "/v1/webhooks/{id}" 200 Organization WebhookUpdate;
+    DELETE_WEBHOOK = "deleteWebhook" "DELETE" "/v1/webhooks/{id}" 204 Organization WebhookDelete;
+    ROTATE_WEBHOOK_SECRET = "rotateWebhookSecret" "POST" "/v1/webhooks/{id}/rotate-secret" 200 Organization WebhookUpdate;
+    TEST_WEBHOOK = "testWebhook" "POST" "/v1/webhooks/{id}/test" 200 Organization WebhookUpdate;
+    LIST_DELIVERIES = "listWebhookDeliveries" "GET" "/v1/webhooks/{id}/deliveries" 200 Organization;
+    RETRY_DELIVERY = "retryWebhookDelivery" "POST" "/v1/webhooks/{id}/deliveries/{delivery_id}/retry" 200 Organization WebhookUpdate;
 
     USAGE = "getUsage" "GET" "/v1/usage" 200 Common;
 

@@ -1,10 +1,16 @@
 //! The ports that only the application needs. Those of the domain stand in the domain crates'
 //! `ports` modules.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
-use kalends_accounts::{Email, Password, PasswordHash, SessionClaims};
+use kalends_accounts::{
+    Email, Password, PasswordHash, SessionClaims,
+    oauth::{Client, IdentityClaims, Provider, TokenRequest},
+};
 use kalends_availability::{HumanBusy, HumanSource};
-use kalends_kernel::{CalendarId, DataKeyId, Elapsed, Instant, KeyId, OrgId, Revision, Span, StoreError};
+use kalends_kernel::{CalendarId, DataKeyId, Elapsed, Instant, KeyId, OrgId, RemoteUrl, Revision, Span, StoreError};
+use kalends_notifications::Outcome;
 use kalends_quotas::{Debit, IpKey, IpLane, Metric, Period, Rate, Refund};
 use uuid::Uuid;
 
@@ -110,11 +116,18 @@ pub enum Admission {
 }
 
 /// Limits how fast callers may call.
-#[async_trait]
 pub trait RateLimiter: Send + Sync {
-    /// Whether a request of `key` at `now` stays within `rate`. A limiter that shares what it knows with other
-    /// nodes and cannot reach it decides by what it knows itself.
-    async fn admit(&self, key: RateKey, rate: Rate, now: Instant) -> Admission;
+    /// The gate before whoever `key` names, through which requests pass at `rate`. All gates of a key know of the
+    /// same requests; whoever comes often keeps theirs.
+    fn gate(&self, key: RateKey, rate: Rate) -> Arc<dyn Gate>;
+}
+
+/// Where the requests of one caller pass.
+#[async_trait]
+pub trait Gate: Send + Sync {
+    /// Whether a request at `now` stays within the rate. A gate that shares what it knows with other nodes and
+    /// cannot reach it decides by what it knows itself.
+    async fn admit(&self, now: Instant) -> Admission;
 }
 
 /// Tells whether the store answers.
@@ -134,6 +147,8 @@ pub trait Store:
     + kalends_accounts::ports::AuditLog
     + kalends_accounts::ports::Allowances
     + kalends_accounts::ports::Claims
+    + kalends_accounts::ports::OauthAttempts
+    + kalends_accounts::ports::Identities
     + kalends_accounts::ports::AccountData
     + kalends_accounts::ports::Deletions
     + kalends_calendars::ports::Agents
@@ -144,6 +159,11 @@ pub trait Store:
     + kalends_calendars::ports::BusyTimes
     + kalends_calendars::ports::RulesOfCalendars
     + kalends_calendars::ports::ChangesOfCalendars
+    + kalends_calendars::ports::Timers
+    + kalends_calendars::ports::Feeds
+    + kalends_notifications::ports::Webhooks
+    + kalends_notifications::ports::Deliveries
+    + kalends_notifications::ports::DeliveryQueue
     + Commit
     + StoredAnswers
     + Metering
@@ -157,11 +177,11 @@ impl<T> Store for T where
         + kalends_accounts::ports::ScopedKeys
         + kalends_accounts::ports::People
         + kalends_accounts::ports::Sessions
-        + kalends_accounts::ports::People
-        + kalends_accounts::ports::Sessions
         + kalends_accounts::ports::AuditLog
         + kalends_accounts::ports::Allowances
         + kalends_accounts::ports::Claims
+        + kalends_accounts::ports::OauthAttempts
+        + kalends_accounts::ports::Identities
         + kalends_accounts::ports::AccountData
         + kalends_accounts::ports::Deletions
         + kalends_calendars::ports::Agents
@@ -172,6 +192,11 @@ impl<T> Store for T where
         + kalends_calendars::ports::BusyTimes
         + kalends_calendars::ports::RulesOfCalendars
         + kalends_calendars::ports::ChangesOfCalendars
+        + kalends_calendars::ports::Timers
+        + kalends_calendars::ports::Feeds
+        + kalends_notifications::ports::Webhooks
+        + kalends_notifications::ports::Deliveries
+        + kalends_notifications::ports::DeliveryQueue
         + Commit
         + StoredAnswers
         + Metering
@@ -218,6 +243,9 @@ pub struct Place {
     /// The row.
     pub id: Uuid,
 }
+
+/// What every sealed value begins with, whichever key sealed it.
+pub const SEALED: &str = "v1.";
 
 /// Why a sealed value does not open.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -377,4 +405,60 @@ pub trait SessionTokens: Send + Sync {
     /// The claims of a token that was signed here, or by a node with the same key; `None` for any other text.
     /// What they are worth is told by [`SessionClaims::check`].
     fn read(&self, token: &str) -> Option<SessionClaims>;
+}
+
+/// One attempt at a delivery: where it goes, and with what.
+#[derive(Clone)]
+pub struct WebhookPost {
+    /// The endpoint's address.
+    pub url: RemoteUrl,
+    /// All headers that are ours.
+    pub headers: Vec<kalends_notifications::Header>,
+    /// The body, exactly as it was signed.
+    pub body: bytes::Bytes,
+}
+
+/// What came of an attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebhookReply {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// Why there was no answer, in words for whoever named the address; `None` where there was one.
+    pub problem: Option<String>,
+}
+
+/// Posts messages to the addresses that callers name.
+#[async_trait]
+pub trait WebhookSender: Send + Sync {
+    /// Whether the operator lets that host and port be reached although private, and over plain http.
+    fn exempts(&self, host: &str, port: u16) -> bool;
+
+    /// Posts a message and reads the beginning of the answer, within
+    /// [`ATTEMPT_WITHIN`](kalends_notifications::ATTEMPT_WITHIN) in all. Whatever fails is an outcome.
+    async fn post(&self, post: WebhookPost) -> WebhookReply;
+}
+
+/// Why a provider's code was not exchanged for an identity.
+#[derive(Debug, thiserror::Error)]
+pub enum ExchangeError {
+    /// The provider refuses, with this error of its own.
+    #[error("the provider refuses the code: {0}")]
+    Refused(String),
+    /// The provider does not answer, or not in time.
+    #[error("the provider does not answer")]
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The provider's answer makes no sense.
+    #[error("the provider's answer makes no sense")]
+    Malformed(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// The providers with which humans sign in, as far as they are configured.
+#[async_trait]
+pub trait SignInProviders: Send + Sync {
+    /// Where and as whom a provider is asked; `None` for one that is not configured.
+    fn client(&self, provider: Provider) -> Option<&Client>;
+
+    /// Exchanges the code of a callback for an identity, at the provider's token endpoint and over TLS. What the
+    /// identity is worth is told by [`IdentityClaims::check`].
+    async fn exchange(&self, provider: Provider, request: TokenRequest) -> Result<IdentityClaims, ExchangeError>;
 }

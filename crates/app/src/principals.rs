@@ -9,11 +9,11 @@ use std::{
     time::Duration,
 };
 
-use kalends_accounts::{KeyForm, KeyHash, Principal};
+use kalends_accounts::{KeyForm, KeyHash};
 use kalends_kernel::{Elapsed, Instant};
 use moka::sync::Cache;
 
-use crate::{App, Refusal};
+use crate::{App, Caller, Refusal};
 
 /// How long a confirmed epoch is trusted.
 const LEASE: Elapsed = Elapsed::seconds(1);
@@ -25,7 +25,7 @@ const KEYS_MAX: u64 = 50_000;
 #[derive(Clone)]
 struct Entry {
     epoch: i64,
-    principal: Arc<Principal>,
+    caller: Arc<Caller>,
 }
 
 #[derive(Clone, Copy)]
@@ -65,26 +65,34 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::Unauthorized`] or [`Refusal::Store`]. What it may do is told by [`crate::Actor::enter`].
-    pub async fn authenticate(&self, key: &str) -> Result<Arc<Principal>, Refusal> {
-        KeyForm::of(key).ok_or(Refusal::Unauthorized)?;
+    pub async fn authenticate(&self, key: &str) -> Result<Arc<Caller>, Refusal> {
         let hash = KeyHash::of(key);
         let epoch = self.principals.epoch(self.now());
         if let (Some(epoch), Some(entry)) = (epoch, self.principals.entries.get(&hash.0))
             && entry.epoch == epoch
         {
-            return Ok(entry.principal);
+            return Ok(entry.caller);
         }
-        let principal = Arc::new(self.store.find_principal(hash).await?.ok_or(Refusal::Unauthorized)?);
+        // What has not the form of a key is none, and need not be looked up.
+        KeyForm::of(key).ok_or(Refusal::Unauthorized)?;
+        let principal = self.store.find_principal(hash).await?.ok_or(Refusal::Unauthorized)?;
+        let caller = Arc::new(self.caller(Arc::new(principal)));
         if let Some(epoch) = epoch {
-            self.principals.entries.insert(hash.0, Entry { epoch, principal: Arc::clone(&principal) });
+            self.principals.entries.insert(hash.0, Entry { epoch, caller: Arc::clone(&caller) });
         }
-        Ok(principal)
+        Ok(caller)
     }
 
     /// Waits until every node's lease of what it knew before the last commit has run out: what was revoked is
     /// accepted nowhere then.
     pub(crate) async fn wait_out_principals(&self) {
         tokio::time::sleep(LEASE_WAIT).await;
+    }
+
+    /// [`Self::wait_out_principals`] where `elapsed` of it is over.
+    pub(crate) async fn wait_out_principals_since(&self, elapsed: Elapsed) {
+        let elapsed = Duration::from_micros(u64::try_from(elapsed.as_micros()).unwrap_or(0));
+        tokio::time::sleep(LEASE_WAIT.saturating_sub(elapsed)).await;
     }
 
     /// Confirms the store's epoch: renews the lease of the cached keys, or voids them. Called every

@@ -10,7 +10,7 @@ use kalends_kernel::Instant;
 use kalends_quotas::{Rate, RateDecision, RateState};
 use moka::sync::Cache;
 
-use crate::ports::{Admission, RateKey, RateLimiter};
+use crate::ports::{Admission, Gate, RateKey, RateLimiter};
 
 /// The most keys that are remembered.
 const KEYS_MAX: u64 = 100_000;
@@ -19,7 +19,7 @@ const ADDRESSES_MAX: u64 = 200_000;
 
 type States = Cache<RateKey, Arc<AtomicI64>>;
 
-/// Limits within this process (ruling 3.4), in bounded memory: what is least used is forgotten first.
+/// Limits within this process (ruling 3.4), in bounded memory: what is least looked for is forgotten first.
 #[derive(Debug, Clone)]
 pub struct MemoryRateLimiter {
     keys: States,
@@ -34,9 +34,8 @@ impl Default for MemoryRateLimiter {
     }
 }
 
-#[async_trait]
 impl RateLimiter for MemoryRateLimiter {
-    async fn admit(&self, key: RateKey, rate: Rate, now: Instant) -> Admission {
+    fn gate(&self, key: RateKey, rate: Rate) -> Arc<dyn Gate> {
         let states = match key {
             RateKey::Key(_) => &self.keys,
             RateKey::Address(..) => &self.addresses,
@@ -45,12 +44,25 @@ impl RateLimiter for MemoryRateLimiter {
             Some(state) => state,
             None => states.get_with(key, || Arc::new(AtomicI64::new(RateState::FRESH.as_i64()))),
         };
-        let mut seen = state.load(Ordering::Acquire);
+        Arc::new(MemoryGate { state, rate })
+    }
+}
+
+/// A gate that knows of the requests of its own process.
+struct MemoryGate {
+    state: Arc<AtomicI64>,
+    rate: Rate,
+}
+
+#[async_trait]
+impl Gate for MemoryGate {
+    async fn admit(&self, now: Instant) -> Admission {
+        let mut seen = self.state.load(Ordering::Acquire);
         loop {
-            match rate.decide(RateState::from_i64(seen), now) {
+            match self.rate.decide(RateState::from_i64(seen), now) {
                 RateDecision::Refused { retry_after } => return Admission::Refused { retry_after },
                 RateDecision::Admitted { state: next, .. } => {
-                    match state.compare_exchange_weak(seen, next.as_i64(), Ordering::AcqRel, Ordering::Acquire) {
+                    match self.state.compare_exchange_weak(seen, next.as_i64(), Ordering::AcqRel, Ordering::Acquire) {
                         Ok(_) => return Admission::Admitted,
                         Err(changed) => seen = changed,
                     }
@@ -84,14 +96,14 @@ mod tests {
         let (rate, now) = (Rate::per_second(10), Instant::from_micros(1_000_000));
         for who in [key(1), key(2), RateKey::Address(IpLane::Plans, IpKey::V4(1))] {
             for _ in 0..10 {
-                assert_eq!(limiter.admit(who, rate, now).await, Admission::Admitted);
+                assert_eq!(limiter.gate(who, rate).admit(now).await, Admission::Admitted);
             }
-            let refused = limiter.admit(who, rate, now).await;
+            let refused = limiter.gate(who, rate).admit(now).await;
             assert_eq!(refused, Admission::Refused { retry_after: Elapsed::micros(100_000) });
         }
         let later = now + Elapsed::micros(100_000);
-        assert_eq!(limiter.admit(key(1), rate, later).await, Admission::Admitted);
-        assert_ne!(limiter.admit(key(1), rate, later).await, Admission::Admitted);
+        assert_eq!(limiter.gate(key(1), rate).admit(later).await, Admission::Admitted);
+        assert_ne!(limiter.gate(key(1), rate).admit(later).await, Admission::Admitted);
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -104,7 +116,7 @@ mod tests {
                 tokio::spawn(async move {
                     let mut admitted = 0;
                     for _ in 0..50 {
-                        admitted += i32::from(limiter.admit(key(1), rate, now).await == Admission::Admitted);
+                        admitted += i32::from(limiter.gate(key(1), rate).admit(now).await == Admission::Admitted);
                     }
                     admitted
                 })

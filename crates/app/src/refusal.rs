@@ -30,6 +30,14 @@ pub enum Missing {
     Organization,
     /// A claim on an organization.
     Claim,
+    /// A provider of identities.
+    Provider,
+    /// A webhook endpoint.
+    Webhook,
+    /// A delivery of a webhook endpoint.
+    Delivery,
+    /// The feed of a calendar.
+    Feed,
 }
 
 impl Missing {
@@ -42,7 +50,11 @@ impl Missing {
             Self::HoldSet => "hold set",
             Self::AvailabilityRules => "availability rules of",
             Self::Key => "key",
+            Self::Webhook => "webhook",
+            Self::Delivery => "delivery of this webhook",
+            Self::Feed => "feed",
             Self::Organization => "organization",
+            Self::Provider => "provider to sign in with",
             Self::Claim => "claim with this revocation token",
         }
     }
@@ -193,6 +205,12 @@ pub enum Refusal {
     /// The hold of a claim is over.
     #[error("{}", kalends_accounts::RevokeError::TooLate)]
     ClaimOver,
+    /// A worker is sending the delivery.
+    #[error(transparent)]
+    BeingSent(#[from] kalends_notifications::BeingSent),
+    /// Nothing is sent to an endpoint that is switched off.
+    #[error("the webhook is switched off; set active to true first, so that something can be sent to it")]
+    WebhookInactive,
     /// A mail without which nothing may change was not accepted.
     #[error("the mail that has to go out first could not be sent; nothing has changed, repeat the request in a while")]
     Undelivered,

@@ -2,7 +2,7 @@
 
 use kalends_kernel::{AgentId, CalendarId, Instant, Metadata, OrgId, Revision, Version, Zone};
 
-use crate::{Patch, Reminders, named_values};
+use crate::{FeedToken, Patch, Reminders, named_values};
 
 named_values! {
     /// What the agent behind a calendar is doing, as it says itself. Any value may follow any other.
@@ -54,7 +54,7 @@ pub struct Calendar {
     /// What events without reminders of their own inherit; `None` means ten minutes.
     pub default_reminders: Option<Reminders>,
     /// The secret part of the public feed's address.
-    pub feed_token: String,
+    pub feed_token: FeedToken,
     /// What has been scheduled so far.
     pub revision: Revision,
     /// The row's version.
@@ -98,14 +98,13 @@ pub struct CalendarPatch {
 }
 
 impl Calendar {
-    /// The calendar that `new` describes, created at `now`. `feed_token` carries at least 128 random
-    /// bits (ruling 2.6).
+    /// The calendar that `new` describes, created at `now`.
     pub fn create(
         id: CalendarId,
         org: OrgId,
         agent: Option<AgentId>,
         new: NewCalendar,
-        feed_token: String,
+        feed_token: FeedToken,
         now: Instant,
     ) -> Self {
         Self {
@@ -144,7 +143,7 @@ impl Calendar {
 
     /// The calendar with another feed address; the old one stops resolving.
     #[must_use]
-    pub fn with_feed_token(&self, feed_token: String, now: Instant) -> Self {
+    pub fn with_feed_token(&self, feed_token: FeedToken, now: Instant) -> Self {
         Self { feed_token, version: self.version.next(), updated_at: now, ..self.clone() }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use kalends_kernel::{CalendarId, Version};
 
-use crate::{Agent, AvailabilityRules, Calendar, Event};
+use crate::{Advance, Agent, AvailabilityRules, Calendar, Event};
 
 /// One write to agents, calendars or events. An update holds only while the row still has the
 /// version that the decision saw; otherwise the whole change-set is stale.
@@ -47,6 +47,9 @@ pub enum Change {
     /// These rules end, if they still have their version. Raises the calendar's revision; stale where
     /// the calendar is out of sight.
     DeleteRules(AvailabilityRules),
+    /// A timer was looked at and goes on like this. Raises no revision and no version of the event. The other writes
+    /// of timers are the stores': whatever writes an event writes its timer with it, by [`Event::timer`].
+    AdvanceTimer(Advance),
 }
 
 /// The calendars whose time `changes` alter, by what is scheduled on them or by their rules, ordered by id: their rows are locked first,
@@ -60,7 +63,8 @@ pub fn calendars_revised<'a>(changes: impl IntoIterator<Item = &'a Change>) -> B
             Change::CreateAgent(_)
             | Change::UpdateAgent { .. }
             | Change::CreateCalendar(_)
-            | Change::UpdateCalendar { .. } => None,
+            | Change::UpdateCalendar { .. }
+            | Change::AdvanceTimer(_) => None,
         })
         .collect()
 }

@@ -13,6 +13,7 @@ mod change;
 mod changes;
 mod context;
 mod event;
+mod feed_token;
 mod holds;
 mod instances;
 mod named;
@@ -21,6 +22,7 @@ pub mod ports;
 mod reminders;
 mod rules;
 mod series;
+mod timers;
 
 pub(crate) use named::named_values;
 
@@ -38,6 +40,7 @@ pub use event::{
     DESCRIPTION_MAX, Event, EventError, EventPatch, EventSource, EventStatus, ExternalSync, Moment, NewEvent,
     TITLE_MAX, Times, cannot_recur,
 };
+pub use feed_token::{FeedToken, FeedTokenHash};
 pub use holds::{
     EndedHold, HOLD_LEAST, HOLD_MOST, HOLD_PRIORITY_MAX, HOLD_SET_MAX, HeldTime, Hold, HoldEnd, HoldError, HoldScope,
     HoldSetError, NewHold, Taken, confirm_all, place, release_all,
@@ -50,6 +53,7 @@ pub use series::{
     BOUNDED_DAYS, CancelError, EXDATES_MAX, NewRecurrence, OVERRIDES_MAX, Occurrence, OccurrenceError, Recurrence,
     RecurrenceError, RecurrencePatch, Repeating, Repeats, exdates, needs_a_rule,
 };
+pub use timers::{Advance, Happening, HappeningKind, TOLD_WITHIN, Timer, ToldUntil};
 
 /// The most characters of an agent's or calendar's name.
 pub const NAME_MAX: usize = 255;

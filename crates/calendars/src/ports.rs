@@ -4,12 +4,12 @@
 use async_trait::async_trait;
 use kalends_availability::{Block, Rules};
 use kalends_kernel::{
-    AgentId, CalendarId, Elapsed, EventId, HoldSetId, Instant, Listed, OrgId, Page, Revision, Span, StoreError,
+    AgentId, CalendarId, Elapsed, EventId, HoldSetId, Instant, Listed, OrgId, Page, Revision, Span, StoreError, Version,
 };
 
 use crate::{
     Agent, AgentStatus, AgentType, AvailabilityRules, Calendar, ChangedSince, ChangesAsked, ChangesRead, ContextEvents,
-    Event, EventSource, EventStatus, Occurrence, Repeating,
+    Event, EventSource, EventStatus, Occurrence, Reminders, Repeating, ToldUntil,
 };
 
 /// Which agents a list holds.
@@ -299,10 +299,6 @@ pub trait Holds: Send + Sync {
 
     /// The events that were placed together as holds, whatever became of them, by creation.
     async fn events_of_hold_set(&self, org: OrgId, set: HoldSetId) -> Result<Vec<OwnedEvent>, StoreError>;
-
-    /// Up to `limit` events of all organizations that have the status `hold` and expire at `now` or before, the
-    /// longest expired first.
-    async fn holds_expired(&self, now: Instant, limit: u32) -> Result<Vec<Event>, StoreError>;
 }
 
 /// Reads the rules of calendars in sight.
@@ -336,4 +332,79 @@ pub trait ChangesOfCalendars: Send + Sync {
         since: Revision,
         window: Span,
     ) -> Result<Option<ChangedSince>, StoreError>;
+}
+
+/// Reads calendars for those who have the address of a feed and nothing else, and what a feed shows.
+#[async_trait]
+pub trait Feeds: Send + Sync {
+    /// The calendar in sight whose feed has this token, of whatever organization it is; `None` where there is none.
+    async fn calendar_of_feed(&self, token: &str) -> Result<Option<Calendar>, StoreError>;
+
+    /// Hands `each` whatever on the calendar came from callers of this service and is confirmed or tentative, by start,
+    /// then id: one-off events, series and overrides as their rows are. In one snapshot, whose revision it returns, and
+    /// in as many statements for thousands as for one. `None`, and nothing is handed over, where the calendar is out of
+    /// sight.
+    async fn read_feed(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        each: &mut (dyn FnMut(Event) + Send),
+    ) -> Result<Option<Revision>, StoreError>;
+}
+
+/// Which timers are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimerQueue {
+    /// Those of holds that are over.
+    Holds,
+    /// Those of other events of which something is due.
+    Events,
+    /// Those whose calendar's reminders were written anew, due or not.
+    Again,
+}
+
+/// A timer that whoever reads it has claimed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClaimedTimer {
+    /// The organization.
+    pub org: OrgId,
+    /// The calendar.
+    pub calendar: CalendarId,
+    /// The event.
+    pub event: EventId,
+    /// When it was to be looked at.
+    pub due_at: Instant,
+    /// Up to where the event has told.
+    pub told: ToldUntil,
+    /// The row's version.
+    pub version: Version,
+    /// The event, while it is in sight.
+    pub seen: Option<Event>,
+    /// What its calendar says of reminders.
+    pub defaults: Option<Reminders>,
+}
+
+/// Reads timers, of all organizations. They are written with the events that they belong to, by [`Event::timer`]: a
+/// write that changes [`Event::timing`] puts the event's timer in place of the one before, told at least as far as
+/// that, or removes it; any other write leaves it alone. A calendar whose default reminders change has those timers
+/// looked at again that inherit them.
+#[async_trait]
+pub trait Timers: Send + Sync {
+    /// Claims up to `limit` timers of the queue that are due at `now` and claimed by nobody else at `now`, until
+    /// `until` or until the timer is written; the longest due first. In no more statements for many than for one. A
+    /// row that cannot be read is told in the log and left out.
+    async fn claim_timers(
+        &self,
+        queue: TimerQueue,
+        now: Instant,
+        until: Instant,
+        limit: u32,
+    ) -> Result<Vec<ClaimedTimer>, StoreError>;
+
+    /// Gives the next `limit` events, of those that are older than timers are, theirs as of `now`; says whether that
+    /// was all. Cheap once it was.
+    async fn seed_timers(&self, now: Instant, limit: u32) -> Result<bool, StoreError>;
+
+    /// Removes up to `limit` timers whose calendar is out of sight, and says how many.
+    async fn forget_timers(&self, limit: u32) -> Result<u64, StoreError>;
 }

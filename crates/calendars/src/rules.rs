@@ -86,7 +86,7 @@ mod tests {
             default_reminders: None,
             metadata: Metadata::default(),
         };
-        Calendar::create(CalendarId::new(now, &Fixed), OrgId::new(now, &Fixed), None, new, String::new(), now)
+        Calendar::create(CalendarId::new(now, &Fixed), OrgId::new(now, &Fixed), None, new, "token".into(), now)
     }
 
     #[test]

@@ -131,7 +131,7 @@ fn describe(described: &mut Value, operation: &Operation) {
 fn takes_if_match(operation: &Operation) -> bool {
     let changes_a_row = matches!(operation.method, "PATCH" | "DELETE")
         && !operation.is_console()
-        && ![operations::DELETE_KEY.id, operations::DELETE_ACCOUNT.id].contains(&operation.id);
+        && operation.id != operations::DELETE_KEY.id;
     changes_a_row || operation.id == operations::PUT_RULES.id
 }
 
@@ -151,6 +151,8 @@ fn tagged(operation: &Operation) -> bool {
             .contains(&operation.id))
         || [
             operations::ROTATE_FEED_TOKEN.id,
+            operations::GET_FEED.id,
+            operations::EXPORT_CALENDAR.id,
             operations::GET_RULES.id,
             operations::PUT_RULES.id,
             operations::CONFIRM_HOLD.id,
@@ -171,13 +173,17 @@ fn sets_cookie(operation: &Operation) -> bool {
         operations::SIGN_IN.id,
         operations::SIGN_OUT.id,
         operations::CHANGE_PASSWORD.id,
-        operations::DELETE_ACCOUNT_FROM_CONSOLE.id,
+        operations::DELETE_ACCOUNT.id,
     ]
     .contains(&operation.id)
+        || operation.redirects()
 }
 
 fn success_headers(response: &mut Value, status: &str, operation: &Operation) {
     let mut names = vec!["X-Request-Id"];
+    if operation.redirects() {
+        names.push("Location");
+    }
     if !operation.is_public() && operation.touch != Touch::Admin {
         names.extend(["X-Service-Plan", "Service-Terms-Upgrade-Required"]);
     }
@@ -221,7 +227,7 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
     if operation.id == operations::SIGN_IN.id || operation.id == operations::CONSOLE_SIGN_UP.id {
         statuses.extend(["401", "403"]);
     }
-    if [operations::EXPORT_FROM_CONSOLE.id, operations::CREATE_KEY_FROM_CONSOLE.id].contains(&operation.id) {
+    if [operations::EXPORT.id, operations::CREATE_KEY_FROM_CONSOLE.id].contains(&operation.id) {
         statuses.push("429");
     }
     if operation.touch == Touch::Admin {
@@ -272,6 +278,7 @@ fn headers() -> Value {
             "The session's cookie, set or removed. `Secure` is left out on plain http of the machine itself.",
             "service_session=eyJhbGciOiJIUzI1NiJ9.e30.c2ln; Path=/; Max-Age=43200; HttpOnly; Secure; SameSite=Lax"
         ),
+        "Location": header("Where the browser goes on.", "https://console.example.com"),
         "Retry-After": header("Seconds after which the request may be repeated.", "1"),
     })
 }
@@ -344,7 +351,7 @@ mod tests {
                 .as_object()
                 .unwrap()
                 .keys()
-                .filter(|status| status.starts_with('2'))
+                .filter(|status| status.starts_with(if operation.redirects() { '3' } else { '2' }))
                 .map(String::as_str)
                 .collect();
             let mut expected = vec![operation.status.to_string()];
@@ -363,9 +370,19 @@ mod tests {
     }
 
     fn takes_body(operation: &Operation) -> bool {
-        let takes_none = ["/rotate", "/confirm", "/release", "/activate", "/signout", "/switch", "/regenerate"]
-            .iter()
-            .any(|end| operation.path.ends_with(end));
+        let without = [
+            "/rotate",
+            "/rotate-secret",
+            "/test",
+            "/retry",
+            "/confirm",
+            "/release",
+            "/activate",
+            "/signout",
+            "/switch",
+            "/regenerate",
+        ];
+        let takes_none = without.iter().any(|end| operation.path.ends_with(end));
         matches!(operation.method, "POST" | "PATCH" | "PUT") && !takes_none
     }
 

@@ -9,21 +9,18 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use kalends_accounts::{Credential, Principal, Provenance, TERMS_UPGRADE_HEADER, reach::Touch, session_token};
 use kalends_app::{
-    Actor, App, Idempotency, Refusal, Repeater, Request as Called,
+    Actor, App, Caller, Idempotency, Leased, Refusal, Repeater, Request as Called,
     operations::{self, Operation},
 };
-use kalends_kernel::FieldError;
-use kalends_quotas::{
-    Metric,
-    headers::{self, RateLimitHeaders},
-};
+use kalends_kernel::{FieldError, Instant};
+use kalends_quotas::{Metric, headers};
 use url::form_urlencoded;
 
 use crate::{
-    envelope::{AnsweredBy, Arrival},
+    envelope::{AnsweredBy, Arrival, Known, Whom},
     error::ApiError,
     extract::{read_body, unknown_parameter},
     metered::Metered,
@@ -57,14 +54,15 @@ pub(crate) async fn enter(State(entrance): State<Entrance>, request: Request, ne
     let Some(operation) = operation_of(&request) else {
         return next.run(request).await;
     };
+    // What is asked less often is boxed, so that it makes no request's future larger.
     let mut response = match (request.extensions().get::<Arrival>().copied(), operation.touch) {
-        (Some(arrival), Touch::Public) => public(&entrance, operation, arrival, request, next).await,
+        (Some(arrival), Touch::Public) => Box::pin(public(&entrance, operation, arrival, request, next)).await,
         (Some(arrival), Touch::Admin) => match admit_operator(&entrance.app, request.headers()) {
-            Ok(()) => within(&entrance, operation, arrival, None, request, next).await,
+            Ok(()) => Box::pin(within(&entrance, operation, arrival, None, request, next)).await,
             Err(error) => error.into_response(),
         },
         (Some(arrival), Touch::Console | Touch::ConsoleKeys) => {
-            signed_in(&entrance, operation, arrival, request, next).await
+            Box::pin(signed_in(&entrance, operation, arrival, request, next)).await
         }
         (Some(arrival), _) => authenticated(&entrance, operation, arrival, request, next).await,
         (None, _) => ApiError::Internal.into_response(),
@@ -105,7 +103,7 @@ async fn public(
         Ok(()) => within(entrance, operation, arrival, None, request, next).await,
         Err(refusal) => ApiError::from(refusal).into_response(),
     };
-    if !operation.writes() {
+    if !operation.writes() && !operation.redirects() {
         // Pages of any origin may read what is public (ruling 2.10).
         let anywhere = HeaderValue::from_static("*");
         response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, anywhere);
@@ -120,7 +118,7 @@ fn signs_in(operation: &Operation) -> bool {
 
 async fn paced(app: &App, operation: &Operation, arrival: Arrival) -> Result<(), Refusal> {
     match operation.lane() {
-        Some(lane) => app.pace_address(lane, arrival.ip, arrival.at).await,
+        Some(lane) => app.pace_address(lane, arrival.ip).await,
         None => Ok(()),
     }
 }
@@ -139,10 +137,12 @@ async fn signed_in(
         Ok(session) => session,
         Err(error) => return error.into_response(),
     };
+    note(&request, || Whom::Session(Arc::clone(&principal)));
     let mut response = match paced(app, operation, arrival).await {
         Ok(()) => within(entrance, operation, arrival, Some(&principal), request, next).await,
         Err(refusal) => ApiError::from(refusal).into_response(),
     };
+    note_over_limit(app, &principal, operation, arrival, &response);
     if operation.writes() && response.status().is_success() {
         // The session may be in front of another organization now, or the terms accepted; or it has ended.
         principal = app.authenticate_session(&token).await.unwrap_or(principal);
@@ -151,6 +151,13 @@ async fn signed_in(
     describe_caller(app, &principal, false, headers);
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
+}
+
+/// Leaves word of who calls.
+fn note(request: &Request, whom: impl FnOnce() -> Whom) {
+    if let Some(known) = request.extensions().get::<Known>() {
+        known.note(whom());
+    }
 }
 
 /// The session's token and whom it speaks for. What is presented as `Authorization: Bearer` counts alone; a cookie
@@ -189,8 +196,8 @@ async fn authenticated(
     next: Next,
 ) -> Response {
     let app = &entrance.app;
-    let principal = match authenticate(app, request.headers()).await {
-        Ok(principal) => principal,
+    let caller = match authenticate(app, request.headers()).await {
+        Ok(caller) => caller,
         Err(error) => {
             if let (ApiError::Refused(Refusal::Unauthorized), Some(key)) = (&error, bearer(request.headers())) {
                 app.note_refused_key(key, &called(operation, arrival));
@@ -198,46 +205,20 @@ async fn authenticated(
             return error.into_response();
         }
     };
-    let mut response = match app.pace_key(&principal, arrival.at).await {
-        Ok(()) => metered(entrance, operation, arrival, &principal, request, next).await,
-        Err(refusal) => {
-            app.note_over_limit(&principal, &called(operation, arrival), &refusal);
-            too_fast(refusal)
-        }
-    };
-    let accepted = operation.id == operations::ACCEPT_TERMS.id && response.status().is_success();
-    describe_caller(app, &principal, accepted, response.headers_mut());
-    response
-}
-
-/// Counts the request, unless it turns out not to count, and tells what is left.
-async fn metered(
-    entrance: &Entrance,
-    operation: &'static Operation,
-    arrival: Arrival,
-    principal: &Arc<Principal>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let app = &entrance.app;
-    let (mut response, left) = match Metered::begin(app, principal, operation, arrival.at).await {
+    note(&request, || Whom::Caller(Arc::clone(&caller)));
+    let principal = &caller.principal;
+    let mut response = match Metered::admit(app, &caller, operation, arrival.at).await {
         Ok(metered) => {
-            let response = within(entrance, operation, arrival, Some(principal), request, next).await;
+            let mut response = within(entrance, operation, arrival, Some(principal), request, next).await;
             let left = metered.end(app, response.status()).await;
-            (response, left)
+            tell_left(&caller, left, arrival.at, response.headers_mut());
+            response
         }
-        Err(refusal) => {
-            app.note_over_limit(principal, &called(operation, arrival), &refusal);
-            (ApiError::from(refusal).into_response(), app.left(principal, Metric::ApiCalls, arrival.at))
-        }
+        Err(refusal) => over_limit(&caller, refusal, arrival.at),
     };
-    let limit = principal.limits.get(Metric::ApiCalls);
-    if limit.is_some() {
-        let partition = principal.org.uuid();
-        if let Some(told) = headers::monthly_headers(limit, left, partition.as_bytes(), arrival.at) {
-            rate_limit(response.headers_mut(), &told);
-        }
-    }
+    note_over_limit(app, principal, operation, arrival, &response);
+    let accepted = operation.id == operations::ACCEPT_TERMS.id && response.status().is_success();
+    describe_caller(app, principal, accepted, response.headers_mut());
     response
 }
 
@@ -246,22 +227,46 @@ const fn called(operation: &'static Operation, Arrival { id, ip, at, .. }: Arriv
     Called { id, ip, operation, started: at, idempotency: None, local: false }
 }
 
-/// A refusal that tells how fast the caller may call.
-fn too_fast(refusal: Refusal) -> Response {
-    let told = match &refusal {
+/// Leaves a refusal that came for a limit in the audit log, now and then.
+fn note_over_limit(
+    app: &Arc<App>,
+    principal: &Principal,
+    operation: &'static Operation,
+    arrival: Arrival,
+    response: &Response,
+) {
+    if response.status() == StatusCode::TOO_MANY_REQUESTS
+        && let Some(ApiError::Refused(refusal)) = response.extensions().get::<Arc<ApiError>>().map(|error| &**error)
+    {
+        app.note_over_limit(principal, &called(operation, arrival), refusal);
+    }
+}
+
+/// A refusal that tells how fast, or how often in a month, the caller may call.
+fn over_limit(caller: &Caller, refusal: Refusal, at: Instant) -> Response {
+    let burst = match &refusal {
         Refusal::TooFast { rate, retry_after } => Some(headers::burst_headers(*rate, *retry_after)),
         _ => None,
     };
     let mut response = ApiError::from(refusal).into_response();
-    if let Some(told) = told {
-        rate_limit(response.headers_mut(), &told);
+    match burst {
+        Some(told) => rate_limit(response.headers_mut(), &told.policy, &told.limit),
+        None => tell_left(caller, caller.left(Leased::ApiCalls, at), at, response.headers_mut()),
     }
     response
 }
 
-fn rate_limit(headers: &mut HeaderMap, told: &RateLimitHeaders<impl Display, impl Display>) {
-    headers.insert(RATE_LIMIT_POLICY, written(&told.policy));
-    headers.insert(RATE_LIMIT, written(&told.limit));
+/// How many API calls are left in the month.
+fn tell_left(caller: &Caller, left: Option<u64>, at: Instant, headers: &mut HeaderMap) {
+    let limit = headers::monthly_limit(caller.principal.limits.get(Metric::ApiCalls), left, at);
+    if let (Some(policy), Some(limit)) = (&caller.policy, limit) {
+        rate_limit(headers, policy, &limit);
+    }
+}
+
+fn rate_limit(headers: &mut HeaderMap, policy: &impl Display, limit: &impl Display) {
+    headers.insert(RATE_LIMIT_POLICY, written(policy));
+    headers.insert(RATE_LIMIT, written(limit));
 }
 
 /// A header's value, written where a text of its own is not needed. Nothing that is written here is too long, or no
@@ -281,7 +286,7 @@ fn operation_of(request: &Request) -> Option<&'static Operation> {
     operations::find(method, path.as_str())
 }
 
-async fn authenticate(app: &App, headers: &HeaderMap) -> Result<Arc<Principal>, ApiError> {
+async fn authenticate(app: &App, headers: &HeaderMap) -> Result<Arc<Caller>, ApiError> {
     let key = bearer(headers).ok_or(Refusal::Unauthorized)?;
     Ok(app.authenticate(key).await?)
 }
@@ -316,7 +321,7 @@ async fn within(
     let (id, ip, started) = (arrival.id, arrival.ip, arrival.at);
     let called = Called { id, ip, operation, started, idempotency: None, local: false };
     // Who may not is told before anything of the request is looked at.
-    let mut caller = match principal.map(|principal| Actor::enter(Arc::clone(principal), called.clone())).transpose() {
+    let caller = match principal.map(|principal| Actor::enter(Arc::clone(principal), called.clone())).transpose() {
         Ok(actor) => actor.map_or(Entered::Nobody(called), Entered::Actor),
         Err(refusal) => return ApiError::from(refusal).into_response(),
     };
@@ -324,19 +329,12 @@ async fn within(
         return error.into_response();
     }
     let key = if operation.writes() { request.headers_mut().remove(IDEMPOTENCY_KEY) } else { None };
-    let Some(key) = key else {
-        caller.insert(&mut request);
-        return next.run(request).await;
-    };
-    let (mut request, idempotency) = match identify(caller.called(), principal, &key, request).await {
-        Ok(identified) => identified,
-        Err(error) => return error.into_response(),
-    };
-    caller.called_mut().idempotency = Some(idempotency);
-    caller.insert(&mut request);
-    match once(&entrance.app, &idempotency, request, next).await {
-        Ok(response) => response,
-        Err(error) => error.into_response(),
+    match key {
+        Some(key) => Box::pin(once(entrance, caller, principal, key, request, next)).await,
+        None => {
+            caller.insert(&mut request);
+            next.run(request).await
+        }
     }
 }
 
@@ -413,18 +411,58 @@ async fn identify(
     Ok((Request::from_parts(parts, Body::from(body)), idempotency))
 }
 
-async fn once(app: &App, idempotency: &Idempotency, request: Request, next: Next) -> Result<Response, ApiError> {
+/// Answers a request with a key as it was answered before, if it was.
+async fn once(
+    entrance: &Entrance,
+    mut caller: Entered,
+    principal: Option<&Arc<Principal>>,
+    key: HeaderValue,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (mut request, idempotency) = match identify(caller.called(), principal, &key, request).await {
+        Ok(identified) => identified,
+        Err(error) => return error.into_response(),
+    };
+    let operation = caller.called().operation;
+    caller.called_mut().idempotency = Some(idempotency);
+    caller.insert(&mut request);
+    repeatable(&entrance.app, operation, &idempotency, request, next).await.unwrap_or_else(IntoResponse::into_response)
+}
+
+async fn repeatable(
+    app: &App,
+    operation: &Operation,
+    idempotency: &Idempotency,
+    request: Request,
+    next: Next,
+) -> Result<Response, ApiError> {
     let _running = app.begin(idempotency)?;
-    if let Some(answer) = app.earlier_answer(idempotency).await? {
+    if let Some(answer) = app.earlier_answer(operation, idempotency).await? {
         return Ok(replayed(answer));
     }
     let response = next.run(request).await;
     // A repetition that raced the first request may find its effect already there (404, 412, ...).
     let refused = response.extensions().get::<Arc<ApiError>>().is_some();
-    if refused && let Some(answer) = app.earlier_answer(idempotency).await? {
+    if refused && let Some(answer) = app.earlier_answer(operation, idempotency).await? {
         return Ok(replayed(answer));
     }
     Ok(response)
+}
+
+/// What [`enter`] adds to an answer, where that answer broke off before.
+pub(crate) fn describe_broken_off(app: &App, whom: &Whom, at: Instant, headers: &mut HeaderMap) {
+    if headers.contains_key(SERVICE_PLAN) {
+        return;
+    }
+    let principal = match whom {
+        Whom::Caller(caller) => {
+            tell_left(caller, caller.left(Leased::ApiCalls, at), at, headers);
+            &caller.principal
+        }
+        Whom::Session(principal) => principal,
+    };
+    describe_caller(app, principal, false, headers);
 }
 
 /// The plan, and the terms that the organization has not accepted, with this request or before (Authentication, rules 9 and 10).

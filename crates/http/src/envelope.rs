@@ -3,7 +3,7 @@
 use std::{
     any::Any,
     net::{IpAddr, SocketAddr},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use axum::{
@@ -12,10 +12,11 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderValue, StatusCode};
-use kalends_app::{App, Refusal, operations::Operation, ports::CredentialsError};
+use kalends_accounts::Principal;
+use kalends_app::{App, Caller, Refusal, operations::Operation, ports::CredentialsError};
 use kalends_kernel::{Instant, RequestId, StoreError};
 
-use crate::error::ApiError;
+use crate::{enter::describe_broken_off, error::ApiError};
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
@@ -25,6 +26,27 @@ pub(crate) struct Arrival {
     pub id: RequestId,
     pub at: Instant,
     pub ip: Option<IpAddr>,
+}
+
+/// Who turned out to call, noted where the entrance finds out and read where an answer takes its final form: one that
+/// broke off (a deadline, a panic) has not come back through the entrance.
+#[derive(Clone, Default)]
+pub(crate) struct Known(Arc<OnceLock<Whom>>);
+
+/// Who calls.
+pub(crate) enum Whom {
+    /// The holder of a key.
+    Caller(Arc<Caller>),
+    /// The holder of a session.
+    Session(Arc<Principal>),
+}
+
+impl Known {
+    /// Notes who calls; the first word counts.
+    pub(crate) fn note(&self, whom: Whom) {
+        // Nobody enters twice.
+        let _ = self.0.set(whom);
+    }
 }
 
 /// Which operation answered, noted on the response.
@@ -41,7 +63,9 @@ pub(crate) async fn envelope(State(app): State<Arc<App>>, mut request: Request, 
     let at = app.now();
     let id = RequestId::new(at, app.entropy());
     let ip = address(&app, &request);
+    let known = Known::default();
     request.extensions_mut().insert(Arrival { id, at, ip });
+    request.extensions_mut().insert(known.clone());
 
     let mut response = next.run(request).await;
     let operation = response.extensions().get::<AnsweredBy>().map(|by| by.0);
@@ -54,6 +78,9 @@ pub(crate) async fn envelope(State(app): State<Arc<App>>, mut request: Request, 
         let headers = std::mem::take(response.headers_mut());
         response = error.render(&app, id, operation);
         keep_headers(&mut response, &headers);
+    }
+    if let Some(whom) = known.0.get() {
+        describe_broken_off(&app, whom, at, response.headers_mut());
     }
     if let Ok(value) = HeaderValue::from_str(&id.to_string()) {
         response.headers_mut().insert("x-request-id", value);

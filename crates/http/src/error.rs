@@ -94,6 +94,8 @@ impl ApiError {
                 | Refusal::StaleTerms(_)
                 | Refusal::EmailTaken
                 | Refusal::ClaimTaken
+                | Refusal::BeingSent(_)
+                | Refusal::WebhookInactive
                 | Refusal::StillRunning
                 | Refusal::AlreadyAnswered
                 | Refusal::Contended => StatusCode::CONFLICT,
@@ -208,6 +210,10 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
                 kalends_app::Missing::Key => "key_not_found",
                 kalends_app::Missing::Organization => "organization_not_found",
                 kalends_app::Missing::Claim => "claim_not_found",
+                kalends_app::Missing::Provider => "provider_not_found",
+                kalends_app::Missing::Webhook => "webhook_not_found",
+                kalends_app::Missing::Delivery => "delivery_not_found",
+                kalends_app::Missing::Feed => "feed_not_found",
             },
         ),
         Refusal::AgentState(_) => coded("conflict", "agent_decommissioned"),
@@ -228,6 +234,8 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::EmailTaken => coded("conflict", "email_taken"),
         Refusal::ClaimTaken => coded("conflict", "claim_taken"),
         Refusal::ClaimOver => coded("conflict", "claim_over"),
+        Refusal::BeingSent(_) => coded("conflict", "delivery_in_flight"),
+        Refusal::WebhookInactive => coded("conflict", "webhook_inactive"),
         Refusal::Undelivered => coded("internal_error", "mail_unavailable"),
         Refusal::IdempotencyMismatch => {
             ErrorBody { param: Some("Idempotency-Key".to_owned()), ..coded("validation_error", "idempotency_mismatch") }

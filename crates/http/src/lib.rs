@@ -12,6 +12,8 @@ mod error;
 mod extract;
 mod metered;
 mod reply;
+#[cfg(test)]
+mod tests;
 
 use std::{sync::Arc, time::Duration};
 
@@ -50,6 +52,13 @@ pub fn router_for(app: Arc<App>, principal: Arc<Principal>) -> Router {
     })
 }
 
+/// The router of a process that serves nobody: it tells that the process runs and reaches its database, and answers
+/// 404 to everything else.
+pub fn probes(app: Arc<App>) -> Router {
+    let (routes, _) = endpoints::probes().split_for_parts();
+    surround(Arc::clone(&app), routes.with_state(app))
+}
+
 /// Puts `enter` before each of the routes, and everything else around them.
 fn compose(app: Arc<App>, enter: impl FnOnce(Router<Arc<App>>, Entrance) -> Router<Arc<App>>) -> Router {
     let (routes, description) = endpoints::all().split_for_parts();
@@ -61,6 +70,11 @@ fn compose(app: Arc<App>, enter: impl FnOnce(Router<Arc<App>>, Entrance) -> Rout
         .route("/", get(|| async { axum::response::Redirect::temporary("/docs/") }))
         .with_state(Arc::clone(&app))
         .layer(axum::Extension(endpoints::Description::new(description)));
+    surround(app, routes)
+}
+
+/// Puts what every request passes around the routes.
+fn surround(app: Arc<App>, routes: Router) -> Router {
     // Around the router as a whole rather than each of its routes, which would make a box of every layer
     // for every request.
     let around = ServiceBuilder::new()

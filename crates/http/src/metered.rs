@@ -1,10 +1,8 @@
 //! What an authenticated request costs.
 
 use http::StatusCode;
-use kalends_accounts::Principal;
-use kalends_app::{App, Counted, Refusal, operations::Operation};
+use kalends_app::{App, Caller, Counted, Leased, Refusal, operations::Operation};
 use kalends_kernel::Instant;
-use kalends_quotas::Metric;
 
 /// A request that is counted. A caller that goes away before its answer leaves it counted.
 pub(crate) struct Metered {
@@ -13,22 +11,18 @@ pub(crate) struct Metered {
 }
 
 impl Metered {
-    /// Counts one API call and, where availability is read, one availability query, in the month in which the
-    /// request arrived.
+    /// Lets a request pass that comes slowly enough, and counts one API call and, where availability is read, one
+    /// availability query, in the month in which the request arrived.
     ///
     /// # Errors
-    /// [`Refusal::LimitReached`]; nothing is counted then.
-    pub(crate) async fn begin(
-        app: &App,
-        principal: &Principal,
-        operation: &Operation,
-        at: Instant,
-    ) -> Result<Self, Refusal> {
-        let call = app.count(principal, Metric::ApiCalls, at).await?;
+    /// [`Refusal::TooFast`], [`Refusal::LimitReached`]; nothing is counted then.
+    pub(crate) async fn admit(app: &App, caller: &Caller, operation: &Operation, at: Instant) -> Result<Self, Refusal> {
+        app.pace_key(caller).await?;
+        let call = app.count(caller, Leased::ApiCalls, at).await?;
         if !operation.reads_availability() {
             return Ok(Self { call, query: None });
         }
-        match app.count(principal, Metric::AvailabilityQueries, at).await {
+        match app.count(caller, Leased::AvailabilityQueries, at).await {
             Ok(query) => Ok(Self { call, query: Some(query) }),
             Err(refusal) => {
                 app.count_back(call).await;

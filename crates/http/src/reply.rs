@@ -63,7 +63,36 @@ impl IntoResponse for Ended {
     }
 }
 
-fn cookies(app: &App) -> SessionCookies {
+/// A browser is sent elsewhere, with these cookies set or removed.
+pub(crate) struct Elsewhere {
+    pub location: String,
+    pub cookies: Vec<String>,
+}
+
+impl IntoResponse for Elsewhere {
+    fn into_response(self) -> Response {
+        let mut response = StatusCode::FOUND.into_response();
+        let headers = response.headers_mut();
+        for cookie in &self.cookies {
+            if let Ok(mut cookie) = HeaderValue::from_str(cookie) {
+                cookie.set_sensitive(true);
+                headers.append(header::SET_COOKIE, cookie);
+            }
+        }
+        // It may carry what opens something: neither a cache nor the next page is to know it.
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        match HeaderValue::try_from(self.location) {
+            Ok(location) => {
+                headers.insert(header::LOCATION, location);
+                response
+            }
+            Err(_) => ApiError::Internal.into_response(),
+        }
+    }
+}
+
+pub(crate) fn cookies(app: &App) -> SessionCookies {
     SessionCookies::of(&app.settings().base_url)
 }
 

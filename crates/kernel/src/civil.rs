@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use chrono::{DateTime, Datelike, MappedLocalTime, NaiveDate, NaiveDateTime, NaiveTime, Offset, TimeZone, Timelike};
-use chrono_tz::Tz;
+use chrono_tz::{OffsetComponents as _, OffsetName as _, Tz};
 
 use crate::{Elapsed, Instant};
 
@@ -99,7 +99,8 @@ impl FromStr for CivilDate {
 
     /// Reads `YYYY-MM-DD` and nothing looser.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let strict = text.len() == 10 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+        let fits = |(at, byte): (usize, u8)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() };
+        let strict = text.len() == 10 && text.bytes().enumerate().all(fits);
         NaiveDate::parse_from_str(if strict { text } else { "" }, "%Y-%m-%d").map(Self::from_naive)
     }
 }
@@ -142,6 +143,13 @@ impl fmt::Debug for CivilTime {
 }
 
 impl CivilDateTime {
+    /// What a clock shows at `instant` that is `ahead` of UTC.
+    pub fn ahead_of_utc(instant: Instant, ahead: Elapsed) -> Self {
+        const MICROS_A_DAY: i64 = 86_400_000_000;
+        let local = instant + ahead;
+        Self { date: local.utc_date(), time: CivilTime(local.as_micros().rem_euclid(MICROS_A_DAY)) }
+    }
+
     fn from_naive(naive: NaiveDateTime) -> Self {
         Self { date: CivilDate::from_naive(naive.date()), time: CivilTime::from_naive(naive.time()) }
     }
@@ -177,6 +185,20 @@ impl Zone {
     pub fn offset_at(self, instant: Instant) -> Elapsed {
         let utc = DateTime::from_timestamp_micros(instant.as_micros()).unwrap_or_default().naive_utc();
         Elapsed::seconds(self.0.offset_from_utc_datetime(&utc).fix().local_minus_utc().into())
+    }
+
+    /// Whether the clocks of this zone are set to daylight saving time at `instant`.
+    pub fn saves_daylight_at(self, instant: Instant) -> bool {
+        let utc = DateTime::from_timestamp_micros(instant.as_micros()).unwrap_or_default().naive_utc();
+        !self.0.offset_from_utc_datetime(&utc).dst_offset().is_zero()
+    }
+
+    /// What the time of this zone is called at `instant`, such as `CEST`; `None` where it has no name but its offset.
+    pub fn abbreviation_at(self, instant: Instant) -> Option<String> {
+        let utc = DateTime::from_timestamp_micros(instant.as_micros()).unwrap_or_default().naive_utc();
+        let offset = self.0.offset_from_utc_datetime(&utc);
+        let name = offset.abbreviation()?;
+        name.bytes().all(|byte| byte.is_ascii_alphabetic()).then(|| name.to_owned())
     }
 
     /// What a wall clock in this zone shows at `instant`.
@@ -303,6 +325,7 @@ mod tests {
     #[case("2026-02-29", false)]
     #[case("2026-2-9", false)]
     #[case("+2026-02-9", false)]
+    #[case::a_year_before_christ("-2026-3-20", false)]
     fn dates_are_strict(#[case] text: &str, #[case] valid: bool) {
         assert_eq!(text.parse::<CivilDate>().map(|date| date.to_string()).ok(), valid.then(|| text.to_owned()));
     }

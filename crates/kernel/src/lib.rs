@@ -36,4 +36,4 @@ pub use revision::{Revision, Version};
 pub use span::{Span, SpanError};
 pub use store::{CorruptRow, StoreError};
 pub use text::{bounded_text, optional_text};
-pub use token::{base64, base64url, display_base64, from_base64, from_base64url};
+pub use token::{base64, base64url, from_base64, from_base64url};

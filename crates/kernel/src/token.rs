@@ -1,21 +1,13 @@
 //! Bytes as text: secret tokens, signatures.
 
-use std::fmt;
-
 use base64::{
     Engine,
-    display::Base64Display,
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
 };
 
 /// `bytes` as base64 with padding (RFC 4648 section 4), as structured fields and signatures have it.
 pub fn base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
-}
-
-/// What [`base64()`] makes, to be written somewhere without making a text first.
-pub fn display_base64(bytes: &[u8]) -> impl fmt::Display {
-    Base64Display::new(bytes, &STANDARD)
 }
 
 /// The bytes that [`base64()`] made that text of; `None` for any other text.

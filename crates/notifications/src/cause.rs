@@ -51,6 +51,8 @@ pub enum Payload {
     ProposalExpiry,
     /// A webhook endpoint with `reason`: `gone` or `failing`.
     WebhookWithReason,
+    /// A webhook endpoint.
+    Webhook,
 }
 
 const POST_EVENT: Cause = Cause::Operation("POST", "/v1/calendars/{cal_id}/events");
@@ -98,6 +100,7 @@ impl EventType {
             }
             Self::ProposalExpired => &[Cause::Due(Due::ProposalExpiry)],
             Self::WebhookDeactivated => &[Cause::Due(Due::EndpointFailure)],
+            Self::WebhookTest => &[Cause::Operation("POST", "/v1/webhooks/{id}/test")],
         }
     }
 
@@ -121,6 +124,7 @@ impl EventType {
             Self::ProposalCancelled => Payload::ProposalCancellation,
             Self::ProposalExpired => Payload::ProposalExpiry,
             Self::WebhookDeactivated => Payload::WebhookWithReason,
+            Self::WebhookTest => Payload::Webhook,
         }
     }
 

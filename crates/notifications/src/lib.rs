@@ -2,43 +2,66 @@
 //!
 //! [`EventType`] is the one list of webhook event types; [`Message`] is what a change-set carries so
 //! that a change and its announcement cannot be separated by a crash (ruling 7.3). What becomes of it is
-//! decided here and done elsewhere: who hears it ([`Subscription`]), how it is signed ([`headers`]), when
-//! it is sent again ([`DeliveryState`]), and when an endpoint is given up ([`Health`]).
+//! decided here and done elsewhere: who hears it ([`address`]), how it is signed ([`headers`]), when
+//! it is sent again ([`DeliveryState`]) and by whom ([`Queue`]), and when an endpoint is given up ([`Health`]).
 
 mod cause;
+mod change;
 mod delivery;
+mod endpoint;
+mod fan_out;
+pub mod ports;
+mod queue;
 mod retry;
 mod signature;
 mod subscription;
 
 pub use cause::{Cause, Due, EventChange, EventSort, HoldEnd, Payload, is_addressed};
-pub use delivery::{BeingSent, CLAIM_LASTS, ClaimLost, DeliveryState, DeliveryStatus, Fence};
-pub use retry::{ANSWER_MAX, ATTEMPT_WITHIN, Deactivation, FAILING_LASTS, Health, Outcome, SCHEDULE, wait_after};
+pub use change::{Change, Record, Recorded};
+pub use delivery::{BeingSent, DELIVERIES_KEPT, Delivery, DeliveryState, DeliveryStatus, MESSAGES_KEPT};
+pub use endpoint::{Confidential, ConfidentialError, EndpointPatch, NewEndpoint, WebhookEndpoint};
+pub use fan_out::{DELIVERIES_AT_ONCE, Listener, Waiting, address, charged, over_quota, skip};
+pub use queue::{CLAIM_LASTS, Claim, ClaimLost, Fence, Queue};
+pub use retry::{
+    ANSWER_MAX, ATTEMPT_WITHIN, Deactivation, FAILING_LASTS, Health, HealthChange, Outcome, SCHEDULE, wait_after,
+};
 pub use signature::{
     Header, Outgoing, ROTATION_LASTS, SECRET_PREFIX, Secret, Secrets, TOLERANCE, headers, verify_plain, verify_standard,
 };
 pub use subscription::{EVERYTHING, Subscription};
 
-use kalends_kernel::{Instant, MessageId, OrgId, Version};
+use kalends_kernel::{Instant, MessageId, OrgId, Version, WebhookId};
+
+/// The name of [`EventType::WebhookTest`].
+const TEST: &str = "webhook.test";
 
 macro_rules! event_types {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// What a webhook message announces: the 18 types of ruling 7.1.
+        /// What a webhook message announces: the 18 types of ruling 7.1, and a test that somebody asks for.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum EventType { $($(#[$doc])* $name,)* }
+        pub enum EventType {
+            $($(#[$doc])* $name,)*
+            /// Nothing happened: an endpoint is tried out. Nobody subscribes to it.
+            WebhookTest,
+        }
 
         impl EventType {
-            /// Every type.
+            /// Every type that can be subscribed to.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
             /// The name in `X-Service-Event-Type` and in subscriptions.
             pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$name => $text,)* }
+                match self { $(Self::$name => $text,)* Self::WebhookTest => TEST }
             }
 
-            /// The type of that name.
+            /// The type of that name that can be subscribed to.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name { $($text => Some(Self::$name),)* _ => None }
+            }
+
+            /// The type of that name, as a store kept it.
+            pub fn from_stored(name: &str) -> Option<Self> {
+                if name == TEST { Some(Self::WebhookTest) } else { Self::from_name(name) }
             }
         }
     };
@@ -96,6 +119,8 @@ pub struct Message {
     pub payload: String,
     /// The version of the resource, sent as `X-Resource-Version`.
     pub resource_version: Version,
+    /// The endpoint that it is about, which does not hear of itself.
+    pub about: Option<WebhookId>,
     /// When the change was made.
     pub created_at: Instant,
 }
@@ -109,6 +134,9 @@ mod tests {
         assert_eq!(EventType::ALL.len(), 18);
         for event_type in EventType::ALL {
             assert_eq!(EventType::from_name(event_type.as_str()), Some(*event_type));
+            assert_eq!(EventType::from_stored(event_type.as_str()), Some(*event_type));
         }
+        assert_eq!(EventType::from_stored("webhook.test"), Some(EventType::WebhookTest));
+        assert_eq!(EventType::from_name("webhook.test"), None, "nobody subscribes to tests");
     }
 }

@@ -64,6 +64,16 @@ impl Outcome {
         }
     }
 
+    /// The name in metrics.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Accepted(_) => "accepted",
+            Self::Gone => "gone",
+            Self::Refused(_) => "refused",
+            Self::Unanswered => "unanswered",
+        }
+    }
+
     /// Whether the receiver has the message.
     pub const fn is_success(self) -> bool {
         matches!(self, Self::Accepted(_))
@@ -86,6 +96,11 @@ impl Deactivation {
             Self::Gone => "gone",
             Self::Failing => "failing",
         }
+    }
+
+    /// The reason of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Gone, Self::Failing].into_iter().find(|reason| reason.as_str() == name)
     }
 }
 
@@ -117,6 +132,34 @@ impl Health {
             }
         };
         (Self { failing_since: Some(since) }, why)
+    }
+}
+
+/// What several attempts, one after the other, do to an endpoint's health, whatever that was: a store applies it to
+/// the health that it finds, so that one which was reset meanwhile stays so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HealthChange {
+    /// Whether one of them was a success.
+    pub resets: bool,
+    /// The first failure after the last success.
+    pub failed_at: Option<Instant>,
+}
+
+impl HealthChange {
+    /// The change with one attempt more, that ended at `now`.
+    #[must_use]
+    pub fn then(self, outcome: Outcome, now: Instant) -> Self {
+        if outcome.is_success() {
+            return Self { resets: true, failed_at: None };
+        }
+        Self { failed_at: Some(self.failed_at.map_or(now, |at| at.min(now))), ..self }
+    }
+
+    /// The health afterwards.
+    #[must_use]
+    pub fn apply(self, health: Health) -> Health {
+        let before = if self.resets { Health::GOOD } else { health };
+        Health { failing_since: before.failing_since.or(self.failed_at) }
     }
 }
 
@@ -185,6 +228,19 @@ mod tests {
     }
 
     proptest! {
+        /// A batch says of the health what its attempts say one by one.
+        #[test]
+        fn a_batch_is_its_attempts(outcomes in prop::collection::vec(any::<bool>(), 0..8), failing in any::<bool>()) {
+            let before = Health { failing_since: failing.then_some(START) };
+            let (mut health, mut change) = (before, HealthChange::default());
+            for (second, success) in (1..).zip(outcomes) {
+                let (outcome, at) =
+                    (if success { Outcome::Accepted(200) } else { Outcome::Unanswered }, START + Elapsed::seconds(second));
+                (health, change) = (health.after(outcome, at).0, change.then(outcome, at));
+            }
+            prop_assert_eq!(change.apply(before), health);
+        }
+
         #[test]
         fn waits_spread_by_a_fifth(attempt in 1u32..=8, random: [u8; 4], more: [u8; 4]) {
             let index = usize::try_from(attempt).unwrap() - 1;

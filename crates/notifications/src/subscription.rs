@@ -75,6 +75,17 @@ impl Subscription {
         }
     }
 
+    /// The names as a JSON array, as stores keep them.
+    pub fn to_json(&self) -> String {
+        format!("[{}]", self.names().iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(","))
+    }
+
+    /// The subscription of [`Self::to_json`]; `None` for any other text.
+    pub fn from_json(text: &str) -> Option<Self> {
+        let names: Vec<&str> = serde_json::from_str(text).ok()?;
+        Self::from_stored(names)
+    }
+
     /// Whether the endpoint hears of that type.
     pub fn hears(&self, event_type: EventType) -> bool {
         self.0.as_ref().is_none_or(|types| types.contains(&event_type))
@@ -101,6 +112,7 @@ mod tests {
     fn accepts(#[case] names: &[&str], #[case] kept: &[&str]) {
         let subscription = parse(names).unwrap();
         assert_eq!(subscription.names(), kept);
+        assert_eq!(Subscription::from_json(&subscription.to_json()).as_ref(), Some(&subscription));
         assert_eq!(Subscription::from_stored(kept.iter().copied()), Some(subscription));
     }
 

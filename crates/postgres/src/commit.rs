@@ -5,7 +5,7 @@
 //! table. All others get a transaction of their own at once.
 //!
 //! Rows are locked in one order, so that no two transactions wait for each other: calendars by id,
-//! answers by scope, agents and events, accounts, the organization that is counted, counters, and
+//! answers by scope, agents and events, webhooks and their queues, accounts, the organization that is counted, counters, and
 //! last the epoch of principals. That organizations stay is shared from the beginning: only their deletion, which
 //! locks nothing that comes before accounts, waits for it. What is lost nevertheless, to a serialization failure or to a
 //! deadlock with something else, is tried again here.
@@ -20,13 +20,14 @@ use kalends_app::ports::{Commit, CommitError, FieldCipher};
 use kalends_app::{ApplyBatch, ChangeSet, CommitQueue};
 use kalends_kernel::{OrgId, StoreError};
 use kalends_lender::Lender;
-use sqlx::{Connection as _, PgConnection, Postgres};
+use sqlx::{PgConnection, Postgres};
 
 use crate::PostgresStore;
-use crate::apply::{accounts, answers, audit, calendars, outbox, usage};
+use crate::apply::{accounts, answers, audit, calendars, outbox, usage, webhooks};
 use crate::error::{ApplyError, failed};
 use crate::retry::retried;
 use crate::sealed::SealedChangeSet;
+use crate::transaction::in_transaction;
 
 /// How many batches are written at a time. Change-sets of one organization always go through the same
 /// writer: they would wait for each other's locks anyway.
@@ -158,30 +159,13 @@ struct TooLong;
 
 /// Commits all of the change-sets or none.
 async fn commit_together(connections: &Lender<Postgres>, batch: &[SealedChangeSet]) -> Result<(), CommitError> {
-    tokio::time::timeout(DEADLINE, retried(|| attempt(connections, batch)))
-        .await
-        .unwrap_or_else(|_| Err(StoreError::Unavailable(Box::new(TooLong)).into()))
-        .map_err(ApplyError::into_commit_error)
-}
-
-/// One transaction.
-async fn attempt(connections: &Lender<Postgres>, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
-    let mut lent = connections.lend().await?;
-    let mut transaction = lent.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await?;
-    match write(&mut transaction, batch).await {
-        Ok(()) => {
-            transaction.commit().await?;
-            lent.keep();
-            Ok(())
-        }
-        Err(error) => {
-            // A connection that is lost rolls back by itself; the first error says more than the second.
-            if transaction.rollback().await.is_ok() {
-                lent.keep();
-            }
-            Err(error)
-        }
-    }
+    tokio::time::timeout(
+        DEADLINE,
+        retried(|| in_transaction(connections, async |connection| write(connection, batch).await)),
+    )
+    .await
+    .unwrap_or_else(|_| Err(StoreError::Unavailable(Box::new(TooLong)).into()))
+    .map_err(ApplyError::into_commit_error)
 }
 
 /// All statements of a transaction, in the order in which rows are locked.
@@ -194,6 +178,7 @@ async fn write(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Resu
     calendars::check_times(connection, batch, &locked).await?;
     calendars::check_calendars_of_agents(connection, batch).await?;
     calendars::apply(connection, batch).await?;
+    webhooks::apply(connection, batch).await?;
     outbox::apply(connection, batch).await?;
     audit::apply(connection, batch).await?;
     accounts::apply(connection, batch).await?;

@@ -40,6 +40,10 @@ pub(crate) async fn counts(
          WHERE k.org_id = $1 AND coalesce($3, 'scoped_keys') = 'scoped_keys' AND k.agent_id IS NOT NULL
              AND k.revoked_at IS NULL AND a.status <> 'decommissioned'
          UNION ALL
+         SELECT 'webhook_endpoints', count(*)
+         FROM webhooks
+         WHERE org_id = $1 AND coalesce($3, 'webhook_endpoints') = 'webhook_endpoints'
+         UNION ALL
          SELECT 'recurring_events', count(*)
          FROM calendars c
          LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id

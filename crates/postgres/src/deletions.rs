@@ -44,6 +44,8 @@ impl Deletions for PostgresStore {
             "DELETE FROM api_keys WHERE org_id = $1 AND id IN (SELECT id FROM api_keys WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM verification_codes WHERE org_id = $1 AND $2::bigint > 0",
             "DELETE FROM events WHERE org_id = $1 AND id IN (SELECT id FROM events WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM timers WHERE org_id = $1 AND (calendar_id, event_id) IN (
+                 SELECT calendar_id, event_id FROM timers WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM busy_days WHERE org_id = $1 AND (calendar_id, day) IN (
                  SELECT calendar_id, day FROM busy_days WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM availability_rules WHERE org_id = $1 AND calendar_id IN (
@@ -54,6 +56,11 @@ impl Deletions for PostgresStore {
                  SELECT scope FROM allowances WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM account_claims WHERE org_id = $1 AND id IN (
                  SELECT id FROM account_claims WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM webhooks WHERE org_id = $1 AND id IN (SELECT id FROM webhooks WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM webhook_queues WHERE org_id = $1 AND webhook_id IN (
+                 SELECT webhook_id FROM webhook_queues WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM webhook_deliveries WHERE org_id = $1 AND (webhook_id, id) IN (
+                 SELECT webhook_id, id FROM webhook_deliveries WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM outbox WHERE org_id = $1 AND id IN (SELECT id FROM outbox WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM audit_log WHERE org_id = $1 AND id IN (SELECT id FROM audit_log WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM organization_owners WHERE org_id = $1 AND $2::bigint > 0",

@@ -16,6 +16,7 @@ mod commit;
 mod counts;
 mod deletions;
 mod error;
+mod identities;
 mod key_table;
 mod open;
 mod read;
@@ -23,6 +24,8 @@ mod reseal;
 mod retry;
 mod rows;
 mod sealed;
+mod sending;
+mod transaction;
 
 use std::sync::Arc;
 

@@ -7,8 +7,8 @@
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use kalends_app::ports::{OpenError, Place, Reseal};
-use kalends_kernel::{EventId, MessageId, StoreError};
+use kalends_app::ports::{FieldCipher, OpenError, Place, Reseal};
+use kalends_kernel::{CalendarId, EventId, MessageId, StoreError, WebhookId};
 use kalends_lender::Lender;
 use sqlx::Postgres;
 use uuid::Uuid;
@@ -40,6 +40,8 @@ impl Progress {
 enum Position {
     Events(Uuid, Uuid),
     Outbox(Uuid, Uuid),
+    Webhooks(Uuid, Uuid),
+    Calendars(Uuid, Uuid),
     Answers(Vec<u8>),
 }
 
@@ -54,7 +56,9 @@ impl Position {
     fn next_column(&self) -> Option<Self> {
         match self {
             Self::Events(..) => Some(Self::Outbox(Uuid::nil(), Uuid::nil())),
-            Self::Outbox(..) => Some(Self::Answers(Vec::new())),
+            Self::Outbox(..) => Some(Self::Webhooks(Uuid::nil(), Uuid::nil())),
+            Self::Webhooks(..) => Some(Self::Calendars(Uuid::nil(), Uuid::nil())),
+            Self::Calendars(..) => Some(Self::Answers(Vec::new())),
             Self::Answers(_) => None,
         }
     }
@@ -72,6 +76,8 @@ impl Old {
         Ok(match &self.at {
             Position::Events(_, id) => sealed::event_content(EventId::from_uuid(*id)),
             Position::Outbox(_, id) => sealed::message_payload(MessageId::from_uuid(*id)),
+            Position::Webhooks(_, id) => sealed::webhook_content(WebhookId::from_uuid(*id)),
+            Position::Calendars(_, id) => sealed::feed_token(CalendarId::from_uuid(*id)),
             Position::Answers(scope) => sealed::answer_body(&located_answer(scope).hash("scope", scope)?),
         })
     }
@@ -80,9 +86,32 @@ impl Old {
         match &self.at {
             Position::Events(_, id) => StoreError::corrupt("events", "content", EventId::from_uuid(*id), error),
             Position::Outbox(_, id) => StoreError::corrupt("outbox", "payload", MessageId::from_uuid(*id), error),
+            Position::Webhooks(_, id) => StoreError::corrupt("webhooks", "content", WebhookId::from_uuid(*id), error),
+            Position::Calendars(_, id) => {
+                StoreError::corrupt("calendars", "feed_token", CalendarId::from_uuid(*id), error)
+            }
             Position::Answers(scope) => located_answer(scope).corrupt("body", error),
         }
     }
+
+    /// The value, opened and sealed anew.
+    fn renewed(&self, cipher: &dyn FieldCipher) -> Result<Renewed, StoreError> {
+        let place = self.place()?;
+        if let Position::Calendars(_, id) = self.at {
+            let token = sealed::open_feed_token(CalendarId::from_uuid(id), &self.sealed, cipher)?;
+            let sealed = cipher.seal(place, token.reveal().as_bytes());
+            return Ok(Renewed { sealed, hash: Some(token.hash().0.to_vec()) });
+        }
+        let plain = cipher.open(place, &self.sealed).map_err(|error| self.corrupt(error))?;
+        Ok(Renewed { sealed: cipher.seal(place, &plain), hash: None })
+    }
+}
+
+/// What takes the place of an old value.
+struct Renewed {
+    sealed: String,
+    /// What the value is found by, of columns that have that.
+    hash: Option<Vec<u8>>,
 }
 
 #[async_trait]
@@ -153,6 +182,40 @@ impl PostgresStore {
             .into_iter()
             .map(|row| Old { at: Position::Outbox(row.org_id, row.id), sealed: row.payload })
             .collect(),
+            Position::Webhooks(org, id) => sqlx::query!(
+                "SELECT org_id, id, content
+                 FROM webhooks
+                 WHERE (org_id, id) > ($1, $2) AND NOT starts_with(content, $3)
+                 ORDER BY org_id, id
+                 LIMIT $4",
+                org,
+                id,
+                prefix,
+                limit,
+            )
+            .fetch_all(&self.connections)
+            .await
+            .map_err(store_error)?
+            .into_iter()
+            .map(|row| Old { at: Position::Webhooks(row.org_id, row.id), sealed: row.content })
+            .collect(),
+            Position::Calendars(org, id) => sqlx::query!(
+                "SELECT org_id, id, feed_token
+                 FROM calendars
+                 WHERE (org_id, id) > ($1, $2) AND NOT starts_with(feed_token, $3)
+                 ORDER BY org_id, id
+                 LIMIT $4",
+                org,
+                id,
+                prefix,
+                limit,
+            )
+            .fetch_all(&self.connections)
+            .await
+            .map_err(store_error)?
+            .into_iter()
+            .map(|row| Old { at: Position::Calendars(row.org_id, row.id), sealed: row.feed_token })
+            .collect(),
             Position::Answers(scope) => sqlx::query!(
                 r#"SELECT scope, body AS "body!"
                  FROM idempotent_answers
@@ -179,12 +242,8 @@ impl PostgresStore {
         let mut failure = None;
         let mut anew = Anew::default();
         for old in found {
-            let resealed = old.place().and_then(|place| {
-                let plain = self.cipher.open(place, &old.sealed).map_err(|error| old.corrupt(error))?;
-                Ok(self.cipher.seal(place, &plain))
-            });
-            match resealed {
-                Ok(resealed) => anew.push(old, resealed),
+            match old.renewed(&*self.cipher) {
+                Ok(renewed) => anew.push(old, renewed),
                 Err(error) => failure = failure.or(Some(error)),
             }
         }
@@ -198,6 +257,9 @@ impl PostgresStore {
 struct Anew<'a> {
     events: Rows<'a>,
     outbox: Rows<'a>,
+    webhooks: Rows<'a>,
+    calendars: Rows<'a>,
+    token_hashes: Vec<Option<Vec<u8>>>,
     scopes: Vec<&'a [u8]>,
     answers: Values<'a>,
 }
@@ -231,13 +293,19 @@ impl<'a> Values<'a> {
 }
 
 impl<'a> Anew<'a> {
-    fn push(&mut self, old: &'a Old, anew: String) {
+    fn push(&mut self, old: &'a Old, renewed: Renewed) {
+        let Renewed { sealed, hash } = renewed;
         match &old.at {
-            Position::Events(org, id) => self.events.push(*org, *id, old, anew),
-            Position::Outbox(org, id) => self.outbox.push(*org, *id, old, anew),
+            Position::Events(org, id) => self.events.push(*org, *id, old, sealed),
+            Position::Outbox(org, id) => self.outbox.push(*org, *id, old, sealed),
+            Position::Webhooks(org, id) => self.webhooks.push(*org, *id, old, sealed),
+            Position::Calendars(org, id) => {
+                self.calendars.push(*org, *id, old, sealed);
+                self.token_hashes.push(hash);
+            }
             Position::Answers(scope) => {
                 self.scopes.push(scope);
-                self.answers.push(old, anew);
+                self.answers.push(old, sealed);
             }
         }
     }
@@ -266,6 +334,34 @@ impl<'a> Anew<'a> {
                 &self.outbox.ids,
                 &self.outbox.values.seen as &[&str],
                 &self.outbox.values.anew,
+            )
+            .execute(connections)
+            .await?;
+        }
+        if !self.webhooks.ids.is_empty() {
+            sqlx::query!(
+                "UPDATE webhooks SET content = row.anew
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
+                 WHERE webhooks.org_id = row.org_id AND webhooks.id = row.id AND webhooks.content = row.seen",
+                &self.webhooks.orgs,
+                &self.webhooks.ids,
+                &self.webhooks.values.seen as &[&str],
+                &self.webhooks.values.anew,
+            )
+            .execute(connections)
+            .await?;
+        }
+        if !self.calendars.ids.is_empty() {
+            sqlx::query!(
+                "UPDATE calendars SET feed_token = row.anew, feed_token_hash = row.hash
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bytea[])
+                     AS row (org_id, id, seen, anew, hash)
+                 WHERE calendars.org_id = row.org_id AND calendars.id = row.id AND calendars.feed_token = row.seen",
+                &self.calendars.orgs,
+                &self.calendars.ids,
+                &self.calendars.values.seen as &[&str],
+                &self.calendars.values.anew,
+                &self.token_hashes as &[Option<Vec<u8>>],
             )
             .execute(connections)
             .await?;

@@ -3,13 +3,14 @@
 //! Fields are sealed before a transaction begins and opened after the rows have been read, so that
 //! no lock and no connection is held meanwhile.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
-use kalends_app::ports::{FieldCipher, Place};
+use kalends_app::ports::{FieldCipher, Place, SEALED};
 use kalends_app::{ChangeSet, StoredAnswer};
-use kalends_calendars::{Change, Event};
-use kalends_kernel::{EventId, MessageId, Metadata, StoreError, Version};
-use kalends_notifications::Message;
+use kalends_calendars::{Calendar, Change, Event, FeedToken};
+use kalends_kernel::{CalendarId, EventId, MessageId, Metadata, StoreError, Version, WebhookId};
+use kalends_notifications::{Confidential, Message};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
 use uuid::Uuid;
@@ -21,9 +22,29 @@ pub(crate) const fn event_content(id: EventId) -> Place {
     Place { table: "events", column: "content", id: id.uuid() }
 }
 
+/// Where the sealed token of a calendar's feed stands.
+pub(crate) const fn feed_token(id: CalendarId) -> Place {
+    Place { table: "calendars", column: "feed_token", id: id.uuid() }
+}
+
+/// The token that `stored` holds: sealed, or in the clear as rows of before have it.
+pub(crate) fn open_feed_token(id: CalendarId, stored: &str, cipher: &dyn FieldCipher) -> Result<FeedToken, StoreError> {
+    if !stored.starts_with(SEALED) {
+        return Ok(stored.into());
+    }
+    let corrupt = |error: &dyn Display| StoreError::corrupt("calendars", "feed_token", id, error);
+    let plain = cipher.open(feed_token(id), stored).map_err(|error| corrupt(&error))?;
+    String::from_utf8(plain).map(FeedToken::from).map_err(|error| corrupt(&error))
+}
+
 /// Where the sealed payload of a message stands.
 pub(crate) const fn message_payload(id: MessageId) -> Place {
     Place { table: "outbox", column: "payload", id: id.uuid() }
+}
+
+/// Where the sealed part of a webhook endpoint stands.
+pub(crate) const fn webhook_content(id: WebhookId) -> Place {
+    Place { table: "webhooks", column: "content", id: id.uuid() }
 }
 
 /// Where the sealed body of an answer stands. Its row has a scope instead of an identifier; half of
@@ -80,10 +101,23 @@ pub(crate) struct SealedChangeSet {
     changes: Arc<ChangeSet>,
     /// The contents of the events that are written, in their order.
     contents: Vec<String>,
+    /// The tokens of the calendars that are written, in their order.
+    tokens: Vec<String>,
     /// The payloads of the messages, in their order.
     payloads: Vec<String>,
+    /// What is sealed of each write to webhooks, in their order.
+    hooks: Vec<Option<String>>,
     /// The body of the answer.
     body: Option<String>,
+}
+
+/// One calendar to write.
+pub(crate) struct CalendarWrite<'a> {
+    pub(crate) calendar: &'a Calendar,
+    /// The sealed token of its feed.
+    pub(crate) token: &'a str,
+    /// The version that was read; `None` for a new calendar.
+    pub(crate) seen: Option<Version>,
 }
 
 /// One event to write.
@@ -101,18 +135,27 @@ impl SealedChangeSet {
             Ok(cipher.seal(event_content(event.id), &plain))
         });
         let contents = contents.collect::<Result<_, StoreError>>()?;
+        let tokens = calendars(&changes)
+            .map(|(calendar, _)| cipher.seal(feed_token(calendar.id), calendar.feed_token.reveal().as_bytes()));
+        let tokens = tokens.collect();
         let payloads = changes.messages.iter();
         let payloads =
             payloads.map(|message| cipher.seal(message_payload(message.id), message.payload.as_bytes())).collect();
+        let hooks = changes.webhooks.iter().map(|change| hook(change, cipher)).collect();
         let body = changes.answer.as_ref().and_then(|stored| {
             let body = stored.answer.body.as_ref()?;
             Some(cipher.seal(answer_body(&stored.scope), body.as_bytes()))
         });
-        Ok(Self { changes, contents, payloads, body })
+        Ok(Self { changes, contents, tokens, payloads, hooks, body })
     }
 
     pub(crate) fn changes(&self) -> &ChangeSet {
         &self.changes
+    }
+
+    pub(crate) fn calendars(&self) -> impl Iterator<Item = CalendarWrite<'_>> {
+        let written = calendars(&self.changes).zip(&self.tokens);
+        written.map(|((calendar, seen), token)| CalendarWrite { calendar, token, seen })
     }
 
     pub(crate) fn events(&self) -> impl Iterator<Item = EventWrite<'_>> {
@@ -123,6 +166,12 @@ impl SealedChangeSet {
         self.changes.messages.iter().zip(self.payloads.iter().map(String::as_str))
     }
 
+    /// The writes to webhooks, each with what is sealed of it.
+    pub(crate) fn webhooks(&self) -> impl Iterator<Item = (&kalends_notifications::Change, &str)> {
+        let sealed = self.hooks.iter().map(|sealed| sealed.as_deref().unwrap_or_default());
+        self.changes.webhooks.iter().zip(sealed)
+    }
+
     pub(crate) fn answer(&self) -> Option<(&StoredAnswer, Option<&str>)> {
         self.changes.answer.as_ref().map(|answer| (answer, self.body.as_deref()))
     }
@@ -130,9 +179,43 @@ impl SealedChangeSet {
     /// About how many bytes are sent for it.
     pub(crate) fn weight(&self) -> usize {
         const ROW: usize = 256;
-        let texts = self.contents.iter().chain(&self.payloads).chain(&self.body);
+        let texts = self
+            .contents
+            .iter()
+            .chain(&self.tokens)
+            .chain(&self.payloads)
+            .chain(self.hooks.iter().flatten())
+            .chain(&self.body);
         texts.map(|text| text.len() + ROW).sum::<usize>() + ROW
     }
+}
+
+/// What is sealed of a write to webhooks: an endpoint's address and secrets, a message's payload.
+fn hook(change: &kalends_notifications::Change, cipher: &dyn FieldCipher) -> Option<String> {
+    use kalends_notifications::Change;
+    match change {
+        Change::CreateEndpoint(endpoint) | Change::UpdateEndpoint { endpoint, .. } => {
+            Some(cipher.seal(webhook_content(endpoint.id), &Confidential::write(endpoint)))
+        }
+        Change::AddDelivery { message, .. } => {
+            Some(cipher.seal(message_payload(message.id), message.payload.as_bytes()))
+        }
+        Change::DeleteEndpoint { .. } | Change::RetryDelivery { .. } | Change::Record(_) => None,
+    }
+}
+
+fn calendars(changes: &ChangeSet) -> impl Iterator<Item = (&Calendar, Option<Version>)> {
+    changes.calendars.iter().filter_map(|change| match change {
+        Change::CreateCalendar(calendar) => Some((calendar, None)),
+        Change::UpdateCalendar { calendar, seen } => Some((calendar, Some(*seen))),
+        Change::CreateAgent(_)
+        | Change::UpdateAgent { .. }
+        | Change::CreateEvent(_)
+        | Change::UpdateEvent { .. }
+        | Change::PutRules { .. }
+        | Change::DeleteRules(_)
+        | Change::AdvanceTimer(_) => None,
+    })
 }
 
 fn events(changes: &ChangeSet) -> impl Iterator<Item = (&Event, Option<Version>)> {
@@ -144,6 +227,7 @@ fn events(changes: &ChangeSet) -> impl Iterator<Item = (&Event, Option<Version>)
         | Change::CreateCalendar(_)
         | Change::UpdateCalendar { .. }
         | Change::PutRules { .. }
-        | Change::DeleteRules(_) => None,
+        | Change::DeleteRules(_)
+        | Change::AdvanceTimer(_) => None,
     })
 }

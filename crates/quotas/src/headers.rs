@@ -3,7 +3,7 @@
 
 use std::fmt::{Display, from_fn};
 
-use kalends_kernel::{Instant, display_base64};
+use kalends_kernel::{Instant, base64};
 
 use crate::{Metric, Period, Rate};
 
@@ -12,6 +12,8 @@ pub const RATE_LIMIT_POLICY: &str = "ratelimit-policy";
 /// The header that says how much is left.
 pub const RATE_LIMIT: &str = "ratelimit";
 
+/// What the monthly limit is called.
+const MONTHLY: &str = Metric::ApiCalls.as_str();
 /// The window of a monthly limit in seconds: about a month, as the specification has it.
 const MONTH: u64 = 30 * 86_400;
 /// The largest integer of a structured field.
@@ -26,25 +28,21 @@ pub struct RateLimitHeaders<P, L> {
     pub limit: L,
 }
 
-/// The headers of an authenticated answer: the monthly limit of API calls and what is left of it. None
-/// for an unlimited plan.
+/// `RateLimit-Policy` of an authenticated answer: the monthly limit of API calls. None for an unlimited plan.
 ///
 /// `partition` tells whose limit it is; any bytes will do, such as the organization's identifier.
-pub fn monthly_headers(
-    limit: Option<u64>,
-    remaining: Option<u64>,
-    partition: &[u8],
-    now: Instant,
-) -> Option<RateLimitHeaders<impl Display, impl Display>> {
-    const NAME: &str = Metric::ApiCalls.as_str();
+pub fn monthly_policy(limit: Option<u64>, partition: &[u8]) -> Option<String> {
+    let quota = limit?.min(INTEGER_MAX);
+    Some(format!("\"{MONTHLY}\";q={quota};w={MONTH};pk=:{}:", base64(partition)))
+}
+
+/// `RateLimit` of such an answer: how many calls remain, and seconds until the month ends. Where it is not known how
+/// many remain, all do.
+pub fn monthly_limit(limit: Option<u64>, remaining: Option<u64>, now: Instant) -> Option<impl Display> {
     let limit = limit?;
     let remaining = remaining.unwrap_or(limit).min(limit).min(INTEGER_MAX);
-    let (quota, seconds) = (limit.min(INTEGER_MAX), Period::of(now).seconds_left(now));
-    let partition = display_base64(partition);
-    Some(RateLimitHeaders {
-        policy: from_fn(move |f| write!(f, "\"{NAME}\";q={quota};w={MONTH};pk=:{partition}:")),
-        limit: from_fn(move |f| write!(f, "\"{NAME}\";r={remaining};t={seconds}")),
-    })
+    let seconds = Period::of(now).seconds_left(now);
+    Some(from_fn(move |f| write!(f, "\"{MONTHLY}\";r={remaining};t={seconds}")))
 }
 
 /// The headers of a 429 of the requests-per-second limit; `retry_after` as [`retry_after_seconds`] says.
@@ -73,14 +71,16 @@ mod tests {
 
     #[test]
     fn the_ruling_s_own_example() {
-        let headers = monthly_headers(Some(50_000), Some(49_873), b"org", at("2026-11-21T00:00:00Z")).unwrap();
-        assert_eq!(headers.policy.to_string(), "\"api_calls\";q=50000;w=2592000;pk=:b3Jn:");
-        assert_eq!(headers.limit.to_string(), "\"api_calls\";r=49873;t=864000");
+        let policy = monthly_policy(Some(50_000), b"org").unwrap();
+        assert_eq!(policy, "\"api_calls\";q=50000;w=2592000;pk=:b3Jn:");
+        let limit = monthly_limit(Some(50_000), Some(49_873), at("2026-11-21T00:00:00Z")).unwrap();
+        assert_eq!(limit.to_string(), "\"api_calls\";r=49873;t=864000");
     }
 
     #[test]
     fn unlimited_plans_send_none() {
-        assert!(monthly_headers(None, None, b"org", at("2026-11-21T00:00:00Z")).is_none());
+        assert!(monthly_policy(None, b"org").is_none());
+        assert!(monthly_limit(None, None, at("2026-11-21T00:00:00Z")).is_none());
     }
 
     #[rstest]
@@ -94,8 +94,8 @@ mod tests {
         "r=999999999999999;"
     )]
     fn numbers(#[case] limit: Option<u64>, #[case] remaining: Option<u64>, #[case] policy: &str, #[case] left: &str) {
-        let headers = monthly_headers(limit, remaining, &[0xff; 16], at("2026-11-30T23:59:59.5Z")).unwrap();
-        let (says, says_left) = (headers.policy.to_string(), headers.limit.to_string());
+        let says = monthly_policy(limit, &[0xff; 16]).unwrap();
+        let says_left = monthly_limit(limit, remaining, at("2026-11-30T23:59:59.5Z")).unwrap().to_string();
         assert!(says.contains(policy) && says.ends_with("pk=://///////////////////w==:"));
         assert!(says_left.contains(left) && says_left.ends_with("t=1"), "the last half second is one");
     }

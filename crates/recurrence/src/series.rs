@@ -188,6 +188,13 @@ impl Series {
         self.last.map(Instant::from_micros)
     }
 
+    /// Whether the rule itself has the date of the first start. Where it has not, that start comes before those that
+    /// the rule gives.
+    pub fn begins_by_its_rule(&self) -> bool {
+        let origin = self.pattern.origin;
+        Dates::new(&self.pattern, origin, origin).next() == Some(origin)
+    }
+
     /// The zone whose wall clock the series follows.
     pub const fn zone(&self) -> Zone {
         self.zone

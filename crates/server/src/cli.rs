@@ -22,7 +22,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Serve until SIGTERM or SIGINT (the default).
-    Serve,
+    Serve(Serve),
     /// Apply the migrations that the database lacks.
     Migrate,
     /// List every key of the configuration with its value and its source.
@@ -36,6 +36,28 @@ pub(crate) enum Command {
     /// Manage the keys that encrypt fields at rest, also beside a running server.
     #[command(subcommand)]
     Keys(KeysCommand),
+}
+
+/// Which part of the work this process does. Without a flag it does all of it, as the only process on SQLite must.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Args)]
+pub(crate) struct Serve {
+    /// Do what falls due (expiries, reminders, purges, ...) and answer nothing but /health and /ready. Postgres only.
+    #[arg(long, conflicts_with = "no_workers")]
+    pub(crate) workers_only: bool,
+    /// Answer requests and leave what falls due to other processes, of which at least one must run. Postgres only.
+    #[arg(long)]
+    pub(crate) no_workers: bool,
+}
+
+impl Serve {
+    /// The flag that asks for a part only.
+    pub(crate) const fn part(self) -> Option<&'static str> {
+        match self {
+            Self { workers_only: true, .. } => Some("--workers-only"),
+            Self { no_workers: true, .. } => Some("--no-workers"),
+            Self { workers_only: false, no_workers: false } => None,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -132,7 +154,14 @@ mod tests {
     #[test]
     fn serving_is_the_default() {
         assert!(parse("").unwrap().is_none());
-        assert!(matches!(parse("serve").unwrap(), Some(Command::Serve)));
+        assert!(matches!(parse("serve").unwrap(), Some(Command::Serve(all)) if all.part().is_none()));
+    }
+
+    #[rstest]
+    #[case("serve --workers-only", "--workers-only")]
+    #[case("serve --no-workers", "--no-workers")]
+    fn a_process_may_do_a_part_of_the_work(#[case] line: &str, #[case] part: &str) {
+        assert!(matches!(parse(line).unwrap(), Some(Command::Serve(serve)) if serve.part() == Some(part)));
     }
 
     #[test]
@@ -170,6 +199,8 @@ mod tests {
     #[case("org create --name A --limits {")]
     #[case("org set-plan cal_01h2xcejqtf2nbrexx3vqjhp41 pro")]
     #[case("org set-plan org_1 pro")]
+    #[case("serve --workers-only --no-workers")]
+    #[case("--workers-only")]
     #[case("frobnicate")]
     fn refuses(#[case] line: &str) {
         assert_eq!(parse(line).unwrap_err().exit_code(), 2);

@@ -6,6 +6,7 @@
 mod given;
 pub mod keys;
 mod listing;
+mod oauth;
 mod values;
 
 use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf};
@@ -21,6 +22,7 @@ use zeroize::Zeroizing;
 
 pub use given::{Given, Source};
 pub(crate) use listing::list;
+pub use oauth::OauthProvider;
 pub use values::{DatabaseUrl, HostPort, LogFormat};
 
 /// The configuration, parsed.
@@ -58,6 +60,8 @@ pub struct Config {
     pub egress_allow: Vec<HostPort>,
     /// How many outgoing calls run with one destination at once.
     pub egress_per_host: NonZeroUsize,
+    /// With whom humans sign in beside a password.
+    pub oauth: Vec<OauthProvider>,
     /// The limits per address of a caller.
     pub ip_limits: IpLimits,
     /// Whose `X-Forwarded-For` is believed.
@@ -101,6 +105,7 @@ impl Config {
         let terms_effective_at = reader.read(&keys::TERMS_EFFECTIVE_AT, values::date);
         let egress_allow = reader.optional(&keys::EGRESS_ALLOW, |text| values::list(text, str::parse));
         let egress_per_host = reader.read(&keys::EGRESS_PER_HOST, values::calls);
+        let oauth = reader.providers(egress_allow.as_deref().unwrap_or_default());
         let ip_limits = reader.read(&keys::IP_LIMITS, |text| IpLimits::parse(text).map_err(|wrong| wrong.to_string()));
         let trusted_proxies = reader.optional(&keys::TRUSTED_PROXIES, |text| values::list(text, values::network));
         let clock_offset = reader.read(&keys::CLOCK_OFFSET_SECONDS, values::clock_offset);
@@ -127,6 +132,7 @@ impl Config {
                 terms_effective_at: terms_effective_at?,
                 egress_allow: egress_allow.unwrap_or_default(),
                 egress_per_host: egress_per_host?,
+                oauth,
                 ip_limits: ip_limits?,
                 trusted_proxies: trusted_proxies.unwrap_or_default(),
                 clock_offset: clock_offset?,

@@ -89,6 +89,15 @@ impl Database {
         }
     }
 
+    /// Makes this process the one that serves: on SQLite there is no other, and what one before it had claimed is
+    /// nobody's.
+    pub(crate) async fn take_over(&self) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(database) => database.release_webhook_claims().await,
+            Self::Postgres(_) => Ok(()),
+        }
+    }
+
     /// What seals stored fields anew, for a rotation.
     pub(crate) fn resealer(&self, cipher: Arc<dyn FieldCipher>) -> Arc<dyn Reseal> {
         match self {

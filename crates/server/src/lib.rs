@@ -26,7 +26,7 @@ use std::{path::Path, process::ExitCode, time::Duration};
 use clap::Parser;
 
 use crate::{
-    cli::{Cli, Command},
+    cli::{Cli, Command, Serve},
     config::{Config, Given},
     failure::Failure,
 };
@@ -38,7 +38,7 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 /// the command line or the configuration is wrong. Errors are one line each on standard error.
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
-    match dispatch(cli.command.unwrap_or(Command::Serve)) {
+    match dispatch(cli.command.unwrap_or_else(|| Command::Serve(Serve::default()))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
@@ -51,21 +51,21 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         return commands::config(&given);
     }
     let config = Config::parse(&given).map_err(Failure::Configuration)?;
-    logging::start(&config, matches!(command, Command::Serve))?;
+    logging::start(&config, matches!(command, Command::Serve(_)))?;
 
     // Only the service is worth a thread for each core.
     let mut builder = match command {
-        Command::Serve => tokio::runtime::Builder::new_multi_thread(),
+        Command::Serve(_) => tokio::runtime::Builder::new_multi_thread(),
         _ => tokio::runtime::Builder::new_current_thread(),
     };
     let runtime = builder.enable_all().build().map_err(anyhow::Error::from)?;
     let outcome = runtime.block_on(async {
         match command {
-            Command::Serve => {
+            Command::Serve(part) => {
                 for hint in given.hints() {
                     tracing::warn!("{hint}");
                 }
-                commands::serve(&config).await
+                commands::serve(&config, part).await
             }
             Command::Migrate => commands::migrate(&config).await,
             Command::Config => Ok(()),

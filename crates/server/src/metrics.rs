@@ -11,11 +11,16 @@ use tokio::time::interval;
 const UPKEEP: Duration = Duration::from_secs(5);
 /// The bounds of the buckets of everything that is measured in seconds.
 const SECONDS: &[f64] = &[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+/// The bounds for how late something was done, which is seconds at best and, after an outage, hours.
+const LATENESS: &[f64] = &[0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 15.0, 60.0, 300.0, 1_800.0, 3_600.0, 86_400.0];
 
 /// Starts recording. Without this call metrics cost nothing.
 pub(crate) fn start() -> anyhow::Result<PrometheusHandle> {
     PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), SECONDS)
+        .and_then(|builder| {
+            builder.set_buckets_for_metric(Matcher::Full("kalends_duty_lateness_seconds".to_owned()), LATENESS)
+        })
         .and_then(PrometheusBuilder::install_recorder)
         .context("cannot record metrics")
 }

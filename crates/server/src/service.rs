@@ -3,21 +3,23 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use kalends_accounts::{AdminToken, Terms};
+use kalends_accounts::{AdminToken, Terms, oauth::Client};
 use kalends_app::{App, MemoryRateLimiter, NoHumanCalendars, Parts, Settings};
 use kalends_credentials::{Argon2Hasher, JwtTokens};
 use kalends_kernel::{Clock, Entropy};
 use kalends_mail::Letterhead;
 use kalends_quotas::TrustedProxies;
+use kalends_sign_in::{ProviderSettings, Providers};
 use kalends_vault::KeyRing;
+use kalends_webhook_delivery::EgressSender;
 use secrecy::ExposeSecret as _;
 
 use crate::{
     ambient::{SystemClock, SystemEntropy},
-    config::{Config, host_of},
+    config::{Config, OauthProvider, host_of},
     database::Database,
     failure::Failure,
-    masters,
+    masters, outgoing,
 };
 
 /// The application over an open database, and what has to be kept fresh for it.
@@ -55,9 +57,30 @@ impl Service {
         let limiter = Arc::new(MemoryRateLimiter::default());
         let passwords = Arc::new(Argon2Hasher::new(Arc::clone(&entropy)).context("cannot hash passwords")?);
         let tokens = Arc::new(JwtTokens::new(session_key).context("cannot sign sessions")?);
-        let app = App::new(Parts { store, clock, entropy, mailer, human, limiter, passwords, tokens, settings });
+        let egress = Arc::new(outgoing::egress(config).context("cannot set up outgoing calls")?);
+        let sender = Arc::new(EgressSender::new(Arc::clone(&egress)));
+        let providers = Arc::new(Providers::new(egress, providers(config, &settings.base_url)));
+        let parts =
+            Parts { store, clock, entropy, mailer, human, limiter, passwords, tokens, providers, sender, settings };
+        let app = App::new(parts);
         Ok(Self { app, ring, database })
     }
+}
+
+/// The providers with which humans sign in; each sends them back to one address, whatever a request says.
+fn providers(config: &Config, base_url: &str) -> Vec<ProviderSettings> {
+    let settings = |configured: &OauthProvider| ProviderSettings {
+        client: Client {
+            provider: configured.provider,
+            authorization_endpoint: configured.authorize_url.clone(),
+            issuer: configured.issuer.clone(),
+            client_id: configured.client_id.clone(),
+            redirect_uri: format!("{base_url}/v1/auth/oauth/{}/callback", configured.provider.as_str()),
+        },
+        token_endpoint: configured.token_url.clone(),
+        client_secret: configured.client_secret.clone(),
+    };
+    config.oauth.iter().map(settings).collect()
 }
 
 /// Opens the database and the ring of its data keys.

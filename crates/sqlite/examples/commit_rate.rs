@@ -60,7 +60,9 @@ async fn measure(place: &Path, alone: bool) -> Result<f64, Anything> {
         let organization = make.organization();
         let agent = make.agent(organization.id);
         let calendar = make.calendar(&agent);
-        store.commit(ChangeSet::new(organization.id).create(&organization).create(&agent).create(&calendar)).await?;
+        // Messages are kept where somebody listens.
+        let made = ChangeSet::new(organization.id).create(&organization).create(&make.webhook(organization.id));
+        store.commit(made.create(&agent).create(&calendar)).await?;
         work.push((0..EACH).map(|_| addition(&make, &calendar)).collect::<Result<Vec<_>, _>>()?);
     }
 

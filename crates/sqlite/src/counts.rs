@@ -39,6 +39,9 @@ pub(crate) async fn counts(
          where k.org_id = ?1 and coalesce(?3, 'scoped_keys') = 'scoped_keys' and k.agent_id is not null
             and k.revoked_at is null and a.status <> 'decommissioned'
          union all
+         select 'webhook_endpoints', count(*) from webhooks
+         where org_id = ?1 and coalesce(?3, 'webhook_endpoints') = 'webhook_endpoints'
+         union all
          select 'recurring_events', count(*)
          from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
             cross join events e on e.org_id = c.org_id and e.calendar_id = c.id

@@ -49,6 +49,7 @@ impl Deletions for SqliteStore {
             "delete from verification_codes where rowid in (
                 select rowid from verification_codes where org_id = ?1 limit ?2)",
             "delete from events where rowid in (select rowid from events where org_id = ?1 limit ?2)",
+            "delete from timers where rowid in (select rowid from timers where org_id = ?1 limit ?2)",
             "delete from busy_days where org_id = ?1 and (calendar_id, day) in (
                 select calendar_id, day from busy_days where org_id = ?1 limit ?2)",
             "delete from availability_rules where rowid in (
@@ -56,6 +57,10 @@ impl Deletions for SqliteStore {
             "delete from usage_counters where rowid in (select rowid from usage_counters where org_id = ?1 limit ?2)",
             "delete from allowances where rowid in (select rowid from allowances where org_id = ?1 limit ?2)",
             "delete from account_claims where rowid in (select rowid from account_claims where org_id = ?1 limit ?2)",
+            "delete from webhooks where rowid in (select rowid from webhooks where org_id = ?1 limit ?2)",
+            "delete from webhook_queues where rowid in (select rowid from webhook_queues where org_id = ?1 limit ?2)",
+            "delete from webhook_deliveries where rowid in (
+                select rowid from webhook_deliveries where org_id = ?1 limit ?2)",
             "delete from outbox where rowid in (select rowid from outbox where org_id = ?1 limit ?2)",
             "delete from audit_log where rowid in (select rowid from audit_log where org_id = ?1 limit ?2)",
             "delete from organization_owners where rowid in (

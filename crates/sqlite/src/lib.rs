@@ -13,12 +13,14 @@ mod commit;
 mod counts;
 mod deletions;
 mod error;
+mod identities;
 mod json;
 mod key_table;
 mod open;
 mod read;
 mod reseal;
 mod rows;
+mod sending;
 mod store;
 mod writer;
 

@@ -4,14 +4,14 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use kalends_app::ports::{FieldCipher, Place, Reseal};
-use kalends_kernel::StoreError;
+use kalends_kernel::{CalendarId, StoreError};
 use uuid::Uuid;
 
 use crate::{
     SqliteStore,
     error::store_error,
-    json,
-    rows::{Row, answer::body_place},
+    json::{self, HexDigest},
+    rows::{Row, answer::body_place, calendar::open_feed_token},
 };
 
 /// The tables that hold sealed fields.
@@ -20,12 +20,14 @@ enum Table {
     Events,
     Outbox,
     Answers,
+    Webhooks,
+    Calendars,
 }
 
 /// Where the search left off, so that a long table is not read from its beginning each time. A hint:
 /// "nothing is left" is only said after a search of everything.
 #[derive(Default)]
-pub(crate) struct Progress(Mutex<[i64; 3]>);
+pub(crate) struct Progress(Mutex<[i64; Table::ALL.len()]>);
 
 /// A value that the present writing key has not sealed.
 struct OldRow {
@@ -34,13 +36,22 @@ struct OldRow {
     sealed: String,
 }
 
+/// What takes its place.
+struct Renewed {
+    sealed: String,
+    /// What the value is found by, of tables whose rows have that.
+    hash: Option<[u8; 32]>,
+}
+
 impl Table {
-    const ALL: [Self; 3] = [Self::Events, Self::Outbox, Self::Answers];
+    const ALL: [Self; 5] = [Self::Events, Self::Outbox, Self::Answers, Self::Webhooks, Self::Calendars];
 
     fn place(self, id: &[u8]) -> Result<Place, StoreError> {
         let (table, column) = match self {
             Self::Events => ("events", "content"),
             Self::Outbox => ("outbox", "payload"),
+            Self::Webhooks => ("webhooks", "content"),
+            Self::Calendars => ("calendars", "feed_token"),
             Self::Answers => {
                 let row = Row { table: "idempotent_answers", id: &"a stored answer" };
                 return Ok(body_place(&row.digest("scope", id)?));
@@ -86,11 +97,15 @@ impl SqliteStore {
         let (mut renewed, mut unopened) = (Vec::with_capacity(old.len()), None);
         for row in old {
             match renew(table, row, self.cipher.as_ref()) {
-                Ok(sealed) => renewed.push((row.place, row.sealed.as_str(), sealed)),
+                Ok(new) => renewed.push((row, new)),
                 Err(error) => unopened = Some(error),
             }
         }
-        self.replace(table, &json::rows(&renewed).map_err(store_error)?).await?;
+        let rows: Vec<_> = renewed
+            .iter()
+            .map(|(old, new)| (old.place, &old.sealed, &new.sealed, new.hash.as_ref().map(HexDigest)))
+            .collect();
+        self.replace(table, &json::rows(&rows).map_err(store_error)?).await?;
         unopened.map_or_else(|| Ok(old.len() as u64), Err)
     }
 
@@ -119,6 +134,30 @@ impl SqliteStore {
                     OldRow,
                     r#"select rowid as "place!", id, payload as sealed from outbox
                      where rowid > ?2 and substr(payload, 1, length(?1)) <> ?1 order by rowid limit ?3"#,
+                    prefix,
+                    after,
+                    limit
+                )
+                .fetch_all(self.readers())
+                .await
+            }
+            Table::Webhooks => {
+                sqlx::query_as!(
+                    OldRow,
+                    r#"select rowid as "place!", id, content as sealed from webhooks
+                     where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#,
+                    prefix,
+                    after,
+                    limit
+                )
+                .fetch_all(self.readers())
+                .await
+            }
+            Table::Calendars => {
+                sqlx::query_as!(
+                    OldRow,
+                    r#"select rowid as "place!", id, feed_token as sealed from calendars
+                     where rowid > ?2 and substr(feed_token, 1, length(?1)) <> ?1 order by rowid limit ?3"#,
                     prefix,
                     after,
                     limit
@@ -165,6 +204,25 @@ impl SqliteStore {
                 .execute(&mut writing.connection)
                 .await
             }
+            Table::Webhooks => {
+                sqlx::query!(
+                    "update webhooks set content = renewed.value ->> 2 from json_each(?1) renewed
+                     where webhooks.rowid = (renewed.value ->> 0) and webhooks.content = (renewed.value ->> 1)",
+                    rows
+                )
+                .execute(&mut writing.connection)
+                .await
+            }
+            Table::Calendars => {
+                sqlx::query!(
+                    "update calendars set feed_token = renewed.value ->> 2, feed_token_hash = unhex(renewed.value ->> 3)
+                     from json_each(?1) renewed
+                     where calendars.rowid = (renewed.value ->> 0) and calendars.feed_token = (renewed.value ->> 1)",
+                    rows
+                )
+                .execute(&mut writing.connection)
+                .await
+            }
             Table::Answers => {
                 sqlx::query!(
                     "update idempotent_answers set body = renewed.value ->> 2 from json_each(?1) renewed
@@ -180,12 +238,17 @@ impl SqliteStore {
     }
 }
 
-fn renew(table: Table, row: &OldRow, cipher: &dyn FieldCipher) -> Result<String, StoreError> {
+fn renew(table: Table, row: &OldRow, cipher: &dyn FieldCipher) -> Result<Renewed, StoreError> {
     let place = table.place(&row.id)?;
+    if table == Table::Calendars {
+        let token = open_feed_token(CalendarId::from_uuid(place.id), &row.sealed, cipher)?;
+        let sealed = cipher.seal(place, token.reveal().as_bytes());
+        return Ok(Renewed { sealed, hash: Some(token.hash().0) });
+    }
     let plain = cipher
         .open(place, &row.sealed)
         .map_err(|error| StoreError::corrupt(place.table, place.column, shown(table, place.id), error))?;
-    Ok(cipher.seal(place, &plain))
+    Ok(Renewed { sealed: cipher.seal(place, &plain), hash: None })
 }
 
 /// The identifier of a row as the rest of the program shows it.
@@ -193,6 +256,8 @@ fn shown(table: Table, id: Uuid) -> String {
     match table {
         Table::Events => kalends_kernel::EventId::from_uuid(id).to_string(),
         Table::Outbox => kalends_kernel::MessageId::from_uuid(id).to_string(),
+        Table::Webhooks => kalends_kernel::WebhookId::from_uuid(id).to_string(),
+        Table::Calendars => CalendarId::from_uuid(id).to_string(),
         Table::Answers => id.simple().to_string(),
     }
 }

@@ -38,15 +38,20 @@ pub mod claims;
 pub mod commit;
 pub mod context;
 pub mod events;
+pub mod feeds;
 pub mod holds;
+pub mod identities;
 pub mod limits;
 pub mod metering;
 pub mod people;
 pub mod races;
 pub mod rules;
 pub mod scoped_keys;
+pub mod sending;
 pub mod series;
 pub mod statements;
+pub mod timers;
+pub mod webhooks;
 
 use std::{any::Any, fmt, sync::Arc};
 
@@ -135,6 +140,13 @@ macro_rules! conformance_cases {
                 events_are_listed_by_filter,
                 scheduling_raises_the_revision_once_a_change_set,
             }
+            feeds {
+                feeds_are_found_by_their_token,
+                a_rotated_token_finds_nothing,
+                feeds_go_with_their_calendar,
+                feeds_show_what_takes_place,
+                a_feed_is_one_snapshot,
+            }
             context {
                 nothing_is_around_on_an_empty_calendar,
                 the_present_is_half_open,
@@ -176,6 +188,13 @@ macro_rules! conformance_cases {
                 one_claim_gets_on_hold,
                 ten_guesses_are_judged,
                 a_claim_ends_once,
+            }
+            identities {
+                attempts_are_used_once,
+                one_uses_an_attempt,
+                expired_attempts_are_forgotten,
+                an_identity_is_one_human_s,
+                one_gets_an_identity,
             }
             changes {
                 changes_come_in_the_order_of_the_last_one,
@@ -278,10 +297,47 @@ macro_rules! conformance_cases {
                 holds_stand_beside_what_blocks,
                 what_is_over_counts_as_cancelled,
                 a_hold_set_is_found_together,
-                expired_holds_are_found_when_due,
                 the_number_of_an_agent_s_calendars_is_guarded,
                 one_ends_a_hold,
                 a_guarded_time_is_its_own,
+            }
+            timers {
+                a_timer_comes_and_goes_with_its_event,
+                a_write_that_changes_no_timing_leaves_the_timer_alone,
+                timers_are_claimed_when_due,
+                a_claim_keeps_others_away,
+                timers_are_advanced_once,
+                advancing_raises_nothing,
+                new_default_reminders_are_looked_at_again,
+                timers_of_calendars_out_of_sight_are_forgotten,
+                workers_share_what_is_due,
+                a_timer_and_its_message_are_one,
+            }
+            webhooks {
+                webhooks_come_back_as_they_were,
+                webhooks_are_changed_under_their_version,
+                webhooks_are_listed_by_creation_in_pages,
+                webhooks_of_other_organizations_are_absent,
+                one_makes_the_last_webhook,
+                messages_are_kept_where_somebody_listens,
+                webhooks_go_with_their_organization,
+            }
+            sending {
+                messages_are_addressed_to_whoever_listens,
+                a_message_is_addressed_once,
+                the_quota_is_reached_and_never_passed,
+                one_serves_an_endpoint,
+                what_waited_longest_is_claimed_first,
+                a_lost_claim_records_nothing,
+                what_is_recorded_is_told,
+                what_is_released_is_due_in_time,
+                nothing_is_forgotten_between_two_claims,
+                health_follows_what_is_recorded,
+                a_removed_endpoint_is_not_served,
+                a_delivery_is_sent_again,
+                a_test_is_a_delivery_of_its_own,
+                old_deliveries_are_forgotten,
+                the_backlog_is_told,
             }
             series {
                 series_come_back_as_they_were,

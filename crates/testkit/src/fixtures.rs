@@ -28,14 +28,14 @@ use kalends_accounts::{
 use kalends_app::{Answer, Charge, Settings, StoredAnswer};
 use kalends_availability::Rules;
 use kalends_calendars::{
-    Agent, AgentActivity, AgentType, AvailabilityRules, Calendar, Event, EventSource, EventStatus, Hold, HoldScope,
-    Moment, NewAgent, NewCalendar, NewEvent, NewRecurrence, Repeats, Times,
+    Agent, AgentActivity, AgentType, AvailabilityRules, Calendar, Event, EventSource, EventStatus, FeedToken, Hold,
+    HoldScope, Moment, NewAgent, NewCalendar, NewEvent, NewRecurrence, Repeats, Times,
 };
 use kalends_kernel::{
-    AgentId, AuditId, CalendarId, Clock, Elapsed, EventId, Instant, MessageId, Metadata, OrgId, RequestId, RulesId,
-    Span, UserId, Version, Zone, base64url, random_bytes,
+    AgentId, AuditId, CalendarId, Clock, Elapsed, EventId, Instant, MessageId, Metadata, OrgId, RemoteUrl, RequestId,
+    RulesId, Span, UserId, Version, Zone, base64url, random_bytes,
 };
-use kalends_notifications::{EventType, Message};
+use kalends_notifications::{EventType, Message, NewEndpoint, Subscription, WebhookEndpoint};
 use kalends_quotas::{IpLimits, Metric, Period, Plan, TrustedProxies};
 
 pub use self::compose::{Compose, Create, Delete, Update};
@@ -159,7 +159,7 @@ impl Fixtures {
     pub fn user(&self) -> User {
         let now = self.tick();
         let (id, password) = (UserId::new(now, &self.entropy), PasswordHash::new("$argon2id$".into()));
-        User::create(id, self.email(), UserName::from_stored("Ada".into()), password, now)
+        User::create(id, self.email(), UserName::from_stored("Ada".into()), Some(password), now)
     }
 
     /// A session of a human that begins now.
@@ -214,7 +214,7 @@ impl Fixtures {
             default_reminders: None,
             metadata: Metadata::default(),
         };
-        let feed_token = base64url(&random_bytes::<32>(&self.entropy));
+        let feed_token = FeedToken::generate(&self.entropy);
         Calendar::create(CalendarId::new(now, &self.entropy), org, agent, new, feed_token, now)
     }
 
@@ -284,6 +284,18 @@ impl Fixtures {
         }
     }
 
+    /// A webhook endpoint that hears everything.
+    #[expect(clippy::expect_used, reason = "the address is one for certain")]
+    pub fn webhook(&self, org: OrgId) -> WebhookEndpoint {
+        let now = self.tick();
+        let url = RemoteUrl::from_stored(&format!(
+            "https://hooks.example.com/{}",
+            base64url(&random_bytes::<8>(&self.entropy))
+        ));
+        let new = NewEndpoint { url: url.expect("a URL"), subscription: Subscription::ALL };
+        WebhookEndpoint::create(org, new, now, &self.entropy)
+    }
+
     /// A message of an organization.
     pub fn message(&self, org: OrgId) -> Message {
         let now = self.tick();
@@ -293,6 +305,7 @@ impl Fixtures {
             event_type: EventType::EventCreated,
             payload: r#"{"title":"Standup"}"#.into(),
             resource_version: Version::FIRST,
+            about: None,
             created_at: now,
         }
     }

@@ -11,14 +11,21 @@ mod calendars;
 mod changes;
 mod claims;
 mod context;
+mod feeds;
 mod holds;
+mod identities;
 mod inspect;
 mod instances;
 mod metering;
 mod people;
 mod state;
+mod timers;
+mod webhooks;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
 
 use async_trait::async_trait;
 use kalends_accounts::Acceptance;
@@ -32,12 +39,20 @@ use self::state::State;
 
 /// A store in memory. Clones are the same store.
 #[derive(Debug, Clone, Default)]
-pub struct MemoryStore(Arc<Mutex<Arc<State>>>);
+pub struct MemoryStore {
+    state: Arc<Mutex<Arc<State>>>,
+    feeds_read: Arc<AtomicU64>,
+}
 
 impl MemoryStore {
     /// An empty store.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// How often the events of a feed were read.
+    pub fn feeds_read(&self) -> u64 {
+        self.feeds_read.load(Ordering::Relaxed)
     }
 
     /// Every acceptance of terms that was recorded for the organization, in that order.
@@ -49,14 +64,14 @@ impl MemoryStore {
 
     /// What every read looks at: one snapshot.
     fn state(&self) -> Arc<State> {
-        Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 #[async_trait]
 impl Commit for MemoryStore {
     async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         *state = Arc::new(state.applied(&changes)?);
         Ok(())
     }

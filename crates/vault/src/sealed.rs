@@ -4,13 +4,13 @@ use std::{cell::RefCell, io::Write};
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use chacha20poly1305::{AeadInOut, Tag, XNonce};
-use kalends_app::ports::{OpenError, Place};
+use kalends_app::ports::{OpenError, Place, SEALED};
 use kalends_kernel::{DataKeyId, Entropy};
 
 use crate::data_key::DataKey;
 
 /// What every sealed value and every wrapped key begins with.
-pub(crate) const VERSION: &str = "v1.";
+pub(crate) const VERSION: &str = SEALED;
 /// The length of a nonce in bytes.
 pub(crate) const NONCE: usize = 24;
 /// The length of a tag in bytes.

@@ -104,7 +104,7 @@ pub struct AuditEntry {
     pub id: AuditId,
     /// What was done.
     pub action: &'static str,
-    /// The first characters of the key that did it; null for an operator, a sign-up or a human.
+    /// The first characters of the key that did it, or of the identifier of the human; null for an operator or a sign-up.
     pub actor_key_prefix: Option<String>,
     /// The agent concerned.
     #[schema(value_type = Option<String>)]

@@ -82,7 +82,7 @@ impl Calendar {
             updated_at: calendar.updated_at,
             agent_status: calendar.activity.into(),
             default_reminders: calendar.default_reminders.map(|reminders| reminders.minutes().to_vec()),
-            ical_url: format!("{base_url}/ical/{}.ics", calendar.feed_token),
+            ical_url: format!("{base_url}/ical/{}.ics", calendar.feed_token.reveal()),
         }
     }
 }

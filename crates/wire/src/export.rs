@@ -1,12 +1,12 @@
 //! The export of an account, and its deletion.
 
 use kalends_accounts::{Acceptance, KeyShown};
-use kalends_kernel::{AgentId, FieldError, FieldErrors, Instant, KeyId, OrgId};
-use serde::{Deserialize, Serialize};
+use kalends_kernel::{AgentId, Instant, KeyId, OrgId};
+use serde::Serialize;
 use serde_json::{Map, Value};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
-use crate::{Agent, AvailabilityRules, Calendar, Event, ExportedClaim};
+use crate::{Agent, AvailabilityRules, Calendar, Event, ExportedClaim, ExportedWebhook};
 
 /// Everything that an organization has. It is written piece by piece; this is what the whole looks like.
 #[derive(Debug, Serialize, ToSchema)]
@@ -30,9 +30,8 @@ pub struct Export {
     /// Imported feeds.
     #[schema(value_type = Vec<Object>)]
     pub ical_subscriptions: Vec<Map<String, Value>>,
-    /// Webhook endpoints.
-    #[schema(value_type = Vec<Object>)]
-    pub webhook_subscriptions: Vec<Map<String, Value>>,
+    /// Webhook endpoints with their secrets.
+    pub webhook_subscriptions: Vec<ExportedWebhook>,
     /// The keys in force, by their beginning.
     pub api_keys: Vec<ExportedKey>,
     /// Scheduling proposals.
@@ -50,7 +49,7 @@ pub struct Export {
     pub quota_counters: Vec<ExportedCounter>,
     /// Every acceptance of terms.
     pub tos_acceptances: Vec<ExportedAcceptance>,
-    /// The claims on organizations of agents that the human initiated who exports; none in an export with a key.
+    /// The claims on organizations of agents that the human initiated who exports.
     pub account_claims_initiated: Vec<ExportedClaim>,
 }
 
@@ -158,30 +157,5 @@ pub struct ExportedAcceptance {
 impl From<Acceptance> for ExportedAcceptance {
     fn from(acceptance: Acceptance) -> Self {
         Self { version: acceptance.version, accepted_at: acceptance.at }
-    }
-}
-
-/// The confirmation of a deletion.
-#[derive(Debug, Default, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct DeleteAccount {
-    /// The identifier of the organization that the key opens: nobody deletes an account by a slip.
-    #[param(required, example = "org_01jn8r6v9ke0bt3m5qz2c7xwdg")]
-    pub confirm: Option<String>,
-}
-
-impl DeleteAccount {
-    /// Checks that the organization is named.
-    ///
-    /// # Errors
-    /// It is not, or another one is.
-    pub fn check(&self, org: OrgId) -> Result<(), FieldErrors> {
-        let named = self.confirm.as_deref().and_then(|text| text.parse::<OrgId>().ok());
-        if named == Some(org) {
-            return Ok(());
-        }
-        let message = "must be the identifier of the organization that is to be deleted, org_…, as the key's own";
-        Err(FieldError::new("confirm", message).into())
     }
 }

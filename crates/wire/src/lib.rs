@@ -22,6 +22,7 @@ mod keys;
 mod list;
 mod local;
 mod names;
+mod oauth;
 mod patch;
 mod plan;
 mod rules;
@@ -29,6 +30,7 @@ mod sign_up;
 mod system;
 mod usage;
 mod waitlist;
+mod webhooks;
 
 pub use agent::{Agent, CreateAgent, ListAgents, UpdateAgent};
 pub use audit::{AuditEntry, AuditLog, AuditPagination, AuditQuery, ListAudit};
@@ -50,7 +52,7 @@ pub use event::{
 };
 pub use explain::{ExplainAsked, ExplainAvailability, ExplainOf, Explanation, Reason, ReasonKind};
 pub use export::{
-    DeleteAccount, Export, ExportedAcceptance, ExportedCalendar, ExportedCounter, ExportedKey, ExportedOrg, ExportedUse,
+    Export, ExportedAcceptance, ExportedCalendar, ExportedCounter, ExportedKey, ExportedOrg, ExportedUse,
 };
 pub use holds::{Conflict, CreateHoldSet, EndedHold, HoldSet, NewHoldSet};
 pub use keys::{CreateScopedKey, NewScopedKey, ScopedKey, ScopedKeys};
@@ -59,6 +61,7 @@ pub use local::{Local, ShowEvents, Weekday};
 pub use names::{
     AgentActivity, AgentStatus, AgentType, EventSource, EventStatus, ExternalSyncStatus, HoldEnd, HoldScope, Provider,
 };
+pub use oauth::{SignInAnswer, SignInWith};
 pub use plan::{Plan, PlanLimits, Plans};
 pub use rules::{AvailabilityRules, DateHours, OpenHours, PutAvailabilityRules, WorkingHours};
 pub use sign_up::{CheckedSignUp, SignUp, SignUpAnswer, SignUpExisting, SignedUp, Terms, Verified, Verify};
@@ -67,6 +70,11 @@ pub use usage::{Usage, Used, UsedCalls};
 pub use waitlist::{
     AcceptTerms, Accepted, AcceptedTerms, CheckedFeedback, CheckedJoin, Feedback, FeedbackType, JoinWaitlist,
     JoinedWaitlist, TermsAccepted, WaitlistEntry,
+};
+
+pub use webhooks::{
+    CreateWebhook, Delivery, DeliveryList, DeliveryStats, DeliveryStatus, ExportedWebhook, ListDeliveries, NewWebhook,
+    TestedDelivery, UpdateWebhook, Webhook, WebhookDeactivated, WebhookPaging, WebhookSecret,
 };
 
 /// Why a request is not valid: every field at fault.

@@ -448,6 +448,13 @@ async fn a_human_switches_between_what_they_own(#[case] database: Database) {
     assert_eq!(me(&server, &ada.token).await.expect(200)["plan"], "free");
 }
 
+/// The session of a human who owns the organization with that address.
+pub(crate) async fn owner(server: &Server, organization: &str) -> Client {
+    let human = Human::sign_up(server, &format!("owner-of-{organization}")).await;
+    own(server, &human.email, organization).await;
+    server.client(&human.sign_in(server).await)
+}
+
 /// Makes a human the owner of the organization with that address.
 pub(crate) async fn own(server: &Server, human: &str, organization: &str) {
     use sqlx::Connection as _;

@@ -3,12 +3,12 @@
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
 use kalends_e2e::{
-    Database,
+    CLIENT_SECRET, Database,
     Database::{Postgres, Sqlite},
-    Server, shifted,
+    Server, SignInProvider, shifted,
 };
 use rstest::rstest;
-use serde_json::json;
+use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 use crate::{
@@ -120,18 +120,22 @@ async fn planted_secrets_are_nowhere(#[case] database: Database) {
     const UNKNOWN: &str = "svc_sk_plantedplantedplantedplantedplantedplanted01";
     const METADATA: &str = "planted metadata";
     const HELD: &str = "planted hold";
+    const HOOK_PATH: &str = "planted-path-of-a-webhook";
+    const HOOK_TOKEN: &str = "planted-token-of-a-webhook";
     const WRONG: &str = "planted wrong password";
     const NEXT: &str = "planted next password";
-    let server = Server::start_with(
-        database,
-        &[
-            ("KALENDS_LOG", "trace"),
-            ("KALENDS_ADMIN_TOKEN", ADMIN),
-            ("KALENDS_MASTER_KEY", MASTER),
-            ("KALENDS_SESSION_KEY", SESSION),
-        ],
-    )
-    .await;
+    let provider = SignInProvider::start().await;
+    let mut variables = provider.variables("google");
+    variables.push(("KALENDS_EGRESS_ALLOW".to_owned(), provider.address().to_owned()));
+    let mut variables: Vec<_> = variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    variables.extend([
+        ("KALENDS_LOG", "trace"),
+        ("KALENDS_ADMIN_TOKEN", ADMIN),
+        ("KALENDS_MASTER_KEY", MASTER),
+        ("KALENDS_SESSION_KEY", SESSION),
+    ]);
+    let server = Server::start_with(database, &variables).await;
+    provider.register(&format!("{}/v1/auth/oauth/google/callback", server.base_url()));
     let mut told = Vec::new();
 
     // Keys and what is written with them.
@@ -160,6 +164,28 @@ async fn planted_secrets_are_nowhere(#[case] database: Database) {
     told.push(
         server.client("planted-other-token").post("/v1/admin/orgs/x/activate").await.refused(401, "unauthorized"),
     );
+
+    // Webhooks: an address may be a secret, and so is what signs.
+    let hook = json!({ "url": format!("https://kalends.invalid/{HOOK_PATH}?token={HOOK_TOKEN}"), "events": ["*"] });
+    let hook = api.post("/v1/webhooks").header("idempotency-key", "c").json(hook).await.expect(201);
+    let hook_path = format!("/v1/webhooks/{}", hook.id());
+    api.post(format!("{hook_path}/test")).await.expect(200);
+    let rotated = api.post(format!("{hook_path}/rotate-secret")).header("idempotency-key", "d").await.expect(200);
+    let whsec = [&hook, &rotated].map(|answer| answer["secret"].as_str().unwrap().to_owned());
+
+    // The address of a feed is all that it takes to read the calendar.
+    let path = format!("/v1/calendars/{calendar}");
+    let token = |url: &Value| {
+        let url = url.as_str().unwrap();
+        url[url.rfind('/').unwrap() + 1..].strip_suffix(".ics").unwrap().to_owned()
+    };
+    let old = token(&api.get(&path).await.expect(200)["ical_url"]);
+    let rotate = api.post(format!("{path}/ical-token/rotate")).header("idempotency-key", "e");
+    let new = token(&rotate.await.expect(200)["ical_url"]);
+    server.anonymous().get(format!("/ical/{new}.ics")).await.expect(200);
+    told.push(server.anonymous().get(format!("/ical/{old}.ics")).await.refused(404, "not_found"));
+    let listed = api.get("/v1/calendars").await.expect(200);
+    assert_eq!(token(&listed.data()[0]["ical_url"]), new);
 
     // Codes and claims.
     let (_, signed_up) = claims::agent(&server, "scout@example.com").await;
@@ -191,6 +217,20 @@ async fn planted_secrets_are_nowhere(#[case] database: Database) {
     let regenerated = server.client(&again).post("/v1/auth/keys/regenerate").await.expect(200);
     let regenerated = regenerated["key"].as_str().unwrap().to_owned();
     told.push(server.client(&human.token).get("/v1/auth/me").await.refused(401, "authentication_error"));
+    // A provider's state, code and secret.
+    provider.claims(&json!({ "sub": "1", "email": "bea@example.com" }));
+    let begun = entrance.get("/v1/auth/oauth/google?tos_version=2026-01-01").await.expect(302);
+    let (state, _) = begun.header("set-cookie").split_once(';').unwrap();
+    let back = provider.authorize(begun.header("location")).await.unwrap();
+    let back = back.strip_prefix(server.base_url()).unwrap();
+    let ended = entrance.get(back).header("cookie", state).await.expect(302);
+    let signed_in = ended.headers["set-cookie"].to_str().unwrap();
+    assert!(signed_in.starts_with("service_session="), "{signed_in}");
+    let (_, signed_in) = signed_in.split_once(';').unwrap().0.split_once('=').unwrap();
+    let (_, state) = state.split_once('=').unwrap();
+    let (_, code_of_provider) = back.split_once("code=").unwrap();
+    let code_of_provider = code_of_provider.split('&').next().unwrap();
+
     for client in [&api, &server.client(&regenerated)] {
         told.push(client.get("/v1/audit-log").await.expect(200));
     }
@@ -218,6 +258,16 @@ async fn planted_secrets_are_nowhere(#[case] database: Database) {
         DESCRIPTION,
         "planted-other-token",
         "planted-revocation-token",
+        CLIENT_SECRET,
+        state,
+        code_of_provider,
+        signed_in,
+        HOOK_PATH,
+        HOOK_TOKEN,
+        &whsec[0],
+        &whsec[1],
+        &old,
+        &new,
     ];
     let (log, kept) = (server.log(), kept(&server).await);
     for secret in planted {

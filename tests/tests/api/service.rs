@@ -99,12 +99,15 @@ async fn the_description_names_every_operation(#[case] database: Database) {
     let public = [
         "/health",
         "/ready",
+        "/ical/{feed}",
         "/openapi.json",
         "/v1/plans",
         "/v1/auth/terms/current",
         "/v1/auth/signup",
         "/v1/auth/signin",
         "/v1/auth/claim/{id}/revoke",
+        "/v1/auth/oauth/{provider}",
+        "/v1/auth/oauth/{provider}/callback",
         "/v1/agent/sign-up",
         "/v1/waitlist",
     ];

@@ -225,6 +225,8 @@ async fn feedback_is_logged_and_bounded(#[case] database: Database) {
     assert!(!log.lines().any(|line| line.starts_with("2026-01-01T00:00:00Z ERROR")) && !log.contains("\u{1b}[2J"));
     assert!(!log.contains(&org.key), "a key that somebody writes is cut");
     server.anonymous().post("/v1/feedback").json(json!({})).await.refused(401, "unauthorized");
-    // It is in no log of the organization.
-    assert_eq!(api.get("/v1/audit-log").await.expect(200).column("action"), ["key.create"]);
+    // It is in no log of the organization; that there was too much of it may be.
+    let mut actions = api.get("/v1/audit-log").await.expect(200).column("action");
+    actions.retain(|action| action != "rate_limit.exceeded");
+    assert_eq!(actions, ["key.create"]);
 }

@@ -57,6 +57,9 @@ async fn a_postgres_that_goes_away_is_waited_for() {
     let calendar = api.post("/v1/calendars").json(json!({ "name": "Work", "timezone": "UTC" })).await.expect(201).id();
     let path = format!("/v1/calendars/{calendar}/events");
     let ledger = Arc::new(Mutex::new(Ledger::default()));
+    // Messages are kept where somebody listens, to whatever.
+    let listener = json!({ "url": "https://kalends.invalid/", "events": ["webhook.deactivated"] });
+    api.post("/v1/webhooks").json(listener).await.expect(201);
     let stop = Arc::new(AtomicBool::new(false));
     let writers: Vec<_> = (0..WRITERS)
         .map(|writer| tokio::spawn(write(api.clone(), path.clone(), writer, Arc::clone(&ledger), Arc::clone(&stop))))

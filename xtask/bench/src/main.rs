@@ -15,6 +15,8 @@ mod quotas;
 mod random;
 mod service;
 mod serving;
+mod timers;
+mod webhooks;
 
 use std::path::PathBuf;
 
@@ -48,6 +50,12 @@ enum Campaign {
     Crash(crash::Options),
     /// Kills servers that count calls together, and compares what was counted with what was let in.
     Quotas(quotas::Options),
+    /// Kills workers that tell what falls due, and compares what was told with what there was to tell.
+    Timers(timers::Options),
+    /// How fast webhook messages are delivered, beside slow endpoints too, and what a subscriber costs.
+    Webhooks(webhooks::Options),
+    /// Kills processes that deliver webhook messages, and looks for every message.
+    Deliveries(webhooks::campaign::Options),
     /// The share of the throughput that authentication, limits of rate and counting take.
     Layers(layers::Options),
     /// A server that does only what no service can leave out; `http` starts it.
@@ -76,6 +84,9 @@ fn main() -> Result<()> {
         Campaign::Http(options) => single_threaded()?.block_on(http::run(&options)),
         Campaign::Crash(options) => single_threaded()?.block_on(crash::run(&options)),
         Campaign::Quotas(options) => single_threaded()?.block_on(quotas::run(&options)),
+        Campaign::Timers(options) => single_threaded()?.block_on(timers::run(&options)),
+        Campaign::Webhooks(options) => single_threaded()?.block_on(webhooks::run(&options)),
+        Campaign::Deliveries(options) => single_threaded()?.block_on(webhooks::campaign::run(&options)),
         Campaign::Layers(options) => single_threaded()?.block_on(layers::run(&options)),
         Campaign::Floor(options) => multi_threaded()?.block_on(http::floor::serve(&options)),
         Campaign::LayersServer(options) => multi_threaded()?.block_on(layers::serve(&options)),

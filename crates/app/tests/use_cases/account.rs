@@ -8,17 +8,16 @@ use kalends_accounts::{
     reach::CallerKind,
 };
 use kalends_app::{
-    Actor, App, ChangeSet, Export, MemoryRateLimiter, NoHumanCalendars, Parts, Refusal, Request, operations,
-    ports::Commit as _,
+    Actor, Answer, App, ChangeSet, Export, Idempotency, Leased, MemoryRateLimiter, NoHumanCalendars, Parts, Refusal,
+    Request, StoredAnswer, operations, ports::Commit as _,
 };
 use kalends_calendars::{AgentType, Calendar, NewAgent};
-use kalends_kernel::{Clock as _, Elapsed, KeyId, Metadata, RequestId};
+use kalends_kernel::{Clock as _, Elapsed, KeyId, Metadata, RequestId, SessionId, UserId};
 use kalends_quotas::{Metric, Plan};
 use kalends_testkit::{
     Mailbox, MemoryStore, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, metadata, settings},
 };
-use kalends_wire::DeleteAccount;
 use serde_json::{Value, json};
 
 /// A service with one organization.
@@ -41,6 +40,8 @@ impl House {
             tokens: Arc::new(TestTokens),
             human: Arc::new(NoHumanCalendars),
             limiter: Arc::new(MemoryRateLimiter::default()),
+            providers: Arc::new(kalends_app::NoProviders),
+            sender: Arc::new(kalends_app::NoSender),
             settings: settings(),
         });
         let organization = Organization { plan: Plan::Pro, ..make.organization() };
@@ -73,8 +74,21 @@ impl House {
         Actor::enter(self.principal(), self.request(operation)).unwrap()
     }
 
+    /// The organization's human in the console.
+    fn human(&self, operation: &'static operations::Operation) -> Actor {
+        let now = self.make.clock.now();
+        let session = SessionId::new(now, &self.make.entropy);
+        let user = UserId::new(now, &self.make.entropy);
+        let principal = Principal {
+            credential: Credential::Session { session, user },
+            kind: CallerKind::Session,
+            ..Principal::clone(&self.principal())
+        };
+        Actor::enter(Arc::new(principal), self.request(operation)).unwrap()
+    }
+
     async fn export(&self) -> Export {
-        self.app.export(&self.actor(&operations::EXPORT)).await.unwrap()
+        self.app.export(&self.human(&operations::EXPORT)).await.unwrap()
     }
 
     /// The whole of an export.
@@ -87,8 +101,7 @@ impl House {
     }
 
     async fn delete_account(&self) -> Result<(), Refusal> {
-        let confirmed = DeleteAccount { confirm: Some(self.organization.id.to_string()) };
-        self.app.delete_account(&self.actor(&operations::DELETE_ACCOUNT), &confirmed).await.map(|_| ())
+        self.app.delete_account(&self.human(&operations::DELETE_ACCOUNT)).await.map(|_| ())
     }
 }
 
@@ -96,8 +109,9 @@ impl House {
 async fn an_export_counts_what_was_used_and_not_what_is_leased() {
     let house = House::new().await;
     let now = house.make.clock.now();
-    for metric in [Metric::ApiCalls, Metric::ApiCalls, Metric::ApiCalls, Metric::AvailabilityQueries] {
-        house.app.count(&house.principal(), metric, now).await.unwrap();
+    let caller = house.app.caller(house.principal());
+    for metric in [Leased::ApiCalls, Leased::ApiCalls, Leased::ApiCalls, Leased::AvailabilityQueries] {
+        house.app.count(&caller, metric, now).await.unwrap();
     }
     let usage = house.app.usage(&house.actor(&operations::USAGE)).await.unwrap();
     let exported = House::read(house.export().await).await;
@@ -150,6 +164,33 @@ async fn a_deletion_waits_for_one_lease() {
     // As long as a clock may be corrected by longer.
     assert_eq!(began.elapsed(), Duration::from_millis(1_100));
     assert_eq!(house.store.find_organization(house.organization.id).await.unwrap(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_end_of_keys_is_repeated_no_sooner_than_it_is_true() {
+    let house = House::new().await;
+    let repeated = Idempotency { scope: [1; 32], fingerprint: [2; 32] };
+    let now = house.make.clock.now();
+    let answer = StoredAnswer {
+        scope: repeated.scope,
+        fingerprint: repeated.fingerprint,
+        answer: Answer { status: 204, body: None, version: None },
+        created_at: now,
+        expires_at: now + Elapsed::hours(24),
+    };
+    let changes = ChangeSet { answer: Some(answer.clone()), ..ChangeSet::new(house.organization.id) };
+    house.store.commit(changes).await.unwrap();
+    for (later, operation, waits) in [
+        (0, &operations::DELETE_KEY, 1_100),
+        (0, &operations::CREATE_AGENT, 0),
+        (300, &operations::DELETE_KEY, 800),
+        (1_000, &operations::DELETE_KEY, 0),
+    ] {
+        house.make.clock.advance(Elapsed::micros(later * 1_000));
+        let began = tokio::time::Instant::now();
+        assert_eq!(house.app.earlier_answer(operation, &repeated).await.unwrap().as_ref(), Some(&answer.answer));
+        assert_eq!(began.elapsed(), Duration::from_millis(waits), "{}", operation.id);
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -84,6 +84,8 @@ impl House {
             limiter: Arc::new(MemoryRateLimiter::default()),
             passwords: Arc::new(TestPasswords::default()),
             tokens: Arc::new(TestTokens),
+            providers: Arc::new(kalends_app::NoProviders),
+            sender: Arc::new(kalends_app::NoSender),
             settings: settings(),
         });
         let organization = make.organization();

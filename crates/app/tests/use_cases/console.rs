@@ -37,6 +37,8 @@ impl Door {
             limiter: Arc::new(MemoryRateLimiter::default()),
             passwords: Arc::new(passwords.clone()),
             tokens: Arc::new(TestTokens),
+            providers: Arc::new(kalends_app::NoProviders),
+            sender: Arc::new(kalends_app::NoSender),
             settings: settings(),
         });
         Self { app, store, make, passwords }

@@ -4,5 +4,8 @@
 mod account;
 mod availability;
 mod console;
+mod feeds;
 mod histories;
 mod metering;
+mod timers;
+mod webhooks;

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use kalends_accounts::{Credential, Organization, Principal, Reach, reach::CallerKind};
-use kalends_app::{App, ChangeSet, MemoryRateLimiter, NoHumanCalendars, Parts, Refusal, ports::Commit as _};
+use kalends_app::{
+    App, Caller, ChangeSet, Leased, MemoryRateLimiter, NoHumanCalendars, Parts, Refusal, ports::Commit as _,
+};
 use kalends_kernel::{Clock as _, Elapsed, KeyId};
 use kalends_quotas::{Limits, Metric, Period};
 use kalends_testkit::{
@@ -12,7 +14,7 @@ use kalends_testkit::{
 };
 use serde_json::json;
 
-const CALLS: Metric = Metric::ApiCalls;
+const CALLS: Leased = Leased::ApiCalls;
 
 /// An organization and the processes that serve it.
 struct Nodes {
@@ -42,14 +44,16 @@ impl Nodes {
             limiter: Arc::new(MemoryRateLimiter::default()),
             passwords: Arc::new(TestPasswords::default()),
             tokens: Arc::new(TestTokens),
+            providers: Arc::new(kalends_app::NoProviders),
+            sender: Arc::new(kalends_app::NoSender),
             settings: settings(),
         })
     }
 
     /// A caller who may call so often.
-    fn caller(&self, limit: Option<u64>) -> Principal {
+    fn caller(&self, node: &App, limit: Option<u64>) -> Caller {
         let limits = Limits::unlimited(10).overridden(&json!({ "api_calls": limit })).unwrap();
-        Principal {
+        node.caller(Arc::new(Principal {
             credential: Credential::Key(self.key),
             key_prefix: "svc_sk_0123456789abc".into(),
             org: self.organization.id,
@@ -59,22 +63,22 @@ impl Nodes {
             plan: self.organization.plan,
             limits,
             accepted_terms: None,
-        }
+        }))
     }
 
     /// What the shared counter shows.
     async fn charged(&self) -> u64 {
-        self.store.used(self.organization.id, CALLS, Period::of(self.make.clock.now())).await
+        self.store.used(self.organization.id, CALLS.metric(), Period::of(self.make.clock.now())).await
     }
 
     /// How many of `count` calls a process admits.
     async fn call(&self, node: &App, limit: Option<u64>, count: u64) -> u64 {
-        let caller = self.caller(limit);
+        let caller = self.caller(node, limit);
         let mut admitted = 0;
         for _ in 0..count {
             match node.count(&caller, CALLS, self.make.clock.now()).await {
                 Ok(_) => admitted += 1,
-                Err(Refusal::LimitReached { metric: CALLS, .. }) => {}
+                Err(Refusal::LimitReached { metric: Metric::ApiCalls, .. }) => {}
                 Err(refusal) => panic!("{refusal:?}"),
             }
         }
@@ -138,12 +142,13 @@ async fn a_crash_charges_too_much_and_never_too_little() {
 #[tokio::test]
 async fn what_does_not_count_is_taken_back() {
     let nodes = Nodes::new().await;
-    let (node, caller) = (nodes.node(), nodes.caller(Some(3)));
+    let node = nodes.node();
+    let caller = nodes.caller(&node, Some(3));
     for _ in 0..10 {
         let counted = node.count(&caller, CALLS, nodes.make.clock.now()).await.unwrap();
-        assert_eq!(node.left(&caller, CALLS, nodes.make.clock.now()), Some(2));
+        assert_eq!(caller.left(CALLS, nodes.make.clock.now()), Some(2));
         node.count_back(counted).await;
-        assert_eq!(node.left(&caller, CALLS, nodes.make.clock.now()), Some(3));
+        assert_eq!(caller.left(CALLS, nodes.make.clock.now()), Some(3));
     }
     assert_eq!(nodes.call(&node, Some(3), 10).await, 3);
 }
@@ -159,12 +164,12 @@ async fn idle_organizations_are_given_back_what_they_hold() {
     nodes.make.clock.advance(Elapsed::minutes(2));
     node.return_idle_leases().await;
     assert_eq!(nodes.charged().await, 7);
-    // A request in flight keeps what it was counted from.
-    let caller = nodes.caller(None);
+    // Of a request in flight nothing stays but its own unit.
+    let caller = nodes.caller(&node, None);
     let counted = node.count(&caller, CALLS, nodes.make.clock.now()).await.unwrap();
     nodes.make.clock.advance(Elapsed::minutes(6));
     node.return_idle_leases().await;
-    assert_eq!(nodes.charged().await, 1_007);
+    assert_eq!(nodes.charged().await, 8);
     node.count_back(counted).await;
     node.return_leases().await;
     assert_eq!(nodes.charged().await, 7);
@@ -173,7 +178,8 @@ async fn idle_organizations_are_given_back_what_they_hold() {
 #[tokio::test]
 async fn a_month_s_end_during_a_request_counts_in_one_month() {
     let nodes = Nodes::new().await;
-    let (node, caller) = (nodes.node(), nodes.caller(Some(5)));
+    let node = nodes.node();
+    let caller = nodes.caller(&node, Some(5));
     let now = nodes.make.clock.now();
     let (before, after) = (Period::of(now), Period::of(Period::of(now).end()));
     let last = before.end() - Elapsed::micros(1);
@@ -184,7 +190,7 @@ async fn a_month_s_end_during_a_request_counts_in_one_month() {
     node.count(&caller, CALLS, before.end()).await.unwrap();
     node.count_back(straddling).await;
     node.return_leases().await;
-    let used = async |period| nodes.store.used(nodes.organization.id, CALLS, period).await;
+    let used = async |period| nodes.store.used(nodes.organization.id, CALLS.metric(), period).await;
     assert_eq!((used(before).await, used(after).await), (2, 3));
 }
 

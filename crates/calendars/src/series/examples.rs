@@ -8,15 +8,15 @@ use crate::{
     Patch, RecurrencePatch,
 };
 
-pub(super) fn at(text: &str) -> Instant {
+pub(crate) fn at(text: &str) -> Instant {
     text.parse().unwrap()
 }
 
-pub(super) fn id(number: u8) -> EventId {
+pub(crate) fn id(number: u8) -> EventId {
     format!("evt_000000000000000000000000{number:02}").parse().unwrap()
 }
 
-pub(super) fn calendar(zone: &str) -> Calendar {
+pub(crate) fn calendar(zone: &str) -> Calendar {
     let new = NewCalendar {
         name: "Work".into(),
         zone: zone.parse().unwrap(),
@@ -30,7 +30,7 @@ pub(super) fn calendar(zone: &str) -> Calendar {
 }
 
 /// A series on a calendar in Berlin.
-pub(super) fn made(
+pub(crate) fn made(
     start: &str,
     end: &str,
     rule: &str,
@@ -57,20 +57,20 @@ pub(super) fn made(
     Event::create(id(1), &calendar("Europe/Berlin"), new, Instant::from_micros(5))
 }
 
-pub(super) fn weekly() -> Event {
+pub(crate) fn weekly() -> Event {
     made("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z", "FREQ=WEEKLY;COUNT=10", None, &[]).unwrap()
 }
 
-pub(super) fn patched(event: &Event, patch: EventPatch) -> Result<Event, EventError> {
+pub(crate) fn patched(event: &Event, patch: EventPatch) -> Result<Event, EventError> {
     event.patched(patch, "Europe/Berlin".parse().unwrap(), Instant::from_micros(9))
 }
 
-pub(super) fn rule(text: &str) -> EventPatch {
+pub(crate) fn rule(text: &str) -> EventPatch {
     let recurrence = RecurrencePatch { rule: Patch::Set(Some(text.parse().unwrap())), ..RecurrencePatch::default() };
     EventPatch { recurrence, ..EventPatch::default() }
 }
 
-pub(super) fn moved(start: &str, end: &str) -> EventPatch {
+pub(crate) fn moved(start: &str, end: &str) -> EventPatch {
     EventPatch {
         start: Patch::Set(Moment::At(at(start))),
         end: Patch::Set(Moment::At(at(end))),
@@ -79,22 +79,22 @@ pub(super) fn moved(start: &str, end: &str) -> EventPatch {
 }
 
 /// The series and the override of its occurrence at `start`, retitled.
-pub(super) fn overridden(series: &Event, start: &str) -> (Event, Event) {
+pub(crate) fn overridden(series: &Event, start: &str) -> (Event, Event) {
     let shown = series.instance(at(start)).unwrap();
     let patch = EventPatch { title: Patch::Set("Retro".into()), ..EventPatch::default() };
     series.with_occurrence_patched(&shown, id(2), patch, Zone::UTC, Instant::from_micros(9)).unwrap()
 }
 
-pub(super) fn all(event: &Event) -> Vec<Span> {
+pub(crate) fn all(event: &Event) -> Vec<Span> {
     let ever = Span::new(Instant::from_micros(0), Instant::HORIZON).unwrap();
     event.repeating().unwrap().occurrences(ever).collect()
 }
 
-pub(super) fn starts(event: &Event) -> Vec<String> {
+pub(crate) fn starts(event: &Event) -> Vec<String> {
     all(event).iter().map(|span| span.start().to_string()).collect()
 }
 
-pub(super) fn rules() -> impl Strategy<Value = &'static str> {
+pub(crate) fn rules() -> impl Strategy<Value = &'static str> {
     proptest::sample::select(vec![
         "FREQ=DAILY;COUNT=30",
         "FREQ=DAILY;INTERVAL=3;COUNT=12",
@@ -106,7 +106,7 @@ pub(super) fn rules() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-pub(super) fn series() -> impl Strategy<Value = Event> {
+pub(crate) fn series() -> impl Strategy<Value = Event> {
     let zones = proptest::sample::select(vec![None, Some("Europe/Berlin"), Some("America/New_York")]);
     (rules(), zones, 0..24 * 28_i64, 1..40_i64).prop_map(|(rule, zone, hour, hours)| {
         let start = at("2026-03-02T00:00:00Z") + Elapsed::hours(hour);

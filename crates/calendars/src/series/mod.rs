@@ -13,7 +13,7 @@ mod recurrence;
 mod repeating;
 
 #[cfg(test)]
-mod examples;
+pub(crate) mod examples;
 
 use kalends_kernel::{Instant, Span};
 

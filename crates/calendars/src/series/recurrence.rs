@@ -112,6 +112,18 @@ impl Recurrence {
         Ok(Series::from_stored(self.rule.clone(), times.span.start(), self.zone, length, self.last_start))
     }
 
+    /// The recurrence of a series that was read from a feed. At most [`EXDATES_MAX`](crate::EXDATES_MAX) exdates and
+    /// [`OVERRIDES_MAX`](crate::OVERRIDES_MAX) overrides are the caller's to see to. Of the overrides, those are
+    /// left out that are no occurrences.
+    pub fn of_series(series: &Series, mut exdates: Vec<Instant>, mut overridden: Vec<Instant>) -> Self {
+        exdates.sort_unstable();
+        exdates.dedup();
+        overridden.sort_unstable();
+        overridden.dedup();
+        overridden.retain(|start| exdates.binary_search(start).is_err() && series.is_occurrence(*start));
+        Self { rule: series.rule().clone(), zone: series.zone(), exdates, overridden, last_start: series.last_start() }
+    }
+
     /// The starts that are not the rule's to show: cancelled, or events of their own.
     pub(super) fn left_out(&self) -> Vec<Instant> {
         let mut left_out = [self.exdates.as_slice(), self.overridden.as_slice()].concat();

@@ -49,6 +49,12 @@ impl Repeating {
         starts.filter_map(|start| self.series.span_at(start))
     }
 
+    /// The starts after `after` and until `until`, it included, of occurrences that are left to the rule, in order.
+    pub(crate) fn starting(&self, after: Instant, until: Instant) -> impl Iterator<Item = Instant> + '_ {
+        let micro = Elapsed::micros(1);
+        self.series.starts(after + micro..until + micro).without(&self.left_out)
+    }
+
     /// The time that the occurrences take which [`Self::occurrences`] gives, those that overlap or touch in
     /// one span.
     pub fn taken(&self, window: Span) -> Vec<Span> {

@@ -1,6 +1,5 @@
 //! The endpoints: one a file. Each module below lists its routes; [`all`] joins them.
 
-mod account;
 mod accounts;
 mod admin;
 mod agents;
@@ -11,10 +10,13 @@ mod calendars;
 mod claims;
 mod console;
 mod events;
+mod feeds;
 mod hold_sets;
 mod keys;
+mod oauth;
 mod system;
 mod usage;
+mod webhooks;
 
 use bytes::Bytes;
 use utoipa::OpenApi;
@@ -36,6 +38,7 @@ use crate::Routes;
         (name = "Events", description = "What is scheduled."),
         (name = "Holds", description = "Time that is reserved while somebody decides."),
         (name = "Availability", description = "When somebody is free."),
+        (name = "Webhooks", description = "What happens is posted to addresses of the organization."),
         (name = "Keys", description = "Keys that speak for one agent."),
         (name = "Usage", description = "What an organization uses of what its plan grants."),
         (name = "Accounts", description = "Sign-up and terms."),
@@ -54,18 +57,25 @@ pub(crate) fn all() -> Routes {
         .merge(agents::routes())
         .merge(calendars::routes())
         .merge(events::routes())
+        .merge(feeds::routes())
         .merge(hold_sets::routes())
         .merge(availability::routes())
         .merge(availability_rules::routes())
         .merge(keys::routes())
+        .merge(webhooks::routes())
         .merge(usage::routes())
         .merge(accounts::routes())
         .merge(console::routes())
         .merge(audit::routes())
         .merge(claims::routes())
+        .merge(oauth::routes())
         .merge(admin::routes())
-        .merge(account::routes())
         .merge(system::routes())
+}
+
+/// The routes by which an operator's tools look after a process.
+pub(crate) fn probes() -> Routes {
+    system::probes()
 }
 
 /// The description as JSON text, written once.

@@ -3,6 +3,7 @@
 mod body;
 mod caller;
 mod if_match;
+mod if_none_match;
 mod path;
 mod query;
 mod unknown;
@@ -10,6 +11,7 @@ mod unknown;
 pub(crate) use body::{JsonBody, NoBody, read as read_body};
 pub(crate) use caller::{Anonymous, Caller};
 pub(crate) use if_match::Precondition;
+pub(crate) use if_none_match::has;
 pub(crate) use path::PathOf;
 pub(crate) use query::QueryOf;
 pub(crate) use unknown::unknown_parameter;

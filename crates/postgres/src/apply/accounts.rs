@@ -32,6 +32,8 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             Change::CreateClaim(claim) => claims::create(connection, claim).await?,
             Change::UpdateClaim { claim, seen } => claims::update(connection, claim, *seen).await?,
             Change::DeleteOrganization { org, seen, at } => delete_organization(connection, *org, *seen, *at).await?,
+            Change::AddIdentity(identity) => people::add_identity(connection, identity).await?,
+            Change::RemoveIdentities(user) => people::remove_identities(connection, *user).await?,
             Change::CreateUser(user) => people::create(connection, user).await?,
             Change::UpdateUser { user, seen } => people::update(connection, user, *seen).await?,
             Change::AddOwner { ownership, seen } => people::add_owner(connection, *ownership, *seen).await?,
@@ -146,6 +148,9 @@ async fn delete_organization(
         .await?;
     all_written(deleted.rows_affected(), 1)?;
     sqlx::query!("DELETE FROM api_keys WHERE org_id = $1", id).execute(&mut *connection).await?;
+    // Nothing is sent any more.
+    sqlx::query!("DELETE FROM webhooks WHERE org_id = $1", id).execute(&mut *connection).await?;
+    sqlx::query!("DELETE FROM webhook_queues WHERE org_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM organization_owners WHERE org_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM sessions WHERE org_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("UPDATE terms_acceptances SET org_id = NULL WHERE org_id = $1", id).execute(&mut *connection).await?;

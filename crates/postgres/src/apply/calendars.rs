@@ -8,9 +8,10 @@ use kalends_kernel::{CalendarId, Instant, Revision, Version};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{busy_days, rules};
+use super::{busy_days, rules, timers};
 use crate::error::{ApplyError, all_written};
-use crate::sealed::{EventWrite, SealedChangeSet};
+use crate::rows::Located;
+use crate::sealed::{CalendarWrite, EventWrite, SealedChangeSet};
 
 /// What is locked by the first statement of a transaction.
 pub(crate) struct Locked {
@@ -154,25 +155,27 @@ fn calendars_to_lock(sealed: &SealedChangeSet) -> BTreeSet<(Uuid, Uuid)> {
 
 /// Writes the rows: agents, then calendars, then events, new ones before changed ones.
 pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
-    let (mut agents, mut calendars) = (Rows::default(), Rows::default());
+    let (mut new_agents, mut changed_agents) = (Vec::new(), Vec::new());
     for change in batch.iter().flat_map(|sealed| &sealed.changes().calendars) {
         match change {
-            Change::CreateAgent(agent) => agents.created.push(agent),
-            Change::UpdateAgent { agent, seen } => agents.updated.push((agent, *seen)),
-            Change::CreateCalendar(calendar) => calendars.created.push(calendar),
-            Change::UpdateCalendar { calendar, seen } => calendars.updated.push((calendar, *seen)),
-            // These come with their sealed contents.
-            Change::CreateEvent(_) | Change::UpdateEvent { .. } => {}
+            Change::CreateAgent(agent) => new_agents.push(agent),
+            Change::UpdateAgent { agent, seen } => changed_agents.push((agent, *seen)),
+            // These come with what is sealed of them.
+            Change::CreateCalendar(_)
+            | Change::UpdateCalendar { .. }
+            | Change::CreateEvent(_)
+            | Change::UpdateEvent { .. } => {}
             // These have a module of their own.
-            Change::PutRules { .. } | Change::DeleteRules(_) => {}
+            Change::PutRules { .. } | Change::DeleteRules(_) | Change::AdvanceTimer(_) => {}
         }
     }
-    create_agents(connection, &agents.created).await?;
-    update_agents(connection, &agents.updated).await?;
-    owners_live(connection, &calendars.created).await?;
-    create_calendars(connection, &calendars.created).await?;
-    update_calendars(connection, &calendars.updated).await?;
-    let revisions = revise(connection, batch).await?;
+    create_agents(connection, &new_agents).await?;
+    update_agents(connection, &changed_agents).await?;
+    let (created, updated): (Vec<_>, Vec<_>) =
+        batch.iter().flat_map(SealedChangeSet::calendars).partition(|write| write.seen.is_none());
+    create_calendars(connection, &created).await?;
+    update_calendars(connection, &updated).await?;
+    let (revisions, defaults) = revise(connection, batch).await?;
     rules::apply(connection, batch).await?;
     let (created, updated): (Vec<_>, Vec<_>) =
         batch.iter().flat_map(SealedChangeSet::events).partition(|write| write.seen.is_none());
@@ -180,19 +183,10 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
     busy_days::add(connection, &created).await?;
     let days = busy_days::before_update(connection, &updated).await?;
     update_events(connection, &updated, &revisions).await?;
-    busy_days::renew(connection, days).await
-}
-
-/// The rows of one table.
-struct Rows<'a, T> {
-    created: Vec<&'a T>,
-    updated: Vec<(&'a T, Version)>,
-}
-
-impl<T> Default for Rows<'_, T> {
-    fn default() -> Self {
-        Self { created: Vec::new(), updated: Vec::new() }
-    }
+    busy_days::renew(connection, days).await?;
+    timers::keep(connection, &created, &defaults).await?;
+    timers::keep(connection, &updated, &defaults).await?;
+    timers::advance(connection, batch).await
 }
 
 async fn create_agents(connection: &mut PgConnection, agents: &[&Agent]) -> Result<(), ApplyError> {
@@ -290,10 +284,12 @@ async fn owners_live(connection: &mut PgConnection, calendars: &[&Calendar]) -> 
     if live == owners.len() { Ok(()) } else { Err(ApplyError::STALE) }
 }
 
-async fn create_calendars(connection: &mut PgConnection, calendars: &[&Calendar]) -> Result<(), ApplyError> {
-    if calendars.is_empty() {
+async fn create_calendars(connection: &mut PgConnection, writes: &[CalendarWrite<'_>]) -> Result<(), ApplyError> {
+    if writes.is_empty() {
         return Ok(());
     }
+    let calendars: Vec<&Calendar> = writes.iter().map(|write| write.calendar).collect();
+    owners_live(connection, &calendars).await?;
     let orgs: Vec<Uuid> = calendars.iter().map(|calendar| calendar.org.uuid()).collect();
     let ids: Vec<Uuid> = calendars.iter().map(|calendar| calendar.id.uuid()).collect();
     let agents: Vec<Option<Uuid>> = calendars.iter().map(|calendar| calendar.agent.map(|agent| agent.uuid())).collect();
@@ -306,7 +302,7 @@ async fn create_calendars(connection: &mut PgConnection, calendars: &[&Calendar]
     let activities: Vec<&str> = calendars.iter().map(|calendar| calendar.activity.as_str()).collect();
     let reminders: Vec<Option<String>> =
         calendars.iter().map(|calendar| minutes(calendar.default_reminders.as_ref())).collect();
-    let tokens: Vec<&str> = calendars.iter().map(|calendar| calendar.feed_token.as_str()).collect();
+    let (tokens, token_hashes) = feed_tokens(writes);
     let revisions: Vec<i64> = calendars.iter().map(|calendar| calendar.revision.0).collect();
     let versions: Vec<i64> = calendars.iter().map(|calendar| calendar.version.0).collect();
     let created: Vec<i64> = calendars.iter().map(|calendar| calendar.created_at.as_micros()).collect();
@@ -315,10 +311,10 @@ async fn create_calendars(connection: &mut PgConnection, calendars: &[&Calendar]
         calendars.iter().map(|calendar| calendar.deleted_at.map(|at| at.as_micros())).collect();
     sqlx::query!(
         "INSERT INTO calendars (org_id, id, agent_id, name, timezone, metadata, external_id, provider, agent_status,
-             default_reminders, feed_token, revision, version, created_at, updated_at, deleted_at)
+             default_reminders, feed_token, feed_token_hash, revision, version, created_at, updated_at, deleted_at)
          SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
-             $8::text[], $9::text[], $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::bigint[],
-             $15::bigint[], $16::bigint[])",
+             $8::text[], $9::text[], $10::text[], $11::text[], $12::bytea[], $13::bigint[], $14::bigint[],
+             $15::bigint[], $16::bigint[], $17::bigint[])",
         &orgs,
         &ids,
         &agents as &[Option<Uuid>],
@@ -330,6 +326,7 @@ async fn create_calendars(connection: &mut PgConnection, calendars: &[&Calendar]
         &activities as &[&str],
         &reminders as &[Option<String>],
         &tokens as &[&str],
+        &token_hashes,
         &revisions,
         &versions,
         &created,
@@ -342,40 +339,43 @@ async fn create_calendars(connection: &mut PgConnection, calendars: &[&Calendar]
 }
 
 /// Writes all of a calendar but its owner and its revision, which [`revise`] raises.
-async fn update_calendars(connection: &mut PgConnection, calendars: &[(&Calendar, Version)]) -> Result<(), ApplyError> {
-    if calendars.is_empty() {
+async fn update_calendars(connection: &mut PgConnection, writes: &[CalendarWrite<'_>]) -> Result<(), ApplyError> {
+    if writes.is_empty() {
         return Ok(());
     }
-    let orgs: Vec<Uuid> = calendars.iter().map(|(calendar, _)| calendar.org.uuid()).collect();
-    let ids: Vec<Uuid> = calendars.iter().map(|(calendar, _)| calendar.id.uuid()).collect();
-    let seen: Vec<i64> = calendars.iter().map(|(_, seen)| seen.0).collect();
-    let names: Vec<&str> = calendars.iter().map(|(calendar, _)| calendar.name.as_str()).collect();
-    let zones: Vec<&str> = calendars.iter().map(|(calendar, _)| calendar.zone.name()).collect();
-    let metadata: Vec<String> = calendars.iter().map(|(calendar, _)| calendar.metadata.to_json()).collect();
-    let external: Vec<Option<&str>> = calendars.iter().map(|(calendar, _)| calendar.external_id.as_deref()).collect();
+    let calendars: Vec<&Calendar> = writes.iter().map(|write| write.calendar).collect();
+    timers::look_again(connection, &calendars).await?;
+    let orgs: Vec<Uuid> = calendars.iter().map(|calendar| calendar.org.uuid()).collect();
+    let ids: Vec<Uuid> = calendars.iter().map(|calendar| calendar.id.uuid()).collect();
+    let seen: Vec<Option<i64>> = writes.iter().map(|write| write.seen.map(|seen| seen.0)).collect();
+    let names: Vec<&str> = calendars.iter().map(|calendar| calendar.name.as_str()).collect();
+    let zones: Vec<&str> = calendars.iter().map(|calendar| calendar.zone.name()).collect();
+    let metadata: Vec<String> = calendars.iter().map(|calendar| calendar.metadata.to_json()).collect();
+    let external: Vec<Option<&str>> = calendars.iter().map(|calendar| calendar.external_id.as_deref()).collect();
     let providers: Vec<Option<&str>> =
-        calendars.iter().map(|(calendar, _)| calendar.provider.map(|provider| provider.as_str())).collect();
-    let activities: Vec<&str> = calendars.iter().map(|(calendar, _)| calendar.activity.as_str()).collect();
+        calendars.iter().map(|calendar| calendar.provider.map(|provider| provider.as_str())).collect();
+    let activities: Vec<&str> = calendars.iter().map(|calendar| calendar.activity.as_str()).collect();
     let reminders: Vec<Option<String>> =
-        calendars.iter().map(|(calendar, _)| minutes(calendar.default_reminders.as_ref())).collect();
-    let tokens: Vec<&str> = calendars.iter().map(|(calendar, _)| calendar.feed_token.as_str()).collect();
-    let versions: Vec<i64> = calendars.iter().map(|(calendar, _)| calendar.version.0).collect();
-    let updated: Vec<i64> = calendars.iter().map(|(calendar, _)| calendar.updated_at.as_micros()).collect();
+        calendars.iter().map(|calendar| minutes(calendar.default_reminders.as_ref())).collect();
+    let (tokens, token_hashes) = feed_tokens(writes);
+    let versions: Vec<i64> = calendars.iter().map(|calendar| calendar.version.0).collect();
+    let updated: Vec<i64> = calendars.iter().map(|calendar| calendar.updated_at.as_micros()).collect();
     let deleted: Vec<Option<i64>> =
-        calendars.iter().map(|(calendar, _)| calendar.deleted_at.map(|at| at.as_micros())).collect();
+        calendars.iter().map(|calendar| calendar.deleted_at.map(|at| at.as_micros())).collect();
     let written = sqlx::query!(
         "UPDATE calendars SET name = row.name, timezone = row.timezone, metadata = row.metadata,
              external_id = row.external_id, provider = row.provider, agent_status = row.agent_status,
-             default_reminders = row.default_reminders, feed_token = row.feed_token, version = row.version,
-             updated_at = row.updated_at, deleted_at = row.deleted_at
+             default_reminders = row.default_reminders, feed_token = row.feed_token,
+             feed_token_hash = row.feed_token_hash, version = row.version, updated_at = row.updated_at,
+             deleted_at = row.deleted_at
          FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-                 $9::text[], $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::bigint[])
+                 $9::text[], $10::text[], $11::text[], $12::bytea[], $13::bigint[], $14::bigint[], $15::bigint[])
              AS row (org_id, id, seen, name, timezone, metadata, external_id, provider, agent_status,
-                 default_reminders, feed_token, version, updated_at, deleted_at)
+                 default_reminders, feed_token, feed_token_hash, version, updated_at, deleted_at)
          WHERE calendars.org_id = row.org_id AND calendars.id = row.id AND calendars.version = row.seen",
         &orgs,
         &ids,
-        &seen,
+        &seen as &[Option<i64>],
         &names as &[&str],
         &zones as &[&str],
         &metadata,
@@ -384,6 +384,7 @@ async fn update_calendars(connection: &mut PgConnection, calendars: &[(&Calendar
         &activities as &[&str],
         &reminders as &[Option<String>],
         &tokens as &[&str],
+        &token_hashes,
         &versions,
         &updated,
         &deleted as &[Option<i64>],
@@ -393,9 +394,18 @@ async fn update_calendars(connection: &mut PgConnection, calendars: &[(&Calendar
     all_written(written.rows_affected(), calendars.len())
 }
 
+/// The sealed tokens of the calendars' feeds, and the hashes that they are found by.
+fn feed_tokens<'a>(writes: &[CalendarWrite<'a>]) -> (Vec<&'a str>, Vec<Vec<u8>>) {
+    writes.iter().map(|write| (write.token, write.calendar.feed_token.hash().0.to_vec())).unzip()
+}
+
 /// Raises the revision of every calendar on which something is scheduled, once a change-set, while it
-/// is in sight, and tells the revisions after it: those of everything that the batch writes on them.
-async fn revise(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<Revisions, ApplyError> {
+/// is in sight, and tells the revisions after it: those of everything that the batch writes on them. Beside them
+/// it tells what the calendars say of reminders.
+async fn revise(
+    connection: &mut PgConnection,
+    batch: &[SealedChangeSet],
+) -> Result<(Revisions, timers::Defaults), ApplyError> {
     let mut revised: BTreeMap<(Uuid, Uuid), i64> = BTreeMap::new();
     for changes in batch.iter().map(SealedChangeSet::changes) {
         for calendar in calendars_revised(&changes.calendars) {
@@ -403,7 +413,7 @@ async fn revise(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Res
         }
     }
     if revised.is_empty() {
-        return Ok(Revisions::new());
+        return Ok((Revisions::new(), timers::Defaults::new()));
     }
     let orgs: Vec<Uuid> = revised.keys().map(|(org, _)| *org).collect();
     let ids: Vec<Uuid> = revised.keys().map(|(_, id)| *id).collect();
@@ -416,7 +426,7 @@ async fn revise(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Res
                  SELECT 1 FROM agents a
                  WHERE a.org_id = calendars.org_id AND a.id = calendars.agent_id AND a.status <> 'decommissioned'
              ))
-         RETURNING calendars.org_id, calendars.id, calendars.revision",
+         RETURNING calendars.org_id, calendars.id, calendars.revision, calendars.default_reminders",
         &orgs,
         &ids,
         &times,
@@ -424,7 +434,14 @@ async fn revise(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Res
     .fetch_all(connection)
     .await?;
     all_written(written.len() as u64, revised.len())?;
-    Ok(written.into_iter().map(|row| ((row.org_id, row.id), row.revision)).collect())
+    let (mut revisions, mut defaults) = (Revisions::new(), timers::Defaults::new());
+    for row in written {
+        let key = (row.org_id, row.id);
+        let calendar = Located { table: "calendars", id: CalendarId::from_uuid(row.id) };
+        revisions.insert(key, row.revision);
+        defaults.insert(key, calendar.reminders("default_reminders", row.default_reminders.as_deref())?);
+    }
+    Ok((revisions, defaults))
 }
 
 /// The revisions of calendars once they were raised.
@@ -592,7 +609,7 @@ fn reach(end: Option<Instant>) -> i64 {
 }
 
 /// Reminders as the columns hold them: a JSON array of minutes.
-fn minutes(reminders: Option<&Reminders>) -> Option<String> {
+pub(super) fn minutes(reminders: Option<&Reminders>) -> Option<String> {
     let minutes: Vec<String> = reminders?.minutes().iter().map(ToString::to_string).collect();
     Some(format!("[{}]", minutes.join(",")))
 }

@@ -12,4 +12,6 @@ mod claims;
 pub(crate) mod outbox;
 mod people;
 mod rules;
+pub(crate) mod timers;
 pub(crate) mod usage;
+pub(crate) mod webhooks;

@@ -1,4 +1,4 @@
-//! The messages of change-sets.
+//! The messages of change-sets, as far as somebody listens.
 
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -16,16 +16,21 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
     let types: Vec<&str> = messages.iter().map(|(message, _)| message.event_type.as_str()).collect();
     let payloads: Vec<&str> = messages.iter().map(|(_, payload)| *payload).collect();
     let versions: Vec<i64> = messages.iter().map(|(message, _)| message.resource_version.0).collect();
+    let about: Vec<Option<Uuid>> =
+        messages.iter().map(|(message, _)| message.about.map(|about| about.uuid())).collect();
     let created: Vec<i64> = messages.iter().map(|(message, _)| message.created_at.as_micros()).collect();
     sqlx::query!(
-        "INSERT INTO outbox (org_id, id, event_type, payload, resource_version, created_at)
-         SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])",
+        "INSERT INTO outbox (org_id, id, event_type, payload, resource_version, created_at, about)
+         SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::uuid[])
+             AS message (org_id, id, event_type, payload, resource_version, created_at, about)
+         WHERE EXISTS (SELECT 1 FROM webhooks w WHERE w.org_id = message.org_id AND w.active)",
         &orgs,
         &ids,
         &types as &[&str],
         &payloads as &[&str],
         &versions,
         &created,
+        &about as &[Option<Uuid>],
     )
     .execute(connection)
     .await?;

@@ -3,6 +3,7 @@
 //! The human's row is locked first, and what depends on its version looks at it under that lock: whoever waits for
 //! it reads it anew.
 
+use kalends_accounts::oauth::KnownIdentity;
 use kalends_accounts::{Ownership, Session, SessionEnd, User};
 use kalends_kernel::{Instant, OrgId, UserId, Version};
 use sqlx::PgConnection;
@@ -104,11 +105,32 @@ pub(super) async fn delete(
     all_written(deleted.rows_affected(), 1)?;
     sqlx::query!("DELETE FROM organization_owners WHERE user_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM sessions WHERE user_id = $1", id).execute(&mut *connection).await?;
-    sqlx::query!("DELETE FROM account_claims WHERE user_id = $1", id).execute(connection).await?;
-    Ok(())
+    sqlx::query!("DELETE FROM account_claims WHERE user_id = $1", id).execute(&mut *connection).await?;
+    remove_identities(connection, user).await
 }
 
 /// Whoever ends the human's sessions holds their row, or sees the session that was made before.
+/// An identity that signs in somebody already is one that the decision did not see.
+pub(super) async fn add_identity(connection: &mut PgConnection, identity: &KnownIdentity) -> Result<(), ApplyError> {
+    let added = sqlx::query!(
+        "INSERT INTO user_identities (provider, issuer, subject, user_id, since) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (provider, issuer, subject) DO NOTHING",
+        identity.provider.as_str(),
+        identity.issuer,
+        identity.subject,
+        identity.user.uuid(),
+        identity.since.as_micros(),
+    )
+    .execute(connection)
+    .await?;
+    all_written(added.rows_affected(), 1)
+}
+
+pub(super) async fn remove_identities(connection: &mut PgConnection, user: UserId) -> Result<(), ApplyError> {
+    sqlx::query!("DELETE FROM user_identities WHERE user_id = $1", user.uuid()).execute(connection).await?;
+    Ok(())
+}
+
 pub(super) async fn create_session(
     connection: &mut PgConnection,
     session: &Session,

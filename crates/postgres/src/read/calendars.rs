@@ -27,7 +27,7 @@ impl Calendars for PostgresStore {
             id.uuid(),
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
-        row.map(CalendarRow::into_domain).transpose()
+        row.map(|row| row.into_domain(&*self.cipher)).transpose()
     }
 
     async fn list_calendars(
@@ -67,7 +67,7 @@ impl Calendars for PostgresStore {
             i64::from(limit),
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
-        rows.into_iter().map(CalendarRow::into_domain).collect()
+        rows.into_iter().map(|row| row.into_domain(&*self.cipher)).collect()
     }
 }
 
@@ -98,7 +98,7 @@ impl PostgresStore {
         );
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let counted = records.first().and_then(|record| record.total);
-        let calendars = records.into_iter().map(|record| calendar_row!(record).into_domain());
+        let calendars = records.into_iter().map(|record| calendar_row!(record).into_domain(&*self.cipher));
         let count = sqlx::query_scalar!(
             r#"SELECT count(*) AS "count!" FROM calendars
              WHERE org_id = $1 AND agent_id = $2 AND deleted_at IS NULL AND EXISTS (
@@ -146,7 +146,7 @@ impl PostgresStore {
         );
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let counted = records.first().and_then(|record| record.total);
-        let calendars = records.into_iter().map(|record| calendar_row!(record).into_domain());
+        let calendars = records.into_iter().map(|record| calendar_row!(record).into_domain(&*self.cipher));
         let count = sqlx::query_scalar!(
             r#"SELECT count(*) AS "count!"
              FROM calendars c

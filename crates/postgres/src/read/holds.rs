@@ -1,9 +1,8 @@
 //! Holds in sight.
 
 use async_trait::async_trait;
-use kalends_calendars::Event;
 use kalends_calendars::ports::{CalendarHolds, Holds, OwnedEvent};
-use kalends_kernel::{AgentId, CalendarId, HoldSetId, Instant, OrgId, Revision, Span, StoreError};
+use kalends_kernel::{AgentId, CalendarId, HoldSetId, OrgId, Revision, Span, StoreError};
 
 use crate::PostgresStore;
 use crate::error::store_error;
@@ -89,30 +88,4 @@ impl Holds for PostgresStore {
         });
         read.collect()
     }
-
-    async fn holds_expired(&self, now: Instant, limit: u32) -> Result<Vec<Event>, StoreError> {
-        let rows = sqlx::query_as!(
-            EventRow,
-            "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
-                 e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
-                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id
-             FROM events e
-             JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
-             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
-             WHERE e.status = 'hold' AND e.deleted_at IS NULL AND e.hold_expires_at <= $1 AND c.deleted_at IS NULL
-                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
-             ORDER BY e.hold_expires_at
-             LIMIT $2",
-            now.as_micros(),
-            i64::from(limit),
-        );
-        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
-        Ok(rows.into_iter().map(|row| row.into_domain(&*self.cipher)).filter_map(readable).collect())
-    }
-}
-
-/// A row that cannot be read is told in the log: it must not keep the others from ending.
-fn readable(read: Result<Event, StoreError>) -> Option<Event> {
-    read.inspect_err(|error| tracing::error!(error = error as &dyn std::error::Error, "an expired hold is unreadable"))
-        .ok()
 }

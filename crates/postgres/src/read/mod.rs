@@ -13,6 +13,7 @@ mod calendars;
 mod changes;
 mod claims;
 mod events;
+mod feeds;
 mod holds;
 mod instances;
 mod organizations;
@@ -22,7 +23,9 @@ mod readiness;
 mod rules;
 mod scoped_keys;
 mod sessions;
+mod timers;
 mod usage;
+mod webhooks;
 
 use kalends_kernel::{Listed, Page, StoreError};
 

@@ -1,10 +1,12 @@
 //! A row of `calendars`.
 
+use kalends_app::ports::FieldCipher;
 use kalends_calendars::{AgentActivity, Calendar, Provider};
 use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, StoreError, Version, Zone, ZoneError};
 use uuid::Uuid;
 
 use super::Located;
+use crate::sealed::open_feed_token;
 
 /// The columns of a calendar.
 pub(crate) struct CalendarRow {
@@ -52,7 +54,7 @@ macro_rules! calendar_row {
 pub(crate) use calendar_row;
 
 impl CalendarRow {
-    pub(crate) fn into_domain(self) -> Result<Calendar, StoreError> {
+    pub(crate) fn into_domain(self, cipher: &dyn FieldCipher) -> Result<Calendar, StoreError> {
         let id = CalendarId::from_uuid(self.id);
         let row = Located { table: "calendars", id };
         let provider = self.provider.as_deref().map(|name| row.named("provider", name, Provider::from_name));
@@ -67,7 +69,7 @@ impl CalendarRow {
             default_reminders: row.reminders("default_reminders", self.default_reminders.as_deref())?,
             name: self.name,
             external_id: self.external_id,
-            feed_token: self.feed_token,
+            feed_token: open_feed_token(id, &self.feed_token, cipher)?,
             revision: Revision(self.revision),
             version: Version(self.version),
             created_at: Instant::from_micros(self.created_at),

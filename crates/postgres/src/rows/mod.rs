@@ -13,6 +13,7 @@ mod rules;
 mod scoped_key;
 mod session;
 mod user;
+mod webhook;
 
 use std::fmt::Display;
 
@@ -31,6 +32,7 @@ pub(crate) use rules::{RulesRow, read_rules};
 pub(crate) use scoped_key::ScopedKeyRow;
 pub(crate) use session::SessionRow;
 pub(crate) use user::{OwnerRow, UserRow};
+pub(crate) use webhook::{DeliveryRow, WebhookRow};
 
 /// A row of a table, to say where a corrupt value stands.
 pub(crate) struct Located<I> {
@@ -57,7 +59,7 @@ impl<I: Display> Located<I> {
         Metadata::from_json(text).map_err(|error| self.corrupt("metadata", error))
     }
 
-    fn reminders(&self, column: &'static str, text: Option<&str>) -> Result<Option<Reminders>, StoreError> {
+    pub(crate) fn reminders(&self, column: &'static str, text: Option<&str>) -> Result<Option<Reminders>, StoreError> {
         let Some(text) = text else { return Ok(None) };
         let minutes: Vec<i64> = serde_json::from_str(text).map_err(|error| self.corrupt(column, error))?;
         Reminders::parse(column, &minutes).map(Some).map_err(|error| self.corrupt(column, error.message))

@@ -12,7 +12,16 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, PgConnection, Row as _};
 use crate::server::Bench;
 
 /// Tables that hold nothing of an organization.
-const OF_NOBODY: &[&str] = &["_sqlx_migrations", "data_keys", "database_identity", "principals_epoch", "users"];
+const OF_NOBODY: &[&str] = &[
+    "_sqlx_migrations",
+    "data_keys",
+    "database_identity",
+    "oauth_attempts",
+    "principals_epoch",
+    "timer_seeding",
+    "user_identities",
+    "users",
+];
 
 #[derive(Debug)]
 struct Column {

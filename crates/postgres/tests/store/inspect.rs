@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_accounts::{Action, AuditEntry};
 use kalends_app::ports::{FieldCipher as _, Place};
-use kalends_kernel::{AgentId, AuditId, Elapsed, Instant, MessageId, OrgId, RequestId, Version};
+use kalends_kernel::{AgentId, AuditId, Elapsed, Instant, MessageId, OrgId, RequestId, Version, WebhookId};
 use kalends_notifications::{EventType, Message};
 use kalends_quotas::{Metric, Period};
 use kalends_testkit::{Inspect, TestCipher};
@@ -39,9 +39,10 @@ impl Inspect for Behind {
             Message {
                 id: MessageId::from_uuid(row.get("id")),
                 org: OrgId::from_uuid(row.get("org_id")),
-                event_type: EventType::from_name(row.get("event_type")).unwrap(),
+                event_type: EventType::from_stored(row.get("event_type")).unwrap(),
                 payload: String::from_utf8(self.cipher.open(place, row.get("payload")).unwrap()).unwrap(),
                 resource_version: Version(row.get("resource_version")),
+                about: row.get::<Option<Uuid>, _>("about").map(WebhookId::from_uuid),
                 created_at: Instant::from_micros(row.get("created_at")),
             }
         });

@@ -6,6 +6,7 @@
 
 mod commits;
 mod deletion;
+mod feed_tokens;
 mod histories;
 mod inspect;
 mod keys;

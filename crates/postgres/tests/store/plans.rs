@@ -14,10 +14,10 @@ const FILL: &str = "
     INSERT INTO agents (org_id, id, name, type, status, metadata, version, created_at, updated_at)
     SELECT md5('o' || n % 200 + 1)::uuid, md5('a' || n)::uuid, 'Scheduler', 'ai', 'active', '{}', 1, n, n
     FROM generate_series(1, 1000) n;
-    INSERT INTO calendars (org_id, id, agent_id, name, timezone, metadata, agent_status, feed_token, revision, version,
-        created_at, updated_at)
-    SELECT md5('o' || n % 200 + 1)::uuid, md5('c' || n)::uuid, md5('a' || n)::uuid, 'Work', 'UTC', '{}', 'idle', n, 0,
-        1, n, n
+    INSERT INTO calendars (org_id, id, agent_id, name, timezone, metadata, agent_status, feed_token, feed_token_hash,
+        revision, version, created_at, updated_at)
+    SELECT md5('o' || n % 200 + 1)::uuid, md5('c' || n)::uuid, md5('a' || n)::uuid, 'Work', 'UTC', '{}', 'idle', n,
+        sha256(('t' || n)::bytea), 0, 1, n, n
     FROM generate_series(1, 1000) n;
     INSERT INTO events (org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, version,
         created_at, updated_at, busy, revision)
@@ -125,6 +125,10 @@ async fn hot_reads_use_their_indexes() {
 
     let principal = plan(&bench, principals, "SELECT k.org_id, k.id AS key_id", &["sha256('k7'::bytea)"]).await;
     uses(&principal, &["api_keys_hash_unique", "organizations_pk"]);
+
+    let feeds = include_str!("../../src/read/feeds.rs");
+    let of_feed = plan(&bench, feeds, "SELECT c.org_id, c.id, c.agent_id", &["sha256('t7'::bytea)", "'t7'"]).await;
+    uses(&of_feed, &["calendars_feed_token_hash_unique", "calendars_feed_token_unique", "agents_pk"]);
 
     let around = [ORG, calendar, "540000000000", "5", "3"];
     let from = events.find("EventRow,\n").unwrap();

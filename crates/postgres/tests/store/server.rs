@@ -155,7 +155,9 @@ impl Bench {
     /// A new organization, stored.
     pub(crate) async fn organization(&self) -> OrgId {
         let organization = self.make.organization();
-        self.commit(ChangeSet::new(organization.id).create(&organization)).await;
+        // Messages are kept where somebody listens.
+        let listener = self.make.webhook(organization.id);
+        self.commit(ChangeSet::new(organization.id).create(&organization).create(&listener)).await;
         organization.id
     }
 

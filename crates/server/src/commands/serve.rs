@@ -7,17 +7,27 @@ use tokio::{net::TcpListener, time::timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    ambient::SystemEntropy, background, config::Config, connections::Connections, failure::Failure, masters, metrics,
-    output, service::Service, signals::Signals,
+    ambient::SystemEntropy,
+    background,
+    cli::Serve,
+    config::{Config, DatabaseUrl},
+    connections::Connections,
+    failure::Failure,
+    masters, metrics, output,
+    service::Service,
+    signals::Signals,
 };
 
 /// How long requests in flight may take to finish.
 const DRAIN: Duration = Duration::from_secs(10);
+/// How long webhooks in flight may take: an attempt, and time to record it.
+const SEND: Duration = Duration::from_secs(17);
 /// How long the background tasks and the database may take to end.
 const CLOSE: Duration = Duration::from_secs(2);
 
 /// Serves until SIGTERM or SIGINT.
-pub(crate) async fn serve(config: &Config) -> Result<(), Failure> {
+pub(crate) async fn serve(config: &Config, part: Serve) -> Result<(), Failure> {
+    require_all_on_sqlite(config, part)?;
     masters::require_given(config)?;
     let mut signals = Signals::install().context("cannot wait for signals")?;
     // Bound first: a port that is taken is told before anything is touched, and port 0 becomes known.
@@ -33,16 +43,27 @@ pub(crate) async fn serve(config: &Config) -> Result<(), Failure> {
         () = signals.next() => return Ok(()),
     };
     let Service { app, ring, database } = opened?;
+    database.take_over().await.context("cannot take over what was claimed")?;
     background::start(&app, &ring, &tasks, &stop);
-    let connections = Connections::new(kalends_http::router(Arc::clone(&app)));
+    // What is sent ends in its own time: beside the requests in flight.
+    let (stop_sending, sending) = (CancellationToken::new(), TaskTracker::new());
+    if !part.no_workers {
+        kalends_worker::start(&app, &tasks, &stop);
+        kalends_worker::send_webhooks(&app, &sending, &stop_sending);
+    }
+    let router = if part.workers_only { kalends_http::probes } else { kalends_http::router };
+    let connections = Connections::new(router(Arc::clone(&app)));
 
     let accepting = connections.accept(listener, signals.next());
-    tracing::info!(%address, "serving");
+    tracing::info!(%address, part = part.part().unwrap_or("all"), "serving");
     // Connections wait in the listener's queue already, so the line is true whoever reads it how soon.
     let _ = output::line(&format!("kalends listening on http://{address}"));
     accepting.await;
 
     tracing::info!("stopping: finishing the requests in flight");
+    stop_sending.cancel();
+    sending.close();
+    let began = tokio::time::Instant::now();
     tokio::select! {
         finished = connections.drain(DRAIN) => {
             if !finished {
@@ -50,6 +71,14 @@ pub(crate) async fn serve(config: &Config) -> Result<(), Failure> {
             }
         }
         () = signals.next() => tracing::warn!("told to stop again: requests in flight are cut off"),
+    }
+    tokio::select! {
+        sent = timeout(SEND.saturating_sub(began.elapsed()), sending.wait()) => {
+            if sent.is_err() {
+                tracing::warn!("webhooks were still being sent after {} s; they are sent again", SEND.as_secs());
+            }
+        }
+        () = signals.next() => tracing::warn!("told to stop again: webhooks in flight are sent again"),
     }
     stop.cancel();
     tasks.close();
@@ -63,6 +92,16 @@ pub(crate) async fn serve(config: &Config) -> Result<(), Failure> {
     }
     tracing::info!("stopped");
     Ok(())
+}
+
+/// One process is all that SQLite has: whatever it left to others would never be done.
+fn require_all_on_sqlite(config: &Config, part: Serve) -> Result<(), Failure> {
+    match (&config.database, part.part()) {
+        (DatabaseUrl::Sqlite(_), Some(flag)) => Err(Failure::Configuration(vec![format!(
+            "{flag} is for several processes on one Postgres database; leave it out on SQLite, or set KALENDS_DATABASE_URL to postgres://..."
+        )])),
+        _ => Ok(()),
+    }
 }
 
 async fn bind(listen: SocketAddr) -> anyhow::Result<(TcpListener, SocketAddr)> {

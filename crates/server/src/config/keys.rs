@@ -99,6 +99,26 @@ keys! {
         "For development and tests: host:port, comma-separated, that outgoing calls may reach although private, and over plain http.";
     EGRESS_PER_HOST, Plain, Default::Text("8"),
         "How many outgoing calls run with one host and port at once, 1 to 1000; the others wait.";
+    OAUTH_GOOGLE_CLIENT_ID, Plain, Default::Unset("nobody signs in with Google"),
+        "The service's client identifier at Google. Its redirect address there is BASE_URL/v1/auth/oauth/google/callback.";
+    OAUTH_GOOGLE_CLIENT_SECRET, Secret, Default::Unset("nobody signs in with Google"),
+        "The client's secret at Google.";
+    OAUTH_GOOGLE_AUTHORIZE_URL, Plain, Default::Text("https://accounts.google.com/o/oauth2/v2/auth"),
+        "Where humans are sent to sign in with Google.";
+    OAUTH_GOOGLE_TOKEN_URL, Plain, Default::Text("https://oauth2.googleapis.com/token"),
+        "Where Google exchanges codes for identities.";
+    OAUTH_GOOGLE_ISSUER, Plain, Default::Text("https://accounts.google.com"),
+        "What Google's identity tokens name as their issuer.";
+    OAUTH_MICROSOFT_CLIENT_ID, Plain, Default::Unset("nobody signs in with Microsoft"),
+        "The service's client identifier at Microsoft. Its redirect address there is BASE_URL/v1/auth/oauth/microsoft/callback.";
+    OAUTH_MICROSOFT_CLIENT_SECRET, Secret, Default::Unset("nobody signs in with Microsoft"),
+        "The client's secret at Microsoft.";
+    OAUTH_MICROSOFT_AUTHORIZE_URL, Plain, Default::Text("https://login.microsoftonline.com/common/oauth2/v2.0/authorize"),
+        "Where humans are sent to sign in with Microsoft.";
+    OAUTH_MICROSOFT_TOKEN_URL, Plain, Default::Text("https://login.microsoftonline.com/common/oauth2/v2.0/token"),
+        "Where Microsoft exchanges codes for identities.";
+    OAUTH_MICROSOFT_ISSUER, Plain, Default::Text("https://login.microsoftonline.com/{tenantid}/v2.0"),
+        "What Microsoft's identity tokens name as their issuer; {tenantid} stands for any tenant.";
     IP_LIMITS, Plain, Default::Text("default"),
         "The requests a minute of one address: `default`, `off`, or a list such as feed=600,booking=100 (feed, plans, booking_page, booking, waitlist, sign_in, sign_up).";
     TRUSTED_PROXIES, Plain, Default::Unset("none"),

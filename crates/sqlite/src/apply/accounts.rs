@@ -62,6 +62,8 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) ->
             Change::CreateClaim(claim) => claims::create(connection, claim).await?,
             Change::UpdateClaim { claim, seen } => claims::update(connection, claim, *seen).await?,
             Change::DeleteOrganization { org, seen, at } => delete_organization(connection, *org, *seen, *at).await?,
+            Change::AddIdentity(identity) => people::add_identity(connection, identity).await?,
+            Change::RemoveIdentities(user) => people::remove_identities(connection, *user).await?,
             Change::CreateUser(user) => people::create(connection, user).await?,
             Change::UpdateUser { user, seen } => people::update(connection, user, *seen).await?,
             Change::AddOwner { ownership, seen } => people::add_owner(connection, *ownership, *seen).await?,
@@ -177,6 +179,9 @@ async fn delete_organization(
         .await?;
     fresh(deleted.rows_affected(), 1)?;
     sqlx::query!("delete from api_keys where org_id = ?1", id).execute(&mut *connection).await?;
+    // Nothing is sent any more.
+    sqlx::query!("delete from webhooks where org_id = ?1", id).execute(&mut *connection).await?;
+    sqlx::query!("delete from webhook_queues where org_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from organization_owners where org_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from sessions where org_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("update terms_acceptances set org_id = null where org_id = ?1", id).execute(&mut *connection).await?;

@@ -2,18 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kalends_app::{Guard, ports::CommitError};
-use kalends_calendars::{Agent, Calendar, Change, Event, Repeats, calendars_revised};
+use kalends_app::{
+    ChangeSet, Guard,
+    ports::{CommitError, FieldCipher},
+};
+use kalends_calendars::{Agent, Calendar, Change, Event, FeedTokenHash, Repeats, calendars_revised};
 use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, Span, Version};
 use sqlx::SqliteConnection;
 use uuid::Uuid;
 
-use super::{Sealed, accounts::fresh, busy_days::Touched, rules};
+use super::{Sealed, accounts::fresh, busy_days::Touched, rules, timers};
 use crate::{
     error::Failure,
     json::{self, Hex},
     rows::{
-        busy_text,
+        Row, busy_text,
+        calendar::feed_token_place,
         event::{hold_columns, series_columns},
         reminders_json,
     },
@@ -124,28 +128,38 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, group: &[&Sealed]) 
             *of.entry((changes.org, calendar)).or_default() += 1;
         }
     }
-    let mut revisions = revise(connection, &revised).await?;
+    let mut defaults = timers::Defaults::new();
+    let mut revisions = revise(connection, &revised, &mut defaults).await?;
     for sealed in group {
         for change in &sealed.changes.calendars {
             match change {
                 Change::CreateAgent(agent) => create_agent(connection, agent).await?,
                 Change::UpdateAgent { agent, seen } => update_agent(connection, agent, *seen).await?,
-                Change::CreateCalendar(calendar) => create_calendar(connection, calendar).await?,
-                Change::UpdateCalendar { calendar, seen } => update_calendar(connection, calendar, *seen).await?,
-                Change::CreateEvent(_)
+                Change::CreateCalendar(_)
+                | Change::UpdateCalendar { .. }
+                | Change::CreateEvent(_)
                 | Change::UpdateEvent { .. }
                 | Change::PutRules { .. }
-                | Change::DeleteRules(_) => {}
+                | Change::DeleteRules(_)
+                | Change::AdvanceTimer(_) => {}
+            }
+        }
+        for ((calendar, seen), token) in written(&sealed.changes).zip(&sealed.tokens) {
+            match seen {
+                None => create_calendar(connection, calendar, token).await?,
+                Some(seen) => update_calendar(connection, calendar, token, seen).await?,
             }
         }
     }
     // A calendar must stand before something is scheduled on it.
-    revisions.append(&mut revise(connection, &created_and_revised).await?);
+    revisions.append(&mut revise(connection, &created_and_revised, &mut defaults).await?);
     rules::apply(connection, group).await?;
     let mut touched = Touched::default();
     create_events(connection, group, &revisions, &mut touched).await?;
     update_events(connection, group, &revisions, &mut touched).await?;
-    touched.write(connection).await
+    touched.write(connection).await?;
+    timers::keep(connection, written_events(group).map(|(event, seen, _)| (event, seen)), &defaults).await?;
+    timers::advance(connection, group).await
 }
 
 const fn created_calendar(change: &Change) -> Option<CalendarId> {
@@ -158,8 +172,13 @@ const fn created_calendar(change: &Change) -> Option<CalendarId> {
 /// The revisions of calendars once they were raised: that of everything the group writes on them.
 type Revisions = BTreeMap<(OrgId, CalendarId), i64>;
 
-/// Raises the revisions of calendars in sight and tells them; refuses as stale where one is out of sight.
-async fn revise(connection: &mut SqliteConnection, revised: &Revised) -> Result<Revisions, Failure> {
+/// Raises the revisions of calendars in sight and tells them; refuses as stale where one is out of sight. Notes in
+/// `defaults` what the calendars say of reminders.
+async fn revise(
+    connection: &mut SqliteConnection,
+    revised: &Revised,
+    defaults: &mut timers::Defaults,
+) -> Result<Revisions, Failure> {
     if revised.is_empty() {
         return Ok(Revisions::new());
     }
@@ -173,14 +192,21 @@ async fn revise(connection: &mut SqliteConnection, revised: &Revised) -> Result<
             and calendars.deleted_at is null
             and (calendars.agent_id is null or exists (select 1 from agents a
                 where a.org_id = calendars.org_id and a.id = calendars.agent_id and a.status <> 'decommissioned'))
-         returning org_id as "org_id: Uuid", id as "id: Uuid", revision"#,
+         returning org_id as "org_id: Uuid", id as "id: Uuid", revision, default_reminders"#,
         rows
     )
     .fetch_all(connection)
     .await?;
     fresh(raised.len() as u64, count)?;
-    let raised = raised.into_iter();
-    Ok(raised.map(|row| ((OrgId::from_uuid(row.org_id), CalendarId::from_uuid(row.id)), row.revision)).collect())
+    let mut revisions = Revisions::new();
+    for row in raised {
+        let (org, calendar) = (OrgId::from_uuid(row.org_id), CalendarId::from_uuid(row.id));
+        let of = Row { table: "calendars", id: &calendar };
+        let reminders = of.reminders("default_reminders", row.default_reminders.as_deref());
+        defaults.insert((org, calendar), reminders.map_err(CommitError::Store)?);
+        revisions.insert((org, calendar), row.revision);
+    }
+    Ok(revisions)
 }
 
 /// The revision at which the group writes the event.
@@ -236,7 +262,20 @@ async fn update_agent(connection: &mut SqliteConnection, agent: &Agent, seen: Ve
     fresh(updated.rows_affected(), 1)
 }
 
-async fn create_calendar(connection: &mut SqliteConnection, calendar: &Calendar) -> Result<(), Failure> {
+/// The calendars that are written, each with the version that was seen, if it is not new.
+pub(super) fn written(changes: &ChangeSet) -> impl Iterator<Item = (&Calendar, Option<Version>)> {
+    changes.calendars.iter().filter_map(|change| match change {
+        Change::CreateCalendar(calendar) => Some((calendar, None)),
+        Change::UpdateCalendar { calendar, seen } => Some((calendar, Some(*seen))),
+        _ => None,
+    })
+}
+
+pub(super) fn seal_token(calendar: &Calendar, cipher: &dyn FieldCipher) -> String {
+    cipher.seal(feed_token_place(calendar.id), calendar.feed_token.reveal().as_bytes())
+}
+
+async fn create_calendar(connection: &mut SqliteConnection, calendar: &Calendar, token: &str) -> Result<(), Failure> {
     let (org_id, id, agent_id) = (calendar.org.uuid(), calendar.id.uuid(), calendar.agent.map(|agent| agent.uuid()));
     let (timezone, metadata) = (calendar.zone.name(), calendar.metadata.to_json());
     let provider = calendar.provider.map(|provider| provider.as_str());
@@ -244,10 +283,12 @@ async fn create_calendar(connection: &mut SqliteConnection, calendar: &Calendar)
     let reminders = reminders_json(calendar.default_reminders.as_ref());
     let (created_at, updated_at) = (calendar.created_at.as_micros(), calendar.updated_at.as_micros());
     let deleted_at = calendar.deleted_at.map(Instant::as_micros);
+    let FeedTokenHash(token_hash) = calendar.feed_token.hash();
+    let token_hash = token_hash.as_slice();
     let created = sqlx::query!(
         "insert into calendars (org_id, id, agent_id, name, timezone, metadata, external_id, provider, agent_status,
-            default_reminders, feed_token, revision, version, created_at, updated_at, deleted_at)
-         select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16
+            default_reminders, feed_token, revision, version, created_at, updated_at, deleted_at, feed_token_hash)
+         select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17
          where ?3 is null
             or exists (select 1 from agents where org_id = ?1 and id = ?3 and status <> 'decommissioned')",
         org_id,
@@ -260,19 +301,25 @@ async fn create_calendar(connection: &mut SqliteConnection, calendar: &Calendar)
         provider,
         activity,
         reminders,
-        calendar.feed_token,
+        token,
         calendar.revision.0,
         calendar.version.0,
         created_at,
         updated_at,
-        deleted_at
+        deleted_at,
+        token_hash
     )
     .execute(connection)
     .await?;
     fresh(created.rows_affected(), 1)
 }
 
-async fn update_calendar(connection: &mut SqliteConnection, calendar: &Calendar, seen: Version) -> Result<(), Failure> {
+async fn update_calendar(
+    connection: &mut SqliteConnection,
+    calendar: &Calendar,
+    token: &str,
+    seen: Version,
+) -> Result<(), Failure> {
     let (org_id, id) = (calendar.org.uuid(), calendar.id.uuid());
     let (timezone, metadata) = (calendar.zone.name(), calendar.metadata.to_json());
     let provider = calendar.provider.map(|provider| provider.as_str());
@@ -280,11 +327,14 @@ async fn update_calendar(connection: &mut SqliteConnection, calendar: &Calendar,
     let reminders = reminders_json(calendar.default_reminders.as_ref());
     let updated_at = calendar.updated_at.as_micros();
     let deleted_at = calendar.deleted_at.map(Instant::as_micros);
+    let FeedTokenHash(token_hash) = calendar.feed_token.hash();
+    let token_hash = token_hash.as_slice();
+    timers::look_again(&mut *connection, calendar).await?;
     // The revision is not the decision's to write.
     let updated = sqlx::query!(
         "update calendars set name = ?4, timezone = ?5, metadata = ?6, external_id = ?7, provider = ?8,
             agent_status = ?9, default_reminders = ?10, feed_token = ?11, version = ?12, updated_at = ?13,
-            deleted_at = ?14
+            deleted_at = ?14, feed_token_hash = ?15
          where org_id = ?1 and id = ?2 and version = ?3",
         org_id,
         id,
@@ -296,10 +346,11 @@ async fn update_calendar(connection: &mut SqliteConnection, calendar: &Calendar,
         provider,
         activity,
         reminders,
-        calendar.feed_token,
+        token,
         calendar.version.0,
         updated_at,
-        deleted_at
+        deleted_at,
+        token_hash
     )
     .execute(connection)
     .await?;

@@ -14,6 +14,8 @@ mod claims;
 pub(crate) mod outbox;
 mod people;
 mod rules;
+pub(crate) mod timers;
+pub(crate) mod webhooks;
 
 use std::sync::Arc;
 
@@ -27,8 +29,12 @@ pub(crate) struct Sealed {
     pub(crate) changes: Arc<ChangeSet>,
     /// The content of each event that is created or updated, in the order of the changes.
     contents: Vec<String>,
+    /// The token of each calendar that is created or updated, in the order of the changes.
+    tokens: Vec<String>,
     /// The payload of each message.
     payloads: Vec<String>,
+    /// What is sealed of each write to webhooks, in the order of the changes.
+    pub(crate) hooks: Vec<Option<String>>,
     /// The body of the stored answer.
     body: Option<String>,
 }
@@ -42,11 +48,14 @@ impl Sealed {
             | Change::CreateCalendar(_)
             | Change::UpdateCalendar { .. }
             | Change::PutRules { .. }
-            | Change::DeleteRules(_) => None,
+            | Change::DeleteRules(_)
+            | Change::AdvanceTimer(_) => None,
         });
         Ok(Self {
             contents: events.map(|event| seal_content(event, cipher)).collect::<Result<_, _>>()?,
+            tokens: calendars::written(changes).map(|(calendar, _)| calendars::seal_token(calendar, cipher)).collect(),
             payloads: changes.messages.iter().map(|message| outbox::seal(message, cipher)).collect(),
+            hooks: changes.webhooks.iter().map(|change| webhooks::seal(change, cipher)).collect(),
             body: changes.answer.as_ref().and_then(|answer| answers::seal(answer, cipher)),
             changes: Arc::clone(changes),
         })

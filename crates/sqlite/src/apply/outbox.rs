@@ -1,6 +1,7 @@
 //! Messages to webhook endpoints.
 
 use kalends_app::ports::{FieldCipher, Place};
+use kalends_kernel::MessageId;
 use kalends_notifications::Message;
 use sqlx::SqliteConnection;
 
@@ -11,12 +12,16 @@ use crate::{
 };
 
 /// The sealed payload of a message.
-pub(super) fn seal(message: &Message, cipher: &dyn FieldCipher) -> String {
-    let place = Place { table: "outbox", column: "payload", id: message.id.uuid() };
-    cipher.seal(place, message.payload.as_bytes())
+pub(crate) fn seal(message: &Message, cipher: &dyn FieldCipher) -> String {
+    cipher.seal(place(message.id), message.payload.as_bytes())
 }
 
-/// Stores the messages of all change-sets of the group.
+/// Where the sealed payload of a message stands.
+pub(crate) const fn place(id: MessageId) -> Place {
+    Place { table: "outbox", column: "payload", id: id.uuid() }
+}
+
+/// Stores the messages of all change-sets of the group, as far as somebody listens.
 pub(crate) async fn store_messages(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
     let rows: Vec<_> = group
         .iter()
@@ -29,6 +34,7 @@ pub(crate) async fn store_messages(connection: &mut SqliteConnection, group: &[&
                 payload,
                 message.resource_version.0,
                 message.created_at.as_micros(),
+                message.about.map(|about| Hex(about.uuid())),
             )
         })
         .collect();
@@ -37,9 +43,11 @@ pub(crate) async fn store_messages(connection: &mut SqliteConnection, group: &[&
     }
     let rows = json::rows(&rows)?;
     sqlx::query!(
-        "insert or fail into outbox (org_id, id, event_type, payload, resource_version, created_at)
-         select unhex(value ->> 0), unhex(value ->> 1), value ->> 2, value ->> 3, value ->> 4, value ->> 5
-         from json_each(?1)",
+        "insert or fail into outbox (org_id, id, event_type, payload, resource_version, created_at, about)
+         select unhex(value ->> 0), unhex(value ->> 1), value ->> 2, value ->> 3, value ->> 4, value ->> 5,
+            unhex(value ->> 6)
+         from json_each(?1)
+         where exists (select 1 from webhooks where org_id = unhex(value ->> 0) and active)",
         rows
     )
     .execute(connection)

@@ -1,6 +1,6 @@
 //! Humans, what they own, and their sessions.
 
-use kalends_accounts::{Ownership, Session, SessionEnd, User};
+use kalends_accounts::{Ownership, Session, SessionEnd, User, oauth::KnownIdentity};
 use kalends_kernel::{Instant, OrgId, UserId, Version};
 use sqlx::SqliteConnection;
 
@@ -104,7 +104,30 @@ pub(super) async fn delete(connection: &mut SqliteConnection, user: UserId, seen
     fresh(deleted.rows_affected(), 1)?;
     sqlx::query!("delete from organization_owners where user_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from sessions where user_id = ?1", id).execute(&mut *connection).await?;
-    sqlx::query!("delete from account_claims where user_id = ?1", id).execute(connection).await?;
+    sqlx::query!("delete from account_claims where user_id = ?1", id).execute(&mut *connection).await?;
+    remove_identities(connection, user).await
+}
+
+/// An identity that signs in somebody already is one that the decision did not see.
+pub(super) async fn add_identity(connection: &mut SqliteConnection, identity: &KnownIdentity) -> Result<(), Failure> {
+    let (provider, user_id, since) = (identity.provider.as_str(), identity.user.uuid(), identity.since.as_micros());
+    let added = sqlx::query!(
+        "insert into user_identities (provider, issuer, subject, user_id, since) values (?1, ?2, ?3, ?4, ?5)
+         on conflict (provider, issuer, subject) do nothing",
+        provider,
+        identity.issuer,
+        identity.subject,
+        user_id,
+        since
+    )
+    .execute(connection)
+    .await?;
+    fresh(added.rows_affected(), 1)
+}
+
+pub(super) async fn remove_identities(connection: &mut SqliteConnection, user: UserId) -> Result<(), Failure> {
+    let user_id = user.uuid();
+    sqlx::query!("delete from user_identities where user_id = ?1", user_id).execute(connection).await?;
     Ok(())
 }
 

@@ -1,19 +1,13 @@
 //! Holds in sight.
 
 use async_trait::async_trait;
-use kalends_calendars::{
-    Event,
-    ports::{CalendarHolds, Holds, OwnedEvent},
-};
-use kalends_kernel::{CalendarId, HoldSetId, Instant, OrgId, Revision, Span, StoreError};
+use kalends_calendars::ports::{CalendarHolds, Holds, OwnedEvent};
+use kalends_kernel::{CalendarId, HoldSetId, OrgId, Revision, Span, StoreError};
 
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::{
-        event::{EventRow, event_row, read_owner},
-        row_id,
-    },
+    rows::event::{EventRow, event_row, read_owner},
 };
 
 #[async_trait]
@@ -87,35 +81,4 @@ impl Holds for SqliteStore {
         });
         read.collect()
     }
-
-    async fn holds_expired(&self, now: Instant, limit: u32) -> Result<Vec<Event>, StoreError> {
-        let at = now.as_micros();
-        let found = sqlx::query!(
-            r#"select e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
-                e.reminders, e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
-                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id
-             from events e indexed by events_holds_by_expiry
-                cross join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
-                left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-             where e.status = 'hold' and e.deleted_at is null and e.hold_expires_at <= ?1 and c.deleted_at is null
-                and (c.agent_id is null or a.status <> 'decommissioned')
-             order by e.hold_expires_at limit ?2"#,
-            at,
-            limit
-        )
-        .fetch_all(self.readers())
-        .await
-        .map_err(store_error)?;
-        let read = found.into_iter().map(|found| {
-            let org = OrgId::from_uuid(row_id("events", "org_id", &found.org_id)?);
-            event_row!(found).read(org, self.cipher.as_ref())
-        });
-        Ok(read.filter_map(readable).collect())
-    }
-}
-
-/// A row that cannot be read is told in the log: it must not keep the others from ending.
-fn readable(read: Result<Event, StoreError>) -> Option<Event> {
-    read.inspect_err(|error| tracing::error!(error = error as &dyn std::error::Error, "an expired hold is unreadable"))
-        .ok()
 }

@@ -10,6 +10,7 @@ mod calendars;
 mod changes;
 mod claims;
 mod events;
+mod feeds;
 mod holds;
 mod instances;
 mod organizations;
@@ -19,7 +20,9 @@ mod readiness;
 mod rules;
 mod scoped_keys;
 mod sessions;
+mod timers;
 mod usage;
+mod webhooks;
 
 /// A count as SQLite returns it.
 pub(crate) fn count(counted: i64) -> u64 {

@@ -1,9 +1,25 @@
 //! A row of `calendars`.
 
-use kalends_calendars::{AgentActivity, Calendar, Provider, ports::BusySource};
+use kalends_app::ports::{FieldCipher, Place, SEALED};
+use kalends_calendars::{AgentActivity, Calendar, FeedToken, Provider, ports::BusySource};
 use kalends_kernel::{AgentId, CalendarId, Instant, Metadata, OrgId, Revision, StoreError, Version};
 
 use super::{Row, row_id};
+
+/// Where the sealed token of a calendar's feed stands.
+pub(crate) const fn feed_token_place(id: CalendarId) -> Place {
+    Place { table: "calendars", column: "feed_token", id: id.uuid() }
+}
+
+/// The token that `stored` holds: sealed, or in the clear as rows of before have it.
+pub(crate) fn open_feed_token(id: CalendarId, stored: &str, cipher: &dyn FieldCipher) -> Result<FeedToken, StoreError> {
+    if !stored.starts_with(SEALED) {
+        return Ok(stored.into());
+    }
+    let row = Row { table: "calendars", id: &id };
+    let plain = row.read("feed_token", cipher.open(feed_token_place(id), stored))?;
+    row.read("feed_token", String::from_utf8(plain)).map(FeedToken::from)
+}
 
 pub(crate) struct CalendarRow {
     pub(crate) id: Vec<u8>,
@@ -24,7 +40,7 @@ pub(crate) struct CalendarRow {
 
 impl CalendarRow {
     /// The calendar, which is in sight and thus not deleted.
-    pub(crate) fn read(self, org: OrgId) -> Result<Calendar, StoreError> {
+    pub(crate) fn read(self, org: OrgId, cipher: &dyn FieldCipher) -> Result<Calendar, StoreError> {
         let id = CalendarId::from_uuid(row_id("calendars", "id", &self.id)?);
         let row = Row { table: "calendars", id: &id };
         let provider = self.provider.as_deref().map(|name| row.named("provider", Provider::from_name, name));
@@ -39,7 +55,7 @@ impl CalendarRow {
             provider: provider.transpose()?,
             activity: row.named("agent_status", AgentActivity::from_name, &self.agent_status)?,
             default_reminders: row.reminders("default_reminders", self.default_reminders.as_deref())?,
-            feed_token: self.feed_token,
+            feed_token: open_feed_token(id, &self.feed_token, cipher)?,
             revision: Revision(self.revision),
             version: Version(self.version),
             created_at: Instant::from_micros(self.created_at),

@@ -14,6 +14,7 @@ pub(crate) mod rules;
 pub(crate) mod scoped_key;
 pub(crate) mod session;
 pub(crate) mod user;
+pub(crate) mod webhook;
 
 use std::fmt::Display;
 

@@ -12,7 +12,16 @@ use sqlx::{AssertSqlSafe, Row as _, SqliteConnection};
 use crate::scratch::Scratch;
 
 /// Tables that hold nothing of an organization.
-const OF_NOBODY: &[&str] = &["_sqlx_migrations", "data_keys", "database_identity", "principals_epoch", "users"];
+const OF_NOBODY: &[&str] = &[
+    "_sqlx_migrations",
+    "data_keys",
+    "database_identity",
+    "oauth_attempts",
+    "principals_epoch",
+    "timer_seeding",
+    "user_identities",
+    "users",
+];
 
 #[derive(Debug)]
 struct Column {

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_accounts::{Action, AuditEntry};
 use kalends_app::ports::{FieldCipher as _, Place};
-use kalends_kernel::{AgentId, AuditId, Elapsed, Instant, MessageId, OrgId, RequestId, Version};
+use kalends_kernel::{AgentId, AuditId, Elapsed, Instant, MessageId, OrgId, RequestId, Version, WebhookId};
 use kalends_notifications::{EventType, Message};
 use kalends_quotas::{Metric, Period};
 use kalends_testkit::{Inspect, TestCipher};
@@ -25,7 +25,7 @@ impl SqliteInspect {
 #[async_trait]
 impl Inspect for SqliteInspect {
     async fn messages(&self, org: OrgId) -> Vec<Message> {
-        sqlx::query("select id, event_type, payload, resource_version, created_at from outbox where org_id = ?1")
+        sqlx::query("select id, event_type, payload, resource_version, created_at, about from outbox where org_id = ?1")
             .bind(org.uuid())
             .fetch_all(&mut *self.connection.lock().await)
             .await
@@ -37,9 +37,10 @@ impl Inspect for SqliteInspect {
                 Message {
                     id: MessageId::from_uuid(id),
                     org,
-                    event_type: EventType::from_name(row.get("event_type")).unwrap(),
+                    event_type: EventType::from_stored(row.get("event_type")).unwrap(),
                     payload: String::from_utf8(self.cipher.open(place, row.get("payload")).unwrap()).unwrap(),
                     resource_version: Version(row.get("resource_version")),
+                    about: row.get::<Option<Uuid>, _>("about").map(WebhookId::from_uuid),
                     created_at: Instant::from_micros(row.get("created_at")),
                 }
             })

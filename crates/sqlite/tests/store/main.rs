@@ -4,6 +4,7 @@
 mod batches;
 mod corruption;
 mod deletion;
+mod feed_tokens;
 mod files;
 mod histories;
 mod inspect;

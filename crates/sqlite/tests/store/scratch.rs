@@ -56,7 +56,10 @@ impl Scratch {
     pub(crate) async fn calendar(&self, store: &SqliteStore) -> Calendar {
         let organization = self.make.organization();
         let calendar = self.make.shared_calendar(organization.id);
-        store.commit(ChangeSet::new(organization.id).create(&organization).create(&calendar)).await.unwrap();
+        // Messages are kept where somebody listens.
+        let listener = self.make.webhook(organization.id);
+        let changes = ChangeSet::new(organization.id).create(&organization).create(&calendar).create(&listener);
+        store.commit(changes).await.unwrap();
         calendar
     }
 

@@ -287,6 +287,10 @@ pub async fn feed_tokens_are_unique(store: &StoreUnderTest) {
     let changes = ChangeSet::new(other.org).create(&clash);
     assert_refused!(other.try_commit(changes).await, CommitError::Store(_));
     assert_eq!(found(&other, clash.id).await, None);
+    let theirs = other.shared_calendar().await;
+    let rotated = theirs.with_feed_token(calendar.feed_token.clone(), other.make.tick());
+    assert_refused!(other.try_commit(other.changes().update(&rotated, theirs.version)).await, CommitError::Store(_));
+    assert_eq!(found(&other, theirs.id).await, Some(theirs));
 }
 
 /// Whoever walks along them by creation passes none over, whatever is deleted behind; those in sight alone.

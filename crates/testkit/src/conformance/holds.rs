@@ -181,43 +181,6 @@ pub async fn a_hold_set_is_found_together(store: &StoreUnderTest) {
     assert_eq!(elsewhere.store.events_of_hold_set(elsewhere.org, set).await.unwrap(), []);
 }
 
-/// What is over is found in every organization, the longest expired first, while it is a hold in sight.
-pub async fn expired_holds_are_found_when_due(store: &StoreUnderTest) {
-    let scene = Scene::set(store).await;
-    let elsewhere = scene.other_organization().await;
-    let (calendar, other) = (scene.shared_calendar().await, elsewhere.shared_calendar().await);
-    let deleted = scene.shared_calendar().await;
-    let now = scene.make.tick();
-    let at = |event: Event, expires_at| {
-        let hold = event.hold.map(|hold| Hold { expires_at, ..hold });
-        Event { hold, ..event }
-    };
-    let hold = |scene: &Scene, calendar, expires_at| at(scene.make.hold(calendar, hours(1, 2), MINUTE), expires_at);
-    let second = scene.stored(hold(&scene, &calendar, now - Elapsed::micros(5))).await;
-    let first = elsewhere.stored(hold(&elsewhere, &other, now - Elapsed::micros(9))).await;
-    let last = scene.stored(hold(&scene, &calendar, now)).await;
-    scene.stored(hold(&scene, &calendar, now + Elapsed::micros(1))).await;
-    scene.stored(hold(&scene, &deleted, now - MINUTE)).await;
-    scene.delete(&deleted).await;
-    let released = scene.stored(hold(&scene, &calendar, now - MINUTE)).await;
-    let gone = released.deleted(now).unwrap();
-    scene.commit(scene.changes().update(&gone, released.version)).await;
-
-    let due = async |limit| scene.store.holds_expired(now, limit).await.unwrap();
-    // Other cases may share the store.
-    let ours = |events: Vec<Event>| -> Vec<Event> {
-        events.into_iter().filter(|event| [scene.org, elsewhere.org].contains(&event.org)).collect()
-    };
-    assert_eq!(ours(due(1_000).await), [first.clone(), second.clone(), last.clone()]);
-    assert_eq!(due(1).await.len(), 1);
-    for event in [&first, &second, &last] {
-        let ended = event.expired(now).unwrap();
-        let changes = kalends_app::ChangeSet::new(event.org).update(&ended, event.version);
-        scene.commit(changes).await;
-    }
-    assert_eq!(ours(due(1_000).await), []);
-}
-
 /// A change-set that was decided about all calendars of an agent is stale when there is another one.
 pub async fn the_number_of_an_agent_s_calendars_is_guarded(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;

@@ -95,7 +95,9 @@ pub async fn usage_is_what_is_counted_and_what_exists(store: &StoreUnderTest) {
         told.sort_unstable();
         told
     };
-    assert_eq!(usage(&scene, period, now).await, []);
+    // A scene begins with one endpoint.
+    let nothing = [(Metric::WebhookEndpoints, 1)];
+    assert_eq!(usage(&scene, period, now).await, nothing);
 
     let (agent, gone) = (scene.agent().await, scene.agent().await);
     let calendar = scene.calendar(&agent).await;
@@ -120,13 +122,14 @@ pub async fn usage_is_what_is_counted_and_what_exists(store: &StoreUnderTest) {
         (Metric::Calendars, 2),
         (Metric::ScopedKeys, 2),
         (Metric::RecurringEvents, 1),
+        (Metric::WebhookEndpoints, 1),
         (charge.metric, 2),
         (Metric::ApiCalls, 7),
     ];
     exists.sort_unstable();
     let later = scene.make.tick() + kalends_kernel::Elapsed::hours(24 * 5);
     assert_eq!(usage(&scene, period, later).await, exists);
-    assert_eq!(usage(&other, period, later).await, []);
+    assert_eq!(usage(&other, period, later).await, nothing);
     let next = usage(&scene, Period::of(period.end()), later).await;
     let monthly: Vec<_> = next.into_iter().filter(|(metric, _)| metric.counted() == Counted::Monthly).collect();
     assert_eq!(monthly, [(Metric::AvailabilityQueries, 9)]);

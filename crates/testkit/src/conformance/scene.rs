@@ -75,7 +75,8 @@ impl Scene {
             make,
             org: organization.id,
         };
-        scene.commit(scene.changes().create(&organization)).await;
+        // Messages are kept where somebody listens.
+        scene.commit(scene.changes().create(&organization).create(&scene.make.webhook(scene.org))).await;
         scene
     }
 
@@ -83,7 +84,7 @@ impl Scene {
     pub(super) async fn other_organization(&self) -> Self {
         let organization = self.make.organization();
         let other = Self { org: organization.id, ..self.clone() };
-        other.commit(other.changes().create(&organization)).await;
+        other.commit(other.changes().create(&organization).create(&other.make.webhook(other.org))).await;
         other
     }
 

@@ -79,7 +79,8 @@ impl Service {
             None => make.shared_calendar(org),
         };
         let calendars: Vec<_> = CALENDARS.iter().map(|(_, owner)| of(owner)).collect();
-        let mut changes = ChangeSet::new(org).create(&organization);
+        // Messages are kept where somebody listens.
+        let mut changes = ChangeSet::new(org).create(&organization).create(&make.webhook(org));
         for agent in &agents {
             changes = changes.create(agent);
         }
@@ -99,6 +100,8 @@ impl Service {
                 limiter: Arc::new(MemoryRateLimiter::default()),
                 passwords: Arc::new(TestPasswords::default()),
                 tokens: Arc::new(TestTokens),
+                providers: Arc::new(kalends_app::NoProviders),
+                sender: Arc::new(kalends_app::NoSender),
                 settings: settings(),
             })
         };
@@ -174,7 +177,7 @@ impl Service {
                 Call::ReleaseSet(id) => app.release_hold_set(&actor, &id).await,
                 Call::Patch(id, patch) => app.update_event(&actor, path(&id), *patch, &IfMatch::Any).await,
                 Call::Delete(id) => app.delete_event(&actor, path(&id), None, &IfMatch::Any).await,
-                Call::Expire => return app.expire_holds(AT_ONCE).await.map(Said::Ended),
+                Call::Expire => return app.expire_holds(AT_ONCE).await.map(|done| Said::Ended(done.found)),
             };
             answer.map(Said::Answer)
         }

@@ -22,7 +22,7 @@ pub(super) use remove;
 impl MemoryStore {
     /// Changes the state outside a change-set.
     pub(super) fn write<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
-        let mut state = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut next = State::clone(&state);
         let outcome = change(&mut next);
         *state = std::sync::Arc::new(next);
@@ -118,16 +118,21 @@ impl Deletions for MemoryStore {
     async fn remove_rows(&self, org: OrgId, limit: u32) -> Result<u64, StoreError> {
         Ok(self.write(|state| {
             let of = |by: &OrgId| *by == org;
+            state.waiting.retain(|(by, _)| !of(by));
             remove!(state.calendars, limit, |((by, _), _)| of(by))
                 + remove!(state.agents, limit, |((by, _), _)| of(by))
                 + remove!(state.events, limit, |((by, _), _)| of(by))
                 + remove!(state.event_revisions, limit, |((by, _), _)| of(by))
+                + remove!(state.timers, limit, |((by, ..), _)| of(by))
                 + remove!(state.rules, limit, |((by, _), _)| of(by))
                 + remove!(state.rules_revisions, limit, |((by, _), _)| of(by))
                 + remove!(state.codes, limit, |(by, _)| of(by))
                 + remove!(state.claims, limit, |(_, claim)| claim.org == Some(org))
                 + remove!(state.used, limit, |((by, ..), _)| of(by))
                 + remove!(state.messages, limit, |((by, _), _)| of(by))
+                + remove!(state.webhooks, limit, |((by, _), _)| of(by))
+                + remove!(state.queues, limit, |((by, _), _)| of(by))
+                + remove!(state.deliveries, limit, |((by, ..), _)| of(by))
                 + remove!(state.audit, limit, |((by, _), _)| of(by))
                 + remove!(state.allowances, limit, |(_, (_, by))| *by == Some(org))
                 + remove!(state.owners, limit, |(by, _)| of(by))

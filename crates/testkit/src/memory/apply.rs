@@ -31,6 +31,9 @@ impl State {
         for change in &changes.calendars {
             next.apply_to_calendars(change)?;
         }
+        for change in &changes.webhooks {
+            next.apply_to_webhooks(change)?;
+        }
         for calendar in calendars_revised(&changes.calendars) {
             next.raise_revision(changes.org, calendar);
         }
@@ -43,7 +46,7 @@ impl State {
             next.epoch += 1;
         }
         for message in &changes.messages {
-            create(next.messages.entry((message.org, message.id)), message)?;
+            next.announce(message)?;
         }
         if let Some(entry) = &changes.audit {
             create(next.audit.entry((entry.org, entry.id)), entry)?;
@@ -112,8 +115,9 @@ impl State {
             Metric::Agents => self.agents.values().filter(|agent| agent.org == org && agent.living().is_ok()).count(),
             Metric::Calendars => self.calendars_in_sight(org).count(),
             Metric::ScopedKeys => self.scoped_keys_in_force(org).count(),
+            Metric::WebhookEndpoints => self.webhooks.keys().filter(|(by, _)| *by == org).count(),
             // Nothing of these is stored yet.
-            Metric::IcalSubscriptions | Metric::WebhookEndpoints | Metric::BookingPages => 0,
+            Metric::IcalSubscriptions | Metric::BookingPages => 0,
             // `Guard::SeriesAtMost` counts these, since they end by themselves.
             Metric::RecurringEvents => 0,
             // These count by the month: `Charge` is their guard.
@@ -206,6 +210,9 @@ impl State {
                 unchanged(row.version, *seen)?;
                 self.organizations.remove(org);
                 self.keys.retain(|_, key| key.org != *org);
+                // Nothing is sent any more.
+                self.webhooks.retain(|(by, _), _| by != org);
+                self.queues.retain(|(by, _), _| by != org);
                 self.owners.remove(org);
                 self.sessions.retain(|_, session| session.org != Some(*org));
                 self.scoped_keys.retain(|_, key| key.org != *org);
@@ -215,7 +222,9 @@ impl State {
                 }
                 self.deletions.insert(*org, *at);
             }
-            Change::CreateUser(_)
+            Change::AddIdentity(_)
+            | Change::RemoveIdentities(_)
+            | Change::CreateUser(_)
             | Change::UpdateUser { .. }
             | Change::AddOwner { .. }
             | Change::RemoveOwner { .. }
@@ -256,18 +265,25 @@ impl State {
                 self.check_feed_token(calendar)?;
                 let row = self.calendars.get_mut(&(calendar.org, calendar.id)).ok_or(CommitError::Stale)?;
                 unchanged(row.version, *seen)?;
+                let reminds_anew = row.default_reminders != calendar.default_reminders;
                 *row = Calendar { revision: row.revision, ..calendar.clone() };
+                if reminds_anew {
+                    self.look_again(calendar);
+                }
             }
             Change::CreateEvent(event) => {
                 self.check_calendar_of(event)?;
                 create(self.events.entry((event.org, event.id)), event)?;
+                self.keep_timer(event);
             }
             Change::UpdateEvent { event, seen } => {
                 self.check_calendar_of(event)?;
                 let row = self.events.get_mut(&(event.org, event.id)).ok_or(CommitError::Stale)?;
                 unchanged(row.version, *seen)?;
                 row.clone_from(event);
+                self.keep_timer(event);
             }
+            Change::AdvanceTimer(advance) => self.advance(advance)?,
             Change::PutRules { rules, seen } => {
                 let key = (rules.org, rules.calendar);
                 self.check_rules(key, *seen)?;
@@ -309,7 +325,8 @@ impl State {
                 Change::CreateAgent(_)
                 | Change::UpdateAgent { .. }
                 | Change::CreateCalendar(_)
-                | Change::UpdateCalendar { .. } => continue,
+                | Change::UpdateCalendar { .. }
+                | Change::AdvanceTimer(_) => continue,
             };
             let Some(revision) = self.calendars.get(&(org, calendar)).map(|calendar| calendar.revision) else {
                 continue;

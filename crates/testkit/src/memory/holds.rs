@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 use kalends_calendars::{
-    Event, EventStatus,
+    EventStatus,
     ports::{CalendarHolds, Holds, OwnedEvent},
 };
-use kalends_kernel::{CalendarId, HoldSetId, Instant, OrgId, Span, StoreError};
+use kalends_kernel::{CalendarId, HoldSetId, OrgId, Span, StoreError};
 
 use super::MemoryStore;
 
@@ -30,18 +30,5 @@ impl Holds for MemoryStore {
         let state = self.state();
         let of_it = state.events_in_sight(org).filter(|(event, _)| event.hold_set == Some(set));
         Ok(of_it.map(|(event, on)| OwnedEvent { event: event.clone(), agent: on.agent }).collect())
-    }
-
-    async fn holds_expired(&self, now: Instant, limit: u32) -> Result<Vec<Event>, StoreError> {
-        let state = self.state();
-        let over = |event: &&Event| {
-            event.deleted_at.is_none()
-                && event.expired(now).is_some()
-                && state.calendar(event.org, event.calendar).is_some()
-        };
-        let mut found: Vec<Event> = state.events.values().filter(over).cloned().collect();
-        found.sort_by_key(|event| event.hold.map(|hold| hold.expires_at));
-        found.truncate(limit.try_into().unwrap_or(usize::MAX));
-        Ok(found)
     }
 }

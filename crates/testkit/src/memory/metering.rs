@@ -12,7 +12,7 @@ use super::MemoryStore;
 #[async_trait]
 impl Metering for MemoryStore {
     async fn debit(&self, org: OrgId, metric: Metric, debit: &Debit) -> Result<Debited, StoreError> {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (org, metric, debit.period);
         let used = state.used.get(&key).copied().unwrap_or(0);
         let after = used.saturating_add(debit.amount);
@@ -24,7 +24,7 @@ impl Metering for MemoryStore {
     }
 
     async fn refund(&self, org: OrgId, metric: Metric, refund: Refund) -> Result<(), StoreError> {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(used) = Arc::make_mut(&mut state).used.get_mut(&(org, metric, refund.period)) {
             *used = used.saturating_sub(refund.amount);
         }

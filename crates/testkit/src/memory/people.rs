@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use kalends_accounts::{
     Change, Email, Ownership, Session, User,
+    oauth::KnownIdentity,
     ports::{People, Sessions},
 };
 use kalends_app::ports::CommitError;
@@ -46,7 +47,19 @@ impl State {
                 self.owners.retain(|_, ownership| ownership.user != *user);
                 self.sessions.retain(|_, session| session.user != *user);
                 self.claims.retain(|_, claim| claim.user != *user);
+                self.identities.retain(|known| known.user != *user);
             }
+            Change::AddIdentity(identity) => {
+                let same = |known: &KnownIdentity| {
+                    (known.provider, &known.issuer, &known.subject)
+                        == (identity.provider, &identity.issuer, &identity.subject)
+                };
+                if self.identities.iter().any(same) {
+                    return Err(CommitError::Stale);
+                }
+                self.identities.push(identity.clone());
+            }
+            Change::RemoveIdentities(user) => self.identities.retain(|known| known.user != *user),
             Change::CreateSession { session, seen } => {
                 self.seen_user(session.user, *seen)?;
                 create(self.sessions.entry(session.id), session)?;

@@ -1,21 +1,22 @@
 //! What a store holds, and what of it is in sight.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::atomic::{AtomicU64, Ordering},
 };
 
 use kalends_accounts::{
-    Acceptance, ApiKey, AuditEntry, Claim, EndedKey, KeyHash, Organization, Ownership, ScopedKey, Session, Used, User,
-    VerificationCode,
+    Acceptance, ApiKey, AuditEntry, Claim, EndedKey, KeyHash, Organization, Ownership, ScopedKey, Session, TokenHash,
+    Used, User, VerificationCode,
+    oauth::{Attempt, KnownIdentity},
 };
 use kalends_app::StoredAnswer;
-use kalends_calendars::{Agent, AgentStatus, AvailabilityRules, Calendar, DatabaseId, Event, ports::StatusAt};
+use kalends_calendars::{Agent, AgentStatus, AvailabilityRules, Calendar, DatabaseId, Event, Timer, ports::StatusAt};
 use kalends_kernel::{
-    AgentId, AuditId, CalendarId, ClaimId, EventId, Instant, KeyId, Listed, MessageId, OrgId, Page, Revision,
-    SessionId, UserId,
+    AgentId, AuditId, CalendarId, ClaimId, DeliveryId, EventId, Instant, KeyId, Listed, MessageId, OrgId, Page,
+    Revision, SessionId, UserId, Version, WebhookId,
 };
-use kalends_notifications::Message;
+use kalends_notifications::{Delivery, Health, Message, Queue, WebhookEndpoint};
 use kalends_quotas::{Metric, Period};
 
 /// Everything, one collection a table.
@@ -28,6 +29,8 @@ pub(super) struct State {
     pub(super) revoked_keys: HashMap<KeyHash, EndedKey>,
     pub(super) codes: BTreeMap<OrgId, VerificationCode>,
     pub(super) claims: BTreeMap<ClaimId, Claim>,
+    pub(super) attempts: HashMap<TokenHash, Attempt>,
+    pub(super) identities: Vec<KnownIdentity>,
     pub(super) acceptances: Vec<(Option<OrgId>, Acceptance)>,
     pub(super) deletions: BTreeMap<OrgId, Instant>,
     pub(super) users: BTreeMap<UserId, User>,
@@ -44,10 +47,25 @@ pub(super) struct State {
     pub(super) event_revisions: BTreeMap<(OrgId, EventId), Revision>,
     /// At which revision the rules of each calendar were last put or removed.
     pub(super) rules_revisions: BTreeMap<(OrgId, CalendarId), Revision>,
+    pub(super) timers: BTreeMap<(OrgId, CalendarId, EventId), TimerRow>,
     pub(super) used: BTreeMap<(OrgId, Metric, Period), u64>,
     pub(super) messages: BTreeMap<(OrgId, MessageId), Message>,
+    /// Those of the messages that are not addressed yet.
+    pub(super) waiting: BTreeSet<(OrgId, MessageId)>,
+    pub(super) webhooks: BTreeMap<(OrgId, WebhookId), WebhookEndpoint>,
+    pub(super) queues: BTreeMap<(OrgId, WebhookId), (Queue, Health)>,
+    pub(super) deliveries: BTreeMap<(OrgId, WebhookId, DeliveryId), Delivery>,
     pub(super) audit: BTreeMap<(OrgId, AuditId), AuditEntry>,
     pub(super) answers: HashMap<[u8; 32], StoredAnswer>,
+}
+
+/// A timer with what only stores know of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TimerRow {
+    pub(super) timer: Timer,
+    pub(super) again: bool,
+    pub(super) version: Version,
+    pub(super) claimed_until: Instant,
 }
 
 /// Which memory it is: each has another.

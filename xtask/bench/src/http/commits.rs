@@ -48,7 +48,9 @@ async fn rate(file: &Path, alone: Option<usize>) -> Result<f64> {
     let store = Arc::new(SqliteStore::new(database.clone(), Arc::new(TestCipher::default())));
     let make = Fixtures::new();
     let organization = make.organization();
-    store.commit(ChangeSet::new(organization.id).create(&organization)).await?;
+    // Messages are kept where somebody listens.
+    let listener = make.webhook(organization.id);
+    store.commit(ChangeSet::new(organization.id).create(&organization).create(&listener)).await?;
 
     let each = alone.unwrap_or(TOGETHER);
     let mut work = Vec::with_capacity(CONNECTIONS);

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::Result;
 use kalends_app::ports::Commit as _;
-use kalends_app::{App, ChangeSet, MemoryRateLimiter, NoHumanCalendars, Parts};
+use kalends_app::{App, ChangeSet, MemoryRateLimiter, NoHumanCalendars, NoProviders, Parts};
 use kalends_kernel::{Clock, Elapsed, Instant, Span};
 use kalends_sqlite::{Database, OpenOptions, SqliteStore};
 use kalends_testkit::fixtures::{Compose as _, Fixtures, settings};
@@ -73,6 +73,8 @@ pub(crate) async fn serve(options: &Options) -> Result<()> {
         tokens: Arc::new(TestTokens),
         human: Arc::new(NoHumanCalendars),
         limiter: Arc::new(MemoryRateLimiter::default()),
+        providers: Arc::new(NoProviders),
+        sender: Arc::new(kalends_app::NoSender),
         settings: settings(),
     });
     let refreshed = Arc::clone(&app);
@@ -82,7 +84,7 @@ pub(crate) async fn serve(options: &Options) -> Result<()> {
             tokio::time::sleep(REFRESH).await;
         }
     });
-    let principal = app.authenticate(&key.text).await?;
+    let principal = Arc::clone(&app.authenticate(&key.text).await?.principal);
     let router = if options.bare { kalends_http::router_for(app, principal) } else { kalends_http::router(app) };
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("layers listening on http://{}", listener.local_addr()?);

@@ -10,11 +10,11 @@ use crate::{Service, error::ApiError, extract::Caller, reply::Ended};
 #[utoipa::path(
     delete,
     path = "/v1/auth/account",
-    operation_id = "deleteAccountFromConsole",
+    operation_id = "deleteAccount",
     tag = "Console",
     responses((status = 204, description = "The account is gone."))
 )]
 pub(crate) async fn delete_account(app: Service, caller: Caller) -> Result<Ended, ApiError> {
-    let answer = app.delete_own_account(&caller.0).await?;
+    let answer = app.delete_account(&caller.0).await?;
     Ok(Ended::new(&app, answer))
 }

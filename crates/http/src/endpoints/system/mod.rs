@@ -10,9 +10,10 @@ use utoipa_axum::routes;
 use crate::Routes;
 
 pub(crate) fn routes() -> Routes {
-    Routes::new()
-        .routes(routes!(health::health))
-        .routes(routes!(ready::ready))
-        .routes(routes!(openapi::openapi))
-        .routes(routes!(plans::plans))
+    probes().routes(routes!(openapi::openapi)).routes(routes!(plans::plans))
+}
+
+/// Whether the process runs, and whether it reaches its database.
+pub(crate) fn probes() -> Routes {
+    Routes::new().routes(routes!(health::health)).routes(routes!(ready::ready))
 }

@@ -6,7 +6,7 @@ use kalends_kernel::base64url;
 use kalends_wire as wire;
 use sha2::{Digest, Sha256};
 
-use crate::{Service, reply::JSON};
+use crate::{Service, extract::has, reply::JSON};
 
 /// How long anybody may keep the list: it changes with a release.
 const CACHE: &str = "public, max-age=300, s-maxage=3600, stale-while-revalidate=86400";
@@ -26,12 +26,7 @@ pub(crate) async fn plans(app: Service, headers: HeaderMap) -> Response {
     let plans = wire::Plans::public(&app.settings().console_url);
     let body = serde_json::to_vec(&plans).unwrap_or_default();
     let tag = format!("\"{}\"", base64url(&Sha256::digest(&body)[..12]));
-    let known = headers
-        .get_all(header::IF_NONE_MATCH)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .any(|given| given.trim() == "*" || given.trim().trim_start_matches("W/") == tag);
+    let known = has(&headers, &tag);
     let mut response = if known {
         StatusCode::NOT_MODIFIED.into_response()
     } else {

@@ -1,0 +1,397 @@
+//! Humans sign in, and up, with a provider (ruling 3.10).
+//!
+//! Whoever comes back from a provider is a browser: what does not work is told by a code in the address of the
+//! console, and in the log by its reason. An attempt is good for one answer, on whichever node.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use kalends_accounts::{
+    Action, Allowance, AuditEntry, Change, Email, Founding, NewAccount, Principal, Session, SessionEnd, SignUpError,
+    TokenHash, User,
+    oauth::{
+        Attempt as OauthAttempt, Callback, Client, Identity, IdentityClaims, KnownIdentity, OauthError, Provider,
+        SIGN_IN_SCOPES, SignInAs, TokenRequest, sign_in_as,
+    },
+    open_account,
+};
+use kalends_kernel::{AuditId, OrgId, StoreError, UserId};
+
+use crate::{
+    App, ChangeSet, Missing, Refusal, Request,
+    app::{Attempt, retry_stale},
+    letters,
+    ports::{ExchangeError, SignInProviders},
+};
+
+/// An attempt that has begun.
+#[derive(Clone, PartialEq, Eq)]
+pub struct OauthBegun {
+    /// Where the browser is sent.
+    pub location: String,
+    /// What its cookie keeps.
+    pub state: String,
+}
+
+/// What became of an attempt.
+#[derive(Clone, PartialEq, Eq)]
+pub enum OauthEnded {
+    /// Somebody is signed in.
+    SignedIn {
+        /// The session's token, for the cookie.
+        token: String,
+    },
+    /// Nobody is.
+    Failed(OauthFailure),
+}
+
+/// Why somebody is not signed in, as far as they are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OauthFailure {
+    /// The attempt is unknown, used, expired, or another browser's.
+    State,
+    /// The human or the provider said no.
+    Declined,
+    /// What the provider said does not count.
+    Failed,
+    /// The provider did not answer.
+    Unavailable,
+    /// The address is known, and the provider does not vouch for it.
+    NotVouched,
+    /// Somebody new has to accept terms, and which ones was not said.
+    TermsRequired,
+    /// The terms that were accepted are not the current ones.
+    TermsStale,
+    /// The address is on the waiting list.
+    Waitlisted,
+    /// Too many sign up with addresses of one mail domain.
+    TooMany,
+}
+
+impl OauthFailure {
+    /// Every failure.
+    pub const ALL: [Self; 9] = [
+        Self::State,
+        Self::Declined,
+        Self::Failed,
+        Self::Unavailable,
+        Self::NotVouched,
+        Self::TermsRequired,
+        Self::TermsStale,
+        Self::Waitlisted,
+        Self::TooMany,
+    ];
+
+    /// The code in the console's address.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::State => "oauth_state",
+            Self::Declined => "oauth_declined",
+            Self::Failed => "oauth_failed",
+            Self::Unavailable => "provider_unavailable",
+            Self::NotVouched => "email_not_verified",
+            Self::TermsRequired => "tos_version_required",
+            Self::TermsStale => "tos_version_stale",
+            Self::Waitlisted => "account_waitlisted",
+            Self::TooMany => "rate_limited",
+        }
+    }
+}
+
+impl From<OauthError> for OauthFailure {
+    fn from(error: OauthError) -> Self {
+        match error {
+            OauthError::State => Self::State,
+            OauthError::Declined => Self::Declined,
+            OauthError::Provider
+            | OauthError::NoCode
+            | OauthError::Issuer
+            | OauthError::Audience
+            | OauthError::Time
+            | OauthError::Nonce
+            | OauthError::Nobody => Self::Failed,
+        }
+    }
+}
+
+/// The most characters of a provider's own error that go into the log.
+const ERROR_MAX: usize = 64;
+
+/// What a provider told, as it may stand in a log.
+fn plain(error: &str) -> String {
+    error.chars().filter(char::is_ascii_graphic).take(ERROR_MAX).collect()
+}
+
+/// A service without providers.
+#[derive(Debug, Clone, Copy)]
+pub struct NoProviders;
+
+#[async_trait]
+impl SignInProviders for NoProviders {
+    fn client(&self, _: Provider) -> Option<&Client> {
+        None
+    }
+
+    async fn exchange(&self, _: Provider, _: TokenRequest) -> Result<IdentityClaims, ExchangeError> {
+        Err(ExchangeError::Unavailable("no provider is configured".into()))
+    }
+}
+
+/// Whom an identity lets in.
+type Entered = Result<String, OauthFailure>;
+
+impl App {
+    fn sign_in_client(&self, provider: &str) -> Result<&Client, Refusal> {
+        let client = Provider::from_name(provider).and_then(|provider| self.providers.client(provider));
+        client.ok_or_else(|| Refusal::missing(Missing::Provider, provider))
+    }
+
+    /// Begins an attempt to sign in with the provider of that name. `terms` is the version that the human accepts,
+    /// should they be new.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] for a provider that is not configured.
+    pub async fn begin_oauth(&self, provider: &str, terms: Option<String>) -> Result<OauthBegun, Refusal> {
+        let client = self.sign_in_client(provider)?;
+        let begun = OauthAttempt::begin(client, terms, self.now(), self.entropy());
+        self.store.keep_attempt(&begun.attempt).await?;
+        Ok(OauthBegun { location: begun.authorization_url(client, SIGN_IN_SCOPES).into(), state: begun.state })
+    }
+
+    /// Ends an attempt with what the browser brought back.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] for a provider that is not configured; [`Refusal::Store`].
+    pub async fn end_oauth(
+        &self,
+        request: &Request,
+        provider: &str,
+        callback: Callback<'_>,
+    ) -> Result<OauthEnded, Refusal> {
+        let client = self.sign_in_client(provider)?;
+        let attempt = match callback.state {
+            Some(state) => self.store.use_attempt(TokenHash::of(state)).await?,
+            None => None,
+        };
+        let failed = |failure: OauthFailure, why: &dyn std::fmt::Display| {
+            tracing::info!(provider = client.provider.as_str(), request_id = %request.id, "nobody is signed in: {why}");
+            Ok(OauthEnded::Failed(failure))
+        };
+        let told = callback.error.map(plain);
+        let asked = match callback.check(attempt.as_ref(), client, self.now()) {
+            Ok(asked) => asked,
+            Err(error @ OauthError::Provider) => {
+                let told = told.as_deref().unwrap_or_default();
+                tracing::warn!(provider = client.provider.as_str(), told, "a provider reports an error");
+                return failed(error.into(), &error);
+            }
+            Err(error) => return failed(error.into(), &error),
+        };
+        // Checked above: there is no request for a token without an attempt.
+        let Some(attempt) = attempt else { return failed(OauthFailure::State, &OauthError::State) };
+        let claims = match self.providers.exchange(client.provider, asked).await {
+            Ok(claims) => claims,
+            Err(error @ (ExchangeError::Refused(_) | ExchangeError::Malformed(_))) => {
+                return failed(OauthFailure::Failed, &error);
+            }
+            Err(error @ ExchangeError::Unavailable(_)) => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "a provider does not answer");
+                return failed(OauthFailure::Unavailable, &error);
+            }
+        };
+        let identity = match claims.check(&attempt, client, self.now()) {
+            Ok(identity) => identity,
+            Err(error) => return failed(error.into(), &error),
+        };
+        let counted = AtomicBool::new(false);
+        let terms = attempt.terms_version.as_deref();
+        match retry_stale(|| self.enter_as(request, &identity, terms, &counted)).await {
+            Ok(Ok(token)) => Ok(OauthEnded::SignedIn { token }),
+            Ok(Err(failure)) => failed(failure, &failure.as_str()),
+            Err(refusal @ Refusal::Store(_)) => Err(refusal),
+            // Such as an organization that has just been deleted: a browser is told in the console.
+            Err(refusal) => failed(OauthFailure::Failed, &refusal),
+        }
+    }
+
+    /// Signs in whom the identity is of.
+    async fn enter_as(
+        &self,
+        request: &Request,
+        identity: &Identity,
+        terms: Option<&str>,
+        counted: &AtomicBool,
+    ) -> Result<Entered, Attempt> {
+        let known = self.known(identity).await?;
+        let by_email = match &identity.email {
+            Some(email) => self.store.find_user_by_email(email).await?,
+            None => None,
+        };
+        match (sign_in_as(identity, known, by_email.as_ref().map(|user| user.id)), by_email) {
+            (SignInAs::Known(user), _) => {
+                // An identity goes with its human: whoever is not there has just gone.
+                let user = self.store.find_user(user).await?.ok_or(Attempt::Stale)?;
+                // Nor may it have gone alone since it was read, in a change that the version of the human tells of.
+                if self.known(identity).await? != Some(user.id) {
+                    return Err(Attempt::Stale);
+                }
+                self.open(request, user, Vec::new()).await
+            }
+            (SignInAs::Linked(_), Some(user)) => {
+                let now = self.now();
+                let linking = user.vouched_for(now);
+                let id = user.id;
+                if !linking.may_add(identity, &self.store.identities_of(id).await?) {
+                    return Ok(Err(OauthFailure::NotVouched));
+                }
+                let mut changes = vec![Change::UpdateUser { user: linking.user.clone(), seen: linking.seen }];
+                if linking.first_proof {
+                    changes.push(Change::EndSessions {
+                        end: SessionEnd::PasswordChange { user: id, keep: None },
+                        at: now,
+                    });
+                    changes.push(Change::RemoveIdentities(id));
+                }
+                changes.push(Change::AddIdentity(KnownIdentity::of(identity, id, now)));
+                let address = linking.user.email.clone();
+                let entered = self.open(request, linking.user, changes).await?;
+                if entered.is_ok() {
+                    let (provider, console) = (identity.provider.title(), &self.settings.console_url);
+                    drop(self.post(if linking.first_proof {
+                        letters::provider_took_over(&address, provider, console)
+                    } else {
+                        letters::provider_added(&address, provider, console)
+                    }));
+                }
+                Ok(entered)
+            }
+            (SignInAs::New, _) => match &identity.email {
+                Some(email) => self.found(request, identity, email, terms, counted).await,
+                None => Ok(Err(OauthFailure::Failed)),
+            },
+            (SignInAs::Nobody, _) => Ok(Err(OauthFailure::Failed)),
+            (SignInAs::NotVouched | SignInAs::Linked(_), _) => Ok(Err(OauthFailure::NotVouched)),
+        }
+    }
+
+    /// Whom the identity signs in.
+    async fn known(&self, identity: &Identity) -> Result<Option<UserId>, StoreError> {
+        let known = self.store.find_identity(identity.provider, &identity.issuer, &identity.subject).await?;
+        Ok(known.map(|known| known.user))
+    }
+
+    /// Begins a session of a known human.
+    async fn open(&self, request: &Request, user: User, before: Vec<Change>) -> Result<Entered, Attempt> {
+        let Some(organization) = self.opened_by(user.id, None).await? else {
+            tracing::error!(user = %user.id, "a human owns nothing and cannot sign in");
+            return Ok(Err(OauthFailure::Failed));
+        };
+        let session = Session::begin(user.id, Some(organization.id), self.now(), self.entropy());
+        let token = self.token_of(&session)?;
+        let mut changes = ChangeSet::new(organization.id);
+        changes.accounts = before;
+        changes.accounts.push(Change::CreateSession { session, seen: user.version });
+        changes.audit = Some(self.entered(request, organization.id, Action::AuthSignin, &user));
+        self.store.commit(changes).await.map_err(|error| self.refused_commit(error))?;
+        Ok(Ok(token))
+    }
+
+    /// Signs somebody new up, who begins without a key: there is nobody to whom it could be shown.
+    async fn found(
+        &self,
+        request: &Request,
+        identity: &Identity,
+        email: &Email,
+        terms: Option<&str>,
+        counted: &AtomicBool,
+    ) -> Result<Entered, Attempt> {
+        let Some(terms) = terms else { return Ok(Err(OauthFailure::TermsRequired)) };
+        let now = self.now();
+        let Ok(acceptance) = self.settings.terms.accept(terms, now) else { return Ok(Err(OauthFailure::TermsStale)) };
+        // Once, however often it is tried.
+        if !counted.swap(true, Ordering::Relaxed) {
+            match self.allow(&Allowance::sign_ups(email)).await {
+                Ok(()) => {}
+                Err(Refusal::TooMany { .. }) => return Ok(Err(OauthFailure::TooMany)),
+                Err(refusal) => return Err(refusal.into()),
+            }
+        }
+        let new = NewAccount {
+            email: email.clone(),
+            email_verified: identity.email_verified,
+            name: identity.user_name(email),
+            org_name: None,
+            password: None,
+            acceptance,
+        };
+        let known = self.store.find_by_email(&new.email).await?;
+        let owned = match &known {
+            Some(known) => self.store.owner_of(known.id).await?.is_some(),
+            None => false,
+        };
+        let known = known.as_ref().map(|known| (known, owned));
+        let account = match open_account(known, &new, now, self.entropy()) {
+            Ok(account) => account,
+            Err(SignUpError::Waiting) => return Ok(Err(OauthFailure::Waitlisted)),
+        };
+        let token = self.token_of(&account.session)?;
+        let org = account.founding.organization().id;
+        let seen = account.user.version;
+        let mut changes = ChangeSet::new(org);
+        changes.audit = Some(self.entered(request, org, Action::AuthSignup, &account.user));
+        changes.accounts = vec![
+            Change::CreateUser(account.user.clone()),
+            match account.founding {
+                Founding::New(organization) => Change::CreateOrganization(organization),
+                Founding::LetIn { organization, seen } => Change::UpdateOrganization { organization, seen },
+            },
+            Change::AddOwner { ownership: account.ownership, seen },
+            Change::AddIdentity(KnownIdentity::of(identity, account.user.id, now)),
+            // What the human owns has raised their version.
+            Change::CreateSession { session: account.session, seen: seen.next() },
+            Change::RecordAcceptance { org, acceptance: new.acceptance },
+        ];
+        match self.store.commit(changes).await.map_err(|error| self.refused_commit(error)) {
+            // Somebody took the address since we looked: of humans or of organizations.
+            Err(Attempt::Refused(Refusal::EmailTaken)) => Err(Attempt::Stale),
+            Err(other) => Err(other),
+            Ok(()) => {
+                self.refresh_principals().await;
+                Ok(Ok(token))
+            }
+        }
+    }
+
+    /// The entry of the log. The route only redirects, so that its own is none of the writing ones.
+    fn entered(&self, request: &Request, org: OrgId, action: Action, user: &User) -> AuditEntry {
+        let now = self.now();
+        AuditEntry {
+            id: AuditId::new(now, self.entropy()),
+            org,
+            action,
+            actor_key_prefix: Some(Principal::shown_of(user.id)),
+            agent: None,
+            resource: user.id.to_string(),
+            ip: request.ip,
+            status: request.operation.status,
+            method: request.operation.method.to_owned(),
+            path: request.operation.path.to_owned(),
+            duration: now - request.started,
+            request: request.id,
+            created_at: now,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn failures_have_codes_of_their_own() {
+        let codes: BTreeSet<_> = OauthFailure::ALL.into_iter().map(OauthFailure::as_str).collect();
+        assert_eq!(codes.len(), OauthFailure::ALL.len());
+    }
+}

@@ -1,0 +1,219 @@
+//! What falls due without a request: reminders, starts and ends of events, and holds that are over.
+//!
+//! Each use case claims a batch of timers, so that no two nodes look at the same ones, decides with the pure rules of
+//! `kalends_calendars`, and commits. What makes things happen once is not the claim but the change-set: the messages
+//! are committed together with the write that says that they were told, on the condition that nobody wrote the
+//! row meanwhile.
+
+use futures::stream::{self, StreamExt as _};
+use kalends_calendars::{
+    Advance, Change, EndedHold, HappeningKind, HoldEnd, Reminders, ToldUntil,
+    ports::{ClaimedTimer, TimerQueue},
+};
+use kalends_kernel::{Elapsed, Instant, OrgId};
+use kalends_notifications::{EventType, Message};
+
+use crate::{App, ChangeSet, Done, Refusal, ports::CommitError};
+
+/// How long a claim lasts: how late the work of a node that crashed is done by another. A batch takes a fraction of it.
+const CLAIM: Elapsed = Elapsed::seconds(10);
+/// How many timers of one organization go into one change-set.
+const TOGETHER: usize = 128;
+/// The most bytes of messages in one change-set, but that one step may have more.
+const TOGETHER_BYTES: usize = 1 << 20;
+/// How many change-sets are committed at a time: others need connections too.
+const COMMITS: usize = 4;
+
+/// What becomes of one timer.
+#[derive(Debug, Clone)]
+struct Step {
+    org: OrgId,
+    change: Change,
+    messages: Vec<Message>,
+    /// When that which is done was due.
+    due: Vec<Instant>,
+}
+
+impl App {
+    /// Tells up to `limit` events' reminders, starts and ends that are due (rulings 4.12, 4.13), each once, whichever
+    /// node gets to it first.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn tell_due(&self, limit: u32) -> Result<Done, Refusal> {
+        self.look_at(TimerQueue::Events, limit).await
+    }
+
+    /// Finds anew when up to `limit` events are due whose calendar's reminders were written anew.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn look_again(&self, limit: u32) -> Result<Done, Refusal> {
+        self.look_at(TimerQueue::Again, limit).await
+    }
+
+    async fn look_at(&self, queue: TimerQueue, limit: u32) -> Result<Done, Refusal> {
+        let now = self.now();
+        let claimed = self.store.claim_timers(queue, now, now + CLAIM, limit).await?;
+        let found = claimed.len();
+        let steps = claimed.iter().map(|timer| self.told(timer, now)).collect();
+        Ok(Done { late: self.commit_steps(steps).await?, ..Done::found(found, limit) })
+    }
+
+    /// Writes of up to `limit` holds that are over that they are, whichever node gets to it first, and says how
+    /// many there were. They block nothing since they expired: what this adds is that their status says so and
+    /// that it is told.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn expire_holds(&self, limit: u32) -> Result<Done, Refusal> {
+        let now = self.now();
+        let claimed = self.store.claim_timers(TimerQueue::Holds, now, now + CLAIM, limit).await?;
+        let found = claimed.len();
+        let steps = claimed.into_iter().map(|timer| self.expired(timer, now)).collect();
+        Ok(Done { late: self.commit_steps(steps).await?, ..Done::found(found, limit) })
+    }
+
+    /// Gives up to `limit` events timers that are older than timers are, and says whether that was all.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn seed_timers(&self, limit: u32) -> Result<bool, Refusal> {
+        Ok(self.store.seed_timers(self.now(), limit).await?)
+    }
+
+    /// Removes up to `limit` timers of calendars that are out of sight, and says whether that was all.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn forget_timers(&self, limit: u32) -> Result<bool, Refusal> {
+        Ok(self.store.forget_timers(limit).await? < u64::from(limit))
+    }
+
+    /// What there is to tell of an event at `now`, and when to look at it next.
+    fn told(&self, timer: &ClaimedTimer, now: Instant) -> Step {
+        let Some(event) = &timer.seen else { return removed(timer) };
+        let reminders = Reminders::effective(event.reminders.as_ref(), timer.defaults.as_ref());
+        let (mut messages, mut due) = (Vec::new(), Vec::new());
+        for happening in event.happenings(&reminders, timer.told, now) {
+            let Some(shown) = event.telling(&happening) else { continue };
+            let event_type = match happening.kind {
+                HappeningKind::Reminder => EventType::EventReminder,
+                HappeningKind::Start => EventType::EventStarted,
+                HappeningKind::End => EventType::EventEnded,
+            };
+            let version = shown.version;
+            let resource = kalends_wire::Event::from(shown);
+            messages.push(self.message(timer.org, event_type, &resource, version, now));
+            due.push(happening.at);
+        }
+        // By a clock that is behind, nothing is told a second time.
+        let told =
+            ToldUntil { all: timer.told.all.max(now), reminders: timer.told.reminders.max(timer.told.all).max(now) };
+        let next = event.look_after(timer.defaults.as_ref(), told).map(|due_at| (due_at, told));
+        Step { org: timer.org, change: advanced(timer, next), messages, due }
+    }
+
+    /// The end of a hold that is over at `now`.
+    fn expired(&self, timer: ClaimedTimer, now: Instant) -> Step {
+        let removed = removed(&timer);
+        let Some(seen) = timer.seen else { return removed };
+        let (Some(event), Some(hold)) = (seen.expired(now), seen.hold) else { return removed };
+        let mut changes = ChangeSet::new(timer.org);
+        self.end_hold(EndedHold { seen, event, end: HoldEnd::Expired }, now, &mut changes);
+        match changes.calendars.pop() {
+            Some(change) => Step { org: timer.org, change, messages: changes.messages, due: vec![hold.expires_at] },
+            None => removed,
+        }
+    }
+
+    /// Commits what becomes of timers, those of an organization together, and says how late was done what was. Of a
+    /// change-set that is stale each timer is tried alone: what is stale then was written by somebody else, whose
+    /// row is looked at anew.
+    async fn commit_steps(&self, steps: Vec<Step>) -> Result<Vec<Elapsed>, Refusal> {
+        let mut commits = stream::iter(together(steps).into_iter().map(|steps| self.commit_together(steps)))
+            .buffer_unordered(COMMITS);
+        let mut late = Vec::new();
+        while let Some(committed) = commits.next().await {
+            late.extend(committed?);
+        }
+        Ok(late)
+    }
+
+    async fn commit_together(&self, steps: Vec<Step>) -> Result<Vec<Elapsed>, Refusal> {
+        let several = steps.len() > 1;
+        match self.try_commit(steps.clone()).await {
+            Err(CommitError::Stale) if several => {}
+            outcome => return self.judged(outcome),
+        }
+        let mut late = Vec::new();
+        for step in steps {
+            late.extend(self.judged(self.try_commit(vec![step]).await)?);
+        }
+        Ok(late)
+    }
+
+    async fn try_commit(&self, steps: Vec<Step>) -> Result<Vec<Instant>, CommitError> {
+        let Some(first) = steps.first() else { return Ok(Vec::new()) };
+        let (mut changes, mut due) = (ChangeSet::new(first.org), Vec::new());
+        for step in steps {
+            changes.calendars.push(step.change);
+            changes.messages.extend(step.messages);
+            due.extend(step.due);
+        }
+        self.store_changes(changes).await.map(|()| due)
+    }
+
+    /// How late what was committed was, if it was.
+    fn judged(&self, outcome: Result<Vec<Instant>, CommitError>) -> Result<Vec<Elapsed>, Refusal> {
+        match outcome {
+            Ok(due) => {
+                let now = self.now();
+                Ok(due.into_iter().map(|due| now - due).collect())
+            }
+            // Somebody else was faster: with this, with something that came before it, or with the account's
+            // deletion.
+            Err(CommitError::Stale | CommitError::NoOrganization) => Ok(Vec::new()),
+            Err(CommitError::Store(error)) => Err(error.into()),
+            Err(other) => {
+                tracing::error!(error = &other as &dyn std::error::Error, "what was due could not be written");
+                Ok(Vec::new())
+            }
+        }
+    }
+}
+
+const fn advanced(timer: &ClaimedTimer, next: Option<(Instant, ToldUntil)>) -> Change {
+    let ClaimedTimer { org, calendar, event, version, .. } = *timer;
+    Change::AdvanceTimer(Advance { org, calendar, event, seen: version, next })
+}
+
+/// Nothing is to be told any more.
+const fn removed(timer: &ClaimedTimer) -> Step {
+    Step { org: timer.org, change: advanced(timer, None), messages: Vec::new(), due: Vec::new() }
+}
+
+/// The steps of each organization, so many at a time.
+fn together(mut steps: Vec<Step>) -> Vec<Vec<Step>> {
+    steps.sort_by_key(|step| step.org);
+    let mut all: Vec<Vec<Step>> = Vec::new();
+    let mut bytes = 0;
+    for step in steps {
+        let weight: usize = step.messages.iter().map(|message| message.payload.len()).sum();
+        bytes += weight;
+        match all.last_mut() {
+            Some(last)
+                if last.len() < TOGETHER
+                    && bytes <= TOGETHER_BYTES
+                    && last.first().is_some_and(|first| first.org == step.org) =>
+            {
+                last.push(step);
+            }
+            _ => {
+                bytes = weight;
+                all.push(vec![step]);
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,240 @@
+//! Webhook endpoints and their deliveries, as callers see them (rulings 7.1 to 7.5). How messages get there stands in
+//! `sending`.
+
+use std::time::Duration;
+
+use kalends_kernel::{DeliveryId, Listed, MessageId, Page, WebhookId};
+use kalends_notifications::{
+    Change, Delivery, DeliveryState, DeliveryStatus, EndpointPatch, EventType, Message, NewEndpoint, WebhookEndpoint,
+};
+use kalends_quotas::{Debit, Metric, Period};
+use kalends_wire as wire;
+
+use crate::{
+    Actor, Answer, App, ChangeSet, IfMatch, Missing, Refusal,
+    app::{json, limit, nothing, retry_stale, shown},
+    ports::Debited,
+};
+
+impl App {
+    /// Whether the operator lets a host and port be reached although private.
+    pub fn may_reach(&self, host: &str, port: u16) -> bool {
+        self.sender.exempts(host, port)
+    }
+
+    /// Makes an endpoint; its secret is shown in this answer alone.
+    ///
+    /// # Errors
+    /// [`Refusal::LimitReached`] at the plan's number of endpoints.
+    pub async fn create_webhook(&self, actor: &Actor, new: NewEndpoint) -> Result<Answer, Refusal> {
+        actor.for_organization()?;
+        retry_stale(|| async {
+            let now = self.now();
+            let endpoint = WebhookEndpoint::create(actor.org(), new.clone(), now, self.entropy());
+            let mut changes = ChangeSet::new(actor.org());
+            limit(actor, &mut changes, Metric::WebhookEndpoints, 1, now);
+            let answer = shown(actor, &wire::NewWebhook::from(&endpoint), Some(endpoint.version));
+            let id = endpoint.id.to_string();
+            changes.webhooks.push(Change::CreateEndpoint(Box::new(endpoint)));
+            self.commit_for(actor, None, id, changes, answer).await
+        })
+        .await
+    }
+
+    /// The organization's endpoints, the oldest first.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfReach`] for an agent's key.
+    pub async fn list_webhooks(&self, actor: &Actor, page: Page) -> Result<Listed<WebhookEndpoint>, Refusal> {
+        actor.for_organization()?;
+        Ok(self.store.list_webhooks(actor.org(), page).await?)
+    }
+
+    /// One endpoint.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`].
+    pub async fn webhook(&self, actor: &Actor, id: &str) -> Result<WebhookEndpoint, Refusal> {
+        actor.for_organization()?;
+        let missing = || Refusal::missing(Missing::Webhook, id);
+        let webhook: WebhookId = id.parse().map_err(|_| missing())?;
+        self.store.find_webhook(actor.org(), webhook).await?.ok_or_else(missing)
+    }
+
+    /// Changes an endpoint. Whoever gives it another address, or switches it on, vouches for it: what failed before
+    /// counts no more.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::Stale`].
+    pub async fn update_webhook(
+        &self,
+        actor: &Actor,
+        id: &str,
+        patch: EndpointPatch,
+        if_match: &IfMatch,
+    ) -> Result<Answer, Refusal> {
+        retry_stale(|| async {
+            let seen = self.webhook(actor, id).await?;
+            if_match.check(seen.version)?;
+            let heals = patch.heals();
+            let endpoint = seen.patched(patch.clone(), self.now());
+            let answer = shown(actor, &wire::Webhook::from(&endpoint), Some(endpoint.version));
+            let mut changes = ChangeSet::new(actor.org());
+            let id = endpoint.id.to_string();
+            changes.webhooks.push(Change::UpdateEndpoint { endpoint: Box::new(endpoint), seen: seen.version, heals });
+            self.commit_for(actor, None, id, changes, answer).await
+        })
+        .await
+    }
+
+    /// Removes an endpoint. What is being sent at this moment may still arrive; nothing else does.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::Stale`].
+    pub async fn delete_webhook(&self, actor: &Actor, id: &str, if_match: &IfMatch) -> Result<Answer, Refusal> {
+        retry_stale(|| async {
+            let seen = self.webhook(actor, id).await?;
+            if_match.check(seen.version)?;
+            let mut changes = ChangeSet::new(actor.org());
+            let (org, webhook, seen) = (actor.org(), seen.id, seen.version);
+            changes.webhooks.push(Change::DeleteEndpoint { org, webhook, seen });
+            self.commit_for(actor, None, webhook.to_string(), changes, nothing(actor)).await
+        })
+        .await
+    }
+
+    /// Gives an endpoint a new secret, shown in this answer alone; the one before goes on signing for a day.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`].
+    pub async fn rotate_webhook_secret(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+        retry_stale(|| async {
+            let seen = self.webhook(actor, id).await?;
+            let endpoint = seen.rotated(self.now(), self.entropy());
+            let answer = shown(actor, &wire::WebhookSecret::from(&endpoint), Some(endpoint.version));
+            let mut changes = ChangeSet::new(actor.org());
+            let id = endpoint.id.to_string();
+            let (endpoint, seen, heals) = (Box::new(endpoint), seen.version, false);
+            changes.webhooks.push(Change::UpdateEndpoint { endpoint, seen, heals });
+            self.commit_for(actor, None, id, changes, answer).await
+        })
+        .await
+    }
+
+    /// Sends a test to an endpoint, also to one that is switched off, and tells what came of it. It is tried once, kept
+    /// like any other delivery, charged like one, and says nothing of the endpoint's health.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::LimitReached`].
+    pub async fn test_webhook(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+        let endpoint = self.webhook(actor, id).await?;
+        let now = self.now();
+        self.charge_delivery(actor).await?;
+        let message = Message {
+            id: MessageId::new(now, self.entropy()),
+            org: actor.org(),
+            event_type: EventType::WebhookTest,
+            payload: json(&wire::Webhook::from(&endpoint)),
+            resource_version: endpoint.version,
+            about: None,
+            created_at: now,
+        };
+        let what = (message.id, message.event_type);
+        let sent = Delivery::new(actor.org(), endpoint.id, what, DeliveryState::queued(now), now);
+        let attempt = self.attempt(&endpoint, &sent, message.clone()).await;
+        let delivery = Delivery { state: DeliveryState::tried_once(attempt.reply.outcome, self.now()), ..sent };
+        tracing::info!(
+            webhook = %endpoint.id,
+            delivery = %delivery.id,
+            request_id = %actor.request.id,
+            outcome = attempt.reply.outcome.as_str(),
+            "a webhook was tested"
+        );
+        let body = wire::TestedDelivery {
+            delivery: delivery.into(),
+            duration_ms: milliseconds(attempt.took),
+            error: attempt.reply.problem,
+        };
+        let mut changes = ChangeSet::new(actor.org());
+        changes.webhooks.push(Change::AddDelivery { message: Box::new(message), delivery: Box::new(delivery) });
+        let id = endpoint.id.to_string();
+        let committed = self.commit_for(actor, None, id.clone(), changes, shown(actor, &body, None)).await;
+        committed.map_err(|attempt| match attempt {
+            // The endpoint was removed while the test was under way.
+            crate::app::Attempt::Stale => Refusal::missing(Missing::Webhook, &id),
+            crate::app::Attempt::Refused(refusal) => refusal,
+        })
+    }
+
+    /// Counts one delivery before it is sent.
+    async fn charge_delivery(&self, actor: &Actor) -> Result<(), Refusal> {
+        let (now, metric) = (self.now(), Metric::WebhookDeliveries);
+        let limit = actor.limit(metric);
+        let debit = Debit { period: Period::of(now), amount: 1, ceiling: limit, limit };
+        match (self.store.debit(actor.org(), metric, &debit).await?, limit) {
+            (Debited::Refused { .. }, Some(limit)) => {
+                let retry_after = Period::of(now).seconds_left(now);
+                Err(Refusal::LimitReached { metric, limit, retry_after })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The deliveries of an endpoint, the oldest message first.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`].
+    pub async fn list_deliveries(
+        &self,
+        actor: &Actor,
+        id: &str,
+        (status, payloads, page): (Option<DeliveryStatus>, bool, Page),
+    ) -> Result<wire::DeliveryList, Refusal> {
+        let webhook = self.webhook(actor, id).await?.id;
+        let stats = self.store.delivery_stats(actor.org(), webhook).await?;
+        let seen = self.store.list_deliveries(actor.org(), webhook, status, payloads, page).await?;
+        let shown = |seen: kalends_notifications::ports::DeliverySeen| {
+            if payloads { wire::Delivery::with_payload(seen) } else { seen.delivery.into() }
+        };
+        Ok(wire::DeliveryList {
+            data: seen.into_iter().map(shown).collect(),
+            total: stats.of(status),
+            limit: page.limit,
+            offset: page.offset,
+            stats: stats.into(),
+        })
+    }
+
+    /// Sends a delivery again, or at last, at once: under the same identifier, and followed by the attempts that are
+    /// left of the schedule. One that was skipped is charged now.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::WebhookInactive`]; [`Refusal::BeingSent`]; [`Refusal::LimitReached`].
+    pub async fn retry_delivery(&self, actor: &Actor, id: &str, delivery: &str) -> Result<Answer, Refusal> {
+        retry_stale(|| async {
+            let endpoint = self.webhook(actor, id).await?;
+            let missing = || Refusal::missing(Missing::Delivery, delivery);
+            let delivery_id: DeliveryId = delivery.parse().map_err(|_| missing())?;
+            let now = self.now();
+            let found = self.store.find_delivery(actor.org(), endpoint.id, delivery_id, now).await?;
+            let (seen, served) = found.ok_or_else(missing)?;
+            if !endpoint.active {
+                return Err(Refusal::WebhookInactive.into());
+            }
+            let again = Delivery { state: seen.state.retry(now, served).map_err(Refusal::from)?, ..seen };
+            let mut changes = ChangeSet::new(actor.org());
+            if seen.state.status == DeliveryStatus::Skipped {
+                limit(actor, &mut changes, Metric::WebhookDeliveries, 1, now);
+            }
+            changes.webhooks.push(Change::RetryDelivery { delivery: Box::new(again), seen: seen.state, at: now });
+            let answer = shown(actor, &wire::Delivery::from(again), None);
+            self.commit_for(actor, None, endpoint.id.to_string(), changes, answer).await
+        })
+        .await
+    }
+}
+
+/// Whole milliseconds.
+fn milliseconds(took: Duration) -> u64 {
+    u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,175 @@
+//! Feeds: what is kept is not read again, and what changes shows.
+
+use std::sync::Arc;
+
+use futures::future::join_all;
+use kalends_app::{
+    App, ChangeSet, Feed, FeedAnswer, MemoryRateLimiter, Missing, NoHumanCalendars, NoProviders, Parts, Refusal,
+    ports::Commit as _,
+};
+use kalends_calendars::{Calendar, CalendarPatch, Event, FeedToken, Patch};
+use kalends_kernel::Elapsed;
+use kalends_testkit::{
+    Mailbox, MemoryStore, TestPasswords, TestTokens,
+    fixtures::{Compose as _, Fixtures, settings, span},
+};
+
+struct Stage {
+    app: Arc<App>,
+    store: MemoryStore,
+    make: Fixtures,
+    calendar: Calendar,
+}
+
+/// A process on that store.
+fn app(store: &MemoryStore, make: &Fixtures) -> Arc<App> {
+    App::new(Parts {
+        store: Arc::new(store.clone()),
+        clock: Arc::new(make.clock.clone()),
+        entropy: Arc::new(make.entropy.clone()),
+        mailer: Arc::new(Mailbox::default()),
+        human: Arc::new(NoHumanCalendars),
+        limiter: Arc::new(MemoryRateLimiter::default()),
+        sender: Arc::new(kalends_app::NoSender),
+        passwords: Arc::new(TestPasswords::default()),
+        tokens: Arc::new(TestTokens),
+        providers: Arc::new(NoProviders),
+        settings: settings(),
+    })
+}
+
+impl Stage {
+    /// A calendar with one event.
+    async fn set() -> Self {
+        let (store, make) = (MemoryStore::new(), Fixtures::new());
+        let organization = make.organization();
+        let calendar = make.shared_calendar(organization.id);
+        let changes = ChangeSet::new(organization.id).create(&organization).create(&calendar);
+        store.commit(changes).await.unwrap();
+        let stage = Self { app: app(&store, &make), store, make, calendar };
+        stage.event("Standup").await;
+        stage
+    }
+
+    async fn event(&self, title: &str) -> Event {
+        let times = span("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z");
+        let event = Event { title: title.into(), ..self.make.event(&self.calendar, times) };
+        self.store.commit(ChangeSet::new(event.org).create(&event)).await.unwrap();
+        event
+    }
+
+    async fn update(&mut self, calendar: Calendar) {
+        let seen = self.calendar.version;
+        self.store.commit(ChangeSet::new(calendar.org).update(&calendar, seen)).await.unwrap();
+        self.calendar = calendar;
+    }
+
+    async fn ask(&self, app: &App, known: Option<&str>) -> FeedAnswer {
+        app.feed(self.calendar.feed_token.reveal(), |tag| known == Some(tag)).await.unwrap()
+    }
+
+    /// The text, for a caller who has none.
+    async fn feed(&self) -> Arc<Feed> {
+        whole(self.ask(&self.app, None).await)
+    }
+}
+
+#[track_caller]
+fn whole(answer: FeedAnswer) -> Arc<Feed> {
+    let FeedAnswer::Whole(feed) = answer else { panic!("{answer:?}") };
+    feed
+}
+
+fn text(feed: &Feed) -> String {
+    String::from_utf8(feed.pieces.concat()).unwrap()
+}
+
+#[tokio::test]
+async fn what_is_known_is_not_read_again() {
+    let stage = Stage::set().await;
+    let first = stage.feed().await;
+    assert!(text(&first).contains("SUMMARY:Standup"), "{}", text(&first));
+    assert_eq!(stage.store.feeds_read(), 1);
+    assert!(Arc::ptr_eq(&first, &stage.feed().await));
+    // With a text of another time, the caller gets the one that is kept.
+    assert!(Arc::ptr_eq(&first, &whole(stage.ask(&stage.app, Some("\"other\"")).await)));
+    assert_eq!(stage.store.feeds_read(), 1);
+}
+
+#[tokio::test]
+async fn who_has_the_text_reads_no_event() {
+    let stage = Stage::set().await;
+    let tag = stage.feed().await.etag.clone();
+    // Nor does a process that never wrote it.
+    for process in [&stage.app, &app(&stage.store, &stage.make)] {
+        match stage.ask(process, Some(&tag)).await {
+            FeedAnswer::Unchanged(told) => assert_eq!(told, tag),
+            FeedAnswer::Whole(feed) => panic!("{}", text(&feed)),
+        }
+    }
+    assert_eq!(stage.store.feeds_read(), 1);
+}
+
+#[tokio::test]
+async fn what_changes_shows() {
+    let mut stage = Stage::set().await;
+    let mut tags = vec![stage.feed().await.etag.clone()];
+    let event = stage.event("Retro").await;
+    let feed = stage.feed().await;
+    assert!(text(&feed).contains("SUMMARY:Retro"));
+    tags.push(feed.etag.clone());
+
+    let gone = event.deleted(stage.make.tick()).unwrap();
+    stage.store.commit(ChangeSet::new(event.org).update(&gone, event.version)).await.unwrap();
+    let feed = stage.feed().await;
+    assert!(!text(&feed).contains("SUMMARY:Retro"));
+    tags.push(feed.etag.clone());
+
+    let patch = CalendarPatch { name: Patch::Set("Renamed".into()), ..CalendarPatch::default() };
+    let renamed = stage.calendar.patched(patch, stage.make.tick());
+    stage.update(renamed).await;
+    let feed = stage.feed().await;
+    assert!(text(&feed).contains("X-WR-CALNAME:Renamed"));
+    tags.push(feed.etag.clone());
+
+    assert_eq!(stage.store.feeds_read(), tags.len() as u64, "each state is read once");
+    assert!(!matches!(stage.ask(&stage.app, Some(&tags[2])).await, FeedAnswer::Unchanged(_)));
+    tags.sort();
+    tags.dedup();
+    assert_eq!(tags.len(), 4, "each state has a tag of its own");
+    // Time alone changes nothing.
+    stage.make.clock.advance(Elapsed::days(400));
+    assert!(Arc::ptr_eq(&feed, &stage.feed().await));
+}
+
+#[tokio::test]
+async fn a_lost_address_gives_nothing_that_is_kept() {
+    let mut stage = Stage::set().await;
+    stage.feed().await;
+    let lost = async |app: &App, token: &FeedToken| {
+        let refused = app.feed(token.reveal(), |_| true).await.unwrap_err();
+        assert!(matches!(refused, Refusal::NotFound { missing: Missing::Feed, .. }), "{refused:?}");
+        assert!(!format!("{refused:?}").contains(token.reveal()));
+    };
+    let old = stage.calendar.feed_token.clone();
+    let rotated = stage.calendar.with_feed_token(FeedToken::generate(&stage.make.entropy), stage.make.tick());
+    stage.update(rotated).await;
+    lost(&stage.app, &old).await;
+    stage.feed().await;
+    let deleted = stage.calendar.deleted(stage.make.tick());
+    stage.update(deleted).await;
+    lost(&stage.app, &stage.calendar.feed_token).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_who_ask_at_once_one_reads() {
+    let stage = Stage::set().await;
+    let asking = (0..32).map(|_| {
+        let (app, token) = (Arc::clone(&stage.app), stage.calendar.feed_token.clone());
+        tokio::spawn(async move { whole(app.feed(token.reveal(), |_| false).await.unwrap()) })
+    });
+    let asking: Vec<_> = asking.collect();
+    let told: Vec<Arc<Feed>> = join_all(asking).await.into_iter().map(Result::unwrap).collect();
+    assert!(told.iter().all(|feed| Arc::ptr_eq(feed, &told[0])));
+    assert_eq!(stage.store.feeds_read(), 1);
+}

@@ -1,0 +1,223 @@
+//! What events tell by themselves, with what and how late; and that the ends of holds are told likewise.
+
+use std::sync::Arc;
+
+use kalends_app::{
+    App, ChangeSet, Done, MemoryRateLimiter, NoHumanCalendars, NoProviders, Parts,
+    ports::{Commit as _, CommitError},
+};
+use kalends_calendars::{Calendar, Change, Event, EventPatch, EventStatus, Patch, Reminders};
+use kalends_kernel::{Elapsed, EventId, Instant, OrgId, Span};
+use kalends_notifications::Message;
+use kalends_testkit::{
+    Inspect as _, Mailbox, MemoryStore, TestPasswords, TestTokens,
+    fixtures::{Compose as _, Fixtures, settings},
+};
+use serde_json::Value;
+
+struct Stage {
+    app: Arc<App>,
+    store: MemoryStore,
+    make: Fixtures,
+    org: OrgId,
+    calendar: Calendar,
+}
+
+impl Stage {
+    async fn set() -> Self {
+        let (store, make) = (MemoryStore::new(), Fixtures::new());
+        let app = App::new(Parts {
+            store: Arc::new(store.clone()),
+            clock: Arc::new(make.clock.clone()),
+            entropy: Arc::new(make.entropy.clone()),
+            mailer: Arc::new(Mailbox::default()),
+            human: Arc::new(NoHumanCalendars),
+            limiter: Arc::new(MemoryRateLimiter::default()),
+            sender: Arc::new(kalends_app::NoSender),
+            passwords: Arc::new(TestPasswords::default()),
+            tokens: Arc::new(TestTokens),
+            providers: Arc::new(NoProviders),
+            settings: settings(),
+        });
+        let organization = make.organization();
+        let calendar = make.shared_calendar(organization.id);
+        let org = organization.id;
+        // Messages are kept where somebody listens.
+        let listener = make.webhook(org);
+        let changes = ChangeSet::new(org).create(&organization).create(&listener);
+        store.commit(changes.create(&calendar)).await.unwrap();
+        Self { app, store, make, org, calendar }
+    }
+
+    async fn stored(&self, event: Event) -> Event {
+        self.store.commit(ChangeSet::new(self.org).create(&event)).await.unwrap();
+        event
+    }
+
+    /// Moves the clock, tells what is due, and shows it: type, identifier and start, and how late it was.
+    async fn at(&self, now: Instant) -> (Vec<String>, Done) {
+        self.make.clock.set(now);
+        let before = self.messages().await;
+        let done = self.app.tell_due(100).await.unwrap();
+        let mut told: Vec<Message> = self.messages().await;
+        told.retain(|message| !before.contains(message));
+        let shown = |message: &Message| {
+            let body: Value = serde_json::from_str(&message.payload).unwrap();
+            assert_eq!((body["orgId"].as_str(), message.org), (Some(&*self.org.to_string()), self.org));
+            assert_eq!(message.created_at, now);
+            format!("{} {}", message.event_type.as_str(), body["startTime"].as_str().unwrap())
+        };
+        let mut told: Vec<String> = told.iter().map(shown).collect();
+        told.sort();
+        (told, done)
+    }
+
+    /// The body of the last message of that type.
+    async fn last(&self, event_type: &str) -> Value {
+        let mut messages = self.messages().await;
+        messages.retain(|message| message.event_type.as_str() == event_type);
+        let last = messages.into_iter().max_by_key(|message| message.created_at).unwrap();
+        serde_json::from_str(&last.payload).unwrap()
+    }
+
+    async fn messages(&self) -> Vec<Message> {
+        self.store.messages(self.org).await
+    }
+}
+
+fn hours(start: i64, end: i64) -> Span {
+    Span::new(Fixtures::BEGINNING + Elapsed::hours(start), Fixtures::BEGINNING + Elapsed::hours(end)).unwrap()
+}
+
+#[tokio::test]
+async fn the_payload_is_the_event_as_it_is_shown() {
+    let stage = Stage::set().await;
+    let event = stage.stored(stage.make.event(&stage.calendar, hours(10, 11))).await;
+    let start = event.times.span.start();
+    let (told, done) = stage.at(start - Elapsed::minutes(10) + Elapsed::seconds(3)).await;
+    assert_eq!(told, ["event.reminder 2026-03-02T18:00:00Z"]);
+    assert_eq!((done.found, done.all, done.late), (1, true, vec![Elapsed::seconds(3)]));
+
+    // As it is when it is told, under that version.
+    let title = EventPatch { title: Patch::Set("Retro".into()), ..EventPatch::default() };
+    let renamed = event.patched(title, stage.calendar.zone, start - Elapsed::minutes(5)).unwrap();
+    stage.store.commit(ChangeSet::new(stage.org).update(&renamed, event.version)).await.unwrap();
+    let (told, _) = stage.at(start).await;
+    assert_eq!(told, ["event.started 2026-03-02T18:00:00Z"]);
+    let started = stage.messages().await.into_iter().find(|message| message.created_at == start).unwrap();
+    assert_eq!(started.resource_version, renamed.version);
+    let shown = serde_json::to_value(kalends_wire::Event::from(renamed.clone())).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&started.payload).unwrap(), shown);
+
+    let (told, done) = stage.at(renamed.times.span.end()).await;
+    assert_eq!(
+        (told.as_slice(), done.late),
+        (&["event.ended 2026-03-02T18:00:00Z".to_owned()][..], vec![Elapsed::ZERO])
+    );
+    let (told, done) = stage.at(renamed.times.span.end() + Elapsed::hours(1)).await;
+    assert_eq!((told, done), (Vec::new(), Done::found(0, 100)));
+}
+
+#[tokio::test]
+async fn a_series_tells_its_instances() {
+    let stage = Stage::set().await;
+    let series = stage.stored(stage.make.series(&stage.calendar, hours(10, 11), "FREQ=DAILY;COUNT=3")).await;
+    let start = hours(34, 35).start();
+    stage.at(start - Elapsed::hours(1)).await;
+    let (told, _) = stage.at(start).await;
+    assert_eq!(told, ["event.reminder 2026-03-03T18:00:00Z", "event.started 2026-03-03T18:00:00Z"]);
+    let body = stage.last("event.started").await;
+    let instance = serde_json::to_value(kalends_wire::Event::from(series.instance(start).unwrap())).unwrap();
+    assert_eq!(body, instance);
+    assert_eq!(body["recurringEventId"], series.id.to_string());
+    assert_eq!(body["id"], format!("{}_20260303T180000Z", series.id));
+
+    // One that was changed on its own tells itself.
+    let third = hours(58, 59).start();
+    let shown = series.instance(third).unwrap();
+    let id = EventId::new(start, &stage.make.entropy);
+    let patch = EventPatch { reminders: Patch::Set(None), ..EventPatch::default() };
+    let zone = stage.calendar.zone;
+    let (rest, own) = series.with_occurrence_patched(&shown, id, patch, zone, start + Elapsed::hours(2)).unwrap();
+    stage.store.commit(ChangeSet::new(stage.org).update(&rest, series.version).create(&own)).await.unwrap();
+    let (told, _) = stage.at(third).await;
+    assert_eq!(told, ["event.reminder 2026-03-04T18:00:00Z", "event.started 2026-03-04T18:00:00Z"]);
+    let body = stage.last("event.reminder").await;
+    assert_eq!(body["id"], format!("{}_20260304T180000Z", series.id));
+    let (told, _) = stage.at(third + Elapsed::hours(1)).await;
+    assert_eq!(told, ["event.ended 2026-03-04T18:00:00Z"]);
+}
+
+#[tokio::test]
+async fn what_is_too_old_is_dropped_and_the_rest_is_told_late() {
+    let stage = Stage::set().await;
+    let reminders = Some(Reminders::parse("reminders", &[90, 30]).unwrap());
+    let event = stage.stored(Event { reminders, ..stage.make.event(&stage.calendar, hours(10, 11)) }).await;
+    let now = event.times.span.start() + Elapsed::minutes(29);
+    let (told, done) = stage.at(now).await;
+    assert_eq!(told, ["event.reminder 2026-03-02T18:00:00Z", "event.started 2026-03-02T18:00:00Z"]);
+    assert_eq!(done.late, [Elapsed::minutes(59), Elapsed::minutes(29)]);
+}
+
+#[tokio::test]
+async fn new_default_reminders_are_looked_at_before_they_are_due() {
+    let stage = Stage::set().await;
+    let event = stage.stored(stage.make.event(&stage.calendar, hours(10, 11))).await;
+    let start = event.times.span.start();
+    let now = start - Elapsed::minutes(100);
+    stage.make.clock.set(now);
+    let reminders = Some(Reminders::parse("reminders", &[120, 60]).unwrap());
+    let version = stage.calendar.version;
+    let calendar =
+        Calendar { default_reminders: reminders, version: version.next(), updated_at: now, ..stage.calendar.clone() };
+    stage.store.commit(ChangeSet::new(stage.org).update(&calendar, version)).await.unwrap();
+    assert_eq!(stage.app.look_again(100).await.unwrap().found, 1);
+    assert_eq!(stage.app.look_again(100).await.unwrap().found, 0);
+    assert_eq!(stage.messages().await, [], "the one that would have been due before is not told");
+    let (told, done) = stage.at(start - Elapsed::minutes(60)).await;
+    assert_eq!((told.len(), done.late), (1, vec![Elapsed::ZERO]));
+    let (told, _) = stage.at(start - Elapsed::minutes(10)).await;
+    assert_eq!(told, [""; 0]);
+}
+
+#[tokio::test]
+async fn many_at_once_are_told_in_batches_and_one_that_changes_harms_no_other() {
+    const EVENTS: usize = 300;
+    let stage = Stage::set().await;
+    let mut changes = ChangeSet::new(stage.org);
+    for _ in 0..EVENTS {
+        changes.calendars.push(Change::CreateEvent(stage.make.event(&stage.calendar, hours(10, 11))));
+    }
+    stage.store.commit(changes).await.unwrap();
+    stage.make.clock.set(hours(10, 11).start() - Elapsed::minutes(10));
+    let (mut found, mut rounds) = (0, 0);
+    loop {
+        let done = stage.app.tell_due(128).await.unwrap();
+        (found, rounds) = (found + done.late.len(), rounds + 1);
+        if done.all {
+            break;
+        }
+    }
+    assert_eq!((found, rounds, stage.messages().await.len()), (EVENTS, 3, EVENTS));
+}
+
+#[tokio::test]
+async fn an_end_of_a_hold_is_told_once() {
+    let stage = Stage::set().await;
+    let hold = stage.stored(stage.make.hold(&stage.calendar, hours(10, 11), Elapsed::minutes(1))).await;
+    assert_eq!(stage.app.expire_holds(10).await.unwrap().found, 0);
+    let expires_at = hold.hold.unwrap().expires_at;
+    stage.make.clock.set(expires_at + Elapsed::seconds(2));
+    let done = stage.app.expire_holds(10).await.unwrap();
+    assert_eq!((done.found, done.late), (1, vec![Elapsed::seconds(2)]));
+    let messages = stage.messages().await;
+    let [message] = messages.as_slice() else { panic!("{messages:?}") };
+    let body: Value = serde_json::from_str(&message.payload).unwrap();
+    assert_eq!((message.event_type.as_str(), &body["reason"]), ("event.hold_expired", &"expired".into()));
+    assert_eq!(body["status"], EventStatus::Cancelled.as_str());
+    assert_eq!(stage.app.expire_holds(10).await.unwrap().found, 0);
+    // Whoever confirmed it before the write would have kept it.
+    let late = hold.confirmed(expires_at - Elapsed::seconds(1)).unwrap();
+    let refused = stage.store.commit(ChangeSet::new(stage.org).update(&late, hold.version)).await;
+    assert!(matches!(refused, Err(CommitError::Stale)));
+}

@@ -1,0 +1,290 @@
+//! Tables at the edges, and the laws.
+
+use proptest::prelude::*;
+use rstest::rstest;
+
+use super::*;
+use crate::{
+    Hold, HoldScope, Repeats,
+    series::examples::{all, at, made, overridden, series, weekly},
+};
+
+fn reminders(minutes: &[i64]) -> Reminders {
+    Reminders::parse("reminders", minutes).unwrap()
+}
+
+fn told(text: &str) -> ToldUntil {
+    ToldUntil::both(at(text))
+}
+
+/// A one-off event.
+fn once(start: &str, end: &str) -> Event {
+    let mut event = weekly();
+    event.times.span = Span::new(at(start), at(end)).unwrap();
+    event.repeats = Repeats::Once;
+    event
+}
+
+/// What is told in between, one line each.
+#[track_caller]
+fn tells(event: &Event, minutes: &[i64], after: &str, until: &str, expected: &[&str]) {
+    let found = event.happenings(&reminders(minutes), told(after), at(until));
+    let shown: Vec<String> = found.iter().map(|found| format!("{} {:?}", found.at, found.kind)).collect();
+    assert_eq!(shown, expected);
+    for found in &found {
+        let shown = event.telling(found).unwrap();
+        let span = shown.times.span;
+        match found.kind {
+            HappeningKind::Start => assert_eq!(span.start(), found.at),
+            HappeningKind::End => assert_eq!(span.end(), found.at),
+            HappeningKind::Reminder => assert!(minutes.iter().any(|m| span.start() - Elapsed::minutes(*m) == found.at)),
+        }
+    }
+}
+
+#[test]
+fn an_event_tells_its_reminders_its_start_and_its_end() {
+    let event = once("2026-05-04T09:00:00Z", "2026-05-04T09:30:00Z");
+    let all = [
+        "2026-05-04T08:45:00Z Reminder",
+        "2026-05-04T08:50:00Z Reminder",
+        "2026-05-04T09:00:00Z Start",
+        "2026-05-04T09:30:00Z End",
+    ];
+    tells(&event, &[10, 15], "2026-05-04T08:40:00Z", "2026-05-04T09:30:00Z", &all);
+    // The bounds are half-open the other way round than spans: what is due now is told.
+    tells(&event, &[10, 15], "2026-05-04T08:45:00Z", "2026-05-04T09:00:00Z", &all[1..3]);
+    tells(&event, &[], "2026-05-04T08:30:00Z", "2026-05-04T09:29:59Z", &all[2..3]);
+    // Older than an hour is dropped, exactly an hour too.
+    tells(&event, &[10, 15], "2026-05-01T00:00:00Z", "2026-05-04T09:50:00Z", &all[2..]);
+    tells(&event, &[10, 15], "2026-05-01T00:00:00Z", "2026-05-04T10:30:00Z", &[]);
+    // Of two that follow each other the first ends before the second begins.
+    let kinds = [HappeningKind::End, HappeningKind::Reminder, HappeningKind::Start];
+    assert!(kinds.is_sorted());
+}
+
+#[rstest]
+#[case(EventStatus::Tentative, &["2026-05-04T08:50:00Z Reminder"])]
+#[case(EventStatus::Cancelled, &[])]
+#[case(EventStatus::Hold, &[])]
+fn what_is_not_confirmed_does_not_begin(#[case] status: EventStatus, #[case] expected: &[&str]) {
+    let event = Event { status, ..once("2026-05-04T09:00:00Z", "2026-05-04T09:30:00Z") };
+    tells(&event, &[10], "2026-05-04T08:30:00Z", "2026-05-04T09:30:00Z", expected);
+}
+
+#[test]
+fn imported_and_deleted_events_tell_nothing() {
+    let event = once("2026-05-04T09:00:00Z", "2026-05-04T09:30:00Z");
+    let imported = Event { source: EventSource::ExternalIcal, ..event.clone() };
+    let deleted = event.deleted(event.created_at).unwrap();
+    for silent in [imported, deleted] {
+        tells(&silent, &[10], "2026-05-04T08:40:00Z", "2026-05-04T09:30:00Z", &[]);
+        assert_eq!(silent.next_happening(&reminders(&[10]), told("2026-05-01T00:00:00Z")), None);
+        assert_eq!(silent.timer(None, at("2026-05-01T00:00:00Z")), None);
+    }
+}
+
+#[test]
+fn a_series_keeps_its_wall_clock_across_a_change_of_clocks() {
+    let daily = made("2026-03-27T08:00:00Z", "2026-03-27T09:00:00Z", "FREQ=DAILY", Some("Europe/Berlin"), &[]).unwrap();
+    tells(
+        &daily,
+        &[30],
+        "2026-03-28T07:00:00Z",
+        "2026-03-28T08:00:00Z",
+        &["2026-03-28T07:30:00Z Reminder", "2026-03-28T08:00:00Z Start"],
+    );
+    tells(
+        &daily,
+        &[30],
+        "2026-03-29T06:00:00Z",
+        "2026-03-29T07:00:00Z",
+        &["2026-03-29T06:30:00Z Reminder", "2026-03-29T07:00:00Z Start"],
+    );
+    // The reminder of the day after the change lies before it.
+    let day = [24 * 60];
+    let next = |after| daily.next_happening(&reminders(&day), told(after)).unwrap().to_string();
+    assert_eq!(next("2026-03-28T06:59:59Z"), "2026-03-28T07:00:00Z");
+    assert_eq!(next("2026-03-28T07:00:00Z"), "2026-03-28T08:00:00Z");
+    // Of all days, midnights of the calendar's zone, the one of the change lasting 23 hours.
+    let days = made("2026-03-28", "2026-03-29", "FREQ=DAILY;COUNT=3", None, &[]).unwrap();
+    tells(
+        &days,
+        &[10],
+        "2026-03-29T21:30:00Z",
+        "2026-03-29T22:00:00Z",
+        &["2026-03-29T21:50:00Z Reminder", "2026-03-29T22:00:00Z End", "2026-03-29T22:00:00Z Start"],
+    );
+}
+
+#[test]
+fn months_without_the_day_tell_nothing() {
+    let rule = "FREQ=MONTHLY;BYMONTHDAY=31";
+    let event = made("2026-01-31T09:00:00Z", "2026-01-31T10:00:00Z", rule, None, &[]).unwrap();
+    let next = |after| event.next_happening(&reminders(&[]), told(after)).unwrap().to_string();
+    assert_eq!(next("2026-01-31T10:00:00Z"), "2026-03-31T09:00:00Z");
+    assert_eq!(next("2026-03-31T09:00:00Z"), "2026-03-31T10:00:00Z");
+    assert_eq!(next("2026-03-31T10:00:00Z"), "2026-05-31T09:00:00Z");
+}
+
+#[test]
+fn a_series_ends_with_the_supported_years() {
+    let event = made("2026-01-01T23:00:00Z", "2026-01-02T01:00:00Z", "FREQ=DAILY", None, &[]).unwrap();
+    let next = |after| event.next_happening(&reminders(&[]), told(after)).map(|next| next.to_string());
+    assert_eq!(next("2099-12-31T22:59:59Z").as_deref(), Some("2099-12-31T23:00:00Z"));
+    assert_eq!(next("2099-12-31T23:00:00Z").unwrap(), (Instant::HORIZON + Elapsed::hours(1)).to_string());
+    let after = ToldUntil::both(Instant::HORIZON + Elapsed::hours(1));
+    assert_eq!(event.next_happening(&reminders(&[10]), after), None);
+    let late = event.happenings(&reminders(&[10]), after, Instant::HORIZON + Elapsed::days(400));
+    assert_eq!(late, []);
+}
+
+#[test]
+fn what_is_cancelled_or_changed_on_its_own_is_not_the_series_to_tell() {
+    let series = weekly();
+    let window = ("2026-03-09T08:30:00Z", "2026-03-09T09:00:00Z");
+    let one = ["2026-03-09T08:50:00Z Reminder", "2026-03-09T09:00:00Z Start"];
+    tells(&series, &[10], window.0, window.1, &one);
+    let (rest, own) = overridden(&series, "2026-03-09T09:00:00Z");
+    tells(&rest, &[10], window.0, window.1, &[]);
+    tells(&own, &[10], window.0, window.1, &one);
+    let gone = series.without_occurrence(at("2026-03-09T09:00:00Z"), series.created_at).unwrap();
+    tells(&gone, &[10], window.0, window.1, &[]);
+    let next = gone.next_happening(&reminders(&[]), told("2026-03-02T10:00:00Z"));
+    assert_eq!(next, Some(at("2026-03-16T09:00:00Z")));
+}
+
+#[test]
+fn a_timer_looks_ahead_of_what_was_written() {
+    let event = once("2026-05-04T09:00:00Z", "2026-05-04T09:30:00Z");
+    let due = |event: &Event, defaults: Option<&Reminders>, now| {
+        event.timer(defaults, at(now)).map(|timer| timer.due_at.to_string())
+    };
+    assert_eq!(due(&event, None, "2026-05-01T00:00:00Z").unwrap(), "2026-05-04T08:50:00Z", "the service's own default");
+    assert_eq!(due(&event, Some(&reminders(&[60])), "2026-05-01T00:00:00Z").unwrap(), "2026-05-04T08:00:00Z");
+    assert_eq!(due(&event, Some(&reminders(&[60])), "2026-05-04T08:30:00Z").unwrap(), "2026-05-04T09:00:00Z");
+    assert_eq!(due(&event, None, "2026-05-04T09:10:00Z").unwrap(), "2026-05-04T09:30:00Z", "the start is past");
+    assert_eq!(due(&event, None, "2026-05-04T09:30:00Z"), None);
+    let own = Event { reminders: Some(reminders(&[5])), ..event.clone() };
+    assert_eq!(due(&own, Some(&reminders(&[60])), "2026-05-01T00:00:00Z").unwrap(), "2026-05-04T08:55:00Z");
+    assert!(
+        event.timer(None, event.created_at).unwrap().inherits && !own.timer(None, own.created_at).unwrap().inherits
+    );
+
+    // It may inherit reminders until it begins.
+    let maybe = Event { status: EventStatus::Tentative, ..event.clone() };
+    assert_eq!(due(&maybe, Some(&reminders(&[])), "2026-05-01T00:00:00Z").unwrap(), "2026-05-04T09:00:00Z");
+    assert_eq!(due(&maybe, Some(&reminders(&[])), "2026-05-04T09:00:00Z"), None);
+
+    let hold = Hold { expires_at: at("2026-05-01T00:05:00Z"), priority: 0, scope: HoldScope::Calendar };
+    let held = Event { status: EventStatus::Hold, hold: Some(hold), ..event.clone() };
+    let timer = held.timer(None, at("2026-05-01T00:00:00Z")).unwrap();
+    assert_eq!((timer.hold, timer.due_at), (true, hold.expires_at));
+}
+
+#[test]
+fn the_timing_is_what_decides_and_nothing_else() {
+    let event = weekly();
+    let title = Event { title: "Other".into(), version: event.version.next(), ..event.clone() };
+    assert_eq!(event.timing(), title.timing());
+    let moved = once("2026-05-04T09:00:00Z", "2026-05-04T09:31:00Z");
+    let (exdate, _) = overridden(&event, "2026-03-09T09:00:00Z");
+    let others = [
+        moved.clone(),
+        exdate,
+        Event { status: EventStatus::Tentative, ..event.clone() },
+        Event { reminders: Some(reminders(&[])), ..event.clone() },
+        Event { reminders: Some(reminders(&[10])), ..event.clone() },
+        event.deleted(event.created_at).unwrap(),
+    ];
+    let marks: std::collections::BTreeSet<i64> = others.iter().chain([&event]).map(Event::timing).collect();
+    assert_eq!(marks.len(), 7);
+    // Rows written by one release are read by the next.
+    assert_eq!(moved.timing(), TIMING_OF_MOVED);
+}
+
+const TIMING_OF_MOVED: i64 = -1_176_624_945_552_030_605;
+
+#[test]
+fn reminders_that_were_written_anew_are_not_told_of_the_past() {
+    let event = once("2026-05-04T09:00:00Z", "2026-05-04T09:30:00Z");
+    let told = ToldUntil { all: at("2026-05-04T08:00:00Z"), reminders: at("2026-05-04T08:50:00Z") };
+    let found = event.happenings(&reminders(&[5, 10, 15]), told, at("2026-05-04T09:00:00Z"));
+    assert_eq!(
+        found.iter().map(|found| found.at).collect::<Vec<_>>(),
+        [at("2026-05-04T08:55:00Z"), at("2026-05-04T09:00:00Z")]
+    );
+    assert_eq!(event.next_happening(&reminders(&[5, 10, 15]), told), Some(at("2026-05-04T08:55:00Z")));
+}
+
+/// What there is to tell, found by looking at every occurrence.
+fn model(event: &Event, minutes: &[u16], after: Instant, until: Instant) -> Vec<Happening> {
+    let mut found = Vec::new();
+    for span in all(event) {
+        let mut add = |kind, at: Instant| {
+            if after < at && at <= until {
+                found.push(Happening { at, kind, occurrence: Some(span.start()) });
+            }
+        };
+        for minutes in minutes {
+            add(HappeningKind::Reminder, span.start() - Elapsed::minutes((*minutes).into()));
+        }
+        if event.status == EventStatus::Confirmed {
+            add(HappeningKind::Start, span.start());
+            add(HappeningKind::End, span.end());
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn slices_are_the_whole_and_the_whole_is_the_model(
+        event in series(),
+        tentative in any::<bool>(),
+        minutes in proptest::collection::vec(1..=40_320_i64, 0..=5),
+        day in -40..200_i64,
+        steps in proptest::collection::vec(1..60_i64, 1..30),
+    ) {
+        let status = if tentative { EventStatus::Tentative } else { EventStatus::Confirmed };
+        let (event, reminders) = (Event { status, ..event }, reminders(&minutes));
+        let from = at("2026-03-02T00:00:00Z") + Elapsed::days(day);
+        let (mut sliced, mut here) = (Vec::new(), from);
+        for step in steps {
+            // Slices of an hour at most: older things are dropped.
+            let next = here + Elapsed::minutes(step);
+            let told = ToldUntil::both(here);
+            let slice = event.happenings(&reminders, told, next);
+            let first = event.next_happening(&reminders, told);
+            prop_assert_eq!(slice.first().map(|found| found.at), first.filter(|first| *first <= next));
+            for found in &slice {
+                let shown = event.telling(found).unwrap();
+                prop_assert_eq!(shown.occurrence().map(|occurrence| occurrence.start), found.occurrence);
+            }
+            sliced.extend(slice);
+            here = next;
+        }
+        prop_assert_eq!(sliced, model(&event, reminders.minutes(), from, here));
+    }
+
+    #[test]
+    fn the_next_is_the_first_of_the_model(
+        event in series(),
+        minutes in proptest::collection::vec(1..=40_320_i64, 0..=5),
+        hour in -1_000..10_000_i64,
+        later in 0..100_i64,
+    ) {
+        let reminders = reminders(&minutes);
+        let from = at("2026-03-02T00:00:00Z") + Elapsed::hours(hour);
+        let ever = Instant::HORIZON + Elapsed::days(400);
+        let first = model(&event, reminders.minutes(), from, ever).first().map(|found| found.at);
+        prop_assert_eq!(event.next_happening(&reminders, ToldUntil::both(from)), first);
+        let told = ToldUntil { all: from, reminders: from + Elapsed::hours(later) };
+        let whole = model(&event, reminders.minutes(), from, ever);
+        let first = whole.iter().find(|found| found.kind != HappeningKind::Reminder || found.at > told.reminders);
+        prop_assert_eq!(event.next_happening(&reminders, told), first.map(|found| found.at));
+    }
+}

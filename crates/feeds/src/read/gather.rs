@@ -1,0 +1,206 @@
+//! From drafts to items: the revisions and overrides of each event brought together.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kalends_calendars::{EventStatus, Times};
+use kalends_kernel::Instant;
+
+use super::draft::{Draft, Status};
+use super::feed::{Item, SkipReason, Skipped, Warning, What};
+use super::resolve::Resolver;
+use super::scan::CalendarHead;
+use super::timing::{Timing, instant};
+use crate::limits::{EVENT_STEPS_MAX, EXPANDED_TEXT_MAX, OCCURRENCES_IN_ALL_MAX};
+
+/// What was made of a feed so far.
+#[derive(Debug)]
+pub(super) struct Gathered<'a> {
+    pub(super) zones: Resolver<'a>,
+    calendars: &'a [CalendarHead],
+    pub(super) items: Vec<Item>,
+    pub(super) skipped: Vec<Skipped>,
+    pub(super) cancelled: usize,
+    /// How many items stand in for series that cannot be kept, and the bytes of their descriptions.
+    expanded: usize,
+    expanded_text: usize,
+}
+
+/// An occurrence that differs from its series, or all from one on.
+#[derive(Debug)]
+pub(super) struct Change<'a> {
+    pub(super) draft: &'a Draft,
+    /// `None` where it is cancelled.
+    pub(super) timing: Option<Timing>,
+}
+
+/// What differs from a series, by the start of the occurrence in seconds and whether it is only the first.
+#[derive(Debug, Default)]
+pub(super) struct Changes<'a> {
+    pub(super) single: BTreeMap<i64, Change<'a>>,
+    pub(super) and_later: BTreeMap<i64, Change<'a>>,
+}
+
+impl<'a> Gathered<'a> {
+    pub(super) fn new(zones: Resolver<'a>, calendars: &'a [CalendarHead]) -> Self {
+        Self { zones, calendars, items: Vec::new(), skipped: Vec::new(), cancelled: 0, expanded: 0, expanded_text: 0 }
+    }
+
+    /// Takes over the drafts of one `UID`, the highest revision last.
+    pub(super) fn add(&mut self, drafts: &[Draft]) {
+        self.zones.steps.allow(EVENT_STEPS_MAX);
+        for draft in drafts.iter().filter(|draft| draft.unreadable_dates) {
+            self.zones.warnings.insert(Warning::Date { uid: draft.uid.clone() });
+        }
+        let master = drafts.iter().rfind(|draft| draft.recurrence_id.is_none());
+        if master.is_some_and(|master| self.is_cancelled(master)) {
+            self.cancelled += 1;
+            return;
+        }
+        let timing = master.and_then(|master| match Timing::of(master, &mut self.zones) {
+            Ok(timing) => Some((master, timing)),
+            Err(reason) => {
+                self.skip(master, reason);
+                None
+            }
+        });
+        let changes = self.changes(drafts, timing.as_ref().map(|(_, timing)| timing));
+        let Some((master, timing)) = timing else {
+            self.add_orphans(changes);
+            return;
+        };
+        let (items, expanded) = (self.items.len(), (self.expanded, self.expanded_text));
+        if let Err(reason) = self.add_event(master, &timing, &changes) {
+            self.items.truncate(items);
+            (self.expanded, self.expanded_text) = expanded;
+            self.skip(master, reason);
+        }
+    }
+
+    fn add_event(&mut self, master: &Draft, timing: &Timing, changes: &Changes<'_>) -> Result<(), SkipReason> {
+        let alone = changes.single.is_empty() && changes.and_later.is_empty();
+        if alone && master.rules.is_empty() && master.dates.is_empty() && master.excluded.is_empty() {
+            let times = timing.times().ok_or(SkipReason::Years)?;
+            self.items.push(item(master, timing, times, None, What::Once));
+            return Ok(());
+        }
+        if self.add_series(master, timing, changes)? { Ok(()) } else { self.add_expanded(master, timing, changes) }
+    }
+
+    /// Overrides of a series that the feed does not have.
+    fn add_orphans(&mut self, changes: Changes<'_>) {
+        for (start, Change { draft, timing }) in changes.and_later.into_iter().chain(changes.single) {
+            let Some(timing) = timing else { continue };
+            match timing.times() {
+                Some(times) => self.items.push(item(draft, &timing, times, Some(instant(start)), What::Once)),
+                None => self.skip(draft, SkipReason::Years),
+            }
+        }
+    }
+
+    /// What differs from the series: of each occurrence the highest revision.
+    fn changes<'d>(&mut self, drafts: &'d [Draft], series: Option<&Timing>) -> Changes<'d> {
+        let mut changes = Changes::default();
+        for draft in drafts {
+            let Some(when) = draft.recurrence_id else { continue };
+            let start = match series {
+                Some(series) => self.zones.start_in(series, when, draft.calendar),
+                None => self.zones.clock(when.form, draft.calendar).seconds_at(when.local),
+            };
+            let timing = if self.is_cancelled(draft) {
+                self.cancelled += 1;
+                None
+            } else {
+                match Timing::of(draft, &mut self.zones) {
+                    Ok(timing) => Some(timing),
+                    Err(reason) => {
+                        self.skip(draft, reason);
+                        continue;
+                    }
+                }
+            };
+            let of_kind = if draft.and_later { &mut changes.and_later } else { &mut changes.single };
+            of_kind.insert(start, Change { draft, timing });
+        }
+        changes
+    }
+
+    /// Adds an occurrence of a series that is not kept as one.
+    pub(super) fn add_occurrence(
+        &mut self,
+        draft: &Draft,
+        timing: &Timing,
+        start: Instant,
+        texts: &Texts,
+    ) -> Result<(), SkipReason> {
+        let Some(times) = timing.times() else { return Ok(()) };
+        self.expanded += 1;
+        if self.expanded > OCCURRENCES_IN_ALL_MAX {
+            return Err(SkipReason::Occurrences);
+        }
+        let mut texts = texts.clone();
+        self.expanded_text += texts.description.as_ref().map_or(0, |text| text.len());
+        if self.expanded_text > EXPANDED_TEXT_MAX {
+            texts.description = None;
+            self.zones.warnings.insert(Warning::Descriptions);
+        }
+        self.items.push(item_with(draft, timing, times, Some(start), What::Once, texts));
+        Ok(())
+    }
+
+    fn is_cancelled(&self, draft: &Draft) -> bool {
+        draft.status == Status::Cancelled || self.calendars.get(draft.calendar).is_some_and(|head| head.cancels)
+    }
+
+    pub(super) fn skip(&mut self, draft: &Draft, reason: SkipReason) {
+        self.skipped.push(Skipped { uid: draft.uid.clone(), reason });
+    }
+}
+
+/// What all occurrences of a series share.
+#[derive(Debug, Clone)]
+pub(super) struct Texts {
+    uid: Arc<str>,
+    title: Arc<str>,
+    description: Option<Arc<str>>,
+}
+
+impl Texts {
+    pub(super) fn of(draft: &Draft) -> Self {
+        let title = match draft.title.as_deref() {
+            // What publishes free and busy times alone has no titles.
+            None => "Busy",
+            Some("") => "(no title)",
+            Some(title) => title,
+        };
+        let description = draft.description.as_deref().map(Arc::from);
+        Self { uid: Arc::from(draft.uid.as_str()), title: Arc::from(title), description }
+    }
+}
+
+/// The item that a draft becomes.
+pub(super) fn item(draft: &Draft, timing: &Timing, times: Times, recurrence_id: Option<Instant>, what: What) -> Item {
+    item_with(draft, timing, times, recurrence_id, what, Texts::of(draft))
+}
+
+fn item_with(
+    draft: &Draft,
+    timing: &Timing,
+    times: Times,
+    recurrence_id: Option<Instant>,
+    what: What,
+    texts: Texts,
+) -> Item {
+    let tentative = matches!(draft.status, Status::Tentative | Status::BusyTentative);
+    Item {
+        uid: texts.uid,
+        recurrence_id,
+        sequence: draft.sequence,
+        title: texts.title,
+        description: texts.description,
+        times,
+        status: if tentative { EventStatus::Tentative } else { EventStatus::Confirmed },
+        blocks: !draft.transparent && !timing.is_empty(),
+        what,
+    }
+}

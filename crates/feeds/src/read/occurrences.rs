@@ -1,0 +1,156 @@
+//! Series that are not kept as such: their occurrences, one by one.
+
+use std::collections::BTreeMap;
+
+use kalends_kernel::Elapsed;
+
+use super::draft::Draft;
+use super::expand::Generated;
+use super::feed::What;
+use super::feed::{SkipReason, Warning};
+use super::gather::{Change, Changes, Gathered, Texts, item};
+use super::rule::AnyRule;
+use super::steps::Exhausted;
+use super::timing::{Timing, instant};
+use super::values::{DAY, Form};
+use crate::limits::{EXPANDED_AHEAD, EXPANDED_BACK, OCCURRENCES_MAX};
+
+/// The occurrences of a series by their starts, in seconds.
+type Found = BTreeMap<i64, Timing>;
+
+impl From<Exhausted> for SkipReason {
+    fn from(_: Exhausted) -> Self {
+        Self::Work
+    }
+}
+
+impl Gathered<'_> {
+    /// Adds what a series consists of around the present. Dates that are named one by one are taken
+    /// wherever they are, since they have an end.
+    pub(super) fn add_expanded(
+        &mut self,
+        master: &Draft,
+        timing: &Timing,
+        changes: &Changes<'_>,
+    ) -> Result<(), SkipReason> {
+        let mut found = Found::new();
+        if master.rules.is_empty() {
+            timing.times().ok_or(SkipReason::Years)?;
+            found.insert(timing.start, timing.clone());
+        }
+        for rule in &master.rules {
+            self.generate(rule, timing, &mut found)?;
+        }
+        self.add_dates(master, timing, &mut found)?;
+        self.exclude(master, timing, &mut found)?;
+        for start in changes.single.keys() {
+            found.remove(start);
+        }
+        if found.len() > OCCURRENCES_MAX {
+            self.zones.warnings.insert(Warning::Shortened { uid: master.uid.clone() });
+        }
+        let texts: BTreeMap<i64, Texts> =
+            changes.and_later.iter().map(|(start, change)| (*start, Texts::of(change.draft))).collect();
+        let of_master = Texts::of(master);
+        for (start, timing) in found.into_iter().take(OCCURRENCES_MAX) {
+            let id = instant(start);
+            match changes.and_later.range(..=start).next_back() {
+                None => self.add_occurrence(master, &timing, id, &of_master)?,
+                Some((_, Change { timing: None, .. })) => {}
+                Some((from, Change { draft, timing: Some(changed) })) => {
+                    let shown = |start| changed.clock.shows(instant(start));
+                    let timing = changed.moved_to(shown(start) + changed.local - shown(*from));
+                    self.add_occurrence(draft, &timing, id, texts.get(from).unwrap_or(&of_master))?;
+                }
+            }
+        }
+        for (start, Change { draft, timing }) in &changes.single {
+            let Some(timing) = timing else { continue };
+            match timing.times() {
+                Some(times) => self.items.push(item(draft, timing, times, Some(instant(*start)), What::Once)),
+                None => self.skip(draft, SkipReason::Years),
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the dates of `RDATE`; one that the rule has too is the rule's.
+    pub(super) fn add_dates(&mut self, master: &Draft, timing: &Timing, found: &mut Found) -> Result<(), SkipReason> {
+        for (when, ends) in &master.dates {
+            self.zones.steps.take(1)?;
+            let local = self.zones.local_in(timing, *when, master.calendar);
+            let form = if timing.is_all_day() { Form::Date } else { Form::Floating };
+            let start = super::values::When { local, form };
+            let made = Timing::from(start, timing.clock.clone(), *ends, timing.lasts, master.calendar, &mut self.zones);
+            match made {
+                Ok(occurrence) => {
+                    found.entry(occurrence.start).or_insert(occurrence);
+                }
+                // A period that ends before it begins takes no time.
+                Err(_) => {
+                    self.zones.warnings.insert(Warning::Date { uid: master.uid.clone() });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn exclude(&mut self, master: &Draft, timing: &Timing, found: &mut Found) -> Result<(), SkipReason> {
+        for when in &master.excluded {
+            self.zones.steps.take(1)?;
+            found.remove(&self.zones.start_in(timing, *when, master.calendar));
+        }
+        for rule in &master.excluded_rules {
+            let mut excluded = Found::new();
+            self.generate(rule, timing, &mut excluded)?;
+            found.retain(|start, _| !excluded.contains_key(start));
+        }
+        Ok(())
+    }
+
+    /// What a rule generates around the present: one more than is taken, where there is more.
+    fn generate(&mut self, rule: &AnyRule, timing: &Timing, found: &mut Found) -> Result<(), SkipReason> {
+        let now = self.zones.context.now;
+        let (from, until) = (now - EXPANDED_BACK, now + EXPANDED_AHEAD);
+        let length = Elapsed::seconds(timing.end() - timing.start);
+        // Days differ in length, and clocks are set, by less than this.
+        let margin = if timing.is_all_day() { 2 * DAY } else { DAY / 8 };
+        let first = timing.clock.shows(from - length) - margin;
+        let mut generated = Generated::new(rule, timing.local, first, timing.clock.shows(until) + margin);
+        let last = self.last_start(rule, timing);
+        let mut count = 0;
+        while let Some(local) = generated.next(&mut self.zones.steps)? {
+            self.zones.steps.take(1)?;
+            let occurrence = timing.moved_to(local);
+            if occurrence.start > last || occurrence.start >= until.as_unix_seconds() {
+                break;
+            }
+            if occurrence.end() > from.as_unix_seconds() {
+                found.entry(occurrence.start).or_insert(occurrence);
+                count += 1;
+            }
+            if count > OCCURRENCES_MAX {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The last instant, in seconds, at which `UNTIL` lets an occurrence start.
+    pub(super) fn last_start(&self, rule: &AnyRule, timing: &Timing) -> i64 {
+        let Some(until) = rule.until else { return i64::MAX };
+        let day = until.day();
+        let after = |day: i64| timing.clock.seconds_at((day + 1) * DAY) - 1;
+        match until.form {
+            Form::Date => after(day),
+            // Whole days end with a day, whatever instant a producer has made of it: midnight in UTC is the
+            // day that it names, any other time lies within the day that it means.
+            Form::Utc if timing.is_all_day() && until.local.rem_euclid(DAY) != 0 => {
+                after(timing.clock.shows(instant(until.local)).div_euclid(DAY))
+            }
+            _ if timing.is_all_day() => after(day),
+            Form::Utc => until.local,
+            Form::Floating | Form::Zoned(_) => timing.clock.seconds_at(until.local),
+        }
+    }
+}

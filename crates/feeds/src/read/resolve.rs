@@ -1,0 +1,94 @@
+//! Which clock a written time means.
+
+use std::collections::BTreeSet;
+
+use kalends_kernel::Zone;
+
+use super::clock::Clock;
+use super::feed::{Context, Warning};
+use super::scan::Scanned;
+use super::steps::Steps;
+use super::timing::Timing;
+use super::values::{DAY, Form, When};
+use super::zones::{clock_of, named};
+
+/// The clocks of a feed, and what was noticed while looking for them.
+#[derive(Debug)]
+pub(super) struct Resolver<'a> {
+    pub(super) context: &'a Context,
+    /// Of each name of a zone, by its number.
+    clocks: Vec<Option<Clock>>,
+    /// The zone of times without one, by the number of the calendar.
+    defaults: Vec<Zone>,
+    pub(super) warnings: BTreeSet<Warning>,
+    pub(super) steps: Steps,
+}
+
+impl<'a> Resolver<'a> {
+    pub(super) fn new(scanned: &Scanned, context: &'a Context) -> Self {
+        let mut steps = Steps::new();
+        let mut warnings = BTreeSet::new();
+        let unknown = |name: &str| Warning::UnknownZone { name: name.chars().take(64).collect() };
+        let mut clock = |name: &String| {
+            let clock = clock_of(name, &scanned.described, context.now, &mut steps);
+            if clock.is_none() {
+                warnings.insert(unknown(name));
+            }
+            clock
+        };
+        let clocks = scanned.zones.names().iter().map(&mut clock).collect();
+        let mut default = |name: &Option<String>| {
+            let named = name.as_ref().and_then(&mut clock).and_then(|clock| clock.zone());
+            named.unwrap_or(context.calendar_zone)
+        };
+        let defaults = scanned.calendars.iter().map(|head| default(&head.zone)).collect();
+        Self { context, clocks, defaults, warnings, steps }
+    }
+
+    /// The zone that the first calendar names, if it is known.
+    pub(super) fn named_zone(scanned: &Scanned) -> Option<Zone> {
+        scanned.calendars.iter().find_map(|head| head.zone.as_deref()).and_then(named)
+    }
+
+    /// The clock of a time in the calendar of that number.
+    pub(super) fn clock(&mut self, form: Form, calendar: usize) -> Clock {
+        let default = self.defaults.get(calendar).copied().unwrap_or(self.context.calendar_zone);
+        match form {
+            Form::Utc => Clock::UTC,
+            Form::Date => Clock::Zone(self.context.calendar_zone),
+            Form::Zoned(number) => {
+                let known = usize::try_from(number).ok().and_then(|number| self.clocks.get(number)?.clone());
+                known.unwrap_or(Clock::Zone(default))
+            }
+            Form::Floating => {
+                self.warnings.insert(Warning::Floating { read_in: default.name().to_owned() });
+                Clock::Zone(default)
+            }
+        }
+    }
+
+    /// Where an `EXDATE`, an `RDATE` or a `RECURRENCE-ID` lies by the clock of `series`, in local seconds: a
+    /// date stands for the occurrence of that day, and a time beside whole days for its day.
+    pub(super) fn local_in(&mut self, series: &Timing, when: When, calendar: usize) -> i64 {
+        match (series.is_all_day(), when.form) {
+            (true, Form::Utc) if when.local.rem_euclid(DAY) != 0 => {
+                series.clock.shows(Clock::UTC.at(when.local)).div_euclid(DAY) * DAY
+            }
+            (true, _) => when.day() * DAY,
+            (false, Form::Date) => when.local + series.local.rem_euclid(DAY),
+            (false, Form::Floating) => when.local,
+            (false, form) => series.clock.shows(self.clock(form, calendar).at(when.local)),
+        }
+    }
+
+    /// The same as an instant in seconds.
+    pub(super) fn start_in(&mut self, series: &Timing, when: When, calendar: usize) -> i64 {
+        match when.form {
+            // By way of the wall clock the second of two times of day would become the first.
+            Form::Utc | Form::Zoned(_) if !series.is_all_day() => {
+                self.clock(when.form, calendar).seconds_at(when.local)
+            }
+            _ => series.clock.seconds_at(self.local_in(series, when, calendar)),
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Series of the subset, which are kept as such.
+
+use kalends_calendars::{EXDATES_MAX, OVERRIDES_MAX, Recurrence};
+use kalends_kernel::{CivilDate, Elapsed, Instant, Zone};
+use kalends_recurrence::{Length, MAX_COUNT, Rule, Series, SeriesError, Until};
+
+use super::draft::Draft;
+use super::expand::Generated;
+use super::feed::{SkipReason, What};
+use super::gather::{Change, Changes, Gathered, Texts, item};
+use super::rule::AnyRule;
+use super::timing::{Lasts, Timing, instant};
+use super::values::{DAY, Form};
+
+/// A part of a series that repeats by one rule: all of it, or what lies before or after a change of all later
+/// occurrences.
+struct Piece<'a> {
+    draft: &'a Draft,
+    timing: Timing,
+    /// What tells it from the other piece.
+    id: Option<Instant>,
+    series: Series,
+    exdates: Vec<Instant>,
+    /// The starts by this piece of the occurrences that differ.
+    changes: Vec<(Instant, &'a Change<'a>)>,
+}
+
+/// The rule of a series, taken apart so that it can be cut.
+struct Ruled {
+    /// Without its end.
+    text: String,
+    zone: Zone,
+    count: Option<u64>,
+    until: Option<Until>,
+}
+
+impl Gathered<'_> {
+    /// Adds a series as one that is kept. `false` where it is outside the subset.
+    pub(super) fn add_series(
+        &mut self,
+        master: &Draft,
+        timing: &Timing,
+        changes: &Changes<'_>,
+    ) -> Result<bool, SkipReason> {
+        let Some(ruled) = self.ruled(master, timing) else { return Ok(false) };
+        let Some((timing, ruled)) = self.since_1970(master, timing, ruled)? else { return Ok(false) };
+        // What a series costs to count; a window is a matter of steps that need no counting.
+        self.zones.steps.take(100 + ruled.count.unwrap_or(0))?;
+        let Some(series) = ruled.series(&timing)? else { return Ok(false) };
+        let whole = Piece {
+            draft: master,
+            id: None,
+            exdates: self.excluded(master, &timing)?,
+            changes: changes.single.iter().map(|(start, change)| (instant(*start), change)).collect(),
+            series,
+            timing,
+        };
+        let mut and_later = changes.and_later.iter();
+        let pieces = match (and_later.next(), and_later.next()) {
+            (None, _) => Some(vec![whole]),
+            (Some((from, change)), None) if master.dates.is_empty() => self.split(whole, &ruled, *from, change)?,
+            _ => None,
+        };
+        let Some(pieces) = pieces else { return Ok(false) };
+        if !self.bounded(&pieces)? {
+            return Ok(false);
+        }
+        for piece in &pieces {
+            self.add_piece(piece)?;
+        }
+        Ok(true)
+    }
+
+    /// The rule of a series, where it is of the subset.
+    fn ruled(&self, master: &Draft, timing: &Timing) -> Option<Ruled> {
+        let [rule] = master.rules.as_slice() else { return None };
+        let apart = rule.count.is_some() && rule.until.is_some();
+        if apart || !master.excluded_rules.is_empty() {
+            return None;
+        }
+        let zone = timing.clock.zone()?;
+        Some(Ruled { text: rule.subset_text()?, zone, count: rule.count, until: self.until(rule, timing) })
+    }
+
+    fn until(&self, rule: &AnyRule, timing: &Timing) -> Option<Until> {
+        let until = rule.until?;
+        if timing.is_all_day() || until.form == Form::Date {
+            let last = timing.clock.shows(instant(self.last_start(rule, timing)));
+            return Some(Until::Date(CivilDate::from_days(last.div_euclid(DAY))));
+        }
+        Some(Until::Instant(instant(self.last_start(rule, timing))))
+    }
+
+    /// The series from 1970 on: birthdays begin in other centuries, and go on as they began.
+    fn since_1970(
+        &mut self,
+        master: &Draft,
+        timing: &Timing,
+        mut ruled: Ruled,
+    ) -> Result<Option<(Timing, Ruled)>, SkipReason> {
+        let earliest = Instant::EARLIEST.as_unix_seconds();
+        if timing.start >= earliest {
+            return if timing.times().is_some() { Ok(Some((timing.clone(), ruled))) } else { Err(SkipReason::Years) };
+        }
+        let Some(rule) = master.rules.first() else { return Ok(None) };
+        let mut generated = Generated::new(rule, timing.local, -2 * DAY, Instant::HORIZON.as_unix_seconds());
+        while let Some(local) = generated.next(&mut self.zones.steps)? {
+            let moved = timing.moved_to(local);
+            if moved.start >= earliest {
+                if moved.start > self.last_start(rule, timing) {
+                    break;
+                }
+                return Ok(moved.times().map(|_| (moved, ruled)));
+            }
+            ruled.count = ruled.count.map(|count| count.saturating_sub(1));
+        }
+        Err(SkipReason::Years)
+    }
+
+    fn excluded(&mut self, master: &Draft, timing: &Timing) -> Result<Vec<Instant>, SkipReason> {
+        self.zones.steps.take(master.excluded.len().try_into().unwrap_or(u64::MAX))?;
+        let starts = master.excluded.iter().map(|when| instant(self.zones.start_in(timing, *when, master.calendar)));
+        Ok(starts.collect())
+    }
+
+    /// The series before a change of all later occurrences, and the one after it. `None` where the later
+    /// ones repeat otherwise than by the same rule.
+    fn split<'d>(
+        &mut self,
+        whole: Piece<'d>,
+        ruled: &Ruled,
+        from: i64,
+        change: &'d Change<'d>,
+    ) -> Result<Option<Vec<Piece<'d>>>, SkipReason> {
+        let at = instant(from);
+        self.zones.steps.take(ruled.count.unwrap_or(0))?;
+        // The first piece keeps no change at the very start of the second, whose identifier that is.
+        if !whole.series.is_occurrence(at) || whole.changes.iter().any(|(start, _)| *start == at) {
+            return Ok(None);
+        }
+        let later = match &change.timing {
+            None => None,
+            Some(timing) => {
+                let Some(later) = self.later(&whole, ruled, at, change.draft, timing)? else { return Ok(None) };
+                Some(later)
+            }
+        };
+        let earlier = if at > whole.series.first_start() { whole.before(ruled, at)? } else { None };
+        Ok(Some(earlier.into_iter().chain(later).collect()))
+    }
+
+    fn later<'d>(
+        &mut self,
+        whole: &Piece<'d>,
+        ruled: &Ruled,
+        at: Instant,
+        draft: &'d Draft,
+        timing: &Timing,
+    ) -> Result<Option<Piece<'d>>, SkipReason> {
+        let was = whole.timing.clock.shows(at);
+        let same_day = timing.local.div_euclid(DAY) == was.div_euclid(DAY);
+        let same_clock = timing.clock.zone() == Some(ruled.zone) && timing.is_all_day() == whole.timing.is_all_day();
+        if !same_day || !same_clock || timing.times().is_none() {
+            return Ok(None);
+        }
+        let before = whole.series.starts(whole.series.first_start()..at);
+        let before = u64::try_from(if ruled.count.is_some() { before.count() } else { 0 }).unwrap_or(u64::MAX);
+        let shift = timing.start - at.as_unix_seconds();
+        let rest = Ruled {
+            text: ruled.text.clone(),
+            zone: ruled.zone,
+            count: ruled.count.map(|count| count.saturating_sub(before)),
+            until: ruled.until.map(|until| match until {
+                Until::Instant(until) => Until::Instant(until + Elapsed::seconds(shift)),
+                date @ Until::Date(_) => date,
+            }),
+        };
+        let Some(series) = rest.series(timing)? else { return Ok(None) };
+        let moved = |start: Instant| {
+            timing.clock.at(whole.timing.clock.shows(start).saturating_add(timing.local).saturating_sub(was))
+        };
+        let later = |start: &Instant| *start >= at;
+        let exdates = whole.exdates.iter().copied().filter(later).map(moved).collect();
+        let changes =
+            whole.changes.iter().filter(|(start, _)| later(start)).map(|(start, change)| (moved(*start), *change));
+        let changes = changes.collect();
+        Ok(Some(Piece { draft, timing: timing.clone(), id: Some(at), series, exdates, changes }))
+    }
+
+    /// Drops the exdates that are none where there are too many; whether what is left can be kept.
+    fn bounded(&mut self, pieces: &[Piece<'_>]) -> Result<bool, SkipReason> {
+        let mut fits = true;
+        for piece in pieces {
+            let looked_up = piece.exdates.len() + piece.changes.len();
+            self.zones.steps.take(looked_up.try_into().unwrap_or(u64::MAX))?;
+            let cancelled = piece.changes.iter().filter(|(_, change)| change.timing.is_none()).count();
+            fits &= piece.exdates.len() + cancelled <= EXDATES_MAX && piece.changes.len() - cancelled <= OVERRIDES_MAX;
+        }
+        Ok(fits)
+    }
+
+    fn add_piece(&mut self, piece: &Piece<'_>) -> Result<(), SkipReason> {
+        let mut exdates = piece.exdates.clone();
+        let mut overridden = Vec::new();
+        for (start, change) in &piece.changes {
+            match change.timing {
+                None => exdates.push(*start),
+                Some(_) => overridden.push(*start),
+            }
+        }
+        // An occurrence that is excluded and stands in the feed all the same takes place as it stands there.
+        exdates.retain(|start| !overridden.contains(start));
+        let recurrence = Recurrence::of_series(&piece.series, exdates, overridden);
+        for (start, Change { draft, timing }) in &piece.changes {
+            let Some(timing) = timing else { continue };
+            let Some(times) = timing.times() else {
+                self.skip(draft, SkipReason::Years);
+                continue;
+            };
+            let of_series = recurrence.overridden().binary_search(start).is_ok();
+            let what = if of_series { What::Override { series: piece.id } } else { What::Once };
+            self.items.push(item(draft, timing, times, Some(*start), what));
+        }
+        self.add_dates_beside(piece, &recurrence)?;
+        let times = piece.timing.times().ok_or(SkipReason::Years)?;
+        let what = What::Series(Box::new(recurrence));
+        self.items.push(item(piece.draft, &piece.timing, times, piece.id, what));
+        Ok(())
+    }
+
+    /// Adds the dates of `RDATE` that the rule does not have.
+    fn add_dates_beside(&mut self, piece: &Piece<'_>, recurrence: &Recurrence) -> Result<(), SkipReason> {
+        if piece.draft.dates.is_empty() {
+            return Ok(());
+        }
+        let mut found = std::collections::BTreeMap::new();
+        self.add_dates(piece.draft, &piece.timing, &mut found)?;
+        let texts = Texts::of(piece.draft);
+        for (start, timing) in found {
+            let start = instant(start);
+            self.zones.steps.take(1)?;
+            let changed = piece.changes.iter().any(|(changed, _)| *changed == start);
+            if changed || piece.series.is_occurrence(start) || recurrence.exdates().binary_search(&start).is_ok() {
+                continue;
+            }
+            self.add_occurrence(piece.draft, &timing, start, &texts)?;
+        }
+        Ok(())
+    }
+}
+
+impl Ruled {
+    /// The series that starts so. `None` where the subset has none such.
+    fn series(&self, timing: &Timing) -> Result<Option<Series>, SkipReason> {
+        let text = match (self.count, self.until) {
+            (Some(0), _) => return Err(SkipReason::Never),
+            (Some(count), _) if count > MAX_COUNT.into() => return Ok(None),
+            (Some(count), _) => format!("{};COUNT={count}", self.text),
+            (None, Some(until)) => format!("{};UNTIL={until}", self.text),
+            (None, None) => self.text.clone(),
+        };
+        let length = match timing.lasts {
+            Lasts::Days(days) => u16::try_from(days).ok().and_then(|days| Length::days(days).ok()),
+            Lasts::Time(_) => Length::elapsed(Elapsed::seconds(timing.end() - timing.start)).ok(),
+        };
+        let (Ok(rule), Some(length)) = (text.parse::<Rule>(), length) else { return Ok(None) };
+        match Series::new(rule, instant(timing.start), self.zone, length) {
+            Ok(series) => Ok(Some(series)),
+            Err(SeriesError::UntilBeforeStart { .. }) => Err(SkipReason::Never),
+            // The start takes place although the rule has no date: one occurrence.
+            Err(SeriesError::NeverOccurs { .. } | SeriesError::NotMidnight { .. } | SeriesError::Fraction { .. }) => {
+                Ok(None)
+            }
+            Err(SeriesError::Range { .. }) => Err(SkipReason::Years),
+        }
+    }
+}
+
+impl<'d> Piece<'d> {
+    /// What lies before `at`.
+    fn before(mut self, ruled: &Ruled, at: Instant) -> Result<Option<Self>, SkipReason> {
+        let until = Some(Until::Instant(at - Elapsed::seconds(1)));
+        let cut = Ruled { text: ruled.text.clone(), zone: ruled.zone, count: None, until };
+        let Some(series) = cut.series(&self.timing)? else { return Ok(None) };
+        self.series = series;
+        self.exdates.retain(|start| *start < at);
+        self.changes.retain(|(start, _)| *start < at);
+        Ok(Some(self))
+    }
+}

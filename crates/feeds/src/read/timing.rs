@@ -1,0 +1,134 @@
+//! When an event takes place, once its zones are known.
+
+use kalends_calendars::Times;
+use kalends_kernel::{Instant, Span};
+
+use super::clock::Clock;
+use super::draft::{Draft, Ends};
+use super::feed::SkipReason;
+use super::resolve::Resolver;
+use super::values::{DAY, Lasting, When};
+use crate::limits::NO_LENGTH;
+
+/// The times of an event, in seconds.
+#[derive(Debug, Clone)]
+pub(super) struct Timing {
+    pub(super) clock: Clock,
+    /// The start by that clock.
+    pub(super) local: i64,
+    pub(super) start: i64,
+    pub(super) lasts: Lasts,
+}
+
+/// How long an event lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lasts {
+    /// Whole days, at least one.
+    Days(i64),
+    /// Seconds; 0 is nothing.
+    Time(i64),
+}
+
+impl Timing {
+    /// The times of `draft`.
+    pub(super) fn of(draft: &Draft, zones: &mut Resolver<'_>) -> Result<Self, SkipReason> {
+        let start = draft.start.ok_or(SkipReason::NoStart)?;
+        let clock = zones.clock(start.form, draft.calendar);
+        let ends = match (draft.end, draft.lasting) {
+            (Some(end), _) => Ends::At(end),
+            (None, Some(lasting)) => Ends::After(lasting),
+            (None, None) => Ends::AsEvent,
+        };
+        Self::from(start, clock, ends, Lasts::Time(0), draft.calendar, zones)
+    }
+
+    /// An event that starts at `start` and ends so; where nothing is said, after `otherwise`.
+    pub(super) fn from(
+        start: When,
+        clock: Clock,
+        ends: Ends,
+        otherwise: Lasts,
+        calendar: usize,
+        zones: &mut Resolver<'_>,
+    ) -> Result<Self, SkipReason> {
+        let at = clock.seconds_at(start.local);
+        let lasts = if start.is_date() {
+            days(start, ends, otherwise)?
+        } else {
+            match ends {
+                Ends::AsEvent => otherwise,
+                Ends::At(end) => Lasts::Time(elapsed(start, at, end, &clock, calendar, zones)),
+                Ends::After(Lasting { days, seconds }) => {
+                    let end = if days == 0 { at } else { clock.seconds_at(start.local.saturating_add(days * DAY)) };
+                    Lasts::Time(end.saturating_add(seconds) - at)
+                }
+            }
+        };
+        match lasts {
+            Lasts::Time(seconds) if seconds < 0 => Err(SkipReason::EndBeforeStart),
+            _ => Ok(Self { clock, local: start.local, start: at, lasts }),
+        }
+    }
+
+    pub(super) const fn is_all_day(&self) -> bool {
+        matches!(self.lasts, Lasts::Days(_))
+    }
+
+    /// Whether it lasts nothing.
+    pub(super) const fn is_empty(&self) -> bool {
+        matches!(self.lasts, Lasts::Time(0))
+    }
+
+    /// The same event, starting at another local time.
+    pub(super) fn moved_to(&self, local: i64) -> Self {
+        Self { local, start: self.clock.seconds_at(local), ..self.clone() }
+    }
+
+    pub(super) fn end(&self) -> i64 {
+        match self.lasts {
+            Lasts::Time(0) => self.start.saturating_add(NO_LENGTH.as_seconds()),
+            Lasts::Time(seconds) => self.start.saturating_add(seconds),
+            Lasts::Days(days) => {
+                let day = self.local.div_euclid(DAY).saturating_add(days);
+                let end = self.clock.seconds_at(day.saturating_mul(DAY));
+                // A date that clocks skip is the one after it.
+                if end > self.start { end } else { self.clock.seconds_at((day + 1).saturating_mul(DAY)) }
+            }
+        }
+    }
+
+    /// The times as they are stored. `None` outside the years 1970 to 2099.
+    pub(super) fn times(&self) -> Option<Times> {
+        let (start, end) = (instant(self.start), instant(self.end()));
+        let inside = Instant::EARLIEST <= start && start < Instant::HORIZON && end <= Instant::HORIZON;
+        let span = Span::new(start, end).ok().filter(|_| inside)?;
+        Some(Times { span, all_day: self.is_all_day() })
+    }
+}
+
+pub(super) const fn instant(seconds: i64) -> Instant {
+    Instant::from_micros(seconds.saturating_mul(1_000_000))
+}
+
+/// How many days an event of whole days lasts; where that is none, one (ruling 8.3).
+fn days(start: When, ends: Ends, otherwise: Lasts) -> Result<Lasts, SkipReason> {
+    let up = |seconds: i64| seconds.saturating_add(DAY - 1).div_euclid(DAY);
+    let days = match ends {
+        Ends::AsEvent => match otherwise {
+            Lasts::Days(days) => days,
+            Lasts::Time(seconds) => up(seconds),
+        },
+        // An end within a day takes that day.
+        Ends::At(end) => up(end.local) - start.day(),
+        Ends::After(Lasting { days, seconds }) => days.saturating_add(up(seconds)),
+    };
+    if days < 0 { Err(SkipReason::EndBeforeStart) } else { Ok(Lasts::Days(days.max(1))) }
+}
+
+fn elapsed(start: When, at: i64, end: When, clock: &Clock, calendar: usize, zones: &mut Resolver<'_>) -> i64 {
+    let ends_at =
+        if end.is_date() { clock.seconds_at(end.local) } else { zones.clock(end.form, calendar).seconds_at(end.local) };
+    let by_wall_clock = end.local - start.local;
+    // Where clocks skip the start but not the end, the event is moved as a whole.
+    if ends_at <= at && by_wall_clock > 0 && end.form == start.form { by_wall_clock } else { ends_at - at }
+}

@@ -1,0 +1,180 @@
+//! Events as `VEVENT` (RFC 5545 section 3.6.1).
+
+use kalends_calendars::{Event, EventStatus, Recurrence, Reminders};
+use kalends_kernel::{CivilDate, EventId, Instant, Span, Version, Zone};
+
+use super::{line::Lines, stamp};
+
+/// How the occurrences of a series are named: in the form that its `DTSTART` has, and under its version, since readers
+/// take what has a lower one for outdated. Whatever changes an occurrence raises the version of the series.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OccurrenceId {
+    series: EventId,
+    version: Version,
+    zone: Zone,
+    all_day: bool,
+}
+
+impl OccurrenceId {
+    /// `None` for what is no series.
+    pub(super) fn of(series: &Event) -> Option<Self> {
+        let zone = series.recurrence()?.zone();
+        Some(Self { series: series.id, version: series.version, zone, all_day: series.times.all_day })
+    }
+
+    /// Writes a property that holds the occurrence at `start`.
+    fn put(self, name: &str, start: Instant, to: &mut Lines) {
+        let civil = self.zone.to_civil(start);
+        if self.all_day {
+            to.put(&format!("{name};VALUE=DATE"), &stamp::date(civil.date));
+        } else if self.zone == Zone::UTC {
+            to.put(name, &stamp::utc(start));
+        } else {
+            to.put(&format!("{name};TZID={}", self.zone), &stamp::local(civil));
+        }
+    }
+}
+
+/// Writes the events of one calendar.
+#[derive(Debug)]
+pub(super) struct Events {
+    /// The calendar's zone.
+    pub(super) zone: Zone,
+    /// The calendar's reminders.
+    pub(super) reminders: Option<Reminders>,
+}
+
+impl Events {
+    /// An event that takes place once.
+    pub(super) fn one_off(&self, event: &Event, to: &mut Lines) {
+        begin(event, event.id, event.version, to);
+        once(event, self.zone, to);
+        self.end(event, to);
+    }
+
+    /// An occurrence that differs from its series.
+    pub(super) fn changed(&self, event: &Event, id: OccurrenceId, to: &mut Lines) {
+        begin(event, id.series, id.version, to);
+        if let Some(occurrence) = event.occurrence() {
+            id.put("RECURRENCE-ID", occurrence.start, to);
+        }
+        once(event, if id.all_day { id.zone } else { self.zone }, to);
+        self.end(event, to);
+    }
+
+    /// A series; `gone` are occurrences that its rule has and that do not take place.
+    pub(super) fn series(
+        &self,
+        event: &Event,
+        recurrence: &Recurrence,
+        id: OccurrenceId,
+        gone: impl Iterator<Item = Instant>,
+        to: &mut Lines,
+    ) {
+        let start = event.times.span.start();
+        begin(event, event.id, event.version, to);
+        id.put("DTSTART", start, to);
+        end_of_first(event.times.span, id, to);
+        to.put("RRULE", &rule(recurrence, id));
+        if let Ok(series) = recurrence.series(event.times) {
+            // What is no occurrence could be written like one: the second of two equal local times.
+            let cancelled = recurrence.exdates().iter().copied().filter(|start| series.is_occurrence(*start));
+            let left_out: Vec<Instant> = cancelled.chain(gone).collect();
+            if !series.begins_by_its_rule() && !left_out.contains(&start) {
+                // Readers do not agree on whether a start that the rule does not have is an occurrence; here it is.
+                id.put("RDATE", start, to);
+            }
+            left_out.into_iter().for_each(|start| id.put("EXDATE", start, to));
+        }
+        self.end(event, to);
+        if is_in_a_repeated_hour(start, recurrence, id) {
+            begin(event, event.id, event.version, to);
+            id.put("RECURRENCE-ID", start, to);
+            once(event, id.zone, to);
+            self.end(event, to);
+        }
+    }
+
+    fn end(&self, event: &Event, to: &mut Lines) {
+        for minutes in Reminders::effective(event.reminders.as_ref(), self.reminders.as_ref()).minutes() {
+            to.put("BEGIN", "VALARM");
+            // RFC 9074 section 4.
+            to.put("UID", &format!("{}-{minutes}@kalends", event.id));
+            to.put("ACTION", "DISPLAY");
+            to.put("TRIGGER", &format!("-PT{minutes}M"));
+            to.text("DESCRIPTION", &event.title);
+            to.put("END", "VALARM");
+        }
+        to.put("END", "VEVENT");
+    }
+}
+
+/// What does not depend on when it takes place, under this identifier and version.
+fn begin(event: &Event, uid: EventId, version: Version, to: &mut Lines) {
+    let updated = stamp::utc(event.updated_at);
+    to.put("BEGIN", "VEVENT");
+    to.put("UID", &format!("{uid}@kalends"));
+    // Without a METHOD this is when the event was last revised (RFC 5545 section 3.8.7.2).
+    to.put("DTSTAMP", &updated);
+    to.put("CREATED", &stamp::utc(event.created_at));
+    to.put("LAST-MODIFIED", &updated);
+    to.put("SEQUENCE", &(version.0 - 1).clamp(0, i32::MAX.into()).to_string());
+    to.put("STATUS", if event.status == EventStatus::Tentative { "TENTATIVE" } else { "CONFIRMED" });
+    to.text("SUMMARY", &event.title);
+    if let Some(description) = &event.description {
+        to.text("DESCRIPTION", description);
+    }
+}
+
+/// Whether a series begins in the second of two equal hours, which `DTSTART` cannot say: its first occurrence is then
+/// written on its own.
+fn is_in_a_repeated_hour(start: Instant, recurrence: &Recurrence, id: OccurrenceId) -> bool {
+    let told_apart = id.all_day || id.zone.to_instant(id.zone.to_civil(start)) == Some(start);
+    let left_out = [recurrence.exdates(), recurrence.overridden()].iter().any(|of| of.binary_search(&start).is_ok());
+    !told_apart && !left_out
+}
+
+/// The end of the first occurrence, where the others are as long by every reading; otherwise the length itself.
+fn end_of_first(span: Span, id: OccurrenceId, to: &mut Lines) {
+    let end = stamp::rounded_up(span.end());
+    if id.all_day || id.zone.offset_at(span.start()) == id.zone.offset_at(end) {
+        id.put("DTEND", end, to);
+    } else {
+        to.put("DURATION", &format!("PT{}S", (end - span.start()).as_seconds()));
+    }
+}
+
+/// The rule, ended by its last occurrence where it has an end: so nothing depends on what a reader counts.
+fn rule(recurrence: &Recurrence, id: OccurrenceId) -> String {
+    let mut rule = recurrence.rule().to_string();
+    let Some(last) = recurrence.last_start() else { return rule };
+    if let Some(end) = [";COUNT=", ";UNTIL="].iter().find_map(|part| rule.find(part)) {
+        // COUNT and UNTIL are the last part of a rule's text.
+        rule.truncate(end);
+    }
+    let until = if id.all_day { stamp::date(id.zone.to_civil(last).date) } else { stamp::utc(last) };
+    rule.push_str(";UNTIL=");
+    rule.push_str(&until);
+    rule
+}
+
+/// The times of an event that takes place once; whole days are those of `zone`.
+fn once(event: &Event, zone: Zone, to: &mut Lines) {
+    let span = event.times.span;
+    if event.times.all_day {
+        let (first, end) = days(span, zone);
+        to.put("DTSTART;VALUE=DATE", &stamp::date(first));
+        to.put("DTEND;VALUE=DATE", &stamp::date(end));
+    } else {
+        to.put("DTSTART", &stamp::utc(span.start()));
+        to.put("DTEND", &stamp::utc(stamp::rounded_up(span.end())));
+    }
+}
+
+/// The days of `zone` that a span touches: the first, and the one after the last.
+fn days(span: Span, zone: Zone) -> (CivilDate, CivilDate) {
+    let first = zone.to_civil(span.start()).date;
+    let end = zone.to_civil(span.end()).date;
+    let whole = zone.to_instant(end.midnight()) == Some(span.end());
+    (first, if whole && end > first { end } else { end.plus_days(1) })
+}

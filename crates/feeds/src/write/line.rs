@@ -1,0 +1,81 @@
+//! Content lines (RFC 5545 section 3.1): folded, ended, and with nothing in them that they cannot hold.
+
+/// The most octets of a line, without its end.
+const LINE_MAX: usize = 75;
+
+/// Content lines, one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    text: String,
+    /// The line that is being written, not yet folded.
+    line: String,
+}
+
+impl Lines {
+    pub(super) const fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    pub(super) fn take(&mut self) -> String {
+        std::mem::take(&mut self.text)
+    }
+
+    /// A line whose value needs no care: nobody outside of this crate wrote it. `name` brings its parameters along.
+    pub(super) fn put(&mut self, name: &str, value: &str) {
+        self.line.clear();
+        self.line.push_str(name);
+        self.line.push(':');
+        self.line.push_str(value);
+        self.fold();
+    }
+
+    /// A line whose value people wrote.
+    pub(super) fn text(&mut self, name: &str, value: &str) {
+        self.line.clear();
+        self.line.push_str(name);
+        self.line.push(':');
+        escape(value, &mut self.line);
+        self.fold();
+    }
+
+    /// Puts the line into as many as it takes, none of which begins or ends within a character.
+    fn fold(&mut self) {
+        let mut rest = self.line.as_str();
+        let mut room = LINE_MAX;
+        while rest.len() > room {
+            let (line, others) = rest.split_at(rest.floor_char_boundary(room));
+            self.text.push_str(line);
+            self.text.push_str("\r\n ");
+            rest = others;
+            // The space in front is one of the octets.
+            room = LINE_MAX - 1;
+        }
+        self.text.push_str(rest);
+        self.text.push_str("\r\n");
+    }
+}
+
+/// `text` as a value of the type TEXT (section 3.3.11). Control characters are left out, since no line may hold them;
+/// every way to end a line becomes one line feed, and is written `\n`; tabs stay.
+fn escape(text: &str, to: &mut String) {
+    if text.bytes().all(stands_for_itself) {
+        to.push_str(text);
+        return;
+    }
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            // The line feed behind it says the same.
+            '\r' if characters.peek() == Some(&'\n') => {}
+            '\r' | '\n' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => to.push_str("\\n"),
+            '\\' | ';' | ',' => to.extend(['\\', character]),
+            '\t' => to.push('\t'),
+            other if other.is_control() => {}
+            other => to.push(other),
+        }
+    }
+}
+
+const fn stands_for_itself(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && !matches!(byte, b'\\' | b';' | b',')
+}

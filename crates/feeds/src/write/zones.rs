@@ -1,0 +1,219 @@
+//! Time zones as `VTIMEZONE` (RFC 5545 section 3.6.5), from the compiled-in database.
+
+use std::collections::BTreeMap;
+
+use kalends_kernel::{CivilDate, CivilDateTime, Elapsed, Instant, Zone};
+
+use super::{line::Lines, stamp};
+
+/// A zone, and from when to when its rules are needed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Covered {
+    pub(super) zone: Zone,
+    pub(super) from: Instant,
+    pub(super) to: Instant,
+}
+
+impl Covered {
+    pub(super) fn widen(&mut self, other: Self) {
+        self.from = self.from.min(other.from);
+        self.to = self.to.max(other.to);
+    }
+}
+
+/// So far before the time that is needed a change is looked for that is in force when it begins.
+const BEFORE: Elapsed = Elapsed::days(400);
+/// So far behind it, so that the rule of the last years shows itself.
+const BEHIND: Elapsed = Elapsed::days(8 * 366);
+/// No rule skips a year and comes later than this after the last change by it.
+const A_YEAR: Elapsed = Elapsed::days(372);
+/// So many years in a row make a rule. Fewer are named one by one.
+const YEARS: usize = 3;
+
+/// What a change of the clocks is, apart from when it happens. Equal ones are written together.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Kind {
+    before: Elapsed,
+    after: Elapsed,
+    daylight: bool,
+    name: Option<String>,
+}
+
+/// One change of the clocks.
+#[derive(Debug, Clone, Copy)]
+struct Change {
+    at: Instant,
+    /// What the clocks show that are not yet changed.
+    shown: CivilDateTime,
+}
+
+/// Writes the zone's rules.
+pub(super) fn write(covered: &Covered, to: &mut Lines) {
+    let zone = covered.zone;
+    let from = Instant::EARLIEST.max(covered.from - BEFORE);
+    let until = (covered.to + BEHIND).min(Instant::HORIZON);
+    to.put("BEGIN", "VTIMEZONE");
+    to.put("TZID", zone.name());
+    let changes = changes(zone, from, until);
+    if changes.values().flatten().all(|change| change.at > covered.from) {
+        let offset = zone.offset_at(from);
+        let kind = kind(zone, from, offset);
+        let first = CivilDateTime::ahead_of_utc(from, offset);
+        observance(&kind, first, None, to);
+    }
+    for (kind, changes) in &changes {
+        written(kind, changes, until, to);
+    }
+    to.put("END", "VTIMEZONE");
+}
+
+fn kind(zone: Zone, at: Instant, before: Elapsed) -> Kind {
+    Kind { before, after: zone.offset_at(at), daylight: zone.saves_daylight_at(at), name: zone.abbreviation_at(at) }
+}
+
+/// The changes after `from` and before `until`, each kind in the order of time. Bounded by the years that the
+/// database covers: fewer than 8,000 steps, and two dozen for a change.
+fn changes(zone: Zone, from: Instant, until: Instant) -> BTreeMap<Kind, Vec<Change>> {
+    let mut changes: BTreeMap<Kind, Vec<Change>> = BTreeMap::new();
+    let (mut at, mut offset) = (from, zone.offset_at(from));
+    while at < until {
+        let next = (at + Zone::BETWEEN_CHANGES).min(until);
+        let after = zone.offset_at(next);
+        if after != offset {
+            let changed = first_with_another(zone, offset, at, next);
+            let shown = CivilDateTime::ahead_of_utc(changed, offset);
+            changes.entry(kind(zone, changed, offset)).or_default().push(Change { at: changed, shown });
+        }
+        (at, offset) = (next, after);
+    }
+    changes
+}
+
+/// The second, after `low` and up to `high`, at which the offset is no longer `offset`.
+fn first_with_another(zone: Zone, offset: Elapsed, low: Instant, high: Instant) -> Instant {
+    let at = |second: i64| Instant::EARLIEST + Elapsed::seconds(second);
+    let (mut low, mut high) = (low.as_unix_seconds(), high.as_unix_seconds());
+    while high - low > 1 {
+        let middle = low.midpoint(high);
+        if zone.offset_at(at(middle)) == offset { low = middle } else { high = middle }
+    }
+    at(high)
+}
+
+/// Writes changes of one kind: those that follow a rule for some years by that rule, the others by their dates.
+fn written(kind: &Kind, mut changes: &[Change], until: Instant, to: &mut Lines) {
+    let mut single: Vec<Change> = Vec::new();
+    while let Some((first, _)) = changes.split_first() {
+        let (count, days) = by_one_rule(changes);
+        let (run, rest) = changes.split_at(count);
+        changes = rest;
+        match run.last() {
+            Some(last) if run.len() >= YEARS => {
+                let mut rule = days.rule(first);
+                if last.at + A_YEAR < until {
+                    rule.push_str(";UNTIL=");
+                    rule.push_str(&stamp::utc(last.at));
+                }
+                observance(kind, first.shown, Some(("RRULE", rule)), to);
+            }
+            _ => single.extend(run),
+        }
+    }
+    if let Some(first) = single.first() {
+        // Each on a line of its own, the first one too: there are readers that take the first date of a line only, and
+        // such that overlook the start where there are dates beside it.
+        let several = single.iter().filter(|_| single.len() > 1);
+        let dates = several.map(|change| ("RDATE", stamp::local(change.shown)));
+        observance(kind, first.shown, dates, to);
+    }
+}
+
+fn observance(
+    kind: &Kind,
+    first: CivilDateTime,
+    repeats: impl IntoIterator<Item = (&'static str, String)>,
+    to: &mut Lines,
+) {
+    let name = if kind.daylight { "DAYLIGHT" } else { "STANDARD" };
+    to.put("BEGIN", name);
+    to.put("DTSTART", &stamp::local(first));
+    to.put("TZOFFSETFROM", &stamp::offset(kind.before));
+    to.put("TZOFFSETTO", &stamp::offset(kind.after));
+    if let Some(name) = &kind.name {
+        to.put("TZNAME", name);
+    }
+    for (property, value) in repeats {
+        to.put(property, &value);
+    }
+    to.put("END", name);
+}
+
+/// Seven days in a row that hold a weekday's date in each of some years.
+#[derive(Debug, Clone, Copy)]
+struct Days {
+    /// The earliest and latest day of the month.
+    days: (u32, u32),
+    /// The same, counted from the month's end, the last day being 0.
+    from_end: (u32, u32),
+}
+
+impl Days {
+    fn of(change: &Change) -> Self {
+        let (_, _, day) = change.shown.date.year_month_day();
+        let from_end = month_length(change.shown.date) - day;
+        Self { days: (day, day), from_end: (from_end, from_end) }
+    }
+
+    /// The days with those of another year; `None` where no seven days in a row hold both.
+    fn with(self, other: Self) -> Option<Self> {
+        let both = |(a, b): (u32, u32), (c, d): (u32, u32)| (a.min(c), b.max(d));
+        let all = Self { days: both(self.days, other.days), from_end: both(self.from_end, other.from_end) };
+        (all.days.1 - all.days.0 < 7 || all.in_last_week()).then_some(all)
+    }
+
+    const fn in_last_week(self) -> bool {
+        self.from_end.1 < 7
+    }
+
+    /// The rule that `change` and those after it follow.
+    fn rule(self, change: &Change) -> String {
+        let (_, month, _) = change.shown.date.year_month_day();
+        let weekday = WEEKDAYS.get(usize::from(change.shown.date.weekday())).copied().unwrap_or("MO");
+        let week = (self.days.0 - 1) / 7;
+        if self.in_last_week() {
+            format!("FREQ=YEARLY;BYMONTH={month};BYDAY=-1{weekday}")
+        } else if self.days.1 <= week * 7 + 7 {
+            format!("FREQ=YEARLY;BYMONTH={month};BYDAY={}{weekday}", week + 1)
+        } else {
+            let days: Vec<String> = (self.days.0..self.days.0 + 7).map(|day| day.to_string()).collect();
+            format!("FREQ=YEARLY;BYMONTH={month};BYMONTHDAY={};BYDAY={weekday}", days.join(","))
+        }
+    }
+}
+
+const WEEKDAYS: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
+
+/// How many of the first changes follow one rule, one each year, and on which days they fall.
+fn by_one_rule(changes: &[Change]) -> (usize, Days) {
+    let key = |change: &Change| {
+        let (year, month, _) = change.shown.date.year_month_day();
+        (year, (month, change.shown.date.weekday(), change.shown.time))
+    };
+    let Some((first, rest)) = changes.split_first() else {
+        return (0, Days { days: (1, 1), from_end: (30, 30) });
+    };
+    let ((mut year, same), mut days, mut count) = (key(first), Days::of(first), 1);
+    for change in rest {
+        let (its_year, its) = key(change);
+        let Some(all) = days.with(Days::of(change)).filter(|_| its_year == year + 1 && its == same) else { break };
+        (year, days, count) = (its_year, all, count + 1);
+    }
+    (count, days)
+}
+
+fn month_length(date: CivilDate) -> u32 {
+    let (year, month, _) = date.year_month_day();
+    let (next_year, next) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
+    let first = |year, month| CivilDate::new(year, month, 1).map_or(0, CivilDate::as_days);
+    u32::try_from(first(next_year, next) - first(year, month)).unwrap_or(31)
+}

@@ -1,0 +1,31 @@
+//! `POST /v1/webhooks`
+
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, JsonBody},
+    reply::Changed,
+};
+
+/// Makes a webhook endpoint.
+///
+/// From now on what happens is posted to it; see the signatures and retries in `docs/webhooks.md`. The secret is shown
+/// in this answer alone. Over the plan's number of endpoints: 429 `quota_exceeded`.
+#[utoipa::path(
+    post,
+    path = "/v1/webhooks",
+    operation_id = "createWebhook",
+    tag = "Webhooks",
+    request_body = wire::CreateWebhook,
+    responses((status = 201, description = "The endpoint, with its secret.", body = wire::NewWebhook))
+)]
+pub(crate) async fn create(
+    app: Service,
+    caller: Caller,
+    body: JsonBody<wire::CreateWebhook>,
+) -> Result<Changed, ApiError> {
+    let new = body.0.parse(|host, port| app.may_reach(host, port))?;
+    Ok(Changed(app.create_webhook(&caller.0, new).await?))
+}

@@ -1,0 +1,31 @@
+//! `GET /v1/webhooks/{id}/deliveries`
+
+use axum::Json;
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, PathOf, QueryOf},
+};
+
+/// Lists the deliveries of a webhook endpoint, the oldest message first.
+///
+/// Those of the last 30 days, 20 to a page unless told; `stats` counts all of them.
+#[utoipa::path(
+    get,
+    path = "/v1/webhooks/{id}/deliveries",
+    operation_id = "listWebhookDeliveries",
+    tag = "Webhooks",
+    params(("id" = String, Path, description = "The endpoint, `whk_…`."), wire::ListDeliveries),
+    responses((status = 200, description = "A page of deliveries.", body = wire::DeliveryList))
+)]
+pub(crate) async fn deliveries(
+    app: Service,
+    caller: Caller,
+    id: PathOf<String>,
+    query: QueryOf<wire::ListDeliveries>,
+) -> Result<Json<wire::DeliveryList>, ApiError> {
+    let asked = query.0.parse()?;
+    Ok(Json(app.list_deliveries(&caller.0, &id.0, asked).await?))
+}

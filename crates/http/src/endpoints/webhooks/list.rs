@@ -1,0 +1,31 @@
+//! `GET /v1/webhooks`
+
+use axum::Json;
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, QueryOf},
+};
+
+/// Lists webhook endpoints, the oldest first.
+///
+/// Without their secrets. 20 to a page unless told.
+#[utoipa::path(
+    get,
+    path = "/v1/webhooks",
+    operation_id = "listWebhooks",
+    tag = "Webhooks",
+    params(wire::WebhookPaging),
+    responses((status = 200, description = "A page of endpoints.", body = wire::List<wire::Webhook>))
+)]
+pub(crate) async fn list(
+    app: Service,
+    caller: Caller,
+    query: QueryOf<wire::WebhookPaging>,
+) -> Result<Json<wire::List<wire::Webhook>>, ApiError> {
+    let page = query.0.parse()?;
+    let listed = app.list_webhooks(&caller.0, page).await?;
+    Ok(Json(wire::List::new(listed, page, |endpoint| wire::Webhook::from(&endpoint))))
+}

@@ -1,0 +1,26 @@
+//! `GET /v1/webhooks/{id}`
+
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, PathOf},
+    reply::Shown,
+};
+
+/// Reads a webhook endpoint.
+///
+/// Without its secret. `deactivated_reason` tells why the service switched it off, if it did.
+#[utoipa::path(
+    get,
+    path = "/v1/webhooks/{id}",
+    operation_id = "getWebhook",
+    tag = "Webhooks",
+    params(("id" = String, Path, description = "The endpoint, `whk_…`.")),
+    responses((status = 200, description = "The endpoint.", body = wire::Webhook))
+)]
+pub(crate) async fn read(app: Service, caller: Caller, id: PathOf<String>) -> Result<Shown<wire::Webhook>, ApiError> {
+    let endpoint = app.webhook(&caller.0, &id.0).await?;
+    Ok(Shown { resource: wire::Webhook::from(&endpoint), version: endpoint.version })
+}

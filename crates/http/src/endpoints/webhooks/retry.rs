@@ -1,0 +1,36 @@
+//! `POST /v1/webhooks/{id}/deliveries/{delivery_id}/retry`
+
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, NoBody, PathOf},
+    reply::Changed,
+};
+
+/// Sends a delivery again.
+///
+/// At once and under the same identifier, whatever became of it; one that was skipped counts against the quota now.
+/// While it is being sent: 409 `conflict`, code `delivery_in_flight`. To an endpoint that is switched off: 409
+/// `conflict`, code `webhook_inactive`.
+#[utoipa::path(
+    post,
+    path = "/v1/webhooks/{id}/deliveries/{delivery_id}/retry",
+    operation_id = "retryWebhookDelivery",
+    tag = "Webhooks",
+    params(
+        ("id" = String, Path, description = "The endpoint, `whk_…`."),
+        ("delivery_id" = String, Path, description = "The delivery, `whd_…`.")
+    ),
+    responses((status = 200, description = "The delivery, to be sent.", body = wire::Delivery))
+)]
+pub(crate) async fn retry(
+    app: Service,
+    caller: Caller,
+    path: PathOf<(String, String)>,
+    _: NoBody,
+) -> Result<Changed, ApiError> {
+    let (id, delivery) = path.0;
+    Ok(Changed(app.retry_delivery(&caller.0, &id, &delivery).await?))
+}

@@ -1,0 +1,31 @@
+//! `POST /v1/webhooks/{id}/rotate-secret`
+
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, NoBody, PathOf},
+    reply::Changed,
+};
+
+/// Gives a webhook endpoint a new secret.
+///
+/// It is shown in this answer alone. For 24 hours both secrets sign, so that receivers can change over; one that was
+/// replaced before stops at once.
+#[utoipa::path(
+    post,
+    path = "/v1/webhooks/{id}/rotate-secret",
+    operation_id = "rotateWebhookSecret",
+    tag = "Webhooks",
+    params(("id" = String, Path, description = "The endpoint, `whk_…`.")),
+    responses((status = 200, description = "The new secret.", body = wire::WebhookSecret))
+)]
+pub(crate) async fn rotate_secret(
+    app: Service,
+    caller: Caller,
+    id: PathOf<String>,
+    _: NoBody,
+) -> Result<Changed, ApiError> {
+    Ok(Changed(app.rotate_webhook_secret(&caller.0, &id.0).await?))
+}

@@ -1,0 +1,219 @@
+//! The queue of one endpoint: when a worker may next look at it, and the claim under which one does.
+//!
+//! A worker claims an endpoint, not single deliveries: so one process at a time sends to it, whatever number of them
+//! runs, and what is in flight to it is bounded exactly. It claims, reads what is due, sends, records under the number
+//! of its claim, and releases. A claim that has run out may be taken over; whoever lost it records nothing. So a crash
+//! at any point loses nothing, and repeats at most what was in flight, under the same identifiers.
+
+use kalends_kernel::{Elapsed, Instant, OrgId, WebhookId};
+
+/// How long a claim lasts without being renewed. Each record renews it, and an attempt takes half of that at most. What a
+/// killed process had claimed waits for so long.
+pub const CLAIM_LASTS: Elapsed = Elapsed::seconds(30);
+
+/// The number of a claim: whoever records must bring the queue's present one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Fence(pub i64);
+
+/// An endpoint that this worker serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Claim {
+    /// The organization.
+    pub org: OrgId,
+    /// The endpoint.
+    pub webhook: WebhookId,
+    /// The number of the claim.
+    pub fence: Fence,
+}
+
+/// The claim does not hold any more; nothing is to be recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("another worker has taken the endpoint over, or it was removed meanwhile")]
+pub struct ClaimLost;
+
+/// How the queue of an endpoint stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Queue {
+    /// From when on a worker may claim it; `None` where nothing is to be sent. While it is claimed, the end of the
+    /// claim, so that what is due is one range of an index.
+    pub due_at: Option<Instant>,
+    /// Until when a worker has it; `None` where nobody has.
+    pub claimed_until: Option<Instant>,
+    /// The number of the last claim.
+    pub fence: Fence,
+}
+
+impl Queue {
+    /// The queue of a new endpoint.
+    pub const EMPTY: Self = Self { due_at: None, claimed_until: None, fence: Fence(0) };
+
+    /// Whether a worker serves the endpoint.
+    pub fn is_served(&self, now: Instant) -> bool {
+        self.claimed_until.is_some_and(|until| now < until)
+    }
+
+    /// Claims it for [`CLAIM_LASTS`]; `None` where nothing is due or another worker has it. The new state's fence is
+    /// the claim's.
+    pub fn claim(&self, now: Instant) -> Option<Self> {
+        self.due_at.filter(|due| *due <= now)?;
+        let until = Some(now + CLAIM_LASTS);
+        Some(Self { due_at: until, claimed_until: until, fence: Fence(self.fence.0 + 1) })
+    }
+
+    /// The same claim for longer.
+    ///
+    /// The claim is known by its number alone: one that has run out still records, unless another worker has taken
+    /// over.
+    ///
+    /// # Errors
+    /// [`ClaimLost`].
+    pub fn renew(&self, fence: Fence, now: Instant) -> Result<Self, ClaimLost> {
+        self.holds(fence)?;
+        let until = Some(now + CLAIM_LASTS);
+        Ok(Self { due_at: until, claimed_until: until, ..*self })
+    }
+
+    /// Gives the claim up. `next` is the earliest attempt of what is pending then, looked up together with this.
+    ///
+    /// # Errors
+    /// [`ClaimLost`].
+    pub fn release(&self, fence: Fence, next: Option<Instant>) -> Result<Self, ClaimLost> {
+        self.holds(fence)?;
+        Ok(Self { due_at: next, claimed_until: None, fence })
+    }
+
+    /// Something is to be sent at once. Whoever serves the endpoint finds it anyway, at the latest as it releases.
+    #[must_use]
+    pub fn wake(&self, now: Instant) -> Self {
+        if self.is_served(now) {
+            return *self;
+        }
+        Self { due_at: Some(self.due_at.map_or(now, |due| due.min(now))), ..*self }
+    }
+
+    fn holds(&self, fence: Fence) -> Result<(), ClaimLost> {
+        // A released queue has no claim, whatever its number.
+        if self.fence == fence && self.claimed_until.is_some() { Ok(()) } else { Err(ClaimLost) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const START: Instant = Instant::from_micros(1_800_000_000_000_000);
+
+    #[test]
+    fn a_claim_that_was_taken_over_records_nothing() {
+        let first = Queue::EMPTY.wake(START).claim(START).unwrap();
+        assert_eq!(first.claim(START), None, "one worker at a time");
+        assert_eq!(first.wake(START).claim(START), None, "whatever comes meanwhile");
+        let later = START + CLAIM_LASTS;
+        let second = first.claim(later).unwrap();
+        assert_eq!(second.renew(first.fence, later), Err(ClaimLost));
+        assert_eq!(second.release(first.fence, None), Err(ClaimLost));
+        let released = second.release(second.fence, None).unwrap();
+        assert_eq!(released.renew(second.fence, later), Err(ClaimLost), "released is released");
+        assert_eq!(released.claim(later), None, "nothing is due");
+    }
+
+    #[test]
+    fn a_late_worker_records_while_nobody_took_over() {
+        let claimed = Queue::EMPTY.wake(START).claim(START).unwrap();
+        assert!(claimed.renew(claimed.fence, START + CLAIM_LASTS + Elapsed::hours(1)).is_ok());
+    }
+
+    #[derive(Debug, Clone)]
+    enum Step {
+        /// A message is addressed to the endpoint.
+        Add,
+        Claim(usize),
+        /// A worker sends one of what it read, and records: it arrived, or it is to be repeated after so long.
+        Record(usize, Option<i64>),
+        /// A worker is killed, before or after it has sent.
+        Crash(usize),
+        Release(usize),
+        Wait(i64),
+        UntilDue,
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let worker = || 0usize..3;
+        let step = prop_oneof![
+            6 => Just(Step::Add),
+            10 => worker().prop_map(Step::Claim),
+            10 => (worker(), prop::option::of(1i64..100_000_000)).prop_map(|(worker, wait)| Step::Record(worker, wait)),
+            2 => worker().prop_map(Step::Crash),
+            5 => worker().prop_map(Step::Release),
+            4 => (0i64..120_000_000).prop_map(Step::Wait),
+            4 => Just(Step::UntilDue),
+        ];
+        prop::collection::vec(step, 1..160)
+    }
+
+    proptest! {
+        /// Three workers and one endpoint, against a model that keeps what is pending and who serves.
+        #[test]
+        fn one_serves_and_nothing_is_forgotten(steps in steps()) {
+            let (mut queue, mut now) = (Queue::EMPTY, START);
+            let mut pending: Vec<Instant> = Vec::new();
+            let mut claims: [Option<Fence>; 3] = [None; 3];
+            let mut server: Option<Fence> = None;
+            for step in steps {
+                let before = queue;
+                match step {
+                    Step::Add => {
+                        pending.push(now);
+                        queue = queue.wake(now);
+                    }
+                    Step::Claim(worker) => {
+                        let claimed = queue.claim(now);
+                        if server.is_some() && queue.is_served(now) {
+                            prop_assert_eq!(claimed, None, "one at a time");
+                        }
+                        if let Some(claimed) = claimed {
+                            prop_assert!(claimed.fence > queue.fence);
+                            claims[worker] = Some(claimed.fence);
+                            server = Some(claimed.fence);
+                            queue = claimed;
+                        }
+                    }
+                    Step::Record(worker, wait) => {
+                        let Some(fence) = claims[worker] else { continue };
+                        let renewed = queue.renew(fence, now);
+                        prop_assert_eq!(renewed.is_ok(), server == Some(fence), "whoever lost it records nothing");
+                        let Ok(renewed) = renewed else { continue };
+                        queue = renewed;
+                        if let Some(place) = pending.iter().position(|next| *next <= now) {
+                            match wait {
+                                None => { pending.swap_remove(place); }
+                                Some(wait) => pending[place] = now + Elapsed::micros(wait),
+                            }
+                        }
+                    }
+                    Step::Crash(worker) => claims[worker] = None,
+                    Step::Release(worker) => {
+                        let Some(fence) = claims[worker].take() else { continue };
+                        let released = queue.release(fence, pending.iter().min().copied());
+                        prop_assert_eq!(released.is_ok(), server == Some(fence));
+                        if let Ok(released) = released {
+                            server = None;
+                            queue = released;
+                        }
+                    }
+                    Step::Wait(micros) => now = now + Elapsed::micros(micros),
+                    Step::UntilDue => now = now.max(queue.due_at.unwrap_or(now)),
+                }
+                prop_assert!(queue.fence >= before.fence, "numbers only rise");
+                // Nothing is lost: whatever is pending, the queue comes up in time, or when a dead worker's claim ends.
+                if let Some(next) = pending.iter().min() {
+                    let due = queue.due_at.expect("what is pending is due some time");
+                    let latest = queue.claimed_until.map_or(*next, |until| until.max(*next));
+                    prop_assert!(due <= latest);
+                }
+            }
+        }
+    }
+}

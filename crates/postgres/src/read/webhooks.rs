@@ -1,0 +1,195 @@
+//! Reads webhook endpoints and deliveries.
+
+use async_trait::async_trait;
+use kalends_kernel::{DeliveryId, Instant, Listed, OrgId, Page, StoreError, WebhookId};
+use kalends_notifications::ports::{Deliveries, DeliverySeen, DeliveryStats, Webhooks};
+use kalends_notifications::{Delivery, DeliveryStatus, WebhookEndpoint};
+
+use super::listed;
+use crate::PostgresStore;
+use crate::counts::count;
+use crate::error::store_error;
+use crate::retry::retried;
+use crate::rows::{DeliveryRow, Located, WebhookRow};
+use crate::sealed::message_payload;
+
+#[async_trait]
+impl Webhooks for PostgresStore {
+    async fn find_webhook(&self, org: OrgId, webhook: WebhookId) -> Result<Option<WebhookEndpoint>, StoreError> {
+        let row = sqlx::query_as!(
+            WebhookRow,
+            "SELECT id, content, events, active, deactivated, version, created_at, updated_at
+             FROM webhooks WHERE org_id = $1 AND id = $2",
+            org.uuid(),
+            webhook.uuid(),
+        );
+        let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
+        row.map(|row| row.open(org, &*self.cipher)).transpose()
+    }
+
+    async fn list_webhooks(&self, org: OrgId, page: Page) -> Result<Listed<WebhookEndpoint>, StoreError> {
+        // A plan caps their number, so that counting them all costs nothing.
+        let records = sqlx::query!(
+            r#"SELECT id, content, events, active, deactivated, version, created_at, updated_at,
+                 count(*) OVER () AS "total!"
+             FROM webhooks WHERE org_id = $1 ORDER BY created_at, id LIMIT $2::bigint OFFSET $3::bigint"#,
+            org.uuid(),
+            i64::from(page.limit),
+            i64::from(page.offset),
+        );
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
+        let counted = records.first().map(|record| record.total);
+        let webhooks = records.into_iter().map(|record| {
+            let row = WebhookRow {
+                id: record.id,
+                content: record.content,
+                events: record.events,
+                active: record.active,
+                deactivated: record.deactivated,
+                version: record.version,
+                created_at: record.created_at,
+                updated_at: record.updated_at,
+            };
+            row.open(org, &*self.cipher)
+        });
+        let webhooks = webhooks.collect::<Result<_, _>>()?;
+        let total = sqlx::query_scalar!(r#"SELECT count(*) AS "count!" FROM webhooks WHERE org_id = $1"#, org.uuid());
+        listed(webhooks, page, counted, total.fetch_one(&self.connections)).await
+    }
+}
+
+#[async_trait]
+impl Deliveries for PostgresStore {
+    async fn list_deliveries(
+        &self,
+        org: OrgId,
+        webhook: WebhookId,
+        status: Option<DeliveryStatus>,
+        payloads: bool,
+        page: Page,
+    ) -> Result<Vec<DeliverySeen>, StoreError> {
+        let rows = sqlx::query!(
+            r#"SELECT d.id, d.message_id, d.event_type, d.status, d.attempts, d.last_attempt_at, d.next_attempt_at,
+                 d.response_status, d.created_at, o.payload AS "payload?"
+             FROM webhook_deliveries d
+             LEFT JOIN outbox o ON $4 AND o.org_id = d.org_id AND o.id = d.message_id
+             WHERE d.org_id = $1 AND d.webhook_id = $2 AND ($3::text IS NULL OR d.status = $3)
+             ORDER BY d.id LIMIT $5::bigint OFFSET $6::bigint"#,
+            org.uuid(),
+            webhook.uuid(),
+            status.map(DeliveryStatus::as_str),
+            payloads,
+            i64::from(page.limit),
+            i64::from(page.offset),
+        );
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        let seen = rows.into_iter().map(|row| {
+            let sealed = row.payload;
+            let delivery = DeliveryRow {
+                id: row.id,
+                message_id: row.message_id,
+                event_type: row.event_type,
+                status: row.status,
+                attempts: row.attempts,
+                last_attempt_at: row.last_attempt_at,
+                next_attempt_at: row.next_attempt_at,
+                response_status: row.response_status,
+                created_at: row.created_at,
+            };
+            let delivery = delivery.into_domain(org, webhook)?;
+            let payload = sealed.map(|sealed| self.opened_payload(&delivery, &sealed)).transpose()?;
+            Ok(DeliverySeen { delivery, payload })
+        });
+        seen.collect()
+    }
+
+    async fn delivery_stats(&self, org: OrgId, webhook: WebhookId) -> Result<DeliveryStats, StoreError> {
+        let rows = sqlx::query!(
+            r#"SELECT status, count(*) AS "counted!"
+             FROM webhook_deliveries WHERE org_id = $1 AND webhook_id = $2 GROUP BY status"#,
+            org.uuid(),
+            webhook.uuid(),
+        );
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        let mut stats = DeliveryStats::default();
+        for row in rows {
+            let table = Located { table: "webhook_deliveries", id: webhook };
+            stats.set(table.named("status", &row.status, DeliveryStatus::from_name)?, count(row.counted));
+        }
+        Ok(stats)
+    }
+
+    async fn find_delivery(
+        &self,
+        org: OrgId,
+        webhook: WebhookId,
+        delivery: DeliveryId,
+        now: Instant,
+    ) -> Result<Option<(Delivery, bool)>, StoreError> {
+        let row = sqlx::query!(
+            r#"SELECT d.id, d.message_id, d.event_type, d.status, d.attempts, d.last_attempt_at, d.next_attempt_at,
+                 d.response_status, d.created_at, coalesce(q.claimed_until > $4, FALSE) AS "served!"
+             FROM webhook_deliveries d
+             JOIN webhook_queues q ON q.org_id = d.org_id AND q.webhook_id = d.webhook_id
+             WHERE d.org_id = $1 AND d.webhook_id = $2 AND d.id = $3"#,
+            org.uuid(),
+            webhook.uuid(),
+            delivery.uuid(),
+            now.as_micros(),
+        );
+        let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
+        let Some(row) = row else { return Ok(None) };
+        let served = row.served;
+        let delivery = DeliveryRow {
+            id: row.id,
+            message_id: row.message_id,
+            event_type: row.event_type,
+            status: row.status,
+            attempts: row.attempts,
+            last_attempt_at: row.last_attempt_at,
+            next_attempt_at: row.next_attempt_at,
+            response_status: row.response_status,
+            created_at: row.created_at,
+        };
+        Ok(Some((delivery.into_domain(org, webhook)?, served)))
+    }
+
+    async fn forget_deliveries(&self, before: Instant, limit: u32) -> Result<u64, StoreError> {
+        let forgotten = retried(|| {
+            sqlx::query!(
+                "DELETE FROM webhook_deliveries WHERE created_at < $1 AND (org_id, webhook_id, id) IN (
+                     SELECT org_id, webhook_id, id FROM webhook_deliveries
+                     WHERE created_at < $1 ORDER BY created_at LIMIT $2
+                 )",
+                before.as_micros(),
+                i64::from(limit),
+            )
+            .execute(&self.connections)
+        });
+        Ok(forgotten.await.map_err(store_error)?.rows_affected())
+    }
+
+    async fn forget_messages(&self, before: Instant, limit: u32) -> Result<u64, StoreError> {
+        let forgotten = retried(|| {
+            sqlx::query!(
+                "DELETE FROM outbox WHERE created_at < $1 AND (org_id, id) IN (
+                     SELECT org_id, id FROM outbox WHERE created_at < $1 ORDER BY created_at LIMIT $2
+                 )",
+                before.as_micros(),
+                i64::from(limit),
+            )
+            .execute(&self.connections)
+        });
+        Ok(forgotten.await.map_err(store_error)?.rows_affected())
+    }
+}
+
+impl PostgresStore {
+    /// What a delivery sends.
+    pub(crate) fn opened_payload(&self, delivery: &Delivery, sealed: &str) -> Result<String, StoreError> {
+        let row = Located { table: "outbox", id: delivery.message };
+        let plain = self.cipher.open(message_payload(delivery.message), sealed);
+        let plain = plain.map_err(|error| row.corrupt("payload", error))?;
+        String::from_utf8(plain).map_err(|error| row.corrupt("payload", error))
+    }
+}

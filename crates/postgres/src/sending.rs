@@ -1,0 +1,372 @@
+//! From the outbox to the queues of endpoints, and from there to receivers: what workers read and write, on any number
+//! of nodes.
+//!
+//! What is claimed is passed over by others (`SKIP LOCKED`), so that nobody waits. Rows are locked in the order of
+//! `commit`: messages, queues by organization and endpoint, counters.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use kalends_accounts::Organization;
+use kalends_kernel::{Instant, MessageId, OrgId, StoreError, Version, WebhookId};
+use kalends_notifications::ports::{Backlog, DeliveryQueue, DueDelivery, FannedOut};
+use kalends_notifications::{
+    CLAIM_LASTS, Claim, Delivery, EventType, Fence, Listener, Message, Subscription, Waiting, address, charged,
+    over_quota, skip,
+};
+use kalends_quotas::{Metric, Period};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use crate::PostgresStore;
+use crate::counts::{count, signed};
+use crate::error::{ApplyError, store_error};
+use crate::retry::retried;
+use crate::rows::{DeliveryRow, Located, OrganizationRow};
+use crate::transaction::in_transaction;
+
+#[async_trait]
+impl DeliveryQueue for PostgresStore {
+    async fn fan_out(&self, now: Instant, limit: u32) -> Result<FannedOut, StoreError> {
+        let fanned =
+            retried(|| in_transaction(&self.connections, async |connection| fan_out(connection, now, limit).await));
+        fanned.await.map_err(unexpected)
+    }
+
+    async fn claim_webhooks(&self, now: Instant, limit: u32) -> Result<Vec<Claim>, StoreError> {
+        let rows = retried(|| {
+            sqlx::query!(
+                "UPDATE webhook_queues q SET due_at = $2, claimed_until = $2, fence = q.fence + 1
+                 FROM (
+                     SELECT org_id, webhook_id FROM webhook_queues WHERE due_at <= $1
+                     ORDER BY due_at, webhook_id LIMIT $3 FOR UPDATE SKIP LOCKED
+                 ) due
+                 WHERE q.org_id = due.org_id AND q.webhook_id = due.webhook_id
+                 RETURNING q.org_id, q.webhook_id, q.fence",
+                now.as_micros(),
+                (now + CLAIM_LASTS).as_micros(),
+                i64::from(limit),
+            )
+            .fetch_all(&self.connections)
+        });
+        let read = |(org, webhook, fence)| Claim {
+            org: OrgId::from_uuid(org),
+            webhook: WebhookId::from_uuid(webhook),
+            fence: Fence(fence),
+        };
+        let rows = rows.await.map_err(store_error)?;
+        Ok(rows.into_iter().map(|row| read((row.org_id, row.webhook_id, row.fence))).collect())
+    }
+
+    async fn due_deliveries(&self, claim: Claim, now: Instant, limit: u32) -> Result<Vec<DueDelivery>, StoreError> {
+        let rows = sqlx::query!(
+            r#"SELECT d.id, d.message_id, d.event_type, d.status, d.attempts, d.last_attempt_at, d.next_attempt_at,
+                 d.response_status, d.created_at, o.payload AS "payload?", o.resource_version AS "resource_version?",
+                 o.created_at AS "announced_at?"
+             FROM (
+                 SELECT * FROM webhook_deliveries
+                 WHERE org_id = $1 AND webhook_id = $2 AND status = 'pending' AND next_attempt_at <= $3
+                 ORDER BY next_attempt_at, id LIMIT $4
+             ) d
+             LEFT JOIN outbox o ON o.org_id = d.org_id AND o.id = d.message_id
+             ORDER BY d.next_attempt_at, d.id"#,
+            claim.org.uuid(),
+            claim.webhook.uuid(),
+            now.as_micros(),
+            i64::from(limit),
+        );
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        let due = rows.into_iter().map(|row| {
+            let sealed = row.payload.zip(row.resource_version).zip(row.announced_at);
+            let delivery = DeliveryRow {
+                id: row.id,
+                message_id: row.message_id,
+                event_type: row.event_type,
+                status: row.status,
+                attempts: row.attempts,
+                last_attempt_at: row.last_attempt_at,
+                next_attempt_at: row.next_attempt_at,
+                response_status: row.response_status,
+                created_at: row.created_at,
+            };
+            let delivery = delivery.into_domain(claim.org, claim.webhook)?;
+            let message = sealed.map(|((payload, version), at)| {
+                Ok(Message {
+                    id: delivery.message,
+                    org: delivery.org,
+                    event_type: delivery.event_type,
+                    payload: self.opened_payload(&delivery, &payload)?,
+                    resource_version: Version(version),
+                    about: None,
+                    created_at: Instant::from_micros(at),
+                })
+            });
+            Ok(DueDelivery { delivery, message: message.transpose()? })
+        });
+        due.collect()
+    }
+
+    async fn release_webhook(&self, claim: Claim) -> Result<(), StoreError> {
+        let released =
+            retried(|| in_transaction(&self.connections, async |connection| release(connection, claim).await));
+        released.await.map_err(unexpected)
+    }
+
+    async fn failing_since(&self, org: OrgId, webhook: WebhookId) -> Result<Option<Instant>, StoreError> {
+        let since = sqlx::query_scalar!(
+            "SELECT failing_since FROM webhook_queues WHERE org_id = $1 AND webhook_id = $2",
+            org.uuid(),
+            webhook.uuid(),
+        );
+        let since = since.fetch_optional(&self.connections).await.map_err(store_error)?;
+        Ok(since.flatten().map(Instant::from_micros))
+    }
+
+    async fn backlog(&self, now: Instant) -> Result<Backlog, StoreError> {
+        let row = sqlx::query!(
+            r#"SELECT
+                 (SELECT count(*) FROM (SELECT 1 FROM outbox WHERE NOT fanned LIMIT 10000) w) AS "waiting!",
+                 (SELECT count(*) FROM (
+                     SELECT 1 FROM webhook_deliveries WHERE status = 'pending' LIMIT 100000) p) AS "pending!",
+                 (SELECT min(due_at) FROM webhook_queues WHERE due_at <= $1) AS oldest"#,
+            now.as_micros(),
+        );
+        let row = row.fetch_one(&self.connections).await.map_err(store_error)?;
+        Ok(Backlog {
+            waiting: count(row.waiting),
+            pending: count(row.pending),
+            oldest_due: row.oldest.map(Instant::from_micros),
+        })
+    }
+}
+
+/// The words of the port for what ended a transaction that checks no condition of a change-set.
+fn unexpected(error: ApplyError) -> StoreError {
+    match error {
+        ApplyError::Driver(error) => store_error(error),
+        ApplyError::Refused(kalends_app::ports::CommitError::Store(error)) => error,
+        ApplyError::Refused(other) => crate::error::failed(other),
+    }
+}
+
+async fn fan_out(connection: &mut PgConnection, now: Instant, limit: u32) -> Result<FannedOut, ApplyError> {
+    let mut waiting = waiting(connection, limit).await?;
+    if waiting.is_empty() {
+        return Ok(FannedOut::default());
+    }
+    let organizations: BTreeSet<Uuid> = waiting.iter().map(|message| message.org.uuid()).collect();
+    let listeners = listeners(connection, organizations).await?;
+    let found = waiting.len();
+    let (mut deliveries, taken) = address(&waiting, &listeners, now);
+    waiting.truncate(taken);
+    wake(connection, &deliveries, now).await?;
+    let mut skipped = 0;
+    for (org, charge) in charged(&deliveries) {
+        let over = charge_within(connection, org, charge, now).await?;
+        skip(&mut deliveries, org, over);
+        skipped += over;
+    }
+    add(connection, &deliveries).await?;
+    mark(connection, &waiting).await?;
+    let queued = (deliveries.len() as u64).saturating_sub(skipped);
+    let more = taken < found || found == limit as usize;
+    Ok(FannedOut { messages: taken as u64, queued, skipped, more })
+}
+
+/// Locks messages that nobody else is about to address.
+async fn waiting(connection: &mut PgConnection, limit: u32) -> Result<Vec<Waiting>, ApplyError> {
+    let rows = sqlx::query!(
+        "SELECT org_id, id, event_type, about FROM outbox WHERE NOT fanned
+         ORDER BY created_at LIMIT $1 FOR UPDATE SKIP LOCKED",
+        i64::from(limit),
+    )
+    .fetch_all(connection)
+    .await?;
+    let read = rows.into_iter().map(|row| {
+        let id = MessageId::from_uuid(row.id);
+        let event_type =
+            Located { table: "outbox", id }.named("event_type", &row.event_type, EventType::from_stored)?;
+        Ok(Waiting { org: OrgId::from_uuid(row.org_id), id, event_type, about: row.about.map(WebhookId::from_uuid) })
+    });
+    read.collect()
+}
+
+async fn listeners(connection: &mut PgConnection, organizations: BTreeSet<Uuid>) -> Result<Vec<Listener>, ApplyError> {
+    let organizations: Vec<Uuid> = organizations.into_iter().collect();
+    let rows = sqlx::query!(
+        "SELECT org_id, id, events FROM webhooks WHERE org_id = ANY($1::uuid[]) AND active ORDER BY org_id, id",
+        &organizations,
+    )
+    .fetch_all(connection)
+    .await?;
+    let read = rows.into_iter().map(|row| {
+        let id = WebhookId::from_uuid(row.id);
+        let subscription = Located { table: "webhooks", id }.named("events", &row.events, Subscription::from_json)?;
+        Ok(Listener { org: OrgId::from_uuid(row.org_id), id, subscription })
+    });
+    read.collect()
+}
+
+/// Wakes the queues of all that something is addressed to ([`kalends_notifications::Queue::wake`]), having locked them
+/// in order.
+async fn wake(connection: &mut PgConnection, deliveries: &[Delivery], now: Instant) -> Result<(), ApplyError> {
+    let queues: BTreeSet<(Uuid, Uuid)> =
+        deliveries.iter().map(|delivery| (delivery.org.uuid(), delivery.webhook.uuid())).collect();
+    let (orgs, webhooks): (Vec<Uuid>, Vec<Uuid>) = queues.into_iter().unzip();
+    if orgs.is_empty() {
+        return Ok(());
+    }
+    sqlx::query!(
+        "SELECT q.fence FROM webhook_queues q
+         JOIN unnest($1::uuid[], $2::uuid[]) AS row (org_id, webhook_id)
+             ON q.org_id = row.org_id AND q.webhook_id = row.webhook_id
+         ORDER BY q.org_id, q.webhook_id FOR UPDATE OF q",
+        &orgs,
+        &webhooks,
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    sqlx::query!(
+        "UPDATE webhook_queues q
+         SET due_at = CASE WHEN claimed_until > $3 THEN due_at ELSE LEAST(due_at, $3) END
+         FROM unnest($1::uuid[], $2::uuid[]) AS row (org_id, webhook_id)
+         WHERE q.org_id = row.org_id AND q.webhook_id = row.webhook_id",
+        &orgs,
+        &webhooks,
+        now.as_micros(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Charges an organization, and says how much of it was over its limit and is not charged.
+async fn charge_within(
+    connection: &mut PgConnection,
+    org: OrgId,
+    charge: u64,
+    now: Instant,
+) -> Result<u64, ApplyError> {
+    let organization = organization(connection, org).await?;
+    let limit = match &organization {
+        Some(organization) => organization
+            .limits()
+            .map_err(|error| StoreError::corrupt("organizations", "limit_overrides", org, error))?
+            .get(Metric::WebhookDeliveries),
+        // It has just been deleted: what is left of it is removed.
+        None => Some(0),
+    };
+    let (metric, period) = (Metric::WebhookDeliveries.as_str(), Period::of(now).number());
+    let used = sqlx::query_scalar!(
+        "INSERT INTO usage_counters AS counter (org_id, metric, period, used) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (org_id, metric, period) DO UPDATE SET used = counter.used + excluded.used
+         RETURNING used",
+        org.uuid(),
+        metric,
+        period,
+        signed(charge),
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    let over = over_quota(count(used), charge, limit);
+    if over > 0 {
+        sqlx::query!(
+            "UPDATE usage_counters SET used = used - $4 WHERE org_id = $1 AND metric = $2 AND period = $3",
+            org.uuid(),
+            metric,
+            period,
+            signed(over),
+        )
+        .execute(connection)
+        .await?;
+    }
+    Ok(over)
+}
+
+async fn organization(connection: &mut PgConnection, org: OrgId) -> Result<Option<Organization>, ApplyError> {
+    let row = sqlx::query_as!(
+        OrganizationRow,
+        "SELECT id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, signup_source,
+             accepted_terms, accepted_at, version, created_at
+         FROM organizations WHERE id = $1",
+        org.uuid(),
+    );
+    let row = row.fetch_optional(connection).await?;
+    Ok(row.map(OrganizationRow::into_domain).transpose()?)
+}
+
+async fn add(connection: &mut PgConnection, deliveries: &[Delivery]) -> Result<(), ApplyError> {
+    if deliveries.is_empty() {
+        return Ok(());
+    }
+    let orgs: Vec<Uuid> = deliveries.iter().map(|delivery| delivery.org.uuid()).collect();
+    let webhooks: Vec<Uuid> = deliveries.iter().map(|delivery| delivery.webhook.uuid()).collect();
+    let ids: Vec<Uuid> = deliveries.iter().map(|delivery| delivery.id.uuid()).collect();
+    let messages: Vec<Uuid> = deliveries.iter().map(|delivery| delivery.message.uuid()).collect();
+    let types: Vec<&str> = deliveries.iter().map(|delivery| delivery.event_type.as_str()).collect();
+    let statuses: Vec<&str> = deliveries.iter().map(|delivery| delivery.state.status.as_str()).collect();
+    let next: Vec<Option<i64>> =
+        deliveries.iter().map(|delivery| delivery.state.next_attempt_at.map(Instant::as_micros)).collect();
+    let created: Vec<i64> = deliveries.iter().map(|delivery| delivery.created_at.as_micros()).collect();
+    sqlx::query!(
+        "INSERT INTO webhook_deliveries (org_id, webhook_id, id, message_id, event_type, status, attempts,
+             next_attempt_at, created_at)
+         SELECT row.org_id, row.webhook_id, row.id, row.message_id, row.event_type, row.status, 0, row.next_at,
+             row.created_at
+         FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::bigint[],
+                 $8::bigint[]) AS row (org_id, webhook_id, id, message_id, event_type, status, next_at, created_at)
+         ON CONFLICT (org_id, webhook_id, id) DO NOTHING",
+        &orgs,
+        &webhooks,
+        &ids,
+        &messages,
+        &types as &[&str],
+        &statuses as &[&str],
+        &next as &[Option<i64>],
+        &created,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Marks messages as addressed.
+async fn mark(connection: &mut PgConnection, waiting: &[Waiting]) -> Result<(), ApplyError> {
+    let orgs: Vec<Uuid> = waiting.iter().map(|message| message.org.uuid()).collect();
+    let ids: Vec<Uuid> = waiting.iter().map(|message| message.id.uuid()).collect();
+    sqlx::query!(
+        "UPDATE outbox SET fanned = TRUE FROM unnest($1::uuid[], $2::uuid[]) AS row (org_id, id)
+         WHERE outbox.org_id = row.org_id AND outbox.id = row.id",
+        &orgs,
+        &ids,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// [`kalends_notifications::Queue::release`].
+async fn release(connection: &mut PgConnection, claim: Claim) -> Result<(), ApplyError> {
+    let (org_id, webhook_id) = (claim.org.uuid(), claim.webhook.uuid());
+    // Whoever addresses messages to the endpoint at this moment has the lock: the statement after this one sees what
+    // they have written.
+    sqlx::query!(
+        "SELECT fence FROM webhook_queues WHERE org_id = $1 AND webhook_id = $2 FOR UPDATE",
+        org_id,
+        webhook_id
+    )
+    .fetch_optional(&mut *connection)
+    .await?;
+    sqlx::query!(
+        "UPDATE webhook_queues SET claimed_until = NULL, due_at = (
+             SELECT min(next_attempt_at) FROM webhook_deliveries
+             WHERE org_id = $1 AND webhook_id = $2 AND status = 'pending')
+         WHERE org_id = $1 AND webhook_id = $2 AND fence = $3 AND claimed_until IS NOT NULL",
+        org_id,
+        webhook_id,
+        claim.fence.0,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}

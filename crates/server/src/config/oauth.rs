@@ -1,0 +1,154 @@
+//! With whom humans sign in beside a password.
+
+use kalends_accounts::oauth::Provider;
+use kalends_kernel::RemoteUrl;
+use secrecy::SecretString;
+use url::Url;
+
+use super::{HostPort, Reader, keys};
+
+/// The most characters of an identifier, a secret or an issuer.
+const TEXT_MAX: usize = 512;
+
+/// A provider as the operator configures it.
+#[derive(Debug, Clone)]
+pub struct OauthProvider {
+    /// Which one.
+    pub provider: Provider,
+    /// Our identifier there.
+    pub client_id: String,
+    /// Our secret there.
+    pub client_secret: SecretString,
+    /// Where humans are sent.
+    pub authorize_url: Url,
+    /// Where codes are exchanged.
+    pub token_url: RemoteUrl,
+    /// What identity tokens name as their issuer.
+    pub issuer: String,
+}
+
+/// The keys of a provider.
+struct Keys {
+    provider: Provider,
+    client_id: &'static keys::Key,
+    client_secret: &'static keys::Key,
+    authorize_url: &'static keys::Key,
+    token_url: &'static keys::Key,
+    issuer: &'static keys::Key,
+}
+
+static PROVIDERS: [Keys; 2] = [
+    Keys {
+        provider: Provider::Google,
+        client_id: &keys::OAUTH_GOOGLE_CLIENT_ID,
+        client_secret: &keys::OAUTH_GOOGLE_CLIENT_SECRET,
+        authorize_url: &keys::OAUTH_GOOGLE_AUTHORIZE_URL,
+        token_url: &keys::OAUTH_GOOGLE_TOKEN_URL,
+        issuer: &keys::OAUTH_GOOGLE_ISSUER,
+    },
+    Keys {
+        provider: Provider::Microsoft,
+        client_id: &keys::OAUTH_MICROSOFT_CLIENT_ID,
+        client_secret: &keys::OAUTH_MICROSOFT_CLIENT_SECRET,
+        authorize_url: &keys::OAUTH_MICROSOFT_AUTHORIZE_URL,
+        token_url: &keys::OAUTH_MICROSOFT_TOKEN_URL,
+        issuer: &keys::OAUTH_MICROSOFT_ISSUER,
+    },
+];
+
+impl Reader<'_> {
+    /// The providers that are configured. One is by its identifier and its secret; only one of them is a mistake.
+    pub(super) fn providers(&mut self, allowed: &[HostPort]) -> Vec<OauthProvider> {
+        PROVIDERS.iter().filter_map(|keys| self.provider(keys, allowed)).collect()
+    }
+
+    fn provider(&mut self, keys: &Keys, allowed: &[HostPort]) -> Option<OauthProvider> {
+        let exempt = |host: &str, port: u16| allowed.iter().any(|at| at.host == host && at.port == port);
+        let client_id = self.optional(keys.client_id, text);
+        let client_secret = self.optional(keys.client_secret, |secret| text(secret).map(SecretString::from));
+        let authorize_url = self.read(keys.authorize_url, |text| remote(text, exempt).map(|url| url.as_url().clone()));
+        let token_url = self.read(keys.token_url, |text| remote(text, exempt));
+        let issuer = self.read(keys.issuer, issuer);
+        for (one, other) in [(keys.client_id, keys.client_secret), (keys.client_secret, keys.client_id)] {
+            if self.given.find(one).is_some() && self.given.find(other).is_none() {
+                self.problems.push(format!("{}: is needed too, since {} is given", other.name, one.name));
+            }
+        }
+        Some(OauthProvider {
+            provider: keys.provider,
+            client_id: client_id?,
+            client_secret: client_secret?,
+            authorize_url: authorize_url?,
+            token_url: token_url?,
+            issuer: issuer?,
+        })
+    }
+}
+
+/// Visible ASCII.
+fn text(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let fits = (1..=TEXT_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
+    if fits { Ok(text.to_owned()) } else { Err(format!("must be 1 to {TEXT_MAX} ASCII characters")) }
+}
+
+/// A URL that may be reached.
+fn remote(text: &str, exempt: impl Fn(&str, u16) -> bool) -> Result<RemoteUrl, String> {
+    RemoteUrl::parse("", text.trim(), exempt).map_err(|error| error.message)
+}
+
+/// An issuer is a URL by its form, and compared as text.
+fn issuer(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let fits = text.len() <= TEXT_MAX
+        && ["https://", "http://"].iter().any(|scheme| text.starts_with(scheme))
+        && text.bytes().all(|byte| byte.is_ascii_graphic());
+    if fits { Ok(text.to_owned()) } else { Err(format!("must be an https URL of at most {TEXT_MAX} characters")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use secrecy::ExposeSecret as _;
+
+    use super::super::{Config, Given};
+    use super::*;
+
+    fn parse(pairs: &[(&str, &str)]) -> Result<Vec<OauthProvider>, Vec<String>> {
+        Config::parse(&Given::of(pairs, &[], "")).map(|config| config.oauth)
+    }
+
+    const ID: (&str, &str) = ("KALENDS_OAUTH_MICROSOFT_CLIENT_ID", "kalends");
+    const SECRET: (&str, &str) = ("KALENDS_OAUTH_MICROSOFT_CLIENT_SECRET", "hush hush");
+
+    #[test]
+    fn a_provider_needs_both_or_is_none() {
+        assert!(parse(&[]).unwrap().is_empty());
+        let [microsoft] = &parse(&[ID, SECRET]).unwrap()[..] else { panic!("one provider") };
+        assert_eq!((microsoft.provider, microsoft.client_id.as_str()), (Provider::Microsoft, "kalends"));
+        assert_eq!(microsoft.client_secret.expose_secret(), "hush hush");
+        assert_eq!(microsoft.authorize_url.as_str(), "https://login.microsoftonline.com/common/oauth2/v2.0/authorize");
+        assert_eq!(microsoft.token_url.as_str(), "https://login.microsoftonline.com/common/oauth2/v2.0/token");
+        assert_eq!(microsoft.issuer, "https://login.microsoftonline.com/{tenantid}/v2.0");
+        for half in [ID, SECRET] {
+            let problems = parse(&[half]).unwrap_err();
+            assert!(problems.len() == 1 && !problems[0].contains("hush"), "{problems:?}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_public_or_allowed() {
+        for (key, value) in [
+            ("KALENDS_OAUTH_GOOGLE_TOKEN_URL", "http://provider.example/token"),
+            ("KALENDS_OAUTH_GOOGLE_TOKEN_URL", "https://127.0.0.1:9000/token"),
+            ("KALENDS_OAUTH_GOOGLE_AUTHORIZE_URL", "javascript:alert(1)"),
+            ("KALENDS_OAUTH_GOOGLE_AUTHORIZE_URL", "http://127.0.0.1:9001/authorize"),
+            ("KALENDS_OAUTH_GOOGLE_ISSUER", "accounts.google.com"),
+        ] {
+            let problems = parse(&[(key, value), ("KALENDS_EGRESS_ALLOW", "127.0.0.1:9002")]).unwrap_err();
+            assert!(problems.len() == 1 && problems[0].starts_with(key), "{problems:?}");
+        }
+        let local = ("KALENDS_OAUTH_MICROSOFT_TOKEN_URL", "http://127.0.0.1:9000/token");
+        let allowed = parse(&[ID, SECRET, local, ("KALENDS_EGRESS_ALLOW", "127.0.0.1:9000")]).unwrap();
+        assert_eq!(allowed[0].token_url.as_str(), local.1);
+    }
+}

@@ -1,0 +1,233 @@
+//! What a token endpoint answers (RFC 6749 sections 5.1 and 5.2; OpenID Connect Core section 3.1.3.3).
+
+use kalends_accounts::oauth::{IdentityClaims, Provider};
+use kalends_app::ports::ExchangeError;
+use kalends_kernel::from_base64url;
+use serde::Deserialize;
+
+/// The most characters of a provider's own error that go into the log.
+const ERROR_MAX: usize = 64;
+
+/// The domains of Google's own mailboxes.
+const GOOGLE_S_OWN: [&str; 2] = ["gmail.com", "googlemail.com"];
+
+/// What is wrong with an answer.
+#[derive(Debug, thiserror::Error)]
+enum Malformed {
+    #[error("the answer is no JSON object with an id_token")]
+    Answer(#[source] serde_json::Error),
+    #[error("the id_token has not the three parts of a JWT")]
+    Parts,
+    #[error("the claims of the id_token are no base64url")]
+    Encoding,
+    #[error("the claims of the id_token make no sense")]
+    Claims(#[source] serde_json::Error),
+}
+
+#[derive(Deserialize)]
+struct Success {
+    id_token: String,
+}
+
+#[derive(Deserialize)]
+struct Failure {
+    error: String,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Audience {
+    One(String),
+    Several(Vec<String>),
+}
+
+/// Providers write yes in several ways.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Flag {
+    Bool(bool),
+    Number(i64),
+    Text(String),
+}
+
+impl Flag {
+    fn is_set(&self) -> bool {
+        match self {
+            Self::Bool(set) => *set,
+            Self::Number(number) => *number == 1,
+            Self::Text(text) => text == "true" || text == "1",
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Claims {
+    iss: String,
+    aud: Audience,
+    azp: Option<String>,
+    sub: String,
+    exp: i64,
+    iat: i64,
+    nonce: Option<String>,
+    email: Option<String>,
+    email_verified: Option<Flag>,
+    xms_edov: Option<Flag>,
+    hd: Option<String>,
+    name: Option<String>,
+}
+
+/// The identity in the answer of `provider`.
+///
+/// # Errors
+/// [`ExchangeError::Refused`] for an error of the protocol, [`ExchangeError::Malformed`] for what is none of its answers.
+pub(crate) fn read(provider: Provider, status: u16, body: &[u8]) -> Result<IdentityClaims, ExchangeError> {
+    if status != 200 {
+        return Err(match serde_json::from_slice::<Failure>(body) {
+            Ok(Failure { error }) if (400..500).contains(&status) => {
+                let plain = |letter: &char| letter.is_ascii_graphic();
+                ExchangeError::Refused(error.chars().filter(plain).take(ERROR_MAX).collect())
+            }
+            _ => ExchangeError::Unavailable(format!("it answered with status {status}").into()),
+        });
+    }
+    claims(provider, body).map_err(|malformed| ExchangeError::Malformed(Box::new(malformed)))
+}
+
+fn claims(provider: Provider, body: &[u8]) -> Result<IdentityClaims, Malformed> {
+    let Success { id_token } = serde_json::from_slice(body).map_err(Malformed::Answer)?;
+    let mut parts = id_token.split('.');
+    let (Some(_), Some(claims), Some(_), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
+        return Err(Malformed::Parts);
+    };
+    let claims = from_base64url(claims).ok_or(Malformed::Encoding)?;
+    let claims: Claims = serde_json::from_slice(&claims).map_err(Malformed::Claims)?;
+    let set = |flag: &Option<Flag>| flag.as_ref().is_some_and(Flag::is_set);
+    let vouched = match provider {
+        // Google speaks for its own mailboxes, and for those of the organizations that it hosts (`hd`). Of any other
+        // address it only knows that somebody once read it.
+        Provider::Google => {
+            let domain =
+                claims.email.as_deref().and_then(|email| email.rsplit_once('@')).map_or("", |(_, domain)| domain);
+            let own = GOOGLE_S_OWN.iter().any(|own| domain.eq_ignore_ascii_case(own));
+            set(&claims.email_verified) && (own || claims.hd.as_deref().is_some_and(|hosted| !hosted.is_empty()))
+        }
+        // Microsoft's tenants decide what `email` says, and only `xms_edov` tells that they own its domain.
+        Provider::Microsoft => set(&claims.xms_edov),
+    };
+    Ok(IdentityClaims {
+        issuer: claims.iss,
+        audience: match claims.aud {
+            Audience::One(audience) => vec![audience],
+            Audience::Several(audience) => audience,
+        },
+        authorized_party: claims.azp,
+        subject: claims.sub,
+        expires: claims.exp,
+        issued: claims.iat,
+        nonce: claims.nonce,
+        email: claims.email,
+        email_verified: vouched,
+        name: claims.name,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_kernel::base64url;
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn token(claims: &Value) -> String {
+        format!("{}.{}.c2ln", base64url(br#"{"alg":"RS256"}"#), base64url(claims.to_string().as_bytes()))
+    }
+
+    fn answer(claims: &Value) -> Vec<u8> {
+        json!({ "access_token": "x", "token_type": "Bearer", "id_token": token(claims) }).to_string().into_bytes()
+    }
+
+    fn google() -> Value {
+        json!({
+            "iss": "https://accounts.google.com", "aud": "kalends", "azp": "kalends", "sub": "1076", "exp": 2, "iat": 1,
+            "nonce": "n", "email": "ada@example.com", "email_verified": true, "hd": "example.com", "name": "Ada",
+            "at_hash": "x"
+        })
+    }
+
+    #[test]
+    fn an_identity_is_read() {
+        let read = read(Provider::Google, 200, &answer(&google())).unwrap();
+        assert_eq!(
+            read,
+            IdentityClaims {
+                issuer: "https://accounts.google.com".into(),
+                audience: vec!["kalends".into()],
+                authorized_party: Some("kalends".into()),
+                subject: "1076".into(),
+                expires: 2,
+                issued: 1,
+                nonce: Some("n".into()),
+                email: Some("ada@example.com".into()),
+                email_verified: true,
+                name: Some("Ada".into()),
+            }
+        );
+    }
+
+    #[rstest]
+    #[case::google(Provider::Google, json!({ "email_verified": true }), true)]
+    #[case::google_in_words(Provider::Google, json!({ "email_verified": "true" }), true)]
+    #[case::google_not(Provider::Google, json!({ "email_verified": false }), false)]
+    #[case::google_s_own(Provider::Google, json!({ "email_verified": true, "hd": null, "email": "ada@GMail.com" }), true)]
+    #[case::google_of_others(Provider::Google, json!({ "email_verified": true, "hd": null }), false)]
+    #[case::google_of_no_host(Provider::Google, json!({ "email_verified": true, "hd": "" }), false)]
+    #[case::google_of_a_likeness(
+        Provider::Google,
+        json!({ "email_verified": true, "hd": null, "email": "ada@gmail.com.example" }),
+        false
+    )]
+    #[case::google_unsaid(Provider::Google, json!({}), false)]
+    #[case::google_otherwise(Provider::Google, json!({ "xms_edov": true }), false)]
+    #[case::microsoft(Provider::Microsoft, json!({ "xms_edov": true }), true)]
+    #[case::microsoft_in_digits(Provider::Microsoft, json!({ "xms_edov": "1" }), true)]
+    #[case::microsoft_a_number(Provider::Microsoft, json!({ "xms_edov": 1 }), true)]
+    #[case::microsoft_not(Provider::Microsoft, json!({ "xms_edov": "0" }), false)]
+    #[case::microsoft_otherwise(Provider::Microsoft, json!({ "email_verified": true }), false)]
+    fn who_vouches(#[case] provider: Provider, #[case] says: Value, #[case] vouched: bool) {
+        let mut claims = google();
+        claims.as_object_mut().unwrap().remove("email_verified");
+        claims.as_object_mut().unwrap().extend(says.as_object().unwrap().clone());
+        assert_eq!(read(provider, 200, &answer(&claims)).unwrap().email_verified, vouched);
+    }
+
+    #[test]
+    fn several_may_be_meant() {
+        let mut claims = google();
+        claims["aud"] = json!(["a", "b"]);
+        assert_eq!(read(Provider::Google, 200, &answer(&claims)).unwrap().audience, ["a", "b"]);
+    }
+
+    #[rstest]
+    #[case::not_json(b"<html>".as_slice())]
+    #[case::no_token(br#"{"access_token":"x"}"#)]
+    #[case::two_parts(br#"{"id_token":"a.b"}"#)]
+    #[case::four_parts(br#"{"id_token":"a.e30.c.d"}"#)]
+    #[case::no_base64(br#"{"id_token":"a.%%.c"}"#)]
+    #[case::no_claims(br#"{"id_token":"a.e30.c"}"#)]
+    #[case::an_error(br#"{"error":"invalid_grant"}"#)]
+    fn what_makes_no_sense(#[case] body: &[u8]) {
+        let read = read(Provider::Google, 200, body);
+        assert!(matches!(read, Err(ExchangeError::Malformed(_))), "{read:?}");
+    }
+
+    #[test]
+    fn refusals_are_told_from_failures() {
+        let refused = read(Provider::Google, 400, br#"{"error":"invalid_grant\n","error_description":"x"}"#);
+        assert!(matches!(refused, Err(ExchangeError::Refused(error)) if error == "invalid_grant"));
+        for (status, body) in [(400, "x"), (500, r#"{"error":"x"}"#), (302, "{}"), (429, "{}"), (201, "{}")] {
+            let failed = read(Provider::Google, status, body.as_bytes());
+            assert!(matches!(failed, Err(ExchangeError::Unavailable(_))), "{status}: {failed:?}");
+        }
+    }
+}

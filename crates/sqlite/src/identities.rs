@@ -1,0 +1,130 @@
+//! Attempts to sign in with a provider, and who signs in so.
+
+use async_trait::async_trait;
+use kalends_accounts::{
+    TokenHash,
+    oauth::{Attempt, KnownIdentity, Provider},
+    ports::{Identities, OauthAttempts},
+};
+use kalends_kernel::{Instant, StoreError, UserId};
+
+use crate::{SqliteStore, error::store_error, rows::Row};
+
+#[async_trait]
+impl OauthAttempts for SqliteStore {
+    async fn keep_attempt(&self, attempt: &Attempt) -> Result<(), StoreError> {
+        let (key, provider) = (attempt.key.0.as_slice(), attempt.provider.as_str());
+        let expires_at = attempt.expires_at.as_micros();
+        let mut writing = self.database.writer.take().await?;
+        let kept = sqlx::query!(
+            "insert into oauth_attempts (state_hash, provider, nonce, verifier, redirect_uri, terms_version, expires_at)
+             values (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            key,
+            provider,
+            attempt.nonce,
+            attempt.verifier,
+            attempt.redirect_uri,
+            attempt.terms_version,
+            expires_at
+        )
+        .execute(&mut writing.connection)
+        .await;
+        writing.done(kept).await.map(drop)
+    }
+
+    async fn use_attempt(&self, key: TokenHash) -> Result<Option<Attempt>, StoreError> {
+        let hash = key.0.as_slice();
+        let row = sqlx::query!(
+            "select provider, nonce, verifier, redirect_uri, terms_version, expires_at
+             from oauth_attempts where state_hash = ?1",
+            hash
+        )
+        .fetch_optional(self.readers())
+        .await
+        .map_err(store_error)?;
+        // Whoever makes a state up does not take the writer's turn.
+        let Some(row) = row else { return Ok(None) };
+        let mut writing = self.database.writer.take().await?;
+        let used = sqlx::query!("delete from oauth_attempts where state_hash = ?1", hash)
+            .execute(&mut writing.connection)
+            .await;
+        // Of several at once one has removed it.
+        if writing.done(used).await? == 0 {
+            return Ok(None);
+        }
+        let located = Row { table: "oauth_attempts", id: &"an attempt" };
+        Ok(Some(Attempt {
+            key,
+            provider: located.named("provider", Provider::from_name, &row.provider)?,
+            nonce: row.nonce,
+            verifier: row.verifier,
+            redirect_uri: row.redirect_uri,
+            terms_version: row.terms_version,
+            expires_at: Instant::from_micros(row.expires_at),
+        }))
+    }
+
+    async fn forget_attempts(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+        let now = now.as_micros();
+        let mut writing = self.database.writer.take().await?;
+        let forgotten = sqlx::query!(
+            "delete from oauth_attempts where rowid in (
+                select rowid from oauth_attempts where expires_at <= ?1 limit ?2)",
+            now,
+            limit
+        )
+        .execute(&mut writing.connection)
+        .await;
+        writing.done(forgotten).await
+    }
+}
+
+#[async_trait]
+impl Identities for SqliteStore {
+    async fn identities_of(&self, user: UserId) -> Result<Vec<KnownIdentity>, StoreError> {
+        let id = user.uuid();
+        let id = id.as_bytes().as_slice();
+        let rows = sqlx::query!(
+            "select provider, issuer, subject, since from user_identities where user_id = ?1
+             order by since, provider, issuer, subject",
+            id
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let located = Row { table: "user_identities", id: &user };
+        let identities = rows.into_iter().map(|row| {
+            let provider = located.named("provider", Provider::from_name, &row.provider)?;
+            let (issuer, subject, since) = (row.issuer, row.subject, Instant::from_micros(row.since));
+            Ok(KnownIdentity { provider, issuer, subject, user, since })
+        });
+        identities.collect()
+    }
+
+    async fn find_identity(
+        &self,
+        provider: Provider,
+        issuer: &str,
+        subject: &str,
+    ) -> Result<Option<KnownIdentity>, StoreError> {
+        let name = provider.as_str();
+        let row = sqlx::query!(
+            "select user_id, since from user_identities where provider = ?1 and issuer = ?2 and subject = ?3",
+            name,
+            issuer,
+            subject
+        )
+        .fetch_optional(self.readers())
+        .await
+        .map_err(store_error)?;
+        let Some(row) = row else { return Ok(None) };
+        let located = Row { table: "user_identities", id: &subject };
+        Ok(Some(KnownIdentity {
+            provider,
+            issuer: issuer.to_owned(),
+            subject: subject.to_owned(),
+            user: UserId::from_uuid(located.uuid("user_id", &row.user_id)?),
+            since: Instant::from_micros(row.since),
+        }))
+    }
+}

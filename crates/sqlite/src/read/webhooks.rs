@@ -1,0 +1,207 @@
+//! Reads webhook endpoints and deliveries.
+
+use async_trait::async_trait;
+use kalends_kernel::{DeliveryId, Instant, Listed, OrgId, Page, StoreError, WebhookId};
+use kalends_notifications::{
+    Delivery, DeliveryStatus, WebhookEndpoint,
+    ports::{Deliveries, DeliverySeen, DeliveryStats, Webhooks},
+};
+
+use super::count;
+use crate::{
+    SqliteStore,
+    apply::outbox,
+    error::store_error,
+    rows::{
+        Row,
+        webhook::{DeliveryRow, WebhookRow},
+    },
+};
+
+#[async_trait]
+impl Webhooks for SqliteStore {
+    async fn find_webhook(&self, org: OrgId, webhook: WebhookId) -> Result<Option<WebhookEndpoint>, StoreError> {
+        let (org_id, id) = (org.uuid(), webhook.uuid());
+        sqlx::query_as!(
+            WebhookRow,
+            "select id, content, events, active, deactivated, version, created_at, updated_at
+             from webhooks where org_id = ?1 and id = ?2",
+            org_id,
+            id
+        )
+        .fetch_optional(self.readers())
+        .await
+        .map_err(store_error)?
+        .map(|row| row.read(org, self.cipher.as_ref()))
+        .transpose()
+    }
+
+    async fn list_webhooks(&self, org: OrgId, page: Page) -> Result<Listed<WebhookEndpoint>, StoreError> {
+        let org_id = org.uuid();
+        self.snapshot(async |snapshot| {
+            let rows = sqlx::query_as!(
+                WebhookRow,
+                "select id, content, events, active, deactivated, version, created_at, updated_at
+                 from webhooks where org_id = ?1 order by created_at, id limit ?2 offset ?3",
+                org_id,
+                page.limit,
+                page.offset
+            )
+            .fetch_all(&mut *snapshot)
+            .await
+            .map_err(store_error)?;
+            let total = match page.total_if_known(rows.len()) {
+                Some(total) => total,
+                None => sqlx::query_scalar!("select count(*) from webhooks where org_id = ?1", org_id)
+                    .fetch_one(&mut *snapshot)
+                    .await
+                    .map(count)
+                    .map_err(store_error)?,
+            };
+            let data = rows.into_iter().map(|row| row.read(org, self.cipher.as_ref())).collect::<Result<_, _>>()?;
+            Ok(Listed { data, total })
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl Deliveries for SqliteStore {
+    async fn list_deliveries(
+        &self,
+        org: OrgId,
+        webhook: WebhookId,
+        status: Option<DeliveryStatus>,
+        payloads: bool,
+        page: Page,
+    ) -> Result<Vec<DeliverySeen>, StoreError> {
+        let (org_id, webhook_id, status) = (org.uuid(), webhook.uuid(), status.map(DeliveryStatus::as_str));
+        let rows = sqlx::query!(
+            r#"select d.id, d.message_id, d.event_type, d.status, d.attempts, d.last_attempt_at, d.next_attempt_at,
+                d.response_status, d.created_at, o.payload as "payload?"
+             from webhook_deliveries d left join outbox o on ?4 and o.org_id = d.org_id and o.id = d.message_id
+             where d.org_id = ?1 and d.webhook_id = ?2 and (?3 is null or d.status = ?3)
+             order by d.id limit ?5 offset ?6"#,
+            org_id,
+            webhook_id,
+            status,
+            payloads,
+            page.limit,
+            page.offset
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let seen = rows.into_iter().map(|row| {
+            let sealed = row.payload;
+            let delivery = DeliveryRow {
+                id: row.id,
+                message_id: row.message_id,
+                event_type: row.event_type,
+                status: row.status,
+                attempts: row.attempts,
+                last_attempt_at: row.last_attempt_at,
+                next_attempt_at: row.next_attempt_at,
+                response_status: row.response_status,
+                created_at: row.created_at,
+            };
+            let delivery = delivery.read(org, webhook)?;
+            let payload = sealed.map(|sealed| self.opened_payload(&delivery, &sealed)).transpose()?;
+            Ok(DeliverySeen { delivery, payload })
+        });
+        seen.collect()
+    }
+
+    async fn delivery_stats(&self, org: OrgId, webhook: WebhookId) -> Result<DeliveryStats, StoreError> {
+        let (org_id, webhook_id) = (org.uuid(), webhook.uuid());
+        let rows = sqlx::query!(
+            "select status, count(*) as counted from webhook_deliveries where org_id = ?1 and webhook_id = ?2
+             group by status",
+            org_id,
+            webhook_id
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let mut stats = DeliveryStats::default();
+        for row in rows {
+            let table = Row { table: "webhook_deliveries", id: &webhook };
+            stats.set(table.named("status", DeliveryStatus::from_name, &row.status)?, count(row.counted));
+        }
+        Ok(stats)
+    }
+
+    async fn find_delivery(
+        &self,
+        org: OrgId,
+        webhook: WebhookId,
+        delivery: DeliveryId,
+        now: Instant,
+    ) -> Result<Option<(Delivery, bool)>, StoreError> {
+        let (org_id, webhook_id, id, now) = (org.uuid(), webhook.uuid(), delivery.uuid(), now.as_micros());
+        let row = sqlx::query!(
+            r#"select d.id, d.message_id, d.event_type, d.status, d.attempts, d.last_attempt_at, d.next_attempt_at,
+                d.response_status, d.created_at, coalesce(q.claimed_until > ?4, false) as "served!: bool"
+             from webhook_deliveries d join webhook_queues q on q.org_id = d.org_id and q.webhook_id = d.webhook_id
+             where d.org_id = ?1 and d.webhook_id = ?2 and d.id = ?3"#,
+            org_id,
+            webhook_id,
+            id,
+            now
+        )
+        .fetch_optional(self.readers())
+        .await
+        .map_err(store_error)?;
+        let Some(row) = row else { return Ok(None) };
+        let served = row.served;
+        let delivery = DeliveryRow {
+            id: row.id,
+            message_id: row.message_id,
+            event_type: row.event_type,
+            status: row.status,
+            attempts: row.attempts,
+            last_attempt_at: row.last_attempt_at,
+            next_attempt_at: row.next_attempt_at,
+            response_status: row.response_status,
+            created_at: row.created_at,
+        };
+        Ok(Some((delivery.read(org, webhook)?, served)))
+    }
+
+    async fn forget_deliveries(&self, before: Instant, limit: u32) -> Result<u64, StoreError> {
+        let before = before.as_micros();
+        let mut writing = self.database.writer.take().await?;
+        let forgotten = sqlx::query!(
+            "delete from webhook_deliveries where rowid in (
+                select rowid from webhook_deliveries where created_at < ?1 order by created_at limit ?2)",
+            before,
+            limit
+        )
+        .execute(&mut writing.connection)
+        .await;
+        writing.done(forgotten).await
+    }
+
+    async fn forget_messages(&self, before: Instant, limit: u32) -> Result<u64, StoreError> {
+        let before = before.as_micros();
+        let mut writing = self.database.writer.take().await?;
+        let forgotten = sqlx::query!(
+            "delete from outbox where rowid in (
+                select rowid from outbox where created_at < ?1 order by created_at limit ?2)",
+            before,
+            limit
+        )
+        .execute(&mut writing.connection)
+        .await;
+        writing.done(forgotten).await
+    }
+}
+
+impl SqliteStore {
+    /// What a delivery sends.
+    pub(crate) fn opened_payload(&self, delivery: &Delivery, sealed: &str) -> Result<String, StoreError> {
+        let row = Row { table: "outbox", id: &delivery.message };
+        let plain = row.read("payload", self.cipher.open(outbox::place(delivery.message), sealed))?;
+        row.read("payload", String::from_utf8(plain))
+    }
+}

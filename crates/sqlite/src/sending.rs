@@ -1,0 +1,425 @@
+//! From the outbox to the queues of endpoints, and from there to receivers: what workers read and write.
+//!
+//! There is one writer, so that each of these transactions is alone; what is said of it holds nevertheless for a second
+//! process, since the writing transactions begin with the lock.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use kalends_accounts::Organization;
+use kalends_kernel::{Instant, MessageId, OrgId, StoreError, Version, WebhookId};
+use kalends_notifications::{
+    CLAIM_LASTS, Claim, Delivery, EventType, Fence, Listener, Message, Subscription, Waiting, address, charged,
+    over_quota,
+    ports::{Backlog, DeliveryQueue, DueDelivery, FannedOut},
+    skip,
+};
+use kalends_quotas::{Metric, Period};
+use sqlx::SqliteConnection;
+
+use crate::{
+    Database, SqliteStore,
+    error::store_error,
+    json::{self, Hex},
+    read::count,
+    rows::{Row, organization::OrganizationRow, row_id, webhook::DeliveryRow},
+};
+
+/// Statements that the driver keeps prepared like any other.
+async fn run(connection: &mut SqliteConnection, statement: &'static str) -> Result<(), StoreError> {
+    sqlx::query(statement).execute(connection).await.map(|_| ()).map_err(store_error)
+}
+
+impl Database {
+    /// Gives up the claims on endpoints that a process held which is no more. For whoever is the only one to serve, as
+    /// it starts: nobody has to wait until the claims have run out.
+    ///
+    /// # Errors
+    /// The database cannot be written.
+    pub async fn release_webhook_claims(&self) -> Result<(), StoreError> {
+        let mut writing = self.writer.take().await?;
+        let released = sqlx::query!(
+            "update webhook_queues set due_at = 0, claimed_until = null where due_at >= 0 and claimed_until is not null"
+        )
+        .execute(&mut writing.connection)
+        .await;
+        writing.done(released).await.map(drop)
+    }
+}
+
+impl SqliteStore {
+    /// Runs `write` in a transaction of its own; an error leaves nothing behind.
+    async fn written<T>(
+        &self,
+        write: impl AsyncFnOnce(&mut SqliteConnection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut writing = self.database.writer.take().await?;
+        let outcome = async {
+            run(&mut writing.connection, "begin immediate").await?;
+            let outcome = write(&mut writing.connection).await?;
+            run(&mut writing.connection, "commit").await?;
+            Ok(outcome)
+        }
+        .await;
+        match outcome {
+            Ok(outcome) => {
+                writing.hand_back();
+                Ok(outcome)
+            }
+            Err(error) => {
+                writing.close().await;
+                Err(error)
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl DeliveryQueue for SqliteStore {
+    async fn fan_out(&self, now: Instant, limit: u32) -> Result<FannedOut, StoreError> {
+        // Nobody waits for the writer where nothing is to be done.
+        let any = sqlx::query_scalar!(r#"select exists (select 1 from outbox where not fanned) as "any!: bool""#)
+            .fetch_one(self.readers())
+            .await
+            .map_err(store_error)?;
+        if !any {
+            return Ok(FannedOut::default());
+        }
+        self.written(async |connection| {
+            let mut waiting = waiting(connection, limit).await?;
+            let organizations: BTreeSet<OrgId> = waiting.iter().map(|message| message.org).collect();
+            let listeners = listeners(connection, &organizations).await?;
+            let found = waiting.len();
+            let (mut deliveries, taken) = address(&waiting, &listeners, now);
+            waiting.truncate(taken);
+            wake(connection, &deliveries, now).await?;
+            let mut skipped = 0;
+            for (org, charge) in charged(&deliveries) {
+                let over = charge_within(connection, org, charge, now).await?;
+                skip(&mut deliveries, org, over);
+                skipped += over;
+            }
+            add(connection, &deliveries).await?;
+            mark(connection, &waiting).await?;
+            let queued = (deliveries.len() as u64).saturating_sub(skipped);
+            let more = taken < found || found == limit as usize;
+            Ok(FannedOut { messages: taken as u64, queued, skipped, more })
+        })
+        .await
+    }
+
+    async fn claim_webhooks(&self, now: Instant, limit: u32) -> Result<Vec<Claim>, StoreError> {
+        let (at, until) = (now.as_micros(), (now + CLAIM_LASTS).as_micros());
+        let any = sqlx::query_scalar!(
+            r#"select exists (select 1 from webhook_queues where due_at <= ?1) as "any!: bool""#,
+            at
+        )
+        .fetch_one(self.readers())
+        .await
+        .map_err(store_error)?;
+        if !any {
+            return Ok(Vec::new());
+        }
+        let rows = self
+            .written(async |connection| {
+                sqlx::query!(
+                    "update webhook_queues set due_at = ?2, claimed_until = ?2, fence = fence + 1
+                     where rowid in (
+                        select rowid from webhook_queues where due_at <= ?1 order by due_at, webhook_id limit ?3)
+                     returning org_id, webhook_id, fence",
+                    at,
+                    until,
+                    limit
+                )
+                .fetch_all(connection)
+                .await
+                .map_err(store_error)
+            })
+            .await?;
+        let read = rows.into_iter().map(|row| {
+            Ok(Claim {
+                org: OrgId::from_uuid(row_id("webhook_queues", "org_id", &row.org_id)?),
+                webhook: WebhookId::from_uuid(row_id("webhook_queues", "webhook_id", &row.webhook_id)?),
+                fence: Fence(row.fence),
+            })
+        });
+        read.collect()
+    }
+
+    async fn due_deliveries(&self, claim: Claim, now: Instant, limit: u32) -> Result<Vec<DueDelivery>, StoreError> {
+        let (org_id, webhook_id, now) = (claim.org.uuid(), claim.webhook.uuid(), now.as_micros());
+        let rows = sqlx::query!(
+            r#"select d.id, d.message_id, d.event_type, d.status, d.attempts, d.last_attempt_at, d.next_attempt_at,
+                d.response_status, d.created_at, o.payload as "payload?", o.resource_version as "resource_version?",
+                o.created_at as "announced_at?"
+             from webhook_deliveries d left join outbox o on o.org_id = d.org_id and o.id = d.message_id
+             where d.org_id = ?1 and d.webhook_id = ?2 and d.status = 'pending' and d.next_attempt_at <= ?3
+             order by d.next_attempt_at, d.id limit ?4"#,
+            org_id,
+            webhook_id,
+            now,
+            limit
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let due = rows.into_iter().map(|row| {
+            let sealed = row.payload.zip(row.resource_version).zip(row.announced_at);
+            let delivery = DeliveryRow {
+                id: row.id,
+                message_id: row.message_id,
+                event_type: row.event_type,
+                status: row.status,
+                attempts: row.attempts,
+                last_attempt_at: row.last_attempt_at,
+                next_attempt_at: row.next_attempt_at,
+                response_status: row.response_status,
+                created_at: row.created_at,
+            };
+            let delivery = delivery.read(claim.org, claim.webhook)?;
+            let message = sealed
+                .map(|((payload, version), at)| {
+                    Ok(Message {
+                        id: delivery.message,
+                        org: delivery.org,
+                        event_type: delivery.event_type,
+                        payload: self.opened_payload(&delivery, &payload)?,
+                        resource_version: Version(version),
+                        about: None,
+                        created_at: Instant::from_micros(at),
+                    })
+                })
+                .transpose();
+            Ok(DueDelivery { delivery, message: message? })
+        });
+        due.collect()
+    }
+
+    async fn release_webhook(&self, claim: Claim) -> Result<(), StoreError> {
+        let (org_id, webhook_id) = (claim.org.uuid(), claim.webhook.uuid());
+        let mut writing = self.database.writer.take().await?;
+        // As Queue::release. The statement has the only writer's lock: what is addressed to the endpoint comes before
+        // it, or after.
+        let released = sqlx::query!(
+            "update webhook_queues set claimed_until = null, due_at = (
+                select min(next_attempt_at) from webhook_deliveries
+                where org_id = ?1 and webhook_id = ?2 and status = 'pending')
+             where org_id = ?1 and webhook_id = ?2 and fence = ?3 and claimed_until is not null",
+            org_id,
+            webhook_id,
+            claim.fence.0
+        )
+        .execute(&mut writing.connection)
+        .await;
+        writing.done(released).await.map(|_| ())
+    }
+
+    async fn failing_since(&self, org: OrgId, webhook: WebhookId) -> Result<Option<Instant>, StoreError> {
+        let (org_id, webhook_id) = (org.uuid(), webhook.uuid());
+        let since = sqlx::query_scalar!(
+            "select failing_since from webhook_queues where org_id = ?1 and webhook_id = ?2",
+            org_id,
+            webhook_id
+        )
+        .fetch_optional(self.readers())
+        .await
+        .map_err(store_error)?;
+        Ok(since.flatten().map(Instant::from_micros))
+    }
+
+    async fn backlog(&self, now: Instant) -> Result<Backlog, StoreError> {
+        let now = now.as_micros();
+        let row = sqlx::query!(
+            r#"select
+                (select count(*) from (select 1 from outbox where not fanned limit 10000)) as "waiting!: i64",
+                (select count(*) from (
+                    select 1 from webhook_deliveries where status = 'pending' limit 100000)) as "pending!: i64",
+                (select min(due_at) from webhook_queues where due_at <= ?1) as "oldest?: i64""#,
+            now
+        )
+        .fetch_one(self.readers())
+        .await
+        .map_err(store_error)?;
+        Ok(Backlog {
+            waiting: count(row.waiting),
+            pending: count(row.pending),
+            oldest_due: row.oldest.map(Instant::from_micros),
+        })
+    }
+}
+
+async fn waiting(connection: &mut SqliteConnection, limit: u32) -> Result<Vec<Waiting>, StoreError> {
+    let rows = sqlx::query!(
+        "select org_id, id, event_type, about from outbox where not fanned order by created_at, id limit ?1",
+        limit
+    )
+    .fetch_all(connection)
+    .await
+    .map_err(store_error)?;
+    let read = rows.into_iter().map(|row| {
+        let id = MessageId::from_uuid(row_id("outbox", "id", &row.id)?);
+        let table = Row { table: "outbox", id: &id };
+        let about = row.about.map(|about| table.uuid("about", &about)).transpose()?;
+        Ok(Waiting {
+            org: OrgId::from_uuid(table.uuid("org_id", &row.org_id)?),
+            id,
+            event_type: table.named("event_type", EventType::from_stored, &row.event_type)?,
+            about: about.map(WebhookId::from_uuid),
+        })
+    });
+    read.collect()
+}
+
+async fn listeners(
+    connection: &mut SqliteConnection,
+    organizations: &BTreeSet<OrgId>,
+) -> Result<Vec<Listener>, StoreError> {
+    let wanted: Vec<_> = organizations.iter().map(|org| Hex(org.uuid())).collect();
+    let wanted = json::rows(&wanted).map_err(store_error)?;
+    let rows = sqlx::query!(
+        "select w.org_id, w.id, w.events from json_each(?1) join webhooks w on w.org_id = unhex(value) and w.active
+         order by w.org_id, w.id",
+        wanted
+    )
+    .fetch_all(connection)
+    .await
+    .map_err(store_error)?;
+    let read = rows.into_iter().map(|row| {
+        let id = WebhookId::from_uuid(row_id("webhooks", "id", &row.id)?);
+        let table = Row { table: "webhooks", id: &id };
+        Ok(Listener {
+            org: OrgId::from_uuid(table.uuid("org_id", &row.org_id)?),
+            id,
+            subscription: table.named("events", Subscription::from_json, &row.events)?,
+        })
+    });
+    read.collect()
+}
+
+/// Wakes the queues of all that something is addressed to ([`kalends_notifications::Queue::wake`]).
+async fn wake(connection: &mut SqliteConnection, deliveries: &[Delivery], now: Instant) -> Result<(), StoreError> {
+    let queues: BTreeSet<_> = deliveries.iter().map(|delivery| (delivery.org, delivery.webhook)).collect();
+    let queues: Vec<_> = queues.iter().map(|(org, webhook)| (Hex(org.uuid()), Hex(webhook.uuid()))).collect();
+    let (queues, now) = (json::rows(&queues).map_err(store_error)?, now.as_micros());
+    sqlx::query!(
+        "update webhook_queues
+         set due_at = case when claimed_until > ?2 then due_at else min(coalesce(due_at, ?2), ?2) end
+         from json_each(?1) where org_id = unhex(value ->> 0) and webhook_id = unhex(value ->> 1)",
+        queues,
+        now
+    )
+    .execute(connection)
+    .await
+    .map_err(store_error)?;
+    Ok(())
+}
+
+/// Charges an organization, and says how much of it was over its limit and is not charged.
+async fn charge_within(
+    connection: &mut SqliteConnection,
+    org: OrgId,
+    charge: u64,
+    now: Instant,
+) -> Result<u64, StoreError> {
+    let organization = organization(connection, org).await?;
+    let limit = match &organization {
+        Some(organization) => organization
+            .limits()
+            .map_err(|error| StoreError::corrupt("organizations", "limit_overrides", org, error))?
+            .get(Metric::WebhookDeliveries),
+        // It has just been deleted: what is left of it is removed.
+        None => Some(0),
+    };
+    let (org_id, metric, period) = (org.uuid(), Metric::WebhookDeliveries.as_str(), Period::of(now).number());
+    let amount = i64::try_from(charge).unwrap_or(i64::MAX);
+    let used = sqlx::query_scalar!(
+        r#"insert into usage_counters (org_id, metric, period, used) values (?1, ?2, ?3, ?4)
+         on conflict (org_id, metric, period) do update set used = used + excluded.used
+         returning used as "used!""#,
+        org_id,
+        metric,
+        period,
+        amount
+    )
+    .fetch_one(&mut *connection)
+    .await
+    .map_err(store_error)?;
+    let over = over_quota(count(used), charge, limit);
+    if over > 0 {
+        let back = i64::try_from(over).unwrap_or(i64::MAX);
+        sqlx::query!(
+            "update usage_counters set used = used - ?4 where org_id = ?1 and metric = ?2 and period = ?3",
+            org_id,
+            metric,
+            period,
+            back
+        )
+        .execute(connection)
+        .await
+        .map_err(store_error)?;
+    }
+    Ok(over)
+}
+
+async fn organization(connection: &mut SqliteConnection, org: OrgId) -> Result<Option<Organization>, StoreError> {
+    let id = org.uuid();
+    sqlx::query_as!(
+        OrganizationRow,
+        "select id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, signup_source,
+            accepted_terms, accepted_at, version, created_at
+         from organizations where id = ?1",
+        id
+    )
+    .fetch_optional(connection)
+    .await
+    .map_err(store_error)?
+    .map(OrganizationRow::read)
+    .transpose()
+}
+
+async fn add(connection: &mut SqliteConnection, deliveries: &[Delivery]) -> Result<(), StoreError> {
+    let rows: Vec<_> = deliveries
+        .iter()
+        .map(|delivery| {
+            (
+                Hex(delivery.org.uuid()),
+                Hex(delivery.webhook.uuid()),
+                Hex(delivery.id.uuid()),
+                Hex(delivery.message.uuid()),
+                delivery.event_type.as_str(),
+                delivery.state.status.as_str(),
+                delivery.state.next_attempt_at.map(Instant::as_micros),
+                delivery.created_at.as_micros(),
+            )
+        })
+        .collect();
+    let rows = json::rows(&rows).map_err(store_error)?;
+    sqlx::query!(
+        "insert into webhook_deliveries (org_id, webhook_id, id, message_id, event_type, status, attempts,
+            next_attempt_at, created_at)
+         select unhex(value ->> 0), unhex(value ->> 1), unhex(value ->> 2), unhex(value ->> 3), value ->> 4,
+            value ->> 5, 0, value ->> 6, value ->> 7
+         from json_each(?1) where true
+         on conflict (org_id, webhook_id, id) do nothing",
+        rows
+    )
+    .execute(connection)
+    .await
+    .map_err(store_error)?;
+    Ok(())
+}
+
+/// Marks messages as addressed.
+async fn mark(connection: &mut SqliteConnection, waiting: &[Waiting]) -> Result<(), StoreError> {
+    let rows: Vec<_> = waiting.iter().map(|message| (Hex(message.org.uuid()), Hex(message.id.uuid()))).collect();
+    let rows = json::rows(&rows).map_err(store_error)?;
+    sqlx::query!(
+        "update outbox set fanned = true
+         from json_each(?1) where org_id = unhex(value ->> 0) and outbox.id = unhex(value ->> 1)",
+        rows
+    )
+    .execute(connection)
+    .await
+    .map_err(store_error)?;
+    Ok(())
+}

@@ -1,0 +1,353 @@
+//! Timers: that they follow their events, and that what is due is done once.
+
+use std::collections::BTreeSet;
+
+use kalends_app::{ChangeSet, ports::CommitError};
+use kalends_calendars::{
+    Advance, Calendar, Change, Event, EventStatus, Reminders, ToldUntil,
+    ports::{ClaimedTimer, TimerQueue},
+};
+use kalends_kernel::{Elapsed, EventId, Instant, Version};
+
+use super::{
+    StoreUnderTest,
+    scene::{Scene, assert_refused, hours, race},
+};
+use crate::fixtures::{Compose, Fixtures};
+
+const MINUTE: Elapsed = Elapsed::minutes(1);
+
+/// So many hours after the beginning of the fixtures.
+fn hour(hour: i64) -> Instant {
+    Fixtures::BEGINNING + Elapsed::hours(hour)
+}
+
+fn minutes(minutes: &[i64]) -> Option<Reminders> {
+    Some(Reminders::parse("reminders", minutes).unwrap())
+}
+
+/// The timers of the queue that are due at `now`, claimed for no time at all, so that they stay free.
+async fn due(scene: &Scene, queue: TimerQueue, now: Instant) -> Vec<ClaimedTimer> {
+    scene.store.claim_timers(queue, now, Instant::EARLIEST, 1_000).await.unwrap()
+}
+
+/// When the event is looked at next, looked for in the far future.
+async fn due_at(scene: &Scene, event: &Event) -> Option<Instant> {
+    timer(scene, event).await.map(|timer| timer.due_at)
+}
+
+async fn timer(scene: &Scene, event: &Event) -> Option<ClaimedTimer> {
+    let mut all = due(scene, TimerQueue::Events, Instant::HORIZON).await;
+    all.extend(due(scene, TimerQueue::Holds, Instant::HORIZON).await);
+    all.into_iter().find(|timer| timer.event == event.id)
+}
+
+/// The event as `change` makes it, written at `now`.
+async fn write(scene: &Scene, event: &Event, now: Instant, change: impl FnOnce(Event) -> Event) -> Event {
+    let changed = Event { version: event.version.next(), updated_at: now, ..change(event.clone()) };
+    scene.commit(scene.changes().update(&changed, event.version)).await;
+    changed
+}
+
+fn advance(timer: &ClaimedTimer, next: Option<(Instant, ToldUntil)>) -> ChangeSet {
+    let ClaimedTimer { org, calendar, event, version, .. } = *timer;
+    let mut changes = ChangeSet::new(org);
+    changes.calendars.push(Change::AdvanceTimer(Advance { org, calendar, event, seen: version, next }));
+    changes
+}
+
+/// Whatever writes an event writes its timer: there is one while there is something to tell, at the next instant
+/// at which there is.
+pub async fn a_timer_comes_and_goes_with_its_event(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let plain = scene.shared_calendar().await;
+    let reminded = Calendar { default_reminders: minutes(&[60, 30]), ..scene.make.shared_calendar(scene.org) };
+    scene.commit(scene.changes().create(&reminded)).await;
+    let now = hour(0);
+    let made = |calendar: &Calendar, reminders: Option<Reminders>| Event {
+        reminders,
+        updated_at: now,
+        ..scene.make.event(calendar, hours(10, 12))
+    };
+    let own = scene.stored(made(&reminded, minutes(&[5]))).await;
+    let inherits = scene.stored(made(&reminded, None)).await;
+    let usual = scene.stored(made(&plain, None)).await;
+    assert_eq!(due_at(&scene, &own).await, Some(hour(10) - Elapsed::minutes(5)));
+    assert_eq!(due_at(&scene, &inherits).await, Some(hour(9)));
+    assert_eq!(due_at(&scene, &usual).await, Some(hour(10) - Elapsed::minutes(10)));
+    let found = timer(&scene, &inherits).await.unwrap();
+    assert_eq!((found.seen.as_ref(), &found.defaults), (Some(&inherits), &reminded.default_reminders));
+    assert_eq!((found.org, found.calendar, found.told), (scene.org, reminded.id, ToldUntil::both(now)));
+
+    // What is written late has a part to tell, or nothing.
+    let late = Event { updated_at: hour(11), ..scene.make.event(&plain, hours(10, 12)) };
+    let past = Event { updated_at: hour(12), ..scene.make.event(&plain, hours(10, 12)) };
+    assert_eq!(due_at(&scene, &scene.stored(late).await).await, Some(hour(12)));
+    assert_eq!(due_at(&scene, &scene.stored(past).await).await, None);
+
+    let moved = write(&scene, &usual, hour(1), |event| Event {
+        times: kalends_calendars::Times { span: hours(20, 21), all_day: false },
+        ..event
+    });
+    let moved = moved.await;
+    assert_eq!(due_at(&scene, &moved).await, Some(hour(20) - Elapsed::minutes(10)));
+    let maybe = write(&scene, &moved, hour(2), |event| Event { status: EventStatus::Tentative, ..event }).await;
+    assert_eq!(due_at(&scene, &maybe).await, Some(hour(20) - Elapsed::minutes(10)));
+    let off = write(&scene, &maybe, hour(3), |event| Event { status: EventStatus::Cancelled, ..event }).await;
+    assert_eq!(due_at(&scene, &off).await, None);
+    let on = write(&scene, &off, hour(4), |event| Event { status: EventStatus::Confirmed, ..event }).await;
+    let found = timer(&scene, &on).await.unwrap();
+    assert_eq!((found.due_at, found.told), (hour(20) - Elapsed::minutes(10), ToldUntil::both(hour(4))));
+    let gone = write(&scene, &on, hour(5), |event| Event { deleted_at: Some(hour(5)), ..event }).await;
+    assert_eq!(due_at(&scene, &gone).await, None);
+
+    // A hold is looked at when it expires; confirmed, it is an event like any other.
+    let hold = scene.stored(scene.make.hold(&plain, hours(10, 12), MINUTE)).await;
+    assert_eq!(due_at(&scene, &hold).await, hold.hold.map(|hold| hold.expires_at));
+    let confirmed = hold.confirmed(hour(0)).unwrap();
+    scene.commit(scene.changes().update(&confirmed, hold.version)).await;
+    assert_eq!(due(&scene, TimerQueue::Holds, Instant::HORIZON).await, []);
+    assert_eq!(due_at(&scene, &confirmed).await, Some(hour(10) - Elapsed::minutes(10)));
+
+    let series = Event { updated_at: hour(30), ..scene.make.series(&plain, hours(10, 11), "FREQ=DAILY") };
+    let series = scene.stored(series).await;
+    assert_eq!(due_at(&scene, &series).await, Some(hour(34) - Elapsed::minutes(10)));
+    let without = series.without_occurrence(hour(34), hour(30)).unwrap();
+    scene.commit(scene.changes().update(&without, series.version)).await;
+    assert_eq!(due_at(&scene, &without).await, Some(hour(58) - Elapsed::minutes(10)));
+}
+
+/// A title that changes takes nothing back that is still to be told, and tells nothing twice.
+pub async fn a_write_that_changes_no_timing_leaves_the_timer_alone(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.shared_calendar().await;
+    let event = Event { updated_at: hour(0), ..scene.make.event(&calendar, hours(10, 12)) };
+    let event = scene.stored(event).await;
+    let before = timer(&scene, &event).await.unwrap();
+    // Its reminder, its start and its end are due by then, and are still told.
+    let retitled = write(&scene, &event, hour(13), |event| Event { title: "Other".into(), ..event }).await;
+    let after = timer(&scene, &retitled).await.unwrap();
+    assert_eq!((after.due_at, after.told, after.version), (before.due_at, before.told, before.version));
+    assert_eq!(after.seen, Some(retitled.clone()));
+
+    // What was told stays told, also by a clock that is behind.
+    let told = ToldUntil::both(hour(11));
+    scene.commit(advance(&after, Some((hour(12), told)))).await;
+    let behind = hour(9);
+    let reminders = minutes(&[30]);
+    let changed = write(&scene, &retitled, behind, |event| Event { reminders, ..event }).await;
+    let found = timer(&scene, &changed).await.unwrap();
+    assert_eq!(found.told, told);
+}
+
+/// Each queue gives what is due in it, of every organization, the longest due first, with the event while it is in
+/// sight.
+pub async fn timers_are_claimed_when_due(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let elsewhere = scene.other_organization().await;
+    let (calendar, other) = (scene.shared_calendar().await, elsewhere.shared_calendar().await);
+    let hidden = scene.shared_calendar().await;
+    let event = |calendar: &Calendar, start| Event {
+        reminders: minutes(&[]),
+        updated_at: hour(-100),
+        ..scene.make.event(calendar, hours(start, start + 1))
+    };
+    let second = scene.stored(event(&calendar, 5)).await;
+    let first = elsewhere.stored(event(&other, 3)).await;
+    let unseen = scene.stored(event(&hidden, 4)).await;
+    scene.delete(&hidden).await;
+    scene.stored(event(&calendar, 6)).await;
+    let hold = scene.stored(scene.make.hold(&calendar, hours(1, 2), MINUTE)).await;
+
+    let ids = |timers: &[ClaimedTimer]| timers.iter().map(|timer| timer.event).collect::<Vec<_>>();
+    let found = due(&scene, TimerQueue::Events, hour(5)).await;
+    assert_eq!(ids(&found), [first.id, unseen.id, second.id]);
+    let seen: Vec<_> = found.iter().map(|timer| timer.seen.as_ref()).collect();
+    assert_eq!(seen, [Some(&first), None, Some(&second)]);
+    assert_eq!(ids(&due(&scene, TimerQueue::Events, hour(5) - Elapsed::micros(1)).await), [first.id, unseen.id]);
+    let one = scene.store.claim_timers(TimerQueue::Events, hour(5), Instant::EARLIEST, 1).await.unwrap();
+    assert_eq!(ids(&one), [first.id]);
+
+    let expires_at = hold.hold.unwrap().expires_at;
+    assert_eq!(ids(&due(&scene, TimerQueue::Holds, expires_at).await), [hold.id]);
+    assert_eq!(due(&scene, TimerQueue::Holds, expires_at - Elapsed::micros(1)).await, []);
+    assert_eq!(due(&scene, TimerQueue::Again, hour(5)).await, []);
+}
+
+/// What somebody has claimed is nobody else's until the claim is over, or the timer is written.
+pub async fn a_claim_keeps_others_away(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.shared_calendar().await;
+    let event = Event { updated_at: hour(0), ..scene.make.event(&calendar, hours(10, 12)) };
+    let event = scene.stored(event).await;
+    let claim = async |now: Instant| {
+        let claimed = scene.store.claim_timers(TimerQueue::Events, now, now + MINUTE, 9).await.unwrap();
+        claimed.first().cloned()
+    };
+    let now = hour(10);
+    let first = claim(now).await.unwrap();
+    assert_eq!(claim(now).await, None);
+    assert_eq!(claim(now + MINUTE - Elapsed::micros(1)).await, None);
+    // Whoever claimed it may have crashed; the two see the same, so that one of them is stale.
+    let again = claim(now + MINUTE).await.unwrap();
+    assert_eq!((again.version, again.told), (first.version, first.told));
+    let reminders = minutes(&[1]);
+    write(&scene, &event, hour(5), |event| Event { reminders, ..event }).await;
+    let written = claim(now + MINUTE).await.unwrap();
+    assert_ne!(written.version, first.version);
+    scene.commit(advance(&written, Some((now, ToldUntil::both(now))))).await;
+    assert!(claim(now + MINUTE).await.is_some());
+}
+
+/// A timer is advanced, or removed, where it is as it was read; otherwise nothing is written.
+pub async fn timers_are_advanced_once(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.shared_calendar().await;
+    let event = Event { updated_at: hour(0), ..scene.make.event(&calendar, hours(10, 12)) };
+    let event = scene.stored(event).await;
+    let seen = timer(&scene, &event).await.unwrap();
+    let told = ToldUntil { all: hour(10), reminders: hour(11) };
+    scene.commit(advance(&seen, Some((hour(12), told)))).await;
+    let next = timer(&scene, &event).await.unwrap();
+    assert_eq!((next.due_at, next.told), (hour(12), told));
+
+    let before = scene.observe().await;
+    for stale in [advance(&seen, Some((hour(13), told))), advance(&seen, None)] {
+        let stale = stale.message(scene.make.message(scene.org));
+        assert_refused!(scene.try_commit(stale).await, CommitError::Stale);
+    }
+    assert_eq!(scene.observe().await, before);
+    assert_eq!(timer(&scene, &event).await, Some(next.clone()));
+    scene.commit(advance(&next, None)).await;
+    assert_eq!(timer(&scene, &event).await, None);
+    assert_refused!(scene.try_commit(advance(&next, None)).await, CommitError::Stale);
+    assert_refused!(scene.try_commit(advance(&next, Some((hour(12), told)))).await, CommitError::Stale);
+}
+
+/// Neither the event nor its calendar changes when its timer does.
+pub async fn advancing_raises_nothing(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.shared_calendar().await;
+    let event = Event { updated_at: hour(0), ..scene.make.event(&calendar, hours(10, 12)) };
+    let event = scene.stored(event).await;
+    let before = scene.observe().await;
+    let seen = timer(&scene, &event).await.unwrap();
+    scene.commit(advance(&seen, Some((hour(12), ToldUntil::both(hour(10)))))).await;
+    assert_eq!(scene.observe().await, before);
+}
+
+/// A calendar whose default reminders change has those of its events looked at again that inherit them.
+pub async fn new_default_reminders_are_looked_at_again(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (calendar, other) = (scene.shared_calendar().await, scene.shared_calendar().await);
+    let made = |calendar: &Calendar, reminders| Event {
+        reminders,
+        updated_at: hour(0),
+        ..scene.make.event(calendar, hours(10, 12))
+    };
+    let inherits = scene.stored(made(&calendar, None)).await;
+    scene.stored(made(&calendar, minutes(&[5]))).await;
+    scene.stored(made(&other, None)).await;
+    scene.stored(scene.make.hold(&calendar, hours(1, 2), MINUTE)).await;
+    let again = async || due(&scene, TimerQueue::Again, hour(0)).await;
+    let seen = scene.store.find_calendar(scene.org, calendar.id).await.unwrap().unwrap();
+    let renamed = Calendar { name: "Other".into(), version: seen.version.next(), ..seen.clone() };
+    scene.commit(scene.changes().update(&renamed, seen.version)).await;
+    assert_eq!(again().await, []);
+
+    let stale = timer(&scene, &inherits).await.unwrap();
+    let reminded = Calendar {
+        default_reminders: minutes(&[120]),
+        version: renamed.version.next(),
+        updated_at: hour(9),
+        ..renamed.clone()
+    };
+    scene.commit(scene.changes().update(&reminded, renamed.version)).await;
+    let found = again().await;
+    assert_eq!(found.iter().map(|timer| timer.event).collect::<Vec<_>>(), [inherits.id]);
+    let found = &found[0];
+    // Its start is still told where it was due before; reminders that it would have had are not.
+    assert_eq!(found.told, ToldUntil { all: hour(0), reminders: hour(9) });
+    assert_eq!((found.defaults.as_ref(), found.due_at), (reminded.default_reminders.as_ref(), stale.due_at));
+    assert_refused!(scene.try_commit(advance(&stale, None)).await, CommitError::Stale);
+    scene.commit(advance(found, Some((hour(10), found.told)))).await;
+    assert_eq!(again().await, []);
+    assert_eq!(due_at(&scene, &inherits).await, Some(hour(10)));
+}
+
+/// What hangs on a calendar that was deleted, or on an agent that was, goes by and by.
+pub async fn timers_of_calendars_out_of_sight_are_forgotten(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    let (kept, deleted, of_agent) =
+        (scene.shared_calendar().await, scene.shared_calendar().await, scene.calendar(&agent).await);
+    for calendar in [&kept, &deleted, &of_agent] {
+        for _ in 0..2 {
+            scene.stored(Event { updated_at: hour(0), ..scene.make.event(calendar, hours(10, 12)) }).await;
+        }
+    }
+    assert_eq!(scene.store.forget_timers(9).await.unwrap(), 0);
+    scene.delete(&deleted).await;
+    scene.decommission(&agent).await;
+    assert_eq!(scene.store.forget_timers(3).await.unwrap(), 3);
+    assert_eq!(scene.store.forget_timers(3).await.unwrap(), 1);
+    let left = due(&scene, TimerQueue::Events, Instant::HORIZON).await;
+    assert!(left.len() == 2 && left.iter().all(|timer| timer.calendar == kept.id), "{left:?}");
+    assert!(scene.store.seed_timers(hour(0), 9).await.unwrap(), "nothing is older than its timers");
+}
+
+/// Several workers that claim at once claim different timers, and all that are due.
+pub async fn workers_share_what_is_due(store: &StoreUnderTest) {
+    const EVENTS: usize = 60;
+    let scene = Scene::set(store).await;
+    let calendar = scene.shared_calendar().await;
+    let mut made = BTreeSet::new();
+    for _ in 0..EVENTS {
+        let event = Event { updated_at: hour(0), ..scene.make.event(&calendar, hours(10, 12)) };
+        made.insert(scene.stored(event).await.id);
+    }
+    let claims = race(6, |_| {
+        let scene = scene.clone();
+        async move {
+            let mut claimed = Vec::new();
+            loop {
+                let now = hour(11);
+                let batch = scene.store.claim_timers(TimerQueue::Events, now, now + MINUTE, 7).await.unwrap();
+                if batch.is_empty() {
+                    return claimed;
+                }
+                claimed.extend(batch.into_iter().map(|timer| timer.event));
+            }
+        }
+    })
+    .await;
+    let all: Vec<EventId> = claims.into_iter().flatten().collect();
+    assert_eq!(all.len(), EVENTS, "none is claimed twice");
+    assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), made);
+}
+
+/// Of several that tell one thing, each with its message, one does: there is one message, however many crash or
+/// come too late.
+pub async fn a_timer_and_its_message_are_one(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.shared_calendar().await;
+    let event = Event { updated_at: hour(0), ..scene.make.event(&calendar, hours(10, 12)) };
+    scene.stored(event).await;
+    for round in 1..=6_usize {
+        let now = hour(11);
+        let seen = due(&scene, TimerQueue::Events, now).await.pop().unwrap();
+        let outcomes = race(6, |_| {
+            let (scene, seen) = (scene.clone(), seen.clone());
+            async move {
+                let next = Some((now, ToldUntil::both(now)));
+                let changes = advance(&seen, next).message(scene.make.message(scene.org));
+                scene.try_commit(changes).await
+            }
+        })
+        .await;
+        assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 1, "{outcomes:?}");
+        assert!(outcomes.iter().all(|outcome| matches!(outcome, Ok(()) | Err(CommitError::Stale))), "{outcomes:?}");
+        assert_eq!(scene.inspect.messages(scene.org).await.len(), round);
+        assert_ne!(seen.version, Version(0));
+    }
+}

@@ -1,0 +1,38 @@
+//! Reading what feeds show.
+
+use std::sync::atomic::Ordering;
+
+use async_trait::async_trait;
+use kalends_calendars::{Calendar, Event, EventSource, EventStatus, ports::Feeds};
+use kalends_kernel::{CalendarId, OrgId, Revision, StoreError};
+
+use super::MemoryStore;
+
+#[async_trait]
+impl Feeds for MemoryStore {
+    async fn calendar_of_feed(&self, token: &str) -> Result<Option<Calendar>, StoreError> {
+        let state = self.state();
+        let found = state.calendars.values().find(|calendar| calendar.feed_token.reveal() == token);
+        Ok(found.and_then(|calendar| state.calendar(calendar.org, calendar.id)).cloned())
+    }
+
+    async fn read_feed(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        each: &mut (dyn FnMut(Event) + Send),
+    ) -> Result<Option<Revision>, StoreError> {
+        self.feeds_read.fetch_add(1, Ordering::Relaxed);
+        let state = self.state();
+        let Some(found) = state.calendar(org, calendar) else { return Ok(None) };
+        let mut shown: Vec<&Event> = state
+            .events_in_sight(org)
+            .map(|(event, _)| event)
+            .filter(|event| event.calendar == calendar && event.source == EventSource::Internal)
+            .filter(|event| matches!(event.status, EventStatus::Confirmed | EventStatus::Tentative))
+            .collect();
+        shown.sort_unstable_by_key(|event| (event.times.span.start(), event.id));
+        shown.into_iter().cloned().for_each(each);
+        Ok(Some(found.revision))
+    }
+}

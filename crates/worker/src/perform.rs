@@ -1,0 +1,150 @@
+//! The loop that performs a duty.
+
+use std::{sync::Arc, time::Duration};
+
+use kalends_app::App;
+use kalends_kernel::Elapsed;
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
+
+use crate::Duty;
+
+/// Performs `duty` for ever.
+pub(crate) async fn perform(duty: &'static Duty, app: Arc<App>) {
+    let mut ticks = interval(duty.period);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut failing = false;
+    loop {
+        let due = ticks.tick().await;
+        let late = due.elapsed();
+        failing = run(duty, &app, failing, late).await;
+    }
+}
+
+/// Does what is due, batch by batch, and says whether that failed. What failed is tried again with the next tick.
+async fn run(duty: &'static Duty, app: &Arc<App>, failing: bool, late: Duration) -> bool {
+    let mut began_late = Some(late);
+    loop {
+        let began = Instant::now();
+        let outcome = (duty.run)(Arc::clone(app)).await;
+        metrics::histogram!("kalends_duty_run_seconds", "duty" => duty.name).record(began.elapsed());
+        let told = if outcome.is_ok() { "done" } else { "failed" };
+        metrics::counter!("kalends_duty_runs_total", "duty" => duty.name, "outcome" => told).increment(1);
+        let done = match outcome {
+            Ok(done) => done,
+            Err(error) => {
+                // Told once, not with every tick.
+                if !failing {
+                    let error: &dyn std::error::Error = &error;
+                    tracing::error!(duty = duty.name, error, "{}", duty.failure);
+                }
+                return true;
+            }
+        };
+        metrics::counter!("kalends_duty_things_total", "duty" => duty.name)
+            .increment(u64::try_from(done.found).unwrap_or(u64::MAX));
+        let lateness = metrics::histogram!("kalends_duty_lateness_seconds", "duty" => duty.name);
+        done.late.iter().for_each(|late| lateness.record(seconds(*late)));
+        if let Some(began_late) = began_late.take()
+            && done.late.is_empty()
+        {
+            // Where nothing says when it fell due, it did with the tick.
+            lateness.record(began_late);
+        }
+        if done.all {
+            break;
+        }
+        sleep(duty.rest).await;
+    }
+    if failing {
+        tracing::info!(duty = duty.name, "works again");
+    }
+    false
+}
+
+fn seconds(late: Elapsed) -> Duration {
+    Duration::from_micros(u64::try_from(late.as_micros()).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    };
+
+    use kalends_app::{Done, MemoryRateLimiter, NoHumanCalendars, NoProviders, Parts, Refusal};
+    use kalends_testkit::{
+        Mailbox, MemoryStore, TestPasswords, TestTokens,
+        fixtures::{Fixtures, settings},
+    };
+    use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+    use super::*;
+
+    fn app() -> Arc<App> {
+        let make = Fixtures::new();
+        App::new(Parts {
+            store: Arc::new(MemoryStore::new()),
+            clock: Arc::new(make.clock.clone()),
+            entropy: Arc::new(make.entropy.clone()),
+            mailer: Arc::new(Mailbox::default()),
+            passwords: Arc::new(TestPasswords::default()),
+            tokens: Arc::new(TestTokens),
+            human: Arc::new(NoHumanCalendars),
+            limiter: Arc::new(MemoryRateLimiter::default()),
+            providers: Arc::new(NoProviders),
+            sender: Arc::new(kalends_app::NoSender),
+            settings: settings(),
+        })
+    }
+
+    /// How the runs of the scripted duty end, the last first.
+    static SCRIPT: Mutex<Vec<Result<Done, Refusal>>> = Mutex::new(Vec::new());
+    static SCRIPTED: Duty = Duty {
+        name: "scripted",
+        failure: "the script cannot go on",
+        period: Duration::from_secs(60),
+        rest: Duration::ZERO,
+        run: |_| Box::pin(async { SCRIPT.lock().unwrap().pop().unwrap() }),
+    };
+
+    #[tokio::test]
+    async fn a_duty_runs_until_nothing_is_left_or_it_fails() {
+        let app = app();
+        let after = async |script: Vec<Result<Done, Refusal>>, failing| {
+            *SCRIPT.lock().unwrap() = script.into_iter().rev().collect();
+            let failed = run(&SCRIPTED, &app, failing, Duration::ZERO).await;
+            (failed, SCRIPT.lock().unwrap().len())
+        };
+        let more = || Ok(Done { found: 2, all: false, late: vec![Elapsed::seconds(1), Elapsed::ZERO] });
+        let all = || Ok(Done::swept(true));
+        assert_eq!(after(vec![more(), more(), all(), more()], false).await, (false, 1));
+        assert_eq!(after(vec![more(), Err(Refusal::Contended), more()], false).await, (true, 1));
+        assert_eq!(after(vec![all()], true).await, (false, 0), "it works again");
+    }
+
+    static RUNS: AtomicUsize = AtomicUsize::new(0);
+    static COUNTED: Duty = Duty {
+        name: "counted",
+        failure: "it never fails",
+        period: Duration::from_millis(1),
+        rest: Duration::ZERO,
+        run: |_| {
+            RUNS.fetch_add(1, Ordering::Relaxed);
+            Box::pin(async { Ok(Done::swept(true)) })
+        },
+    };
+
+    #[tokio::test]
+    async fn a_duty_is_looked_after_at_every_tick_until_the_end() {
+        let (tasks, stop, app) = (TaskTracker::new(), CancellationToken::new(), app());
+        let ended = stop.clone();
+        let task = tasks.spawn(async move { ended.run_until_cancelled(perform(&COUNTED, app)).await });
+        while RUNS.load(Ordering::Relaxed) < 3 {
+            tokio::task::yield_now().await;
+            sleep(Duration::from_micros(100)).await;
+        }
+        stop.cancel();
+        assert_eq!(task.await.unwrap(), None, "ended, not finished");
+    }
+}

@@ -1,0 +1,67 @@
+//! Recurrence rules.
+
+use kalends_kernel::{Elapsed, Instant, Zone};
+use kalends_recurrence::{HORIZON, Length, MAX_STEPS_IN_366_DAYS, Rule, Series};
+
+use crate::{told, zone};
+
+/// 29 February 2024, 09:30 UTC: a date that most years do not have.
+const FIRST: Instant = Instant::from_micros(1_709_199_000_000_000);
+
+/// How many days after the first start the windows begin that are expanded: at it, near it and far from it.
+const WINDOWS: [i64; 3] = [0, 400, 27_000];
+
+/// Reads the input as a rule, writes it, and expands it.
+///
+/// # Panics
+/// Where the canonical text is not read back as the same rule, where an expansion passes its steps or its window, or
+/// where the series disagrees with itself.
+pub fn check(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    match Rule::parse(text) {
+        Ok(rule) => {
+            written(&rule);
+            for zone in [Zone::UTC, zone("Europe/Berlin")] {
+                expanded(&rule, zone);
+            }
+        }
+        Err(error) => told(&error),
+    }
+}
+
+fn written(rule: &Rule) {
+    let text = rule.to_string();
+    let again = Rule::parse(&text);
+    assert_eq!(again.as_ref(), Ok(rule), "{text}");
+    assert_eq!(again.map(|rule| rule.to_string()), Ok(text));
+}
+
+fn expanded(rule: &Rule, zone: Zone) {
+    let Ok(length) = Length::elapsed(Elapsed::hours(1)) else { return };
+    let series = match Series::new(rule.clone(), FIRST, zone, length) {
+        Ok(series) => series,
+        Err(error) => return told(&error),
+    };
+    assert!(series.is_occurrence(FIRST), "{rule} has no first start");
+    if let Some(last) = series.last_start() {
+        assert!(FIRST <= last && last < HORIZON, "{rule} ends at {last}");
+        assert!(series.is_occurrence(last), "{rule} does not have its last start {last}");
+        assert_eq!(series.next_start_after(last), None, "{rule} goes on after {last}");
+    }
+    WINDOWS.iter().for_each(|days| within(&series, FIRST + Elapsed::days(*days)));
+}
+
+/// The starts in the 366 days from `from`.
+fn within(series: &Series, from: Instant) {
+    let rule = series.rule();
+    let range = from..from + Elapsed::days(366);
+    let mut starts = series.starts(range.clone());
+    let found: Vec<Instant> = starts.by_ref().collect();
+    assert!(starts.steps() <= MAX_STEPS_IN_366_DAYS, "{rule} takes {} steps from {from}", starts.steps());
+    assert!(found.is_sorted_by(|one, next| one < next), "{rule} has starts out of order from {from}");
+    assert!(found.iter().all(|start| range.contains(start) && *start < HORIZON), "{rule} leaves the window");
+    // What a store keeps gives the same starts as what was validated.
+    let stored =
+        Series::from_stored(rule.clone(), series.first_start(), series.zone(), series.length(), series.last_start());
+    assert!(stored.starts(range).eq(found), "{rule} differs once it is stored, from {from}");
+}

@@ -1,0 +1,53 @@
+//! Instants, dates and zones as requests write them.
+
+use kalends_calendars::Moment;
+use kalends_kernel::{CivilDate, Instant, Zone};
+
+use crate::{told, zone};
+
+/// Zones whose clocks skip hours, half hours, midnights or whole days, each before the next.
+const ZONES: [&str; 5] =
+    ["Europe/Berlin", "Australia/Lord_Howe", "America/Santiago", "Pacific/Apia", "Africa/Casablanca"];
+
+/// Reads the input as an instant, a date, a moment and a zone.
+///
+/// # Panics
+/// Where what was read is not read back from what is written of it, or lies outside the years that are taken.
+pub fn check(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    match text.parse::<Instant>() {
+        Ok(instant) => read_back(instant),
+        Err(error) => told(&error),
+    }
+    if let Ok(date) = text.parse::<CivilDate>() {
+        assert_eq!(date.to_string(), text, "a date has one form");
+        let (year, month, day) = date.year_month_day();
+        assert_eq!(CivilDate::new(year, month, day), Some(date));
+    }
+    match text.parse::<Zone>() {
+        Ok(zone) => assert_eq!(zone.name().parse(), Ok(zone)),
+        Err(error) => told(&error),
+    }
+    moment(text);
+}
+
+fn read_back(instant: Instant) {
+    assert!((Instant::EARLIEST..Instant::HORIZON).contains(&instant), "{instant} is outside the years");
+    let shown = instant.to_string();
+    assert_eq!(shown.parse(), Ok(instant));
+    for zone in ZONES.map(zone) {
+        // Of two instants that show the same, the first is read.
+        let civil = zone.to_civil(instant);
+        let back = zone.to_instant(civil);
+        assert!(back.is_some_and(|back| back <= instant && zone.to_civil(back) == civil), "{instant} in {zone}");
+    }
+}
+
+/// A moment is a date where the text is one, else an instant, and nothing else.
+fn moment(text: &str) {
+    match Moment::parse("start_time", text) {
+        Ok(Moment::On(date)) => assert_eq!(text.parse(), Ok(date)),
+        Ok(Moment::At(instant)) => assert_eq!(text.parse(), Ok(instant)),
+        Err(_) => assert!(text.parse::<Instant>().is_err() && text.parse::<CivilDate>().is_err(), "{text:?}"),
+    }
+}

@@ -1,0 +1,64 @@
+//! Many guesses at a sign-up's code at the same time.
+
+use std::collections::BTreeSet;
+
+use futures::future::join_all;
+use kalends_e2e::{
+    Answer, Client,
+    Database::{self, Postgres, Sqlite},
+    Server,
+};
+use rstest::rstest;
+use serde_json::json;
+
+use crate::{
+    claims,
+    stored::{hurry, number},
+};
+
+const AGENT: &str = "scout@example.com";
+
+async fn verify(api: &Client, code: &str) -> Answer {
+    api.post("/v1/agent/verify").json(json!({ "otp": code })).await
+}
+
+/// What a refusal says, but for the request's identifier.
+#[track_caller]
+fn told(answer: Answer) -> String {
+    let mut error = answer.refused(400, "validation_error").param("otp").at("/error");
+    error.as_object_mut().unwrap().remove("request_id");
+    error.to_string()
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn of_50_at_once_ten_are_judged(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let other = if database == Postgres { Some(server.another_node().await) } else { None };
+    let (_, key) = claims::agent(&server, AGENT).await;
+    hurry(&server, AGENT).await;
+    let nodes = [server.client(&key), other.as_ref().unwrap_or(&server).client(&key)];
+    let code = server.wait_for_mails(1).await[0].code().to_owned();
+    let wrong = claims::wrong(&code);
+    let attempts = "select cast(attempts as bigint) from verification_codes";
+    assert_eq!(number(&server, attempts).await, 0);
+
+    let answers = join_all((0..50).map(|number| verify(&nodes[number % 2], wrong))).await;
+    let mut said: BTreeSet<_> = answers.into_iter().map(told).collect();
+    assert_eq!(number(&server, attempts).await, 10, "as many as a code bears, and no guess more");
+    // The right one comes too late, and hears the same as all the others.
+    for node in &nodes {
+        said.insert(told(verify(node, &code).await));
+    }
+    assert_eq!(said.len(), 1, "{said:#?}");
+    assert_eq!(number(&server, attempts).await, 10);
+
+    // The organization is what it was, and another code lets it out.
+    assert_eq!(nodes[1].get("/v1/usage").await.expect(200)["agents"]["limit"], 1);
+    let again = json!({ "email": AGENT, "agent_name": "Scout", "tos_version": "2026-01-01" });
+    server.anonymous().post("/v1/agent/sign-up").json(again).await.expect(200);
+    let fresh = server.wait_for_mails(2).await[1].code().to_owned();
+    verify(&nodes[1], &fresh).await.expect(200);
+}

@@ -1,0 +1,121 @@
+//! The limits by address as they are unless the operator says otherwise (ruling 2.9).
+
+use std::{
+    sync::atomic::{AtomicU32, Ordering},
+    time::Instant,
+};
+
+use kalends_e2e::{
+    Answer,
+    Database::{self, Postgres, Sqlite},
+    Server,
+};
+use reqwest::Method;
+use rstest::rstest;
+use serde_json::json;
+
+use crate::console::{Human, signing_up};
+
+const TERMS: &str = "2026-01-01";
+
+/// Asks as often as is allowed in a minute, and on until it is refused: that refusal. What the service grants anew
+/// while the test runs is no more than its share of the time that has passed.
+async fn filled(per_minute: u128, ask: impl AsyncFn() -> Answer) -> Answer {
+    let began = Instant::now();
+    for _ in 0..per_minute {
+        let answer = ask().await;
+        assert_ne!(answer.status, 429, "{}", answer.shown());
+    }
+    let mut more = 0;
+    loop {
+        let answer = ask().await;
+        if answer.status == 429 {
+            return told(answer, per_minute);
+        }
+        more += 1;
+        let elapsed = began.elapsed();
+        assert!(more * 60_000 <= elapsed.as_millis() * per_minute, "{more} too many after {elapsed:?}");
+    }
+}
+
+/// Requires a refusal that says when to come again, and nothing of a quota.
+#[track_caller]
+fn told(answer: Answer, per_minute: u128) -> Answer {
+    let answer = answer.refused(429, "rate_limit_error");
+    let after: u128 = answer.header("retry-after").parse().unwrap();
+    assert!((1..=(60 / per_minute).max(1)).contains(&after), "{}", answer.shown());
+    assert_eq!((answer.header("ratelimit-policy"), answer.header("ratelimit")), ("", ""), "{}", answer.shown());
+    answer
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn what_needs_no_key_is_limited_by_address(#[case] database: Database) {
+    let server = Server::start_with(database, &[("KALENDS_IP_LIMITS", "default")]).await;
+    let anybody = server.anonymous().impatient();
+    filled(60, async || anybody.get("/v1/plans").await).await;
+    filled(120, async || anybody.get("/ical/nobody-s.ics").await).await;
+
+    // Each sign-up is another one; humans' count together with agents'.
+    let made = AtomicU32::new(0);
+    let sign_up = async || {
+        let email = format!("scout-{}@example.com", made.fetch_add(1, Ordering::Relaxed));
+        let body = json!({ "email": email, "agent_name": "Scout", "tos_version": TERMS });
+        anybody.post("/v1/agent/sign-up").json(body).await
+    };
+    filled(5, sign_up).await;
+    told(anybody.post("/v1/auth/signup").json(signing_up("ada@example.com")).await, 5);
+    filled(5, async || anybody.post("/v1/waitlist").json(json!({})).await).await;
+    filled(10, async || anybody.post("/v1/auth/signin").json(json!({})).await).await;
+
+    // What was refused has done nothing, and what is not limited goes on.
+    let listed = server.cli(&["org", "list"]).await.succeeded().stdout;
+    assert_eq!(listed.lines().count(), usize::try_from(made.load(Ordering::Relaxed)).unwrap() - 1);
+    for path in ["/health", "/v1/auth/terms/current", "/openapi.json"] {
+        anybody.get(path).await.expect(200);
+    }
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn whatever_tries_a_secret_shares_one_limit(#[case] database: Database) {
+    let variables = [("KALENDS_IP_LIMITS", "default"), ("KALENDS_TRUSTED_PROXIES", "127.0.0.0/8")];
+    let server = Server::start_with(database, &variables).await;
+    let ada = Human::sign_up(&server, "ada@example.com").await;
+    let (anybody, session) = (server.anonymous().impatient(), server.client(&ada.token).impatient());
+    // Nothing of that is right, which costs less and counts all the same.
+    let kinds = [
+        (&anybody, Method::POST, "/v1/auth/signin", 400),
+        (&anybody, Method::GET, "/v1/auth/oauth/google", 404),
+        (&session, Method::POST, "/v1/auth/claim/verify", 400),
+        (&anybody, Method::POST, "/v1/auth/claim/clm_nothing/revoke", 400),
+        (&session, Method::POST, "/v1/auth/password", 400),
+    ];
+    let ask = async |kind: usize, from: &str| {
+        let (client, method, path, _) = &kinds[kind];
+        let call = client.call(method.clone(), path).header("x-forwarded-for", from);
+        if *method == Method::POST { call.json(json!({})).await } else { call.await }
+    };
+    for (kind, (_, method, path, status)) in kinds.iter().enumerate() {
+        let from = format!("192.0.2.{kind}");
+        let first = ask(kind, &format!("198.51.100.{kind}")).await;
+        assert_eq!(first.status, *status, "{method} {path}: {}", first.shown());
+        filled(10, async || ask(kind, &from).await).await;
+        for other in 0..kinds.len() {
+            told(ask(other, &from).await, 10);
+        }
+        // Other things of the same caller are not held up.
+        session.get("/v1/auth/me").header("x-forwarded-for", &from).await.expect(200);
+    }
+    // In turn they come as far as any of them alone.
+    let turn = AtomicU32::new(0);
+    let in_turn = async || {
+        let turn = usize::try_from(turn.fetch_add(1, Ordering::Relaxed)).unwrap();
+        ask(turn % kinds.len(), "203.0.113.7").await
+    };
+    filled(10, in_turn).await;
+}

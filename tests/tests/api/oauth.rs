@@ -1,0 +1,426 @@
+//! Signing in with a provider (ruling 3.10), against a stand-in that checks what it is asked.
+
+use kalends_e2e::{
+    Answer, Answering, CLIENT_SECRET, Client,
+    Database::{self, Postgres, Sqlite},
+    Server, SignInProvider, at,
+};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::fixtures::now;
+
+const TERMS: &str = "2026-01-01";
+const PASSWORD: &str = "correct horse battery";
+
+/// A service with a provider under both names.
+struct World {
+    server: Server,
+    provider: SignInProvider,
+}
+
+impl World {
+    async fn new(database: Database) -> Self {
+        let provider = SignInProvider::start().await;
+        let mut variables = vec![("KALENDS_EGRESS_ALLOW".to_owned(), provider.address().to_owned())];
+        for name in ["google", "microsoft"] {
+            variables.extend(provider.variables(name));
+        }
+        let variables: Vec<_> = variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let server = Server::start_with(database, &variables).await;
+        let world = Self { server, provider };
+        world.register();
+        world
+    }
+
+    fn register(&self) {
+        for name in ["google", "microsoft"] {
+            let base = self.server.base_url();
+            self.provider.register(&format!("{base}/v1/auth/oauth/{name}/callback"));
+        }
+    }
+
+    /// A browser begins an attempt: the provider's address and the cookie.
+    async fn begin(&self, name: &str, query: &str) -> Begun {
+        let answer = self.server.anonymous().get(format!("/v1/auth/oauth/{name}{query}")).await.expect(302);
+        assert_eq!(answer.header("cache-control"), "no-store");
+        let cookie = answer.header("set-cookie");
+        let (pair, attributes) = cookie.split_once("; ").unwrap();
+        assert_eq!(attributes, "Path=/; Max-Age=600; HttpOnly; SameSite=Lax");
+        assert_eq!(pair.split_once('=').map(|(name, value)| (name, value.len())), Some(("service_oauth_state", 43)));
+        Begun { location: answer.header("location").to_owned(), cookie: pair.to_owned() }
+    }
+
+    /// The browser goes to the provider and comes back: the address of the callback.
+    async fn back(&self, begun: &Begun) -> String {
+        let back = self.provider.authorize(&begun.location).await.unwrap();
+        back.strip_prefix(self.server.base_url()).unwrap_or_else(|| panic!("sent elsewhere: {back}")).to_owned()
+    }
+
+    async fn answer(&self, path: &str, cookie: &str) -> Answer {
+        self.server.anonymous().get(path).header("cookie", cookie).await
+    }
+
+    /// The whole way.
+    async fn sign_in(&self, name: &str, query: &str) -> Answer {
+        let begun = self.begin(name, query).await;
+        self.answer(&self.back(&begun).await, &begun.cookie).await
+    }
+
+    /// A caller with the session that the answer begins.
+    fn signed_in(&self, answer: &Answer) -> Client {
+        assert_eq!(answer.status, 302, "{}", answer.shown());
+        assert_eq!(answer.header("location"), format!("{}/console", self.server.base_url()), "{}", answer.shown());
+        let cookies: Vec<_> =
+            answer.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap()).collect();
+        let [session, state] = cookies[..] else { panic!("{cookies:?}") };
+        assert_eq!(state, "service_oauth_state=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax");
+        let (pair, attributes) = session.split_once("; ").unwrap();
+        assert_eq!(attributes, "Path=/; Max-Age=43200; HttpOnly; SameSite=Lax");
+        self.server.client(pair.strip_prefix("service_session=").unwrap())
+    }
+
+    /// Requires that nobody is signed in, and that the console is told that code.
+    #[track_caller]
+    fn failed(&self, answer: &Answer, code: &str) {
+        assert_eq!(answer.status, 302, "{}", answer.shown());
+        let expected = format!("{}/console?error={code}", self.server.base_url());
+        assert_eq!(answer.header("location"), expected, "{}", answer.shown());
+        let cookies: Vec<_> =
+            answer.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap()).collect();
+        assert_eq!(cookies, ["service_oauth_state=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"]);
+    }
+
+    /// Requires that nobody is signed in, and that the browser's own attempt goes on.
+    #[track_caller]
+    fn not_ours(&self, answer: &Answer) {
+        let expected = format!("{}/console?error=oauth_state", self.server.base_url());
+        assert_eq!((answer.status, answer.header("location")), (302, &*expected), "{}", answer.shown());
+        assert!(answer.headers.get("set-cookie").is_none(), "{}", answer.shown());
+    }
+
+    async fn password_human(&self, email: &str) -> (Answer, Client) {
+        let body = json!({ "email": email, "password": PASSWORD, "name": "Ada", "tos_version": TERMS });
+        let made = self.server.anonymous().post("/v1/auth/signup").json(body).await.expect(201);
+        (made, self.server.client(&self.token(email).await))
+    }
+
+    async fn try_password(&self, email: &str) -> Answer {
+        self.server.anonymous().post("/v1/auth/signin").json(json!({ "email": email, "password": PASSWORD })).await
+    }
+
+    async fn token(&self, email: &str) -> String {
+        self.try_password(email).await.expect(200)["token"].as_str().unwrap().to_owned()
+    }
+}
+
+struct Begun {
+    location: String,
+    cookie: String,
+}
+
+impl Begun {
+    fn state(&self) -> &str {
+        self.cookie.split_once('=').unwrap().1
+    }
+}
+
+fn terms() -> String {
+    format!("?tos_version={TERMS}")
+}
+
+async fn me(human: &Client) -> Value {
+    human.get("/v1/auth/me").await.expect(200).json
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn somebody_new_signs_up_and_in_again(#[case] database: Database) {
+    let world = World::new(database).await;
+    for (name, email) in [("google", "ada@example.com"), ("microsoft", "bob@example.com")] {
+        world.provider.claims(&json!({ "sub": name, "email": email }));
+        let first = world.sign_in(name, &terms()).await;
+        assert_eq!(first.header("referrer-policy"), "no-referrer");
+        let first = me(&world.signed_in(&first)).await;
+        assert_eq!((&first["user"]["email"], &first["user"]["name"]), (&json!(email), &json!("Ada Lovelace")));
+        assert_eq!(first["accepted_terms_version"], TERMS);
+        // Who is known accepts nothing again, and may have another address by now.
+        world.provider.claims(&json!({ "sub": name, "email": format!("other-{email}"), "email_verified": false }));
+        let second = world.sign_in(name, "").await;
+        assert_eq!(me(&world.signed_in(&second)).await, first);
+        // There is no password that opens it.
+        world.try_password(email).await.refused(401, "authentication_error");
+    }
+    // The same subject at another provider is somebody else.
+    world.provider.claims(&json!({ "sub": "google", "email": "eve@example.com" }));
+    let third = me(&world.signed_in(&world.sign_in("microsoft", &terms()).await)).await;
+    assert_eq!(third["user"]["email"], "eve@example.com");
+    assert_eq!(world.provider.exchanged().len(), 5);
+    assert!(!world.server.log().contains(CLIENT_SECRET));
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn the_first_proof_of_an_address_takes_its_account(#[case] database: Database) {
+    let world = World::new(database).await;
+    // Whoever typed the address may be somebody else.
+    let (made, squatter) = world.password_human("ada@example.com").await;
+    let linked = world.signed_in(&world.sign_in("google", "").await);
+    assert_eq!(me(&linked).await["user"]["id"], made["user"]["id"]);
+    squatter.get("/v1/auth/me").await.refused(401, "authentication_error");
+    world.try_password("ada@example.com").await.refused(401, "authentication_error");
+    // From now on it is proved: another provider's word adds to it, and ends nothing.
+    world.provider.claims(&json!({ "sub": "at-microsoft" }));
+    let other = world.signed_in(&world.sign_in("microsoft", "").await);
+    assert_eq!(me(&other).await["user"]["id"], made["user"]["id"]);
+    me(&linked).await;
+    world.provider.claims(&json!({}));
+    assert_eq!(me(&world.signed_in(&world.sign_in("google", "").await)).await["user"]["id"], made["user"]["id"]);
+    // The owner hears of both.
+    let mails = world.server.wait_for_mails(2).await;
+    for (mail, provider) in mails.iter().zip(["Google", "Microsoft"]) {
+        assert!(mail.to == "ada@example.com" && mail.text.contains(provider), "{mail:?}");
+    }
+    // The mailbox is somebody else's by now, whom the provider knows by another name for themselves.
+    world.provider.claims(&json!({ "sub": "the-next-ada" }));
+    world.failed(&world.sign_in("google", &terms()).await, "email_not_verified");
+    // Who is known needs no address.
+    world.provider.claims(&json!({ "email": null }));
+    assert_eq!(me(&world.signed_in(&world.sign_in("google", "").await)).await["user"]["id"], made["user"]["id"]);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn an_address_that_nobody_vouches_for_opens_nothing(#[case] database: Database) {
+    let world = World::new(database).await;
+    let (_, owner) = world.password_human("ada@example.com").await;
+    for (name, claims) in [
+        ("google", json!({ "email_verified": false })),
+        ("google", json!({ "email_verified": null })),
+        ("google", json!({ "hd": null })),
+        ("google", json!({ "email_verified": "false" })),
+        ("microsoft", json!({ "xms_edov": null, "email_verified": true })),
+        ("microsoft", json!({ "xms_edov": 0 })),
+    ] {
+        world.provider.claims(&claims);
+        world.failed(&world.sign_in(name, &terms()).await, "email_not_verified");
+    }
+    me(&owner).await;
+    world.token("ada@example.com").await;
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn an_answer_counts_once_for_the_browser_that_asked(#[case] database: Database) {
+    let mut world = World::new(database).await;
+    let exchanged = world.provider.exchanged().len();
+    // No cookie, another browser's, one that is planted beside it.
+    let (ours, theirs) = (world.begin("google", &terms()).await, world.begin("google", &terms()).await);
+    for cookie in [
+        String::new(),
+        theirs.cookie.clone(),
+        "service_oauth_state=".to_owned(),
+        format!("{}; {}", ours.cookie, theirs.cookie),
+    ] {
+        let begun = world.begin("google", &terms()).await;
+        let cookie = cookie.replace(&ours.cookie, &begun.cookie);
+        world.not_ours(&world.answer(&world.back(&begun).await, &cookie).await);
+    }
+    // Another state, none, one of nobody.
+    for state in [theirs.state(), "", "x", &"A".repeat(43), &"A".repeat(4_000)] {
+        let begun = world.begin("google", &terms()).await;
+        let path = world.back(&begun).await.replace(begun.state(), state);
+        world.not_ours(&world.answer(&path, &begun.cookie).await);
+    }
+    let begun = world.begin("google", &terms()).await;
+    let path = world.back(&begun).await.replace("state=", "stat=");
+    world.not_ours(&world.answer(&path, &begun.cookie).await);
+    // Twice the same parameter is none.
+    let begun = world.begin("google", &terms()).await;
+    let path = format!("{}&state={}", world.back(&begun).await, begun.state());
+    world.not_ours(&world.answer(&path, &begun.cookie).await);
+    // At another provider's address.
+    let begun = world.begin("google", &terms()).await;
+    let path = world.back(&begun).await.replace("/google/", "/microsoft/");
+    world.failed(&world.answer(&path, &begun.cookie).await, "oauth_state");
+    // None of that came as far as the provider.
+    assert_eq!(world.provider.exchanged().len(), exchanged);
+
+    // Once is right, again is too late; of many at once one is right.
+    let begun = world.begin("google", &terms()).await;
+    let path = world.back(&begun).await;
+    world.signed_in(&world.answer(&path, &begun.cookie).await);
+    world.failed(&world.answer(&path, &begun.cookie).await, "oauth_state");
+    let begun = world.begin("google", "").await;
+    let path = world.back(&begun).await;
+    let answers = futures::future::join_all((0..16).map(|_| world.answer(&path, &begun.cookie))).await;
+    let right = answers.iter().filter(|answer| answer.header("location").ends_with("/console")).count();
+    assert_eq!(right, 1);
+
+    // After ten minutes it is over.
+    let begun = world.begin("google", "").await;
+    let path = world.back(&begun).await;
+    world.server.restart_at_offset(601).await;
+    world.failed(&world.answer(&path, &begun.cookie).await, "oauth_state");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn identities_that_do_not_count(#[case] database: Database) {
+    let world = World::new(database).await;
+    let now = at(&now(&world.server.anonymous()).await).timestamp();
+    for claims in [
+        json!({ "nonce": "another" }),
+        json!({ "nonce": null }),
+        json!({ "aud": "another-client" }),
+        json!({ "aud": ["kalends-client", "another-client"] }),
+        json!({ "aud": ["kalends-client", "another-client"], "azp": "another-client" }),
+        json!({ "iss": "https://evil.example" }),
+        json!({ "iss": null }),
+        json!({ "exp": now - 3_600 }),
+        json!({ "iat": now + 3_600 }),
+        json!({ "sub": "" }),
+        json!({ "sub": "x".repeat(256) }),
+        json!({ "email": null }),
+        json!({ "email": "no address" }),
+    ] {
+        world.provider.claims(&claims);
+        world.failed(&world.sign_in("google", &terms()).await, "oauth_failed");
+    }
+    world.provider.claims(&json!({}));
+
+    // The provider, or the human, says no.
+    let begun = world.begin("google", &terms()).await;
+    let path = format!("/v1/auth/oauth/google/callback?error=access_denied&state={}", begun.state());
+    world.failed(&world.answer(&path, &begun.cookie).await, "oauth_declined");
+    // Neither a code nor an error; a code that is made up; a code of another client; a code of another attempt.
+    let callback = format!("{}/v1/auth/oauth/google/callback", world.server.base_url());
+    let other = world.begin("google", &terms()).await;
+    let other_code = code_in(&world.back(&other).await);
+    for code in [
+        "",
+        "&code=",
+        "&code=made-up",
+        &format!("&code={}", encoded(&world.provider.foreign_code(&callback))),
+        &other_code,
+    ] {
+        let begun = world.begin("google", &terms()).await;
+        let path = format!("/v1/auth/oauth/google/callback?state={}{code}", begun.state());
+        world.failed(&world.answer(&path, &begun.cookie).await, "oauth_failed");
+    }
+    // An issuer that is told beside it.
+    let begun = world.begin("google", &terms()).await;
+    let path = format!("{}&iss=https%3A%2F%2Fevil.example", world.back(&begun).await);
+    world.failed(&world.answer(&path, &begun.cookie).await, "oauth_failed");
+
+    for (status, text, code) in [
+        (400, r#"{"error":"invalid_grant"}"#, "oauth_failed"),
+        (401, r#"{"error":"invalid_client"}"#, "oauth_failed"),
+        (200, "{}", "oauth_failed"),
+        (200, "<html>", "oauth_failed"),
+        (200, r#"{"id_token":"a.b.c"}"#, "oauth_failed"),
+        (500, "{}", "provider_unavailable"),
+        (302, "{}", "provider_unavailable"),
+        (200, &" ".repeat(1 << 20), "provider_unavailable"),
+    ] {
+        world.provider.answers(Answering::With(status, text.to_owned()));
+        world.failed(&world.sign_in("google", &terms()).await, code);
+    }
+    world.provider.answers(Answering::Properly);
+    world.signed_in(&world.sign_in("google", &terms()).await);
+}
+
+/// `&code=…` of a callback's address.
+fn code_in(path: &str) -> String {
+    let (_, rest) = path.split_once("&code=").unwrap();
+    format!("&code={}", rest.split('&').next().unwrap())
+}
+
+fn encoded(text: &str) -> String {
+    text.replace('+', "%2B").replace('&', "%26").replace('/', "%2F")
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn somebody_new_accepts_the_terms(#[case] database: Database) {
+    let world = World::new(database).await;
+    world.failed(&world.sign_in("google", "").await, "tos_version_required");
+    world.failed(&world.sign_in("google", "?tos_version=2020-01-01").await, "tos_version_stale");
+    let anonymous = world.server.anonymous();
+    for query in ["?tos_version=", &format!("?tos_version={}", "x".repeat(65))] {
+        anonymous
+            .get(format!("/v1/auth/oauth/google{query}"))
+            .await
+            .refused(400, "validation_error")
+            .param("tos_version");
+    }
+    anonymous
+        .get("/v1/auth/oauth/google?redirect_uri=https%3A%2F%2Fevil.example")
+        .await
+        .refused(400, "validation_error");
+    // Who waits goes on waiting.
+    let joined = anonymous.post("/v1/waitlist").json(json!({ "email": "ada@example.com", "tos_version": TERMS })).await;
+    joined.expect(201);
+    world.failed(&world.sign_in("google", &terms()).await, "account_waitlisted");
+    // An organization that an agent signed up with the address stays as it is.
+    let body = json!({ "email": "bob@example.com", "agent_name": "Scout", "tos_version": TERMS });
+    let agents = anonymous.post("/v1/agent/sign-up").json(body).await.expect(200);
+    world.provider.claims(&json!({ "sub": "bob", "email": "bob@example.com" }));
+    let bob = me(&world.signed_in(&world.sign_in("google", &terms()).await)).await;
+    assert_ne!(bob["org"]["id"], agents["org_id"]);
+    // Ten of a mail domain an hour; two and the agent are counted above.
+    for number in 0..8 {
+        world.provider.claims(&json!({ "sub": number.to_string(), "email": format!("{number}@example.com") }));
+        let answer = world.sign_in("google", &terms()).await;
+        if number < 7 {
+            world.signed_in(&answer);
+        } else {
+            world.failed(&answer, "rate_limited");
+        }
+    }
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_provider_is_configured_or_there_is_none(#[case] database: Database) {
+    let server = Server::start(database).await;
+    for name in ["google", "microsoft", "apple", "GOOGLE", "%20"] {
+        let start = format!("/v1/auth/oauth/{name}");
+        server.anonymous().get(&start).await.refused(404, "not_found").code("provider_not_found");
+        server.anonymous().get(format!("{start}/callback")).await.refused(404, "not_found");
+    }
+    let variable = |key: &str| format!("KALENDS_OAUTH_GOOGLE_{key}");
+    let (id, secret) = (variable("CLIENT_ID"), variable("CLIENT_SECRET"));
+    let half = server.cli_with(&[(&id, "kalends")], &["config"]).await.failed();
+    assert!(half.stderr.contains(&secret), "{half:?}");
+    let half = server.cli_with(&[(&secret, "hush-hush-hush")], &["config"]).await.failed();
+    assert!(half.stderr.contains(&id) && !half.stderr.contains("hush-hush-hush"), "{half:?}");
+    let whole = server.cli_with(&[(&id, "kalends"), (&secret, "hush-hush-hush")], &["config"]).await.succeeded();
+    assert!(whole.stdout.contains("https://accounts.google.com") && !whole.stdout.contains("hush-hush-hush"));
+    for (key, value) in [
+        ("TOKEN_URL", "http://provider.example/token"),
+        ("TOKEN_URL", "https://127.0.0.1/token"),
+        ("AUTHORIZE_URL", "http://provider.example/authorize"),
+        ("AUTHORIZE_URL", "javascript:alert(1)"),
+        ("ISSUER", "accounts.google.com"),
+    ] {
+        let name = variable(key);
+        let wrong =
+            server.cli_with(&[(&id, "kalends"), (&secret, "hush-hush-hush"), (&name, value)], &["config"]).await;
+        assert!(wrong.failed().stderr.contains(&name), "{key}={value}");
+    }
+}

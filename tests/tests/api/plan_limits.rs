@@ -1,0 +1,156 @@
+//! Limits of plans at their edges: how fast a custom plan may call and how many agents it may ask about, what a crash
+//! costs, and when a month begins anew.
+
+use std::time::Instant;
+
+use chrono::Datelike as _;
+use futures::future::join_all;
+use kalends_e2e::{
+    Answer, Client,
+    Database::{self, Postgres, Sqlite},
+    Server, at,
+};
+use rstest::rstest;
+use serde_json::json;
+
+use crate::fixtures::{agent, agent_with_calendar, now};
+
+async fn at_once(count: usize, api: &Client, path: &str) -> Vec<Answer> {
+    join_all((0..count).map(|_| api.get(path).into_future())).await
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_custom_plan_calls_200_times_a_second(#[case] database: Database) {
+    const RATE: usize = 200;
+    // Refused for what is asked, at the entrance: what is measured is the entrance.
+    const PATH: &str = "/v1/usage?x=1";
+    let server = Server::start(database).await;
+    let api = server.api(&server.planned_org("custom", &[]).await).impatient();
+    let began = Instant::now();
+    let (mut admitted, mut refused) = (0_usize, Vec::new());
+    for round in 0.. {
+        assert!(round < 30, "never too fast, after {admitted} requests in {:?}", began.elapsed());
+        for answer in at_once(RATE, &api, PATH).await {
+            match answer.status {
+                400 => admitted += 1,
+                _ => refused.push(answer),
+            }
+        }
+        assert!(round > 0 || refused.is_empty(), "a second's worth may come at once: {}", refused[0].shown());
+        if !refused.is_empty() {
+            break;
+        }
+    }
+    let granted = u128::try_from(RATE).unwrap() * (1_000 + began.elapsed().as_millis()) / 1_000;
+    assert!(u128::try_from(admitted).unwrap() <= granted, "{admitted} of {granted}");
+    for answer in refused {
+        let answer = answer.refused(429, "rate_limit_error");
+        assert_eq!((answer.header("retry-after"), answer.header("x-service-plan")), ("1", "scale"));
+        assert_eq!(answer.header("ratelimit-policy"), "\"burst\";q=200;w=1");
+        assert_eq!(answer.header("ratelimit"), "\"burst\";r=0;t=1");
+    }
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_custom_plan_asks_about_50_agents(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "custom").await;
+    let agents = join_all((0..51).map(|_| agent(&api))).await;
+    let across = |agents: &[String]| {
+        let agents = agents.join(",");
+        api.get(format!("/v1/availability?agents={agents}&start=2031-03-03T09:00:00Z&end=2031-03-03T10:00:00Z"))
+    };
+    let answer = across(&agents[..50]).await.expect(200);
+    assert_eq!((&answer["agents"], answer["slots"].as_array().map(Vec::len)), (&json!(agents[..50]), Some(2)));
+    across(&agents).await.refused(400, "bad_request").param("agents").says("50 agents");
+    // One that is named twice counts once.
+    across(&[&agents[..50], &agents[..1]].concat()).await.expect(200);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_crash_leaves_the_rest_of_a_block_charged(#[case] database: Database) {
+    const LIMIT: u64 = 200;
+    const CRASHES: u64 = 3;
+    // Between the blocks' ends: they are of a sixteenth of what is left before the last 64 units, 8 at first.
+    const CALLS: u64 = 20;
+    const BLOCK: u64 = 8;
+    let mut server = Server::start(database).await;
+    let org = server.org_with("pro", &["--limits", r#"{"api_calls":200}"#]).await;
+    for _ in 0..CRASHES {
+        let api = server.api(&org);
+        for _ in 0..CALLS {
+            api.get("/v1/agents").await.expect(200);
+        }
+        server.kill().await;
+        server.start_again(&[]).await;
+    }
+    let api = server.api(&org);
+    let told = api.get("/v1/usage").await.expect(200)["api_calls"].clone();
+    let admitted = CRASHES * CALLS + 1;
+    let used = told["used"].as_u64().unwrap();
+    assert_eq!((&told["limit"], &told["remaining"]), (&json!(LIMIT), &json!(LIMIT - used)));
+    let lost = used.checked_sub(admitted).unwrap_or_else(|| panic!("{used} are charged for {admitted}"));
+    assert!((CRASHES..=CRASHES * BLOCK).contains(&lost), "{lost} units were lost with {CRASHES} blocks");
+
+    // What is left is all that is granted, and of the last units none is lost.
+    let answers = at_once(250, &api, "/v1/agents").await;
+    let more = answers.iter().filter(|answer| answer.status == 200).count();
+    assert_eq!(admitted + u64::try_from(more).unwrap() + lost, LIMIT);
+    for answer in answers {
+        assert!([200, 429].contains(&answer.status), "{}", answer.shown());
+    }
+    server.kill().await;
+    server.start_again(&[]).await;
+    server.api(&org).get("/v1/agents").await.refused(429, "quota_exceeded").says("api_calls");
+}
+
+/// Requires that the month's availability queries are used up, and that the answer tells, to the second, when the next
+/// month begins: in how many seconds.
+async fn used_up(api: &Client, path: &str) -> i64 {
+    let before = at(&now(api).await);
+    let full = api.get(path).await.refused(429, "quota_exceeded").says("availability_queries");
+    let after = at(&now(api).await);
+    let (year, month) = if before.month() == 12 { (before.year() + 1, 1) } else { (before.year(), before.month() + 1) };
+    let next = at(&format!("{year}-{month:02}-01T00:00:00Z"));
+    let told: i64 = full.header("retry-after").parse().unwrap();
+    let (least, most) = ((next - after).num_seconds(), (next - before).num_seconds() + 1);
+    assert!((least..=most).contains(&told), "{told} is not in {least}..={most}");
+    // The quota's own headers name the same instant.
+    assert!(full.header("ratelimit").ends_with(&format!(";t={told}")), "{}", full.shown());
+    told
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn availability_queries_come_back_with_the_month(#[case] database: Database) {
+    let mut server = Server::start(database).await;
+    let org = server.org_with("pro", &["--limits", r#"{"availability_queries":2}"#]).await;
+    let api = server.api(&org);
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let path = format!("/v1/calendars/{calendar}/availability?start=2031-03-03T09:00:00Z&end=2031-03-03T10:00:00Z");
+    for _ in 0..2 {
+        api.get(&path).await.expect(200);
+    }
+    let left = used_up(&api, &path).await;
+    // In the last minute of the month, where it is not the present one already.
+    if left > 120 {
+        server.restart_at_offset(left - 60).await;
+        assert!(used_up(&server.api(&org), &path).await <= 60);
+    }
+    server.restart_at_offset(left + 1).await;
+    let api = server.api(&org);
+    for _ in 0..2 {
+        api.get(&path).await.expect(200);
+    }
+    used_up(&api, &path).await;
+}

@@ -1,0 +1,239 @@
+//! Receivers that fail: retries, what hangs and drips, 410, five days of failures, pauses, crashes (ruling 7.3).
+
+use std::time::Duration;
+
+use kalends_e2e::{
+    Behaviour, Client, Database,
+    Database::{Postgres, Sqlite},
+    Receiver, Server,
+};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::{
+    fixtures::agent,
+    webhook_deliveries::{all_are, deliveries},
+    webhooks::{hook, with_receiver},
+};
+
+/// As [`with_receiver`], the organization having an address.
+async fn with_owner(database: Database) -> (Server, Client, Receiver) {
+    let receiver = Receiver::start().await;
+    let server = Server::start_with(database, &[("KALENDS_EGRESS_ALLOW", receiver.address())]).await;
+    let org = server.org_with("pro", &["--email", "owner@example.com"]).await;
+    let api = server.api(&org);
+    (server, api, receiver)
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn what_fails_is_repeated_in_time(#[case] database: Database) {
+    let (mut server, api, receiver) = with_receiver(database, "pro").await;
+    let webhook = hook(&api, &receiver, "/", &["agent.created"]).await.id();
+    receiver.next("/", &[Behaviour::Answer(503), Behaviour::Answer(500)]);
+    agent(&api).await;
+    // The first repetition comes by itself, after five seconds.
+    let pending = deliveries(&api, &webhook, |all| all.len() == 1 && all[0]["attempts"] == 1).await.remove(0);
+    let wait = kalends_e2e::at(pending["next_retry_at"].as_str().unwrap())
+        - kalends_e2e::at(pending["last_attempt_at"].as_str().unwrap());
+    assert!((4_000..=6_000).contains(&wait.num_milliseconds()), "5 s, more or less a fifth: {wait}");
+    let pending = deliveries(&api, &webhook, |all| all[0]["attempts"] == 2).await.remove(0);
+    let wait = kalends_e2e::at(pending["next_retry_at"].as_str().unwrap())
+        - kalends_e2e::at(pending["last_attempt_at"].as_str().unwrap());
+    assert!((240..=360).contains(&wait.num_seconds()), "5 min, more or less a fifth: {wait}");
+    // The second after five minutes: of the service's clock.
+    server.restart_at_offset(6 * 60).await;
+    let api = api.moved_to(server.base_url());
+    let delivered = deliveries(&api, &webhook, all_are(1, "delivered")).await.remove(0);
+    assert_eq!((&delivered["id"], &delivered["attempts"]), (&pending["id"], &json!(3)));
+    let received = receiver.received("/");
+    assert_eq!(received.len(), 3);
+    for attempt in &received {
+        assert_eq!(
+            (attempt.header("x-delivery-id"), &attempt.body),
+            (pending["id"].as_str().unwrap(), &received[0].body)
+        );
+    }
+}
+
+/// One that hangs and one that drips hold up nobody else, and are given up after 15 seconds; one that floods is not
+/// listened to for long.
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn slow_receivers_delay_nobody_else(#[case] database: Database) {
+    let (_server, api, receiver) = with_receiver(database, "pro").await;
+    let drips = hook(&api, &receiver, "/drips", &["agent.created"]).await.id();
+    let hangs = hook(&api, &receiver, "/hangs", &["agent.created"]).await.id();
+    let floods = hook(&api, &receiver, "/floods", &["agent.created"]).await.id();
+    let swift = hook(&api, &receiver, "/swift", &["agent.created"]).await.id();
+    receiver.always("/drips", Behaviour::Drip);
+    receiver.always("/hangs", Behaviour::Hang);
+    receiver.always("/floods", Behaviour::Flood);
+    let began = tokio::time::Instant::now();
+    for _ in 0..5 {
+        agent(&api).await;
+    }
+    receiver.wait_for("/swift", 5).await;
+    deliveries(&api, &swift, all_are(5, "delivered")).await;
+    deliveries(&api, &floods, all_are(5, "delivered")).await;
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    for slow in [&drips, &hangs] {
+        let first = deliveries(&api, slow, |all| all.iter().any(|delivery| delivery["attempts"] == 1)).await;
+        let tried: Vec<_> = first.iter().filter(|delivery| delivery["attempts"] == 1).collect();
+        assert_eq!((&tried[0]["status"], &tried[0]["response_status"]), (&json!("pending"), &Value::Null));
+    }
+    assert!(began.elapsed() > Duration::from_secs(14), "an attempt has 15 seconds: {:?}", began.elapsed());
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn who_is_gone_is_switched_off(#[case] database: Database) {
+    let (server, api, receiver) = with_owner(database).await;
+    let gone = hook(&api, &receiver, "/gone?token=secret-of-the-url", &["*"]).await.id();
+    let other = hook(&api, &receiver, "/other", &["webhook.deactivated"]).await.id();
+    hook(&api, &receiver, "/witness", &["agent.created"]).await;
+    receiver.next("/gone?token=secret-of-the-url", &[Behaviour::Answer(410)]);
+    agent(&api).await;
+    let failed = deliveries(&api, &gone, all_are(1, "failed")).await.remove(0);
+    assert_eq!((&failed["response_status"], &failed["attempts"]), (&json!(410), &json!(1)));
+    let path = format!("/v1/webhooks/{gone}");
+    let off = api.get(&path).await.expect(200);
+    assert_eq!((&off["active"], &off["deactivated_reason"]), (&json!(false), &json!("gone")));
+    let told = receiver.wait_for("/other", 1).await.remove(0);
+    let mut expected = off.json.clone();
+    expected["reason"] = json!("gone");
+    assert_eq!((told.event_type(), told.json()), ("webhook.deactivated", expected));
+    let mail = server.wait_for_mails(1).await.remove(0);
+    assert!(mail.text.contains(&gone) && !mail.text.contains("secret-of-the-url"), "{mail:#?}");
+    assert_eq!(mail.to, "owner@example.com");
+
+    // Nothing is sent to it any more; switched on again, it begins anew. What is addressed at all, is when the witness
+    // has heard of it.
+    agent(&api).await;
+    receiver.wait_for("/witness", 2).await;
+    let on = api.patch(&path).json(json!({ "active": true })).await.expect(200);
+    assert_eq!((&on["active"], &on["deactivated_reason"]), (&json!(true), &Value::Null));
+    let made = api.post("/v1/agents").json(json!({ "name": "Bea", "type": "ai" })).await.expect(201);
+    let received = receiver.wait_for("/gone?token=secret-of-the-url", 2).await;
+    assert_eq!(received[1].json(), made.json, "what happened meanwhile is not told");
+    assert_eq!(api.get(format!("/v1/webhooks/{other}")).await.expect(200)["active"], true);
+    assert!(!server.log().contains("secret-of-the-url"));
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn five_days_of_failures_are_enough(#[case] database: Database) {
+    const DAY: i64 = 24 * 3_600;
+    let (mut server, api, receiver) = with_owner(database).await;
+    let failing = hook(&api, &receiver, "/failing", &["agent.created"]).await.id();
+    let healed = hook(&api, &receiver, "/healed", &["agent.created"]).await.id();
+    for path in ["/failing", "/healed"] {
+        receiver.always(path, Behaviour::Answer(500));
+    }
+    agent(&api).await;
+    for webhook in [&failing, &healed] {
+        deliveries(&api, webhook, |all| all.len() == 1 && all[0]["attempts"] == 1).await;
+    }
+    server.restart_at_offset(4 * DAY).await;
+    let api = api.moved_to(server.base_url());
+    for webhook in [&failing, &healed] {
+        deliveries(&api, webhook, |all| all[0]["attempts"].as_u64() >= Some(2)).await;
+        assert_eq!(api.get(format!("/v1/webhooks/{webhook}")).await.expect(200)["active"], true);
+    }
+    // Whoever vouches for it lets it begin anew.
+    api.patch(format!("/v1/webhooks/{healed}")).json(json!({ "active": true })).await.expect(200);
+    agent(&api).await;
+    deliveries(&api, &healed, |all| all.len() == 2 && all[1]["attempts"].as_u64() >= Some(1)).await;
+    server.restart_at_offset(5 * DAY + 600).await;
+    let api = api.moved_to(server.base_url());
+    let off = |webhook: String| {
+        let api = api.clone();
+        async move { api.get(format!("/v1/webhooks/{webhook}")).await.expect(200) }
+    };
+    server.wait_for_mails(1).await;
+    let shown = off(failing.clone()).await;
+    assert_eq!((&shown["active"], &shown["deactivated_reason"]), (&json!(false), &json!("failing")));
+    assert_eq!(off(healed).await["active"], true);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_paused_endpoint_gets_nothing(#[case] database: Database) {
+    let (mut server, api, receiver) = with_receiver(database, "pro").await;
+    let webhook = hook(&api, &receiver, "/", &["agent.created"]).await.id();
+    let path = format!("/v1/webhooks/{webhook}");
+    receiver.next("/", &[Behaviour::Answer(500)]);
+    agent(&api).await;
+    deliveries(&api, &webhook, |all| all.len() == 1 && all[0]["attempts"] == 1).await;
+    api.patch(&path).json(json!({ "active": false })).await.expect(200);
+    agent(&api).await;
+    // What falls due while it is off is given up.
+    server.restart_at_offset(60).await;
+    let api = api.moved_to(server.base_url());
+    let failed = deliveries(&api, &webhook, all_are(1, "failed")).await.remove(0);
+    assert_eq!((&failed["attempts"], &failed["next_retry_at"]), (&json!(1), &Value::Null));
+    assert_eq!(receiver.received("/").len(), 1);
+    api.patch(&path).json(json!({ "active": true })).await.expect(200);
+    agent(&api).await;
+    receiver.wait_for("/", 2).await;
+    deliveries(&api, &webhook, |all| all.len() == 2 && all[1]["status"] == "delivered").await;
+}
+
+/// Whatever was committed before a crash arrives after it, and what was in flight comes again under its identifier.
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_crash_loses_nothing(#[case] database: Database) {
+    let (mut server, api, receiver) = with_receiver(database, "pro").await;
+    let webhook = hook(&api, &receiver, "/", &["agent.created"]).await.id();
+    receiver.next("/", &[Behaviour::Hang]);
+    for _ in 0..10 {
+        agent(&api).await;
+    }
+    let in_flight = receiver.wait_for("/", 1).await.remove(0);
+    server.kill().await;
+    // On Postgres the claim of the dead process has to run out; on SQLite there is nobody else whose it could be.
+    let later = if database == Postgres { "90" } else { "0" };
+    server.start_again(&[("KALENDS_CLOCK_OFFSET_SECONDS", later)]).await;
+    let api = api.moved_to(server.base_url());
+    let listed = deliveries(&api, &webhook, all_are(10, "delivered")).await;
+    let received = receiver.received("/");
+    assert_eq!(received.len(), 11, "one was repeated");
+    let id = in_flight.header("x-delivery-id");
+    assert_eq!(received.iter().filter(|received| received.header("x-delivery-id") == id).count(), 2);
+    for delivery in listed {
+        let sent = |attempt: &&kalends_e2e::Received| delivery["id"] == attempt.header("x-delivery-id");
+        assert!(received.iter().any(|received| sent(&received)));
+    }
+}
+
+/// A stop waits for what is in flight, which is recorded and not repeated.
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_stop_repeats_nothing(#[case] database: Database) {
+    let (mut server, api, receiver) = with_receiver(database, "pro").await;
+    let webhook = hook(&api, &receiver, "/", &["agent.created"]).await.id();
+    receiver.next("/", &[Behaviour::Hang]);
+    agent(&api).await;
+    receiver.wait_for("/", 1).await;
+    assert!(server.stop().await.success());
+    server.start_again(&[]).await;
+    let api = api.moved_to(server.base_url());
+    let listed = deliveries(&api, &webhook, |all| all.len() == 1).await;
+    assert_eq!((&listed[0]["attempts"], &listed[0]["response_status"]), (&json!(1), &Value::Null), "it was recorded");
+    let delivered = deliveries(&api, &webhook, all_are(1, "delivered")).await.remove(0);
+    assert_eq!((&delivered["attempts"], receiver.received("/").len()), (&json!(2), 2));
+}

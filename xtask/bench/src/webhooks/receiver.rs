@@ -1,0 +1,122 @@
+//! A receiver of webhooks that remembers what it got.
+
+use std::collections::HashMap;
+use std::future::pending;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, Uri};
+
+/// What paths of endpoints that never answer begin with.
+pub(crate) const HANGING: &str = "/hanging";
+/// How often somebody who waits looks again.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+/// A receiver on a thread and a port of its own, on every address of the loopback network. It ends with the program.
+#[derive(Debug, Clone)]
+pub(crate) struct Receiver {
+    port: u16,
+    seen: Arc<Mutex<Seen>>,
+}
+
+/// What came in.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// By the event that a message is about and the endpoint: under which delivery it came, and when, each time.
+    pub(crate) messages: HashMap<(String, String), Vec<Received>>,
+    /// How many requests there were.
+    pub(crate) requests: u64,
+    /// When the first and the last one came.
+    pub(crate) span: Option<(Instant, Instant)>,
+}
+
+/// One request.
+#[derive(Debug, Clone)]
+pub(crate) struct Received {
+    /// `X-Delivery-Id`.
+    pub(crate) delivery: String,
+    /// When it was complete.
+    pub(crate) at: Instant,
+}
+
+impl Receiver {
+    /// Starts it.
+    pub(crate) fn start() -> Result<Self> {
+        let listener = std::net::TcpListener::bind("0.0.0.0:0").context("no port for the receiver")?;
+        listener.set_nonblocking(true)?;
+        let receiver = Self { port: listener.local_addr()?.port(), seen: Arc::default() };
+        let router = Router::new().fallback(hear).with_state(receiver.clone());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        std::thread::spawn(move || {
+            runtime.block_on(async {
+                let listener = tokio::net::TcpListener::from_std(listener)?;
+                axum::serve(listener, router).await
+            })
+        });
+        Ok(receiver)
+    }
+
+    /// Its address under the loopback network's address of that number.
+    pub(crate) fn at(&self, number: u16) -> SocketAddr {
+        let [high, low] = number.to_be_bytes();
+        SocketAddr::from(([127, high, low, 1], self.port))
+    }
+
+    /// What it got so far.
+    pub(crate) fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets what it got.
+    pub(crate) fn forget(&self) {
+        *self.seen() = Seen::default();
+    }
+
+    /// Waits until so many different messages came.
+    pub(crate) async fn wait_for(&self, messages: usize, within: Duration) -> Result<()> {
+        let until = Instant::now() + within;
+        while self.seen().messages.len() < messages {
+            let got = self.seen().messages.len();
+            ensure!(Instant::now() < until, "only {got} of {messages} messages came within {within:?}");
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+        Ok(())
+    }
+}
+
+async fn hear(State(receiver): State<Receiver>, uri: Uri, headers: HeaderMap, body: Bytes) -> StatusCode {
+    if uri.path().starts_with(HANGING) {
+        return pending().await;
+    }
+    let delivery = headers.get("x-delivery-id").and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
+    let at = Instant::now();
+    let mut seen = receiver.seen();
+    seen.requests += 1;
+    seen.span = Some((seen.span.map_or(at, |(first, _)| first), at));
+    let about = (identifier(&body).to_owned(), uri.path().to_owned());
+    seen.messages.entry(about).or_default().push(Received { delivery, at });
+    StatusCode::NO_CONTENT
+}
+
+/// The identifier of the resource that a body shows; it comes first.
+fn identifier(body: &[u8]) -> &str {
+    let text = std::str::from_utf8(body).unwrap_or_default();
+    let rest = text.split_once("\"id\":\"").map_or("", |(_, rest)| rest);
+    rest.split('"').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_resource_is_named_first() {
+        assert_eq!(identifier(br#"{"id":"evt_1","calendarId":"cal_2"}"#), "evt_1");
+        assert_eq!(identifier(b"{}"), "");
+    }
+}

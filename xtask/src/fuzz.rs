@@ -1,0 +1,191 @@
+//! `cargo xtask fuzz`: libFuzzer on the readers of foreign text, for a time or for a number of inputs.
+//!
+//! The seeds in `fuzz/corpus` are only read. What a run thinks up beside them is kept in `target/fuzz/corpus`, where
+//! the next run goes on; an input that breaks something is written to `fuzz/artifacts`.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+use crate::workspace::{self, Workspace};
+use crate::{process, tools};
+
+/// What libFuzzer's instrumentation needs.
+const TOOLCHAIN: &str = "nightly";
+
+/// One input may take so long at most. In seconds.
+const TIMEOUT: &str = "5";
+
+/// What a target may use with the fuzzer itself, which takes 28 MB before the first input. In megabytes.
+const MEMORY: &str = "96";
+
+/// No AddressSanitizer: all of Kalends is safe Rust, and its shadow memory alone would pass [`MEMORY`].
+const BUILT: [&str; 4] = ["--sanitizer", "none", "--target-dir", "target/fuzz"];
+
+/// A program in `fuzz/fuzz_targets`.
+struct Target {
+    name: &'static str,
+    /// The longest input, in bytes: somewhat more than the reader takes, or enough for what it looks at.
+    longest: u32,
+    /// Folders with seeds besides its own.
+    seeds: &'static [&'static str],
+    /// What libFuzzer is told besides.
+    flags: &'static [&'static str],
+}
+
+const TARGETS: [Target; 3] = [
+    Target { name: "rule", longest: 320, seeds: &[], flags: &[] },
+    Target {
+        name: "feed",
+        longest: 4_096,
+        seeds: &["crates/feeds/tests/corpus"],
+        // Some feeds take a million times the work of others. Without this most of the time goes into their like.
+        flags: &["-entropic_scale_per_exec_time=1"],
+    },
+    Target { name: "time", longest: 96, seeds: &[], flags: &[] },
+];
+
+/// When a target has run enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Until {
+    Seconds(u32),
+    Inputs(u32),
+}
+
+/// Builds the targets and runs the named one, or each after the other.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    let (name, until) = asked(arguments)?;
+    let present = process::succeeds(Command::new("rustup").args(["run", TOOLCHAIN, "rustc", "--version"]));
+    ensure!(present, "fuzzing needs a nightly toolchain: rustup toolchain install {TOOLCHAIN} --profile minimal");
+    let workspace = Workspace::load()?;
+    let fuzz = || tools::FUZZ.command_on(TOOLCHAIN, &workspace);
+    process::run(fuzz()?.arg("build").args(BUILT))?;
+    for target in TARGETS.iter().filter(|target| name.is_none_or(|name| name == target.name)) {
+        target.run(&mut fuzz()?, until)?;
+    }
+    Ok(())
+}
+
+/// The target that the arguments name, and how long it runs.
+fn asked(arguments: &[String]) -> Result<(Option<&str>, Until)> {
+    let (mut name, mut until) = (None, Until::Seconds(60));
+    let mut arguments = arguments.iter().map(String::as_str);
+    while let Some(argument) = arguments.next() {
+        let mut number = || {
+            let number = arguments.next().and_then(|text| text.parse().ok()).filter(|number| *number > 0);
+            number.with_context(|| format!("{argument} wants a whole number over 0"))
+        };
+        match argument {
+            "--seconds" => until = Until::Seconds(number()?),
+            "--inputs" => until = Until::Inputs(number()?),
+            other if TARGETS.iter().any(|target| target.name == other) => name = Some(other),
+            other => bail!("there is no target `{other}`; there are {}", TARGETS.map(|target| target.name).join(", ")),
+        }
+    }
+    Ok((name, until))
+}
+
+impl Target {
+    /// Runs the target with its output in a file, and says in one line what came of it.
+    fn run(&self, cargo_fuzz: &mut Command, until: Until) -> Result<()> {
+        let name = self.name;
+        let kept = format!("target/fuzz/corpus/{name}");
+        let log = workspace::root().join(format!("target/fuzz/{name}.log"));
+        fs::create_dir_all(workspace::root().join(&kept)).with_context(|| format!("cannot create {kept}"))?;
+        let output = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
+
+        cargo_fuzz.arg("run").args(BUILT).args([name, &kept, &format!("fuzz/corpus/{name}")]).args(self.seeds);
+        cargo_fuzz.arg("--").args(self.limits(until)).args(self.flags);
+        let status = cargo_fuzz.stdin(Stdio::null()).stdout(Stdio::null()).stderr(output).status();
+        let status = status.context("cannot start `rustup`")?;
+        let said = read(&log)?;
+        if !status.success() {
+            eprintln!("{}", end_of(&said));
+            bail!("{name} broke ({status}); all that was said is in {}", log.display());
+        }
+        println!("{name}: {}", summary(&said).with_context(|| format!("no figures in {}", log.display()))?);
+        Ok(())
+    }
+
+    fn limits(&self, until: Until) -> Vec<String> {
+        let enough = match until {
+            Until::Seconds(seconds) => format!("-max_total_time={seconds}"),
+            Until::Inputs(inputs) => format!("-runs={inputs}"),
+        };
+        vec![
+            enough,
+            format!("-timeout={TIMEOUT}"),
+            format!("-rss_limit_mb={MEMORY}"),
+            format!("-max_len={}", self.longest),
+            format!("-dict=fuzz/dictionaries/{}.dict", self.name),
+            "-print_final_stats=1".into(),
+        ]
+    }
+}
+
+/// What the fuzzer said. Inputs are among it, so it need not be text.
+fn read(log: &Path) -> Result<String> {
+    let bytes = fs::read(log).with_context(|| format!("cannot read {}", log.display()))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The last lines of what was said, without those that tell of the corpus growing.
+fn end_of(said: &str) -> String {
+    const LINES: usize = 40;
+    let lines: Vec<&str> = said.lines().filter(|line| !line.starts_with('#')).collect();
+    lines[lines.len().saturating_sub(LINES)..].join("\n")
+}
+
+/// The figures at the end: how many inputs there were, in what time, and the most memory.
+fn summary(said: &str) -> Option<String> {
+    let figure = |name: &str| said.lines().rev().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    let inputs = figure("stat::number_of_executed_units:")?;
+    let memory = figure("stat::peak_rss_mb:")?;
+    let seconds = figure("Done ")?.split(" in ").nth(1)?.split(' ').next()?;
+    Some(format!("{inputs} inputs in {seconds} s, at most {memory} MB, nothing found"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_and_its_end_are_named() {
+        let asked = |line: &str| {
+            let arguments: Vec<String> = line.split_whitespace().map(String::from).collect();
+            asked(&arguments).map(|(name, until)| (name.map(String::from), until)).map_err(|error| error.to_string())
+        };
+        assert_eq!(asked(""), Ok((None, Until::Seconds(60))));
+        assert_eq!(asked("feed --seconds 5"), Ok((Some("feed".into()), Until::Seconds(5))));
+        assert_eq!(asked("--inputs 1000000 rule"), Ok((Some("rule".into()), Until::Inputs(1_000_000))));
+        assert_eq!(asked("rule --inputs"), Err("--inputs wants a whole number over 0".into()));
+        assert_eq!(asked("--seconds 0"), Err("--seconds wants a whole number over 0".into()));
+        assert_eq!(asked("rules"), Err("there is no target `rules`; there are rule, feed, time".into()));
+    }
+
+    #[test]
+    fn every_target_has_its_program_its_seeds_and_its_words() {
+        for Target { name, seeds, .. } in TARGETS {
+            let of = |path: String| workspace::root().join(path);
+            assert!(of(format!("fuzz/fuzz_targets/{name}.rs")).is_file(), "{name}");
+            assert!(of(format!("fuzz/corpus/{name}")).is_dir(), "{name}");
+            assert!(of(format!("fuzz/dictionaries/{name}.dict")).is_file(), "{name}");
+            assert!(seeds.iter().all(|seeds| of((*seeds).into()).is_dir()), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_figures_are_those_that_libfuzzer_prints() {
+        let said = "#2\tINITED\n#9\tDONE\nDone 1000000 runs in 29 second(s)\nstat::number_of_executed_units: 1000000\n\
+                    stat::peak_rss_mb:              37\n";
+        assert_eq!(summary(said).as_deref(), Some("1000000 inputs in 29 s, at most 37 MB, nothing found"));
+        assert_eq!(summary("nothing"), None);
+    }
+
+    #[test]
+    fn the_end_leaves_out_how_the_corpus_grew() {
+        assert_eq!(end_of("one\n#12\tNEW cov: 3\ntwo\n"), "one\ntwo");
+    }
+}
