@@ -7,6 +7,7 @@ use kalends_kernel::{AgentId, Clock, Elapsed, Entropy, Instant, MessageId, OrgId
 use kalends_notifications::{EventType, Message};
 use kalends_quotas::{Counted, IpLimits, Metric, Period, TrustedProxies};
 use serde::Serialize;
+use tokio::sync::Semaphore;
 
 use crate::{
     Actor, Answer, ChangeSet, Charge, Guard, Refusal, Request, StoredAnswer,
@@ -18,12 +19,13 @@ use crate::{
     idempotency::Running,
     metering::Meter,
     ports::{
-        CommitError, HumanCalendars, Mailer, PasswordHasher, RateLimiter, SessionTokens, SignInProviders, Store,
-        WebhookSender,
+        CommitError, FeedFetcher, HumanCalendars, Mailer, PasswordHasher, RateLimiter, SessionTokens, SignInProviders,
+        Store, WebhookSender,
     },
     principals::PrincipalCache,
     sending::Nudges,
     series_cache::SeriesCache,
+    syncing::{READ_AT_ONCE, makes_due},
 };
 
 /// How often a use case reads and decides again when others changed the same thing meanwhile.
@@ -72,6 +74,8 @@ pub struct Parts {
     pub providers: Arc<dyn SignInProviders>,
     /// Who posts to webhook endpoints.
     pub sender: Arc<dyn WebhookSender>,
+    /// Who fetches the feeds to which calendars are subscribed.
+    pub fetcher: Arc<dyn FeedFetcher>,
     /// The operator's choices.
     pub settings: Settings,
 }
@@ -89,6 +93,9 @@ pub struct App {
     pub(crate) tokens: Arc<dyn SessionTokens>,
     pub(crate) providers: Arc<dyn SignInProviders>,
     pub(crate) sender: Arc<dyn WebhookSender>,
+    pub(crate) fetcher: Arc<dyn FeedFetcher>,
+    /// How many feeds and files are read at once: each is in memory as a whole.
+    pub(crate) reading: Semaphore,
     pub(crate) nudges: Nudges,
     pub(crate) origins: Vec<String>,
     pub(crate) meter: Meter,
@@ -152,6 +159,8 @@ impl App {
             tokens: parts.tokens,
             providers: parts.providers,
             sender: parts.sender,
+            fetcher: parts.fetcher,
+            reading: Semaphore::new(READ_AT_ONCE),
             nudges: Nudges::default(),
             origins: [&parts.settings.base_url, &parts.settings.console_url]
                 .into_iter()
@@ -232,13 +241,17 @@ impl App {
 
     /// Commits `changes`, and tells the workers of this process where they have something to do.
     pub(crate) async fn store_changes(&self, changes: ChangeSet) -> Result<(), CommitError> {
-        let (announces, resends) = (!changes.messages.is_empty(), !changes.webhooks.is_empty());
+        let (announces, resends, syncs) =
+            (!changes.messages.is_empty(), !changes.webhooks.is_empty(), makes_due(&changes));
         self.store.commit(changes).await?;
         if announces {
             self.nudges.fan_out.notify_one();
         }
         if resends {
             self.nudges.send.notify_one();
+        }
+        if syncs {
+            self.nudges.sync.notify_one();
         }
         Ok(())
     }

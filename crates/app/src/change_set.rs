@@ -21,6 +21,8 @@ pub struct ChangeSet {
     pub calendars: Vec<kalends_calendars::Change>,
     /// Writes to webhook endpoints and their deliveries.
     pub webhooks: Vec<kalends_notifications::Change>,
+    /// Writes to subscriptions, and to what is known of imported items.
+    pub feeds: Vec<kalends_feeds::Change>,
     /// Use that is counted by the month: condition and write in one.
     pub charges: Vec<Charge>,
     /// Whether the status of an agent changes, and with it what the agent's keys may do.
@@ -127,6 +129,7 @@ impl ChangeSet {
             accounts: Vec::new(),
             calendars: Vec::new(),
             webhooks: Vec::new(),
+            feeds: Vec::new(),
             charges: Vec::new(),
             alters_agent_keys: false,
             messages: Vec::new(),
@@ -141,6 +144,7 @@ impl ChangeSet {
         self.guards.is_empty()
             && self.accounts.is_empty()
             && self.webhooks.is_empty()
+            && self.feeds.is_empty()
             && self.calendars.iter().all(|change| matches!(change, kalends_calendars::Change::CreateEvent(_)))
     }
 

@@ -194,7 +194,19 @@ impl App {
         }
         to.end_list();
 
-        to.list::<()>("ical_subscriptions", Vec::new()).await?;
+        to.begin_list("ical_subscriptions");
+        let mut page = Page { limit: ROWS, offset: 0 };
+        loop {
+            let subscriptions = self.store.list_subscriptions(org, None, None, page).await?.data;
+            if subscriptions.is_empty() {
+                break;
+            }
+            page.offset += ROWS;
+            for subscription in &subscriptions {
+                to.entry(&wire::Subscription::from(subscription)).await?;
+            }
+        }
+        to.end_list();
         to.begin_list("webhook_subscriptions");
         let mut page = Page { limit: ROWS, offset: 0 };
         loop {

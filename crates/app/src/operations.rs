@@ -179,6 +179,14 @@ operations! {
     LIST_DELIVERIES = "listWebhookDeliveries" "GET" "/v1/webhooks/{id}/deliveries" 200 Organization;
     RETRY_DELIVERY = "retryWebhookDelivery" "POST" "/v1/webhooks/{id}/deliveries/{delivery_id}/retry" 200 Organization WebhookUpdate;
 
+    CREATE_SUBSCRIPTION = "createIcalSubscription" "POST" "/v1/agents/{agent_id}/ical-subscriptions" 201 AgentData IcalSubscriptionCreate;
+    LIST_SUBSCRIPTIONS = "listIcalSubscriptions" "GET" "/v1/agents/{agent_id}/ical-subscriptions" 200 AgentData;
+    GET_SUBSCRIPTION = "getIcalSubscription" "GET" "/v1/ical-subscriptions/{id}" 200 AgentData;
+    UPDATE_SUBSCRIPTION = "updateIcalSubscription" "PATCH" "/v1/ical-subscriptions/{id}" 200 AgentData IcalSubscriptionUpdate;
+    SYNC_SUBSCRIPTION = "syncIcalSubscription" "POST" "/v1/ical-subscriptions/{id}/sync" 202 AgentData IcalSubscriptionUpdate;
+    DELETE_SUBSCRIPTION = "deleteIcalSubscription" "DELETE" "/v1/ical-subscriptions/{id}" 204 AgentData IcalSubscriptionDelete;
+    IMPORT_CALENDAR = "importCalendar" "POST" "/v1/calendars/{id}/import" 200 AgentData EventCreate;
+
     USAGE = "getUsage" "GET" "/v1/usage" 200 Common;
 
     AGENT_AVAILABILITY = "getAgentAvailability" "GET" "/v1/agents/{id}/availability" 200 AgentData;

@@ -9,6 +9,7 @@ use kalends_accounts::{
     oauth::{Client, IdentityClaims, Provider, TokenRequest},
 };
 use kalends_availability::{HumanBusy, HumanSource};
+use kalends_feeds::sync::Validators;
 use kalends_kernel::{CalendarId, DataKeyId, Elapsed, Instant, KeyId, OrgId, RemoteUrl, Revision, Span, StoreError};
 use kalends_notifications::Outcome;
 use kalends_quotas::{Debit, IpKey, IpLane, Metric, Period, Rate, Refund};
@@ -161,6 +162,8 @@ pub trait Store:
     + kalends_calendars::ports::ChangesOfCalendars
     + kalends_calendars::ports::Timers
     + kalends_calendars::ports::Feeds
+    + kalends_feeds::ports::Subscriptions
+    + kalends_feeds::ports::ImportedItems
     + kalends_notifications::ports::Webhooks
     + kalends_notifications::ports::Deliveries
     + kalends_notifications::ports::DeliveryQueue
@@ -194,6 +197,8 @@ impl<T> Store for T where
         + kalends_calendars::ports::ChangesOfCalendars
         + kalends_calendars::ports::Timers
         + kalends_calendars::ports::Feeds
+        + kalends_feeds::ports::Subscriptions
+        + kalends_feeds::ports::ImportedItems
         + kalends_notifications::ports::Webhooks
         + kalends_notifications::ports::Deliveries
         + kalends_notifications::ports::DeliveryQueue
@@ -436,6 +441,33 @@ pub trait WebhookSender: Send + Sync {
     /// Posts a message and reads the beginning of the answer, within
     /// [`ATTEMPT_WITHIN`](kalends_notifications::ATTEMPT_WITHIN) in all. Whatever fails is an outcome.
     async fn post(&self, post: WebhookPost) -> WebhookReply;
+}
+
+/// What a server says of a feed.
+#[derive(Debug, Clone)]
+pub enum FetchedFeed {
+    /// It is as it was when the validators were told.
+    Unchanged,
+    /// The feed.
+    Whole {
+        /// Its bytes, decompressed.
+        body: bytes::Bytes,
+        /// By what it is recognized.
+        validators: Validators,
+    },
+}
+
+/// Why a feed could not be fetched, in words for whoever named the address.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct FetchError(pub String);
+
+/// Fetches feeds from the addresses that callers name (ruling 8.2).
+#[async_trait]
+pub trait FeedFetcher: Send + Sync {
+    /// The feed, unless it is what `validators` tell; within 30 s in all, at most
+    /// [`BYTES_MAX`](kalends_feeds::limits::BYTES_MAX) bytes, over at most 3 redirects, from the public internet alone.
+    async fn fetch(&self, url: &RemoteUrl, validators: &Validators) -> Result<FetchedFeed, FetchError>;
 }
 
 /// Why a provider's code was not exchanged for an identity.

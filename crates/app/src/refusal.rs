@@ -38,6 +38,8 @@ pub enum Missing {
     Delivery,
     /// The feed of a calendar.
     Feed,
+    /// A subscription to a feed.
+    Subscription,
 }
 
 impl Missing {
@@ -53,6 +55,7 @@ impl Missing {
             Self::Webhook => "webhook",
             Self::Delivery => "delivery of this webhook",
             Self::Feed => "feed",
+            Self::Subscription => "iCal subscription",
             Self::Organization => "organization",
             Self::Provider => "provider to sign in with",
             Self::Claim => "claim with this revocation token",

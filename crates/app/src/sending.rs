@@ -60,6 +60,7 @@ const ABANDONED_AT_ONCE: u32 = 500;
 pub(crate) struct Nudges {
     pub(crate) fan_out: Notify,
     pub(crate) send: Notify,
+    pub(crate) sync: Notify,
 }
 
 /// Sends nothing: for what has no workers.

@@ -168,6 +168,9 @@ pub struct Event {
     pub hold: Option<Hold>,
     /// The holds with which it was placed together, whatever became of it since.
     pub hold_set: Option<HoldSetId>,
+    /// Whether it takes no time from availability although it takes place (`TRANSP` of RFC 5545, section 3.8.2.7).
+    /// Only what was read from iCalendar text may be.
+    pub transparent: bool,
     /// The row's version.
     pub version: Version,
     /// When the event was created.
@@ -270,6 +273,7 @@ impl Event {
             reminders: new.reminders,
             hold,
             hold_set: None,
+            transparent: false,
             version: Version::FIRST,
             created_at: now,
             updated_at: now,
@@ -320,12 +324,23 @@ impl Event {
     /// [`EventError::ReadOnly`] for imported events.
     pub fn deleted(&self, now: Instant) -> Result<Self, EventError> {
         self.writable()?;
-        Ok(Self { deleted_at: Some(now), version: self.version.next(), updated_at: now, ..self.clone() })
+        Ok(self.gone(now))
+    }
+
+    /// The event marked as deleted because it is gone where it comes from.
+    #[must_use]
+    pub fn gone(&self, now: Instant) -> Self {
+        Self { deleted_at: Some(now), version: self.version.next(), updated_at: now, ..self.clone() }
+    }
+
+    /// Whether the event takes place, or may.
+    pub fn takes_place(&self) -> bool {
+        self.deleted_at.is_none() && matches!(self.status, EventStatus::Confirmed | EventStatus::Tentative)
     }
 
     /// Whether the event takes its time from availability (ruling 4.7).
     pub fn blocks(&self) -> bool {
-        self.deleted_at.is_none() && matches!(self.status, EventStatus::Confirmed | EventStatus::Tentative)
+        self.takes_place() && !self.transparent
     }
 
     /// The time that the event itself takes from availability, if any. A series takes that of its

@@ -301,6 +301,7 @@ mod tests {
             repeats: Repeats::Once,
             hold: Some(Hold { expires_at: NOW + lasts, priority, scope: HoldScope::Calendar }),
             hold_set: None,
+            transparent: false,
             version: Version::FIRST,
             created_at: NOW,
             updated_at: NOW,

@@ -191,6 +191,7 @@ mod tests {
             repeats,
             hold: None,
             hold_set: None,
+            transparent: false,
             version: Version::FIRST,
             created_at: at(0),
             updated_at: at(0),

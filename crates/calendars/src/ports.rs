@@ -105,6 +105,9 @@ pub trait Events: Send + Sync {
     /// none of that id in sight. An occurrence of a series is found by [`Instances`] only.
     async fn find_event(&self, org: OrgId, id: EventId) -> Result<Option<OwnedEvent>, StoreError>;
 
+    /// Those of the given events of a calendar that are in sight, in no particular order.
+    async fn events_of(&self, org: OrgId, calendar: CalendarId, ids: &[EventId]) -> Result<Vec<Event>, StoreError>;
+
     /// Events by start, then id. A series is one of them, by its own start; occurrences are not.
     async fn list_events(
         &self,

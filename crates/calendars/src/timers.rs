@@ -179,7 +179,7 @@ impl Event {
 
     /// Whether the event tells anything by itself.
     fn tells(&self) -> bool {
-        self.blocks() && self.source == EventSource::Internal
+        self.takes_place() && self.source == EventSource::Internal
     }
 
     /// A mark of all that decides what the event tells by itself and when, but for its calendar's reminders: a write

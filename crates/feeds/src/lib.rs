@@ -1,8 +1,18 @@
 //! iCalendar text (RFC 5545) to and from events.
 //!
-//! [`read`] understands the feeds of others: whatever is in them, in bounded work. [`write`] renders a calendar for
-//! others to read. Both are pure: no clock, no network, no storage.
+//! [`read`] understands the feeds of others: whatever is in them, in bounded work. [`sync`] keeps a calendar in step with
+//! one. [`write`] renders a calendar for others to read. All are pure: no clock, no network, no storage.
 
+mod change;
 pub mod limits;
+pub mod ports;
 pub mod read;
+mod subscription;
+pub mod sync;
 pub mod write;
+
+pub use change::{Change, Fence, Origin, SyncClaim};
+pub use subscription::{
+    Confidential, ConfidentialError, HostHash, LABEL_MAX, NewSubscription, Subscription, SubscriptionPatch,
+    SubscriptionStatus,
+};

@@ -22,7 +22,7 @@ use url::form_urlencoded;
 use crate::{
     envelope::{AnsweredBy, Arrival, Known, Whom},
     error::ApiError,
-    extract::{read_body, unknown_parameter},
+    extract::{body_max_of, read_body, unknown_parameter},
     metered::Metered,
     reply::replayed,
 };
@@ -397,7 +397,7 @@ async fn identify(
         return Err(FieldError::new("Idempotency-Key", message).into());
     }
     let (parts, body) = request.into_parts();
-    let body = read_body(body).await?;
+    let body = read_body(body, body_max_of(called.operation)).await?;
     let address = called.ip.map(|ip| ip.to_string()).unwrap_or_default();
     let repeater = match principal {
         Some(principal) => match principal.credential {

@@ -21,8 +21,12 @@ pub(crate) enum ApiError {
     NotJson(String),
     /// The body is not declared as JSON.
     MediaType,
-    /// The body is too large.
-    TooLarge,
+    /// The body is not declared as a file.
+    FileType,
+    /// The body is larger than so many bytes.
+    TooLarge(usize),
+    /// The address of a feed may not be asked, and whatever else is wrong with the fields.
+    FeedUrl(FieldErrors),
     /// The body did not arrive to its end.
     BodyLost,
     /// The body took too long to arrive.
@@ -52,12 +56,17 @@ impl IntoResponse for ApiError {
 }
 
 impl ApiError {
+    /// The error of a subscription's fields: that of its address has a status of its own (service, "Error catalog").
+    pub(crate) fn of_subscription(errors: FieldErrors) -> Self {
+        if errors.iter().any(|error| error.param == "url") { Self::FeedUrl(errors) } else { errors.into() }
+    }
+
     /// The error that a response without one stands for: those of the framework.
     pub(crate) const fn of_status(status: StatusCode) -> Self {
         match status {
             StatusCode::NOT_FOUND => Self::NoRoute,
             StatusCode::METHOD_NOT_ALLOWED => Self::Method,
-            StatusCode::PAYLOAD_TOO_LARGE => Self::TooLarge,
+            StatusCode::PAYLOAD_TOO_LARGE => Self::TooLarge(crate::BODY_MAX),
             StatusCode::UNSUPPORTED_MEDIA_TYPE => Self::MediaType,
             StatusCode::SERVICE_UNAVAILABLE => Self::Deadline,
             StatusCode::BAD_REQUEST => Self::BodyLost,
@@ -68,8 +77,9 @@ impl ApiError {
     pub(crate) fn status(&self) -> StatusCode {
         match self {
             Self::NotJson(_) | Self::BodyLost => StatusCode::BAD_REQUEST,
-            Self::MediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::MediaType | Self::FileType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::FeedUrl(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::NoRoute => StatusCode::NOT_FOUND,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
             Self::BodyLate => StatusCode::REQUEST_TIMEOUT,
@@ -156,9 +166,11 @@ impl ApiError {
             Self::MediaType => {
                 plain("invalid_request", "the body must be JSON: send it with Content-Type: application/json")
             }
-            Self::TooLarge => {
-                plain("invalid_request", &format!("the body must be at most {} bytes long", crate::BODY_MAX))
+            Self::FileType => {
+                plain("invalid_request", "the body must be an iCalendar file: send it with Content-Type: text/calendar")
             }
+            Self::TooLarge(max) => plain("invalid_request", &format!("the body must be at most {max} bytes long")),
+            Self::FeedUrl(errors) => invalid(errors, id, operation),
             Self::NoRoute => plain("not_found", "there is no such route; GET /openapi.json lists them all"),
             Self::Method => {
                 plain("invalid_request", "the route does not know this method; the Allow header lists those it knows")
@@ -214,6 +226,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
                 kalends_app::Missing::Webhook => "webhook_not_found",
                 kalends_app::Missing::Delivery => "delivery_not_found",
                 kalends_app::Missing::Feed => "feed_not_found",
+                kalends_app::Missing::Subscription => "ical_subscription_not_found",
             },
         ),
         Refusal::AgentState(_) => coded("conflict", "agent_decommissioned"),

@@ -33,6 +33,8 @@ use crate::enter::Entrance;
 
 /// The most bytes of a request's body: 1 MiB (ruling 2.2).
 pub const BODY_MAX: usize = 1 << 20;
+/// The most bytes of a file that is imported.
+pub const FILE_MAX: usize = kalends_feeds::limits::BYTES_MAX;
 /// How long an answer may take, its body included.
 const DEADLINE: Duration = Duration::from_secs(30);
 /// Answers below this many bytes are not compressed (ruling 2.10).

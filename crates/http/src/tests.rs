@@ -30,6 +30,7 @@ async fn service(listing: axum::routing::MethodRouter<Arc<App>>) -> (Router, Str
         human: Arc::new(NoHumanCalendars),
         limiter: Arc::new(MemoryRateLimiter::default()),
         sender: Arc::new(kalends_app::NoSender),
+        fetcher: Arc::new(kalends_app::NoFetcher),
         providers: Arc::new(NoProviders),
         settings: settings(),
     });

@@ -134,6 +134,8 @@ ids! {
     WebhookId = "whk";
     /// The delivery of one message to one endpoint; the same in every attempt.
     DeliveryId = "whd";
+    /// A subscription to an iCal feed.
+    SubscriptionId = "isub";
     /// A human with a console account.
     UserId = "usr";
     /// A console session.

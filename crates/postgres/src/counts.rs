@@ -44,13 +44,21 @@ pub(crate) async fn counts(
          FROM webhooks
          WHERE org_id = $1 AND coalesce($3, 'webhook_endpoints') = 'webhook_endpoints'
          UNION ALL
+         SELECT 'ical_subscriptions', count(*)
+         FROM ical_subscriptions s
+         JOIN calendars c ON c.org_id = s.org_id AND c.id = s.calendar_id
+         LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+         WHERE s.org_id = $1 AND coalesce($3, 'ical_subscriptions') = 'ical_subscriptions' AND c.deleted_at IS NULL
+             AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+         UNION ALL
          SELECT 'recurring_events', count(*)
          FROM calendars c
          LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
          JOIN events e ON e.org_id = c.org_id AND e.calendar_id = c.id
          WHERE c.org_id = $1 AND coalesce($3, 'recurring_events') = 'recurring_events' AND c.deleted_at IS NULL
              AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
-             AND e.recurrence IS NOT NULL AND e.deleted_at IS NULL AND e.reaches > $4"#,
+             AND e.recurrence IS NOT NULL AND e.deleted_at IS NULL AND e.reaches > $4
+             AND e.source = 'internal'"#,
         org.uuid(),
         month.map(Period::number),
         only.map(Metric::as_str),

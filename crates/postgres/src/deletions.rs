@@ -56,6 +56,10 @@ impl Deletions for PostgresStore {
                  SELECT scope FROM allowances WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM account_claims WHERE org_id = $1 AND id IN (
                  SELECT id FROM account_claims WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM ical_subscriptions WHERE org_id = $1 AND id IN (
+                 SELECT id FROM ical_subscriptions WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM imported_items WHERE org_id = $1 AND (origin_id, key) IN (
+                 SELECT origin_id, key FROM imported_items WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM webhooks WHERE org_id = $1 AND id IN (SELECT id FROM webhooks WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM webhook_queues WHERE org_id = $1 AND webhook_id IN (
                  SELECT webhook_id FROM webhook_queues WHERE org_id = $1 LIMIT $2)",

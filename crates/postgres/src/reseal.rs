@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use kalends_app::ports::{FieldCipher, OpenError, Place, Reseal};
-use kalends_kernel::{CalendarId, EventId, MessageId, StoreError, WebhookId};
+use kalends_kernel::{CalendarId, EventId, MessageId, StoreError, SubscriptionId, WebhookId};
 use kalends_lender::Lender;
 use sqlx::Postgres;
 use uuid::Uuid;
@@ -41,6 +41,7 @@ enum Position {
     Events(Uuid, Uuid),
     Outbox(Uuid, Uuid),
     Webhooks(Uuid, Uuid),
+    Subscriptions(Uuid, Uuid),
     Calendars(Uuid, Uuid),
     Answers(Vec<u8>),
 }
@@ -57,7 +58,8 @@ impl Position {
         match self {
             Self::Events(..) => Some(Self::Outbox(Uuid::nil(), Uuid::nil())),
             Self::Outbox(..) => Some(Self::Webhooks(Uuid::nil(), Uuid::nil())),
-            Self::Webhooks(..) => Some(Self::Calendars(Uuid::nil(), Uuid::nil())),
+            Self::Webhooks(..) => Some(Self::Subscriptions(Uuid::nil(), Uuid::nil())),
+            Self::Subscriptions(..) => Some(Self::Calendars(Uuid::nil(), Uuid::nil())),
             Self::Calendars(..) => Some(Self::Answers(Vec::new())),
             Self::Answers(_) => None,
         }
@@ -77,6 +79,7 @@ impl Old {
             Position::Events(_, id) => sealed::event_content(EventId::from_uuid(*id)),
             Position::Outbox(_, id) => sealed::message_payload(MessageId::from_uuid(*id)),
             Position::Webhooks(_, id) => sealed::webhook_content(WebhookId::from_uuid(*id)),
+            Position::Subscriptions(_, id) => sealed::subscription_content(SubscriptionId::from_uuid(*id)),
             Position::Calendars(_, id) => sealed::feed_token(CalendarId::from_uuid(*id)),
             Position::Answers(scope) => sealed::answer_body(&located_answer(scope).hash("scope", scope)?),
         })
@@ -87,6 +90,9 @@ impl Old {
             Position::Events(_, id) => StoreError::corrupt("events", "content", EventId::from_uuid(*id), error),
             Position::Outbox(_, id) => StoreError::corrupt("outbox", "payload", MessageId::from_uuid(*id), error),
             Position::Webhooks(_, id) => StoreError::corrupt("webhooks", "content", WebhookId::from_uuid(*id), error),
+            Position::Subscriptions(_, id) => {
+                StoreError::corrupt("ical_subscriptions", "content", SubscriptionId::from_uuid(*id), error)
+            }
             Position::Calendars(_, id) => {
                 StoreError::corrupt("calendars", "feed_token", CalendarId::from_uuid(*id), error)
             }
@@ -199,6 +205,23 @@ impl PostgresStore {
             .into_iter()
             .map(|row| Old { at: Position::Webhooks(row.org_id, row.id), sealed: row.content })
             .collect(),
+            Position::Subscriptions(org, id) => sqlx::query!(
+                "SELECT org_id, id, content
+                 FROM ical_subscriptions
+                 WHERE (org_id, id) > ($1, $2) AND NOT starts_with(content, $3)
+                 ORDER BY org_id, id
+                 LIMIT $4",
+                org,
+                id,
+                prefix,
+                limit,
+            )
+            .fetch_all(&self.connections)
+            .await
+            .map_err(store_error)?
+            .into_iter()
+            .map(|row| Old { at: Position::Subscriptions(row.org_id, row.id), sealed: row.content })
+            .collect(),
             Position::Calendars(org, id) => sqlx::query!(
                 "SELECT org_id, id, feed_token
                  FROM calendars
@@ -258,6 +281,7 @@ struct Anew<'a> {
     events: Rows<'a>,
     outbox: Rows<'a>,
     webhooks: Rows<'a>,
+    subscriptions: Rows<'a>,
     calendars: Rows<'a>,
     token_hashes: Vec<Option<Vec<u8>>>,
     scopes: Vec<&'a [u8]>,
@@ -299,6 +323,7 @@ impl<'a> Anew<'a> {
             Position::Events(org, id) => self.events.push(*org, *id, old, sealed),
             Position::Outbox(org, id) => self.outbox.push(*org, *id, old, sealed),
             Position::Webhooks(org, id) => self.webhooks.push(*org, *id, old, sealed),
+            Position::Subscriptions(org, id) => self.subscriptions.push(*org, *id, old, sealed),
             Position::Calendars(org, id) => {
                 self.calendars.push(*org, *id, old, sealed);
                 self.token_hashes.push(hash);
@@ -347,6 +372,19 @@ impl<'a> Anew<'a> {
                 &self.webhooks.ids,
                 &self.webhooks.values.seen as &[&str],
                 &self.webhooks.values.anew,
+            )
+            .execute(connections)
+            .await?;
+        }
+        if !self.subscriptions.ids.is_empty() {
+            sqlx::query!(
+                "UPDATE ical_subscriptions s SET content = row.anew
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
+                 WHERE s.org_id = row.org_id AND s.id = row.id AND s.content = row.seen",
+                &self.subscriptions.orgs,
+                &self.subscriptions.ids,
+                &self.subscriptions.values.seen as &[&str],
+                &self.subscriptions.values.anew,
             )
             .execute(connections)
             .await?;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use kalends_app::ports::{FieldCipher, Place, SEALED};
 use kalends_app::{ChangeSet, StoredAnswer};
 use kalends_calendars::{Calendar, Change, Event, FeedToken};
-use kalends_kernel::{CalendarId, EventId, MessageId, Metadata, StoreError, Version, WebhookId};
+use kalends_kernel::{CalendarId, EventId, MessageId, Metadata, StoreError, SubscriptionId, Version, WebhookId};
 use kalends_notifications::{Confidential, Message};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
@@ -45,6 +45,11 @@ pub(crate) const fn message_payload(id: MessageId) -> Place {
 /// Where the sealed part of a webhook endpoint stands.
 pub(crate) const fn webhook_content(id: WebhookId) -> Place {
     Place { table: "webhooks", column: "content", id: id.uuid() }
+}
+
+/// Where the sealed part of a subscription stands.
+pub(crate) const fn subscription_content(id: SubscriptionId) -> Place {
+    Place { table: "ical_subscriptions", column: "content", id: id.uuid() }
 }
 
 /// Where the sealed body of an answer stands. Its row has a scope instead of an identifier; half of
@@ -107,6 +112,8 @@ pub(crate) struct SealedChangeSet {
     payloads: Vec<String>,
     /// What is sealed of each write to webhooks, in their order.
     hooks: Vec<Option<String>>,
+    /// What is sealed of each write to subscriptions, in their order.
+    feeds: Vec<Option<String>>,
     /// The body of the answer.
     body: Option<String>,
 }
@@ -142,11 +149,12 @@ impl SealedChangeSet {
         let payloads =
             payloads.map(|message| cipher.seal(message_payload(message.id), message.payload.as_bytes())).collect();
         let hooks = changes.webhooks.iter().map(|change| hook(change, cipher)).collect();
+        let feeds = changes.feeds.iter().map(|change| subscription(change, cipher)).collect();
         let body = changes.answer.as_ref().and_then(|stored| {
             let body = stored.answer.body.as_ref()?;
             Some(cipher.seal(answer_body(&stored.scope), body.as_bytes()))
         });
-        Ok(Self { changes, contents, tokens, payloads, hooks, body })
+        Ok(Self { changes, contents, tokens, payloads, hooks, feeds, body })
     }
 
     pub(crate) fn changes(&self) -> &ChangeSet {
@@ -172,6 +180,12 @@ impl SealedChangeSet {
         self.changes.webhooks.iter().zip(sealed)
     }
 
+    /// The writes to subscriptions, each with what is sealed of it.
+    pub(crate) fn feeds(&self) -> impl Iterator<Item = (&kalends_feeds::Change, &str)> {
+        let sealed = self.feeds.iter().map(|sealed| sealed.as_deref().unwrap_or_default());
+        self.changes.feeds.iter().zip(sealed)
+    }
+
     pub(crate) fn answer(&self) -> Option<(&StoredAnswer, Option<&str>)> {
         self.changes.answer.as_ref().map(|answer| (answer, self.body.as_deref()))
     }
@@ -184,7 +198,7 @@ impl SealedChangeSet {
             .iter()
             .chain(&self.tokens)
             .chain(&self.payloads)
-            .chain(self.hooks.iter().flatten())
+            .chain(self.hooks.iter().chain(&self.feeds).flatten())
             .chain(&self.body);
         texts.map(|text| text.len() + ROW).sum::<usize>() + ROW
     }
@@ -201,6 +215,22 @@ fn hook(change: &kalends_notifications::Change, cipher: &dyn FieldCipher) -> Opt
             Some(cipher.seal(message_payload(message.id), message.payload.as_bytes()))
         }
         Change::DeleteEndpoint { .. } | Change::RetryDelivery { .. } | Change::Record(_) => None,
+    }
+}
+
+/// What is sealed of a write to subscriptions: an address and a label.
+fn subscription(change: &kalends_feeds::Change, cipher: &dyn FieldCipher) -> Option<String> {
+    use kalends_feeds::{Change, Confidential};
+    match change {
+        Change::CreateSubscription(subscription) | Change::UpdateSubscription { subscription, .. } => {
+            Some(cipher.seal(subscription_content(subscription.id), &Confidential::write(subscription)))
+        }
+        Change::DeleteSubscription { .. }
+        | Change::AskSync { .. }
+        | Change::RenewClaim { .. }
+        | Change::EndSync { .. }
+        | Change::KeepItems { .. }
+        | Change::ForgetItems { .. } => None,
     }
 }
 

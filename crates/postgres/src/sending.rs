@@ -141,7 +141,7 @@ impl DeliveryQueue for PostgresStore {
 }
 
 /// The words of the port for what ended a transaction that checks no condition of a change-set.
-fn unexpected(error: ApplyError) -> StoreError {
+pub(crate) fn unexpected(error: ApplyError) -> StoreError {
     match error {
         ApplyError::Driver(error) => store_error(error),
         ApplyError::Refused(kalends_app::ports::CommitError::Store(error)) => error,

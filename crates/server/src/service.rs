@@ -6,6 +6,7 @@ use anyhow::Context;
 use kalends_accounts::{AdminToken, Terms, oauth::Client};
 use kalends_app::{App, MemoryRateLimiter, NoHumanCalendars, Parts, Settings};
 use kalends_credentials::{Argon2Hasher, JwtTokens};
+use kalends_ical_fetch::EgressFetcher;
 use kalends_kernel::{Clock, Entropy};
 use kalends_mail::Letterhead;
 use kalends_quotas::TrustedProxies;
@@ -59,9 +60,22 @@ impl Service {
         let tokens = Arc::new(JwtTokens::new(session_key).context("cannot sign sessions")?);
         let egress = Arc::new(outgoing::egress(config).context("cannot set up outgoing calls")?);
         let sender = Arc::new(EgressSender::new(Arc::clone(&egress)));
+        let fetcher = Arc::new(EgressFetcher::new(Arc::clone(&egress)));
         let providers = Arc::new(Providers::new(egress, providers(config, &settings.base_url)));
-        let parts =
-            Parts { store, clock, entropy, mailer, human, limiter, passwords, tokens, providers, sender, settings };
+        let parts = Parts {
+            store,
+            clock,
+            entropy,
+            mailer,
+            human,
+            limiter,
+            passwords,
+            tokens,
+            providers,
+            sender,
+            fetcher,
+            settings,
+        };
         let app = App::new(parts);
         Ok(Self { app, ring, database })
     }

@@ -42,12 +42,20 @@ pub(crate) async fn counts(
          select 'webhook_endpoints', count(*) from webhooks
          where org_id = ?1 and coalesce(?3, 'webhook_endpoints') = 'webhook_endpoints'
          union all
+         select 'ical_subscriptions', count(*)
+         from ical_subscriptions s
+            join calendars c on c.org_id = s.org_id and c.id = s.calendar_id
+            left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+         where s.org_id = ?1 and coalesce(?3, 'ical_subscriptions') = 'ical_subscriptions' and c.deleted_at is null
+            and (c.agent_id is null or a.status <> 'decommissioned')
+         union all
          select 'recurring_events', count(*)
          from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
             cross join events e on e.org_id = c.org_id and e.calendar_id = c.id
          where c.org_id = ?1 and coalesce(?3, 'recurring_events') = 'recurring_events' and c.deleted_at is null
             and (c.agent_id is null or a.status <> 'decommissioned')
-            and e.recurrence is not null and e.deleted_at is null and e.reaches > ?4"#,
+            and e.recurrence is not null and e.deleted_at is null and e.reaches > ?4
+            and e.source = 'internal'"#,
         org_id,
         month,
         only,

@@ -57,6 +57,10 @@ impl Deletions for SqliteStore {
             "delete from usage_counters where rowid in (select rowid from usage_counters where org_id = ?1 limit ?2)",
             "delete from allowances where rowid in (select rowid from allowances where org_id = ?1 limit ?2)",
             "delete from account_claims where rowid in (select rowid from account_claims where org_id = ?1 limit ?2)",
+            "delete from ical_subscriptions where rowid in (
+                select rowid from ical_subscriptions where org_id = ?1 limit ?2)",
+            "delete from imported_items where org_id = ?1 and (origin_id, key) in (
+                select origin_id, key from imported_items where org_id = ?1 limit ?2)",
             "delete from webhooks where rowid in (select rowid from webhooks where org_id = ?1 limit ?2)",
             "delete from webhook_queues where rowid in (select rowid from webhook_queues where org_id = ?1 limit ?2)",
             "delete from webhook_deliveries where rowid in (

@@ -21,6 +21,7 @@ enum Table {
     Outbox,
     Answers,
     Webhooks,
+    Subscriptions,
     Calendars,
 }
 
@@ -44,13 +45,15 @@ struct Renewed {
 }
 
 impl Table {
-    const ALL: [Self; 5] = [Self::Events, Self::Outbox, Self::Answers, Self::Webhooks, Self::Calendars];
+    const ALL: [Self; 6] =
+        [Self::Events, Self::Outbox, Self::Answers, Self::Webhooks, Self::Subscriptions, Self::Calendars];
 
     fn place(self, id: &[u8]) -> Result<Place, StoreError> {
         let (table, column) = match self {
             Self::Events => ("events", "content"),
             Self::Outbox => ("outbox", "payload"),
             Self::Webhooks => ("webhooks", "content"),
+            Self::Subscriptions => ("ical_subscriptions", "content"),
             Self::Calendars => ("calendars", "feed_token"),
             Self::Answers => {
                 let row = Row { table: "idempotent_answers", id: &"a stored answer" };
@@ -153,6 +156,18 @@ impl SqliteStore {
                 .fetch_all(self.readers())
                 .await
             }
+            Table::Subscriptions => {
+                sqlx::query_as!(
+                    OldRow,
+                    r#"select rowid as "place!", id, content as sealed from ical_subscriptions
+                     where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#,
+                    prefix,
+                    after,
+                    limit
+                )
+                .fetch_all(self.readers())
+                .await
+            }
             Table::Calendars => {
                 sqlx::query_as!(
                     OldRow,
@@ -213,6 +228,16 @@ impl SqliteStore {
                 .execute(&mut writing.connection)
                 .await
             }
+            Table::Subscriptions => {
+                sqlx::query!(
+                    "update ical_subscriptions set content = renewed.value ->> 2 from json_each(?1) renewed
+                     where ical_subscriptions.rowid = (renewed.value ->> 0)
+                        and ical_subscriptions.content = (renewed.value ->> 1)",
+                    rows
+                )
+                .execute(&mut writing.connection)
+                .await
+            }
             Table::Calendars => {
                 sqlx::query!(
                     "update calendars set feed_token = renewed.value ->> 2, feed_token_hash = unhex(renewed.value ->> 3)
@@ -257,6 +282,7 @@ fn shown(table: Table, id: Uuid) -> String {
         Table::Events => kalends_kernel::EventId::from_uuid(id).to_string(),
         Table::Outbox => kalends_kernel::MessageId::from_uuid(id).to_string(),
         Table::Webhooks => kalends_kernel::WebhookId::from_uuid(id).to_string(),
+        Table::Subscriptions => kalends_kernel::SubscriptionId::from_uuid(id).to_string(),
         Table::Calendars => CalendarId::from_uuid(id).to_string(),
         Table::Answers => id.simple().to_string(),
     }

@@ -49,7 +49,7 @@ impl Database {
 
 impl SqliteStore {
     /// Runs `write` in a transaction of its own; an error leaves nothing behind.
-    async fn written<T>(
+    pub(crate) async fn written<T>(
         &self,
         write: impl AsyncFnOnce(&mut SqliteConnection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {

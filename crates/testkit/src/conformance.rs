@@ -50,6 +50,7 @@ pub mod scoped_keys;
 pub mod sending;
 pub mod series;
 pub mod statements;
+pub mod subscriptions;
 pub mod timers;
 pub mod webhooks;
 
@@ -312,6 +313,21 @@ macro_rules! conformance_cases {
                 timers_of_calendars_out_of_sight_are_forgotten,
                 workers_share_what_is_due,
                 a_timer_and_its_message_are_one,
+            }
+            subscriptions {
+                subscriptions_come_back_as_they_were,
+                subscriptions_are_listed,
+                subscriptions_are_changed_under_their_version,
+                subscriptions_go_with_their_calendar,
+                due_subscriptions_are_claimed,
+                a_sync_says_when_the_next_is_due,
+                another_address_takes_the_claim_away,
+                hosts_are_spared,
+                workers_share_subscriptions,
+                items_are_known_while_their_events_are,
+                events_of_a_calendar_are_read_together,
+                transparent_events_block_nothing,
+                what_is_imported_counts_in_no_quota,
             }
             webhooks {
                 webhooks_come_back_as_they_were,

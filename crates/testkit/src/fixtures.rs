@@ -235,6 +235,7 @@ impl Fixtures {
             repeats: Repeats::Once,
             hold: None,
             hold_set: None,
+            transparent: false,
             version: Version::FIRST,
             created_at: now,
             updated_at: now,

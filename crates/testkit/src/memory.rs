@@ -19,6 +19,7 @@ mod instances;
 mod metering;
 mod people;
 mod state;
+mod subscriptions;
 mod timers;
 mod webhooks;
 

@@ -75,6 +75,10 @@ pub struct Event {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false)]
     pub hold_set_id: Option<HoldSetId>,
+    /// True on what takes no time from availability although it takes place, as iCalendar text may say; else absent.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(nullable = false)]
+    pub transparent: bool,
     /// The rule of a series; null on a one-off event and on an instance.
     pub recurrence_rule: Option<String>,
     /// The starts of the cancelled occurrences of a series.
@@ -141,6 +145,7 @@ impl From<domain::Event> for Event {
             hold_expires_at: event.hold.map(|hold| hold.expires_at),
             hold_priority: event.hold.map(|hold| hold.priority),
             hold_set_id: event.hold_set,
+            transparent: event.transparent,
             recurrence_rule: rule,
             recurrence_exdates: exdates,
             recurrence_timezone: zone,

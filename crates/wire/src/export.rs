@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use crate::{Agent, AvailabilityRules, Calendar, Event, ExportedClaim, ExportedWebhook};
+use crate::{Agent, AvailabilityRules, Calendar, Event, ExportedClaim, ExportedWebhook, Subscription};
 
 /// Everything that an organization has. It is written piece by piece; this is what the whole looks like.
 #[derive(Debug, Serialize, ToSchema)]
@@ -27,9 +27,8 @@ pub struct Export {
     pub events: Vec<Event>,
     /// The calendars' availability rules.
     pub availability_rules: Vec<AvailabilityRules>,
-    /// Imported feeds.
-    #[schema(value_type = Vec<Object>)]
-    pub ical_subscriptions: Vec<Map<String, Value>>,
+    /// Subscriptions to iCal feeds.
+    pub ical_subscriptions: Vec<Subscription>,
     /// Webhook endpoints with their secrets.
     pub webhook_subscriptions: Vec<ExportedWebhook>,
     /// The keys in force, by their beginning.

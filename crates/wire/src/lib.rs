@@ -27,6 +27,7 @@ mod patch;
 mod plan;
 mod rules;
 mod sign_up;
+mod subscriptions;
 mod system;
 mod usage;
 mod waitlist;
@@ -65,6 +66,10 @@ pub use oauth::{SignInAnswer, SignInWith};
 pub use plan::{Plan, PlanLimits, Plans};
 pub use rules::{AvailabilityRules, DateHours, OpenHours, PutAvailabilityRules, WorkingHours};
 pub use sign_up::{CheckedSignUp, SignUp, SignUpAnswer, SignUpExisting, SignedUp, Terms, Verified, Verify};
+pub use subscriptions::{
+    CreateSubscription, ImportReport, ListSubscriptions, SkippedEvent, Subscription, SyncReport, Syncing,
+    UpdateSubscription,
+};
 pub use system::Health;
 pub use usage::{Usage, Used, UsedCalls};
 pub use waitlist::{

@@ -8,6 +8,7 @@
 mod duties;
 mod duty;
 mod perform;
+mod subscriptions;
 mod webhooks;
 
 use std::sync::Arc;
@@ -19,13 +20,15 @@ pub use duties::DUTIES;
 pub use duty::Duty;
 pub use webhooks::send_webhooks;
 
-/// Starts a loop for each of the [`DUTIES`] and one that addresses webhook messages, which end with `stop`. What a duty
+/// Starts a loop for each of the [`DUTIES`] and those that address webhook messages and sync
+/// subscriptions, which end with `stop`. What a duty
 /// has begun to commit is committed all the same, or not at all.
 pub fn start(app: &Arc<App>, tasks: &TaskTracker, stop: &CancellationToken) {
     for duty in DUTIES {
         let (app, ended) = (Arc::clone(app), stop.clone());
         tasks.spawn(async move { ended.run_until_cancelled(perform::perform(duty, app)).await });
     }
+    subscriptions::sync(app, tasks, stop);
     let (app, ended) = (Arc::clone(app), stop.clone());
     tasks.spawn(async move { ended.run_until_cancelled(webhooks::fan_out(app)).await });
 }

@@ -94,6 +94,7 @@ mod tests {
             limiter: Arc::new(MemoryRateLimiter::default()),
             providers: Arc::new(NoProviders),
             sender: Arc::new(kalends_app::NoSender),
+            fetcher: Arc::new(kalends_app::NoFetcher),
             settings: settings(),
         })
     }

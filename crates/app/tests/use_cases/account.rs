@@ -42,6 +42,7 @@ impl House {
             limiter: Arc::new(MemoryRateLimiter::default()),
             providers: Arc::new(kalends_app::NoProviders),
             sender: Arc::new(kalends_app::NoSender),
+            fetcher: Arc::new(kalends_app::NoFetcher),
             settings: settings(),
         });
         let organization = Organization { plan: Plan::Pro, ..make.organization() };

@@ -86,6 +86,7 @@ impl House {
             tokens: Arc::new(TestTokens),
             providers: Arc::new(kalends_app::NoProviders),
             sender: Arc::new(kalends_app::NoSender),
+            fetcher: Arc::new(kalends_app::NoFetcher),
             settings: settings(),
         });
         let organization = make.organization();

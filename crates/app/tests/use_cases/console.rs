@@ -39,6 +39,7 @@ impl Door {
             tokens: Arc::new(TestTokens),
             providers: Arc::new(kalends_app::NoProviders),
             sender: Arc::new(kalends_app::NoSender),
+            fetcher: Arc::new(kalends_app::NoFetcher),
             settings: settings(),
         });
         Self { app, store, make, passwords }

@@ -46,6 +46,7 @@ impl Nodes {
             tokens: Arc::new(TestTokens),
             providers: Arc::new(kalends_app::NoProviders),
             sender: Arc::new(kalends_app::NoSender),
+            fetcher: Arc::new(kalends_app::NoFetcher),
             settings: settings(),
         })
     }

@@ -34,6 +34,7 @@ impl Stage {
             human: Arc::new(NoHumanCalendars),
             limiter: Arc::new(MemoryRateLimiter::default()),
             sender: Arc::new(kalends_app::NoSender),
+            fetcher: Arc::new(kalends_app::NoFetcher),
             passwords: Arc::new(TestPasswords::default()),
             tokens: Arc::new(TestTokens),
             providers: Arc::new(NoProviders),

@@ -97,6 +97,7 @@ impl House {
             limiter: Arc::new(MemoryRateLimiter::default()),
             providers: Arc::new(kalends_app::NoProviders),
             sender: Arc::new(receiver.clone()),
+            fetcher: Arc::new(kalends_app::NoFetcher),
             settings: settings(),
         });
         let organization = Organization { plan: Plan::Pro, email: Some(make.email()), ..make.organization() };

@@ -120,6 +120,9 @@ fn begin(event: &Event, uid: EventId, version: Version, to: &mut Lines) {
     to.put("LAST-MODIFIED", &updated);
     to.put("SEQUENCE", &(version.0 - 1).clamp(0, i32::MAX.into()).to_string());
     to.put("STATUS", if event.status == EventStatus::Tentative { "TENTATIVE" } else { "CONFIRMED" });
+    if event.transparent {
+        to.put("TRANSP", "TRANSPARENT");
+    }
     to.text("SUMMARY", &event.title);
     if let Some(description) = &event.description {
         to.text("DESCRIPTION", description);

@@ -20,7 +20,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kalends_calendars::{Calendar, Event, EventSource, EventStatus};
+use kalends_calendars::{Calendar, Event, EventSource};
 use kalends_kernel::{EventId, Instant, Revision, Version, Zone};
 
 use event::{Events, OccurrenceId};
@@ -41,9 +41,7 @@ pub fn etag(revision: Revision, version: Version) -> String {
 /// Whether the event is shown in its calendar's feed: native ones that are confirmed or tentative. Imported ones are
 /// left out, so that two services that read each other's feeds do not go in circles.
 pub fn is_shown(event: &Event) -> bool {
-    event.source == EventSource::Internal
-        && event.deleted_at.is_none()
-        && matches!(event.status, EventStatus::Confirmed | EventStatus::Tentative)
+    event.source == EventSource::Internal && event.takes_place()
 }
 
 /// Writes the feed of one calendar.

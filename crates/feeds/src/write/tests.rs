@@ -1,7 +1,8 @@
 //! What single events look like.
 
 use kalends_calendars::{
-    AgentActivity, EventPatch, Moment, NewCalendar, NewEvent, NewRecurrence, Patch, Reminders, Repeats, exdates,
+    AgentActivity, EventPatch, EventStatus, Moment, NewCalendar, NewEvent, NewRecurrence, Patch, Reminders, Repeats,
+    exdates,
 };
 use kalends_kernel::{CalendarId, Metadata, OrgId};
 use rstest::rstest;

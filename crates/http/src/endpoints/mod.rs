@@ -14,6 +14,7 @@ mod feeds;
 mod hold_sets;
 mod keys;
 mod oauth;
+mod subscriptions;
 mod system;
 mod usage;
 mod webhooks;
@@ -39,6 +40,7 @@ use crate::Routes;
         (name = "Holds", description = "Time that is reserved while somebody decides."),
         (name = "Availability", description = "When somebody is free."),
         (name = "Webhooks", description = "What happens is posted to addresses of the organization."),
+        (name = "iCal subscriptions", description = "Feeds of others, kept in step with calendars."),
         (name = "Keys", description = "Keys that speak for one agent."),
         (name = "Usage", description = "What an organization uses of what its plan grants."),
         (name = "Accounts", description = "Sign-up and terms."),
@@ -58,6 +60,7 @@ pub(crate) fn all() -> Routes {
         .merge(calendars::routes())
         .merge(events::routes())
         .merge(feeds::routes())
+        .merge(subscriptions::routes())
         .merge(hold_sets::routes())
         .merge(availability::routes())
         .merge(availability_rules::routes())

@@ -9,6 +9,7 @@ use axum::{
 use bytes::Bytes;
 use http::header;
 use http_body_util::LengthLimitError;
+use kalends_app::operations::{self, Operation};
 use serde::{
     Deserialize,
     de::{DeserializeOwned, IgnoredAny},
@@ -16,23 +17,28 @@ use serde::{
 use serde_json::error::Category;
 
 use super::unknown::field_error;
-use crate::{BODY_MAX, error::ApiError};
+use crate::{BODY_MAX, FILE_MAX, error::ApiError};
 
 /// How long a body may take to arrive.
 const ARRIVES_WITHIN: Duration = Duration::from_secs(20);
 
+/// The most bytes of the body of an operation's request.
+pub(crate) fn max_of(operation: &Operation) -> usize {
+    if operation.id == operations::IMPORT_CALENDAR.id { FILE_MAX } else { BODY_MAX }
+}
+
 /// A body of JSON. What is not JSON is `invalid_request`; JSON of another shape names the field.
 pub(crate) struct JsonBody<T>(pub T);
 
-/// The whole body.
+/// The whole body of at most `max` bytes.
 ///
 /// # Errors
 /// [`ApiError::TooLarge`], [`ApiError::BodyLate`] or, where the connection broke, [`ApiError::BodyLost`].
-pub(crate) async fn read(body: Body) -> Result<Bytes, ApiError> {
-    let read = tokio::time::timeout(ARRIVES_WITHIN, to_bytes(body, BODY_MAX)).await.map_err(|_| ApiError::BodyLate)?;
+pub(crate) async fn read(body: Body, max: usize) -> Result<Bytes, ApiError> {
+    let read = tokio::time::timeout(ARRIVES_WITHIN, to_bytes(body, max)).await.map_err(|_| ApiError::BodyLate)?;
     read.map_err(|error| {
         let too_large = error.source().is_some_and(|cause| cause.is::<LengthLimitError>());
-        if too_large { ApiError::TooLarge } else { ApiError::BodyLost }
+        if too_large { ApiError::TooLarge(max) } else { ApiError::BodyLost }
     })
 }
 
@@ -45,7 +51,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
         if media_type.is_some_and(|media_type| !is_json(media_type)) {
             return Err(ApiError::MediaType);
         }
-        parse(&read(request.into_body()).await?).map(Self)
+        parse(&read(request.into_body(), BODY_MAX).await?).map(Self)
     }
 }
 
@@ -61,11 +67,30 @@ impl<S: Send + Sync> FromRequest<S> for NoBody {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
-        let body = read(request.into_body()).await?;
+        let body = read(request.into_body(), BODY_MAX).await?;
         if !body.trim_ascii().is_empty() {
             parse::<Empty>(&body)?;
         }
         Ok(Self)
+    }
+}
+
+/// A file: iCalendar text, or whatever does not say that it is something else.
+pub(crate) struct File(pub Bytes);
+
+impl<S: Send + Sync> FromRequest<S> for File {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let media_type = request.headers().get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or(""));
+        let essence = media_type.map(|media_type| media_type.split(';').next().unwrap_or("").trim());
+        let fits = |essence: &str| {
+            ["text/calendar", "application/octet-stream"].iter().any(|known| essence.eq_ignore_ascii_case(known))
+        };
+        if !essence.is_none_or(fits) {
+            return Err(ApiError::FileType);
+        }
+        read(request.into_body(), FILE_MAX).await.map(Self)
     }
 }
 

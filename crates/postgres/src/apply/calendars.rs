@@ -467,11 +467,11 @@ async fn create_events(
     sqlx::query!(
         "INSERT INTO events (org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders,
              version, created_at, updated_at, deleted_at, busy, recurrence, reaches, series_id, original_start,
-             hold_expires_at, hold_priority, hold_scope, hold_set_id, revision)
+             hold_expires_at, hold_priority, hold_scope, hold_set_id, revision, transparent)
          SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::bigint[], $6::bigint[], $7::boolean[],
              $8::text[], $9::text[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[],
              $15::bytea[], $16::text[], $17::bigint[], $18::uuid[], $19::bigint[], $20::bigint[], $21::smallint[],
-             $22::text[], $23::uuid[], $24::bigint[])",
+             $22::text[], $23::uuid[], $24::bigint[], $25::boolean[])",
         &columns.orgs,
         &columns.ids,
         &calendars,
@@ -496,6 +496,7 @@ async fn create_events(
         &columns.hold_scopes as &[Option<&'static str>],
         &hold_sets as &[Option<Uuid>],
         &columns.revisions,
+        &columns.transparent,
     )
     .execute(connection)
     .await?;
@@ -519,13 +520,14 @@ async fn update_events(
              all_day = row.all_day, status = row.status, reminders = row.reminders, version = row.version,
              updated_at = row.updated_at, deleted_at = row.deleted_at, busy = row.busy,
              recurrence = row.recurrence, reaches = row.reaches, hold_expires_at = row.hold_expires_at,
-             hold_priority = row.hold_priority, hold_scope = row.hold_scope, revision = row.revision
+             hold_priority = row.hold_priority, hold_scope = row.hold_scope, revision = row.revision,
+             transparent = row.transparent
          FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::boolean[],
                  $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bytea[], $14::text[],
-                 $15::bigint[], $16::bigint[], $17::smallint[], $18::text[], $19::bigint[])
+                 $15::bigint[], $16::bigint[], $17::smallint[], $18::text[], $19::bigint[], $20::boolean[])
              AS row (org_id, id, seen, content, start_at, end_at, all_day, status, reminders, version, updated_at,
                  deleted_at, busy, recurrence, reaches, hold_expires_at, hold_priority, hold_scope,
-                 revision)
+                 revision, transparent)
          WHERE events.org_id = row.org_id AND events.id = row.id AND events.version = row.seen",
         &columns.orgs,
         &columns.ids,
@@ -546,6 +548,7 @@ async fn update_events(
         &columns.hold_priorities as &[Option<i16>],
         &columns.hold_scopes as &[Option<&'static str>],
         &columns.revisions,
+        &columns.transparent,
     )
     .execute(connection)
     .await?;
@@ -573,6 +576,7 @@ struct EventColumns<'a> {
     hold_scopes: Vec<Option<&'static str>>,
     /// Each calendar's revision, at which the event is written.
     revisions: Vec<i64>,
+    transparent: Vec<bool>,
 }
 
 impl<'a> EventColumns<'a> {
@@ -599,6 +603,7 @@ impl<'a> EventColumns<'a> {
             hold_expiries: events().map(|event| Some(event.hold?.expires_at.as_micros())).collect(),
             hold_priorities: events().map(|event| Some(event.hold?.priority.into())).collect(),
             hold_scopes: events().map(|event| Some(event.hold?.scope.as_str())).collect(),
+            transparent: events().map(|event| event.transparent).collect(),
         })
     }
 }

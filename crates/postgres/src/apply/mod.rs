@@ -12,6 +12,7 @@ mod claims;
 pub(crate) mod outbox;
 mod people;
 mod rules;
+pub(crate) mod subscriptions;
 pub(crate) mod timers;
 pub(crate) mod usage;
 pub(crate) mod webhooks;

@@ -39,7 +39,7 @@ impl ChangesOfCalendars for PostgresStore {
             let records = sqlx::query!(
                 "SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                      created_at, updated_at, deleted_at, recurrence, series_id, original_start,
-                     hold_expires_at, hold_priority, hold_scope, hold_set_id, revision
+                     hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent, revision
                  FROM events
                  WHERE org_id = $1 AND calendar_id = $2 AND (revision, id) > ($3, $4) AND revision <= $5
                      AND (deleted_at IS NULL OR revision > $6)
@@ -98,7 +98,7 @@ impl ChangesOfCalendars for PostgresStore {
                 EventRow,
                 "SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                      created_at, updated_at, deleted_at, recurrence, series_id, original_start,
-                     hold_expires_at, hold_priority, hold_scope, hold_set_id
+                     hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent
                  FROM events
                  WHERE org_id = $1 AND calendar_id = $2 AND revision > $3 AND deleted_at IS NULL
                      AND status <> 'cancelled' AND start_at < $5 AND coalesce(reaches, end_at) > $4

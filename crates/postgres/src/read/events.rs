@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use kalends_calendars::ports::{EventFilter, EventScope, Events, OwnedEvent};
 use kalends_calendars::{ContextEvents, Event, EventSource, RECENT_MAX, UPCOMING_MAX};
 use kalends_kernel::{AgentId, CalendarId, EventId, Instant, Listed, OrgId, Page, StoreError};
+use uuid::Uuid;
 
 use super::listed;
 use crate::PostgresStore;
@@ -20,7 +21,7 @@ impl Events for PostgresStore {
         let record = sqlx::query!(
             "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                  e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
-                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, c.agent_id
+                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent, c.agent_id
              FROM events e
              CROSS JOIN LATERAL (
                  SELECT c.agent_id
@@ -44,6 +45,28 @@ impl Events for PostgresStore {
         }
         let agent = record.agent_id.map(AgentId::from_uuid);
         Ok(Some(OwnedEvent { event: event_row!(record).into_domain(&*self.cipher)?, agent }))
+    }
+
+    async fn events_of(&self, org: OrgId, calendar: CalendarId, ids: &[EventId]) -> Result<Vec<Event>, StoreError> {
+        let ids: Vec<Uuid> = ids.iter().map(|id| id.uuid()).collect();
+        // The whole key comes from the rows that are asked for, as in find_event.
+        let records = sqlx::query!(
+            "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
+                 e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
+                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent
+             FROM unnest($3::uuid[]) AS asked (id)
+             JOIN events e ON e.org_id = $1 AND e.id = asked.id
+             JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE e.calendar_id = $2 AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')",
+            org.uuid(),
+            calendar.uuid(),
+            &ids,
+        );
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
+        let there = records.into_iter().filter(|record| record.deleted_at.is_none());
+        there.map(|record| event_row!(record).into_domain(&*self.cipher)).collect()
     }
 
     async fn list_events(
@@ -71,7 +94,7 @@ impl Events for PostgresStore {
             EventRow,
             "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                  e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
-                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id
+                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent
              FROM events e
              JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
@@ -158,7 +181,7 @@ impl PostgresStore {
             r#"WITH page AS MATERIALIZED (
                  SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders,
                      version, created_at, updated_at, deleted_at, recurrence, series_id, original_start,
-                     hold_expires_at, hold_priority, hold_scope, hold_set_id
+                     hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent
                  FROM events
                  WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND series_id IS NULL
                      AND start_at >= $3 AND start_at < $4
@@ -175,7 +198,7 @@ impl PostgresStore {
              )
              SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                  created_at, updated_at, deleted_at, recurrence, series_id, original_start,
-                 hold_expires_at, hold_priority, hold_scope, hold_set_id,
+                 hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent,
                  CASE WHEN (SELECT count(*) FROM page) = $7 THEN (
                      SELECT count(*) FROM events
                      WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND series_id IS NULL
@@ -232,7 +255,7 @@ impl PostgresStore {
             r#"WITH page AS MATERIALIZED (
                  SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                      e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
-                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id
+                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent
                  FROM agents a
                  JOIN calendars c ON c.org_id = a.org_id AND c.agent_id = a.id
                  CROSS JOIN LATERAL (
@@ -249,7 +272,7 @@ impl PostgresStore {
              )
              SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                  created_at, updated_at, deleted_at, recurrence, series_id, original_start,
-                 hold_expires_at, hold_priority, hold_scope, hold_set_id,
+                 hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent,
                  CASE WHEN (SELECT count(*) FROM page) = $7 THEN (
                      SELECT count(*)
                      FROM calendars c

@@ -58,7 +58,7 @@ impl Feeds for PostgresStore {
                 EventRow,
                 "SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                      created_at, updated_at, deleted_at, recurrence, series_id, original_start,
-                     hold_expires_at, hold_priority, hold_scope, hold_set_id
+                     hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent
                  FROM events
                  WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND source = 'internal'
                      AND status IN ('confirmed', 'tentative')

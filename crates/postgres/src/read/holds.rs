@@ -22,7 +22,7 @@ impl Holds for PostgresStore {
                  e.content AS "content?", e.start_at AS "start_at?", e.end_at AS "end_at?", e.all_day AS "all_day?",
                  e.status AS "status?", e.source AS "source?", e.reminders, e.version AS "version?",
                  e.created_at AS "created_at?", e.updated_at AS "updated_at?", e.deleted_at, e.hold_expires_at,
-                 e.hold_priority, e.hold_scope, e.hold_set_id
+                 e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent
              FROM calendars c
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              LEFT JOIN events e ON e.org_id = $1 AND e.calendar_id = $2 AND e.status = 'hold'
@@ -61,6 +61,7 @@ impl Holds for PostgresStore {
                 hold_priority: record.hold_priority,
                 hold_scope: record.hold_scope,
                 hold_set_id: record.hold_set_id,
+                transparent: record.transparent?,
             })
         });
         let holds = rows.map(|row| row.into_domain(&*self.cipher)).collect::<Result<_, _>>()?;
@@ -71,7 +72,7 @@ impl Holds for PostgresStore {
         let records = sqlx::query!(
             "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                  e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
-                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, c.agent_id
+                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent, c.agent_id
              FROM events e
              JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id

@@ -20,7 +20,7 @@ impl Instances for PostgresStore {
             EventRow,
             "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                  e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
-                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id
+                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent
              FROM events e
              JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
@@ -39,7 +39,7 @@ impl Instances for PostgresStore {
             EventRow,
             "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                  e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
-                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id
+                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent
              FROM events e
              JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
@@ -95,7 +95,7 @@ impl Instances for PostgresStore {
              LEFT JOIN LATERAL (
                  SELECT id, start_at, end_at, all_day, recurrence FROM events
                  WHERE org_id = c.org_id AND calendar_id = c.id AND recurrence IS NOT NULL AND deleted_at IS NULL
-                     AND reaches > $3 AND start_at < $4 AND status IN ('confirmed', 'tentative')
+                     AND reaches > $3 AND start_at < $4 AND status IN ('confirmed', 'tentative') AND NOT transparent
                  OFFSET 0
              ) e ON TRUE
              WHERE c.org_id = $1 AND c.id = ANY($2) AND c.deleted_at IS NULL
@@ -230,7 +230,7 @@ async fn rows_of(snapshot: &mut PgConnection, org: OrgId, entries: &[Entry]) -> 
         EventRow,
         "SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
              created_at, updated_at, deleted_at, recurrence, series_id, original_start,
-             hold_expires_at, hold_priority, hold_scope, hold_set_id
+             hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent
          FROM events
          WHERE org_id = $1 AND id = ANY($2)",
         org.uuid(),

@@ -188,7 +188,7 @@ impl PostgresStore {
         let records = sqlx::query!(
             "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                  e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
-                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id,
+                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent,
                  c.default_reminders
              FROM unnest($1::uuid[], $2::uuid[]) AS wanted (org_id, id)
              JOIN events e ON e.org_id = wanted.org_id AND e.id = wanted.id
@@ -218,7 +218,7 @@ impl PostgresStore {
         let records = sqlx::query!(
             r#"SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                  e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
-                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id,
+                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent,
                  c.default_reminders,
                  c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned') AS in_sight
              FROM events e

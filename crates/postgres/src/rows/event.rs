@@ -34,6 +34,7 @@ pub(crate) struct EventRow {
     pub(crate) hold_priority: Option<i16>,
     pub(crate) hold_scope: Option<String>,
     pub(crate) hold_set_id: Option<Uuid>,
+    pub(crate) transparent: bool,
 }
 
 /// An [`EventRow`] of a record that may hold more columns.
@@ -61,6 +62,7 @@ macro_rules! event_row {
             hold_priority: $record.hold_priority,
             hold_scope: $record.hold_scope,
             hold_set_id: $record.hold_set_id,
+            transparent: $record.transparent,
         }
     };
 }
@@ -90,6 +92,7 @@ impl EventRow {
             repeats: repeats(&row, self.recurrence.as_deref(), self.series_id, self.original_start)?,
             hold: hold(&row, self.hold_expires_at, self.hold_priority, self.hold_scope.as_deref())?,
             hold_set: self.hold_set_id.map(HoldSetId::from_uuid),
+            transparent: self.transparent,
             version: Version(self.version),
             created_at: Instant::from_micros(self.created_at),
             updated_at: Instant::from_micros(self.updated_at),

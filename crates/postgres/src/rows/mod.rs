@@ -12,6 +12,7 @@ mod principal;
 mod rules;
 mod scoped_key;
 mod session;
+mod subscription;
 mod user;
 mod webhook;
 
@@ -31,6 +32,7 @@ pub(crate) use principal::PrincipalRow;
 pub(crate) use rules::{RulesRow, read_rules};
 pub(crate) use scoped_key::ScopedKeyRow;
 pub(crate) use session::SessionRow;
+pub(crate) use subscription::{ItemRow, SubscriptionRow};
 pub(crate) use user::{OwnerRow, UserRow};
 pub(crate) use webhook::{DeliveryRow, WebhookRow};
 

@@ -181,6 +181,7 @@ async fn delete_organization(
     sqlx::query!("delete from api_keys where org_id = ?1", id).execute(&mut *connection).await?;
     // Nothing is sent any more.
     sqlx::query!("delete from webhooks where org_id = ?1", id).execute(&mut *connection).await?;
+    sqlx::query!("delete from ical_subscriptions where org_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from webhook_queues where org_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from organization_owners where org_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from sessions where org_id = ?1", id).execute(&mut *connection).await?;

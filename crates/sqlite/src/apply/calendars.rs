@@ -389,7 +389,7 @@ async fn create_events(
             Ok((
                 Hex(event.org.uuid()),
                 Hex(event.id.uuid()),
-                (Hex(event.calendar.uuid()), revision_of(revisions, event)?),
+                (Hex(event.calendar.uuid()), revision_of(revisions, event)?, event.transparent),
                 content,
                 event.times.span.start().as_micros(),
                 event.times.span.end().as_micros(),
@@ -414,12 +414,12 @@ async fn create_events(
     sqlx::query!(
         "insert or fail into events (org_id, id, calendar_id, content, start_at, end_at, busy, all_day, status, source,
             reminders, version, created_at, updated_at, deleted_at, recurrence, reaches, series_id, original_start,
-            hold_expires_at, hold_priority, hold_scope, hold_set_id, revision)
+            hold_expires_at, hold_priority, hold_scope, hold_set_id, revision, transparent)
          select unhex(value ->> 0), unhex(value ->> 1), unhex(value ->> '$[2][0]'), value ->> 3, value ->> 4, value ->> 5,
             value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12,
             value ->> 13, value ->> 14, value ->> '$[15][0]', value ->> '$[15][1]', unhex(value ->> '$[15][2]'),
             value ->> '$[15][3]', value ->> '$[15][4]', value ->> '$[15][5]', value ->> '$[15][6]',
-            unhex(value ->> '$[15][7]'), value ->> '$[2][1]'
+            unhex(value ->> '$[15][7]'), value ->> '$[2][1]', value ->> '$[2][2]'
          from json_each(?1)",
         rows
     )
@@ -454,7 +454,7 @@ async fn update_events(
             "update events set content = ?5, start_at = ?6, end_at = ?7, all_day = ?8, status = ?9, source = ?10,
                 reminders = ?11, version = ?12, updated_at = ?13, deleted_at = ?14, busy = ?15,
                 recurrence = ?16, reaches = ?17, hold_expires_at = ?18, hold_priority = ?19, hold_scope = ?20,
-                revision = ?21
+                revision = ?21, transparent = ?22
              where org_id = ?1 and id = ?2 and calendar_id = ?3 and version = ?4",
             org_id,
             id,
@@ -476,7 +476,8 @@ async fn update_events(
             hold_expires_at,
             hold_priority,
             hold_scope,
-            revision
+            revision,
+            event.transparent
         )
         .execute(&mut *connection)
         .await?;

@@ -14,6 +14,7 @@ mod claims;
 pub(crate) mod outbox;
 mod people;
 mod rules;
+pub(crate) mod subscriptions;
 pub(crate) mod timers;
 pub(crate) mod webhooks;
 
@@ -35,6 +36,8 @@ pub(crate) struct Sealed {
     payloads: Vec<String>,
     /// What is sealed of each write to webhooks, in the order of the changes.
     pub(crate) hooks: Vec<Option<String>>,
+    /// What is sealed of each write to subscriptions, in the order of the changes.
+    feeds: Vec<Option<String>>,
     /// The body of the stored answer.
     body: Option<String>,
 }
@@ -56,6 +59,7 @@ impl Sealed {
             tokens: calendars::written(changes).map(|(calendar, _)| calendars::seal_token(calendar, cipher)).collect(),
             payloads: changes.messages.iter().map(|message| outbox::seal(message, cipher)).collect(),
             hooks: changes.webhooks.iter().map(|change| webhooks::seal(change, cipher)).collect(),
+            feeds: changes.feeds.iter().map(|change| subscriptions::seal(change, cipher)).collect(),
             body: changes.answer.as_ref().and_then(|answer| answers::seal(answer, cipher)),
             changes: Arc::clone(changes),
         })

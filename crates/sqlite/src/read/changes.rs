@@ -51,7 +51,7 @@ impl ChangesOfCalendars for SqliteStore {
             let rows = sqlx::query!(
                 "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                     created_at, updated_at, recurrence, series_id, original_start,
-                    hold_expires_at, hold_priority, hold_scope, hold_set_id, deleted_at, revision
+                    hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent, deleted_at, revision
                  from events
                  where org_id = ?1 and calendar_id = ?2 and (revision, id) > (?3, ?4) and revision <= ?5
                     and (deleted_at is null or revision > ?6)
@@ -116,7 +116,7 @@ impl ChangesOfCalendars for SqliteStore {
                     EventRow,
                     "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                         created_at, updated_at, recurrence, series_id, original_start,
-                        hold_expires_at, hold_priority, hold_scope, hold_set_id
+                        hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent
                      from events
                      where org_id = ?1 and calendar_id = ?2 and revision > ?3 and +deleted_at is null
                         and +status <> 'cancelled' and +start_at < ?5 and coalesce(reaches, end_at) > ?4

@@ -11,6 +11,7 @@ use super::count;
 use crate::{
     SqliteStore,
     error::store_error,
+    json::{self, Hex},
     rows::event::{EventRow, event_row, read_owner},
 };
 
@@ -44,7 +45,7 @@ impl Events for SqliteStore {
         let found = sqlx::query!(
             "select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
                 e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
-                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, c.agent_id
+                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent, c.agent_id
              from events e
                 join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id
@@ -60,6 +61,31 @@ impl Events for SqliteStore {
         let agent = read_owner(id, found.agent_id.as_deref())?;
         let row = event_row!(found);
         Ok(Some(OwnedEvent { event: row.read(org, self.cipher.as_ref())?, agent }))
+    }
+
+    async fn events_of(&self, org: OrgId, calendar: CalendarId, ids: &[EventId]) -> Result<Vec<Event>, StoreError> {
+        let (org_id, calendar_id) = (org.uuid(), calendar.uuid());
+        let asked: Vec<Hex> = ids.iter().map(|id| Hex(id.uuid())).collect();
+        let asked = json::rows(&asked).map_err(store_error)?;
+        let found = sqlx::query_as!(
+            EventRow,
+            "select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
+                e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
+                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent
+             from json_each(?3) asked
+                cross join events e on e.org_id = ?1 and e.id = unhex(asked.value)
+                join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
+                left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             where e.calendar_id = ?2 and e.deleted_at is null and c.deleted_at is null
+                and (c.agent_id is null or a.status <> 'decommissioned')",
+            org_id,
+            calendar_id,
+            asked
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        self.read_events(org, found)
     }
 
     async fn list_events(
@@ -103,7 +129,7 @@ impl Events for SqliteStore {
                     EventRow,
                     "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                 created_at, updated_at, recurrence, series_id, original_start,
-                hold_expires_at, hold_priority, hold_scope, hold_set_id
+                hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent
              from events
              where org_id = ?1 and calendar_id = ?2 and deleted_at is null and status <> 'cancelled'
                 and recurrence is null and (hold_expires_at is null or hold_expires_at > ?3)
@@ -120,7 +146,7 @@ impl Events for SqliteStore {
                     EventRow,
                     "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                 created_at, updated_at, recurrence, series_id, original_start,
-                hold_expires_at, hold_priority, hold_scope, hold_set_id
+                hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent
              from events
              where org_id = ?1 and calendar_id = ?2 and deleted_at is null and status <> 'cancelled'
                 and recurrence is null and (hold_expires_at is null or hold_expires_at > ?3)
@@ -138,7 +164,7 @@ impl Events for SqliteStore {
                     EventRow,
                     "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                 created_at, updated_at, recurrence, series_id, original_start,
-                hold_expires_at, hold_priority, hold_scope, hold_set_id
+                hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent
              from events
              where org_id = ?1 and calendar_id = ?2 and deleted_at is null and status <> 'cancelled'
                 and recurrence is null and (hold_expires_at is null or hold_expires_at > ?3)
@@ -180,7 +206,7 @@ impl SqliteStore {
                 EventRow,
                 "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                 created_at, updated_at, recurrence, series_id, original_start,
-                hold_expires_at, hold_priority, hold_scope, hold_set_id
+                hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent
              from events
              where org_id = ?1 and calendar_id = ?2 and deleted_at is null and series_id is null
                 and start_at >= ?3 and start_at < ?4 and (?5 is null or case when status = 'hold' and hold_expires_at <= ?9 then 'cancelled' else status end = ?5) and (?6 is null or source = ?6)
@@ -244,7 +270,7 @@ impl SqliteStore {
             EventRow,
             "select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
                 e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
-                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id
+                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent
              from (select o.rowid as place, o.start_at, o.id
                     from calendars c cross join events o on o.org_id = ?1 and o.calendar_id = c.id
                     where c.org_id = ?1 and c.agent_id = ?2 and c.deleted_at is null and o.deleted_at is null

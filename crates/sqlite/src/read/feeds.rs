@@ -76,7 +76,7 @@ impl Feeds for SqliteStore {
                 EventRow,
                 "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                     created_at, updated_at, recurrence, series_id, original_start,
-                    hold_expires_at, hold_priority, hold_scope, hold_set_id
+                    hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent
                  from events
                  where org_id = ?1 and calendar_id = ?2 and deleted_at is null and source = 'internal'
                     and status in ('confirmed', 'tentative')

@@ -37,7 +37,7 @@ impl Holds for SqliteStore {
                     EventRow,
                     "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                         created_at, updated_at, recurrence, series_id, original_start,
-                        hold_expires_at, hold_priority, hold_scope, hold_set_id
+                        hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent
                      from events indexed by events_holds
                      where org_id = ?1 and calendar_id = ?2 and status = 'hold' and deleted_at is null
                         and start_at < ?4 and end_at > ?3",
@@ -61,7 +61,7 @@ impl Holds for SqliteStore {
         let found = sqlx::query!(
             "select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
                 e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
-                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, c.agent_id
+                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent, c.agent_id
              from events e
                 join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id

@@ -30,7 +30,7 @@ impl Instances for SqliteStore {
             EventRow,
             "select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
                 e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
-                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id
+                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent
              from events e
                 join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id
@@ -52,7 +52,7 @@ impl Instances for SqliteStore {
             EventRow,
             "select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
                 e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
-                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id
+                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent
              from events e
                 join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id
@@ -110,7 +110,7 @@ impl Instances for SqliteStore {
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id
                 left join events e on e.org_id = ?1 and e.calendar_id = c.id and e.recurrence is not null
                     and e.deleted_at is null and e.reaches > ?3 and e.start_at < ?4
-                    and e.status in ('confirmed', 'tentative')
+                    and e.status in ('confirmed', 'tentative') and not e.transparent
              where c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')"#,
             org_id,
             distinct,
@@ -170,7 +170,7 @@ pub(super) async fn series_around(
         EventRow,
         "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
             created_at, updated_at, recurrence, series_id, original_start,
-            hold_expires_at, hold_priority, hold_scope, hold_set_id
+            hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent
          from events
          where org_id = ?1 and calendar_id = ?2 and deleted_at is null and recurrence is not null
             and status <> 'cancelled' and reaches > ?3",
@@ -185,7 +185,7 @@ pub(super) async fn series_around(
         EventRow,
         "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
             created_at, updated_at, recurrence, series_id, original_start,
-            hold_expires_at, hold_priority, hold_scope, hold_set_id
+            hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent
          from events
          where org_id = ?1 and calendar_id = ?2 and deleted_at is null and recurrence is not null
             and status <> 'cancelled' and reaches <= ?3
@@ -317,7 +317,7 @@ async fn rows_of(snapshot: &mut SqliteConnection, org: OrgId, entries: &[Entry])
         EventRow,
         "select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
             e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
-            e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id
+            e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent
          from json_each(?2) asked cross join events e on e.org_id = ?1 and e.id = unhex(asked.value)",
         org_id,
         distinct

@@ -20,6 +20,7 @@ mod readiness;
 mod rules;
 mod scoped_keys;
 mod sessions;
+mod subscriptions;
 mod timers;
 mod usage;
 mod webhooks;

@@ -228,7 +228,7 @@ impl SqliteStore {
         let records = sqlx::query!(
             "select e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                 e.reminders, e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
-                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, c.default_reminders
+                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent, c.default_reminders
              from json_each(?1) wanted
                 cross join events e on e.org_id = unhex(wanted.value ->> 0) and e.id = unhex(wanted.value ->> 1)
                 cross join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
@@ -262,7 +262,7 @@ impl SqliteStore {
         let records = sqlx::query!(
             "select e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                 e.reminders, e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
-                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.deleted_at, c.default_reminders
+                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent, e.deleted_at, c.default_reminders
              from events e cross join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
              where (e.org_id, e.id) > (?1, ?2) order by e.org_id, e.id limit ?3",
             place.seeded_org,

@@ -34,6 +34,7 @@ pub(crate) struct EventRow {
     pub(crate) hold_priority: Option<i64>,
     pub(crate) hold_scope: Option<String>,
     pub(crate) hold_set_id: Option<Vec<u8>>,
+    pub(crate) transparent: bool,
 }
 
 /// An [`EventRow`] of a record that may hold more columns.
@@ -59,6 +60,7 @@ macro_rules! event_row {
             hold_priority: $record.hold_priority,
             hold_scope: $record.hold_scope,
             hold_set_id: $record.hold_set_id,
+            transparent: $record.transparent,
         }
     };
 }
@@ -120,6 +122,7 @@ impl EventRow {
                 .hold_set_id
                 .map(|set| row.uuid("hold_set_id", &set).map(HoldSetId::from_uuid))
                 .transpose()?,
+            transparent: self.transparent,
             version: Version(self.version),
             created_at: Instant::from_micros(self.created_at),
             updated_at: Instant::from_micros(self.updated_at),

@@ -13,6 +13,7 @@ pub(crate) mod principal;
 pub(crate) mod rules;
 pub(crate) mod scoped_key;
 pub(crate) mod session;
+pub(crate) mod subscription;
 pub(crate) mod user;
 pub(crate) mod webhook;
 

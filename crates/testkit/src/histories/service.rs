@@ -102,6 +102,7 @@ impl Service {
                 tokens: Arc::new(TestTokens),
                 providers: Arc::new(kalends_app::NoProviders),
                 sender: Arc::new(kalends_app::NoSender),
+                fetcher: Arc::new(kalends_app::NoFetcher),
                 settings: settings(),
             })
         };

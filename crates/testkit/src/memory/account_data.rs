@@ -130,6 +130,8 @@ impl Deletions for MemoryStore {
                 + remove!(state.claims, limit, |(_, claim)| claim.org == Some(org))
                 + remove!(state.used, limit, |((by, ..), _)| of(by))
                 + remove!(state.messages, limit, |((by, _), _)| of(by))
+                + remove!(state.subscriptions, limit, |((by, _), _)| of(by))
+                + remove!(state.imported, limit, |((by, ..), _)| of(by))
                 + remove!(state.webhooks, limit, |((by, _), _)| of(by))
                 + remove!(state.queues, limit, |((by, _), _)| of(by))
                 + remove!(state.deliveries, limit, |((by, ..), _)| of(by))

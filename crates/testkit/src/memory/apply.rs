@@ -4,7 +4,7 @@ use std::collections::btree_map::Entry;
 
 use kalends_accounts::{Claim, ClaimState, EndedKey, Organization};
 use kalends_app::{ChangeSet, Charge, Guard, StoredAnswer, ports::CommitError};
-use kalends_calendars::{Calendar, Event, calendars_revised};
+use kalends_calendars::{Calendar, Event, EventSource, calendars_revised};
 use kalends_kernel::{CalendarId, Instant, OrgId, StoreError, Version};
 use kalends_quotas::Metric;
 
@@ -33,6 +33,9 @@ impl State {
         }
         for change in &changes.webhooks {
             next.apply_to_webhooks(change)?;
+        }
+        for change in &changes.feeds {
+            next.apply_to_feeds(change)?;
         }
         for calendar in calendars_revised(&changes.calendars) {
             next.raise_revision(changes.org, calendar);
@@ -105,7 +108,9 @@ impl State {
 
     /// How many series in sight have an occurrence that ends after `now`.
     pub(super) fn series_after(&self, org: OrgId, now: Instant) -> u64 {
-        let series = self.events_in_sight(org).filter(|(event, _)| event.recurs_after(now));
+        let series = self
+            .events_in_sight(org)
+            .filter(|(event, _)| event.source == EventSource::Internal && event.recurs_after(now));
         series.count().try_into().unwrap_or(u64::MAX)
     }
 
@@ -116,8 +121,9 @@ impl State {
             Metric::Calendars => self.calendars_in_sight(org).count(),
             Metric::ScopedKeys => self.scoped_keys_in_force(org).count(),
             Metric::WebhookEndpoints => self.webhooks.keys().filter(|(by, _)| *by == org).count(),
+            Metric::IcalSubscriptions => self.subscriptions_in_sight(org).count(),
             // Nothing of these is stored yet.
-            Metric::IcalSubscriptions | Metric::BookingPages => 0,
+            Metric::BookingPages => 0,
             // `Guard::SeriesAtMost` counts these, since they end by themselves.
             Metric::RecurringEvents => 0,
             // These count by the month: `Charge` is their guard.
@@ -213,6 +219,7 @@ impl State {
                 // Nothing is sent any more.
                 self.webhooks.retain(|(by, _), _| by != org);
                 self.queues.retain(|(by, _), _| by != org);
+                self.subscriptions.retain(|(by, _), _| by != org);
                 self.owners.remove(org);
                 self.sessions.retain(|_, session| session.org != Some(*org));
                 self.scoped_keys.retain(|_, key| key.org != *org);

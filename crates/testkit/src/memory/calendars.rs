@@ -73,6 +73,12 @@ impl Events for MemoryStore {
         Ok(found.map(|(event, calendar)| OwnedEvent { event: event.clone(), agent: calendar.agent }))
     }
 
+    async fn events_of(&self, org: OrgId, calendar: CalendarId, ids: &[EventId]) -> Result<Vec<Event>, StoreError> {
+        let state = self.state();
+        let of = state.events_in_sight(org).map(|(event, _)| event);
+        Ok(of.filter(|event| event.calendar == calendar && ids.contains(&event.id)).cloned().collect())
+    }
+
     async fn list_events(
         &self,
         org: OrgId,

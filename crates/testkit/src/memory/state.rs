@@ -12,12 +12,17 @@ use kalends_accounts::{
 };
 use kalends_app::StoredAnswer;
 use kalends_calendars::{Agent, AgentStatus, AvailabilityRules, Calendar, DatabaseId, Event, Timer, ports::StatusAt};
+use kalends_feeds::{
+    Fence, Subscription,
+    sync::{ItemKey, KnownItem},
+};
 use kalends_kernel::{
     AgentId, AuditId, CalendarId, ClaimId, DeliveryId, EventId, Instant, KeyId, Listed, MessageId, OrgId, Page,
-    Revision, SessionId, UserId, Version, WebhookId,
+    Revision, SessionId, SubscriptionId, UserId, Version, WebhookId,
 };
 use kalends_notifications::{Delivery, Health, Message, Queue, WebhookEndpoint};
 use kalends_quotas::{Metric, Period};
+use uuid::Uuid;
 
 /// Everything, one collection a table.
 #[derive(Debug, Clone, Default)]
@@ -55,8 +60,21 @@ pub(super) struct State {
     pub(super) webhooks: BTreeMap<(OrgId, WebhookId), WebhookEndpoint>,
     pub(super) queues: BTreeMap<(OrgId, WebhookId), (Queue, Health)>,
     pub(super) deliveries: BTreeMap<(OrgId, WebhookId, DeliveryId), Delivery>,
+    pub(super) subscriptions: BTreeMap<(OrgId, SubscriptionId), SubscriptionRow>,
+    /// Which event holds which item of which origin.
+    pub(super) imported: BTreeMap<(OrgId, Uuid, ItemKey), KnownItem>,
     pub(super) audit: BTreeMap<(OrgId, AuditId), AuditEntry>,
     pub(super) answers: HashMap<[u8; 32], StoredAnswer>,
+}
+
+/// A subscription with what only stores know of it.
+#[derive(Debug, Clone)]
+pub(super) struct SubscriptionRow {
+    pub(super) subscription: Subscription,
+    pub(super) due_at: Option<Instant>,
+    pub(super) claimed_until: Option<Instant>,
+    pub(super) fence: Fence,
+    pub(super) asked: bool,
 }
 
 /// A timer with what only stores know of it.

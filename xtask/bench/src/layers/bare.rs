@@ -75,6 +75,7 @@ pub(crate) async fn serve(options: &Options) -> Result<()> {
         limiter: Arc::new(MemoryRateLimiter::default()),
         providers: Arc::new(NoProviders),
         sender: Arc::new(kalends_app::NoSender),
+        fetcher: Arc::new(kalends_app::NoFetcher),
         settings: settings(),
     });
     let refreshed = Arc::clone(&app);

@@ -1,6 +1,7 @@
 //! Calendars as iCalendar text.
 
 mod export;
+mod import;
 mod read;
 
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use utoipa_axum::routes;
 use crate::{Routes, error::ApiError};
 
 pub(crate) fn routes() -> Routes {
-    Routes::new().routes(routes!(read::read)).routes(routes!(export::export))
+    Routes::new().routes(routes!(read::read)).routes(routes!(export::export)).routes(routes!(import::import))
 }
 
 const CALENDAR: HeaderValue = HeaderValue::from_static("text/calendar; charset=utf-8");

@@ -1,0 +1,108 @@
+//! Files of others, imported as native events: how a calendar moves in.
+//!
+//! A file is read and compared like a feed (`syncing`), with what was imported into the calendar before: so a file that is
+//! imported once more changes only what it says otherwise. Nothing is deleted that a file does not hold.
+
+use bytes::Bytes;
+use kalends_calendars::{Calendar, Change as Write, Event, EventSource};
+use kalends_feeds::{
+    Change, Origin,
+    read::Context,
+    sync::{Chunk, Counts, KnownItem, KnownItems, Planned},
+};
+use kalends_kernel::{EventId, FieldError, Instant};
+use kalends_notifications::EventType;
+use kalends_quotas::Metric;
+use kalends_wire as wire;
+
+use crate::{
+    Actor, Answer, App, ChangeSet, Refusal,
+    app::{Attempt, limit, retry_stale, shown},
+    series::series_limits,
+    syncing::{Compared, Unreadable},
+};
+
+impl App {
+    /// Imports a file into a calendar: the events that it tells of, as native ones, up to 500 in a change-set. Each new one
+    /// counts like one that was created by a request. What was committed before a refusal stays, and is known to whoever
+    /// imports the file again.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::Invalid`] where it is no iCalendar file, [`Refusal::LimitReached`],
+    /// [`Refusal::PlanRequired`] for a series that goes on for long.
+    pub async fn import_calendar(&self, actor: &Actor, id: &str, file: Bytes) -> Result<Answer, Refusal> {
+        let calendar = self.calendar(actor, id).await?;
+        let origin = Origin::Files(calendar.id);
+        let known: KnownItems = self.store.known_items(actor.org(), origin).await?.into_iter().collect();
+        let context = Context { calendar_zone: calendar.zone, now: self.now() };
+        let compared = self.read_and_compare(file, context, known, true).await;
+        let Compared { diff, mut report, withheld: _ } = compared.map_err(|error| {
+            if let Unreadable::Broken(_) = error {
+                tracing::error!(error = &error as &dyn std::error::Error, calendar = %calendar.id, "broken");
+            }
+            FieldError::new("body", error.to_string())
+        })?;
+        report.counts.untouched = diff.untouched;
+        for chunk in &diff.chunks {
+            let counts = retry_stale(|| self.take_over(actor, &calendar, chunk)).await?;
+            report.counts.created += counts.created;
+            report.counts.updated += counts.updated;
+        }
+        let answer = shown(actor, &wire::ImportReport::from(report), None);
+        let done = ChangeSet::new(actor.org());
+        let committed = self.commit_for(actor, calendar.agent, calendar.id.to_string(), done, answer).await;
+        committed.map_err(Attempt::last_word)
+    }
+
+    /// Writes items of a file as native events, all or none.
+    async fn take_over(&self, actor: &Actor, calendar: &Calendar, chunk: &Chunk) -> Result<Counts, Attempt> {
+        let (org, now) = (actor.org(), self.now());
+        let known: Vec<EventId> =
+            chunk.iter().filter(|planned| !planned.is_new).map(|planned| planned.known.event).collect();
+        let seen = self.seen_events(calendar, &known).await?;
+        let (mut changes, mut counts) = (ChangeSet::new(org), Counts::default());
+        let mut items: Vec<KnownItem> = Vec::with_capacity(chunk.len());
+        for planned in chunk {
+            let before = match seen.get(&planned.known.event) {
+                Some(seen) => Some(seen.clone()),
+                // It was deleted since the file was compared.
+                None if !planned.is_new => return Err(Attempt::Stale),
+                None => self.changed_here(calendar, planned).await?,
+            };
+            let (event, about) = match &before {
+                Some(seen) => (planned.updated(seen, now), EventType::EventUpdated),
+                None => (planned.created(calendar, EventSource::Internal, now), EventType::EventCreated),
+            };
+            series_limits(actor, &mut changes, before.as_ref(), &event, now)?;
+            items.push(KnownItem { event: event.id, ..planned.known });
+            if let Some(seen) = &before {
+                counts.updated += 1;
+                self.drop_overrides(&mut changes, seen, &event, now).await?;
+            } else {
+                counts.created += 1;
+            }
+            self.announce(&mut changes, &event, about, now);
+            changes.calendars.push(match before {
+                Some(seen) => Write::UpdateEvent { event, seen: seen.version },
+                None => Write::CreateEvent(event),
+            });
+        }
+        if counts.created > 0 {
+            limit(actor, &mut changes, Metric::Events, counts.created.into(), now);
+        }
+        changes.feeds.push(Change::KeepItems { org, origin: Origin::Files(calendar.id), items });
+        self.store_changes(changes).await.map_err(|error| self.refused_commit(error))?;
+        Ok(counts)
+    }
+
+    /// The event that stands for a new item already: an occurrence that was changed here before the file changed it too.
+    async fn changed_here(&self, calendar: &Calendar, planned: &Planned) -> Result<Option<Event>, Attempt> {
+        let Some(occurrence) = planned.occurrence else { return Ok(None) };
+        Ok(self.store.find_override(calendar.org, occurrence).await?)
+    }
+
+    fn announce(&self, changes: &mut ChangeSet, event: &Event, about: EventType, now: Instant) {
+        let resource = wire::Event::from(event.clone());
+        changes.messages.push(self.message(event.org, about, &resource, event.version, now));
+    }
+}

@@ -1,0 +1,132 @@
+//! Subscriptions to feeds, as callers see them (ruling 8.2). How they are kept in step stands in `syncing`.
+
+use kalends_feeds::{Change, NewSubscription, Subscription, SubscriptionPatch, SubscriptionStatus};
+use kalends_kernel::{Listed, Page, SubscriptionId};
+use kalends_quotas::Metric;
+use kalends_wire as wire;
+
+use crate::{
+    Actor, Answer, App, ChangeSet, IfMatch, Missing, Refusal,
+    app::{limit, nothing, retry_stale, shown},
+};
+
+impl App {
+    /// Subscribes a calendar of an agent to a feed, which is synced at once.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] without such an agent or a calendar of it; [`Refusal::LimitReached`].
+    pub async fn create_subscription(
+        &self,
+        actor: &Actor,
+        agent: &str,
+        calendar: &str,
+        new: NewSubscription,
+    ) -> Result<Answer, Refusal> {
+        retry_stale(|| async {
+            let agent = self.agent(actor, agent).await?.living()?.id;
+            let calendar = self.calendar(actor, calendar).await?;
+            if calendar.agent != Some(agent) {
+                return Err(Refusal::missing(Missing::Calendar, &calendar.id.to_string()).into());
+            }
+            let now = self.now();
+            let subscription =
+                Subscription::create((actor.org(), agent, calendar.id), new.clone(), now, self.entropy());
+            let mut changes = ChangeSet::new(actor.org());
+            limit(actor, &mut changes, Metric::IcalSubscriptions, 1, now);
+            let answer = shown(actor, &wire::Subscription::from(&subscription), Some(subscription.version));
+            let id = subscription.id.to_string();
+            changes.feeds.push(Change::CreateSubscription(Box::new(subscription)));
+            self.commit_for(actor, Some(agent), id, changes, answer).await
+        })
+        .await
+    }
+
+    /// An agent's subscriptions, the oldest first.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`].
+    pub async fn list_subscriptions(
+        &self,
+        actor: &Actor,
+        agent: &str,
+        (status, page): (Option<SubscriptionStatus>, Page),
+    ) -> Result<Listed<Subscription>, Refusal> {
+        let agent = self.agent(actor, agent).await?;
+        Ok(self.store.list_subscriptions(actor.org(), Some(agent.id), status, page).await?)
+    }
+
+    /// One subscription.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::OutOfReach`].
+    pub async fn subscription(&self, actor: &Actor, id: &str) -> Result<Subscription, Refusal> {
+        let missing = || Refusal::missing(Missing::Subscription, id);
+        let subscription: SubscriptionId = id.parse().map_err(|_| missing())?;
+        let found = self.store.find_subscription(actor.org(), subscription).await?.ok_or_else(missing)?;
+        actor.for_agent(Some(found.agent))?;
+        Ok(found)
+    }
+
+    /// Changes a subscription. Another address is synced at once, and so is a subscription that goes on.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::Stale`].
+    pub async fn update_subscription(
+        &self,
+        actor: &Actor,
+        id: &str,
+        patch: SubscriptionPatch,
+        if_match: &IfMatch,
+    ) -> Result<Answer, Refusal> {
+        retry_stale(|| async {
+            let seen = self.subscription(actor, id).await?;
+            if_match.check(seen.version)?;
+            let now = self.now();
+            let mut subscription = seen.patched(patch.clone(), now);
+            let moved = subscription.url != seen.url;
+            if moved {
+                subscription.state = subscription.state.elsewhere();
+            }
+            let due = (!subscription.paused && (moved || seen.paused)).then_some(now);
+            let answer = shown(actor, &wire::Subscription::from(&subscription), Some(subscription.version));
+            let (agent, id) = (subscription.agent, subscription.id.to_string());
+            let mut changes = ChangeSet::new(actor.org());
+            let (subscription, seen) = (Box::new(subscription), seen.version);
+            changes.feeds.push(Change::UpdateSubscription { subscription, seen, moved, due });
+            self.commit_for(actor, Some(agent), id, changes, answer).await
+        })
+        .await
+    }
+
+    /// Has a subscription synced at once, also one that is paused.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`].
+    pub async fn ask_sync(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+        retry_stale(|| async {
+            let seen = self.subscription(actor, id).await?;
+            let (org, subscription, at) = (actor.org(), seen.id, self.now());
+            let mut changes = ChangeSet::new(org);
+            changes.feeds.push(Change::AskSync { org, subscription, at });
+            let answer = shown(actor, &wire::Syncing::default(), None);
+            self.commit_for(actor, Some(seen.agent), subscription.to_string(), changes, answer).await
+        })
+        .await
+    }
+
+    /// Ends a subscription. What it has imported stays as it is.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::Stale`].
+    pub async fn delete_subscription(&self, actor: &Actor, id: &str, if_match: &IfMatch) -> Result<Answer, Refusal> {
+        retry_stale(|| async {
+            let seen = self.subscription(actor, id).await?;
+            if_match.check(seen.version)?;
+            let (org, subscription) = (actor.org(), seen.id);
+            let mut changes = ChangeSet::new(org);
+            changes.feeds.push(Change::DeleteSubscription { org, subscription, seen: seen.version });
+            self.commit_for(actor, Some(seen.agent), subscription.to_string(), changes, nothing(actor)).await
+        })
+        .await
+    }
+}

@@ -1,0 +1,47 @@
+//! What stores offer for subscriptions and imports.
+
+use async_trait::async_trait;
+use kalends_kernel::{AgentId, Instant, Listed, OrgId, Page, StoreError, SubscriptionId};
+
+use crate::{
+    change::{Origin, SyncClaim},
+    subscription::{Subscription, SubscriptionStatus},
+    sync::KnownItem,
+};
+
+/// Reads subscriptions, of calendars in sight.
+#[async_trait]
+pub trait Subscriptions: Send + Sync {
+    /// One subscription.
+    async fn find_subscription(
+        &self,
+        org: OrgId,
+        subscription: SubscriptionId,
+    ) -> Result<Option<Subscription>, StoreError>;
+
+    /// An agent's subscriptions, or the organization's, by creation, then identifier.
+    async fn list_subscriptions(
+        &self,
+        org: OrgId,
+        agent: Option<AgentId>,
+        status: Option<SubscriptionStatus>,
+        page: Page,
+    ) -> Result<Listed<Subscription>, StoreError>;
+
+    /// Claims up to `limit` subscriptions that are due, those that have waited longest first, until `until`; at most
+    /// `per_host` of one host are claimed by all workers together. Removes those due whose calendar is out of sight.
+    async fn claim_subscriptions(
+        &self,
+        now: Instant,
+        until: Instant,
+        per_host: u32,
+        limit: u32,
+    ) -> Result<Vec<(SyncClaim, Subscription)>, StoreError>;
+}
+
+/// Reads what was imported.
+#[async_trait]
+pub trait ImportedItems: Send + Sync {
+    /// The items of an origin that an event in sight holds, in no particular order.
+    async fn known_items(&self, org: OrgId, origin: Origin) -> Result<Vec<KnownItem>, StoreError>;
+}

@@ -1,0 +1,31 @@
+//! `GET /v1/ical-subscriptions/{id}`
+
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, PathOf},
+    reply::Shown,
+};
+
+/// Reads an iCal subscription.
+///
+/// `last_error` tells why the last sync failed, if it did, and `last_sync` what the last good one came to: what was
+/// created, changed, deleted and skipped, and what was read as well as possible.
+#[utoipa::path(
+    get,
+    path = "/v1/ical-subscriptions/{id}",
+    operation_id = "getIcalSubscription",
+    tag = "iCal subscriptions",
+    params(("id" = String, Path, description = "The subscription, `isub_…`.")),
+    responses((status = 200, description = "The subscription.", body = wire::Subscription))
+)]
+pub(crate) async fn read(
+    app: Service,
+    caller: Caller,
+    id: PathOf<String>,
+) -> Result<Shown<wire::Subscription>, ApiError> {
+    let subscription = app.subscription(&caller.0, &id.0).await?;
+    Ok(Shown { resource: wire::Subscription::from(&subscription), version: subscription.version })
+}

@@ -1,0 +1,232 @@
+//! Reads subscriptions and claims them; reads what was imported.
+
+use async_trait::async_trait;
+use kalends_feeds::ports::{ImportedItems, Subscriptions};
+use kalends_feeds::sync::KnownItem;
+use kalends_feeds::{Fence, Origin, Subscription, SubscriptionStatus, SyncClaim};
+use kalends_kernel::{AgentId, Instant, Listed, OrgId, Page, StoreError, SubscriptionId};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::listed;
+use crate::PostgresStore;
+use crate::error::{ApplyError, store_error};
+use crate::retry::retried;
+use crate::rows::{ItemRow, SubscriptionRow};
+use crate::transaction::in_transaction;
+
+/// How many of those that are due are looked at for one claim: more are passed over where their hosts are busy.
+const LOOKED_AT: i64 = 500;
+
+#[async_trait]
+impl Subscriptions for PostgresStore {
+    async fn find_subscription(
+        &self,
+        org: OrgId,
+        subscription: SubscriptionId,
+    ) -> Result<Option<Subscription>, StoreError> {
+        let row = sqlx::query_as!(
+            SubscriptionRow,
+            "SELECT s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.last_synced_at, s.last_error,
+                 s.failures, s.seen, s.version, s.created_at, s.updated_at
+             FROM ical_subscriptions s
+             JOIN calendars c ON c.org_id = s.org_id AND c.id = s.calendar_id
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE s.org_id = $1 AND s.id = $2 AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')",
+            org.uuid(),
+            subscription.uuid(),
+        );
+        let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
+        row.map(|row| row.open(&*self.cipher)).transpose()
+    }
+
+    async fn list_subscriptions(
+        &self,
+        org: OrgId,
+        agent: Option<AgentId>,
+        status: Option<SubscriptionStatus>,
+        page: Page,
+    ) -> Result<Listed<Subscription>, StoreError> {
+        let (agent, status) = (agent.map(|agent| agent.uuid()), status.map(SubscriptionStatus::as_str));
+        // A plan caps their number, so that counting them all costs nothing. The status is as Subscription::status.
+        let rows = sqlx::query_as!(
+            SubscriptionRow,
+            "SELECT s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.last_synced_at, s.last_error,
+                 s.failures, s.seen, s.version, s.created_at, s.updated_at
+             FROM ical_subscriptions s
+             JOIN calendars c ON c.org_id = s.org_id AND c.id = s.calendar_id
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE s.org_id = $1 AND ($2::uuid IS NULL OR s.agent_id = $2) AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+                 AND ($3::text IS NULL OR $3 = CASE WHEN s.paused THEN 'paused'
+                     WHEN s.last_error IS NOT NULL THEN 'error' ELSE 'active' END)
+             ORDER BY s.created_at, s.id LIMIT $4::bigint OFFSET $5::bigint",
+            org.uuid(),
+            agent,
+            status,
+            i64::from(page.limit),
+            i64::from(page.offset),
+        );
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        let total = sqlx::query_scalar!(
+            r#"SELECT count(*) AS "count!"
+             FROM ical_subscriptions s
+             JOIN calendars c ON c.org_id = s.org_id AND c.id = s.calendar_id
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE s.org_id = $1 AND ($2::uuid IS NULL OR s.agent_id = $2) AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+                 AND ($3::text IS NULL OR $3 = CASE WHEN s.paused THEN 'paused'
+                     WHEN s.last_error IS NOT NULL THEN 'error' ELSE 'active' END)"#,
+            org.uuid(),
+            agent,
+            status,
+        );
+        let data = rows.into_iter().map(|row| row.open(&*self.cipher)).collect::<Result<_, _>>()?;
+        listed(data, page, None, total.fetch_one(&self.connections)).await
+    }
+
+    async fn claim_subscriptions(
+        &self,
+        now: Instant,
+        until: Instant,
+        per_host: u32,
+        limit: u32,
+    ) -> Result<Vec<(SyncClaim, Subscription)>, StoreError> {
+        // Nobody waits for the others where nothing is to be done.
+        let any = sqlx::query_scalar!(
+            r#"SELECT EXISTS (SELECT 1 FROM ical_subscriptions WHERE due_at <= $1) AS "any!""#,
+            now.as_micros(),
+        );
+        if !any.fetch_one(&self.connections).await.map_err(store_error)? {
+            return Ok(Vec::new());
+        }
+        let claimed = retried(|| {
+            in_transaction(&self.connections, async |connection| {
+                let claims = claim(connection, now, until, (per_host, limit)).await?;
+                let rows = claimed(connection, &claims).await?;
+                let in_sight = |claim: &SyncClaim| rows.iter().any(|row| row.id == claim.subscription.uuid());
+                let gone: Vec<SyncClaim> = claims.iter().filter(|claim| !in_sight(claim)).copied().collect();
+                remove(connection, &gone).await?;
+                Ok((claims, rows))
+            })
+        });
+        let (claims, rows) = claimed.await.map_err(crate::sending::unexpected)?;
+        let mut subscriptions =
+            rows.into_iter().map(|row| row.open(&*self.cipher)).collect::<Result<Vec<Subscription>, _>>()?;
+        let of = |claim: SyncClaim| {
+            let place = subscriptions.iter().position(|found| found.id == claim.subscription)?;
+            Some((claim, subscriptions.swap_remove(place)))
+        };
+        Ok(claims.into_iter().filter_map(of).collect())
+    }
+}
+
+async fn claim(
+    connection: &mut PgConnection,
+    now: Instant,
+    until: Instant,
+    (per_host, limit): (u32, u32),
+) -> Result<Vec<SyncClaim>, ApplyError> {
+    // One node after the other: the statement below sees what the one before has claimed of each host.
+    sqlx::query!("SELECT id FROM ical_claims FOR UPDATE").fetch_all(&mut *connection).await?;
+    let rows = sqlx::query!(
+        "UPDATE ical_subscriptions s SET due_at = $2, claimed_until = $2, fence = s.fence + 1, asked_at = NULL
+         FROM (
+             SELECT org_id, id FROM (
+                 SELECT org_id, id, due_at, busy + row_number() OVER (PARTITION BY host ORDER BY due_at, id) AS turn
+                 FROM (
+                     SELECT d.org_id, d.id, d.host, d.due_at, b.busy
+                     FROM ical_subscriptions d
+                     CROSS JOIN LATERAL (
+                         SELECT count(*) AS busy FROM ical_subscriptions o
+                         WHERE o.host = d.host AND o.claimed_until > $1
+                     ) b
+                     WHERE d.due_at <= $1 AND b.busy < $3
+                     ORDER BY d.due_at, d.id LIMIT $5
+                 ) looked_at
+             ) placed
+             WHERE turn <= $3 ORDER BY due_at, id LIMIT $4
+         ) due
+         WHERE s.org_id = due.org_id AND s.id = due.id
+         RETURNING s.org_id, s.id, s.fence",
+        now.as_micros(),
+        until.as_micros(),
+        i64::from(per_host),
+        i64::from(limit),
+        LOOKED_AT,
+    )
+    .fetch_all(connection)
+    .await?;
+    let read = |row: (Uuid, Uuid, i64)| SyncClaim {
+        org: OrgId::from_uuid(row.0),
+        subscription: SubscriptionId::from_uuid(row.1),
+        fence: Fence(row.2),
+    };
+    Ok(rows.into_iter().map(|row| read((row.org_id, row.id, row.fence))).collect())
+}
+
+/// Organizations and identifiers of subscriptions.
+fn keys(claims: &[SyncClaim]) -> (Vec<Uuid>, Vec<Uuid>) {
+    claims.iter().map(|claim| (claim.org.uuid(), claim.subscription.uuid())).unzip()
+}
+
+/// The subscriptions that were claimed, as far as their calendars are in sight.
+async fn claimed(connection: &mut PgConnection, claims: &[SyncClaim]) -> Result<Vec<SubscriptionRow>, ApplyError> {
+    let (orgs, ids) = keys(claims);
+    let rows = sqlx::query_as!(
+        SubscriptionRow,
+        "SELECT s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.last_synced_at, s.last_error,
+             s.failures, s.seen, s.version, s.created_at, s.updated_at
+         FROM unnest($1::uuid[], $2::uuid[]) AS asked (org_id, id)
+         JOIN ical_subscriptions s ON s.org_id = asked.org_id AND s.id = asked.id
+         JOIN calendars c ON c.org_id = s.org_id AND c.id = s.calendar_id
+         LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+         WHERE c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned')",
+        &orgs,
+        &ids,
+    );
+    Ok(rows.fetch_all(connection).await?)
+}
+
+/// Removes subscriptions of calendars that are out of sight for good.
+async fn remove(connection: &mut PgConnection, gone: &[SyncClaim]) -> Result<(), ApplyError> {
+    if gone.is_empty() {
+        return Ok(());
+    }
+    let (orgs, ids) = keys(gone);
+    sqlx::query!(
+        "DELETE FROM imported_items i USING unnest($1::uuid[], $2::uuid[]) AS row (org_id, id)
+         WHERE i.org_id = row.org_id AND i.origin_id = row.id",
+        &orgs,
+        &ids,
+    )
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query!(
+        "DELETE FROM ical_subscriptions s USING unnest($1::uuid[], $2::uuid[]) AS row (org_id, id)
+         WHERE s.org_id = row.org_id AND s.id = row.id",
+        &orgs,
+        &ids,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+#[async_trait]
+impl ImportedItems for PostgresStore {
+    async fn known_items(&self, org: OrgId, origin: Origin) -> Result<Vec<KnownItem>, StoreError> {
+        let rows = sqlx::query_as!(
+            ItemRow,
+            "SELECT i.key, i.event_id, i.fingerprint
+             FROM imported_items i
+             JOIN events e ON e.org_id = i.org_id AND e.id = i.event_id
+             WHERE i.org_id = $1 AND i.origin_id = $2 AND e.deleted_at IS NULL",
+            org.uuid(),
+            origin.uuid(),
+        );
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        rows.into_iter().map(ItemRow::into_domain).collect()
+    }
+}

@@ -1,0 +1,257 @@
+//! Subscriptions, and what is known of imported items.
+
+use kalends_app::ports::FieldCipher;
+use kalends_feeds::{
+    Change, Confidential, HostHash, Origin, Subscription, SyncClaim,
+    sync::{CLAIM_LASTS, ItemKey, KnownItem, Memory, SyncState},
+};
+use kalends_kernel::{Instant, OrgId, SubscriptionId, Version};
+use sqlx::SqliteConnection;
+use uuid::Uuid;
+
+use super::{Sealed, accounts::fresh};
+use crate::{
+    error::Failure,
+    json::{self, Hex},
+    rows::subscription::content_place,
+};
+
+/// What is sealed of a change: a subscription's address and label.
+pub(super) fn seal(change: &Change, cipher: &dyn FieldCipher) -> Option<String> {
+    match change {
+        Change::CreateSubscription(subscription) | Change::UpdateSubscription { subscription, .. } => {
+            Some(cipher.seal(content_place(subscription.id), &Confidential::write(subscription)))
+        }
+        Change::DeleteSubscription { .. }
+        | Change::AskSync { .. }
+        | Change::RenewClaim { .. }
+        | Change::EndSync { .. }
+        | Change::KeepItems { .. }
+        | Change::ForgetItems { .. } => None,
+    }
+}
+
+/// Applies the changes of one change-set in their order.
+pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) -> Result<(), Failure> {
+    for (change, sealed) in sealed.changes.feeds.iter().zip(&sealed.feeds) {
+        let sealed = sealed.as_deref().unwrap_or_default();
+        match change {
+            Change::CreateSubscription(subscription) => create(connection, subscription, sealed).await?,
+            Change::UpdateSubscription { subscription, seen, moved, due } => {
+                update(connection, subscription, sealed, *seen, (*moved, *due)).await?;
+            }
+            Change::DeleteSubscription { org, subscription, seen } => {
+                delete(connection, *org, *subscription, *seen).await?;
+            }
+            Change::AskSync { org, subscription, at } => ask(connection, *org, *subscription, *at).await?,
+            Change::RenewClaim { claim, at } => renew(connection, *claim, *at).await?,
+            Change::EndSync { claim, state, next, at } => end(connection, *claim, state, (*next, *at)).await?,
+            Change::KeepItems { org, origin, items } => keep(connection, *org, *origin, items).await?,
+            Change::ForgetItems { org, origin, keys } => forget(connection, *org, *origin, keys).await?,
+        }
+    }
+    Ok(())
+}
+
+async fn create(connection: &mut SqliteConnection, subscription: &Subscription, content: &str) -> Result<(), Failure> {
+    let (org_id, id) = (subscription.org.uuid(), subscription.id.uuid());
+    let (agent_id, calendar_id) = (subscription.agent.uuid(), subscription.calendar.uuid());
+    let HostHash(host) = subscription.host();
+    let (host, seen) = (host.as_slice(), subscription.state.memory.to_json());
+    let (created_at, updated_at) = (subscription.created_at.as_micros(), subscription.updated_at.as_micros());
+    let created = sqlx::query!(
+        "insert into ical_subscriptions (org_id, id, agent_id, calendar_id, content, host, paused, due_at, fence,
+            failures, seen, version, created_at, updated_at)
+         select ?1, ?2, ?3, ?4, ?5, ?6, false, ?9, 0, 0, ?7, ?8, ?9, ?10
+         from calendars c join agents a on a.org_id = c.org_id and a.id = c.agent_id
+         where c.org_id = ?1 and c.id = ?4 and c.agent_id = ?3 and c.deleted_at is null
+            and a.status <> 'decommissioned'",
+        org_id,
+        id,
+        agent_id,
+        calendar_id,
+        content,
+        host,
+        seen,
+        subscription.version.0,
+        created_at,
+        updated_at
+    )
+    .execute(connection)
+    .await?;
+    fresh(created.rows_affected(), 1)
+}
+
+async fn update(
+    connection: &mut SqliteConnection,
+    subscription: &Subscription,
+    content: &str,
+    seen: Version,
+    (moved, due): (bool, Option<Instant>),
+) -> Result<(), Failure> {
+    let (org_id, id) = (subscription.org.uuid(), subscription.id.uuid());
+    let HostHash(host) = subscription.host();
+    let (host, nothing) = (host.as_slice(), Memory::default().to_json());
+    let (due, updated_at) = (due.map(Instant::as_micros), subscription.updated_at.as_micros());
+    // Whoever syncs the address before has lost the claim.
+    let updated = sqlx::query!(
+        "update ical_subscriptions set content = ?4, host = ?5, paused = ?6, version = ?7, updated_at = ?8,
+            due_at = case
+                when ?9 or claimed_until is null then iif(?6, null, coalesce(?10, due_at))
+                else due_at end,
+            fence = fence + ?9,
+            claimed_until = iif(?9, null, claimed_until),
+            seen = iif(?9, ?11, seen),
+            last_error = iif(?9, null, last_error),
+            failures = iif(?9, 0, failures)
+         where org_id = ?1 and id = ?2 and version = ?3",
+        org_id,
+        id,
+        seen.0,
+        content,
+        host,
+        subscription.paused,
+        subscription.version.0,
+        updated_at,
+        moved,
+        due,
+        nothing
+    )
+    .execute(connection)
+    .await?;
+    fresh(updated.rows_affected(), 1)
+}
+
+async fn delete(
+    connection: &mut SqliteConnection,
+    org: OrgId,
+    subscription: SubscriptionId,
+    seen: Version,
+) -> Result<(), Failure> {
+    let (org_id, id) = (org.uuid(), subscription.uuid());
+    let deleted = sqlx::query!(
+        "delete from ical_subscriptions where org_id = ?1 and id = ?2 and version = ?3",
+        org_id,
+        id,
+        seen.0
+    )
+    .execute(&mut *connection)
+    .await?;
+    fresh(deleted.rows_affected(), 1)?;
+    sqlx::query!("delete from imported_items where org_id = ?1 and origin_id = ?2", org_id, id)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+async fn ask(
+    connection: &mut SqliteConnection,
+    org: OrgId,
+    subscription: SubscriptionId,
+    at: Instant,
+) -> Result<(), Failure> {
+    let (org_id, id, at) = (org.uuid(), subscription.uuid(), at.as_micros());
+    let asked = sqlx::query!(
+        "update ical_subscriptions set asked_at = ?3, due_at = iif(claimed_until > ?3, due_at, ?3)
+         where org_id = ?1 and id = ?2",
+        org_id,
+        id,
+        at
+    )
+    .execute(connection)
+    .await?;
+    fresh(asked.rows_affected(), 1)
+}
+
+async fn renew(connection: &mut SqliteConnection, claim: SyncClaim, at: Instant) -> Result<(), Failure> {
+    let (org_id, id, until) = (claim.org.uuid(), claim.subscription.uuid(), (at + CLAIM_LASTS).as_micros());
+    let renewed = sqlx::query!(
+        "update ical_subscriptions set due_at = ?4, claimed_until = ?4
+         where org_id = ?1 and id = ?2 and fence = ?3 and claimed_until is not null",
+        org_id,
+        id,
+        claim.fence.0,
+        until
+    )
+    .execute(connection)
+    .await?;
+    fresh(renewed.rows_affected(), 1)
+}
+
+async fn end(
+    connection: &mut SqliteConnection,
+    claim: SyncClaim,
+    state: &SyncState,
+    (next, at): (Instant, Instant),
+) -> Result<(), Failure> {
+    let (org_id, id) = (claim.org.uuid(), claim.subscription.uuid());
+    let (next, at, synced) = (next.as_micros(), at.as_micros(), state.last_synced_at.map(Instant::as_micros));
+    let seen = state.memory.to_json();
+    let ended = sqlx::query!(
+        "update ical_subscriptions set claimed_until = null, asked_at = null, last_synced_at = ?4, last_error = ?5,
+            failures = ?6, seen = ?7,
+            due_at = case when asked_at is not null then ?9 when paused then null else ?8 end
+         where org_id = ?1 and id = ?2 and fence = ?3 and claimed_until is not null",
+        org_id,
+        id,
+        claim.fence.0,
+        synced,
+        state.last_error,
+        state.failures,
+        seen,
+        next,
+        at
+    )
+    .execute(connection)
+    .await?;
+    fresh(ended.rows_affected(), 1)
+}
+
+fn hex(bytes: [u8; 16]) -> Hex {
+    Hex(Uuid::from_bytes(bytes))
+}
+
+async fn keep(
+    connection: &mut SqliteConnection,
+    org: OrgId,
+    origin: Origin,
+    items: &[KnownItem],
+) -> Result<(), Failure> {
+    let (org_id, origin_id) = (org.uuid(), origin.uuid());
+    let rows: Vec<_> =
+        items.iter().map(|item| (hex(item.key.0), Hex(item.event.uuid()), hex(item.fingerprint.0))).collect();
+    let rows = json::rows(&rows)?;
+    sqlx::query!(
+        "insert into imported_items (org_id, origin_id, key, event_id, fingerprint)
+         select ?1, ?2, unhex(value ->> 0), unhex(value ->> 1), unhex(value ->> 2) from json_each(?3) where true
+         on conflict (org_id, origin_id, key)
+            do update set event_id = excluded.event_id, fingerprint = excluded.fingerprint",
+        org_id,
+        origin_id,
+        rows
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+async fn forget(
+    connection: &mut SqliteConnection,
+    org: OrgId,
+    origin: Origin,
+    keys: &[ItemKey],
+) -> Result<(), Failure> {
+    let (org_id, origin_id) = (org.uuid(), origin.uuid());
+    let rows: Vec<_> = keys.iter().map(|key| hex(key.0)).collect();
+    let rows = json::rows(&rows)?;
+    sqlx::query!(
+        "delete from imported_items where org_id = ?1 and origin_id = ?2
+            and key in (select unhex(value) from json_each(?3))",
+        org_id,
+        origin_id,
+        rows
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,244 @@
+//! Reads subscriptions and claims them; reads what was imported.
+
+use async_trait::async_trait;
+use kalends_feeds::{
+    Fence, Origin, Subscription, SubscriptionStatus, SyncClaim,
+    ports::{ImportedItems, Subscriptions},
+    sync::KnownItem,
+};
+use kalends_kernel::{AgentId, Instant, Listed, OrgId, Page, StoreError, SubscriptionId};
+use sqlx::SqliteConnection;
+
+use super::count;
+use crate::{
+    SqliteStore,
+    error::store_error,
+    json::{self, Hex},
+    rows::{
+        Row, row_id,
+        subscription::{ItemRow, SubscriptionRow},
+    },
+};
+
+/// How many of those that are due are looked at for one claim: more are passed over where their hosts are busy.
+const LOOKED_AT: i64 = 500;
+
+#[async_trait]
+impl Subscriptions for SqliteStore {
+    async fn find_subscription(
+        &self,
+        org: OrgId,
+        subscription: SubscriptionId,
+    ) -> Result<Option<Subscription>, StoreError> {
+        let (org_id, id) = (org.uuid(), subscription.uuid());
+        sqlx::query_as!(
+            SubscriptionRow,
+            "select s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.last_synced_at, s.last_error,
+                s.failures, s.seen, s.version, s.created_at, s.updated_at
+             from ical_subscriptions s
+                join calendars c on c.org_id = s.org_id and c.id = s.calendar_id
+                left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             where s.org_id = ?1 and s.id = ?2 and c.deleted_at is null
+                and (c.agent_id is null or a.status <> 'decommissioned')",
+            org_id,
+            id
+        )
+        .fetch_optional(self.readers())
+        .await
+        .map_err(store_error)?
+        .map(|row| row.read(self.cipher.as_ref()))
+        .transpose()
+    }
+
+    async fn list_subscriptions(
+        &self,
+        org: OrgId,
+        agent: Option<AgentId>,
+        status: Option<SubscriptionStatus>,
+        page: Page,
+    ) -> Result<Listed<Subscription>, StoreError> {
+        let (org_id, agent_id, status) =
+            (org.uuid(), agent.map(|agent| agent.uuid()), status.map(SubscriptionStatus::as_str));
+        // A plan caps their number, so that counting them all costs nothing. The status is as Subscription::status.
+        self.snapshot(async |snapshot| {
+            let rows = sqlx::query_as!(
+                SubscriptionRow,
+                "select s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.last_synced_at, s.last_error,
+                    s.failures, s.seen, s.version, s.created_at, s.updated_at
+                 from ical_subscriptions s
+                    join calendars c on c.org_id = s.org_id and c.id = s.calendar_id
+                    left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                 where s.org_id = ?1 and (?2 is null or s.agent_id = ?2) and c.deleted_at is null
+                    and (c.agent_id is null or a.status <> 'decommissioned')
+                    and (?3 is null or ?3 = case when s.paused then 'paused'
+                        when s.last_error is not null then 'error' else 'active' end)
+                 order by s.created_at, s.id limit ?4 offset ?5",
+                org_id,
+                agent_id,
+                status,
+                page.limit,
+                page.offset
+            )
+            .fetch_all(&mut *snapshot)
+            .await
+            .map_err(store_error)?;
+            let total = match page.total_if_known(rows.len()) {
+                Some(total) => total,
+                None => sqlx::query_scalar!(
+                    "select count(*)
+                     from ical_subscriptions s
+                        join calendars c on c.org_id = s.org_id and c.id = s.calendar_id
+                        left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                     where s.org_id = ?1 and (?2 is null or s.agent_id = ?2) and c.deleted_at is null
+                        and (c.agent_id is null or a.status <> 'decommissioned')
+                        and (?3 is null or ?3 = case when s.paused then 'paused'
+                            when s.last_error is not null then 'error' else 'active' end)",
+                    org_id,
+                    agent_id,
+                    status
+                )
+                .fetch_one(&mut *snapshot)
+                .await
+                .map(count)
+                .map_err(store_error)?,
+            };
+            let data = rows.into_iter().map(|row| row.read(self.cipher.as_ref())).collect::<Result<_, _>>()?;
+            Ok(Listed { data, total })
+        })
+        .await
+    }
+
+    async fn claim_subscriptions(
+        &self,
+        now: Instant,
+        until: Instant,
+        per_host: u32,
+        limit: u32,
+    ) -> Result<Vec<(SyncClaim, Subscription)>, StoreError> {
+        let at = now.as_micros();
+        // Nobody waits for the writer where nothing is to be done.
+        let any = sqlx::query_scalar!(
+            r#"select exists (select 1 from ical_subscriptions where due_at <= ?1) as "any!: bool""#,
+            at
+        )
+        .fetch_one(self.readers())
+        .await
+        .map_err(store_error)?;
+        if !any {
+            return Ok(Vec::new());
+        }
+        let (claims, rows) = self
+            .written(async |connection| {
+                let claims = claim(connection, now, until, (per_host, limit)).await?;
+                let rows = claimed(connection, &claims).await?;
+                let in_sight =
+                    |claim: &SyncClaim| rows.iter().any(|row| row.id == claim.subscription.uuid().as_bytes());
+                let gone: Vec<SyncClaim> = claims.iter().filter(|claim| !in_sight(claim)).copied().collect();
+                remove(connection, &gone).await?;
+                Ok((claims, rows))
+            })
+            .await?;
+        let read = rows.into_iter().map(|row| row.read(self.cipher.as_ref()));
+        let mut subscriptions = read.collect::<Result<Vec<_>, _>>()?;
+        let of = |claim: SyncClaim| {
+            let place = subscriptions.iter().position(|found| found.id == claim.subscription)?;
+            Some((claim, subscriptions.swap_remove(place)))
+        };
+        Ok(claims.into_iter().filter_map(of).collect())
+    }
+}
+
+async fn claim(
+    connection: &mut SqliteConnection,
+    now: Instant,
+    until: Instant,
+    (per_host, limit): (u32, u32),
+) -> Result<Vec<SyncClaim>, StoreError> {
+    let (at, until) = (now.as_micros(), until.as_micros());
+    let rows = sqlx::query!(
+        "update ical_subscriptions set due_at = ?2, claimed_until = ?2, fence = fence + 1, asked_at = null
+         where rowid in (
+            select place from (
+                select place, due_at, id, busy + row_number() over (partition by host order by due_at, id) as turn
+                from (
+                    select s.rowid as place, s.due_at, s.id, s.host, (
+                        select count(*) from ical_subscriptions o where o.host = s.host and o.claimed_until > ?1) as busy
+                    from ical_subscriptions s
+                    where s.due_at <= ?1 and busy < ?3
+                    order by s.due_at, s.id limit ?5
+                )
+            ) where turn <= ?3 order by due_at, id limit ?4)
+         returning org_id, id, fence",
+        at,
+        until,
+        per_host,
+        limit,
+        LOOKED_AT
+    )
+    .fetch_all(connection)
+    .await
+    .map_err(store_error)?;
+    let read = rows.into_iter().map(|row| {
+        let id = SubscriptionId::from_uuid(row_id("ical_subscriptions", "id", &row.id)?);
+        let located = Row { table: "ical_subscriptions", id: &id };
+        let org = OrgId::from_uuid(located.uuid("org_id", &row.org_id)?);
+        Ok(SyncClaim { org, subscription: id, fence: Fence(row.fence) })
+    });
+    read.collect()
+}
+
+/// The subscriptions that were claimed, as far as their calendars are in sight.
+async fn claimed(connection: &mut SqliteConnection, claims: &[SyncClaim]) -> Result<Vec<SubscriptionRow>, StoreError> {
+    let asked: Vec<_> = claims.iter().map(|claim| (Hex(claim.org.uuid()), Hex(claim.subscription.uuid()))).collect();
+    let asked = json::rows(&asked).map_err(store_error)?;
+    sqlx::query_as!(
+        SubscriptionRow,
+        "select s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.last_synced_at, s.last_error,
+            s.failures, s.seen, s.version, s.created_at, s.updated_at
+         from json_each(?1) asked
+            cross join ical_subscriptions s
+                on s.org_id = unhex(asked.value ->> 0) and s.id = unhex(asked.value ->> 1)
+            join calendars c on c.org_id = s.org_id and c.id = s.calendar_id
+            left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+         where c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')",
+        asked
+    )
+    .fetch_all(connection)
+    .await
+    .map_err(store_error)
+}
+
+/// Removes subscriptions of calendars that are out of sight for good.
+async fn remove(connection: &mut SqliteConnection, gone: &[SyncClaim]) -> Result<(), StoreError> {
+    for claim in gone {
+        let (org_id, id) = (claim.org.uuid(), claim.subscription.uuid());
+        sqlx::query!("delete from imported_items where org_id = ?1 and origin_id = ?2", org_id, id)
+            .execute(&mut *connection)
+            .await
+            .map_err(store_error)?;
+        sqlx::query!("delete from ical_subscriptions where org_id = ?1 and id = ?2", org_id, id)
+            .execute(&mut *connection)
+            .await
+            .map_err(store_error)?;
+    }
+    Ok(())
+}
+
+#[async_trait]
+impl ImportedItems for SqliteStore {
+    async fn known_items(&self, org: OrgId, origin: Origin) -> Result<Vec<KnownItem>, StoreError> {
+        let (org_id, origin_id) = (org.uuid(), origin.uuid());
+        let rows = sqlx::query_as!(
+            ItemRow,
+            "select i.key, i.event_id, i.fingerprint
+             from imported_items i cross join events e on e.org_id = i.org_id and e.id = i.event_id
+             where i.org_id = ?1 and i.origin_id = ?2 and e.deleted_at is null",
+            org_id,
+            origin_id
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        rows.iter().map(ItemRow::read).collect()
+    }
+}

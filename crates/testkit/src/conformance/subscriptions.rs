@@ -1,0 +1,501 @@
+//! Subscriptions, the claims of those who sync them, and what is known of imported items.
+
+use std::collections::BTreeSet;
+
+use kalends_app::{Guard, ports::CommitError};
+use kalends_calendars::{Calendar, Event, EventSource, Patch};
+use kalends_feeds::{
+    Change, NewSubscription, Origin, Subscription, SubscriptionPatch, SubscriptionStatus, SyncClaim,
+    sync::{CLAIM_LASTS, Ended, Fingerprint, ItemKey, KnownItem, Memory, Report, Seen, SyncState, Validators},
+};
+use kalends_kernel::{Elapsed, EventId, Instant, Page, RemoteUrl, Zone};
+use kalends_quotas::Metric;
+
+use super::{
+    StoreUnderTest,
+    scene::{Scene, WHOLE, assert_refused, hours, race},
+    series::moved,
+};
+use crate::fixtures::Compose;
+
+/// How many tasks run at once.
+const TASKS: usize = 8;
+/// How many of one host are claimed at once.
+const PER_HOST: u32 = 2;
+
+fn url(text: &str) -> RemoteUrl {
+    RemoteUrl::from_stored(text).unwrap()
+}
+
+impl Scene {
+    fn subscription(&self, calendar: &Calendar, address: &str) -> Subscription {
+        let new = NewSubscription { url: url(address), label: Some("Arbeit: „früh“ 🗓".into()) };
+        let of = (self.org, calendar.agent.unwrap(), calendar.id);
+        Subscription::create(of, new, self.make.tick(), &self.make.entropy)
+    }
+
+    /// A subscription of the calendar to a feed at that address, stored.
+    async fn subscribed(&self, calendar: &Calendar, address: &str) -> Subscription {
+        let made = self.subscription(calendar, address);
+        self.feed(vec![Change::CreateSubscription(Box::new(made.clone()))]).await.unwrap();
+        made
+    }
+
+    async fn feed(&self, feeds: Vec<Change>) -> Result<(), CommitError> {
+        let mut changes = self.changes();
+        changes.feeds = feeds;
+        self.try_commit(changes).await
+    }
+
+    async fn own_calendar(&self) -> Calendar {
+        let agent = self.agent().await;
+        self.calendar(&agent).await
+    }
+
+    async fn read_back(&self, subscription: &Subscription) -> Option<Subscription> {
+        self.store.find_subscription(self.org, subscription.id).await.unwrap()
+    }
+
+    async fn claim_due(&self, now: Instant, limit: u32) -> Vec<(SyncClaim, Subscription)> {
+        self.store.claim_subscriptions(now, now + CLAIM_LASTS, PER_HOST, limit).await.unwrap()
+    }
+
+    async fn claim_one(&self, now: Instant) -> SyncClaim {
+        let claims = self.claim_due(now, 10).await;
+        assert_eq!(claims.len(), 1, "{claims:?}");
+        claims[0].0
+    }
+
+    async fn renew(&self, claim: SyncClaim, at: Instant) -> Result<(), CommitError> {
+        self.feed(vec![Change::RenewClaim { claim, at }]).await
+    }
+
+    async fn end_sync(
+        &self,
+        claim: SyncClaim,
+        state: SyncState,
+        at: Instant,
+        next: Instant,
+    ) -> Result<(), CommitError> {
+        self.feed(vec![Change::EndSync { claim, state: Box::new(state), next, at }]).await
+    }
+
+    async fn known_of(&self, origin: Origin) -> Vec<KnownItem> {
+        let mut known = self.store.known_items(self.org, origin).await.unwrap();
+        known.sort_by_key(|item| item.key);
+        known
+    }
+}
+
+fn item(number: u8, event: EventId) -> KnownItem {
+    KnownItem { key: ItemKey([number; 16]), event, fingerprint: Fingerprint([number ^ 0xff; 16]) }
+}
+
+/// Every field survives, also what a sync has left.
+pub async fn subscriptions_come_back_as_they_were(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.own_calendar().await;
+    let made = scene.subscribed(&calendar, "https://feeds.example.com/%F0%9F%90%8E.ics?token='s%20ecret'").await;
+    assert_eq!(scene.read_back(&made).await, Some(made.clone()));
+    let bare = Subscription { label: None, ..scene.subscription(&calendar, "https://example.com/") };
+    scene.feed(vec![Change::CreateSubscription(Box::new(bare.clone()))]).await.unwrap();
+    assert_eq!(scene.read_back(&bare).await, Some(bare.clone()));
+
+    let now = scene.make.tick();
+    let claims = scene.claim_due(now, 10).await;
+    assert_eq!(claims.iter().map(|(_, claimed)| claimed.clone()).collect::<Vec<_>>(), [made.clone(), bare.clone()]);
+    let validators = Validators { etag: Some("W/\"'1'\"".into()), last_modified: None };
+    let memory = Memory {
+        report: Some(Report { skipped: 3, ..Report::default() }),
+        seen: Some(Seen::of(b"BEGIN", validators, Zone::UTC, now)),
+        shrunk: true,
+    };
+    let good = SyncState::default().after(Ended::Applied(memory), now);
+    let bad = good.after(Ended::Failed("the server answers 500".into()), now);
+    scene.end_sync(claims[0].0, good.clone(), now, now + Elapsed::hours(1)).await.unwrap();
+    scene.end_sync(claims[1].0, bad.clone(), now, now + Elapsed::hours(1)).await.unwrap();
+    assert_eq!(scene.read_back(&made).await, Some(Subscription { state: good, ..made }));
+    let failed = Subscription { state: bad, ..bare };
+    assert_eq!(scene.read_back(&failed).await, Some(failed.clone()));
+    assert_eq!(failed.status(), SubscriptionStatus::Error);
+}
+
+/// Lists hold an agent's alone, by creation, of one status if asked, in pages; neighbours see nothing.
+pub async fn subscriptions_are_listed(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let (calendar, second) = (scene.own_calendar().await, scene.own_calendar().await);
+    let mut made = Vec::new();
+    for number in 0..4 {
+        made.push(scene.subscribed(&calendar, &format!("https://{number}.example.com/")).await);
+    }
+    let theirs = scene.subscribed(&second, "https://example.com/").await;
+    other.subscribed(&other.own_calendar().await, "https://example.com/").await;
+    let paused = made[2]
+        .patched(SubscriptionPatch { paused: Patch::Set(true), ..SubscriptionPatch::default() }, scene.make.tick());
+    let change = Change::UpdateSubscription {
+        subscription: Box::new(paused.clone()),
+        seen: made[2].version,
+        moved: false,
+        due: None,
+    };
+    scene.feed(vec![change]).await.unwrap();
+    made[2] = paused;
+    let failing = scene.claim_due(scene.make.tick(), 1).await[0].0;
+    let now = scene.make.tick();
+    made[0].state = made[0].state.after(Ended::Failed("no".into()), now);
+    scene.end_sync(failing, made[0].state.clone(), now, now + Elapsed::hours(1)).await.unwrap();
+
+    let list = async |agent, status, page| {
+        let listed = scene.store.list_subscriptions(scene.org, agent, status, page).await.unwrap();
+        (listed.data, listed.total)
+    };
+    let agent = calendar.agent;
+    assert_eq!(list(agent, None, WHOLE).await, (made.clone(), 4));
+    assert_eq!(list(agent, None, Page { limit: 2, offset: 1 }).await, (made[1..3].to_vec(), 4));
+    assert_eq!(list(agent, None, Page { limit: 2, offset: 9 }).await, (vec![], 4));
+    let of = |places: &[usize]| places.iter().map(|place| made[*place].clone()).collect::<Vec<_>>();
+    assert_eq!(list(agent, Some(SubscriptionStatus::Active), WHOLE).await, (of(&[1, 3]), 2));
+    assert_eq!(list(agent, Some(SubscriptionStatus::Paused), WHOLE).await, (of(&[2]), 1));
+    assert_eq!(list(agent, Some(SubscriptionStatus::Error), WHOLE).await, (of(&[0]), 1));
+    assert_eq!(list(agent, Some(SubscriptionStatus::Active), Page { limit: 1, offset: 0 }).await, (of(&[1]), 2));
+    let all: Vec<_> = made.iter().chain([&theirs]).cloned().collect();
+    assert_eq!(list(None, None, WHOLE).await, (all, 5));
+    assert_eq!(other.read_back(&theirs).await, None);
+}
+
+/// Settings are written over the version that was seen, and leave what syncs have brought alone.
+pub async fn subscriptions_are_changed_under_their_version(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.own_calendar().await;
+    let made = scene.subscribed(&calendar, "https://example.com/").await;
+    let now = scene.make.tick();
+    let state = made.state.after(Ended::Applied(Memory::default()), now);
+    scene.end_sync(scene.claim_one(now).await, state.clone(), now, now + Elapsed::hours(1)).await.unwrap();
+
+    let label = SubscriptionPatch { label: Patch::Set(None), ..SubscriptionPatch::default() };
+    let renamed = made.patched(label, scene.make.tick());
+    let update = |subscription: &Subscription, seen, moved| Change::UpdateSubscription {
+        subscription: Box::new(subscription.clone()),
+        seen,
+        moved,
+        due: moved.then_some(now),
+    };
+    scene.feed(vec![update(&renamed, made.version, false)]).await.unwrap();
+    let shown = Subscription { state: state.clone(), ..renamed.clone() };
+    assert_eq!(scene.read_back(&made).await, Some(shown));
+    assert!(scene.claim_due(now, 10).await.is_empty(), "a label makes nothing due");
+    assert_refused!(scene.feed(vec![update(&renamed, made.version, false)]).await, CommitError::Stale);
+
+    // Another address knows nothing of what the one before said, and is due at once.
+    let address = SubscriptionPatch { url: Patch::Set(url("https://example.org/")), ..SubscriptionPatch::default() };
+    let moved = renamed.patched(address, scene.make.tick());
+    scene.feed(vec![update(&moved, renamed.version, true)]).await.unwrap();
+    let shown = Subscription { state: state.elsewhere(), ..moved.clone() };
+    assert_eq!(scene.read_back(&made).await, Some(shown.clone()));
+    assert_eq!(scene.claim_due(now, 10).await.into_iter().map(|(_, found)| found).collect::<Vec<_>>(), [shown]);
+
+    let delete = |seen| Change::DeleteSubscription { org: scene.org, subscription: made.id, seen };
+    assert_refused!(scene.feed(vec![delete(made.version)]).await, CommitError::Stale);
+    scene.feed(vec![delete(moved.version)]).await.unwrap();
+    assert_eq!(scene.read_back(&made).await, None);
+    assert_refused!(scene.feed(vec![delete(moved.version)]).await, CommitError::Stale);
+    assert_refused!(scene.feed(vec![update(&moved, moved.version, false)]).await, CommitError::Stale);
+    let ask = Change::AskSync { org: scene.org, subscription: made.id, at: now };
+    assert_refused!(scene.feed(vec![ask]).await, CommitError::Stale);
+}
+
+/// A subscription is out of sight with its calendar, and nobody syncs it any more; none is made there.
+pub async fn subscriptions_go_with_their_calendar(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (agent, second) = (scene.agent().await, scene.agent().await);
+    let (deleted, decommissioned) = (scene.calendar(&agent).await, scene.calendar(&second).await);
+    let kept = scene.calendar(&agent).await;
+    let gone = [
+        scene.subscribed(&deleted, "https://a.example.com/").await,
+        scene.subscribed(&decommissioned, "https://b.example.com/").await,
+    ];
+    let stays = scene.subscribed(&kept, "https://c.example.com/").await;
+    let event = scene.event(&deleted, hours(1, 2)).await;
+    let origin = Origin::Subscription(gone[0].id);
+    scene.feed(vec![Change::KeepItems { org: scene.org, origin, items: vec![item(1, event.id)] }]).await.unwrap();
+    assert_eq!(scene.known_of(origin).await.len(), 1);
+    scene.delete(&deleted).await;
+    scene.decommission(&second).await;
+    for subscription in &gone {
+        assert_eq!(scene.read_back(subscription).await, None);
+    }
+    let listed = scene.store.list_subscriptions(scene.org, None, None, WHOLE).await.unwrap();
+    assert_eq!((listed.data, listed.total), (vec![stays.clone()], 1));
+    let claims = scene.claim_due(scene.make.tick(), 10).await;
+    assert_eq!(claims.into_iter().map(|(_, claimed)| claimed).collect::<Vec<_>>(), [stays]);
+    for calendar in [&deleted, &decommissioned] {
+        let late = scene.subscription(calendar, "https://example.com/");
+        assert_refused!(scene.feed(vec![Change::CreateSubscription(Box::new(late))]).await, CommitError::Stale);
+    }
+    // Nor is one made for a calendar of somebody else.
+    let foreign = Subscription { agent: second.id, ..scene.subscription(&kept, "https://example.com/") };
+    assert_refused!(scene.feed(vec![Change::CreateSubscription(Box::new(foreign))]).await, CommitError::Stale);
+}
+
+/// What waited longest is claimed first, by one worker until its claim has run out; whoever lost it writes nothing.
+pub async fn due_subscriptions_are_claimed(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.own_calendar().await;
+    let mut made = Vec::new();
+    for number in 0..3 {
+        made.push(scene.subscribed(&calendar, &format!("https://{number}.example.com/")).await);
+    }
+    assert!(scene.claim_due(made[0].created_at - Elapsed::micros(1), 10).await.is_empty(), "nothing is due yet");
+    let now = scene.make.tick();
+    let first = scene.claim_due(now, 2).await;
+    let ids = |claims: &[(SyncClaim, Subscription)]| claims.iter().map(|(_, of)| of.id).collect::<BTreeSet<_>>();
+    assert_eq!(ids(&first), BTreeSet::from([made[0].id, made[1].id]));
+    assert_eq!(ids(&scene.claim_due(now, 10).await), BTreeSet::from([made[2].id]));
+    assert!(scene.claim_due(now, 10).await.is_empty());
+
+    // A claim that is renewed lasts longer.
+    let half = now + Elapsed::micros(CLAIM_LASTS.as_micros() / 2);
+    let (lost, _) = first.iter().find(|(_, of)| of.id == made[0].id).unwrap();
+    let (held, _) = first.iter().find(|(_, of)| of.id == made[1].id).unwrap();
+    scene.renew(*held, half).await.unwrap();
+    let later = now + CLAIM_LASTS;
+    let again = scene.claim_due(later, 10).await;
+    assert_eq!(ids(&again), BTreeSet::from([made[0].id, made[2].id]));
+
+    let event = scene.make.event(&calendar, hours(1, 2));
+    let mut chunk = scene.changes().create(&event);
+    chunk.feeds = vec![Change::RenewClaim { claim: *lost, at: later }];
+    assert_refused!(scene.try_commit(chunk).await, CommitError::Stale);
+    assert_eq!(scene.store.find_event(scene.org, event.id).await.unwrap(), None);
+    assert_refused!(scene.end_sync(*lost, SyncState::default(), later, later).await, CommitError::Stale);
+    let (taken, _) = again.iter().find(|(_, of)| of.id == made[0].id).unwrap();
+    scene.end_sync(*taken, SyncState::default(), later, later + Elapsed::hours(1)).await.unwrap();
+    assert_refused!(scene.renew(*taken, later).await, CommitError::Stale);
+}
+
+/// After its end a sync is due when that says; at once where somebody asked meanwhile; never while it is paused.
+pub async fn a_sync_says_when_the_next_is_due(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.own_calendar().await;
+    let made = scene.subscribed(&calendar, "https://example.com/").await;
+    let ask = |at| vec![Change::AskSync { org: scene.org, subscription: made.id, at }];
+    let now = scene.make.tick();
+    let (next, state) = (now + Elapsed::minutes(15), made.state.clone());
+    scene.end_sync(scene.claim_one(now).await, state.clone(), now, next).await.unwrap();
+    assert!(scene.claim_due(next - Elapsed::micros(1), 10).await.is_empty());
+    let claim = scene.claim_one(next).await;
+
+    // Asked for while it is synced: once more, and then as usual.
+    scene.feed(ask(next)).await.unwrap();
+    assert!(scene.claim_due(next, 10).await.is_empty(), "one worker at a time");
+    let later = next + Elapsed::minutes(15);
+    scene.end_sync(claim, state.clone(), next, later).await.unwrap();
+    scene.end_sync(scene.claim_one(next).await, state.clone(), next, later).await.unwrap();
+    assert!(scene.claim_due(next, 10).await.is_empty());
+
+    // Asked for before it is due.
+    scene.feed(ask(next)).await.unwrap();
+    let claim = scene.claim_one(next).await;
+    let pause = |paused| SubscriptionPatch { paused: Patch::Set(paused), ..SubscriptionPatch::default() };
+    let paused = made.patched(pause(true), next);
+    let update = |of: &Subscription, seen: &Subscription, due| {
+        vec![Change::UpdateSubscription { subscription: Box::new(of.clone()), seen: seen.version, moved: false, due }]
+    };
+    scene.feed(update(&paused, &made, None)).await.unwrap();
+    scene.end_sync(claim, state.clone(), next, later).await.unwrap();
+    let much_later = later + Elapsed::hours(9_000);
+    assert!(scene.claim_due(much_later, 10).await.is_empty(), "it is paused");
+
+    // This once, and then no more.
+    scene.feed(ask(later)).await.unwrap();
+    scene.end_sync(scene.claim_one(later).await, state, later, later).await.unwrap();
+    assert!(scene.claim_due(much_later, 10).await.is_empty());
+    let resumed = paused.patched(pause(false), later);
+    scene.feed(update(&resumed, &paused, Some(later))).await.unwrap();
+    scene.claim_one(later).await;
+}
+
+/// Whoever syncs an address that was replaced loses the claim.
+pub async fn another_address_takes_the_claim_away(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let made = scene.subscribed(&scene.own_calendar().await, "https://example.com/").await;
+    let now = scene.make.tick();
+    let claim = scene.claim_one(now).await;
+    let patch = SubscriptionPatch { url: Patch::Set(url("https://example.com/other")), ..SubscriptionPatch::default() };
+    let moved = Box::new(made.patched(patch, now));
+    let update = Change::UpdateSubscription { subscription: moved, seen: made.version, moved: true, due: Some(now) };
+    scene.feed(vec![update]).await.unwrap();
+    assert_refused!(scene.renew(claim, now).await, CommitError::Stale);
+    assert_refused!(scene.end_sync(claim, SyncState::default(), now, now).await, CommitError::Stale);
+    assert_ne!(scene.claim_one(now).await.fence, claim.fence);
+}
+
+/// Of one host no more are claimed than allowed, also by several workers; the others do not wait for it.
+pub async fn hosts_are_spared(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (calendar, now) = (scene.own_calendar().await, scene.make.tick());
+    for number in 0..5 {
+        scene.subscribed(&calendar, &format!("https://busy.example.com/{number}")).await;
+    }
+    scene.subscribed(&calendar, "https://busy.example.com:8443/").await;
+    scene.subscribed(&calendar, "https://calm.example.com/").await;
+    let now = now + Elapsed::hours(1);
+    let claims = scene.claim_due(now, 10).await;
+    let mut asked: Vec<_> = claims.iter().map(|(_, of)| of.url.destination()).collect();
+    asked.sort_unstable();
+    let busy = ("busy.example.com", 443);
+    assert_eq!(asked, [busy, busy, ("busy.example.com", 8443), ("calm.example.com", 443)]);
+    assert!(scene.claim_due(now, 10).await.is_empty());
+    let (ended, _) = claims.iter().find(|(_, of)| of.url.destination() == busy).unwrap();
+    scene.end_sync(*ended, SyncState::default(), now, now + Elapsed::hours(1)).await.unwrap();
+    let next = scene.claim_due(now, 10).await;
+    assert_eq!(next.iter().map(|(_, of)| of.url.destination()).collect::<Vec<_>>(), [busy]);
+}
+
+/// However many workers claim at once: each subscription once, and no host too often.
+pub async fn workers_share_subscriptions(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.own_calendar().await;
+    for number in 0..20 {
+        scene.subscribed(&calendar, &format!("https://{}.example.com/{number}", number / 5)).await;
+    }
+    let now = scene.make.tick();
+    let claims: Vec<_> = race(TASKS, |_| {
+        let scene = scene.clone();
+        async move { scene.claim_due(now, 3).await }
+    })
+    .await
+    .into_iter()
+    .flatten()
+    .collect();
+    let distinct: BTreeSet<_> = claims.iter().map(|(claim, _)| claim.subscription).collect();
+    assert_eq!((distinct.len(), claims.len()), (8, 8), "four hosts, two each");
+    for host in 0..4 {
+        let host = format!("{host}.example.com");
+        assert_eq!(claims.iter().filter(|(_, of)| of.url.destination().0 == host).count(), 2);
+    }
+}
+
+/// Items are known by their origin while their events are in sight.
+pub async fn items_are_known_while_their_events_are(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.own_calendar().await;
+    let made = scene.subscribed(&calendar, "https://example.com/").await;
+    let (feed, files) = (Origin::Subscription(made.id), Origin::Files(calendar.id));
+    let events = [
+        scene.event(&calendar, hours(1, 2)).await,
+        scene.event(&calendar, hours(2, 3)).await,
+        scene.event(&calendar, hours(3, 4)).await,
+    ];
+    let org = scene.org;
+    let items: Vec<_> = (0..).zip(&events).map(|(number, event)| item(number, event.id)).collect();
+    scene
+        .feed(vec![
+            Change::KeepItems { org, origin: feed, items: items.clone() },
+            Change::KeepItems { org, origin: files, items: items[..1].to_vec() },
+        ])
+        .await
+        .unwrap();
+    assert_eq!((scene.known_of(feed).await, scene.known_of(files).await), (items.clone(), items[..1].to_vec()));
+    let other = scene.other_organization().await;
+    assert_eq!(other.known_of(feed).await, []);
+
+    // Kept once more, an item is what it is then.
+    let changed = KnownItem { fingerprint: Fingerprint([7; 16]), event: events[0].id, ..items[1] };
+    scene.feed(vec![Change::KeepItems { org, origin: feed, items: vec![changed] }]).await.unwrap();
+    assert_eq!(scene.known_of(feed).await, [items[0], changed, items[2]]);
+    let gone = events[2].gone(scene.make.tick());
+    scene.commit(scene.changes().update(&gone, events[2].version)).await;
+    assert_eq!(scene.known_of(feed).await, [items[0], changed]);
+    scene.feed(vec![Change::ForgetItems { org, origin: feed, keys: vec![items[0].key] }]).await.unwrap();
+    assert_eq!((scene.known_of(feed).await, scene.known_of(files).await), (vec![changed], items[..1].to_vec()));
+
+    let seen = made.version;
+    scene.feed(vec![Change::DeleteSubscription { org, subscription: made.id, seen }]).await.unwrap();
+    assert_eq!((scene.known_of(feed).await, scene.known_of(files).await), (vec![], items[..1].to_vec()));
+    assert!(scene.store.find_event(org, events[1].id).await.unwrap().is_some(), "what was imported stays");
+}
+
+/// Several events of a calendar are read at once: changed occurrences too, those of other calendars not.
+pub async fn events_of_a_calendar_are_read_together(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (calendar, second) = (scene.own_calendar().await, scene.shared_calendar().await);
+    let series = scene.stored(scene.make.series(&calendar, hours(1, 2), "FREQ=DAILY")).await;
+    let start = hours(25, 26).start();
+    let (series, changed) = moved(&scene, &series, start, hours(30, 31)).await;
+    let plain = scene.event(&calendar, hours(5, 6)).await;
+    let elsewhere = scene.event(&second, hours(5, 6)).await;
+    let deleted = scene.event(&calendar, hours(7, 8)).await;
+    scene.commit(scene.changes().update(&deleted.gone(scene.make.tick()), deleted.version)).await;
+    let never = scene.make.event(&calendar, hours(1, 2));
+    let ids = [&series, &changed, &plain, &elsewhere, &deleted, &never].map(|event| event.id);
+    let mut found = scene.store.events_of(scene.org, calendar.id, &ids).await.unwrap();
+    found.sort_by_key(|event| event.id);
+    let mut expected = vec![series, changed, plain];
+    expected.sort_by_key(|event| event.id);
+    assert_eq!(found, expected);
+    assert_eq!(scene.store.events_of(scene.org, calendar.id, &[]).await.unwrap(), []);
+    let other = scene.other_organization().await;
+    assert_eq!(other.store.events_of(other.org, calendar.id, &ids).await.unwrap(), []);
+    scene.delete(&second).await;
+    assert_eq!(scene.store.events_of(scene.org, second.id, &[elsewhere.id]).await.unwrap(), []);
+}
+
+/// What is transparent blocks nothing, as one event and as a series, and does so again once it is not.
+pub async fn transparent_events_block_nothing(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.own_calendar().await;
+    let clear = |event: Event| Event { transparent: true, source: EventSource::ExternalIcal, ..event };
+    let once = scene.stored(clear(scene.make.event(&calendar, hours(1, 2)))).await;
+    let series = scene.stored(clear(scene.make.series(&calendar, hours(3, 4), "FREQ=DAILY;COUNT=3"))).await;
+    for event in [&once, &series] {
+        assert_eq!(
+            scene.store.find_event(scene.org, event.id).await.unwrap().map(|found| found.event),
+            Some(event.clone())
+        );
+    }
+    let window = hours(0, 100);
+    let busy = async || {
+        let spans = scene.store.blocking_spans(scene.org, calendar.id, window).await.unwrap().unwrap().spans;
+        let series = scene.store.blocking_series(scene.org, &[calendar.id], window).await.unwrap();
+        (spans, series.iter().map(|found| found.series.len()).sum::<usize>())
+    };
+    assert_eq!(busy().await, (vec![], 0));
+    for event in [&once, &series] {
+        let opaque = Event { transparent: false, version: event.version.next(), ..event.clone() };
+        scene.commit(scene.changes().update(&opaque, event.version)).await;
+    }
+    assert_eq!(busy().await, (vec![hours(1, 2)], 1));
+}
+
+/// Subscriptions in sight are counted, imported series are not.
+pub async fn what_is_imported_counts_in_no_quota(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.own_calendar().await;
+    let at_most = |limit| Guard::AtMost { metric: Metric::IcalSubscriptions, limit };
+    let subscribe = async |calendar: &Calendar, limit| {
+        let mut changes = scene.changes();
+        changes.guards.push(at_most(limit));
+        let made = scene.subscription(calendar, "https://example.com/");
+        changes.feeds.push(Change::CreateSubscription(Box::new(made)));
+        scene.try_commit(changes).await
+    };
+    let doomed = scene.own_calendar().await;
+    subscribe(&calendar, 2).await.unwrap();
+    subscribe(&doomed, 2).await.unwrap();
+    assert_refused!(
+        subscribe(&calendar, 2).await,
+        CommitError::LimitReached { metric: Metric::IcalSubscriptions, limit: 2 }
+    );
+    scene.delete(&doomed).await;
+    subscribe(&calendar, 2).await.unwrap();
+
+    let imported = |event: Event| Event { source: EventSource::ExternalIcal, ..event };
+    let series = |rule| scene.make.series(&calendar, hours(1, 2), rule);
+    scene.stored(imported(series("FREQ=DAILY"))).await;
+    let now = hours(0, 1).start();
+    let mut changes = scene.changes().create(&series("FREQ=DAILY"));
+    changes.guards.push(Guard::SeriesAtMost { limit: 1, now });
+    scene.try_commit(changes).await.unwrap();
+}

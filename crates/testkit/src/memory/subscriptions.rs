@@ -1,0 +1,191 @@
+//! Subscriptions, and what is known of imported items.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use kalends_app::ports::CommitError;
+use kalends_feeds::{
+    Change, Fence, Origin, Subscription, SubscriptionStatus, SyncClaim,
+    ports::{ImportedItems, Subscriptions},
+    sync::{CLAIM_LASTS, KnownItem, SyncState},
+};
+use kalends_kernel::{AgentId, Instant, Listed, OrgId, Page, StoreError, SubscriptionId};
+
+use super::{
+    MemoryStore,
+    apply::{create, unchanged},
+    state::{State, SubscriptionRow, page_of},
+};
+
+impl State {
+    pub(super) fn subscriptions_in_sight(&self, org: OrgId) -> impl Iterator<Item = &Subscription> {
+        let of = self.subscriptions.values().map(|row| &row.subscription).filter(move |found| found.org == org);
+        of.filter(|found| self.calendar(found.org, found.calendar).is_some())
+    }
+
+    pub(super) fn apply_to_feeds(&mut self, change: &Change) -> Result<(), CommitError> {
+        match change {
+            Change::CreateSubscription(subscription) => {
+                let calendar = self.calendar(subscription.org, subscription.calendar).ok_or(CommitError::Stale)?;
+                if calendar.agent != Some(subscription.agent) {
+                    return Err(CommitError::Stale);
+                }
+                let row = SubscriptionRow {
+                    subscription: Subscription::clone(subscription),
+                    due_at: Some(subscription.created_at),
+                    claimed_until: None,
+                    fence: Fence(0),
+                    asked: false,
+                };
+                create(self.subscriptions.entry((subscription.org, subscription.id)), &row)?;
+            }
+            Change::UpdateSubscription { subscription, seen, moved, due } => {
+                let row = self.subscription((subscription.org, subscription.id))?;
+                unchanged(row.subscription.version, *seen)?;
+                if *moved {
+                    row.fence.0 += 1;
+                    row.claimed_until = None;
+                }
+                if row.claimed_until.is_none() {
+                    row.due_at = if subscription.paused { None } else { due.or(row.due_at) };
+                }
+                let mut state = std::mem::take(&mut row.subscription.state);
+                if *moved {
+                    state = state.elsewhere();
+                }
+                row.subscription = Subscription { state, ..Subscription::clone(subscription) };
+            }
+            Change::DeleteSubscription { org, subscription, seen } => {
+                let key = (*org, *subscription);
+                unchanged(self.subscription(key)?.subscription.version, *seen)?;
+                self.subscriptions.remove(&key);
+                self.forget_origin(*org, Origin::Subscription(*subscription));
+            }
+            Change::AskSync { org, subscription, at } => {
+                let row = self.subscription((*org, *subscription))?;
+                row.asked = true;
+                if row.claimed_until.is_none_or(|until| until <= *at) {
+                    row.due_at = Some(*at);
+                }
+            }
+            Change::RenewClaim { claim, at } => {
+                let row = self.claimed(*claim)?;
+                row.due_at = Some(*at + CLAIM_LASTS);
+                row.claimed_until = row.due_at;
+            }
+            Change::EndSync { claim, state, next, at } => {
+                let row = self.claimed(*claim)?;
+                row.claimed_until = None;
+                row.subscription.state = SyncState::clone(state);
+                row.due_at = match (std::mem::take(&mut row.asked), row.subscription.paused) {
+                    (true, _) => Some(*at),
+                    (false, true) => None,
+                    (false, false) => Some(*next),
+                };
+            }
+            Change::KeepItems { org, origin, items } => {
+                self.imported.extend(items.iter().map(|item| ((*org, origin.uuid(), item.key), *item)));
+            }
+            Change::ForgetItems { org, origin, keys } => {
+                for key in keys {
+                    self.imported.remove(&(*org, origin.uuid(), *key));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn subscription(&mut self, key: (OrgId, SubscriptionId)) -> Result<&mut SubscriptionRow, CommitError> {
+        self.subscriptions.get_mut(&key).ok_or(CommitError::Stale)
+    }
+
+    fn claimed(&mut self, claim: SyncClaim) -> Result<&mut SubscriptionRow, CommitError> {
+        let row = self.subscription((claim.org, claim.subscription))?;
+        if row.fence == claim.fence && row.claimed_until.is_some() { Ok(row) } else { Err(CommitError::Stale) }
+    }
+
+    fn forget_origin(&mut self, org: OrgId, origin: Origin) {
+        self.imported.retain(|(by, of, _), _| (*by, *of) != (org, origin.uuid()));
+    }
+}
+
+#[async_trait]
+impl Subscriptions for MemoryStore {
+    async fn find_subscription(
+        &self,
+        org: OrgId,
+        subscription: SubscriptionId,
+    ) -> Result<Option<Subscription>, StoreError> {
+        Ok(self.state().subscriptions_in_sight(org).find(|found| found.id == subscription).cloned())
+    }
+
+    async fn list_subscriptions(
+        &self,
+        org: OrgId,
+        agent: Option<AgentId>,
+        status: Option<SubscriptionStatus>,
+        page: Page,
+    ) -> Result<Listed<Subscription>, StoreError> {
+        let state = self.state();
+        let matching = state
+            .subscriptions_in_sight(org)
+            .filter(|found| agent.is_none_or(|agent| found.agent == agent))
+            .filter(|found| status.is_none_or(|status| found.status() == status));
+        Ok(page_of(matching, |found| (found.created_at, found.id), page))
+    }
+
+    async fn claim_subscriptions(
+        &self,
+        now: Instant,
+        until: Instant,
+        per_host: u32,
+        limit: u32,
+    ) -> Result<Vec<(SyncClaim, Subscription)>, StoreError> {
+        Ok(self.write(|state| {
+            let mut busy: BTreeMap<_, u32> = BTreeMap::new();
+            for row in state.subscriptions.values().filter(|row| row.claimed_until.is_some_and(|until| until > now)) {
+                *busy.entry(row.subscription.host()).or_default() += 1;
+            }
+            let mut due: Vec<_> = state.subscriptions.iter().filter(|(_, row)| row.due_at <= Some(now)).collect();
+            due.retain(|(_, row)| row.due_at.is_some());
+            due.sort_by_key(|((_, id), row)| (row.due_at, *id));
+            let mut chosen = Vec::new();
+            for (key, row) in due {
+                let of_host = busy.entry(row.subscription.host()).or_default();
+                if *of_host < per_host && chosen.len() < limit as usize {
+                    *of_host += 1;
+                    chosen.push(*key);
+                }
+            }
+            let mut claims = Vec::new();
+            for key in chosen {
+                let calendar = state.subscriptions.get(&key).map(|row| row.subscription.calendar);
+                if calendar.is_none_or(|calendar| state.calendar(key.0, calendar).is_none()) {
+                    state.subscriptions.remove(&key);
+                    state.forget_origin(key.0, Origin::Subscription(key.1));
+                    continue;
+                }
+                let Some(row) = state.subscriptions.get_mut(&key) else { continue };
+                row.fence.0 += 1;
+                row.asked = false;
+                (row.due_at, row.claimed_until) = (Some(until), Some(until));
+                let claim = SyncClaim { org: key.0, subscription: key.1, fence: row.fence };
+                claims.push((claim, row.subscription.clone()));
+            }
+            claims
+        }))
+    }
+}
+
+#[async_trait]
+impl ImportedItems for MemoryStore {
+    async fn known_items(&self, org: OrgId, origin: Origin) -> Result<Vec<KnownItem>, StoreError> {
+        let state = self.state();
+        let of = state.imported.iter().filter(|((by, from, _), _)| (*by, *from) == (org, origin.uuid()));
+        let known: Vec<KnownItem> = of.map(|(_, item)| *item).collect();
+        Ok(known
+            .into_iter()
+            .filter(|item| state.events_in_sight(org).any(|(event, _)| event.id == item.event))
+            .collect())
+    }
+}
