@@ -235,7 +235,8 @@ pub fn next_due(state: &SyncState, now: Instant, random: u32) -> Instant {
     };
     // From nine to eleven tenths.
     let tenth = wait.as_micros() / 10;
-    let jitter = i64::from(random) * 2 * tenth / i64::from(u32::MAX) - tenth;
+    let part = i128::from(random) * 2 * i128::from(tenth) / i128::from(u32::MAX);
+    let jitter = i64::try_from(part).unwrap_or(tenth) - tenth;
     now + Elapsed::micros(wait.as_micros() + jitter)
 }
 

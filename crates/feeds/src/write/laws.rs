@@ -110,21 +110,22 @@ fn read_back(text: &str, events: &[Event]) -> BTreeMap<String, Vec<(i64, i64)>> 
     found
 }
 
-/// Whether some occurrence begins at a local time that comes twice or never on its day. The other reader takes the one
-/// for a time in UTC and leaves the other out; `recurrence` has laws and tables of its own for them.
-fn begins_at_a_doubtful_time(event: &Event) -> bool {
+/// Whether some occurrence of a series begins or ends at a local time that comes twice or never on its day. The other
+/// reader takes the one for a time in UTC or for none, and leaves the other out; `recurrence` has laws and tables of its
+/// own for them.
+fn meets_a_doubtful_time(event: &Event) -> bool {
     let Some(recurrence) = event.recurrence() else { return false };
     let zone = recurrence.zone();
+    let comes_twice = |instant: Instant| {
+        let [before, after] = [-6, 6].map(|hours| zone.offset_at(instant + Elapsed::hours(hours)));
+        let apart = Elapsed::micros(before.as_micros() - after.as_micros());
+        let other = [instant + apart, instant - apart];
+        before != after && other.iter().any(|other| zone.to_civil(*other) == zone.to_civil(instant))
+    };
     let of_day = |span: &Span| zone.to_civil(span.start()).time;
     let first = of_day(&event.times.span);
-    occurrences(event).iter().any(|span| {
-        let start = span.start();
-        let [before, after] = [-6, 6].map(|hours| zone.offset_at(start + Elapsed::hours(hours)));
-        let apart = Elapsed::micros(before.as_micros() - after.as_micros());
-        let other = [start + apart, start - apart];
-        let twice = before != after && other.iter().any(|other| zone.to_civil(*other) == zone.to_civil(start));
-        twice || of_day(span) != first
-    })
+    let doubtful = |span: &Span| comes_twice(span.start()) || comes_twice(span.end()) || of_day(span) != first;
+    occurrences(event).iter().any(doubtful)
 }
 
 proptest! {
@@ -153,7 +154,8 @@ proptest! {
     #[test]
     fn another_reader_finds_the_same(drawn in proptest::collection::vec(drawn(), 1..5)) {
         let calendar = calendar("Work", "Europe/Berlin");
-        let events: Vec<Event> = drawn.iter().zip(1..).map(|(drawn, number)| made(number, &calendar, drawn)).collect();
+        let made = drawn.iter().zip(1..).map(|(drawn, number)| made(number, &calendar, drawn));
+        let events: Vec<Event> = made.filter(|event| !meets_a_doubtful_time(event)).collect();
         let text = written(&calendar, events.clone());
         let read = ICalendar::parse(&text).unwrap();
         let titles: BTreeMap<&str, &str> = read
@@ -169,9 +171,6 @@ proptest! {
         for event in &events {
             let uid = format!("{}@kalends", event.id);
             prop_assert_eq!(titles.get(uid.as_str()).copied().unwrap_or_default(), event.title.replace("\r\n", "\n").replace(is_line_end, "\n").replace(is_lost, ""));
-            if begins_at_a_doubtful_time(event) {
-                continue;
-            }
             let expected: Vec<(i64, i64)> = occurrences(event)
                 .iter()
                 .map(|span| (span.start().as_unix_seconds(), span.end().as_unix_seconds()))

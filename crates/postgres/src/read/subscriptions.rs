@@ -50,10 +50,9 @@ impl Subscriptions for PostgresStore {
     ) -> Result<Listed<Subscription>, StoreError> {
         let (agent, status) = (agent.map(|agent| agent.uuid()), status.map(SubscriptionStatus::as_str));
         // A plan caps their number, so that counting them all costs nothing. The status is as Subscription::status.
-        let rows = sqlx::query_as!(
-            SubscriptionRow,
-            "SELECT s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.last_synced_at, s.last_error,
-                 s.failures, s.seen, s.version, s.created_at, s.updated_at
+        let records = sqlx::query!(
+            r#"SELECT s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.last_synced_at, s.last_error,
+                 s.failures, s.seen, s.version, s.created_at, s.updated_at, count(*) OVER () AS "total!"
              FROM ical_subscriptions s
              JOIN calendars c ON c.org_id = s.org_id AND c.id = s.calendar_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
@@ -61,14 +60,15 @@ impl Subscriptions for PostgresStore {
                  AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
                  AND ($3::text IS NULL OR $3 = CASE WHEN s.paused THEN 'paused'
                      WHEN s.last_error IS NOT NULL THEN 'error' ELSE 'active' END)
-             ORDER BY s.created_at, s.id LIMIT $4::bigint OFFSET $5::bigint",
+             ORDER BY s.created_at, s.id LIMIT $4::bigint OFFSET $5::bigint"#,
             org.uuid(),
             agent,
             status,
             i64::from(page.limit),
             i64::from(page.offset),
         );
-        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
+        let counted = records.first().map(|record| record.total);
         let total = sqlx::query_scalar!(
             r#"SELECT count(*) AS "count!"
              FROM ical_subscriptions s
@@ -82,8 +82,26 @@ impl Subscriptions for PostgresStore {
             agent,
             status,
         );
-        let data = rows.into_iter().map(|row| row.open(&*self.cipher)).collect::<Result<_, _>>()?;
-        listed(data, page, None, total.fetch_one(&self.connections)).await
+        let opened = records.into_iter().map(|record| {
+            let row = SubscriptionRow {
+                org_id: record.org_id,
+                id: record.id,
+                agent_id: record.agent_id,
+                calendar_id: record.calendar_id,
+                content: record.content,
+                paused: record.paused,
+                last_synced_at: record.last_synced_at,
+                last_error: record.last_error,
+                failures: record.failures,
+                seen: record.seen,
+                version: record.version,
+                created_at: record.created_at,
+                updated_at: record.updated_at,
+            };
+            row.open(&*self.cipher)
+        });
+        let data = opened.collect::<Result<_, _>>()?;
+        listed(data, page, counted, total.fetch_one(&self.connections)).await
     }
 
     async fn claim_subscriptions(

@@ -16,6 +16,7 @@ const OF_NOBODY: &[&str] = &[
     "_sqlx_migrations",
     "data_keys",
     "database_identity",
+    "ical_claims",
     "oauth_attempts",
     "principals_epoch",
     "timer_seeding",

@@ -112,7 +112,7 @@ async fn hot_reads_use_their_indexes() {
         format!(
             "SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                      created_at, updated_at, deleted_at, recurrence, series_id, original_start,
-                     hold_expires_at, hold_priority, hold_scope, hold_set_id{rest}"
+                     hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent{rest}"
         )
     };
     let feed = [ORG, calendar, "250", all_ones, "300", "0", "51"];
