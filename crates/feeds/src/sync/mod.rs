@@ -6,6 +6,8 @@
 //! sync goes on where another one broke off.
 
 mod diff;
+#[cfg(test)]
+mod laws;
 mod state;
 
 pub use diff::{Chunk, Diff, Fingerprint, ItemKey, KnownItem, KnownItems, Planned, diff, ends_withheld};
