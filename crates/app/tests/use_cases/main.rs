@@ -7,5 +7,6 @@ mod console;
 mod feeds;
 mod histories;
 mod metering;
+mod subscriptions;
 mod timers;
 mod webhooks;
