@@ -32,6 +32,7 @@ mod holds;
 mod idempotency;
 mod idempotency_scopes;
 mod if_as_of;
+mod import;
 mod ip_limits;
 mod keys;
 mod lifecycle;

@@ -1,0 +1,207 @@
+//! Files of others, imported as native events: moving in, moving out, and once more.
+
+use kalends_e2e::{
+    Answer, Client,
+    Database::{self, Postgres, Sqlite},
+    Server,
+};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::fixtures::{agent_with_calendar, shared_calendar};
+
+/// A file of these events.
+fn file(events: &[&str]) -> String {
+    let events: String = events.iter().map(|event| format!("BEGIN:VEVENT\r\n{event}\r\nEND:VEVENT\r\n")).collect();
+    format!("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Elsewhere//EN\r\n{events}END:VCALENDAR\r\n")
+}
+
+const ONCE: &str = "UID:once@x\r\nDTSTART:20260303T100000Z\r\nDTEND:20260303T110000Z\r\nSUMMARY:Dentist\r\nDESCRIPTION:Bring\\nthe card";
+const SERIES: &str = "UID:series@x\r\nDTSTART;TZID=Europe/Berlin:20260323T090000\r\nDURATION:PT30M\r\n\
+                      RRULE:FREQ=WEEKLY;COUNT=4\r\nEXDATE;TZID=Europe/Berlin:20260413T090000\r\nSUMMARY:Standup";
+const CHANGED: &str = "UID:series@x\r\nRECURRENCE-ID;TZID=Europe/Berlin:20260330T090000\r\n\
+                       DTSTART;TZID=Europe/Berlin:20260330T140000\r\nDURATION:PT1H\r\nSUMMARY:Standup, late";
+const FREE: &str = "UID:free@x\r\nDTSTART;VALUE=DATE:20260305\r\nTRANSP:TRANSPARENT\r\nSUMMARY:Birthday";
+const BROKEN: &str = "UID:broken@x\r\nSUMMARY:When?";
+
+async fn import(api: &Client, calendar: &str, text: impl Into<String>) -> Answer {
+    let path = format!("/v1/calendars/{calendar}/import");
+    api.post(path).header("content-type", "text/calendar").body(text.into()).await
+}
+
+/// Created, updated, untouched and skipped.
+fn counts(answer: &Answer) -> [i64; 4] {
+    ["created", "updated", "untouched", "skipped"].map(|name| answer[name].as_i64().unwrap())
+}
+
+/// Title and start of what takes place in March and April.
+async fn instances(api: &Client, calendar: &str) -> Vec<(String, String)> {
+    let path = format!(
+        "/v1/calendars/{calendar}/events?expand=true&start_after=2026-03-01T00:00:00Z&start_before=2026-05-01T00:00:00Z&limit=200"
+    );
+    let listed = api.get(path).await.expect(200).data();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    listed.iter().map(|event| (text(&event["title"]), text(&event["startTime"]))).collect()
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_calendar_moves_in(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let moved_in = import(&api, &calendar, file(&[ONCE, SERIES, CHANGED, FREE, BROKEN])).await.expect(200);
+    assert_eq!(counts(&moved_in), [4, 0, 0, 1]);
+    let broken = json!([{ "uid": "broken@x", "reason": "it has no DTSTART" }]);
+    assert_eq!((&moved_in["skipped_events"], &moved_in["warnings"]), (&broken, &json!([])));
+    let expected = [
+        ("Dentist", "2026-03-03T10:00:00Z"),
+        ("Birthday", "2026-03-05T00:00:00Z"),
+        ("Standup", "2026-03-23T08:00:00Z"),
+        ("Standup, late", "2026-03-30T12:00:00Z"),
+        // Clocks have been set meanwhile.
+        ("Standup", "2026-04-06T07:00:00Z"),
+    ]
+    .map(|(title, start)| (title.to_owned(), start.to_owned()));
+    assert_eq!(instances(&api, &calendar).await, expected);
+
+    // They are events like any other: told, counted, and to be changed.
+    let listed = api.get(format!("/v1/calendars/{calendar}/events")).await.expect(200).data();
+    assert!(listed.iter().all(|event| event["source"] == "internal"), "{listed:?}");
+    let dentist = listed.iter().find(|event| event["title"] == "Dentist").unwrap();
+    assert_eq!(dentist["description"], "Bring\nthe card");
+    let birthday = listed.iter().find(|event| event["title"] == "Birthday").unwrap();
+    assert_eq!((&birthday["transparent"], &birthday["allDay"]), (&json!(true), &json!(true)));
+    assert_eq!(dentist.get("transparent"), None);
+    let usage = api.get("/v1/usage").await.expect(200);
+    assert_eq!(usage["events"]["used"], 4);
+    let id = dentist["id"].as_str().unwrap();
+    api.patch(format!("/v1/events/{id}")).json(json!({ "metadata": { "mine": 1 } })).await.expect(200);
+
+    // Once more, and once more with a change: what is not in the file stays.
+    let again = import(&api, &calendar, file(&[CHANGED, SERIES, ONCE, FREE])).await.expect(200);
+    assert_eq!(counts(&again), [0, 0, 4, 0]);
+    let later = ONCE.replace("Dentist", "Dentist!").replace("T10", "T09");
+    let changed = import(&api, &calendar, file(&[&later, &FREE.replace("free", "other")])).await.expect(200);
+    assert_eq!(counts(&changed), [1, 1, 0, 0]);
+    let shown = api.get(format!("/v1/events/{id}")).await.expect(200);
+    assert_eq!((&shown["title"], &shown["startTime"]), (&json!("Dentist!"), &json!("2026-03-03T09:00:00Z")));
+    assert_eq!(shown["metadata"], json!({ "mine": 1 }), "what no file says stays");
+    assert_eq!(instances(&api, &calendar).await.len(), 6);
+
+    // What was deleted here comes back with the file that has it.
+    api.delete(format!("/v1/events/{id}")).await.expect(204);
+    assert_eq!(counts(&import(&api, &calendar, file(&[ONCE])).await.expect(200)), [1, 0, 0, 0]);
+    assert_eq!(instances(&api, &calendar).await.len(), 6);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn the_file_s_exceptions_replace_those_of_its_series(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    import(&api, &calendar, file(&[SERIES])).await.expect(200);
+    let all = api.get(format!("/v1/calendars/{calendar}/events")).await.expect(200).data();
+    let series = all[0]["id"].as_str().unwrap().to_owned();
+
+    // An occurrence is changed here, and then in the file too: it stays one.
+    let here = json!({ "title": "Changed here" });
+    api.patch(format!("/v1/events/{series}_20260330T070000Z")).json(here).await.expect(200);
+    let both = import(&api, &calendar, file(&[SERIES, CHANGED])).await.expect(200);
+    assert_eq!(counts(&both), [0, 2, 0, 0], "{}", both.shown());
+    let titles = |all: Vec<(String, String)>| all.into_iter().map(|(title, _)| title).collect::<Vec<_>>();
+    assert_eq!(titles(instances(&api, &calendar).await), ["Standup", "Standup, late", "Standup"]);
+
+    // The file takes its exception back, with another change of the series.
+    let other = SERIES.replace("COUNT=4", "COUNT=5");
+    import(&api, &calendar, file(&[&other])).await.expect(200);
+    assert_eq!(titles(instances(&api, &calendar).await), ["Standup"; 4]);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_calendar_moves_out_and_in_again(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (_, from) = agent_with_calendar(&api).await;
+    import(&api, &from, file(&[ONCE, SERIES, CHANGED, FREE])).await.expect(200);
+    let exported = api.get(format!("/v1/calendars/{from}/export.ics")).await.expect(200);
+    assert!(exported.text().contains("TRANSP:TRANSPARENT"));
+    let to = shared_calendar(&api, "UTC").await;
+    assert_eq!(counts(&import(&api, &to, exported.text()).await.expect(200)), [4, 0, 0, 0]);
+    assert_eq!(instances(&api, &to).await, instances(&api, &from).await);
+    assert_eq!(counts(&import(&api, &to, exported.text()).await.expect(200)), [0, 0, 4, 0]);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn many_events_come_in_chunks_and_limits_hold(#[case] database: Database) {
+    let (server, api) = Server::with_org(database, "pro").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let events: Vec<String> = (0..1_201)
+        .map(|number| {
+            format!(
+                "UID:{number:05}@x\r\nDTSTART:20260303T{:02}0000Z\r\nDURATION:PT1H\r\nSUMMARY:No {number}",
+                number % 24
+            )
+        })
+        .collect();
+    let events: Vec<&str> = events.iter().map(String::as_str).collect();
+    let many = file(&events);
+    assert_eq!(counts(&import(&api, &calendar, many.clone()).await.expect(200)), [1_201, 0, 0, 0]);
+    assert_eq!(counts(&import(&api, &calendar, many.clone()).await.expect(200)), [0, 0, 1_201, 0]);
+
+    // What the plan does not grant is refused; what came before stays, and is known.
+    let bounded = server.api(&server.org_with("pro", &["--limits", "{\"events\":700}"]).await);
+    let (_, calendar) = agent_with_calendar(&bounded).await;
+    import(&bounded, &calendar, many.clone()).await.refused(429, "quota_exceeded");
+    let listed = bounded.get(format!("/v1/calendars/{calendar}/events?limit=1")).await.expect(200);
+    assert_eq!(listed["total"], 500);
+    import(&bounded, &calendar, many).await.refused(429, "quota_exceeded");
+    assert_eq!(counts(&import(&bounded, &calendar, file(&events[..500])).await.expect(200)), [0, 0, 500, 0]);
+
+    // Nor are series that go on for ever on a plan without them.
+    let free = server.api(&server.org("free").await);
+    let (_, calendar) = agent_with_calendar(&free).await;
+    let endless = SERIES.replace(";COUNT=4", "");
+    import(&free, &calendar, file(&[&endless])).await.refused(403, "plan_required");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn what_is_no_file_is_refused(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    for (text, told) in [
+        (String::new(), "empty"),
+        ("<!DOCTYPE html><html></html>".into(), "HTML"),
+        ("{\"events\":[]}".into(), "BEGIN:VCALENDAR"),
+        (file(&[ONCE]).replace("END:VCALENDAR\r\n", ""), "cut short"),
+        (file(&vec!["UID:a"; 20_001]), "20000"),
+    ] {
+        import(&api, &calendar, text).await.refused(400, "validation_error").param("body").says(told);
+    }
+    let path = format!("/v1/calendars/{calendar}/import");
+    api.post(&path).json(json!({})).await.refused(415, "invalid_request");
+    let large = format!("{}{}", file(&[ONCE]), " ".repeat(10 << 20));
+    import(&api, &calendar, large).await.refused(413, "invalid_request");
+    import(&api, "cal_nothing", file(&[ONCE])).await.refused(404, "not_found").code("calendar_not_found");
+    assert_eq!(instances(&api, &calendar).await, []);
+
+    // A request that is repeated under its key hears what the first one did.
+    let keyed = || {
+        let request = api.post(&path).header("content-type", "text/calendar; charset=utf-8");
+        request.header("idempotency-key", "move-in").body(file(&[ONCE]))
+    };
+    assert_eq!(counts(&keyed().await.expect(200)), [1, 0, 0, 0]);
+    let repeated = keyed().await.expect(200);
+    assert_eq!((counts(&repeated), repeated.header("idempotency-replayed")), ([1, 0, 0, 0], "true"));
+}
