@@ -20,7 +20,7 @@ use kalends_accounts::Email;
 use kalends_kernel::{DeliveryId, Instant, StoreError, random_bytes};
 use kalends_notifications::{
     Change, Claim, DELIVERIES_KEPT, Deactivation, Delivery, EventType, Health, HealthChange, MESSAGES_KEPT, Message,
-    Outcome, Outgoing, Record, Recorded, WebhookEndpoint, headers,
+    Outcome, Outgoing, Places, Record, Recorded, WebhookEndpoint, headers,
     ports::{Backlog, DueDelivery, FannedOut},
 };
 use kalends_wire as wire;
@@ -150,12 +150,12 @@ impl App {
         Ok(fanned)
     }
 
-    /// Claims up to `limit` endpoints that are due.
+    /// Claims endpoints that are due, as many as there are places.
     ///
     /// # Errors
     /// [`Refusal::Store`].
-    pub async fn claim_webhooks(&self, limit: u32) -> Result<Vec<Claim>, Refusal> {
-        Ok(self.store.claim_webhooks(self.now(), limit).await?)
+    pub async fn claim_webhooks(&self, places: Places) -> Result<Vec<Claim>, Refusal> {
+        Ok(self.store.claim_webhooks(self.now(), places).await?)
     }
 
     /// Serves an endpoint until nothing is due, or until `stop`: then it ends what is in flight and begins nothing

@@ -22,7 +22,7 @@ use url::form_urlencoded;
 use crate::{
     envelope::{AnsweredBy, Arrival, Known, Whom},
     error::ApiError,
-    extract::{body_max_of, read_body, unknown_parameter},
+    extract::{AlreadyRead, body_max_of, read_body, unknown_parameter},
     metered::Metered,
     reply::replayed,
 };
@@ -396,8 +396,9 @@ async fn identify(
         let message = format!("must be at least {ANONYMOUS_KEY_MIN} characters without an API key, such as a UUID");
         return Err(FieldError::new("Idempotency-Key", message).into());
     }
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     let body = read_body(body, body_max_of(called.operation)).await?;
+    parts.extensions.insert(AlreadyRead);
     let address = called.ip.map(|ip| ip.to_string()).unwrap_or_default();
     let repeater = match principal {
         Some(principal) => match principal.credential {

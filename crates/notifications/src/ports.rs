@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_kernel::{DeliveryId, Instant, Listed, OrgId, Page, StoreError, WebhookId};
 
-use crate::{Claim, Delivery, DeliveryStatus, Message, WebhookEndpoint};
+use crate::{Claim, Delivery, DeliveryStatus, Message, Places, WebhookEndpoint};
 
 /// Reads endpoints.
 #[async_trait]
@@ -134,8 +134,9 @@ pub trait DeliveryQueue: Send + Sync {
     /// of their organizations, and wakes the queues of endpoints.
     async fn fan_out(&self, now: Instant, limit: u32) -> Result<FannedOut, StoreError>;
 
-    /// Claims up to `limit` endpoints that are due, those that have waited longest first ([`crate::Queue::claim`]).
-    async fn claim_webhooks(&self, now: Instant, limit: u32) -> Result<Vec<Claim>, StoreError>;
+    /// Claims endpoints that are due, as many as there are places, of each kind those that have waited longest first
+    /// ([`crate::Queue::claim`]).
+    async fn claim_webhooks(&self, now: Instant, places: Places) -> Result<Vec<Claim>, StoreError>;
 
     /// Up to `limit` deliveries of an endpoint that are due at `now`, by when they were due.
     async fn due_deliveries(&self, claim: Claim, now: Instant, limit: u32) -> Result<Vec<DueDelivery>, StoreError>;

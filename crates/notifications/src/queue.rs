@@ -24,6 +24,25 @@ pub struct Claim {
     pub webhook: WebhookId,
     /// The number of the claim.
     pub fence: Fence,
+    /// Whether the endpoint's last attempt was a failure when it was claimed.
+    pub failing: bool,
+}
+
+/// How many endpoints a worker can serve more. Those whose last attempt failed have places of their own, fewer of them: of
+/// what hangs now some will hang again, and each holds a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Places {
+    /// For endpoints of which nothing bad is known.
+    pub sound: u32,
+    /// For those that fail.
+    pub failing: u32,
+}
+
+impl Places {
+    /// So many of each.
+    pub const fn of(each: u32) -> Self {
+        Self { sound: each, failing: each }
+    }
 }
 
 /// The claim does not hold any more; nothing is to be recorded.

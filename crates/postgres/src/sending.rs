@@ -11,7 +11,7 @@ use kalends_accounts::Organization;
 use kalends_kernel::{Instant, MessageId, OrgId, StoreError, Version, WebhookId};
 use kalends_notifications::ports::{Backlog, DeliveryQueue, DueDelivery, FannedOut};
 use kalends_notifications::{
-    CLAIM_LASTS, Claim, Delivery, EventType, Fence, Listener, Message, Subscription, Waiting, address, charged,
+    CLAIM_LASTS, Claim, Delivery, EventType, Fence, Listener, Message, Places, Subscription, Waiting, address, charged,
     over_quota, skip,
 };
 use kalends_quotas::{Metric, Period};
@@ -33,29 +33,38 @@ impl DeliveryQueue for PostgresStore {
         fanned.await.map_err(unexpected)
     }
 
-    async fn claim_webhooks(&self, now: Instant, limit: u32) -> Result<Vec<Claim>, StoreError> {
+    async fn claim_webhooks(&self, now: Instant, places: Places) -> Result<Vec<Claim>, StoreError> {
         let rows = retried(|| {
             sqlx::query!(
                 "UPDATE webhook_queues q SET due_at = $2, claimed_until = $2, fence = q.fence + 1
                  FROM (
-                     SELECT org_id, webhook_id FROM webhook_queues WHERE due_at <= $1
-                     ORDER BY due_at, webhook_id LIMIT $3 FOR UPDATE SKIP LOCKED
+                     SELECT * FROM (
+                         SELECT org_id, webhook_id FROM webhook_queues WHERE due_at <= $1 AND failing_since IS NULL
+                         ORDER BY due_at, webhook_id LIMIT $3 FOR UPDATE SKIP LOCKED
+                     ) sound
+                     UNION ALL
+                     SELECT * FROM (
+                         SELECT org_id, webhook_id FROM webhook_queues WHERE due_at <= $1 AND failing_since IS NOT NULL
+                         ORDER BY due_at, webhook_id LIMIT $4 FOR UPDATE SKIP LOCKED
+                     ) failing
                  ) due
                  WHERE q.org_id = due.org_id AND q.webhook_id = due.webhook_id
-                 RETURNING q.org_id, q.webhook_id, q.fence",
+                 RETURNING q.org_id, q.webhook_id, q.fence, q.failing_since",
                 now.as_micros(),
                 (now + CLAIM_LASTS).as_micros(),
-                i64::from(limit),
+                i64::from(places.sound),
+                i64::from(places.failing),
             )
             .fetch_all(&self.connections)
         });
-        let read = |(org, webhook, fence)| Claim {
+        let read = |(org, webhook, fence, since): (_, _, _, Option<i64>)| Claim {
             org: OrgId::from_uuid(org),
             webhook: WebhookId::from_uuid(webhook),
             fence: Fence(fence),
+            failing: since.is_some(),
         };
         let rows = rows.await.map_err(store_error)?;
-        Ok(rows.into_iter().map(|row| read((row.org_id, row.webhook_id, row.fence))).collect())
+        Ok(rows.into_iter().map(|row| read((row.org_id, row.webhook_id, row.fence, row.failing_since))).collect())
     }
 
     async fn due_deliveries(&self, claim: Claim, now: Instant, limit: u32) -> Result<Vec<DueDelivery>, StoreError> {

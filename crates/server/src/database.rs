@@ -93,7 +93,7 @@ impl Database {
     /// nobody's.
     pub(crate) async fn take_over(&self) -> Result<(), StoreError> {
         match self {
-            Self::Sqlite(database) => database.release_webhook_claims().await,
+            Self::Sqlite(database) => database.release_claims().await,
             Self::Postgres(_) => Ok(()),
         }
     }

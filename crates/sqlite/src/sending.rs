@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use kalends_accounts::Organization;
 use kalends_kernel::{Instant, MessageId, OrgId, StoreError, Version, WebhookId};
 use kalends_notifications::{
-    CLAIM_LASTS, Claim, Delivery, EventType, Fence, Listener, Message, Subscription, Waiting, address, charged,
+    CLAIM_LASTS, Claim, Delivery, EventType, Fence, Listener, Message, Places, Subscription, Waiting, address, charged,
     over_quota,
     ports::{Backlog, DeliveryQueue, DueDelivery, FannedOut},
     skip,
@@ -31,15 +31,23 @@ async fn run(connection: &mut SqliteConnection, statement: &'static str) -> Resu
 }
 
 impl Database {
-    /// Gives up the claims on endpoints that a process held which is no more. For whoever is the only one to serve, as
-    /// it starts: nobody has to wait until the claims have run out.
+    /// Gives up the claims on endpoints and subscriptions that a process held which is no more. For whoever is the only
+    /// one to serve, as it starts: nobody has to wait until the claims have run out.
     ///
     /// # Errors
     /// The database cannot be written.
-    pub async fn release_webhook_claims(&self) -> Result<(), StoreError> {
+    pub async fn release_claims(&self) -> Result<(), StoreError> {
         let mut writing = self.writer.take().await?;
         let released = sqlx::query!(
             "update webhook_queues set due_at = 0, claimed_until = null where due_at >= 0 and claimed_until is not null"
+        )
+        .execute(&mut writing.connection)
+        .await;
+        writing.done(released).await?;
+        let mut writing = self.writer.take().await?;
+        let released = sqlx::query!(
+            "update ical_subscriptions set due_at = 0, claimed_until = null
+             where due_at >= 0 and claimed_until is not null"
         )
         .execute(&mut writing.connection)
         .await;
@@ -108,7 +116,7 @@ impl DeliveryQueue for SqliteStore {
         .await
     }
 
-    async fn claim_webhooks(&self, now: Instant, limit: u32) -> Result<Vec<Claim>, StoreError> {
+    async fn claim_webhooks(&self, now: Instant, places: Places) -> Result<Vec<Claim>, StoreError> {
         let (at, until) = (now.as_micros(), (now + CLAIM_LASTS).as_micros());
         let any = sqlx::query_scalar!(
             r#"select exists (select 1 from webhook_queues where due_at <= ?1) as "any!: bool""#,
@@ -125,11 +133,18 @@ impl DeliveryQueue for SqliteStore {
                 sqlx::query!(
                     "update webhook_queues set due_at = ?2, claimed_until = ?2, fence = fence + 1
                      where rowid in (
-                        select rowid from webhook_queues where due_at <= ?1 order by due_at, webhook_id limit ?3)
-                     returning org_id, webhook_id, fence",
+                        select * from (
+                            select rowid from webhook_queues where due_at <= ?1 and failing_since is null
+                            order by due_at, webhook_id limit ?3)
+                        union all
+                        select * from (
+                            select rowid from webhook_queues where due_at <= ?1 and failing_since is not null
+                            order by due_at, webhook_id limit ?4))
+                     returning org_id, webhook_id, fence, failing_since",
                     at,
                     until,
-                    limit
+                    places.sound,
+                    places.failing
                 )
                 .fetch_all(connection)
                 .await
@@ -141,6 +156,7 @@ impl DeliveryQueue for SqliteStore {
                 org: OrgId::from_uuid(row_id("webhook_queues", "org_id", &row.org_id)?),
                 webhook: WebhookId::from_uuid(row_id("webhook_queues", "webhook_id", &row.webhook_id)?),
                 fence: Fence(row.fence),
+                failing: row.failing_since.is_some(),
             })
         });
         read.collect()

@@ -344,6 +344,7 @@ macro_rules! conformance_cases {
                 the_quota_is_reached_and_never_passed,
                 one_serves_an_endpoint,
                 what_waited_longest_is_claimed_first,
+                what_fails_has_places_of_its_own,
                 a_lost_claim_records_nothing,
                 what_is_recorded_is_told,
                 what_is_released_is_due_in_time,

@@ -6,6 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use kalends_app::App;
+use kalends_notifications::Places;
 use tokio::{
     sync::Semaphore,
     time::{Instant, sleep},
@@ -26,6 +27,8 @@ const MESSAGES_AT_ONCE: u32 = 500;
 const CLAIMED_AT_ONCE: u32 = 64;
 /// How many endpoints are served at once: each that hangs holds one connection.
 const SERVED_MAX: usize = 4_096;
+/// How many of which the last attempt failed are served beside them.
+const FAILING_MAX: usize = 256;
 
 /// How long to wait before looking again: shorter while there was something lately.
 #[derive(Default)]
@@ -92,17 +95,20 @@ pub fn send_webhooks(app: &Arc<App>, tasks: &TaskTracker, stop: &CancellationTok
 }
 
 async fn send(app: Arc<App>, tasks: TaskTracker, stop: CancellationToken) {
-    let places = Arc::new(Semaphore::new(SERVED_MAX));
+    let [sound, failing] = [SERVED_MAX, FAILING_MAX].map(|places| Arc::new(Semaphore::new(places)));
+    let free = |of: &Semaphore| u32::try_from(of.available_permits()).unwrap_or(u32::MAX).min(CLAIMED_AT_ONCE);
     let mut pace = Pace::default();
     while !stop.is_cancelled() {
-        let free = u32::try_from(places.available_permits()).unwrap_or(u32::MAX);
-        let looked = app.claim_webhooks(free.min(CLAIMED_AT_ONCE)).await;
+        let places = Places { sound: free(&sound), failing: free(&failing) };
+        let looked = app.claim_webhooks(places).await;
         let claims = pace.note("webhooks cannot be claimed", looked, |claims| !claims.is_empty()).unwrap_or_default();
-        let all = claims.len() < CLAIMED_AT_ONCE as usize;
+        // Whether nothing is left that there is a place for.
+        let taken = |failing| claims.iter().filter(|claim| claim.failing == failing).count();
+        let all = taken(false) < CLAIMED_AT_ONCE as usize && taken(true) < CLAIMED_AT_ONCE as usize;
         for claim in claims {
             let (app, stop) = (Arc::clone(&app), stop.clone());
             // There is a place for each: nobody else takes any.
-            let place = Arc::clone(&places).try_acquire_owned().ok();
+            let place = Arc::clone(if claim.failing { &failing } else { &sound }).try_acquire_owned().ok();
             tasks.spawn(async move {
                 app.serve_webhook(claim, &stop).await;
                 drop(place);

@@ -17,7 +17,7 @@ use kalends_app::{
 };
 use kalends_kernel::{Elapsed, Instant, OrgId};
 use kalends_notifications::{
-    CLAIM_LASTS, Change, Delivery, DeliveryStatus, EndpointPatch, FAILING_LASTS, Outcome, WebhookEndpoint,
+    CLAIM_LASTS, Change, Delivery, DeliveryStatus, EndpointPatch, FAILING_LASTS, Outcome, Places, WebhookEndpoint,
     ports::{Deliveries as _, DeliveryQueue as _, Webhooks as _},
 };
 use kalends_quotas::Plan;
@@ -125,7 +125,7 @@ impl House {
     async fn work(&self) {
         let stop = CancellationToken::new();
         loop {
-            let claims = self.app.claim_webhooks(10).await.unwrap();
+            let claims = self.app.claim_webhooks(Places::of(10)).await.unwrap();
             if claims.is_empty() {
                 return;
             }
@@ -247,7 +247,7 @@ async fn an_endpoint_that_was_changed_meanwhile_stays_on() {
     *house.receiver.0.takes.lock().unwrap() = Duration::from_secs(10);
     house.receiver.answers(&house.endpoint, Outcome::Gone);
     house.announce(1).await;
-    let claim = house.app.claim_webhooks(1).await.unwrap()[0];
+    let claim = house.app.claim_webhooks(Places::of(1)).await.unwrap()[0];
     let (app, stop) = (Arc::clone(&house.app), CancellationToken::new());
     let serving = tokio::spawn(async move { app.serve_webhook(claim, &stop).await });
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -264,7 +264,7 @@ async fn a_worker_that_dies_loses_nothing() {
     let house = House::new().await;
     *house.receiver.0.takes.lock().unwrap() = Duration::from_secs(10);
     house.announce(5).await;
-    let claim = house.app.claim_webhooks(1).await.unwrap()[0];
+    let claim = house.app.claim_webhooks(Places::of(1)).await.unwrap()[0];
     let (app, stop) = (Arc::clone(&house.app), CancellationToken::new());
     let serving = tokio::spawn(async move { app.serve_webhook(claim, &stop).await });
     tokio::time::sleep(Duration::from_secs(5)).await;
@@ -286,7 +286,7 @@ async fn a_stop_leaves_the_rest_to_others() {
     let house = House::new().await;
     *house.receiver.0.takes.lock().unwrap() = Duration::from_secs(10);
     house.announce(5).await;
-    let claim = house.app.claim_webhooks(1).await.unwrap()[0];
+    let claim = house.app.claim_webhooks(Places::of(1)).await.unwrap()[0];
     let (app, stop) = (Arc::clone(&house.app), CancellationToken::new());
     let stopped = stop.clone();
     let serving = tokio::spawn(async move { app.serve_webhook(claim, &stopped).await });

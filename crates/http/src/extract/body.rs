@@ -15,12 +15,33 @@ use serde::{
     de::{DeserializeOwned, IgnoredAny},
 };
 use serde_json::error::Category;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::unknown::field_error;
 use crate::{BODY_MAX, FILE_MAX, error::ApiError};
 
 /// How long a body may take to arrive.
 const ARRIVES_WITHIN: Duration = Duration::from_secs(20);
+
+/// How many large bodies are held at once; others wait until one is done with.
+const FILES_AT_ONCE: usize = 8;
+static FILES: Semaphore = Semaphore::const_new(FILES_AT_ONCE);
+
+/// Marks a request whose body was read at the entrance, as one with an `Idempotency-Key` is.
+#[derive(Clone, Copy)]
+pub(crate) struct AlreadyRead;
+
+/// A large body, and its place among those that are held.
+struct Held {
+    body: Bytes,
+    _place: SemaphorePermit<'static>,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.body
+    }
+}
 
 /// The most bytes of the body of an operation's request.
 pub(crate) fn max_of(operation: &Operation) -> usize {
@@ -35,6 +56,16 @@ pub(crate) struct JsonBody<T>(pub T);
 /// # Errors
 /// [`ApiError::TooLarge`], [`ApiError::BodyLate`] or, where the connection broke, [`ApiError::BodyLost`].
 pub(crate) async fn read(body: Body, max: usize) -> Result<Bytes, ApiError> {
+    // The semaphore is never closed; were it, no more than the bound would be missing.
+    let place = if max > BODY_MAX { FILES.acquire().await.ok() } else { None };
+    let body = collect(body, max).await?;
+    Ok(match place {
+        Some(place) => Bytes::from_owner(Held { body, _place: place }),
+        None => body,
+    })
+}
+
+async fn collect(body: Body, max: usize) -> Result<Bytes, ApiError> {
     let read = tokio::time::timeout(ARRIVES_WITHIN, to_bytes(body, max)).await.map_err(|_| ApiError::BodyLate)?;
     read.map_err(|error| {
         let too_large = error.source().is_some_and(|cause| cause.is::<LengthLimitError>());
@@ -90,7 +121,10 @@ impl<S: Send + Sync> FromRequest<S> for File {
         if !essence.is_none_or(fits) {
             return Err(ApiError::FileType);
         }
-        read(request.into_body(), FILE_MAX).await.map(Self)
+        // What was read at the entrance has its place already.
+        let held = request.extensions().get::<AlreadyRead>().is_some();
+        let body = request.into_body();
+        if held { collect(body, FILE_MAX).await } else { read(body, FILE_MAX).await }.map(Self)
     }
 }
 

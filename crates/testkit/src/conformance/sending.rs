@@ -7,7 +7,7 @@ use kalends_app::{ChangeSet, ports::CommitError};
 use kalends_kernel::{Elapsed, Instant, Page, WebhookId};
 use kalends_notifications::{
     CLAIM_LASTS, Change, Claim, Delivery, DeliveryState, DeliveryStatus, EventType, HealthChange, Message, Outcome,
-    Record, Recorded, WebhookEndpoint,
+    Places, Record, Recorded, WebhookEndpoint,
     ports::{DeliveryStats, FannedOut},
 };
 use kalends_quotas::Metric;
@@ -43,7 +43,7 @@ impl Scene {
 
     /// The one claim that can be made now.
     async fn claimed(&self) -> Claim {
-        let claims = self.store.claim_webhooks(self.make.tick(), 10).await.unwrap();
+        let claims = self.store.claim_webhooks(self.make.tick(), Places::of(10)).await.unwrap();
         assert_eq!(claims.len(), 1, "{claims:?}");
         claims[0]
     }
@@ -112,7 +112,7 @@ pub async fn messages_are_addressed_to_whoever_listens(store: &StoreUnderTest) {
     assert_eq!(told(&other, &all).await, [], "whoever asks for a neighbour's sees nothing");
     assert_eq!((scene.used(Metric::WebhookDeliveries).await, other.used(Metric::WebhookDeliveries).await), (3, 1));
 
-    let claims = scene.store.claim_webhooks(scene.make.tick(), 10).await.unwrap();
+    let claims = scene.store.claim_webhooks(scene.make.tick(), Places::of(10)).await.unwrap();
     let claimed: BTreeSet<_> = claims.iter().map(|claim| claim.webhook).collect();
     assert_eq!(claimed, BTreeSet::from([all.id, narrow.id, other.listener().await.id]));
     let claim = claims.iter().find(|claim| claim.webhook == all.id).unwrap();
@@ -185,7 +185,7 @@ pub async fn one_serves_an_endpoint(store: &StoreUnderTest) {
     let now = scene.make.tick();
     let claims = race(TASKS, |_| {
         let scene = scene.clone();
-        async move { scene.store.claim_webhooks(now, 2).await.unwrap() }
+        async move { scene.store.claim_webhooks(now, Places::of(2)).await.unwrap() }
     })
     .await;
     let claimed: Vec<_> = claims.into_iter().flatten().map(|claim| claim.webhook).collect();
@@ -203,9 +203,35 @@ pub async fn what_waited_longest_is_claimed_first(store: &StoreUnderTest) {
     scene.announce(1).await;
     scene.fan_out().await;
     for endpoint in [first, second] {
-        let claims = scene.store.claim_webhooks(scene.make.tick(), 1).await.unwrap();
+        let claims = scene.store.claim_webhooks(scene.make.tick(), Places::of(1)).await.unwrap();
         assert_eq!(claims.iter().map(|claim| claim.webhook).collect::<Vec<_>>(), [endpoint.id]);
     }
+}
+
+/// What fails takes places of its own, so that it keeps nothing else waiting.
+pub async fn what_fails_has_places_of_its_own(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let failing = scene.listener().await;
+    scene.announce(1).await;
+    scene.fan_out().await;
+    let claim = scene.claimed().await;
+    assert!(!claim.failing, "nothing bad is known of it");
+    let at = scene.make.tick();
+    assert!(scene.told(claim, &scene.due(claim).await, Outcome::Unanswered, at).await);
+    scene.store.release_webhook(claim).await.unwrap();
+    let sound = [scene.hears(&["*"]).await.id, scene.hears(&["*"]).await.id];
+    scene.announce(1).await;
+    scene.fan_out().await;
+    let later = scene.make.tick() + Elapsed::hours(1);
+    let claimed = async |sound, failing| {
+        let claims = scene.store.claim_webhooks(later, Places { sound, failing }).await.unwrap();
+        claims.iter().map(|claim| (claim.webhook, claim.failing)).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(claimed(0, 0).await, BTreeSet::new());
+    assert_eq!(claimed(1, 0).await.len(), 1);
+    assert_eq!(claimed(0, 9).await, BTreeSet::from([(failing.id, true)]));
+    let rest = claimed(9, 9).await;
+    assert!(rest.len() == 1 && rest.iter().all(|(id, failing)| sound.contains(id) && !failing), "{rest:?}");
 }
 
 /// Once a claim has run out another worker takes over, and whoever lost it records and releases nothing.
@@ -219,7 +245,7 @@ pub async fn a_lost_claim_records_nothing(store: &StoreUnderTest) {
     // What is addressed meanwhile lets no second worker in.
     scene.announce(1).await;
     scene.fan_out().await;
-    assert_eq!(scene.store.claim_webhooks(scene.make.tick(), 10).await.unwrap(), []);
+    assert_eq!(scene.store.claim_webhooks(scene.make.tick(), Places::of(10)).await.unwrap(), []);
 
     scene.make.clock.advance(CLAIM_LASTS);
     let second = scene.claimed().await;
@@ -228,7 +254,7 @@ pub async fn a_lost_claim_records_nothing(store: &StoreUnderTest) {
     assert!(!scene.told(first, &due, Outcome::Accepted(200), now).await);
     scene.store.release_webhook(first).await.unwrap();
     assert_eq!(scene.stats(first.webhook).await.pending, 3);
-    assert_eq!(scene.store.claim_webhooks(scene.make.tick(), 10).await.unwrap(), [], "it is still served");
+    assert_eq!(scene.store.claim_webhooks(scene.make.tick(), Places::of(10)).await.unwrap(), [], "it is still served");
     assert!(scene.told(second, &due, Outcome::Accepted(200), now).await);
     assert!(scene.told(second, &due, Outcome::Refused(500), now).await, "the claim holds");
     let stats = scene.stats(first.webhook).await;
@@ -285,8 +311,8 @@ pub async fn what_is_released_is_due_in_time(store: &StoreUnderTest) {
     scene.told(claim, &due, Outcome::Refused(500), now).await;
     scene.store.release_webhook(claim).await.unwrap();
     let next = due[0].state.after(Outcome::Refused(500), now, [128; 4]).next_attempt_at.unwrap();
-    assert_eq!(scene.store.claim_webhooks(next - Elapsed::micros(1), 10).await.unwrap(), []);
-    let again = scene.store.claim_webhooks(next, 10).await.unwrap();
+    assert_eq!(scene.store.claim_webhooks(next - Elapsed::micros(1), Places::of(10)).await.unwrap(), []);
+    let again = scene.store.claim_webhooks(next, Places::of(10)).await.unwrap();
     assert_eq!(again.len(), 1);
     let due = scene.store.due_deliveries(again[0], next, 10).await.unwrap();
     let due: Vec<_> = due.into_iter().map(|due| due.delivery).collect();
@@ -294,7 +320,7 @@ pub async fn what_is_released_is_due_in_time(store: &StoreUnderTest) {
     scene.told(again[0], &due, Outcome::Accepted(200), next).await;
     scene.store.release_webhook(again[0]).await.unwrap();
     let far = next + Elapsed::days(3);
-    assert_eq!(scene.store.claim_webhooks(far, 10).await.unwrap(), [], "nothing is left");
+    assert_eq!(scene.store.claim_webhooks(far, Places::of(10)).await.unwrap(), [], "nothing is left");
 }
 
 /// A message that is addressed at the very moment in which a worker releases the endpoint is found by the next claim.
@@ -371,7 +397,7 @@ pub async fn a_removed_endpoint_is_not_served(store: &StoreUnderTest) {
     assert!(!scene.told(claim, &due, Outcome::Accepted(200), scene.make.tick()).await);
     scene.store.release_webhook(claim).await.unwrap();
     scene.make.clock.advance(CLAIM_LASTS);
-    assert_eq!(scene.store.claim_webhooks(scene.make.tick(), 10).await.unwrap(), []);
+    assert_eq!(scene.store.claim_webhooks(scene.make.tick(), Places::of(10)).await.unwrap(), []);
     let found = scene.store.find_delivery(scene.org, claim.webhook, due[0].id, scene.make.tick()).await.unwrap();
     assert_eq!(found, None);
 }
@@ -386,7 +412,7 @@ pub async fn a_delivery_is_sent_again(store: &StoreUnderTest) {
     let now = scene.make.tick();
     scene.told(claim, &[delivery], Outcome::Gone, now).await;
     scene.store.release_webhook(claim).await.unwrap();
-    assert_eq!(scene.store.claim_webhooks(scene.make.tick(), 10).await.unwrap(), []);
+    assert_eq!(scene.store.claim_webhooks(scene.make.tick(), Places::of(10)).await.unwrap(), []);
 
     let (failed, served) =
         scene.store.find_delivery(scene.org, claim.webhook, delivery.id, scene.make.tick()).await.unwrap().unwrap();
@@ -422,7 +448,7 @@ pub async fn a_test_is_a_delivery_of_its_own(store: &StoreUnderTest) {
     assert_eq!(seen.iter().map(|seen| seen.delivery).collect::<Vec<_>>(), [delivery]);
     assert_eq!(seen[0].payload.as_ref(), Some(&message.payload));
     assert_eq!(scene.deliveries(other.id).await, []);
-    assert_eq!(scene.store.claim_webhooks(scene.make.tick(), 10).await.unwrap(), []);
+    assert_eq!(scene.store.claim_webhooks(scene.make.tick(), Places::of(10)).await.unwrap(), []);
 }
 
 /// Deliveries and messages go by their age, a batch at a time. A delivery without its message is told to be without.

@@ -3,7 +3,7 @@
 use kalends_accounts::Change as AccountChange;
 use kalends_app::{Guard, ports::CommitError};
 use kalends_kernel::{Page, RemoteUrl, WebhookId};
-use kalends_notifications::{Deactivation, EndpointPatch, Subscription, WebhookEndpoint};
+use kalends_notifications::{Deactivation, EndpointPatch, Places, Subscription, WebhookEndpoint};
 use kalends_quotas::Metric;
 
 use super::{
@@ -162,7 +162,7 @@ pub async fn webhooks_go_with_their_organization(store: &StoreUnderTest) {
     let at = scene.make.tick();
     scene.commit(scene.changes().account(AccountChange::DeleteOrganization { org, seen, at })).await;
     assert_eq!(scene.webhook_of(endpoint.id).await, None);
-    assert_eq!(scene.store.claim_webhooks(scene.make.tick(), 10).await.unwrap(), []);
+    assert_eq!(scene.store.claim_webhooks(scene.make.tick(), Places::of(10)).await.unwrap(), []);
     assert_eq!(other.webhooks().await.len(), 1);
     while scene.store.remove_rows(org, 2).await.unwrap() > 0 {}
     let left = scene.store.list_deliveries(org, endpoint.id, None, true, WHOLE).await.unwrap();

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use kalends_app::ports::CommitError;
 use kalends_kernel::{DeliveryId, Instant, Listed, OrgId, Page, StoreError, WebhookId};
 use kalends_notifications::{
-    Change, Claim, Delivery, DeliveryStatus, Health, Listener, Message, Queue, Record, Waiting, WebhookEndpoint,
-    address, charged, over_quota,
+    Change, Claim, Delivery, DeliveryStatus, Health, Listener, Message, Places, Queue, Record, Waiting,
+    WebhookEndpoint, address, charged, over_quota,
     ports::{Backlog, Deliveries, DeliveryQueue, DeliverySeen, DeliveryStats, DueDelivery, FannedOut, Webhooks},
     skip,
 };
@@ -224,17 +224,20 @@ impl DeliveryQueue for MemoryStore {
         Ok(self.write(|state| state.fan_out(now, limit)))
     }
 
-    async fn claim_webhooks(&self, now: Instant, limit: u32) -> Result<Vec<Claim>, StoreError> {
+    async fn claim_webhooks(&self, now: Instant, places: Places) -> Result<Vec<Claim>, StoreError> {
         Ok(self.write(|state| {
             let mut due: Vec<_> =
                 state.queues.iter().filter_map(|(key, (queue, _))| Some((queue.due_at?, *key))).collect();
             due.sort_unstable();
-            let mut claims = Vec::new();
+            let (mut claims, mut left) = (Vec::new(), places);
             for (_, (org, webhook)) in due {
-                let Some((queue, _)) = state.queues.get_mut(&(org, webhook)) else { continue };
-                let Some(claimed) = queue.claim(now).filter(|_| claims.len() < limit as usize) else { break };
+                let Some((queue, health)) = state.queues.get_mut(&(org, webhook)) else { continue };
+                let failing = *health != Health::GOOD;
+                let left = if failing { &mut left.failing } else { &mut left.sound };
+                let Some(claimed) = queue.claim(now).filter(|_| *left > 0) else { continue };
+                *left -= 1;
                 *queue = claimed;
-                claims.push(Claim { org, webhook, fence: claimed.fence });
+                claims.push(Claim { org, webhook, fence: claimed.fence, failing });
             }
             claims
         }))
