@@ -8,7 +8,7 @@ use crate::process;
 use crate::test::SERVER_BINARY;
 use crate::workspace::Workspace;
 
-const NAMES: [&str; 5] = ["availability", "http", "layers", "recurrence", "webhooks"];
+const NAMES: [&str; 6] = ["availability", "http", "ical", "layers", "recurrence", "webhooks"];
 
 /// Runs the named benchmark with the arguments that follow the name.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -17,7 +17,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     };
     match name.as_str() {
         "availability" => availability(arguments),
-        "http" | "webhooks" => serving(name, arguments),
+        "http" | "ical" | "webhooks" => serving(name, arguments),
         "layers" => layers(arguments),
         "recurrence" => recurrence(arguments),
         other => bail!("there is no benchmark `{other}`; there are {}", NAMES.join(", ")),

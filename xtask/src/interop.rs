@@ -1,4 +1,4 @@
-//! `cargo xtask interop`: what the server emits, held against other people's tools at pinned versions.
+//! `cargo xtask interop`: what the server emits and what it reads, held against other people's tools at pinned versions.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -66,6 +66,18 @@ const CHECKS: &[Check] = &[
         emit: FEED,
         file: "feed.json",
         tool: &["node", "xtask/interop/feed.cjs"],
+    },
+    Check {
+        name: "feed-reading",
+        packages: Packages::Python(&[
+            "icalendar==7.3.0",
+            "recurring-ical-events==3.8.2",
+            "python-dateutil==2.9.0.post0",
+            "tzdata==2025.3",
+        ]),
+        emit: Emit::Example("kalends-feeds", "busy_times"),
+        file: "busy_times.jsonl",
+        tool: &["python", "xtask/interop/reading.py"],
     },
 ];
 

@@ -8,6 +8,7 @@ mod crash;
 mod database;
 mod figures;
 mod http;
+mod ical;
 mod json;
 mod layers;
 mod load;
@@ -56,11 +57,16 @@ enum Campaign {
     Webhooks(webhooks::Options),
     /// Kills processes that deliver webhook messages, and looks for every message.
     Deliveries(webhooks::campaign::Options),
+    /// What reading feeds of others costs, and what a calendar's own feed does.
+    Ical(ical::Options),
     /// The share of the throughput that authentication, limits of rate and counting take.
     Layers(layers::Options),
     /// A server that does only what no service can leave out; `http` starts it.
     #[command(hide = true)]
     Floor(http::floor::Options),
+    /// Reads a feed and tells how much memory that took; `ical` starts it.
+    #[command(hide = true)]
+    IcalReader(ical::reading::ReaderOptions),
     /// A server with or without these layers; `layers` starts it.
     #[command(hide = true)]
     LayersServer(layers::ServerOptions),
@@ -87,6 +93,8 @@ fn main() -> Result<()> {
         Campaign::Timers(options) => single_threaded()?.block_on(timers::run(&options)),
         Campaign::Webhooks(options) => single_threaded()?.block_on(webhooks::run(&options)),
         Campaign::Deliveries(options) => single_threaded()?.block_on(webhooks::campaign::run(&options)),
+        Campaign::Ical(options) => single_threaded()?.block_on(ical::run(&options)),
+        Campaign::IcalReader(options) => ical::reading::tell_memory(&options),
         Campaign::Layers(options) => single_threaded()?.block_on(layers::run(&options)),
         Campaign::Floor(options) => multi_threaded()?.block_on(http::floor::serve(&options)),
         Campaign::LayersServer(options) => multi_threaded()?.block_on(layers::serve(&options)),

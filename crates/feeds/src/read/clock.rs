@@ -25,6 +25,15 @@ impl Clock {
         }
     }
 
+    /// Whether it is the same clock, so that a time that it shows is the same time there.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Zone(one), Self::Zone(other)) => one == other,
+            (Self::Described(one), Self::Described(other)) => one == other,
+            _ => false,
+        }
+    }
+
     /// The instant in seconds at which the clock shows `local`: of two the first; a skipped time is moved
     /// forward by the gap (RFC 5545 section 3.3.5).
     pub(super) fn seconds_at(&self, local: i64) -> i64 {

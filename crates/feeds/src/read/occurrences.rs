@@ -42,7 +42,9 @@ impl Gathered<'_> {
             self.generate(rule, timing, &mut found)?;
         }
         self.add_dates(master, timing, &mut found)?;
-        self.exclude(master, timing, &mut found)?;
+        self.exclude(master, timing, changes, &mut found)?;
+        let moved: BTreeMap<i64, i64> =
+            changes.and_later.keys().filter_map(|start| Some((*start, found.get(start)?.local))).collect();
         for start in changes.single.keys() {
             found.remove(start);
         }
@@ -58,8 +60,13 @@ impl Gathered<'_> {
                 None => self.add_occurrence(master, &timing, id, &of_master)?,
                 Some((_, Change { timing: None, .. })) => {}
                 Some((from, Change { draft, timing: Some(changed) })) => {
-                    let shown = |start| changed.clock.shows(instant(start));
-                    let timing = changed.moved_to(shown(start) + changed.local - shown(*from));
+                    let shown = |start, local: Option<i64>| match local {
+                        // Where clocks skip the time, what they show is not what the series has.
+                        Some(local) if changed.clock.is(&timing.clock) => local,
+                        _ => changed.clock.shows(instant(start)),
+                    };
+                    let by = changed.local - shown(*from, moved.get(from).copied());
+                    let timing = changed.moved_to(shown(start, Some(timing.local)) + by);
                     self.add_occurrence(draft, &timing, id, texts.get(from).unwrap_or(&of_master))?;
                 }
             }
@@ -95,10 +102,20 @@ impl Gathered<'_> {
         Ok(())
     }
 
-    fn exclude(&mut self, master: &Draft, timing: &Timing, found: &mut Found) -> Result<(), SkipReason> {
+    fn exclude(
+        &mut self,
+        master: &Draft,
+        timing: &Timing,
+        changes: &Changes<'_>,
+        found: &mut Found,
+    ) -> Result<(), SkipReason> {
         for when in &master.excluded {
             self.zones.steps.take(1)?;
-            found.remove(&self.zones.start_in(timing, *when, master.calendar));
+            let start = self.zones.start_in(timing, *when, master.calendar);
+            // What stands in the feed all the same takes place.
+            if !changes.and_later.contains_key(&start) {
+                found.remove(&start);
+            }
         }
         for rule in &master.excluded_rules {
             let mut excluded = Found::new();

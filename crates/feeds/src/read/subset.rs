@@ -50,7 +50,7 @@ impl Gathered<'_> {
         let whole = Piece {
             draft: master,
             id: None,
-            exdates: self.excluded(master, &timing)?,
+            exdates: self.excluded(master, &timing, changes)?,
             changes: changes.single.iter().map(|(start, change)| (instant(*start), change)).collect(),
             series,
             timing,
@@ -117,10 +117,10 @@ impl Gathered<'_> {
         Err(SkipReason::Years)
     }
 
-    fn excluded(&mut self, master: &Draft, timing: &Timing) -> Result<Vec<Instant>, SkipReason> {
+    fn excluded(&mut self, master: &Draft, timing: &Timing, changes: &Changes<'_>) -> Result<Vec<Instant>, SkipReason> {
         self.zones.steps.take(master.excluded.len().try_into().unwrap_or(u64::MAX))?;
-        let starts = master.excluded.iter().map(|when| instant(self.zones.start_in(timing, *when, master.calendar)));
-        Ok(starts.collect())
+        let starts = master.excluded.iter().map(|when| self.zones.start_in(timing, *when, master.calendar));
+        Ok(starts.filter(|start| !changes.and_later.contains_key(start)).map(instant).collect())
     }
 
     /// The series before a change of all later occurrences, and the one after it. `None` where the later
@@ -139,6 +139,10 @@ impl Gathered<'_> {
             return Ok(None);
         }
         let later = match &change.timing {
+            // What the feed has of the time after the end was not ended with the rest.
+            None if whole.changes.iter().any(|(start, change)| *start > at && change.timing.is_some()) => {
+                return Ok(None);
+            }
             None => None,
             Some(timing) => {
                 let Some(later) = self.later(&whole, ruled, at, change.draft, timing)? else { return Ok(None) };
@@ -157,7 +161,7 @@ impl Gathered<'_> {
         draft: &'d Draft,
         timing: &Timing,
     ) -> Result<Option<Piece<'d>>, SkipReason> {
-        let was = whole.timing.clock.shows(at);
+        let was = whole.shown(at);
         let same_day = timing.local.div_euclid(DAY) == was.div_euclid(DAY);
         let same_clock = timing.clock.zone() == Some(ruled.zone) && timing.is_all_day() == whole.timing.is_all_day();
         if !same_day || !same_clock || timing.times().is_none() {
@@ -176,9 +180,8 @@ impl Gathered<'_> {
             }),
         };
         let Some(series) = rest.series(timing)? else { return Ok(None) };
-        let moved = |start: Instant| {
-            timing.clock.at(whole.timing.clock.shows(start).saturating_add(timing.local).saturating_sub(was))
-        };
+        let moved =
+            |start: Instant| timing.clock.at(whole.shown(start).saturating_add(timing.local).saturating_sub(was));
         let later = |start: &Instant| *start >= at;
         let exdates = whole.exdates.iter().copied().filter(later).map(moved).collect();
         let changes =
@@ -261,7 +264,12 @@ impl Ruled {
         };
         let length = match timing.lasts {
             Lasts::Days(days) => u16::try_from(days).ok().and_then(|days| Length::days(days).ok()),
+            // A series goes on by what the clock shows at its first start, which is not what is written there.
+            Lasts::Time(_) if timing.clock.shows(instant(timing.start)) != timing.local => None,
             Lasts::Time(_) => Length::elapsed(Elapsed::seconds(timing.end() - timing.start)).ok(),
+            // Days that clocks make longer or shorter are no fixed time, but in UTC they are.
+            Lasts::Nominal(_) if self.zone != Zone::UTC => None,
+            Lasts::Nominal(_) => Length::elapsed(Elapsed::seconds(timing.end() - timing.start)).ok(),
         };
         let (Ok(rule), Some(length)) = (text.parse::<Rule>(), length) else { return Ok(None) };
         match Series::new(rule, instant(timing.start), self.zone, length) {
@@ -277,6 +285,14 @@ impl Ruled {
 }
 
 impl<'d> Piece<'d> {
+    /// The local time of an occurrence; where clocks skip it, as the series has it and not as they show it.
+    fn shown(&self, start: Instant) -> i64 {
+        let clock = &self.timing.clock;
+        let shown = clock.shows(start);
+        let of_series = shown.div_euclid(DAY) * DAY + self.timing.local.rem_euclid(DAY);
+        if clock.at(of_series) == start { of_series } else { shown }
+    }
+
     /// What lies before `at`.
     fn before(mut self, ruled: &Ruled, at: Instant) -> Result<Option<Self>, SkipReason> {
         let until = Some(Until::Instant(at - Elapsed::seconds(1)));

@@ -27,6 +27,9 @@ pub(super) enum Lasts {
     Days(i64),
     /// Seconds; 0 is nothing.
     Time(i64),
+    /// Days by the calendar, at least one, and then seconds of elapsed time, of an event that has a time of day
+    /// (RFC 5545 section 3.3.6).
+    Nominal(Lasting),
 }
 
 impl Timing {
@@ -58,16 +61,12 @@ impl Timing {
             match ends {
                 Ends::AsEvent => otherwise,
                 Ends::At(end) => Lasts::Time(elapsed(start, at, end, &clock, calendar, zones)),
-                Ends::After(Lasting { days, seconds }) => {
-                    let end = if days == 0 { at } else { clock.seconds_at(start.local.saturating_add(days * DAY)) };
-                    Lasts::Time(end.saturating_add(seconds) - at)
-                }
+                Ends::After(Lasting { days: 0, seconds }) => Lasts::Time(seconds),
+                Ends::After(lasting) => Lasts::Nominal(lasting),
             }
         };
-        match lasts {
-            Lasts::Time(seconds) if seconds < 0 => Err(SkipReason::EndBeforeStart),
-            _ => Ok(Self { clock, local: start.local, start: at, lasts }),
-        }
+        let timing = Self { clock, local: start.local, start: at, lasts };
+        if timing.end() < timing.start { Err(SkipReason::EndBeforeStart) } else { Ok(timing) }
     }
 
     pub(super) const fn is_all_day(&self) -> bool {
@@ -88,6 +87,9 @@ impl Timing {
         match self.lasts {
             Lasts::Time(0) => self.start.saturating_add(NO_LENGTH.as_seconds()),
             Lasts::Time(seconds) => self.start.saturating_add(seconds),
+            Lasts::Nominal(Lasting { days, seconds }) => {
+                self.clock.seconds_at(self.local.saturating_add(days.saturating_mul(DAY))).saturating_add(seconds)
+            }
             Lasts::Days(days) => {
                 let day = self.local.div_euclid(DAY).saturating_add(days);
                 let end = self.clock.seconds_at(day.saturating_mul(DAY));
@@ -117,6 +119,7 @@ fn days(start: When, ends: Ends, otherwise: Lasts) -> Result<Lasts, SkipReason> 
         Ends::AsEvent => match otherwise {
             Lasts::Days(days) => days,
             Lasts::Time(seconds) => up(seconds),
+            Lasts::Nominal(Lasting { days, seconds }) => days.saturating_add(up(seconds)),
         },
         // An end within a day takes that day.
         Ends::At(end) => up(end.local) - start.day(),

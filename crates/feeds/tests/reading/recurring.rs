@@ -186,6 +186,57 @@ fn overrides_and_exdates_after_this_and_future() {
     assert_eq!(series(&expanded).len(), 0);
 }
 
+#[test]
+fn an_excluded_occurrence_from_which_on_all_differ_takes_place() {
+    let later = "RECURRENCE-ID;RANGE=THISANDFUTURE:20260311T090000Z\nDTSTART:20260311T110000Z\nDURATION:PT1H";
+    for rule in ["", ";BYHOUR=9"] {
+        let feed = with(&format!("{DAILY}{rule}\nEXDATE:20260311T090000Z"), &[later]);
+        assert_eq!(starts(&feed), ["03-09T09", "03-10T09", "03-11T11", "03-12T11"]);
+    }
+}
+
+#[rstest]
+#[case::series("FREQ=DAILY;COUNT=3")]
+#[case::expanded("FREQ=DAILY;BYHOUR=2;COUNT=3")]
+fn what_is_moved_from_a_skipped_time_keeps_its_place(#[case] rule: &str) {
+    // In 2026 the clocks of Berlin skip 02:30 on 29 March.
+    let master = format!("DTSTART;TZID=Europe/Berlin:20260328T023000\nDURATION:PT15M\nRRULE:{rule}");
+    let later = "RECURRENCE-ID;RANGE=THISANDFUTURE;TZID=Europe/Berlin:20260328T023000\nDTSTART;TZID=Europe/Berlin:20260328T053000\nDURATION:PT15M";
+    let expected =
+        ["2026-03-28T04:30/2026-03-28T04:45", "2026-03-29T03:30/2026-03-29T03:45", "2026-03-30T03:30/2026-03-30T03:45"];
+    assert_eq!(busy(&with(&master, &[later])), expected);
+    let skipped = "\nEXDATE;TZID=Europe/Berlin:20260329T023000";
+    assert_eq!(busy(&with(&format!("{master}{skipped}"), &[later])), [expected[0], expected[2]]);
+}
+
+#[test]
+fn what_stands_in_the_feed_after_the_end_of_a_series_takes_place() {
+    let ended = "RECURRENCE-ID;RANGE=THISANDFUTURE:20260310T090000Z\nDTSTART:20260310T090000Z\nSTATUS:CANCELLED";
+    let one = "RECURRENCE-ID:20260312T090000Z\nDTSTART:20260312T200000Z\nDURATION:PT1H";
+    for rule in ["", ";BYHOUR=9"] {
+        assert_eq!(starts(&with(&format!("{DAILY}{rule}"), &[ended, one])), ["03-09T09", "03-12T20"]);
+    }
+}
+
+#[rstest]
+#[case::a_day_by_the_calendar("TZID=Europe/Berlin:20260321T120000", "P1D", 0, &["03-21T11:00/2026-03-22T11:00", "03-28T11:00/2026-03-29T10:00", "04-04T10:00/2026-04-05T10:00"])]
+#[case::a_day_and_hours("TZID=Europe/Berlin:20260321T120000", "P1DT1H", 0, &["03-21T11:00/2026-03-22T12:00", "03-28T11:00/2026-03-29T11:00", "04-04T10:00/2026-04-05T11:00"])]
+#[case::hours("TZID=Europe/Berlin:20260321T120000", "PT24H", 1, &["03-21T11:00/2026-03-22T11:00", "03-28T11:00/2026-03-29T11:00", "04-04T10:00/2026-04-05T10:00"])]
+#[case::where_days_are_hours("X-A=1:20260321T120000Z", "P1D", 1, &["03-21T12:00/2026-03-22T12:00", "03-28T12:00/2026-03-29T12:00", "04-04T12:00/2026-04-05T12:00"])]
+fn lengths_of_occurrences(#[case] start: &str, #[case] length: &str, #[case] kept: usize, #[case] expected: &[&str]) {
+    let feed = feed(&event(&format!("DTSTART;{start}\nDURATION:{length}\nRRULE:FREQ=WEEKLY;COUNT=3")));
+    let expected: Vec<String> = expected.iter().map(|span| format!("2026-{span}")).collect();
+    assert_eq!((series(&feed).len(), busy(&feed)), (kept, expected));
+}
+
+#[test]
+fn only_the_skipped_first_occurrence_is_moved() {
+    let feed = feed(&event("DTSTART;TZID=Europe/Berlin:20260329T023000\nDURATION:PT15M\nRRULE:FREQ=DAILY;COUNT=3"));
+    let expected =
+        ["2026-03-29T01:30/2026-03-29T01:45", "2026-03-30T00:30/2026-03-30T00:45", "2026-03-31T00:30/2026-03-31T00:45"];
+    assert_eq!(busy(&feed), expected);
+}
+
 #[rstest]
 #[case::beside_a_series("RRULE:FREQ=DAILY;COUNT=2\nRDATE:20260315T090000Z,20260310T090000Z", &["03-09T09", "03-10T09", "03-15T09"], 1)]
 #[case::alone("RDATE:20260315T090000Z", &["03-09T09", "03-15T09"], 0)]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use anyhow::{Context as _, Result};
+use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::HeaderName;
 use axum::http::header::CONTENT_TYPE;
@@ -23,7 +24,7 @@ use crate::serving;
 
 /// How many rows there are to look up.
 pub(crate) const ROWS: i64 = 1000;
-/// The bytes of the long constant.
+/// The bytes of the long constant: those of half-hour slots over 30 days.
 const LONG: usize = 68_735;
 /// What the service's SQLite connections are opened with.
 const READER_CACHE: &str = "-2048";
@@ -43,6 +44,9 @@ pub(crate) struct Options {
     /// About how many bytes of JSON a row becomes.
     #[arg(long)]
     row_bytes: usize,
+    /// How many bytes the long constant has.
+    #[arg(long, default_value_t = LONG)]
+    long_bytes: usize,
 }
 
 /// One row: identifiers, two instants and texts, as an event has them.
@@ -62,6 +66,7 @@ struct Floor {
     store: Store,
     next: Arc<AtomicI64>,
     filling: Arc<str>,
+    long: Bytes,
 }
 
 /// A failure of the database.
@@ -83,7 +88,8 @@ impl IntoResponse for Failed {
 pub(crate) async fn serve(options: &Options) -> Result<()> {
     let store = Store::open(options).await.context("cannot open the floor's database")?;
     let filling: Arc<str> = "x".repeat(options.row_bytes.saturating_sub(FRAME)).into();
-    let floor = Floor { store, next: Arc::new(AtomicI64::new(ROWS)), filling };
+    let constant = vec![b'1'; options.long_bytes].into();
+    let floor = Floor { store, next: Arc::new(AtomicI64::new(ROWS)), filling, long: constant };
     for id in 0..ROWS {
         floor.insert(id).await?;
     }
@@ -98,9 +104,9 @@ pub(crate) async fn serve(options: &Options) -> Result<()> {
     serving::until_input_ends(listener, routes).await
 }
 
-/// As long as half-hour slots over 30 days: what the bytes alone cost.
-async fn long() -> ([(HeaderName, &'static str); 1], Vec<u8>) {
-    ([(CONTENT_TYPE, "application/json")], vec![b'1'; LONG])
+/// What the bytes alone cost.
+async fn long(State(floor): State<Floor>) -> ([(HeaderName, &'static str); 1], Bytes) {
+    ([(CONTENT_TYPE, "application/json")], floor.long)
 }
 
 async fn select(State(floor): State<Floor>, Path(id): Path<i64>) -> Result<Json<Value>, Failed> {

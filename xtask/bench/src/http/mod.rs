@@ -136,7 +136,7 @@ async fn start_twice(program: &Program) -> Result<(Process, Start)> {
     Ok((service, Start { first, again, resident }))
 }
 
-fn floor_program(place: &Place, pool: Option<u32>, row_bytes: usize) -> Result<Program> {
+pub(crate) fn floor_program(place: &Place, pool: Option<u32>, row_bytes: usize) -> Result<Program> {
     let pool = pool.unwrap_or(if place.kind == Kind::Sqlite { SQLITE_POOL } else { POSTGRES_POOL });
     let mut arguments = vec!["floor".to_owned(), format!("--pool={pool}"), format!("--row-bytes={row_bytes}")];
     arguments.extend(place.url().map(|url| format!("--postgres={url}")));

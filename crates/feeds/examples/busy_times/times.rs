@@ -1,0 +1,154 @@
+//! What clocks and calendars show, and how a feed writes it.
+
+use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, Instant, Zone};
+
+pub(crate) const MINUTE: i64 = 60;
+pub(crate) const DAY: i64 = 86_400;
+
+/// What a clock shows, in seconds from 1970-01-01T00:00 on that clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Local(pub(crate) i64);
+
+impl Local {
+    pub(crate) fn new(date: CivilDate, minutes: i64) -> Self {
+        Self(date.as_days() * DAY + minutes * MINUTE)
+    }
+
+    #[must_use]
+    pub(crate) const fn plus(self, seconds: i64) -> Self {
+        Self(self.0 + seconds)
+    }
+
+    pub(crate) fn date(self) -> CivilDate {
+        CivilDate::from_days(self.0.div_euclid(DAY))
+    }
+
+    fn year_month_day(self) -> (i64, i64, i64) {
+        let (year, month, day) = self.date().year_month_day();
+        (year.into(), month.into(), day.into())
+    }
+
+    pub(crate) fn month(self) -> i64 {
+        self.year_month_day().1
+    }
+
+    pub(crate) fn day(self) -> i64 {
+        self.year_month_day().2
+    }
+
+    fn first_of_month(self) -> CivilDate {
+        self.date().plus_days(1 - self.day())
+    }
+
+    pub(crate) fn days_of_month(self) -> i64 {
+        let next = Self::new(self.first_of_month().plus_days(31), 0).first_of_month();
+        next.as_days() - self.first_of_month().as_days()
+    }
+
+    pub(crate) fn day_of_year(self) -> i64 {
+        let year = i32::try_from(self.year_month_day().0).unwrap();
+        self.date().as_days() - CivilDate::new(year, 1, 1).unwrap().as_days() + 1
+    }
+
+    /// Monday being 0.
+    pub(crate) fn weekday(self) -> i64 {
+        self.date().weekday().into()
+    }
+
+    pub(crate) fn weekday_index(self) -> usize {
+        self.date().weekday().into()
+    }
+
+    pub(crate) const fn hour(self) -> i64 {
+        self.0.rem_euclid(DAY) / 3_600
+    }
+
+    pub(crate) const fn minute(self) -> i64 {
+        self.0.rem_euclid(3_600) / 60
+    }
+
+    /// `YYYYMMDD`
+    pub(crate) fn date_text(self) -> String {
+        self.date().to_string().replace('-', "")
+    }
+
+    /// `YYYYMMDDTHHMMSS`
+    pub(crate) fn text(self) -> String {
+        format!("{}T{:02}{:02}{:02}", self.date_text(), self.hour(), self.minute(), self.0.rem_euclid(60))
+    }
+
+    fn civil(self) -> CivilDateTime {
+        CivilDateTime { date: self.date(), time: CivilTime::from_micros(self.0.rem_euclid(DAY) * 1_000_000).unwrap() }
+    }
+
+    fn of(civil: CivilDateTime) -> Self {
+        Self(civil.date.as_days() * DAY + civil.time.as_micros() / 1_000_000)
+    }
+}
+
+/// The zones of what names none.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Defaults {
+    pub(crate) dates: Zone,
+    pub(crate) times: Zone,
+}
+
+/// How an event writes its times.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Whole days, of the calendar's zone.
+    Date,
+    Utc,
+    /// No zone, which is the calendar's.
+    Floating,
+    /// Under this name. The zone has its clocks; where it is `None`, no zone has.
+    Zoned(&'static str, Option<Zone>),
+}
+
+impl Form {
+    pub(crate) fn is_date(&self) -> bool {
+        *self == Self::Date
+    }
+
+    fn zone(&self, defaults: Defaults) -> Option<Zone> {
+        match self {
+            Self::Utc => Some(Zone::UTC),
+            Self::Date => Some(defaults.dates),
+            Self::Floating => Some(defaults.times),
+            Self::Zoned(_, zone) => *zone,
+        }
+    }
+
+    /// What a clock of UTC shows then; about that where no zone has the clocks.
+    pub(crate) fn utc(&self, local: Local, defaults: Defaults) -> Local {
+        let zone = self.zone(defaults).unwrap_or(Zone::UTC);
+        Local(zone.to_instant(local.civil()).unwrap().as_unix_seconds())
+    }
+
+    /// A property with a time: its name, its parameters and its value.
+    pub(crate) fn property(&self, name: &str, local: Local) -> String {
+        match self {
+            Self::Date => format!("{name};VALUE=DATE:{}", local.date_text()),
+            Self::Utc => format!("{name}:{}Z", local.text()),
+            Self::Floating => format!("{name}:{}", local.text()),
+            Self::Zoned(zone, _) => format!("{name};TZID={zone}:{}", local.text()),
+        }
+    }
+
+    /// The same of an instant, as the wall clock shows it in the first of two hours; in UTC where no clock is known.
+    pub(crate) fn property_at(&self, name: &str, at: Instant, defaults: Defaults) -> String {
+        match self.zone(defaults) {
+            Some(zone) => self.property(name, Local::of(zone.to_civil(at))),
+            None => utc_property(name, at),
+        }
+    }
+
+    /// What the clock shows at an instant; that of UTC where no zone has the clocks.
+    pub(crate) fn shows(&self, at: Instant, defaults: Defaults) -> Local {
+        Local::of(self.zone(defaults).unwrap_or(Zone::UTC).to_civil(at))
+    }
+}
+
+pub(crate) fn utc_property(name: &str, at: Instant) -> String {
+    Form::Utc.property(name, Local(at.as_unix_seconds()))
+}

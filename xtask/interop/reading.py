@@ -1,0 +1,407 @@
+"""Expands generated feeds with `icalendar` and `recurring-ical-events`, and compares the busy times with ours.
+
+The argument is the file that the example `busy_times` of kalends-feeds writes. Where the expander is known to leave
+RFC 5545, or the RFC leaves the meaning open and Kalends has decided (`docs/ical.md`), it is asked again with what is
+said in `CORRECTIONS`; after that, its busy times have to be ours to the second. Nothing is excused without that.
+"""
+
+import copy
+import datetime
+import json
+import re
+import sys
+import zoneinfo
+from collections import Counter, defaultdict
+from zoneinfo import ZoneInfo
+
+# The tables of the package `tzdata`, which is pinned, and not those of the machine.
+zoneinfo.reset_tzpath(())
+
+import recurring_ical_events
+from dateutil.rrule import rrulestr
+from icalendar import Calendar
+from recurring_ical_events.adapters import component
+from recurring_ical_events.series import rrule as series
+from recurring_ical_events.util import to_recurrence_ids as by_two_clocks
+
+UTC = datetime.timezone.utc
+DAY = datetime.timedelta(days=1)
+# Dates and floating times have no instant for the expander, so that it is asked for more than the window.
+MARGIN = 4 * DAY
+
+
+class Feed:
+    """A generated feed with what we read from it."""
+
+    def __init__(self, line):
+        self.told = json.loads(line)
+        self.calendar = Calendar.from_ical(self.told["feed"])
+        errors = [error for component in self.calendar.walk() for error in component.errors]
+        assert not errors, errors
+        self.dates = ZoneInfo(self.told["zone"])
+        # By this property the expansion moves times of UTC into that zone; it says what floating times are in.
+        name = self.calendar.pop("X-WR-TIMEZONE", None)
+        self.times = ZoneInfo(str(name)) if name else self.dates
+        self.forward = False
+        self.window = (self.told["from"], self.told["to"])
+
+    def groups(self):
+        """The events with one UID, each group by itself."""
+        groups = defaultdict(list)
+        for number, (event, days) in enumerate(zip(self.calendar.walk("VEVENT"), self.days_of_durations(), strict=True)):
+            event.add("X-NUMBER", str(number))
+            event.days = days
+            groups[str(event["UID"])].append(event)
+        return groups
+
+    def days_of_durations(self):
+        """Of each event, how many days its DURATION has as it is written: the package takes PT24H for P1D."""
+        found = []
+        for line in re.sub("\r?\n ", "", self.told["feed"]).splitlines():
+            if line == "BEGIN:VEVENT":
+                found.append(0)
+            elif line == "BEGIN:VALARM":
+                inside, found = found, [0]
+            elif line == "END:VALARM":
+                found = inside
+            elif line.startswith("DURATION:"):
+                weeks, days = re.match(r"DURATION:P(?:(\d+)W)?(?:(\d+)D)?", line).groups("0")
+                found[-1] = 7 * int(weeks) + int(days)
+        return found
+
+    def aware(self, value):
+        """A date or a time with its zone."""
+        if not isinstance(value, datetime.datetime):
+            return datetime.datetime(value.year, value.month, value.day, tzinfo=self.dates)
+        return value.replace(tzinfo=self.times) if value.tzinfo is None else value
+
+    def seconds(self, value):
+        """The instant of a date or a time. With `self.forward`, a time that clocks skip has the offset from before."""
+        value = self.aware(value)
+        if self.forward and not isinstance(value.tzinfo, ZoneInfo):
+            back = datetime.datetime.fromtimestamp(value.timestamp(), UTC).astimezone(value.tzinfo)
+            if naive(back) != naive(value):
+                return int((naive(value) - (value - DAY).utcoffset()).replace(tzinfo=UTC).timestamp())
+        return int(value.timestamp())
+
+    def merged(self, spans):
+        """The spans within the window, ascending; those that touch are one."""
+        first, last = self.window
+        merged = []
+        for start, end in sorted((max(start, first), min(end, last)) for start, end in spans):
+            if end <= start:
+                continue
+            if merged and start <= merged[-1][1]:
+                merged[-1][1] = max(merged[-1][1], end)
+            else:
+                merged.append([start, end])
+        return merged
+
+    def expanded(self, events):
+        """The occurrences of these events around the window, each with the event that it comes from."""
+        calendar = Calendar()
+        for event in events:
+            calendar.add_component(event)
+        window = [datetime.datetime.fromtimestamp(end, UTC) for end in self.window]
+        found = recurring_ical_events.of(calendar).between(window[0] - MARGIN, window[1] + MARGIN)
+        sources = {str(event["X-NUMBER"]): event for event in events}
+        return [(occurrence, sources[str(occurrence["X-NUMBER"])]) for occurrence in found]
+
+
+def blocks(event):
+    return str(event.get("TRANSP", "")).upper() != "TRANSPARENT" and str(event.get("STATUS", "")).upper() != "CANCELLED"
+
+
+def is_date(value):
+    return not isinstance(value, datetime.datetime)
+
+
+def rules(event):
+    found = event.get("RRULE", [])
+    return found if isinstance(found, list) else [found]
+
+
+def listed(event, name):
+    found = event.get(name, [])
+    return [value for one in (found if isinstance(found, list) else [found]) for value in one.dts]
+
+
+def master(events):
+    return next((event for event in events if "RECURRENCE-ID" not in event), None)
+
+
+def naive(value):
+    return value.replace(tzinfo=None)
+
+
+# Each correction takes the feed and copies of the events of one UID, and says whether it concerns them. Most change the
+# events; `busy` heeds the others.
+
+
+def cancelled_series(feed, events):
+    """Where the series is cancelled, its changed occurrences are too (RFC 5546 section 3.2.5)."""
+    main = master(events)
+    if main is None or str(main.get("STATUS", "")).upper() != "CANCELLED" or len(events) == 1:
+        return False
+    events[:] = [main]
+    return True
+
+
+def ends_before_it_starts(feed, events):
+    """DTEND has to be later than DTSTART (section 3.8.2.2); the expander exchanges the two."""
+    kept = [event for event in events if "DTEND" not in event or is_date(event["DTEND"].dt) or length(feed, event) >= 0]
+    changed = len(kept) < len(events)
+    events[:] = kept
+    return changed
+
+
+def until_of_another_type(feed, events):
+    """UNTIL has the type of DTSTART, and is in UTC where that has a zone (section 3.3.10). What is written otherwise
+    is read as it was meant: a date lasts to its end, a time without zone is one of DTSTART's zone."""
+    changed = False
+    for event in events:
+        start = event["DTSTART"].dt
+        for rule in rules(event):
+            until = rule.get("UNTIL", [None])[0]
+            if until is None or is_date(start):
+                continue
+            meant = until
+            if is_date(until):
+                meant = datetime.datetime(until.year, until.month, until.day) + DAY - datetime.timedelta(seconds=1)
+            zone = feed.aware(start).tzinfo
+            if start.tzinfo is None and meant.tzinfo is not None:
+                meant = naive(meant.astimezone(zone))
+            elif start.tzinfo is not None and meant.tzinfo is None:
+                meant = meant.replace(tzinfo=zone).astimezone(UTC)
+            if meant != until:
+                rule["UNTIL"] = [meant]
+                changed = True
+    return changed
+
+
+def excluded_and_changed(feed, events):
+    """An occurrence that EXDATE excludes and that stands in the feed as an event of its own takes place."""
+    ids = {feed.seconds(event["RECURRENCE-ID"].dt) for event in events if "RECURRENCE-ID" in event}
+    main = master(events)
+    if main is None:
+        return False
+    zone = feed.aware(main["DTSTART"].dt).tzinfo
+    dates = {datetime.datetime.fromtimestamp(second, UTC).astimezone(zone).date() for second in ids}
+    excluded = [value.dt for value in listed(main, "EXDATE")]
+    kept = [value for value in excluded if feed.seconds(value) not in ids and not (is_date(value) and value in dates)]
+    if len(kept) == len(excluded):
+        return False
+    main.pop("EXDATE")
+    for value in kept:
+        main.add("EXDATE", value)
+    return True
+
+
+def dates_among_times(feed, events):
+    """A date in EXDATE beside a DTSTART with a time has no meaning in RFC 5545 (section 3.8.5.1); Kalends takes it for
+    the occurrence at the series' time of that day, the expander for all of that day, dates of RDATE too."""
+    main = master(events)
+    excluded = [value.dt for value in listed(main, "EXDATE")] if main is not None else []
+    if main is None or is_date(main["DTSTART"].dt) or not any(is_date(value) for value in excluded):
+        return False
+    main.pop("EXDATE")
+    start = main["DTSTART"].dt
+    for value in excluded:
+        main.add("EXDATE", start.replace(year=value.year, month=value.month, day=value.day) if is_date(value) else value)
+    return True
+
+
+def identifiers_in_two_clocks(feed, events):
+    """An occurrence is named by its instant; the expander also compares what a clock of UTC shows with what the local
+    one does."""
+    return any(name in event for event in events for name in ("RECURRENCE-ID", "EXDATE"))
+
+
+def weeks_without_days(feed, events):
+    """What BYWEEKNO leaves open is the weekday, which comes from DTSTART (section 3.3.10); dateutil takes all seven."""
+    changed = False
+    for event in events:
+        for rule in rules(event):
+            if "BYWEEKNO" in rule and not {"BYDAY", "BYMONTHDAY", "BYYEARDAY"} & set(rule):
+                rule["BYDAY"] = [["MO", "TU", "WE", "TH", "FR", "SA", "SU"][event["DTSTART"].dt.weekday()]]
+                changed = True
+    return changed
+
+
+def numbered_and_plain_days(feed, events):
+    """BYDAY lists days that each are meant (section 3.3.10); dateutil takes those that are both plain and numbered."""
+    changed = False
+    for event in events:
+        for rule in rules(event):
+            days = rule.get("BYDAY", [])
+            numbered = [day for day in days if len(str(day)) > 2]
+            plain = [day for day in days if len(str(day)) == 2]
+            if numbered and plain and not {"COUNT", "BYSETPOS"} & set(rule):
+                other = copy.deepcopy(rule)
+                rule["BYDAY"], other["BYDAY"] = numbered, plain
+                event.add("RRULE", other)
+                changed = True
+    return changed
+
+
+def start_counts(feed, events):
+    """DTSTART counts for COUNT (section 3.8.5.3), although its rule does not fall on it; the expander adds it."""
+    main = master(events)
+    changed = False
+    for rule in rules(main) if main is not None else []:
+        if "COUNT" not in rule:
+            continue
+        alone = {name: value for name, value in rule.items() if name not in ("COUNT", "UNTIL")}
+        start = main["DTSTART"].dt
+        start = datetime.datetime(start.year, start.month, start.day) if is_date(start) else naive(start)
+        first = rrulestr(type(rule)(alone).to_ical().decode(), dtstart=start)[0]
+        if first == start:
+            continue
+        rule["COUNT"] = [rule["COUNT"][0] - 1]
+        changed = True
+        if rule["COUNT"] == [0]:
+            main.pop("RRULE")
+    return changed
+
+
+def exact_lengths(feed, events):
+    """An occurrence is as long as DTEND says of the first in elapsed time (section 3.8.5.3), or lasts the days of
+    DURATION by the calendar and its hours in elapsed time (section 3.3.6); the expander adds by the wall clock."""
+    return True
+
+
+def skipped_times(feed, events):
+    """A time that clocks skip is read with the offset before the gap (section 3.3.5); where a VTIMEZONE describes the
+    clocks, dateutil takes the offset after it."""
+    feed.forward = True
+    return True
+
+
+def length(feed, event):
+    """The seconds from DTSTART to DTEND. Where clocks skip the start alone, the event is moved as a whole."""
+    start, end = event["DTSTART"].dt, event["DTEND"].dt
+    by_wall_clock = naive(end) - naive(start) if start.tzinfo is end.tzinfo else datetime.timedelta(0)
+    elapsed = feed.seconds(end) - feed.seconds(start)
+    return int(by_wall_clock.total_seconds()) if elapsed <= 0 < by_wall_clock.total_seconds() else elapsed
+
+
+def exact_end(feed, occurrence, source):
+    first = feed.seconds(occurrence["DTSTART"].dt)
+    if is_date(occurrence["DTSTART"].dt):
+        return feed.seconds(occurrence["DTEND"].dt)
+    for period in listed(source, "RDATE"):
+        if isinstance(period.dt, tuple) and feed.seconds(period.dt[0]) == first:
+            last = period.dt[1]
+            return first + int(last.total_seconds()) if isinstance(last, datetime.timedelta) else feed.seconds(last)
+    if "DURATION" in source:
+        days = datetime.timedelta(days=source.days)
+        rest = source["DURATION"].dt - days
+        # Days are those of the event's own clock, also of a date that RDATE names by another.
+        value, zone = feed.aware(occurrence["DTSTART"].dt), feed.aware(source["DTSTART"].dt).tzinfo
+        value = value if value.tzinfo is zone else value.astimezone(zone)
+        return feed.seconds(value + days) + int(rest.total_seconds())
+    if "DTEND" in source:
+        return first + length(feed, source)
+    return first
+
+
+CORRECTIONS = [
+    cancelled_series,
+    ends_before_it_starts,
+    until_of_another_type,
+    excluded_and_changed,
+    dates_among_times,
+    identifiers_in_two_clocks,
+    weeks_without_days,
+    numbered_and_plain_days,
+    start_counts,
+    skipped_times,
+    exact_lengths,
+]
+
+
+def busy(feed, events, corrections):
+    """The busy times of these events, the corrections among those that concern them, and the number of occurrences."""
+    events = copy.deepcopy(events)
+    feed.forward = False
+    applied = [one for one in corrections if one(feed, events)]
+
+    def by_instants(value):
+        return (feed.seconds(datetime.datetime(value.year, value.month, value.day) if is_date(value) else value),)
+
+    ids = by_instants if identifiers_in_two_clocks in applied else by_two_clocks
+    series.to_recurrence_ids = component.to_recurrence_ids = ids
+    spans = []
+    for occurrence, source in feed.expanded(events):
+        if not blocks(occurrence):
+            continue
+        exact = exact_lengths in applied
+        last = exact_end(feed, occurrence, source) if exact else feed.seconds(occurrence["DTEND"].dt)
+        spans.append((feed.seconds(occurrence["DTSTART"].dt), last))
+    return feed.merged(spans), applied, len(spans)
+
+
+def explained(feed, events, ours):
+    """The fewest corrections with which the expander agrees; `None` where it does not."""
+    found, needed, _ = busy(feed, events, CORRECTIONS)
+    if found != ours:
+        return None
+    for one in list(needed):
+        fewer = [other for other in needed if other is not one]
+        if busy(feed, events, fewer)[0] == ours:
+            needed = fewer
+    return needed
+
+
+def shown(spans):
+    def text(second):
+        return datetime.datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%MZ")
+
+    return ", ".join(f"{text(start)}/{text(end)}" for start, end in spans[:3])
+
+
+def tell(feed, uid, events, ours):
+    found, applied, _ = busy(feed, events, CORRECTIONS)
+    names = ", ".join(one.__name__ for one in applied)
+    print(f"{uid}, whole days in {feed.dates.key}, floating times in {feed.times.key}, corrected by {names}")
+    print("  only the expander:", shown([span for span in found if span not in ours]))
+    print("  only ours:", shown([span for span in ours if span not in found]), feed.told["skipped"].get(uid, ""))
+    for event in events:
+        print("  " + event.to_ical().decode().replace("\r\n ", "").rstrip().replace("\r\n", "\n  "))
+
+
+def main():
+    counted, classes = Counter(), Counter()
+    with open(sys.argv[1], encoding="utf-8") as file:
+        for line in file:
+            feed = Feed(line)
+            counted["feeds"] += 1
+            whole = []
+            for uid, events in feed.groups().items():
+                ours = feed.told["events"].get(uid, [])
+                whole += ours
+                found, _, occurrences = busy(feed, events, [])
+                counted["events"] += 1
+                counted["occurrences"] += occurrences
+                if found == ours:
+                    continue
+                needed = explained(feed, events, ours)
+                counted["not explained" if needed is None else "explained"] += 1
+                classes.update(one.__name__.replace("_", " ") for one in needed or [])
+                if needed is None:
+                    tell(feed, uid, events, ours)
+            if feed.merged(whole) != feed.told["busy"]:
+                counted["not explained"] += 1
+                print(f"feed {feed.told['number']}: its busy times are not those of its events together")
+    print(
+        f"icalendar with recurring-ical-events: {counted['feeds']} feeds of {counted['events']} events with "
+        f"{counted['occurrences']} occurrences that block; {counted['explained']} events differ and are explained, "
+        f"{counted['not explained']} are not"
+    )
+    for name, count in classes.most_common():
+        print(f"{count:6}  {name}")
+    if counted["not explained"] or not counted["occurrences"]:
+        sys.exit(1)
+
+
+main()
