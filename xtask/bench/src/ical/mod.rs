@@ -4,6 +4,7 @@
 //! Each part is a module with a `run` and a value of [`Part`]; without an argument all are run, one after the other.
 
 mod feed;
+mod import;
 pub(crate) mod reading;
 mod text;
 
@@ -31,6 +32,8 @@ enum Part {
     Reading,
     /// A calendar's own feed, over HTTP on each database.
     Feed,
+    /// A feed of others and a file, imported into each database.
+    Import,
 }
 
 /// Measures and prints.
@@ -42,6 +45,11 @@ pub(crate) async fn run(options: &Options) -> Result<()> {
     if wanted(Part::Feed) {
         for kind in [Kind::Sqlite, Kind::Postgres] {
             feed::run(options, kind).await.with_context(|| format!("the feed on {kind}"))?;
+        }
+    }
+    if wanted(Part::Import) {
+        for kind in [Kind::Sqlite, Kind::Postgres] {
+            import::run(options, kind).await.with_context(|| format!("the import into {kind}"))?;
         }
     }
     Ok(())
