@@ -107,11 +107,17 @@ impl Subscriber {
     }
 
     /// Where a copy of the calendar stands that has followed all changes.
-    pub(crate) async fn revision(&self) -> Value {
+    pub(crate) async fn place(&self) -> String {
         let path = format!("/v1/calendars/{}/changes?limit=200", self.calendar);
         let changes = self.api.get(path).await.expect(200);
         assert_eq!(changes["has_more"], false);
-        changes["next"].clone()
+        changes["next"].as_str().unwrap().to_owned()
+    }
+
+    /// What has changed since.
+    pub(crate) async fn changed_since(&self, place: &str) -> Vec<Value> {
+        let path = format!("/v1/calendars/{}/changes?limit=200&since={place}", self.calendar);
+        self.api.get(path).await.expect(200).data()
     }
 }
 

@@ -191,7 +191,7 @@ async fn subscriptions_are_changed_and_ended(#[case] database: Database) {
 
     let events = it.events().await;
     it.api.delete(&path).await.expect(204);
-    it.api.get(&path).await.refused(404, "not_found").code("subscription_not_found");
+    it.api.get(&path).await.refused(404, "not_found").code("ical_subscription_not_found");
     it.api.patch(&path).json(json!({ "label": "x" })).await.refused(404, "not_found");
     it.api.post(format!("{path}/sync")).await.refused(404, "not_found");
     it.api.delete(&path).await.refused(404, "not_found");
@@ -257,7 +257,6 @@ async fn bodies_are_checked_to_their_bounds(#[case] database: Database) {
     let made = with_label(255).await;
     let path = format!("/v1/ical-subscriptions/{}", made.id());
     for (body, param) in [
-        (json!({ "url": null }), "url"),
         (json!({ "status": null }), "status"),
         (json!({ "status": "error" }), "status"),
         (json!({ "status": "asleep" }), "status"),
@@ -308,7 +307,7 @@ async fn what_is_not_there_is_missing(#[case] database: Database) {
             caller.delete(&path).await,
         ];
         for answer in answers {
-            answer.refused(404, "not_found").code("subscription_not_found");
+            answer.refused(404, "not_found").code("ical_subscription_not_found");
         }
     }
 }
