@@ -273,6 +273,26 @@ async fn days_and_times_without_a_zone_are_the_calendar_s(#[case] database: Data
     assert_eq!(times().await[2..], [span("21T08:00", "21T09:00", false), span("22T08:00", "22T09:00", false)]);
 }
 
+/// What a plan caps of an organization's own events is no bound of what it is told of others' (ruling 4.13).
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_plan_bounds_no_feed(#[case] database: Database) {
+    let it = Subscriber::with_plan(database, "free").await;
+    let series: Vec<_> = (1..=8)
+        .map(|day| {
+            let start = format!("DTSTART:203103{day:02}T090000Z");
+            vevent(&format!("{day}@example.com"), &["SUMMARY:Ever", &start, "DURATION:PT1H", "RRULE:FREQ=WEEKLY"])
+        })
+        .collect();
+    it.subscribed("/a.ics", Serving::calendar(vcalendar(&series))).await;
+    assert_eq!(it.events().await.len(), 8);
+    assert_eq!(expanded(&it, "2031-04-01T00:00:00Z", "2031-04-08T00:00:00Z").await.len(), 8);
+    let usage = it.api.get("/v1/usage").await.expect(200);
+    assert_eq!((&usage["events"]["used"], &usage["recurring_events"]["used"]), (&json!(0), &json!(0)));
+}
+
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]

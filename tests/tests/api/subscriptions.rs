@@ -343,6 +343,9 @@ async fn the_plan_caps_subscriptions(#[case] database: Database) {
         make(&it.calendar).await.expect(201);
     }
     make(&it.calendar).await.refused(429, "quota_exceeded");
+    // An agent that goes takes its own along.
+    it.api.delete(format!("/v1/agents/{}", it.agent)).await.expect(204);
+    assert_eq!(used().await, json!({ "used": 0, "limit": 5 }));
 }
 
 #[rstest]

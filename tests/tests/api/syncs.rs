@@ -228,13 +228,18 @@ async fn a_pause_ends_syncs_until_it_ends(#[case] database: Database) {
     let serving = || Serving::calendar(vcalendar(&meetings("a", 1)));
     let path = it.subscribed("/paused.ics", serving()).await;
     let witness = it.subscribed("/witness.ics", serving()).await;
+    let second = calendar_of(&it.api, &it.agent).await;
+    let body = json!({ "calendar_id": second, "url": it.feeds.url("/gone.ics") });
+    it.api.post(it.all()).json(body).await.expect(201);
+    it.feeds.wait_for("/gone.ics", 1).await;
+    it.api.delete(format!("/v1/calendars/{second}")).await.expect(204);
     let paused = it.api.patch(&path).json(json!({ "status": "paused" })).await.expect(200);
     assert_eq!(paused["status"], "paused");
     it.server.restart_at_offset(20 * 60).await;
     it.api = it.api.moved_to(it.server.base_url());
     it.feeds.wait_for("/witness.ics", 2).await;
     it.until(&witness, "synced", |shown| shown["last_sync"]["untouched"] == 1).await;
-    assert_eq!(it.feeds.count("/paused.ics"), 1);
+    assert_eq!((it.feeds.count("/paused.ics"), it.feeds.count("/gone.ics")), (1, 1));
     assert_eq!(it.titles().await.len(), 2, "what was imported stays");
 
     // Asked for, it is synced this once, and paused as before.
@@ -248,6 +253,56 @@ async fn a_pause_ends_syncs_until_it_ends(#[case] database: Database) {
     assert_eq!(resumed["status"], "active");
     it.until(&path, "synced", |shown| shown["last_synced_at"] != last).await;
     assert_eq!(it.feeds.count("/paused.ics"), 3);
+}
+
+/// Two feeds may tell of the same events: each has its own.
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn feeds_do_not_share_events(#[case] database: Database) {
+    let it = Subscriber::new(database).await;
+    let first = it.subscribed("/a.ics", Serving::calendar(vcalendar(&meetings("a", 2)))).await;
+    let second = it.subscribed("/b.ics", Serving::calendar(vcalendar(&meetings("a", 2)))).await;
+    assert_eq!(it.titles().await, ["a1", "a1", "a2", "a2"]);
+    let changed = [meeting("a1@example.com", "changed", 1, 9)];
+    it.now_serves(&first, "/a.ics", Serving::calendar(vcalendar(&changed))).await;
+    assert_eq!(it.titles().await, ["changed", "a1", "a2"]);
+    it.api.delete(&first).await.expect(204);
+    it.synced(&second).await;
+    assert_eq!(it.titles().await, ["changed", "a1", "a2"]);
+}
+
+/// A sync is committed in chunks: one that is cut off is gone on with, and nothing is there twice.
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_crash_in_a_long_sync_leaves_nothing_behind(#[case] database: Database) {
+    const EVENTS: usize = 3_000;
+    let mut it = Subscriber::new(database).await;
+    let event =
+        |number: usize, title: &str| meeting(&format!("{number}@example.com"), title, number % 28 + 1, number % 24);
+    let many = |title: &str| (0..EVENTS).map(|number| event(number, title)).collect::<Vec<_>>();
+    it.feeds.serve("/a.ics", Serving::calendar(vcalendar(&many("first"))));
+    let made = it.subscribe_to(&it.feeds.url("/a.ics")).await.expect(201);
+    let path = format!("/v1/ical-subscriptions/{}", made.id());
+    let all = format!("/v1/calendars/{}/events?limit=1", it.calendar);
+    it.until(&all, "begun", |list| list["total"] != 0).await;
+    it.server.kill().await;
+    // Once the claim of the process that is gone has run out.
+    it.server.start_again(&[("KALENDS_CLOCK_OFFSET_SECONDS", "300")]).await;
+    it.api = it.api.moved_to(it.server.base_url());
+    let shown = it.until(&path, "synced", |shown| shown["last_synced_at"].is_string()).await;
+    let [created, updated, deleted, untouched] = counts(&shown.json);
+    assert_eq!((created + untouched, updated, deleted), (3_000, 0, 0));
+    assert_eq!(it.api.get(&all).await.expect(200)["total"], EVENTS);
+
+    // All of them change, and the last third is gone.
+    let shown = it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar(&many("second")[..2_000]))).await;
+    assert_eq!(counts(&shown.json), [0, 2_000, 1_000, 0]);
+    assert_eq!(it.api.get(&all).await.expect(200)["total"], 2_000);
+    assert!(it.titles().await.iter().all(|title| title == "second"));
 }
 
 /// With four servers of feeds: of each, two feeds are fetched at once, whoever asks.
