@@ -23,6 +23,7 @@
 mod answer;
 mod client;
 mod database;
+mod feed_server;
 mod mail;
 mod provider;
 mod receiver;
@@ -32,6 +33,7 @@ mod time;
 pub use answer::Answer;
 pub use client::{Call, Client};
 pub use database::Database;
+pub use feed_server::{Asked, FeedServer, Serving};
 pub use mail::Mail;
 pub use provider::{Answering, CLIENT_ID, CLIENT_SECRET, SignInProvider};
 pub use receiver::{Behaviour, Received, Receiver};

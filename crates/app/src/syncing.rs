@@ -167,7 +167,9 @@ impl App {
         let known: KnownItems = self.store.known_items(claim.org, origin).await?.into_iter().collect();
         let seen = Seen::of(&body, validators, calendar.zone, now);
         let context = Context { calendar_zone: calendar.zone, now };
-        let compared = match self.read_and_compare(body, context, known, memory.shrunk).await {
+        // What another address had is no measure of what this one has.
+        let believed = memory.shrunk || memory.report.is_none();
+        let compared = match self.read_and_compare(body, context, known, believed).await {
             Ok(compared) => compared,
             Err(error) => {
                 if let Unreadable::Broken(_) = error {
@@ -199,7 +201,7 @@ impl App {
         body: Bytes,
         context: Context,
         known: KnownItems,
-        shrunk_before: bool,
+        believed: bool,
     ) -> Result<Compared, Unreadable> {
         // The semaphore is never closed; were it, no more than the wait would be missing.
         let _turn = self.reading.acquire().await;
@@ -209,7 +211,7 @@ impl App {
             drop(body);
             let report = Report::of(&feed);
             let items = std::mem::take(&mut feed.items);
-            let withheld = ends_withheld(items.len(), &known, shrunk_before);
+            let withheld = ends_withheld(items.len(), &known, believed);
             let diff = diff(items, &known, || EventId::new(context.now, entropy.as_ref()));
             Ok(Compared { withheld: withheld && !diff.gone.is_empty(), diff, report })
         });

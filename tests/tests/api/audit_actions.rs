@@ -171,6 +171,34 @@ async fn holds_rules_and_keys_are_told(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
+async fn changes_of_subscriptions_are_told(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let org = server.org("pro").await;
+    let api = server.api(&org);
+    let (own, calendar) = agent_with_calendar(&api).await;
+    let owner = json!(own);
+    let mut done = Vec::new();
+    let body = json!({ "calendar_id": calendar, "url": "https://kalends.invalid/secret-feed.ics" });
+    let answer = api.post(format!("/v1/agents/{own}/ical-subscriptions")).json(body).await.expect(201);
+    let id = answer.id();
+    let path = "/v1/agents/{agent_id}/ical-subscriptions";
+    done.push(Done::new("ical_subscription.create", path, &id, &owner, answer));
+    let at = format!("/v1/ical-subscriptions/{id}");
+    let answer = api.patch(&at).json(json!({ "label": "Work" })).await.expect(200);
+    done.push(Done::new("ical_subscription.update", "/v1/ical-subscriptions/{id}", &id, &owner, answer));
+    let answer = api.post(format!("{at}/sync")).await.expect(202);
+    done.push(Done::new("ical_subscription.update", "/v1/ical-subscriptions/{id}/sync", &id, &owner, answer));
+    api.patch(&at).json(json!({ "url": "https://localhost/" })).await.refused(422, "validation_error");
+    let answer = api.delete(&at).await.expect(204);
+    done.push(Done::new("ical_subscription.delete", "/v1/ical-subscriptions/{id}", &id, &owner, answer));
+    told(&api, &org.key[..20], &done).await;
+    assert!(!api.get(format!("{LOG}?limit=200")).await.expect(200).text().contains("secret-feed"));
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
 async fn what_a_human_does_to_their_account_is_told(#[case] database: Database) {
     let server = Server::start(database).await;
     let ada = Human::sign_up(&server, "ada@example.com").await;

@@ -48,6 +48,7 @@ async fn bounds_of_pages_hold_on_every_list(#[case] database: Database) {
         "/v1/calendars".to_owned(),
         format!("/v1/agents/{owner}/calendars"),
         format!("/v1/agents/{owner}/events"),
+        format!("/v1/agents/{owner}/ical-subscriptions"),
         format!("/v1/calendars/{calendar}/events"),
     ] {
         for limit in ["0", "201", "-1", "x", "", "1.5", "99999999999999999999"] {

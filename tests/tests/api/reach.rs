@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use crate::{
     console::{Human, PASSWORD, signing_up},
     fixtures::{agent, calendar_of, event, heeded, now, shared_calendar},
+    subscriber::{NOWHERE, meetings, vcalendar},
 };
 
 /// The human in whose console session things are asked.
@@ -57,6 +58,8 @@ enum About {
     HoldSet,
     /// A calendar with rules.
     Rules,
+    /// A subscription of an agent's calendar.
+    Subscription,
 }
 
 /// What each operation is about, and a body that is right. Panics for an operation that is not listed: add it.
@@ -91,14 +94,19 @@ fn ruled(operation: &str) -> About {
         | "listWebhookDeliveries"
         | "retryWebhookDelivery" => About::OrganizationsWebhook,
         "listCalendars" | "getUsage" | "sendFeedback" => About::Common,
-        "getAgent" | "createAgentCalendar" | "listAgentCalendars" | "listAgentEvents" | "getAgentAvailability" => {
-            About::Agent
-        }
+        "getAgent"
+        | "createAgentCalendar"
+        | "listAgentCalendars"
+        | "listAgentEvents"
+        | "getAgentAvailability"
+        | "createIcalSubscription"
+        | "listIcalSubscriptions" => About::Agent,
         "getCalendar"
         | "updateCalendar"
         | "deleteCalendar"
         | "rotateCalendarFeedToken"
         | "exportCalendar"
+        | "importCalendar"
         | "getCalendarContext"
         | "listCalendarChanges"
         | "createEvent"
@@ -117,6 +125,9 @@ fn ruled(operation: &str) -> About {
         "confirmHold" | "releaseHold" => About::Hold,
         "confirmHoldSet" | "releaseHoldSet" => About::HoldSet,
         "getAvailabilityRules" | "deleteAvailabilityRules" => About::Rules,
+        "getIcalSubscription" | "updateIcalSubscription" | "syncIcalSubscription" | "deleteIcalSubscription" => {
+            About::Subscription
+        }
         unknown => panic!("{unknown} has to join the matrix"),
     }
 }
@@ -175,6 +186,7 @@ struct Things {
     key: String,
     webhook: String,
     delivery: String,
+    subscription: String,
 }
 
 struct World {
@@ -265,6 +277,7 @@ impl World {
                 key: id("key"),
                 webhook: id("whk"),
                 delivery: id("whd"),
+                subscription: id("isub"),
             };
         }
         let (start, end) = self.span();
@@ -283,7 +296,7 @@ impl World {
             None => shared_calendar(api, "UTC").await,
         };
         let (mut entry, mut set, mut key) = (String::new(), String::new(), String::new());
-        let (mut webhook, mut delivery) = (String::new(), String::new());
+        let (mut webhook, mut delivery, mut subscription) = (String::new(), String::new(), String::new());
         match about {
             About::Event => entry = event(api, &calendar, &start, &end).await,
             About::Hold | About::HoldSet => {
@@ -305,9 +318,14 @@ impl World {
                 let tested = api.post(format!("/v1/webhooks/{webhook}/test")).await.expect(200);
                 delivery = tested["delivery"]["id"].as_str().unwrap().to_owned();
             }
+            About::Subscription => {
+                let path = format!("/v1/agents/{}/ical-subscriptions", owner.as_deref().unwrap_or_default());
+                let body = json!({ "calendar_id": calendar, "url": NOWHERE });
+                subscription = api.post(path).json(body).await.expect(201).id();
+            }
             _ => {}
         }
-        Things { agent: owner.unwrap_or_default(), calendar, event: entry, set, key, webhook, delivery }
+        Things { agent: owner.unwrap_or_default(), calendar, event: entry, set, key, webhook, delivery, subscription }
     }
 
     async fn ask(&mut self, operation: &Operation, who: Who, things: &Things) -> Answer {
@@ -332,6 +350,7 @@ impl World {
             "getAvailability" => call.query(&window).query(&[("agents", things.agent.as_str())]),
             "getAgentAvailability" | "getCalendarAvailability" => call.query(&window),
             "explainAvailability" => call.query(&window).query(&[("calendar", things.calendar.as_str())]),
+            "importCalendar" => call.header("content-type", "text/calendar").body(vcalendar(&meetings("x", 1))),
             _ => call,
         };
         match body {
@@ -360,6 +379,8 @@ fn named<'a>(path: &str, things: &'a Things) -> &'a str {
         &things.key
     } else if path.starts_with("/v1/webhooks/") {
         &things.webhook
+    } else if path.starts_with("/v1/ical-subscriptions/") {
+        &things.subscription
     } else if path.starts_with("/v1/hold-sets/") {
         &things.set
     } else if path.contains("/events/") {
@@ -396,6 +417,8 @@ fn body(operation: &str, things: &Things, (start, end): (&str, &str), expires: &
         "putAvailabilityRules" => json!({}),
         "createWebhook" => webhook_body(),
         "updateWebhook" => json!({ "events": ["event.created"] }),
+        "createIcalSubscription" => json!({ "calendar_id": things.calendar, "url": NOWHERE }),
+        "updateIcalSubscription" => json!({ "label": "y" }),
         "createScopedKey" | "createScopedKeyFromConsole" => json!({ "agent_id": things.agent }),
         _ => return None,
     })
@@ -470,8 +493,8 @@ fn consumes(operation: &Operation) -> bool {
 fn asked_about(about: About) -> &'static [Whose] {
     match about {
         About::Public | About::Operator | About::Console | About::Organization | About::Common => &[Whose::Missing],
-        // Agents have no owner but themselves.
-        About::OrganizationsAgent | About::OrganizationsKey | About::Agent => {
+        // Agents have no owner but themselves, and nobody subscribes a calendar that is shared.
+        About::OrganizationsAgent | About::OrganizationsKey | About::Agent | About::Subscription => {
             &[Whose::Own, Whose::Sibling, Whose::Paused, Whose::Foreign, Whose::Missing]
         }
         About::OrganizationsWebhook => &[Whose::Own, Whose::Foreign, Whose::Missing],
@@ -486,7 +509,7 @@ fn asked_about(about: About) -> &'static [Whose] {
 async fn every_cell_of_the_matrix_is_as_ruled(#[case] database: Database) {
     let mut world = World::new(database).await;
     let operations = operations(&world.server).await;
-    assert!(operations.len() >= 74, "{}", operations.len());
+    assert!(operations.len() >= 81, "{}", operations.len());
     let mut wrong = BTreeSet::new();
     let mut cells = 0;
     for operation in &operations {
@@ -514,7 +537,7 @@ async fn every_cell_of_the_matrix_is_as_ruled(#[case] database: Database) {
                         .insert(format!("{} by {who:?} about {whose:?}: {ruled:?}, got {status} {kind}", operation.id));
                 }
                 let paused = about != About::Public && who == Who::Paused && operation.method != Method::GET;
-                if paused && matches!(about, About::Agent | About::Calendar | About::Event) {
+                if paused && matches!(about, About::Agent | About::Calendar | About::Event | About::Subscription) {
                     assert_eq!(answer.at("/error/code"), "agent_paused", "{}", answer.shown());
                 }
                 cells += 1;

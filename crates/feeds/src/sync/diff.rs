@@ -154,9 +154,9 @@ fn plan(
 }
 
 /// Whether what is gone is withheld until another fetch says so too: the feed has less than half of the items that it
-/// had, as of a server that is in trouble.
-pub fn ends_withheld(items: usize, known: &KnownItems, shrunk_before: bool) -> bool {
-    !shrunk_before && items.saturating_mul(2) < known.len()
+/// had, as of a server that is in trouble. It is `believed` where the fetch before said so, or where the address is new.
+pub fn ends_withheld(items: usize, known: &KnownItems, believed: bool) -> bool {
+    !believed && items.saturating_mul(2) < known.len()
 }
 
 impl ItemKey {

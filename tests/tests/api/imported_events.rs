@@ -1,0 +1,315 @@
+//! What a feed says as events of a calendar: series and their exceptions, zones, days, what blocks (rulings 8.1 to 8.3).
+
+use chrono::{Duration, Timelike as _};
+use kalends_e2e::{
+    Database::{self, Postgres, Sqlite},
+    Serving, at, iso,
+};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::{
+    fixtures::{event, now},
+    subscriber::{Subscriber, meeting, vcalendar, vevent},
+};
+
+/// The occurrences between two times: their starts and titles.
+async fn expanded(it: &Subscriber, from: &str, to: &str) -> Vec<(String, String)> {
+    let path = format!("/v1/calendars/{}/events?expand=true&start_after={from}&start_before={to}", it.calendar);
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let data = it.api.get(path).await.expect(200).data();
+    data.iter().map(|event| (text(&event["startTime"]), text(&event["title"]))).collect()
+}
+
+fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+    expected.iter().map(|(start, title)| ((*start).to_owned(), (*title).to_owned())).collect()
+}
+
+/// A zone as Outlook describes it, under the name that Windows has for it.
+const BERLIN: &str = "BEGIN:VTIMEZONE\r\nTZID:W. Europe Standard Time\r\n\
+    BEGIN:STANDARD\r\nDTSTART:16010101T030000\r\nTZOFFSETFROM:+0200\r\nTZOFFSETTO:+0100\r\n\
+    RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=10\r\nEND:STANDARD\r\n\
+    BEGIN:DAYLIGHT\r\nDTSTART:16010101T020000\r\nTZOFFSETFROM:+0100\r\nTZOFFSETTO:+0200\r\n\
+    RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=3\r\nEND:DAYLIGHT\r\nEND:VTIMEZONE\r\n";
+
+/// A weekly series at 9:00 in Berlin, over the change to daylight saving on 30 March 2031.
+fn weekly(zone: &str, more: &[&str]) -> String {
+    let (start, end) = (format!("DTSTART;TZID={zone}:20310317T090000"), format!("DTEND;TZID={zone}:20310317T100000"));
+    let lines = ["SUMMARY:Weekly", &start, &end, "RRULE:FREQ=WEEKLY;COUNT=6"];
+    vevent("weekly@example.com", &[&lines[..], more].concat())
+}
+
+const APRIL: (&str, &str) = ("2031-03-01T00:00:00Z", "2031-05-01T00:00:00Z");
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn series_stay_series_in_their_zone(#[case] database: Database) {
+    let it = Subscriber::new(database).await;
+    let moved = vevent(
+        "weekly@example.com",
+        &[
+            "SUMMARY:Moved",
+            "RECURRENCE-ID;TZID=Europe/Berlin:20310331T090000",
+            "DTSTART;TZID=Europe/Berlin:20310401T140000",
+            "DTEND;TZID=Europe/Berlin:20310401T150000",
+        ],
+    );
+    let series = weekly("Europe/Berlin", &["EXDATE;TZID=Europe/Berlin:20310407T090000"]);
+    let path = it.subscribed("/a.ics", Serving::calendar(vcalendar(&[&series, &moved]))).await;
+    let whole = [
+        ("2031-03-17T08:00:00Z", "Weekly"),
+        ("2031-03-24T08:00:00Z", "Weekly"),
+        // From here on in summer time: one is moved, and one left out.
+        ("2031-04-01T12:00:00Z", "Moved"),
+        ("2031-04-14T07:00:00Z", "Weekly"),
+        ("2031-04-21T07:00:00Z", "Weekly"),
+    ];
+    assert_eq!(expanded(&it, APRIL.0, APRIL.1).await, pairs(&whole));
+    let master = it.events().await.into_iter().find(|event| event["recurrenceRule"].is_string()).unwrap();
+    assert_eq!(master["recurrenceTimezone"], "Europe/Berlin");
+    assert_eq!((&master["source"], &master["title"]), (&json!("external_ical"), &json!("Weekly")));
+    let rule = master["recurrenceRule"].as_str().unwrap();
+    assert!(rule.contains("FREQ=WEEKLY"), "{rule}");
+    let hour = |start: &str, end: &str| (start.to_owned(), end.to_owned());
+    assert_eq!(
+        it.busy("2031-03-30T00:00:00Z", "2031-04-15T00:00:00Z").await,
+        [hour("2031-04-01T12:00:00Z", "2031-04-01T13:00:00Z"), hour("2031-04-14T07:00:00Z", "2031-04-14T08:00:00Z")]
+    );
+
+    // Neither the series nor an occurrence of it, changed or not, can be changed here.
+    let id = master["id"].as_str().unwrap();
+    for instance in [format!("{id}_20310317T080000Z"), format!("{id}_20310331T070000Z")] {
+        let shown = it.api.get(format!("/v1/events/{instance}")).await.expect(200);
+        assert_eq!((&shown["recurringEventId"], &shown["source"]), (&json!(id), &json!("external_ical")));
+        let path = format!("/v1/events/{instance}");
+        it.api.patch(&path).json(json!({ "title": "x" })).await.refused(403, "forbidden");
+        it.api.delete(&path).await.refused(403, "forbidden").code("external_event_readonly");
+    }
+    let one = it.api.delete(format!("/v1/events/{id}?occurrence_start=2031-03-17T08:00:00Z")).await;
+    one.refused(403, "forbidden").code("external_event_readonly");
+
+    // The change and the exception are taken back, and the series ends earlier.
+    let shorter = weekly("Europe/Berlin", &[]).replace("COUNT=6", "COUNT=4");
+    let shown = it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar(&[shorter]))).await;
+    assert_eq!((&shown["last_sync"]["updated"], &shown["last_sync"]["deleted"]), (&json!(1), &json!(1)));
+    let whole = [
+        ("2031-03-17T08:00:00Z", "Weekly"),
+        ("2031-03-24T08:00:00Z", "Weekly"),
+        ("2031-03-31T07:00:00Z", "Weekly"),
+        ("2031-04-07T07:00:00Z", "Weekly"),
+    ];
+    assert_eq!(expanded(&it, APRIL.0, APRIL.1).await, pairs(&whole));
+    assert_eq!(it.events().await.len(), 1);
+
+    // As an event that takes place once, it is another one.
+    let once = meeting("weekly@example.com", "Once", 18, 9);
+    it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar(&[once]))).await;
+    assert_eq!(expanded(&it, APRIL.0, APRIL.1).await, pairs(&[("2031-03-18T09:00:00Z", "Once")]));
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_cancelled_occurrence_does_not_take_place(#[case] database: Database) {
+    let it = Subscriber::new(database).await;
+    let cancelled = vevent(
+        "weekly@example.com",
+        &["RECURRENCE-ID:20310324T080000Z", "DTSTART:20310324T080000Z", "DURATION:PT1H", "STATUS:CANCELLED"],
+    );
+    let zone = weekly("W. Europe Standard Time", &[]);
+    let feed = vcalendar(&[BERLIN, &zone, &cancelled]);
+    let path = it.subscribed("/a.ics", Serving::calendar(feed)).await;
+    let april = [
+        ("2031-03-17T08:00:00Z", "Weekly"),
+        ("2031-03-31T07:00:00Z", "Weekly"),
+        ("2031-04-07T07:00:00Z", "Weekly"),
+        ("2031-04-14T07:00:00Z", "Weekly"),
+        ("2031-04-21T07:00:00Z", "Weekly"),
+    ];
+    assert_eq!(expanded(&it, APRIL.0, APRIL.1).await, pairs(&april));
+    assert_eq!(it.busy("2031-03-24T00:00:00Z", "2031-03-25T00:00:00Z").await, []);
+    assert_eq!(it.api.get(&path).await.expect(200)["last_sync"]["warnings"], json!([]));
+}
+
+/// A rule beyond those of this service becomes its occurrences, from a year ago to two years ahead.
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn other_rules_become_occurrences(#[case] database: Database) {
+    let it = Subscriber::new(database).await;
+    let midnight = at(&now(&it.api).await).with_hour(0).and_then(|time| time.with_minute(0));
+    let first = midnight.and_then(|time| time.with_second(0)).and_then(|time| time.with_nanosecond(0)).unwrap();
+    let day = |days: i64, hour: i64| iso(first + Duration::days(days) + Duration::hours(hour));
+    let start = format!("DTSTART:{}", day(1, 9).replace(['-', ':'], ""));
+    let rule = |count: u32| format!("RRULE:FREQ=DAILY;BYHOUR=9,15;COUNT={count}");
+    let twice = |count: u32| {
+        Serving::calendar(vcalendar(&[vevent(
+            "twice@example.com",
+            &["SUMMARY:Twice", &start, "DURATION:PT1H", &rule(count)],
+        )]))
+    };
+    let path = it.subscribed("/a.ics", twice(4)).await;
+    let starts = async || -> Vec<Value> { it.events().await.iter().map(|event| event["startTime"].clone()).collect() };
+    assert_eq!(starts().await, [day(1, 9), day(1, 15), day(2, 9), day(2, 15)]);
+    for event in it.events().await {
+        assert_eq!((&event["recurrenceRule"], &event["title"]), (&Value::Null, &json!("Twice")));
+    }
+    let shown = it.now_serves(&path, "/a.ics", twice(3)).await;
+    assert_eq!((&shown["last_sync"]["deleted"], &shown["last_sync"]["untouched"]), (&json!(1), &json!(3)));
+    assert_eq!(starts().await, [day(1, 9), day(1, 15), day(2, 9)]);
+    // Without an end, it ends two years ahead; of what was long ago, there is the last year.
+    let (old, ever) = ("DTSTART:20200101T090000Z", "RRULE:FREQ=MONTHLY;BYMONTHDAY=1;BYHOUR=9,15");
+    let endless = vevent("ever@example.com", &["SUMMARY:Ever", old, "DURATION:PT1H", ever]);
+    let shown = it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar(&[endless]))).await;
+    let created = shown["last_sync"]["created"].as_u64().unwrap();
+    assert!((70..=76).contains(&created), "two a month for three years: {created}");
+    let all: Vec<_> = it.events().await.into_iter().filter(|event| event["title"] == "Ever").collect();
+    let (year_ago, ahead) = (day(-367, 0), day(732, 0));
+    assert!(
+        all.iter()
+            .map(|event| event["startTime"].as_str().unwrap())
+            .all(|start| *year_ago <= *start && *start <= *ahead)
+    );
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn only_what_takes_time_blocks(#[case] database: Database) {
+    let it = Subscriber::new(database).await;
+    let on = |day: usize, title: &str, more: &str| {
+        let start = format!("DTSTART:203103{day:02}T090000Z");
+        vevent(&format!("{title}@example.com"), &[&format!("SUMMARY:{title}"), &start, "DURATION:PT1H", more])
+    };
+    let feed = vcalendar(&[
+        on(3, "opaque", "TRANSP:OPAQUE"),
+        on(4, "transparent", "TRANSP:TRANSPARENT"),
+        on(5, "cancelled", "STATUS:CANCELLED"),
+        on(6, "tentative", "STATUS:TENTATIVE"),
+        vevent("instant@example.com", &["SUMMARY:instant", "DTSTART:20310307T090000Z"]),
+    ]);
+    let path = it.subscribed("/a.ics", Serving::calendar(feed.clone())).await;
+    let hour = |day: usize| (format!("2031-03-{day:02}T09:00:00Z"), format!("2031-03-{day:02}T10:00:00Z"));
+    let busy = async || it.busy("2031-03-01T00:00:00Z", "2031-03-10T00:00:00Z").await;
+    assert_eq!(busy().await, [hour(3), hour(6)]);
+    assert_eq!(it.titles().await, ["opaque", "transparent", "tentative", "instant"]);
+    let statuses: Vec<_> = it.events().await.iter().map(|event| event["status"].clone()).collect();
+    assert_eq!(statuses, ["confirmed", "confirmed", "tentative", "confirmed"]);
+    // A hold may be placed where nothing blocks, and nowhere else.
+    let until = iso(at(&now(&it.api).await) + Duration::minutes(10));
+    let hold = async |day: usize| {
+        let body =
+            json!({ "title": "x", "start_time": hour(day).0, "end_time": hour(day).1, "hold_expires_at": until });
+        it.api.post(format!("/v1/calendars/{}/events", it.calendar)).json(body).await
+    };
+    hold(3).await.refused(409, "conflict").code("slot_taken");
+    hold(6).await.refused(409, "conflict").code("slot_taken");
+    hold(4).await.expect(201);
+
+    // It is changed there: what blocked does no more, and the other way round.
+    let feed = feed.replace("TRANSPARENT", "X").replace("OPAQUE", "TRANSPARENT").replace("TRANSP:X", "TRANSP:OPAQUE");
+    let feed = feed.replace("STATUS:TENTATIVE", "STATUS:CANCELLED").replace("20310305", "20310308");
+    let shown = it.now_serves(&path, "/a.ics", Serving::calendar(feed)).await;
+    assert_eq!((&shown["last_sync"]["updated"], &shown["last_sync"]["deleted"]), (&json!(2), &json!(1)));
+    assert_eq!(busy().await, [hour(4)]);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn days_and_times_without_a_zone_are_the_calendar_s(#[case] database: Database) {
+    let it = Subscriber::new(database).await;
+    let calendar = format!("/v1/calendars/{}", it.calendar);
+    it.api.patch(&calendar).json(json!({ "timezone": "America/New_York" })).await.expect(200);
+    let feed = vcalendar(&[
+        vevent("days@example.com", &["SUMMARY:Off", "DTSTART;VALUE=DATE:20310308", "DTEND;VALUE=DATE:20310310"]),
+        vevent("day@example.com", &["SUMMARY:Day", "DTSTART;VALUE=DATE:20310320"]),
+        vevent("floating@example.com", &["SUMMARY:Floating", "DTSTART:20310321T090000", "DURATION:PT1H"]),
+        vevent("mars@example.com", &["SUMMARY:Mars", "DTSTART;TZID=Mars/Olympus:20310322T090000", "DURATION:PT1H"]),
+    ]);
+    let path = it.subscribed("/a.ics", Serving::calendar(feed.clone()).tagged("\"1\"")).await;
+    let times = async || -> Vec<(String, String, bool)> {
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let all = it.events().await;
+        all.iter().map(|one| (text(&one["startTime"]), text(&one["endTime"]), one["allDay"] == true)).collect()
+    };
+    let span =
+        |start: &str, end: &str, all_day: bool| (format!("2031-03-{start}:00Z"), format!("2031-03-{end}:00Z"), all_day);
+    // New York goes over to daylight saving on 9 March.
+    let in_new_york = [
+        span("08T05:00", "10T04:00", true),
+        span("20T04:00", "21T04:00", true),
+        span("21T13:00", "21T14:00", false),
+        span("22T13:00", "22T14:00", false),
+    ];
+    assert_eq!(times().await, in_new_york);
+    let shown = it.api.get(&path).await.expect(200);
+    let warnings: Vec<_> = shown["last_sync"]["warnings"].as_array().unwrap().iter().map(Value::to_string).collect();
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert!(warnings.iter().any(|warning| warning.contains("Mars/Olympus")), "{warnings:?}");
+    assert!(warnings.iter().any(|warning| warning.contains("America/New_York")), "{warnings:?}");
+    assert_eq!(it.busy("2031-03-08T00:00:00Z", "2031-03-11T00:00:00Z").await.len(), 1, "days block");
+
+    // The calendar moves: the feed is read anew, although its server would say that it has not changed.
+    it.api.patch(&calendar).json(json!({ "timezone": "Asia/Tokyo" })).await.expect(200);
+    it.synced(&path).await;
+    assert_eq!(it.feeds.asked("/a.ics")[1].answered, 200);
+    let in_tokyo = [
+        span("07T15:00", "09T15:00", true),
+        span("19T15:00", "20T15:00", true),
+        span("21T00:00", "21T01:00", false),
+        span("22T00:00", "22T01:00", false),
+    ];
+    assert_eq!(times().await, in_tokyo);
+    // A feed that names its zone is read in that.
+    let named = feed.replace("PRODID", "X-WR-TIMEZONE:Europe/Berlin\r\nPRODID");
+    it.now_serves(&path, "/a.ics", Serving::calendar(named)).await;
+    assert_eq!(times().await[2..], [span("21T08:00", "21T09:00", false), span("22T08:00", "22T09:00", false)]);
+}
+
+/// What a plan caps of an organization's own events is no bound of what it is told of others' (ruling 4.13).
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_plan_bounds_no_feed(#[case] database: Database) {
+    let it = Subscriber::with_plan(database, "free").await;
+    let series: Vec<_> = (1..=8)
+        .map(|day| {
+            let start = format!("DTSTART:203103{day:02}T090000Z");
+            vevent(&format!("{day}@example.com"), &["SUMMARY:Ever", &start, "DURATION:PT1H", "RRULE:FREQ=WEEKLY"])
+        })
+        .collect();
+    it.subscribed("/a.ics", Serving::calendar(vcalendar(&series))).await;
+    assert_eq!(it.events().await.len(), 8);
+    assert_eq!(expanded(&it, "2031-04-01T00:00:00Z", "2031-04-08T00:00:00Z").await.len(), 8);
+    let usage = it.api.get("/v1/usage").await.expect(200);
+    assert_eq!((&usage["events"]["used"], &usage["recurring_events"]["used"]), (&json!(0), &json!(0)));
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn what_is_imported_is_not_published(#[case] database: Database) {
+    let it = Subscriber::new(database).await;
+    let (start, end) = ("2031-03-03T12:00:00Z", "2031-03-03T13:00:00Z");
+    event(&it.api, &it.calendar, start, end).await;
+    let feed = vcalendar(&[meeting("a@example.com", "Imported", 3, 9), weekly("Europe/Berlin", &[])]);
+    it.subscribed("/a.ics", Serving::calendar(feed)).await;
+    assert_eq!(it.titles().await, ["Imported", "Standup", "Weekly"]);
+    let url = it.api.get(format!("/v1/calendars/{}", it.calendar)).await.expect(200)["ical_url"].clone();
+    let path = url.as_str().unwrap().trim_start_matches(it.server.base_url()).to_owned();
+    let published = it.server.anonymous().get(&path).await.expect(200);
+    let exported = it.api.get(format!("/v1/calendars/{}/export.ics", it.calendar)).await.expect(200);
+    for text in [published.text(), exported.text()] {
+        assert_eq!(text.matches("BEGIN:VEVENT").count(), 1, "{text}");
+        assert!(text.contains("SUMMARY:Standup") && !text.contains("Imported") && !text.contains("Weekly"), "{text}");
+    }
+}
