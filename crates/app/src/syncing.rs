@@ -129,6 +129,8 @@ impl App {
                 "broken"
             }
         };
+        // Its host may be asked for another feed now.
+        self.nudges.sync.notify_one();
         metrics::counter!("kalends_ical_syncs_total", "outcome" => outcome).increment(1);
         metrics::histogram!("kalends_ical_sync_seconds").record(began.elapsed());
         tracing::debug!(subscription = %claim.subscription, outcome, "a sync ended");

@@ -345,7 +345,7 @@ pub trait Feeds: Send + Sync {
 
     /// Hands `each` whatever on the calendar came from callers of this service and is confirmed or tentative, by start,
     /// then id: one-off events, series and overrides as their rows are. In one snapshot, whose revision it returns, and
-    /// in as many statements for thousands as for one. `None`, and nothing is handed over, where the calendar is out of
+    /// in one statement for some hundred of them. `None`, and nothing is handed over, where the calendar is out of
     /// sight.
     async fn read_feed(
         &self,

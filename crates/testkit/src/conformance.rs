@@ -146,6 +146,7 @@ macro_rules! conformance_cases {
                 a_rotated_token_finds_nothing,
                 feeds_go_with_their_calendar,
                 feeds_show_what_takes_place,
+                long_feeds_are_shown_whole,
                 a_feed_is_one_snapshot,
             }
             context {

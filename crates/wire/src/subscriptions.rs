@@ -200,6 +200,11 @@ fn paused(status: &str) -> Result<bool, FieldError> {
 }
 
 impl UpdateSubscription {
+    /// Whether the address is null.
+    pub const fn clears_url(&self) -> bool {
+        matches!(self.url, Some(None))
+    }
+
     /// Checks every field; `exempt` tells which host and port may be reached although private.
     ///
     /// # Errors

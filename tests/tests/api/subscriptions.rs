@@ -257,6 +257,7 @@ async fn bodies_are_checked_to_their_bounds(#[case] database: Database) {
     let made = with_label(255).await;
     let path = format!("/v1/ical-subscriptions/{}", made.id());
     for (body, param) in [
+        (json!({ "url": null }), "url"),
         (json!({ "status": null }), "status"),
         (json!({ "status": "error" }), "status"),
         (json!({ "status": "asleep" }), "status"),

@@ -3,10 +3,10 @@
 use std::{borrow::Cow, fmt::Display};
 
 use async_trait::async_trait;
-use futures::TryStreamExt as _;
 use kalends_calendars::{Calendar, Event, FeedTokenHash, ports::Feeds};
 use kalends_kernel::{CalendarId, OrgId, Revision, StoreError};
 use serde::Deserialize;
+use sqlx::SqliteConnection;
 use uuid::Uuid;
 
 use crate::{
@@ -76,30 +76,59 @@ impl Feeds for SqliteStore {
             .await
             .map_err(store_error)?;
             let Some(revision) = revision else { return Ok(None) };
-            // Rows come a hundred in one: each that comes alone wakes two threads, which costs more than what it holds.
-            let mut packs = sqlx::query_scalar!(
-                r#"select json_group_array(json_array(hex(id), hex(calendar_id), content, start_at, end_at, all_day, status,
-                    source, reminders, version, created_at, updated_at, recurrence, hex(series_id), original_start,
-                    hold_expires_at, hold_priority, hold_scope, hex(hold_set_id), transparent)) as "pack!: String"
-                 from (
-                    select *, row_number() over (order by start_at, id) as place from events
-                    where org_id = ?1 and calendar_id = ?2 and deleted_at is null and source = 'internal'
-                        and status in ('confirmed', 'tentative')
-                 )
-                 group by place / 100 order by place / 100"#,
-                org_id,
-                id
-            )
-            .fetch(snapshot);
-            while let Some(pack) = packs.try_next().await.map_err(store_error)? {
-                for row in unpacked(&pack)? {
-                    each(row.read(org, self.cipher.as_ref())?);
-                }
+            let mut pack = next_pack(snapshot, org, calendar, None).await?;
+            while let Some(rows) = pack {
+                let last = rows.last().map(|row| (row.start_at, row.id.clone()));
+                let show = async {
+                    for row in rows {
+                        each(row.read(org, self.cipher.as_ref())?);
+                    }
+                    Ok::<_, StoreError>(())
+                };
+                // The database reads on while these are shown.
+                let (next, shown) = tokio::join!(next_pack(snapshot, org, calendar, last), show);
+                (pack, ()) = (next?, shown?);
             }
             Ok(Some(Revision(revision)))
         })
         .await
     }
+}
+
+/// How many rows come in one. Each that comes alone wakes two threads, which costs more than what it holds.
+const PACK: u32 = 200;
+
+/// The next of what a feed shows after a start and identifier, or the first; `None` where there is no more.
+async fn next_pack(
+    snapshot: &mut SqliteConnection,
+    org: OrgId,
+    calendar: CalendarId,
+    after: Option<(i64, Vec<u8>)>,
+) -> Result<Option<Vec<EventRow>>, StoreError> {
+    let (org_id, id) = (org.uuid(), calendar.uuid());
+    // No event starts so early.
+    let (start, last) = after.unwrap_or((i64::MIN, Vec::new()));
+    let pack = sqlx::query_scalar!(
+        r#"select json_group_array(json_array(hex(id), hex(calendar_id), content, start_at, end_at, all_day, status,
+            source, reminders, version, created_at, updated_at, recurrence, hex(series_id), original_start,
+            hold_expires_at, hold_priority, hold_scope, hex(hold_set_id), transparent)) as "pack!: String"
+         from (
+            select * from events
+            where org_id = ?1 and calendar_id = ?2 and deleted_at is null and source = 'internal'
+                and status in ('confirmed', 'tentative') and (start_at, id) > (?3, ?4)
+            order by start_at, id limit ?5
+         )"#,
+        org_id,
+        id,
+        start,
+        last,
+        PACK
+    )
+    .fetch_one(snapshot)
+    .await
+    .map_err(store_error)?;
+    let rows = unpacked(&pack)?;
+    Ok((!rows.is_empty()).then_some(rows))
 }
 
 /// A row of `events` as a JSON array, its columns in the order of [`EventRow`]: identifiers as hexadecimal digits, none

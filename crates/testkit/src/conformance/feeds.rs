@@ -153,6 +153,24 @@ pub async fn feeds_show_what_takes_place(store: &StoreUnderTest) {
     assert_eq!(read(&scene, other.org, &calendar).await, (vec![], None), "it is another organization's");
 }
 
+/// However many there are, each is handed over once and in its place, many at one instant too.
+pub async fn long_feeds_are_shown_whole(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.shared_calendar().await;
+    let mut made: Vec<Event> = (0..650)
+        .map(|number| {
+            let hour = if number < 450 { 1 } else { number % 7 };
+            let event = scene.make.event(&calendar, hours(hour, hour + 1));
+            Event { title: format!("No {number}"), ..event }
+        })
+        .collect();
+    for several in made.chunks(100) {
+        scene.commit(several.iter().fold(scene.changes(), |changes, event| changes.create(event))).await;
+    }
+    made.sort_by_key(|event| (event.times.span.start(), event.id));
+    assert_eq!(read(&scene, scene.org, &calendar).await.0, made);
+}
+
 /// What is handed over and its revision are of one moment, while others write.
 pub async fn a_feed_is_one_snapshot(store: &StoreUnderTest) {
     const WRITES: i64 = 40;

@@ -29,6 +29,9 @@ pub(crate) async fn update(
     if_match: Precondition,
     body: JsonBody<wire::UpdateSubscription>,
 ) -> Result<Changed, ApiError> {
-    let patch = body.0.parse(|host, port| app.may_reach(host, port)).map_err(ApiError::of_subscription)?;
+    // A field that cannot be cleared is no address (ruling 2.3).
+    let cleared = body.0.clears_url();
+    let patch = body.0.parse(|host, port| app.may_reach(host, port));
+    let patch = patch.map_err(|errors| if cleared { errors.into() } else { ApiError::of_subscription(errors) })?;
     Ok(Changed(app.update_subscription(&caller.0, &id.0, patch, &if_match.0).await?))
 }
