@@ -59,7 +59,7 @@ impl FeedFetcher for Feeds {
         for changes in meanwhile.into_iter().flatten() {
             self.store.commit(changes).await.unwrap();
         }
-        let text = self.answer.lock().unwrap().clone().expect("an answer").map_err(FetchError)?;
+        let text = self.answer.lock().unwrap().clone().unwrap().map_err(FetchError)?;
         let etag = Some(tag(&text));
         if validators.etag == etag {
             return Ok(FetchedFeed::Unchanged);
