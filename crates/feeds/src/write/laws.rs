@@ -92,12 +92,19 @@ fn occurrences(event: &Event) -> Vec<Span> {
 /// The seconds at which what is written takes place, by the other reader, each under its UID. It takes the end of a rule
 /// for a local time although it is in UTC, as it has to be; so it is given the local one.
 fn read_back(text: &str, events: &[Event]) -> BTreeMap<String, Vec<(i64, i64)>> {
-    let mut text = text.replace("\r\n ", "");
-    for recurrence in events.iter().filter(|event| !event.times.all_day).filter_map(Event::recurrence) {
+    let text = text.replace("\r\n ", "");
+    let mut components: Vec<String> = text.split("BEGIN:VEVENT").map(str::to_owned).collect();
+    for event in events.iter().filter(|event| !event.times.all_day) {
+        let Some(recurrence) = event.recurrence() else { continue };
         let last = recurrence.last_start().unwrap();
         let local = stamp::local(recurrence.zone().to_civil(last));
-        text = text.replace(&format!(";UNTIL={}", stamp::utc(last)), &format!(";UNTIL={local}"));
+        // Another series may end at the same instant in another zone.
+        let uid = format!("UID:{}@kalends\r\n", event.id);
+        for component in components.iter_mut().filter(|component| component.contains(&uid)) {
+            *component = component.replace(&format!(";UNTIL={}", stamp::utc(last)), &format!(";UNTIL={local}"));
+        }
     }
+    let text = components.join("BEGIN:VEVENT");
     let read = ICalendar::parse(&text).unwrap();
     let expanded = read.expand_dates(calcard::common::timezone::Tz::UTC, 100_000);
     assert!(expanded.errors.is_empty(), "{:?}", expanded.errors);
@@ -125,7 +132,10 @@ fn meets_a_doubtful_time(event: &Event) -> bool {
     let of_day = |span: &Span| zone.to_civil(span.start()).time;
     let first = of_day(&event.times.span);
     let doubtful = |span: &Span| comes_twice(span.start()) || comes_twice(span.end()) || of_day(span) != first;
-    occurrences(event).iter().any(doubtful)
+    let ever = Span::new(Instant::EARLIEST, Instant::HORIZON).unwrap();
+    // Those that are cancelled are written too.
+    let series = recurrence.series(event.times).unwrap();
+    doubtful(&event.times.span) || series.occurrences(ever).any(|span| doubtful(&span))
 }
 
 proptest! {
