@@ -3,11 +3,13 @@
 //! A file is read and compared like a feed (`syncing`), with what was imported into the calendar before: so a file that is
 //! imported once more changes only what it says otherwise. Nothing is deleted that a file does not hold.
 
+use std::collections::BTreeSet;
+
 use bytes::Bytes;
 use kalends_calendars::{Calendar, Change as Write, Event, EventSource};
 use kalends_feeds::{
     Change, Origin,
-    read::Context,
+    read::{Context, What},
     sync::{Chunk, Counts, KnownItem, KnownItems, Planned},
 };
 use kalends_kernel::{EventId, FieldError, Instant};
@@ -19,8 +21,13 @@ use crate::{
     Actor, Answer, App, ChangeSet, Refusal,
     app::{Attempt, limit, retry_stale, shown},
     series::series_limits,
-    syncing::{Compared, Unreadable},
+    syncing::Compared,
 };
+
+/// The series that the file brings for the first time.
+fn fresh_series(planned: &Planned) -> Option<EventId> {
+    (planned.is_new && matches!(planned.item.what, What::Series(_))).then_some(planned.known.event)
+}
 
 impl App {
     /// Imports a file into a calendar: the events that it tells of, as native ones, up to 500 in a change-set. Each new one
@@ -36,15 +43,13 @@ impl App {
         let known: KnownItems = self.store.known_items(actor.org(), origin).await?.into_iter().collect();
         let context = Context { calendar_zone: calendar.zone, now: self.now() };
         let compared = self.read_and_compare(file, context, known, true).await;
-        let Compared { diff, mut report, withheld: _ } = compared.map_err(|error| {
-            if let Unreadable::Broken(_) = error {
-                tracing::error!(error = &error as &dyn std::error::Error, calendar = %calendar.id, "broken");
-            }
-            FieldError::new("body", error.to_string())
-        })?;
+        let Compared { diff, mut report, withheld: _ } =
+            compared.map_err(|error| FieldError::new("body", error.to_string()))?;
         report.counts.untouched = diff.untouched;
+        // Of these nothing can have been changed here.
+        let fresh: BTreeSet<EventId> = diff.chunks.iter().flatten().filter_map(fresh_series).collect();
         for chunk in &diff.chunks {
-            let counts = retry_stale(|| self.take_over(actor, &calendar, chunk)).await?;
+            let counts = retry_stale(|| self.take_over(actor, &calendar, chunk, &fresh)).await?;
             report.counts.created += counts.created;
             report.counts.updated += counts.updated;
         }
@@ -55,7 +60,13 @@ impl App {
     }
 
     /// Writes items of a file as native events, all or none.
-    async fn take_over(&self, actor: &Actor, calendar: &Calendar, chunk: &Chunk) -> Result<Counts, Attempt> {
+    async fn take_over(
+        &self,
+        actor: &Actor,
+        calendar: &Calendar,
+        chunk: &Chunk,
+        fresh: &BTreeSet<EventId>,
+    ) -> Result<Counts, Attempt> {
         let (org, now) = (actor.org(), self.now());
         let known: Vec<EventId> =
             chunk.iter().filter(|planned| !planned.is_new).map(|planned| planned.known.event).collect();
@@ -67,7 +78,7 @@ impl App {
                 Some(seen) => Some(seen.clone()),
                 // It was deleted since the file was compared.
                 None if !planned.is_new => return Err(Attempt::Stale),
-                None => self.changed_here(calendar, planned).await?,
+                None => self.changed_here(calendar, planned, fresh).await?,
             };
             let (event, about) = match &before {
                 Some(seen) => (planned.updated(seen, now), EventType::EventUpdated),
@@ -96,9 +107,18 @@ impl App {
     }
 
     /// The event that stands for a new item already: an occurrence that was changed here before the file changed it too.
-    async fn changed_here(&self, calendar: &Calendar, planned: &Planned) -> Result<Option<Event>, Attempt> {
-        let Some(occurrence) = planned.occurrence else { return Ok(None) };
-        Ok(self.store.find_override(calendar.org, occurrence).await?)
+    async fn changed_here(
+        &self,
+        calendar: &Calendar,
+        planned: &Planned,
+        fresh: &BTreeSet<EventId>,
+    ) -> Result<Option<Event>, Attempt> {
+        match planned.occurrence {
+            Some(occurrence) if !fresh.contains(&occurrence.series) => {
+                Ok(self.store.find_override(calendar.org, occurrence).await?)
+            }
+            _ => Ok(None),
+        }
     }
 
     fn announce(&self, changes: &mut ChangeSet, event: &Event, about: EventType, now: Instant) {

@@ -173,12 +173,7 @@ impl App {
         let believed = memory.shrunk || memory.report.is_none();
         let compared = match self.read_and_compare(body, context, known, believed).await {
             Ok(compared) => compared,
-            Err(error) => {
-                if let Unreadable::Broken(_) = error {
-                    tracing::error!(error = &error as &dyn std::error::Error, subscription = %claim.subscription, "broken");
-                }
-                return Ok((Ended::Failed(error.to_string()), "unreadable"));
-            }
+            Err(error) => return Ok((Ended::Failed(error.to_string()), "unreadable")),
         };
         let Compared { diff, mut report, withheld } = compared;
         report.counts.untouched = diff.untouched;
@@ -197,7 +192,7 @@ impl App {
         Ok((Ended::Applied(Memory { report: Some(report), seen, shrunk: withheld }), "applied"))
     }
 
-    /// Reads a feed or file and compares it, off the async threads.
+    /// Reads a feed or file and compares it, off the async threads. A panic is logged; the caller is told no more than that.
     pub(crate) async fn read_and_compare(
         &self,
         body: Bytes,
@@ -217,7 +212,10 @@ impl App {
             let diff = diff(items, &known, || EventId::new(context.now, entropy.as_ref()));
             Ok(Compared { withheld: withheld && !diff.gone.is_empty(), diff, report })
         });
-        read.await.map_err(Unreadable::Broken)?
+        read.await.unwrap_or_else(|error| {
+            tracing::error!(error = &error as &dyn std::error::Error, "the reading of a feed panicked");
+            Err(Unreadable::Broken(error))
+        })
     }
 
     /// Writes items of a feed as imported events.
