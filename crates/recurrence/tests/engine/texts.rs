@@ -60,6 +60,10 @@ const PARTS: &str = "the parts are FREQ, INTERVAL, BYMONTH, BYMONTHDAY, BYDAY, B
     "FREQ=DAILY;UNTIL=20260229",
     r#"UNTIL must be a UTC date-time such as 20261231T235959Z or a date such as 20261231, got "20260229""#
 )]
+#[case::after_the_last_second(
+    "FREQ=DAILY;UNTIL=99991231T235960Z",
+    r#"UNTIL must be a UTC date-time such as 20261231T235959Z or a date such as 20261231, got "99991231T235960Z""#
+)]
 #[case::month("FREQ=YEARLY;BYMONTH=1,13", r#"BYMONTH must be months from 1 to 12, separated by commas, got "13""#)]
 #[case::month_day(
     "FREQ=MONTHLY;BYMONTHDAY=0",
