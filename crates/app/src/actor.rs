@@ -7,6 +7,7 @@ use kalends_accounts::{
     reach::{self, Passage, Subject},
 };
 use kalends_kernel::{AgentId, Instant, OrgId, RequestId, SessionId, UserId, Version};
+use kalends_proposals::Proposal;
 use kalends_quotas::{Feature, Metric};
 
 use crate::{Refusal, operations::Operation};
@@ -93,6 +94,23 @@ impl Actor {
     /// [`Refusal::OutOfReach`] for another agent's key.
     pub fn for_agent(&self, agent: Option<AgentId>) -> Result<(), Refusal> {
         Ok(self.passage.covers(Subject::Of(agent))?)
+    }
+
+    /// Allows what concerns a proposal, also one that is about to be made.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfReach`] for the key of an agent that has no such part in it.
+    pub fn for_proposal(&self, proposal: &Proposal) -> Result<(), Refusal> {
+        let Proposal { organizer, participants, .. } = proposal;
+        Ok(self.passage.covers(Subject::Proposal { organizer: *organizer, participants })?)
+    }
+
+    /// Allows a response of `by` to a proposal.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfReach`] for another agent's key.
+    pub fn for_response(&self, by: AgentId, proposal: &Proposal) -> Result<(), Refusal> {
+        Ok(self.passage.covers(Subject::Response { by, participants: &proposal.participants })?)
     }
 
     /// The agent to which lists are narrowed; `None` shows everything of the organization.

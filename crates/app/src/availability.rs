@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use kalends_availability::{BUFFER_MAX_MINUTES, BusySet, CachedBusy};
 use kalends_calendars::{
-    AsOf, Event, HeldTime, HumanAsOf,
+    AsOf, Event, HeldTime, HumanAsOf, Reservation,
     ports::{BusySource, CalendarBusy},
 };
 use kalends_kernel::{AgentId, CalendarId, CivilDate, Elapsed, FieldError, Instant, OrgId, Span, Zone};
@@ -317,6 +317,7 @@ impl App {
                 let Some(found) = self.store.holds_within(org, calendar, covers).await? else { return Ok(None) };
                 seen = found.revision;
                 held = found.holds.iter().filter_map(Event::held_time).collect();
+                held.extend(found.reserved.iter().map(Reservation::held_time));
             }
             if seen == read.revision {
                 return Ok(Some(WholeBusy { read, held }));

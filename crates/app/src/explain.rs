@@ -2,7 +2,7 @@
 
 use kalends_availability::{Block, BlockKind, CalendarTime, Rules, explain};
 use kalends_calendars::{
-    Event,
+    Event, Reservation,
     ports::{BusySource, CalendarBlocks},
 };
 use kalends_kernel::{CalendarId, Instant, OrgId, Span};
@@ -90,7 +90,7 @@ impl App {
         Ok(spans.map(|span| Block { kind: BlockKind::Event, span }).collect())
     }
 
-    /// The holds of a calendar in `reads` that are not over.
+    /// The holds and reservations of a calendar in `reads` that are not over.
     async fn holds_around(
         &self,
         org: OrgId,
@@ -99,8 +99,9 @@ impl App {
         now: Instant,
     ) -> Result<Vec<Block>, Refusal> {
         let found = self.store.holds_within(org, calendar, reads).await?;
-        let holds = found.iter().flat_map(|found| &found.holds);
-        Ok(holds.filter(|hold| hold.live_hold(now).is_ok()).map(Event::block).collect())
+        let holds = found.iter().flat_map(|found| &found.holds).filter(|hold| hold.live_hold(now).is_ok());
+        let kept = found.iter().flat_map(|found| &found.reserved).filter(|kept| kept.stands(now));
+        Ok(holds.map(Event::block).chain(kept.map(Reservation::block)).collect())
     }
 
     async fn explained_sources(&self, actor: &Actor, of: &ExplainOf) -> Result<Vec<BusySource>, Refusal> {

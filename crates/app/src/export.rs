@@ -6,6 +6,7 @@ use bytes::Bytes;
 use kalends_accounts::{Allowance, Organization, Waitlist};
 use kalends_calendars::{Calendar, Changed, ChangesAsked, Position, ports::AgentFilter};
 use kalends_kernel::{CalendarId, Instant, OrgId, Page, Revision, StoreError, UserId};
+use kalends_proposals::{Proposal, ports::ProposalFilter};
 use kalends_quotas::{Counted, Metric, Period};
 use kalends_wire as wire;
 use serde::Serialize;
@@ -222,9 +223,7 @@ impl App {
         to.end_list();
         let keys = self.store.keys_in_force(org).await?.into_iter().map(wire::ExportedKey::from).collect();
         to.list("api_keys", keys).await?;
-        for name in ["scheduling_proposals", "proposal_slots", "proposal_responses"] {
-            to.list::<()>(name, Vec::new()).await?;
-        }
+        self.write_proposals(org, at, to).await?;
         let (mut used, unspent) = self.beside_leases(org, async |_| self.store.use_by_month(org).await).await?;
         for (period, metric, used) in &mut used {
             *used = unspent.off(*metric, *period, *used);
@@ -238,6 +237,49 @@ impl App {
         to.end_list();
         to.text.push('}');
         to.hand_over().await
+    }
+
+    /// Proposals in three lists: themselves, their slots, and the responses to them. They are read once for each, so that
+    /// none of the lists is held as a whole.
+    async fn write_proposals(&self, org: OrgId, at: Instant, to: &mut Writer) -> Result<(), Ended> {
+        to.begin_list("scheduling_proposals");
+        let mut offset = 0;
+        while let Some(proposals) = self.some_proposals(org, &mut offset).await? {
+            for proposal in &proposals {
+                to.entry(&wire::ProposalSummary::of(proposal, at)).await?;
+            }
+        }
+        to.end_list();
+        to.begin_list("proposal_slots");
+        offset = 0;
+        while let Some(proposals) = self.some_proposals(org, &mut offset).await? {
+            for proposal in &proposals {
+                for slot in &proposal.slots {
+                    to.entry(&wire::ExportedSlot::of(proposal, slot)).await?;
+                }
+            }
+        }
+        to.end_list();
+        to.begin_list("proposal_responses");
+        offset = 0;
+        while let Some(proposals) = self.some_proposals(org, &mut offset).await? {
+            for proposal in &proposals {
+                for response in &proposal.responses {
+                    to.entry(&wire::ExportedResponse::of(proposal, response)).await?;
+                }
+            }
+        }
+        to.end_list();
+        Ok(())
+    }
+
+    /// The next proposals behind `offset`; `None` where there are no more. None is ever removed, so that none is passed
+    /// over.
+    async fn some_proposals(&self, org: OrgId, offset: &mut u32) -> Result<Option<Vec<Proposal>>, StoreError> {
+        let page = Page { limit: ROWS, offset: *offset };
+        let proposals = self.store.list_proposals(org, ProposalFilter::default(), page).await?.data;
+        *offset += ROWS;
+        Ok((!proposals.is_empty()).then_some(proposals))
     }
 
     /// The claims that a human initiated, the oldest first.

@@ -8,11 +8,11 @@ use std::{
 use kalends_availability::{Block, BlockKind, BusySet, nearest_free};
 use kalends_calendars::{
     AsOf, CHANGED_SINCE_MAX, Calendar, Change, EndedHold, Event, EventError, ExternalSync, HoldScope, Moment, NewEvent,
-    NewHold, Taken, confirm_all, place,
+    NewHold, Reservation, Taken, confirm_all, place,
     ports::{BusySource, OwnedEvent},
     release_all,
 };
-use kalends_kernel::{CalendarId, Elapsed, EventId, FieldError, HoldSetId, Instant, Metadata, OrgId, Span};
+use kalends_kernel::{CalendarId, Elapsed, EventId, FieldError, HoldSetId, Instant, Metadata, OrgId, ProposalId, Span};
 use kalends_notifications::EventType;
 use kalends_quotas::{Feature, Metric};
 use kalends_wire::NewHoldSet;
@@ -160,7 +160,7 @@ impl App {
         let mut conflicts = Vec::new();
         let mut sources = Vec::with_capacity(wanted.calendars.len());
         for calendar in wanted.calendars.iter().copied() {
-            let Standing { source, blocks, mut holds } = self.standing(org, calendar, wanted.span).await?;
+            let Standing { source, blocks, mut holds } = self.standing(org, calendar, wanted.span, None).await?;
             changes.guards.push(Guard::CalendarTime { calendar, seen: source.revision, window: wanted.span });
             sources.push(source);
             holds.retain(|hold| wanted.moved.is_none_or(|moved| hold.id != moved.id));
@@ -260,8 +260,15 @@ impl App {
     }
 
     /// What has a say about a time of a calendar, as of its revision or later: whatever was written to that time since
-    /// is for [`Guard::CalendarTime`] to find. Stale where the calendar went out of sight.
-    async fn standing(&self, org: OrgId, calendar: CalendarId, span: Span) -> Result<Standing, Attempt> {
+    /// is for [`Guard::CalendarTime`] to find. What `owner` keeps free is not in its own way. Stale where the calendar
+    /// went out of sight.
+    pub(crate) async fn standing(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        span: Span,
+        owner: Option<ProposalId>,
+    ) -> Result<Standing, Attempt> {
         let most = u32::try_from(CONFLICTS_MAX).unwrap_or(u32::MAX);
         let found = self.store.blocks(org, calendar, span, most).await?.ok_or(Attempt::Stale)?;
         let source = BusySource { agent: None, calendar, revision: found.revision };
@@ -273,7 +280,11 @@ impl App {
         }
         let mut holds = Vec::new();
         if found.held {
-            holds = self.store.holds_within(org, calendar, span).await?.ok_or(Attempt::Stale)?.holds;
+            let found = self.store.holds_within(org, calendar, span).await?.ok_or(Attempt::Stale)?;
+            let now = self.now();
+            let others = found.reserved.iter().filter(|kept| kept.stands(now) && Some(kept.owner) != owner);
+            blocks.extend(others.map(Reservation::block).take(CONFLICTS_MAX));
+            holds = found.holds;
         }
         let seen = self.humans_of(org, &[source]).await?;
         if !seen.is_empty() {
@@ -484,14 +495,21 @@ impl App {
 }
 
 /// What has a say about a time of a calendar.
-struct Standing {
-    source: BusySource,
-    blocks: Vec<Block>,
-    holds: Vec<Event>,
+pub(crate) struct Standing {
+    /// The calendar.
+    pub(crate) source: BusySource,
+    /// All that blocks but holds.
+    pub(crate) blocks: Vec<Block>,
+    /// The holds, also those that are over.
+    pub(crate) holds: Vec<Event>,
 }
 
 /// What stands in the way, before other times are looked for.
-fn obstacles(wanted: Span, mut conflicts: Vec<(CalendarId, Block)>, sources: Vec<BusySource>) -> Box<Obstacles> {
+pub(crate) fn obstacles(
+    wanted: Span,
+    mut conflicts: Vec<(CalendarId, Block)>,
+    sources: Vec<BusySource>,
+) -> Box<Obstacles> {
     // Each calendar that is taken is named before one is named twice.
     let mut named = BTreeSet::new();
     conflicts.sort_by_cached_key(|(calendar, _)| !named.insert(*calendar));

@@ -39,6 +39,7 @@ pub mod operators;
 mod pace;
 pub mod ports;
 mod principals;
+mod proposals;
 mod rate_limiter;
 mod refusal;
 mod rules;

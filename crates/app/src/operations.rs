@@ -187,6 +187,13 @@ operations! {
     DELETE_SUBSCRIPTION = "deleteIcalSubscription" "DELETE" "/v1/ical-subscriptions/{id}" 204 AgentData IcalSubscriptionDelete;
     IMPORT_CALENDAR = "importCalendar" "POST" "/v1/calendars/{id}/import" 200 AgentData EventCreate;
 
+    CREATE_PROPOSAL = "createProposal" "POST" "/v1/scheduling/proposals" 201 ProposalOrganize ProposalCreate;
+    LIST_PROPOSALS = "listProposals" "GET" "/v1/scheduling/proposals" 200 ProposalList;
+    GET_PROPOSAL = "getProposal" "GET" "/v1/scheduling/proposals/{id}" 200 ProposalRead;
+    RESPOND_TO_PROPOSAL = "respondToProposal" "POST" "/v1/scheduling/proposals/{id}/respond" 200 ProposalRespond ProposalRespond;
+    RESOLVE_PROPOSAL = "resolveProposal" "POST" "/v1/scheduling/proposals/{id}/resolve" 200 ProposalOrganize ProposalResolve;
+    CANCEL_PROPOSAL = "cancelProposal" "POST" "/v1/scheduling/proposals/{id}/cancel" 200 ProposalOrganize ProposalCancel;
+
     USAGE = "getUsage" "GET" "/v1/usage" 200 Common;
 
     AGENT_AVAILABILITY = "getAgentAvailability" "GET" "/v1/agents/{id}/availability" 200 AgentData;

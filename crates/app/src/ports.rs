@@ -164,6 +164,7 @@ pub trait Store:
     + kalends_calendars::ports::Feeds
     + kalends_feeds::ports::Subscriptions
     + kalends_feeds::ports::ImportedItems
+    + kalends_proposals::ports::Proposals
     + kalends_notifications::ports::Webhooks
     + kalends_notifications::ports::Deliveries
     + kalends_notifications::ports::DeliveryQueue
@@ -199,6 +200,8 @@ impl<T> Store for T where
         + kalends_calendars::ports::Feeds
         + kalends_feeds::ports::Subscriptions
         + kalends_feeds::ports::ImportedItems
+        + kalends_proposals::ports::Proposals
+        + kalends_proposals::ports::Proposals
         + kalends_notifications::ports::Webhooks
         + kalends_notifications::ports::Deliveries
         + kalends_notifications::ports::DeliveryQueue

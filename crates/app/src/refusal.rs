@@ -40,6 +40,8 @@ pub enum Missing {
     Feed,
     /// A subscription to a feed.
     Subscription,
+    /// A scheduling proposal.
+    Proposal,
 }
 
 impl Missing {
@@ -56,6 +58,7 @@ impl Missing {
             Self::Delivery => "delivery of this webhook",
             Self::Feed => "feed",
             Self::Subscription => "iCal subscription",
+            Self::Proposal => "proposal",
             Self::Organization => "organization",
             Self::Provider => "provider to sign in with",
             Self::Claim => "claim with this revocation token",
@@ -178,6 +181,9 @@ pub enum Refusal {
     /// A hold of a set is none any more.
     #[error(transparent)]
     HoldSet(#[from] kalends_calendars::HoldSetError),
+    /// Something cannot be done with a proposal.
+    #[error("{0}")]
+    Proposal(kalends_proposals::ProposalError),
     /// Something blocks the time that a hold wants.
     #[error("{0}")]
     SlotTaken(Box<Obstacles>),

@@ -1,4 +1,4 @@
-//! What falls due without a request: reminders, starts and ends of events, and holds that are over.
+//! What falls due without a request: reminders, starts and ends of events, and holds and proposals that are over.
 //!
 //! Each use case claims a batch of timers, so that no two nodes look at the same ones, decides with the pure rules of
 //! `kalends_calendars`, and commits. What makes things happen once is not the claim but the change-set: the messages
@@ -12,6 +12,7 @@ use kalends_calendars::{
 };
 use kalends_kernel::{Elapsed, Instant, OrgId};
 use kalends_notifications::{EventType, Message};
+use kalends_proposals::Change as ProposalChange;
 
 use crate::{App, ChangeSet, Done, Refusal, ports::CommitError};
 
@@ -24,11 +25,12 @@ const TOGETHER_BYTES: usize = 1 << 20;
 /// How many change-sets are committed at a time: others need connections too.
 const COMMITS: usize = 4;
 
-/// What becomes of one timer.
+/// What becomes of one thing that is due: a timer, or a proposal that is over.
 #[derive(Debug, Clone)]
 struct Step {
     org: OrgId,
-    change: Change,
+    calendars: Vec<Change>,
+    proposals: Vec<ProposalChange>,
     messages: Vec<Message>,
     /// When that which is done was due.
     due: Vec<Instant>,
@@ -111,7 +113,7 @@ impl App {
         let told =
             ToldUntil { all: timer.told.all.max(now), reminders: timer.told.reminders.max(timer.told.all).max(now) };
         let next = event.look_after(timer.defaults.as_ref(), told).map(|due_at| (due_at, told));
-        Step { org: timer.org, change: advanced(timer, next), messages, due }
+        Step { messages, due, ..Step::of(timer.org, advanced(timer, next)) }
     }
 
     /// The end of a hold that is over at `now`.
@@ -122,9 +124,47 @@ impl App {
         let mut changes = ChangeSet::new(timer.org);
         self.end_hold(EndedHold { seen, event, end: HoldEnd::Expired }, now, &mut changes);
         match changes.calendars.pop() {
-            Some(change) => Step { org: timer.org, change, messages: changes.messages, due: vec![hold.expires_at] },
+            Some(change) => {
+                Step { messages: changes.messages, due: vec![hold.expires_at], ..Step::of(timer.org, change) }
+            }
             None => removed,
         }
+    }
+
+    /// Writes of up to `limit` proposals that are over that they are, each once, whichever node gets to it first. They
+    /// keep nothing free and take no response since they expired.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn expire_proposals(&self, limit: u32) -> Result<Done, Refusal> {
+        let now = self.now();
+        let overdue = self.store.overdue_proposals(now, limit).await?;
+        let found = overdue.len();
+        let mut steps = Vec::with_capacity(found);
+        for seen in overdue {
+            let Some(proposal) = seen.expired(now) else { continue };
+            let told = kalends_wire::ProposalExpired { proposal_id: proposal.id };
+            let (org, version) = (proposal.org, proposal.version);
+            let due = vec![proposal.expires_at];
+            let change = ProposalChange::Update { proposal: Box::new(proposal), seen: seen.version, response: None };
+            steps.push(Step {
+                org,
+                calendars: self.unreserve(&seen).await?,
+                proposals: vec![change],
+                messages: vec![self.message(org, EventType::ProposalExpired, &told, version, now)],
+                due,
+            });
+        }
+        Ok(Done { late: self.commit_steps(steps).await?, ..Done::found(found, limit) })
+    }
+
+    /// Removes up to `limit` reservations of proposals that are over, and says whether that was all: those of calendars
+    /// that were out of sight when their proposals ended.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn forget_reservations(&self, limit: u32) -> Result<bool, Refusal> {
+        Ok(self.store.forget_reservations(self.now(), limit).await? < u64::from(limit))
     }
 
     /// Commits what becomes of timers, those of an organization together, and says how late was done what was. Of a
@@ -157,7 +197,8 @@ impl App {
         let Some(first) = steps.first() else { return Ok(Vec::new()) };
         let (mut changes, mut due) = (ChangeSet::new(first.org), Vec::new());
         for step in steps {
-            changes.calendars.push(step.change);
+            changes.calendars.extend(step.calendars);
+            changes.proposals.extend(step.proposals);
             changes.messages.extend(step.messages);
             due.extend(step.due);
         }
@@ -189,8 +230,15 @@ const fn advanced(timer: &ClaimedTimer, next: Option<(Instant, ToldUntil)>) -> C
 }
 
 /// Nothing is to be told any more.
-const fn removed(timer: &ClaimedTimer) -> Step {
-    Step { org: timer.org, change: advanced(timer, None), messages: Vec::new(), due: Vec::new() }
+fn removed(timer: &ClaimedTimer) -> Step {
+    Step::of(timer.org, advanced(timer, None))
+}
+
+impl Step {
+    /// One change of which nothing is told.
+    fn of(org: OrgId, change: Change) -> Self {
+        Self { org, calendars: vec![change], proposals: Vec::new(), messages: Vec::new(), due: Vec::new() }
+    }
 }
 
 /// The steps of each organization, so many at a time.

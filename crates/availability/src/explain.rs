@@ -17,6 +17,8 @@ pub enum BlockKind {
     ExternalEvent,
     /// The busy time of a connected human calendar, or time about which it is not known well enough.
     HumanBusy,
+    /// What a pending proposal keeps free for itself.
+    Reservation,
 }
 
 /// One thing that takes time, before any buffer.
@@ -50,6 +52,8 @@ pub enum ReasonKind {
     ExternalEvent,
     /// A human is busy then, or not known to be free.
     HumanBusy,
+    /// A pending proposal keeps it free for itself.
+    Reservation,
     /// It must stay free before or after something that blocks.
     Buffer,
     /// The hours of the weekday do not contain it.
@@ -68,6 +72,7 @@ impl ReasonKind {
             Self::Hold => "hold",
             Self::ExternalEvent => "external_event",
             Self::HumanBusy => "human_busy",
+            Self::Reservation => "reservation",
             Self::Buffer => "buffer",
             Self::OutsideWorkingHours => "outside_working_hours",
             Self::Override => "override",
@@ -89,6 +94,7 @@ impl From<BlockKind> for ReasonKind {
             BlockKind::Hold => Self::Hold,
             BlockKind::ExternalEvent => Self::ExternalEvent,
             BlockKind::HumanBusy => Self::HumanBusy,
+            BlockKind::Reservation => Self::Reservation,
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use kalends_kernel::{CalendarId, Version};
+use kalends_kernel::{CalendarId, OrgId, ProposalId, Version};
 
-use crate::{Advance, Agent, AvailabilityRules, Calendar, Event};
+use crate::{Advance, Agent, AvailabilityRules, Calendar, Event, Reservation};
 
 /// One write to agents, calendars or events. An update holds only while the row still has the
 /// version that the decision saw; otherwise the whole change-set is stale.
@@ -47,6 +47,25 @@ pub enum Change {
     /// These rules end, if they still have their version. Raises the calendar's revision; stale where
     /// the calendar is out of sight.
     DeleteRules(AvailabilityRules),
+    /// A proposal keeps these times free. Raises the calendar's revision; stale where the calendar is out of sight.
+    Reserve {
+        /// The organization.
+        org: OrgId,
+        /// The calendar.
+        calendar: CalendarId,
+        /// The times.
+        reservations: Vec<Reservation>,
+    },
+    /// A proposal keeps nothing free any more on the calendar. Raises its revision; stale where the calendar is out of
+    /// sight.
+    Unreserve {
+        /// The organization.
+        org: OrgId,
+        /// The calendar.
+        calendar: CalendarId,
+        /// The proposal.
+        owner: ProposalId,
+    },
     /// A timer was looked at and goes on like this. Raises no revision and no version of the event. The other writes
     /// of timers are the stores': whatever writes an event writes its timer with it, by [`Event::timer`].
     AdvanceTimer(Advance),
@@ -60,6 +79,7 @@ pub fn calendars_revised<'a>(changes: impl IntoIterator<Item = &'a Change>) -> B
         .filter_map(|change| match change {
             Change::CreateEvent(event) | Change::UpdateEvent { event, .. } => Some(event.calendar),
             Change::PutRules { rules, .. } | Change::DeleteRules(rules) => Some(rules.calendar),
+            Change::Reserve { calendar, .. } | Change::Unreserve { calendar, .. } => Some(*calendar),
             Change::CreateAgent(_)
             | Change::UpdateAgent { .. }
             | Change::CreateCalendar(_)

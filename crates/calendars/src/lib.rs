@@ -20,6 +20,7 @@ mod named;
 mod patch;
 pub mod ports;
 mod reminders;
+mod reservations;
 mod rules;
 mod series;
 mod timers;
@@ -48,6 +49,7 @@ pub use holds::{
 pub use instances::{EXPANDED_MAX, Entry, INSTANCES_MAX, Standing, page_of_instances};
 pub use patch::Patch;
 pub use reminders::{REMINDER_DEFAULT_MINUTES, REMINDER_MINUTES, REMINDERS_MAX, Reminders};
+pub use reservations::Reservation;
 pub use rules::{AvailabilityRules, NewRules};
 pub use series::{
     BOUNDED_DAYS, CancelError, EXDATES_MAX, NewRecurrence, OVERRIDES_MAX, Occurrence, OccurrenceError, Recurrence,

@@ -9,7 +9,7 @@ use kalends_kernel::{
 
 use crate::{
     Agent, AgentStatus, AgentType, AvailabilityRules, Calendar, ChangedSince, ChangesAsked, ChangesRead, ContextEvents,
-    Event, EventSource, EventStatus, Occurrence, Reminders, Repeating, ToldUntil,
+    Event, EventSource, EventStatus, Occurrence, Reminders, Repeating, Reservation, ToldUntil,
 };
 
 /// Which agents a list holds.
@@ -213,7 +213,7 @@ pub struct CalendarBusy {
     pub spans: Vec<Span>,
     /// Whether there are series beside, which may have occurrences in that time.
     pub repeats: bool,
-    /// Whether there are holds beside, which [`Holds::holds_within`] tells.
+    /// Whether there are holds or reservations beside, which [`Holds::holds_within`] tells.
     pub held: bool,
 }
 
@@ -228,7 +228,7 @@ pub struct CalendarBlocks {
     pub blocks: Vec<Block>,
     /// Whether there are series beside, which may have occurrences in that time.
     pub repeats: bool,
-    /// Whether there are holds beside, which [`Holds::holds_within`] tells.
+    /// Whether there are holds or reservations beside, which [`Holds::holds_within`] tells.
     pub held: bool,
 }
 
@@ -286,13 +286,15 @@ pub struct CalendarHolds {
     pub revision: Revision,
     /// The events of the status `hold`, in no particular order. Some may be over.
     pub holds: Vec<Event>,
+    /// What proposals keep free, in no particular order. Some may be over.
+    pub reserved: Vec<Reservation>,
 }
 
 /// Reads holds that are in sight as events are. Whether one is over is for the reader to say: a store compares
 /// no expiry with any clock but where it is given the instant.
 #[async_trait]
 pub trait Holds: Send + Sync {
-    /// The holds of the calendar that overlap `window`, in one snapshot. `None` where the calendar is out of sight.
+    /// The holds and reservations of the calendar that overlap `window`, in one snapshot. `None` where the calendar is out of sight.
     async fn holds_within(
         &self,
         org: OrgId,

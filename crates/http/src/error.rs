@@ -6,6 +6,7 @@ use kalends_accounts::Limited;
 use kalends_app::{App, Obstacles, Refusal, operations::Operation, ports::CredentialsError};
 use kalends_calendars::HoldError;
 use kalends_kernel::{FieldError, FieldErrors, RequestId, StoreError};
+use kalends_proposals::ProposalError;
 use kalends_wire::{Conflict, ErrorBody, ErrorEnvelope, Slot};
 
 /// The most field errors that one message names; the rest is counted.
@@ -86,19 +87,23 @@ impl ApiError {
             Self::Deadline => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Refused(refusal) => match refusal {
-                Refusal::Invalid(_) => StatusCode::BAD_REQUEST,
+                Refusal::Invalid(_) | Refusal::Proposal(ProposalError::Invalid(_)) => StatusCode::BAD_REQUEST,
                 Refusal::Unauthorized | Refusal::NotSignedIn | Refusal::WrongPassword => StatusCode::UNAUTHORIZED,
                 Refusal::CrossSite(_)
                 | Refusal::Waitlisted
                 | Refusal::OutOfReach
                 | Refusal::AgentPaused
                 | Refusal::PlanRequired(_)
+                | Refusal::Proposal(ProposalError::NotParticipant(_))
                 | Refusal::ReadOnly(_) => StatusCode::FORBIDDEN,
                 Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
                 Refusal::AgentState(_)
                 | Refusal::CalendarHasEvents(_)
                 | Refusal::Hold(_)
                 | Refusal::HoldSet(_)
+                | Refusal::Proposal(
+                    ProposalError::NotPending(_) | ProposalError::Duplicate(_) | ProposalError::NoResponses,
+                )
                 | Refusal::SlotTaken(_)
                 | Refusal::Outdated(_)
                 | Refusal::StaleTerms(_)
@@ -189,7 +194,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
     let of = |kind| ErrorBody::new(kind, refusal.to_string(), id.clone());
     let coded = |kind, code| ErrorBody { code: Some(code), ..of(kind) };
     match refusal {
-        Refusal::Invalid(errors) => invalid(errors, id, operation),
+        Refusal::Invalid(errors) | Refusal::Proposal(ProposalError::Invalid(errors)) => invalid(errors, id, operation),
         Refusal::Unauthorized => of("unauthorized"),
         Refusal::NotSignedIn | Refusal::WrongPassword => of("authentication_error"),
         Refusal::CrossSite(_) => coded("forbidden", "cross_site"),
@@ -227,12 +232,17 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
                 kalends_app::Missing::Delivery => "delivery_not_found",
                 kalends_app::Missing::Feed => "feed_not_found",
                 kalends_app::Missing::Subscription => "ical_subscription_not_found",
+                kalends_app::Missing::Proposal => "proposal_not_found",
             },
         ),
         Refusal::AgentState(_) => coded("conflict", "agent_decommissioned"),
         Refusal::CalendarHasEvents(_) => coded("conflict", "calendar_has_events"),
         Refusal::Hold(error) => coded("conflict", hold_code(error)),
         Refusal::HoldSet(error) => coded("conflict", hold_code(&error.error)),
+        Refusal::Proposal(ProposalError::NotParticipant(_)) => coded("forbidden", "not_a_participant"),
+        Refusal::Proposal(ProposalError::NotPending(_)) => coded("conflict", "proposal_not_pending"),
+        Refusal::Proposal(ProposalError::Duplicate(_)) => coded("conflict", "duplicate_response"),
+        Refusal::Proposal(ProposalError::NoResponses) => coded("conflict", "no_responses"),
         Refusal::SlotTaken(obstacles) => obstructed(coded("conflict", "slot_taken"), obstacles),
         Refusal::Outdated(obstacles) => {
             obstructed(ErrorBody { param: Some("if_as_of".to_owned()), ..coded("conflict", "stale") }, obstacles)

@@ -136,6 +136,12 @@ ids! {
     DeliveryId = "whd";
     /// A subscription to an iCal feed.
     SubscriptionId = "isub";
+    /// A scheduling proposal.
+    ProposalId = "spr";
+    /// A time that a proposal offers.
+    SlotId = "slt";
+    /// A participant's response to a proposal.
+    ResponseId = "rsp";
     /// A human with a console account.
     UserId = "usr";
     /// A console session.

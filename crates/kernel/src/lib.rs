@@ -25,7 +25,7 @@ pub use civil::{CivilDate, CivilDateTime, CivilTime, Zone, ZoneError};
 pub use field::{Code, FieldError, FieldErrors};
 pub use id::{
     AgentId, AuditId, CalendarId, ClaimId, DataKeyId, DeliveryId, EventId, HoldSetId, IdError, KeyId, MessageId, OrgId,
-    RequestId, RulesId, SessionId, SubscriptionId, UserId, WebhookId, new_uuid,
+    ProposalId, RequestId, ResponseId, RulesId, SessionId, SlotId, SubscriptionId, UserId, WebhookId, new_uuid,
 };
 pub use instant::{Elapsed, Instant, ParseInstantError};
 pub use metadata::Metadata;

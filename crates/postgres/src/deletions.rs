@@ -60,6 +60,11 @@ impl Deletions for PostgresStore {
                  SELECT id FROM ical_subscriptions WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM imported_items WHERE org_id = $1 AND (origin_id, key) IN (
                  SELECT origin_id, key FROM imported_items WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM proposals WHERE org_id = $1 AND id IN (SELECT id FROM proposals WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM proposal_participants WHERE org_id = $1 AND (proposal_id, agent_id) IN (
+                 SELECT proposal_id, agent_id FROM proposal_participants WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM reservations WHERE org_id = $1 AND (calendar_id, proposal_id, place) IN (
+                 SELECT calendar_id, proposal_id, place FROM reservations WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM webhooks WHERE org_id = $1 AND id IN (SELECT id FROM webhooks WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM webhook_queues WHERE org_id = $1 AND webhook_id IN (
                  SELECT webhook_id FROM webhook_queues WHERE org_id = $1 LIMIT $2)",

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use kalends_app::ports::{FieldCipher, OpenError, Place, Reseal};
-use kalends_kernel::{CalendarId, EventId, MessageId, StoreError, SubscriptionId, WebhookId};
+use kalends_kernel::{CalendarId, EventId, MessageId, ProposalId, ResponseId, StoreError, SubscriptionId, WebhookId};
 use kalends_lender::Lender;
 use sqlx::Postgres;
 use uuid::Uuid;
@@ -42,6 +42,8 @@ enum Position {
     Outbox(Uuid, Uuid),
     Webhooks(Uuid, Uuid),
     Subscriptions(Uuid, Uuid),
+    Proposals(Uuid, Uuid),
+    Responses(Uuid, Uuid),
     Calendars(Uuid, Uuid),
     Answers(Vec<u8>),
 }
@@ -59,7 +61,9 @@ impl Position {
             Self::Events(..) => Some(Self::Outbox(Uuid::nil(), Uuid::nil())),
             Self::Outbox(..) => Some(Self::Webhooks(Uuid::nil(), Uuid::nil())),
             Self::Webhooks(..) => Some(Self::Subscriptions(Uuid::nil(), Uuid::nil())),
-            Self::Subscriptions(..) => Some(Self::Calendars(Uuid::nil(), Uuid::nil())),
+            Self::Subscriptions(..) => Some(Self::Proposals(Uuid::nil(), Uuid::nil())),
+            Self::Proposals(..) => Some(Self::Responses(Uuid::nil(), Uuid::nil())),
+            Self::Responses(..) => Some(Self::Calendars(Uuid::nil(), Uuid::nil())),
             Self::Calendars(..) => Some(Self::Answers(Vec::new())),
             Self::Answers(_) => None,
         }
@@ -80,6 +84,8 @@ impl Old {
             Position::Outbox(_, id) => sealed::message_payload(MessageId::from_uuid(*id)),
             Position::Webhooks(_, id) => sealed::webhook_content(WebhookId::from_uuid(*id)),
             Position::Subscriptions(_, id) => sealed::subscription_content(SubscriptionId::from_uuid(*id)),
+            Position::Proposals(_, id) => sealed::proposal_content(ProposalId::from_uuid(*id)),
+            Position::Responses(_, id) => sealed::response_remark(ResponseId::from_uuid(*id)),
             Position::Calendars(_, id) => sealed::feed_token(CalendarId::from_uuid(*id)),
             Position::Answers(scope) => sealed::answer_body(&located_answer(scope).hash("scope", scope)?),
         })
@@ -92,6 +98,12 @@ impl Old {
             Position::Webhooks(_, id) => StoreError::corrupt("webhooks", "content", WebhookId::from_uuid(*id), error),
             Position::Subscriptions(_, id) => {
                 StoreError::corrupt("ical_subscriptions", "content", SubscriptionId::from_uuid(*id), error)
+            }
+            Position::Proposals(_, id) => {
+                StoreError::corrupt("proposals", "content", ProposalId::from_uuid(*id), error)
+            }
+            Position::Responses(_, id) => {
+                StoreError::corrupt("proposal_participants", "remark", ResponseId::from_uuid(*id), error)
             }
             Position::Calendars(_, id) => {
                 StoreError::corrupt("calendars", "feed_token", CalendarId::from_uuid(*id), error)
@@ -222,6 +234,40 @@ impl PostgresStore {
             .into_iter()
             .map(|row| Old { at: Position::Subscriptions(row.org_id, row.id), sealed: row.content })
             .collect(),
+            Position::Proposals(org, id) => sqlx::query!(
+                "SELECT org_id, id, content
+                 FROM proposals
+                 WHERE (org_id, id) > ($1, $2) AND NOT starts_with(content, $3)
+                 ORDER BY org_id, id
+                 LIMIT $4",
+                org,
+                id,
+                prefix,
+                limit,
+            )
+            .fetch_all(&self.connections)
+            .await
+            .map_err(store_error)?
+            .into_iter()
+            .map(|row| Old { at: Position::Proposals(row.org_id, row.id), sealed: row.content })
+            .collect(),
+            Position::Responses(org, id) => sqlx::query!(
+                r#"SELECT org_id, response_id AS "id!", remark AS "remark!"
+                 FROM proposal_participants
+                 WHERE (org_id, response_id) > ($1, $2) AND NOT starts_with(remark, $3)
+                 ORDER BY org_id, response_id
+                 LIMIT $4"#,
+                org,
+                id,
+                prefix,
+                limit,
+            )
+            .fetch_all(&self.connections)
+            .await
+            .map_err(store_error)?
+            .into_iter()
+            .map(|row| Old { at: Position::Responses(row.org_id, row.id), sealed: row.remark })
+            .collect(),
             Position::Calendars(org, id) => sqlx::query!(
                 "SELECT org_id, id, feed_token
                  FROM calendars
@@ -282,6 +328,8 @@ struct Anew<'a> {
     outbox: Rows<'a>,
     webhooks: Rows<'a>,
     subscriptions: Rows<'a>,
+    proposals: Rows<'a>,
+    responses: Rows<'a>,
     calendars: Rows<'a>,
     token_hashes: Vec<Option<Vec<u8>>>,
     scopes: Vec<&'a [u8]>,
@@ -324,6 +372,8 @@ impl<'a> Anew<'a> {
             Position::Outbox(org, id) => self.outbox.push(*org, *id, old, sealed),
             Position::Webhooks(org, id) => self.webhooks.push(*org, *id, old, sealed),
             Position::Subscriptions(org, id) => self.subscriptions.push(*org, *id, old, sealed),
+            Position::Proposals(org, id) => self.proposals.push(*org, *id, old, sealed),
+            Position::Responses(org, id) => self.responses.push(*org, *id, old, sealed),
             Position::Calendars(org, id) => {
                 self.calendars.push(*org, *id, old, sealed);
                 self.token_hashes.push(hash);
@@ -385,6 +435,32 @@ impl<'a> Anew<'a> {
                 &self.subscriptions.ids,
                 &self.subscriptions.values.seen as &[&str],
                 &self.subscriptions.values.anew,
+            )
+            .execute(connections)
+            .await?;
+        }
+        if !self.proposals.ids.is_empty() {
+            sqlx::query!(
+                "UPDATE proposals p SET content = row.anew
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
+                 WHERE p.org_id = row.org_id AND p.id = row.id AND p.content = row.seen",
+                &self.proposals.orgs,
+                &self.proposals.ids,
+                &self.proposals.values.seen as &[&str],
+                &self.proposals.values.anew,
+            )
+            .execute(connections)
+            .await?;
+        }
+        if !self.responses.ids.is_empty() {
+            sqlx::query!(
+                "UPDATE proposal_participants p SET remark = row.anew
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
+                 WHERE p.org_id = row.org_id AND p.response_id = row.id AND p.remark = row.seen",
+                &self.responses.orgs,
+                &self.responses.ids,
+                &self.responses.values.seen as &[&str],
+                &self.responses.values.anew,
             )
             .execute(connections)
             .await?;

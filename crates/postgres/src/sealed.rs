@@ -9,7 +9,9 @@ use std::sync::Arc;
 use kalends_app::ports::{FieldCipher, Place, SEALED};
 use kalends_app::{ChangeSet, StoredAnswer};
 use kalends_calendars::{Calendar, Change, Event, FeedToken};
-use kalends_kernel::{CalendarId, EventId, MessageId, Metadata, StoreError, SubscriptionId, Version, WebhookId};
+use kalends_kernel::{
+    CalendarId, EventId, MessageId, Metadata, ProposalId, ResponseId, StoreError, SubscriptionId, Version, WebhookId,
+};
 use kalends_notifications::{Confidential, Message};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
@@ -50,6 +52,16 @@ pub(crate) const fn webhook_content(id: WebhookId) -> Place {
 /// Where the sealed part of a subscription stands.
 pub(crate) const fn subscription_content(id: SubscriptionId) -> Place {
     Place { table: "ical_subscriptions", column: "content", id: id.uuid() }
+}
+
+/// Where the sealed part of a proposal stands.
+pub(crate) const fn proposal_content(id: ProposalId) -> Place {
+    Place { table: "proposals", column: "content", id: id.uuid() }
+}
+
+/// Where the sealed part of a response stands.
+pub(crate) const fn response_remark(id: ResponseId) -> Place {
+    Place { table: "proposal_participants", column: "remark", id: id.uuid() }
 }
 
 /// Where the sealed body of an answer stands. Its row has a scope instead of an identifier; half of
@@ -114,6 +126,8 @@ pub(crate) struct SealedChangeSet {
     hooks: Vec<Option<String>>,
     /// What is sealed of each write to subscriptions, in their order.
     feeds: Vec<Option<String>>,
+    /// What is sealed of each write to proposals, in their order.
+    proposals: Vec<Option<String>>,
     /// The body of the answer.
     body: Option<String>,
 }
@@ -150,11 +164,12 @@ impl SealedChangeSet {
             payloads.map(|message| cipher.seal(message_payload(message.id), message.payload.as_bytes())).collect();
         let hooks = changes.webhooks.iter().map(|change| hook(change, cipher)).collect();
         let feeds = changes.feeds.iter().map(|change| subscription(change, cipher)).collect();
+        let proposals = changes.proposals.iter().map(|change| proposal(change, cipher)).collect();
         let body = changes.answer.as_ref().and_then(|stored| {
             let body = stored.answer.body.as_ref()?;
             Some(cipher.seal(answer_body(&stored.scope), body.as_bytes()))
         });
-        Ok(Self { changes, contents, tokens, payloads, hooks, feeds, body })
+        Ok(Self { changes, contents, tokens, payloads, hooks, feeds, proposals, body })
     }
 
     pub(crate) fn changes(&self) -> &ChangeSet {
@@ -186,6 +201,12 @@ impl SealedChangeSet {
         self.changes.feeds.iter().zip(sealed)
     }
 
+    /// The writes to proposals, each with what is sealed of it.
+    pub(crate) fn proposals(&self) -> impl Iterator<Item = (&kalends_proposals::Change, &str)> {
+        let sealed = self.proposals.iter().map(|sealed| sealed.as_deref().unwrap_or_default());
+        self.changes.proposals.iter().zip(sealed)
+    }
+
     pub(crate) fn answer(&self) -> Option<(&StoredAnswer, Option<&str>)> {
         self.changes.answer.as_ref().map(|answer| (answer, self.body.as_deref()))
     }
@@ -198,7 +219,7 @@ impl SealedChangeSet {
             .iter()
             .chain(&self.tokens)
             .chain(&self.payloads)
-            .chain(self.hooks.iter().chain(&self.feeds).flatten())
+            .chain(self.hooks.iter().chain(&self.feeds).chain(&self.proposals).flatten())
             .chain(&self.body);
         texts.map(|text| text.len() + ROW).sum::<usize>() + ROW
     }
@@ -234,6 +255,17 @@ fn subscription(change: &kalends_feeds::Change, cipher: &dyn FieldCipher) -> Opt
     }
 }
 
+/// What is sealed of a write to proposals: the text of a new one, or the words of a response.
+fn proposal(change: &kalends_proposals::Change, cipher: &dyn FieldCipher) -> Option<String> {
+    use kalends_proposals::{Change, Confidential, Remark};
+    match change {
+        Change::Create(proposal) => Some(cipher.seal(proposal_content(proposal.id), &Confidential::write(proposal))),
+        Change::Update { response, .. } => {
+            response.as_ref().map(|response| cipher.seal(response_remark(response.id), &Remark::write(response)))
+        }
+    }
+}
+
 fn calendars(changes: &ChangeSet) -> impl Iterator<Item = (&Calendar, Option<Version>)> {
     changes.calendars.iter().filter_map(|change| match change {
         Change::CreateCalendar(calendar) => Some((calendar, None)),
@@ -244,6 +276,8 @@ fn calendars(changes: &ChangeSet) -> impl Iterator<Item = (&Calendar, Option<Ver
         | Change::UpdateEvent { .. }
         | Change::PutRules { .. }
         | Change::DeleteRules(_)
+        | Change::Reserve { .. }
+        | Change::Unreserve { .. }
         | Change::AdvanceTimer(_) => None,
     })
 }
@@ -258,6 +292,8 @@ fn events(changes: &ChangeSet) -> impl Iterator<Item = (&Event, Option<Version>)
         | Change::UpdateCalendar { .. }
         | Change::PutRules { .. }
         | Change::DeleteRules(_)
+        | Change::Reserve { .. }
+        | Change::Unreserve { .. }
         | Change::AdvanceTimer(_) => None,
     })
 }

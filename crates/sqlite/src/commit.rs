@@ -3,7 +3,7 @@
 //! Change-sets that only add events are applied together, with one statement a table. Where that
 //! fails their group is taken back and halved until the one that cannot be applied stands alone, so
 //! that it harms no other. What one change-set does, it does in this order: the stored answer, which
-//! tells a repetition whatever else would go wrong; guards; accounts; agents, calendars and events; webhooks; subscriptions;
+//! tells a repetition whatever else would go wrong; guards; accounts; agents, calendars and events; webhooks; subscriptions; proposals;
 //! what exists afterwards; charges; messages; the audit entry.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
@@ -183,6 +183,7 @@ async fn apply_group(
     for entry in &group {
         apply::webhooks::apply(connection, entry).await?;
         apply::subscriptions::apply(connection, entry).await?;
+        apply::proposals::apply(connection, entry).await?;
     }
     for entry in &group {
         apply::accounts::check_existing(connection, entry).await?;

@@ -61,6 +61,11 @@ impl Deletions for SqliteStore {
                 select rowid from ical_subscriptions where org_id = ?1 limit ?2)",
             "delete from imported_items where org_id = ?1 and (origin_id, key) in (
                 select origin_id, key from imported_items where org_id = ?1 limit ?2)",
+            "delete from proposals where rowid in (select rowid from proposals where org_id = ?1 limit ?2)",
+            "delete from proposal_participants where rowid in (
+                select rowid from proposal_participants where org_id = ?1 limit ?2)",
+            "delete from reservations where org_id = ?1 and (calendar_id, proposal_id, place) in (
+                select calendar_id, proposal_id, place from reservations where org_id = ?1 limit ?2)",
             "delete from webhooks where rowid in (select rowid from webhooks where org_id = ?1 limit ?2)",
             "delete from webhook_queues where rowid in (select rowid from webhook_queues where org_id = ?1 limit ?2)",
             "delete from webhook_deliveries where rowid in (

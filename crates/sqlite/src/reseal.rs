@@ -22,6 +22,8 @@ enum Table {
     Answers,
     Webhooks,
     Subscriptions,
+    Proposals,
+    Responses,
     Calendars,
 }
 
@@ -45,8 +47,16 @@ struct Renewed {
 }
 
 impl Table {
-    const ALL: [Self; 6] =
-        [Self::Events, Self::Outbox, Self::Answers, Self::Webhooks, Self::Subscriptions, Self::Calendars];
+    const ALL: [Self; 8] = [
+        Self::Events,
+        Self::Outbox,
+        Self::Answers,
+        Self::Webhooks,
+        Self::Subscriptions,
+        Self::Proposals,
+        Self::Responses,
+        Self::Calendars,
+    ];
 
     fn place(self, id: &[u8]) -> Result<Place, StoreError> {
         let (table, column) = match self {
@@ -54,6 +64,8 @@ impl Table {
             Self::Outbox => ("outbox", "payload"),
             Self::Webhooks => ("webhooks", "content"),
             Self::Subscriptions => ("ical_subscriptions", "content"),
+            Self::Proposals => ("proposals", "content"),
+            Self::Responses => ("proposal_participants", "remark"),
             Self::Calendars => ("calendars", "feed_token"),
             Self::Answers => {
                 let row = Row { table: "idempotent_answers", id: &"a stored answer" };
@@ -168,6 +180,30 @@ impl SqliteStore {
                 .fetch_all(self.readers())
                 .await
             }
+            Table::Proposals => {
+                sqlx::query_as!(
+                    OldRow,
+                    r#"select rowid as "place!", id, content as sealed from proposals
+                     where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#,
+                    prefix,
+                    after,
+                    limit
+                )
+                .fetch_all(self.readers())
+                .await
+            }
+            Table::Responses => {
+                sqlx::query_as!(
+                    OldRow,
+                    r#"select rowid as "place!", response_id as "id!", remark as "sealed!" from proposal_participants
+                     where rowid > ?2 and substr(remark, 1, length(?1)) <> ?1 order by rowid limit ?3"#,
+                    prefix,
+                    after,
+                    limit
+                )
+                .fetch_all(self.readers())
+                .await
+            }
             Table::Calendars => {
                 sqlx::query_as!(
                     OldRow,
@@ -238,6 +274,25 @@ impl SqliteStore {
                 .execute(&mut writing.connection)
                 .await
             }
+            Table::Proposals => {
+                sqlx::query!(
+                    "update proposals set content = renewed.value ->> 2 from json_each(?1) renewed
+                     where proposals.rowid = (renewed.value ->> 0) and proposals.content = (renewed.value ->> 1)",
+                    rows
+                )
+                .execute(&mut writing.connection)
+                .await
+            }
+            Table::Responses => {
+                sqlx::query!(
+                    "update proposal_participants set remark = renewed.value ->> 2 from json_each(?1) renewed
+                     where proposal_participants.rowid = (renewed.value ->> 0)
+                        and proposal_participants.remark = (renewed.value ->> 1)",
+                    rows
+                )
+                .execute(&mut writing.connection)
+                .await
+            }
             Table::Calendars => {
                 sqlx::query!(
                     "update calendars set feed_token = renewed.value ->> 2, feed_token_hash = unhex(renewed.value ->> 3)
@@ -284,6 +339,8 @@ fn shown(table: Table, id: Uuid) -> String {
         Table::Webhooks => kalends_kernel::WebhookId::from_uuid(id).to_string(),
         Table::Subscriptions => kalends_kernel::SubscriptionId::from_uuid(id).to_string(),
         Table::Calendars => CalendarId::from_uuid(id).to_string(),
+        Table::Proposals => kalends_kernel::ProposalId::from_uuid(id).to_string(),
+        Table::Responses => kalends_kernel::ResponseId::from_uuid(id).to_string(),
         Table::Answers => id.simple().to_string(),
     }
 }

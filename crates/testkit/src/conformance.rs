@@ -44,6 +44,7 @@ pub mod identities;
 pub mod limits;
 pub mod metering;
 pub mod people;
+pub mod proposals;
 pub mod races;
 pub mod rules;
 pub mod scoped_keys;
@@ -314,6 +315,15 @@ macro_rules! conformance_cases {
                 timers_of_calendars_out_of_sight_are_forgotten,
                 workers_share_what_is_due,
                 a_timer_and_its_message_are_one,
+            }
+            proposals {
+                proposals_come_back_as_they_were,
+                proposals_are_listed,
+                proposals_are_settled_under_their_version,
+                a_proposal_ends_once,
+                overdue_proposals_are_found,
+                reservations_are_told_with_holds,
+                a_time_is_reserved_once,
             }
             subscriptions {
                 subscriptions_come_back_as_they_were,

@@ -18,6 +18,7 @@ mod inspect;
 mod instances;
 mod metering;
 mod people;
+mod proposals;
 mod state;
 mod subscriptions;
 mod timers;

@@ -97,6 +97,8 @@ pub enum ReasonKind {
     ExternalEvent,
     /// A human is busy then, or not known to be free.
     HumanBusy,
+    /// A pending proposal keeps it free for itself.
+    Reservation,
     /// It must stay free before or after something that blocks.
     Buffer,
     /// The hours of the weekday do not contain it.
@@ -115,6 +117,7 @@ impl From<availability::ReasonKind> for ReasonKind {
             Domain::Hold => Self::Hold,
             Domain::ExternalEvent => Self::ExternalEvent,
             Domain::HumanBusy => Self::HumanBusy,
+            Domain::Reservation => Self::Reservation,
             Domain::Buffer => Self::Buffer,
             Domain::OutsideWorkingHours => Self::OutsideWorkingHours,
             Domain::Override => Self::Override,
@@ -246,6 +249,7 @@ mod tests {
             Domain::Hold,
             Domain::ExternalEvent,
             Domain::HumanBusy,
+            Domain::Reservation,
             Domain::Buffer,
             Domain::OutsideWorkingHours,
             Domain::Override,

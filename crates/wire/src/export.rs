@@ -1,12 +1,14 @@
 //! The export of an account, and its deletion.
 
 use kalends_accounts::{Acceptance, KeyShown};
-use kalends_kernel::{AgentId, Instant, KeyId, OrgId};
+use kalends_kernel::{AgentId, Instant, KeyId, OrgId, ProposalId};
 use serde::Serialize;
-use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use crate::{Agent, AvailabilityRules, Calendar, Event, ExportedClaim, ExportedWebhook, Subscription};
+use crate::{
+    Agent, AvailabilityRules, Calendar, Event, ExportedClaim, ExportedWebhook, ProposalResponse, ProposalSlot,
+    ProposalSummary, Subscription,
+};
 
 /// Everything that an organization has. It is written piece by piece; this is what the whole looks like.
 #[derive(Debug, Serialize, ToSchema)]
@@ -34,14 +36,11 @@ pub struct Export {
     /// The keys in force, by their beginning.
     pub api_keys: Vec<ExportedKey>,
     /// Scheduling proposals.
-    #[schema(value_type = Vec<Object>)]
-    pub scheduling_proposals: Vec<Map<String, Value>>,
+    pub scheduling_proposals: Vec<ProposalSummary>,
     /// Their slots.
-    #[schema(value_type = Vec<Object>)]
-    pub proposal_slots: Vec<Map<String, Value>>,
+    pub proposal_slots: Vec<ExportedSlot>,
     /// The responses to them.
-    #[schema(value_type = Vec<Object>)]
-    pub proposal_responses: Vec<Map<String, Value>>,
+    pub proposal_responses: Vec<ExportedResponse>,
     /// What was used, by month.
     pub usage_records: Vec<ExportedUse>,
     /// What is used of this month's quotas.
@@ -50,6 +49,42 @@ pub struct Export {
     pub tos_acceptances: Vec<ExportedAcceptance>,
     /// The claims on organizations of agents that the human initiated who exports.
     pub account_claims_initiated: Vec<ExportedClaim>,
+}
+
+/// A time that a proposal offers.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ExportedSlot {
+    /// The proposal, `spr_…`.
+    #[schema(value_type = String)]
+    pub proposal_id: ProposalId,
+    /// The slot.
+    #[serde(flatten)]
+    pub slot: ProposalSlot,
+}
+
+impl ExportedSlot {
+    /// A slot of that proposal.
+    pub fn of(proposal: &kalends_proposals::Proposal, slot: &kalends_proposals::Slot) -> Self {
+        Self { proposal_id: proposal.id, slot: slot.into() }
+    }
+}
+
+/// What a participant said to a proposal.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ExportedResponse {
+    /// The proposal, `spr_…`.
+    #[schema(value_type = String)]
+    pub proposal_id: ProposalId,
+    /// What was said.
+    #[serde(flatten)]
+    pub response: ProposalResponse,
+}
+
+impl ExportedResponse {
+    /// A response to that proposal.
+    pub fn of(proposal: &kalends_proposals::Proposal, response: &kalends_proposals::Response) -> Self {
+        Self { proposal_id: proposal.id, response: response.into() }
+    }
 }
 
 /// The organization.

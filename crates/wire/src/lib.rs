@@ -25,6 +25,7 @@ mod names;
 mod oauth;
 mod patch;
 mod plan;
+mod proposals;
 mod rules;
 mod sign_up;
 mod subscriptions;
@@ -53,7 +54,8 @@ pub use event::{
 };
 pub use explain::{ExplainAsked, ExplainAvailability, ExplainOf, Explanation, Reason, ReasonKind};
 pub use export::{
-    Export, ExportedAcceptance, ExportedCalendar, ExportedCounter, ExportedKey, ExportedOrg, ExportedUse,
+    Export, ExportedAcceptance, ExportedCalendar, ExportedCounter, ExportedKey, ExportedOrg, ExportedResponse,
+    ExportedSlot, ExportedUse,
 };
 pub use holds::{Conflict, CreateHoldSet, EndedHold, HoldSet, NewHoldSet};
 pub use keys::{CreateScopedKey, NewScopedKey, ScopedKey, ScopedKeys};
@@ -64,6 +66,11 @@ pub use names::{
 };
 pub use oauth::{SignInAnswer, SignInWith};
 pub use plan::{Plan, PlanLimits, Plans};
+pub use proposals::{
+    CounterSlot, CreateProposal, ListProposals, OfferedCounterSlot, OfferedSlot, PROPOSAL_ID, Proposal,
+    ProposalCancelled, ProposalConfirmed, ProposalExpired, ProposalResponded, ProposalResponse, ProposalSlot,
+    ProposalSummary, Resolution, RespondToProposal, WantedProposal, WantedProposals, WantedSlot,
+};
 pub use rules::{AvailabilityRules, DateHours, OpenHours, PutAvailabilityRules, WorkingHours};
 pub use sign_up::{CheckedSignUp, SignUp, SignUpAnswer, SignUpExisting, SignedUp, Terms, Verified, Verify};
 pub use subscriptions::{

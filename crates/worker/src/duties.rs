@@ -8,6 +8,8 @@ use crate::Duty;
 
 /// How many holds that are over are ended at once.
 const HOLDS_AT_ONCE: u32 = 512;
+/// How many proposals that are over are ended at once.
+const PROPOSALS_AT_ONCE: u32 = 256;
 /// How many events are looked at at once because something is due.
 const TIMERS_AT_ONCE: u32 = 512;
 /// How many claims take effect at once.
@@ -27,6 +29,13 @@ pub const DUTIES: &[Duty] = &[
         period: Duration::from_secs(1),
         rest: Duration::ZERO,
         run: |app| Box::pin(async move { app.expire_holds(HOLDS_AT_ONCE).await }),
+    },
+    Duty {
+        name: "expired_proposals",
+        failure: "proposals that are over cannot be ended",
+        period: Duration::from_secs(1),
+        rest: Duration::ZERO,
+        run: |app| Box::pin(async move { app.expire_proposals(PROPOSALS_AT_ONCE).await }),
     },
     Duty {
         name: "timers",
@@ -90,8 +99,8 @@ async fn settle_claims(app: Arc<App>) -> Result<Done, Refusal> {
 }
 
 /// Removes a batch of each kind of what is kept no longer: entries of the audit log; counts, answers, sessions and
-/// attempts to sign in that have expired; claims that have ended; timers of calendars that were deleted; webhook
-/// deliveries.
+/// attempts to sign in that have expired; claims that have ended; timers of calendars that were deleted;
+/// reservations of proposals that are over; webhook deliveries.
 async fn purge(app: Arc<App>) -> Result<Done, Refusal> {
     let entries = app.purge_audit(PURGE_AT_ONCE).await?;
     let counts = app.forget_allowances(PURGE_AT_ONCE).await?;
@@ -100,9 +109,10 @@ async fn purge(app: Arc<App>) -> Result<Done, Refusal> {
     let claims = app.forget_claims(PURGE_AT_ONCE).await?;
     let attempts = app.forget_attempts(PURGE_AT_ONCE).await?;
     let timers = app.forget_timers(PURGE_AT_ONCE).await?;
+    let reservations = app.forget_reservations(PURGE_AT_ONCE).await?;
     let deliveries = app.forget_deliveries(PURGE_AT_ONCE).await?;
     let people = answers && sessions && claims && attempts;
-    Ok(Done::swept(entries && counts && people && timers && deliveries))
+    Ok(Done::swept(entries && counts && people && timers && reservations && deliveries))
 }
 
 #[cfg(test)]

@@ -73,7 +73,30 @@ async fn every_kind_of_write_is_repeatable(#[case] database: Database) {
     let subscription = api.post(&all).json(subscribing.clone()).await.expect(201).id();
     let subscription = format!("/v1/ical-subscriptions/{subscription}");
     let entry = event_body("x", "2026-05-04T09:00:00Z", "2026-05-04T10:00:00Z");
+    let slots = json!([{ "start_time": "2031-05-04T09:00:00Z", "end_time": "2031-05-04T10:00:00Z" }]);
+    let proposing = json!({
+        "title": "x", "organizer_agent_id": owner, "participant_agent_ids": [owner], "calendar_id": calendar,
+        "slots": slots
+    });
+    let proposals = "/v1/scheduling/proposals";
+    let propose = async || {
+        let made = api.post(proposals).json(proposing.clone()).await.expect(201);
+        (format!("{proposals}/{}", made.id()), made["slots"][0]["id"].clone())
+    };
+    let ((first, slot), (second, _), (third, _)) = (propose().await, propose().await, propose().await);
+    let accepting = json!({ "agent_id": owner, "response": "accept", "selected_slot_id": slot });
+    let other = api.post("/v1/agents").json(json!({ "name": "Bea", "type": "ai" })).await.expect(201).id();
+    let mut pending = proposing.clone();
+    pending["participant_agent_ids"] = json!([owner, other]);
+    let fourth = format!("{proposals}/{}", api.post(proposals).json(pending).await.expect(201).id());
+    let countering = json!({ "agent_id": owner, "response": "counter" });
+    api.post(format!("{fourth}/respond")).json(countering.clone()).await.expect(200);
     for (number, (method, path, body)) in [
+        ("POST", proposals.to_owned(), Some(proposing.clone())),
+        ("POST", format!("{first}/respond"), Some(accepting)),
+        ("POST", format!("{second}/cancel"), None),
+        ("POST", format!("{third}/respond"), Some(countering)),
+        ("POST", format!("{fourth}/resolve"), None),
         ("POST", format!("/v1/calendars/{calendar}/events"), Some(entry.clone())),
         ("POST", format!("/v1/calendars/{calendar}/events/batch"), Some(json!({ "events": [entry, entry] }))),
         ("POST", format!("/v1/calendars/{calendar}/ical-token/rotate"), None),

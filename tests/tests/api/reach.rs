@@ -60,6 +60,8 @@ enum About {
     Rules,
     /// A subscription of an agent's calendar.
     Subscription,
+    /// A proposal that an agent organizes and takes part in.
+    Proposal,
 }
 
 /// What each operation is about, and a body that is right. Panics for an operation that is not listed: add it.
@@ -93,7 +95,9 @@ fn ruled(operation: &str) -> About {
         | "testWebhook"
         | "listWebhookDeliveries"
         | "retryWebhookDelivery" => About::OrganizationsWebhook,
-        "listCalendars" | "getUsage" | "sendFeedback" => About::Common,
+        "listCalendars" | "listProposals" | "getUsage" | "sendFeedback" => About::Common,
+        "createProposal" => About::Agent,
+        "getProposal" | "respondToProposal" | "resolveProposal" | "cancelProposal" => About::Proposal,
         "getAgent"
         | "createAgentCalendar"
         | "listAgentCalendars"
@@ -187,6 +191,7 @@ struct Things {
     webhook: String,
     delivery: String,
     subscription: String,
+    proposal: String,
 }
 
 struct World {
@@ -278,6 +283,7 @@ impl World {
                 webhook: id("whk"),
                 delivery: id("whd"),
                 subscription: id("isub"),
+                proposal: id("spr"),
             };
         }
         let (start, end) = self.span();
@@ -297,6 +303,7 @@ impl World {
         };
         let (mut entry, mut set, mut key) = (String::new(), String::new(), String::new());
         let (mut webhook, mut delivery, mut subscription) = (String::new(), String::new(), String::new());
+        let mut proposal = String::new();
         match about {
             About::Event => entry = event(api, &calendar, &start, &end).await,
             About::Hold | About::HoldSet => {
@@ -323,9 +330,18 @@ impl World {
                 let body = json!({ "calendar_id": calendar, "url": NOWHERE });
                 subscription = api.post(path).json(body).await.expect(201).id();
             }
+            About::Proposal => {
+                // Somebody else has declined already, so that there is something to resolve.
+                let (owner, other) = (owner.as_deref().unwrap_or_default(), agent(api).await);
+                let body = proposing(owner, &[owner, &other], &calendar, (&start, &end));
+                proposal = api.post(PROPOSALS).json(body).await.expect(201).id();
+                let declines = json!({ "agent_id": other, "response": "decline" });
+                api.post(format!("{PROPOSALS}/{proposal}/respond")).json(declines).await.expect(200);
+            }
             _ => {}
         }
-        Things { agent: owner.unwrap_or_default(), calendar, event: entry, set, key, webhook, delivery, subscription }
+        let agent = owner.unwrap_or_default();
+        Things { agent, calendar, event: entry, set, key, webhook, delivery, subscription, proposal }
     }
 
     async fn ask(&mut self, operation: &Operation, who: Who, things: &Things) -> Answer {
@@ -371,6 +387,15 @@ fn hold_set(calendar: &str, start: &str, end: &str, expires: &str) -> Value {
     })
 }
 
+const PROPOSALS: &str = "/v1/scheduling/proposals";
+
+fn proposing(organizer: &str, participants: &[&str], calendar: &str, (start, end): (&str, &str)) -> Value {
+    json!({
+        "title": "x", "organizer_agent_id": organizer, "participant_agent_ids": participants, "calendar_id": calendar,
+        "slots": [{ "start_time": start, "end_time": end }]
+    })
+}
+
 /// What `{id}` stands for.
 fn named<'a>(path: &str, things: &'a Things) -> &'a str {
     if path.starts_with("/v1/agents/") {
@@ -381,6 +406,8 @@ fn named<'a>(path: &str, things: &'a Things) -> &'a str {
         &things.webhook
     } else if path.starts_with("/v1/ical-subscriptions/") {
         &things.subscription
+    } else if path.starts_with(PROPOSALS) {
+        &things.proposal
     } else if path.starts_with("/v1/hold-sets/") {
         &things.set
     } else if path.contains("/events/") {
@@ -419,6 +446,8 @@ fn body(operation: &str, things: &Things, (start, end): (&str, &str), expires: &
         "updateWebhook" => json!({ "events": ["event.created"] }),
         "createIcalSubscription" => json!({ "calendar_id": things.calendar, "url": NOWHERE }),
         "updateIcalSubscription" => json!({ "label": "y" }),
+        "createProposal" => proposing(&things.agent, &[&things.agent], &things.calendar, (start, end)),
+        "respondToProposal" => json!({ "agent_id": things.agent, "response": "decline" }),
         "createScopedKey" | "createScopedKeyFromConsole" => json!({ "agent_id": things.agent }),
         _ => return None,
     })
@@ -481,20 +510,21 @@ fn is_scoped(who: Who) -> bool {
 
 /// Whether it needs a feature that no free plan has, whatever it is about.
 fn is_paid_for(operation: &str) -> bool {
-    let holds = operation.contains("Hold");
-    holds || ["getAvailability", "createScopedKey", "listScopedKeys", "deleteScopedKey"].contains(&operation)
+    let named = operation.contains("Hold") || operation.contains("Proposal");
+    named || ["getAvailability", "createScopedKey", "listScopedKeys", "deleteScopedKey"].contains(&operation)
 }
 
 /// Whether a success uses the thing up.
 fn consumes(operation: &Operation) -> bool {
-    operation.method == Method::DELETE || operation.path.ends_with("/confirm") || operation.path.ends_with("/release")
+    let ends = ["/confirm", "/release", "/respond", "/resolve", "/cancel"];
+    operation.method == Method::DELETE || ends.iter().any(|end| operation.path.ends_with(end))
 }
 
 fn asked_about(about: About) -> &'static [Whose] {
     match about {
         About::Public | About::Operator | About::Console | About::Organization | About::Common => &[Whose::Missing],
-        // Agents have no owner but themselves, and nobody subscribes a calendar that is shared.
-        About::OrganizationsAgent | About::OrganizationsKey | About::Agent | About::Subscription => {
+        // Agents have no owner but themselves, and nobody subscribes a calendar that is shared, or organizes anything.
+        About::OrganizationsAgent | About::OrganizationsKey | About::Agent | About::Subscription | About::Proposal => {
             &[Whose::Own, Whose::Sibling, Whose::Paused, Whose::Foreign, Whose::Missing]
         }
         About::OrganizationsWebhook => &[Whose::Own, Whose::Foreign, Whose::Missing],
@@ -509,7 +539,7 @@ fn asked_about(about: About) -> &'static [Whose] {
 async fn every_cell_of_the_matrix_is_as_ruled(#[case] database: Database) {
     let mut world = World::new(database).await;
     let operations = operations(&world.server).await;
-    assert!(operations.len() >= 81, "{}", operations.len());
+    assert!(operations.len() >= 87, "{}", operations.len());
     let mut wrong = BTreeSet::new();
     let mut cells = 0;
     for operation in &operations {
@@ -537,7 +567,12 @@ async fn every_cell_of_the_matrix_is_as_ruled(#[case] database: Database) {
                         .insert(format!("{} by {who:?} about {whose:?}: {ruled:?}, got {status} {kind}", operation.id));
                 }
                 let paused = about != About::Public && who == Who::Paused && operation.method != Method::GET;
-                if paused && matches!(about, About::Agent | About::Calendar | About::Event | About::Subscription) {
+                if paused
+                    && matches!(
+                        about,
+                        About::Agent | About::Calendar | About::Event | About::Subscription | About::Proposal
+                    )
+                {
                     assert_eq!(answer.at("/error/code"), "agent_paused", "{}", answer.shown());
                 }
                 cells += 1;

@@ -14,6 +14,7 @@ mod feeds;
 mod hold_sets;
 mod keys;
 mod oauth;
+mod proposals;
 mod subscriptions;
 mod system;
 mod usage;
@@ -39,6 +40,7 @@ use crate::Routes;
         (name = "Events", description = "What is scheduled."),
         (name = "Holds", description = "Time that is reserved while somebody decides."),
         (name = "Availability", description = "When somebody is free."),
+        (name = "Proposals", description = "Agents settle on one of the times that one of them offers."),
         (name = "Webhooks", description = "What happens is posted to addresses of the organization."),
         (name = "iCal subscriptions", description = "Feeds of others, kept in step with calendars."),
         (name = "Keys", description = "Keys that speak for one agent."),
@@ -65,6 +67,7 @@ pub(crate) fn all() -> Routes {
         .merge(availability::routes())
         .merge(availability_rules::routes())
         .merge(keys::routes())
+        .merge(proposals::routes())
         .merge(webhooks::routes())
         .merge(usage::routes())
         .merge(accounts::routes())

@@ -8,7 +8,7 @@ use kalends_kernel::{CalendarId, Instant, Revision, Version};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{busy_days, rules, timers};
+use super::{busy_days, reservations, rules, timers};
 use crate::error::{ApplyError, all_written};
 use crate::rows::Located;
 use crate::sealed::{CalendarWrite, EventWrite, SealedChangeSet};
@@ -88,6 +88,9 @@ pub(crate) async fn check_times(
                      SELECT 1 FROM events
                      WHERE org_id = $1 AND calendar_id = $2 AND revision > $3 AND deleted_at IS NULL
                          AND status <> 'cancelled' AND start_at < $5 AND coalesce(reaches, end_at) > $4
+                 ) OR EXISTS (
+                     SELECT 1 FROM reservations
+                     WHERE org_id = $1 AND calendar_id = $2 AND revision > $3 AND start_at < $5 AND end_at > $4
                  ) AS "exists!""#,
                 changes.org.uuid(),
                 calendar.uuid(),
@@ -166,7 +169,11 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             | Change::CreateEvent(_)
             | Change::UpdateEvent { .. } => {}
             // These have a module of their own.
-            Change::PutRules { .. } | Change::DeleteRules(_) | Change::AdvanceTimer(_) => {}
+            Change::PutRules { .. }
+            | Change::DeleteRules(_)
+            | Change::Reserve { .. }
+            | Change::Unreserve { .. }
+            | Change::AdvanceTimer(_) => {}
         }
     }
     create_agents(connection, &new_agents).await?;
@@ -177,6 +184,7 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
     update_calendars(connection, &updated).await?;
     let (revisions, defaults) = revise(connection, batch).await?;
     rules::apply(connection, batch).await?;
+    reservations::apply(connection, batch, &revisions).await?;
     let (created, updated): (Vec<_>, Vec<_>) =
         batch.iter().flat_map(SealedChangeSet::events).partition(|write| write.seen.is_none());
     create_events(connection, &created, &revisions).await?;
@@ -445,7 +453,7 @@ async fn revise(
 }
 
 /// The revisions of calendars once they were raised.
-type Revisions = BTreeMap<(Uuid, Uuid), i64>;
+pub(super) type Revisions = BTreeMap<(Uuid, Uuid), i64>;
 
 async fn create_events(
     connection: &mut PgConnection,

@@ -11,6 +11,8 @@ pub(crate) mod calendars;
 mod claims;
 pub(crate) mod outbox;
 mod people;
+pub(crate) mod proposals;
+mod reservations;
 mod rules;
 pub(crate) mod subscriptions;
 pub(crate) mod timers;

@@ -78,7 +78,9 @@ impl BusyTimes for PostgresStore {
                              AND e.deleted_at IS NULL AND e.reaches > $3 AND e.start_at < $6) AS "repeats!",
                  EXISTS (SELECT 1 FROM events e
                          WHERE e.org_id = $1 AND e.calendar_id = $2 AND e.status = 'hold'
-                             AND e.deleted_at IS NULL) AS "held!"
+                             AND e.deleted_at IS NULL)
+                     OR EXISTS (SELECT 1 FROM reservations v
+                                WHERE v.org_id = $1 AND v.calendar_id = $2) AS "held!"
              FROM calendars c
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              CROSS JOIN (
@@ -131,7 +133,9 @@ impl BusyTimes for PostgresStore {
                              AND e.deleted_at IS NULL AND e.reaches > $3 AND e.start_at < $6) AS "repeats!",
                  EXISTS (SELECT 1 FROM events e
                          WHERE e.org_id = $1 AND e.calendar_id = c.id AND e.status = 'hold'
-                             AND e.deleted_at IS NULL) AS "held!"
+                             AND e.deleted_at IS NULL)
+                     OR EXISTS (SELECT 1 FROM reservations v
+                                WHERE v.org_id = $1 AND v.calendar_id = c.id) AS "held!"
              FROM agents a
              JOIN calendars c ON c.org_id = a.org_id AND c.agent_id = a.id
              CROSS JOIN LATERAL (
@@ -206,7 +210,9 @@ impl PostgresStore {
                              AND e.deleted_at IS NULL AND e.reaches > $4 AND e.start_at < $5) AS "repeats!",
                  EXISTS (SELECT 1 FROM events e
                          WHERE e.org_id = $1 AND e.calendar_id = $2 AND e.status = 'hold'
-                             AND e.deleted_at IS NULL) AS "held!"
+                             AND e.deleted_at IS NULL)
+                     OR EXISTS (SELECT 1 FROM reservations v
+                                WHERE v.org_id = $1 AND v.calendar_id = $2) AS "held!"
              FROM calendars c
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              WHERE c.org_id = $1 AND c.id = $2 AND c.deleted_at IS NULL

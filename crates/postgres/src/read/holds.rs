@@ -1,12 +1,14 @@
 //! Holds in sight.
 
 use async_trait::async_trait;
+use kalends_calendars::Reservation;
 use kalends_calendars::ports::{CalendarHolds, Holds, OwnedEvent};
-use kalends_kernel::{AgentId, CalendarId, HoldSetId, OrgId, Revision, Span, StoreError};
+use kalends_kernel::{AgentId, CalendarId, HoldSetId, Instant, OrgId, ProposalId, Revision, Span, StoreError};
+use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::error::store_error;
-use crate::rows::{EventRow, event_row};
+use crate::rows::{EventRow, Located, event_row};
 
 #[async_trait]
 impl Holds for PostgresStore {
@@ -22,7 +24,10 @@ impl Holds for PostgresStore {
                  e.content AS "content?", e.start_at AS "start_at?", e.end_at AS "end_at?", e.all_day AS "all_day?",
                  e.status AS "status?", e.source AS "source?", e.reminders, e.version AS "version?",
                  e.created_at AS "created_at?", e.updated_at AS "updated_at?", e.deleted_at, e.hold_expires_at,
-                 e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent
+                 e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent,
+                 (SELECT json_agg(json_build_array(v.proposal_id, v.start_at, v.end_at, v.expires_at))::text
+                  FROM reservations v
+                  WHERE v.org_id = $1 AND v.calendar_id = $2 AND v.start_at < $4 AND v.end_at > $3) AS reserved
              FROM calendars c
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              LEFT JOIN events e ON e.org_id = $1 AND e.calendar_id = $2 AND e.status = 'hold'
@@ -37,6 +42,7 @@ impl Holds for PostgresStore {
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let Some(first) = records.first() else { return Ok(None) };
         let revision = Revision(first.revision);
+        let reserved = first.reserved.as_deref().map(read_reservations).transpose()?.unwrap_or_default();
         let rows = records.into_iter().filter_map(|record| {
             Some(EventRow {
                 org_id: record.org_id?,
@@ -65,7 +71,7 @@ impl Holds for PostgresStore {
             })
         });
         let holds = rows.map(|row| row.into_domain(&*self.cipher)).collect::<Result<_, _>>()?;
-        Ok(Some(CalendarHolds { revision, holds }))
+        Ok(Some(CalendarHolds { revision, holds, reserved }))
     }
 
     async fn events_of_hold_set(&self, org: OrgId, set: HoldSetId) -> Result<Vec<OwnedEvent>, StoreError> {
@@ -89,4 +95,18 @@ impl Holds for PostgresStore {
         });
         read.collect()
     }
+}
+
+/// The reservations of a JSON array: each its proposal, start, end and expiry.
+fn read_reservations(rows: &str) -> Result<Vec<Reservation>, StoreError> {
+    let all = Located { table: "reservations", id: "those of a calendar" };
+    let rows: Vec<(String, i64, i64, i64)> = serde_json::from_str(rows).map_err(|error| all.corrupt("place", error))?;
+    let read = rows.into_iter().map(|(owner, start, end, expires_at)| {
+        let owner = Uuid::parse_str(&owner).map_err(|error| all.corrupt("proposal_id", error))?;
+        let owner = ProposalId::from_uuid(owner);
+        let span = Span::new(Instant::from_micros(start), Instant::from_micros(end))
+            .map_err(|error| Located { table: "reservations", id: owner }.corrupt("end_at", error))?;
+        Ok(Reservation { owner, span, expires_at: Instant::from_micros(expires_at) })
+    });
+    read.collect()
 }

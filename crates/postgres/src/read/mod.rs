@@ -19,6 +19,7 @@ mod instances;
 mod organizations;
 mod people;
 mod principals;
+mod proposals;
 mod readiness;
 mod rules;
 mod scoped_keys;

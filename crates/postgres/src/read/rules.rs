@@ -45,7 +45,9 @@ impl PostgresStore {
                              AND e.deleted_at IS NULL AND e.reaches > $4 AND e.start_at < $5) AS "repeats!",
                  EXISTS (SELECT 1 FROM events e
                          WHERE e.org_id = $1 AND e.calendar_id = $2 AND e.status = 'hold'
-                             AND e.deleted_at IS NULL) AS "held!",
+                             AND e.deleted_at IS NULL)
+                     OR EXISTS (SELECT 1 FROM reservations v
+                                WHERE v.org_id = $1 AND v.calendar_id = $2) AS "held!",
                  e.start_at AS "start_at?", e.end_at AS "end_at?", e.status AS "status?",
                  e.source AS "source?"
              FROM calendars c

@@ -29,6 +29,8 @@ const FILL: &str = "
     SELECT md5('o' || c % 200 + 1)::uuid, md5('c' || c)::uuid, n, '' FROM generate_series(1, 100) c, generate_series(1, 300) n;
     INSERT INTO availability_rules (org_id, calendar_id, id, rules, version, created_at, updated_at)
     SELECT org_id, id, id, repeat('x', 200), 1, 1, 1 FROM calendars;
+    INSERT INTO reservations (org_id, calendar_id, proposal_id, place, start_at, end_at, expires_at, revision)
+    SELECT c.org_id, c.id, c.id, n, n, n + 1, n, 1 FROM calendars c, generate_series(1, 3) n;
     ANALYZE";
 
 /// Series on five calendars of one organization.

@@ -11,7 +11,7 @@ use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, Span, Versio
 use sqlx::SqliteConnection;
 use uuid::Uuid;
 
-use super::{Sealed, accounts::fresh, busy_days::Touched, rules, timers};
+use super::{Sealed, accounts::fresh, busy_days::Touched, reservations, rules, timers};
 use crate::{
     error::Failure,
     json::{self, Hex},
@@ -81,6 +81,10 @@ async fn check_time(
                 select 1 from events e
                 where e.org_id = ?1 and e.calendar_id = ?2 and e.revision > ?3 and +e.deleted_at is null
                     and +e.status <> 'cancelled' and +e.start_at < ?5 and coalesce(e.reaches, e.end_at) > ?4
+            )
+            and not exists (
+                select 1 from reservations v
+                where v.org_id = ?1 and v.calendar_id = ?2 and v.revision > ?3 and v.start_at < ?5 and v.end_at > ?4
             )",
         org_id,
         id,
@@ -141,6 +145,8 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, group: &[&Sealed]) 
                 | Change::UpdateEvent { .. }
                 | Change::PutRules { .. }
                 | Change::DeleteRules(_)
+                | Change::Reserve { .. }
+                | Change::Unreserve { .. }
                 | Change::AdvanceTimer(_) => {}
             }
         }
@@ -154,6 +160,7 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, group: &[&Sealed]) 
     // A calendar must stand before something is scheduled on it.
     revisions.append(&mut revise(connection, &created_and_revised, &mut defaults).await?);
     rules::apply(connection, group).await?;
+    reservations::apply(connection, group, &revisions).await?;
     let mut touched = Touched::default();
     create_events(connection, group, &revisions, &mut touched).await?;
     update_events(connection, group, &revisions, &mut touched).await?;
@@ -170,7 +177,7 @@ const fn created_calendar(change: &Change) -> Option<CalendarId> {
 }
 
 /// The revisions of calendars once they were raised: that of everything the group writes on them.
-type Revisions = BTreeMap<(OrgId, CalendarId), i64>;
+pub(super) type Revisions = BTreeMap<(OrgId, CalendarId), i64>;
 
 /// Raises the revisions of calendars in sight and tells them; refuses as stale where one is out of sight. Notes in
 /// `defaults` what the calendars say of reminders.

@@ -13,6 +13,8 @@ pub(crate) mod calendars;
 mod claims;
 pub(crate) mod outbox;
 mod people;
+pub(crate) mod proposals;
+mod reservations;
 mod rules;
 pub(crate) mod subscriptions;
 pub(crate) mod timers;
@@ -38,6 +40,8 @@ pub(crate) struct Sealed {
     pub(crate) hooks: Vec<Option<String>>,
     /// What is sealed of each write to subscriptions, in the order of the changes.
     feeds: Vec<Option<String>>,
+    /// What is sealed of each write to proposals, in the order of the changes.
+    proposals: Vec<Option<String>>,
     /// The body of the stored answer.
     body: Option<String>,
 }
@@ -52,6 +56,8 @@ impl Sealed {
             | Change::UpdateCalendar { .. }
             | Change::PutRules { .. }
             | Change::DeleteRules(_)
+            | Change::Reserve { .. }
+            | Change::Unreserve { .. }
             | Change::AdvanceTimer(_) => None,
         });
         Ok(Self {
@@ -60,6 +66,7 @@ impl Sealed {
             payloads: changes.messages.iter().map(|message| outbox::seal(message, cipher)).collect(),
             hooks: changes.webhooks.iter().map(|change| webhooks::seal(change, cipher)).collect(),
             feeds: changes.feeds.iter().map(|change| subscriptions::seal(change, cipher)).collect(),
+            proposals: changes.proposals.iter().map(|change| proposals::seal(change, cipher)).collect(),
             body: changes.answer.as_ref().and_then(|answer| answers::seal(answer, cipher)),
             changes: Arc::clone(changes),
         })

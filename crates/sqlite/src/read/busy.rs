@@ -96,7 +96,8 @@ impl BusyTimes for SqliteStore {
                 ) as "repeats!: bool",
                 exists (select 1 from events e indexed by events_holds
                     where e.org_id = ?1 and e.calendar_id = ?2 and e.status = 'hold' and e.deleted_at is null
-                ) as "held!: bool"
+                ) or exists (select 1 from reservations v
+                    where v.org_id = ?1 and v.calendar_id = ?2) as "held!: bool"
              from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
                 and (c.agent_id is null or a.status <> 'decommissioned')"#,
@@ -150,7 +151,8 @@ impl BusyTimes for SqliteStore {
                 ) as "repeats!: bool",
                 exists (select 1 from events e indexed by events_holds
                     where e.org_id = ?1 and e.calendar_id = c.id and e.status = 'hold' and e.deleted_at is null
-                ) as "held!: bool"
+                ) or exists (select 1 from reservations v
+                    where v.org_id = ?1 and v.calendar_id = c.id) as "held!: bool"
              from agents a join calendars c on c.org_id = a.org_id and c.agent_id = a.id
              where a.org_id = ?1 and a.id = ?2 and a.status <> 'decommissioned' and c.deleted_at is null"#,
             org_id,
@@ -244,7 +246,8 @@ impl SqliteStore {
                 ) as "repeats!: bool",
                 exists (select 1 from events e indexed by events_holds
                     where e.org_id = ?1 and e.calendar_id = ?2 and e.status = 'hold' and e.deleted_at is null
-                ) as "held!: bool"
+                ) or exists (select 1 from reservations v
+                    where v.org_id = ?1 and v.calendar_id = ?2) as "held!: bool"
              from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
                 and (c.agent_id is null or a.status <> 'decommissioned')"#,

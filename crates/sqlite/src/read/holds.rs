@@ -1,13 +1,20 @@
 //! Holds in sight.
 
 use async_trait::async_trait;
-use kalends_calendars::ports::{CalendarHolds, Holds, OwnedEvent};
-use kalends_kernel::{CalendarId, HoldSetId, OrgId, Revision, Span, StoreError};
+use kalends_calendars::{
+    Reservation,
+    ports::{CalendarHolds, Holds, OwnedEvent},
+};
+use kalends_kernel::{CalendarId, HoldSetId, Instant, OrgId, ProposalId, Revision, Span, StoreError};
 
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::event::{EventRow, event_row, read_owner},
+    rows::{
+        Row,
+        event::{EventRow, event_row, read_owner},
+        row_id,
+    },
 };
 
 #[async_trait]
@@ -49,11 +56,29 @@ impl Holds for SqliteStore {
                 .fetch_all(&mut *snapshot)
                 .await
                 .map_err(store_error)?;
-                Ok(Some((revision, rows)))
+                let reserved = sqlx::query!(
+                    "select proposal_id, start_at, end_at, expires_at from reservations
+                     where org_id = ?1 and calendar_id = ?2 and start_at < ?4 and end_at > ?3",
+                    org_id,
+                    id,
+                    from,
+                    to
+                )
+                .fetch_all(&mut *snapshot)
+                .await
+                .map_err(store_error)?;
+                let reserved = reserved.into_iter().map(|row| {
+                    let owner = ProposalId::from_uuid(row_id("reservations", "proposal_id", &row.proposal_id)?);
+                    let of = Row { table: "reservations", id: &owner };
+                    let (start, end) = (Instant::from_micros(row.start_at), Instant::from_micros(row.end_at));
+                    let span = of.read("end_at", Span::new(start, end))?;
+                    Ok(Reservation { owner, span, expires_at: Instant::from_micros(row.expires_at) })
+                });
+                Ok(Some((revision, rows, reserved.collect::<Result<Vec<_>, StoreError>>()?)))
             })
             .await?;
-        let Some((revision, rows)) = found else { return Ok(None) };
-        Ok(Some(CalendarHolds { revision: Revision(revision), holds: self.read_events(org, rows)? }))
+        let Some((revision, rows, reserved)) = found else { return Ok(None) };
+        Ok(Some(CalendarHolds { revision: Revision(revision), holds: self.read_events(org, rows)?, reserved }))
     }
 
     async fn events_of_hold_set(&self, org: OrgId, set: HoldSetId) -> Result<Vec<OwnedEvent>, StoreError> {

@@ -16,6 +16,7 @@ mod instances;
 mod organizations;
 mod people;
 mod principals;
+mod proposals;
 mod readiness;
 mod rules;
 mod scoped_keys;

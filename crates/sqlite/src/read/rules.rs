@@ -60,7 +60,8 @@ impl SqliteStore {
                 ) as "repeats!: bool",
                 exists (select 1 from events e indexed by events_holds
                     where e.org_id = ?1 and e.calendar_id = ?2 and e.status = 'hold' and e.deleted_at is null
-                ) as "held!: bool",
+                ) or exists (select 1 from reservations v
+                    where v.org_id = ?1 and v.calendar_id = ?2) as "held!: bool",
                 page.start_at as "start_at?: i64", page.end_at as "end_at?: i64",
                 page.status as "status?: String", page.source as "source?: String"
              from calendars c

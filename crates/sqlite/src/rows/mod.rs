@@ -10,6 +10,7 @@ pub(crate) mod data_key;
 pub(crate) mod event;
 pub(crate) mod organization;
 pub(crate) mod principal;
+pub(crate) mod proposal;
 pub(crate) mod rules;
 pub(crate) mod scoped_key;
 pub(crate) mod session;

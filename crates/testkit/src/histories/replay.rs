@@ -402,6 +402,7 @@ impl Replay {
                         BlockKind::Hold => "hold",
                         BlockKind::ExternalEvent => "external_event",
                         BlockKind::HumanBusy => "human_busy",
+                        BlockKind::Reservation => "reservation",
                     };
                     let on = calendar(*on).ok_or("a conflict on an unknown calendar")?;
                     got.push((on, kind, block.span.start().as_micros(), block.span.end().as_micros()));

@@ -131,6 +131,7 @@ impl Deletions for MemoryStore {
                 + remove!(state.used, limit, |((by, ..), _)| of(by))
                 + remove!(state.messages, limit, |((by, _), _)| of(by))
                 + remove!(state.subscriptions, limit, |((by, _), _)| of(by))
+                + remove!(state.proposals, limit, |((by, _), _)| of(by))
                 + remove!(state.imported, limit, |((by, ..), _)| of(by))
                 + remove!(state.webhooks, limit, |((by, _), _)| of(by))
                 + remove!(state.queues, limit, |((by, _), _)| of(by))

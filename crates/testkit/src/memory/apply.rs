@@ -4,11 +4,11 @@ use std::collections::btree_map::Entry;
 
 use kalends_accounts::{Claim, ClaimState, EndedKey, Organization};
 use kalends_app::{ChangeSet, Charge, Guard, StoredAnswer, ports::CommitError};
-use kalends_calendars::{Calendar, Event, EventSource, calendars_revised};
+use kalends_calendars::{Calendar, Event, EventSource, Reservation, calendars_revised};
 use kalends_kernel::{CalendarId, Instant, OrgId, StoreError, Version};
 use kalends_quotas::Metric;
 
-use super::state::State;
+use super::state::{ReservationRow, State};
 
 impl State {
     /// The state after `changes`. The state itself stays, so that an error leaves nothing behind.
@@ -36,6 +36,9 @@ impl State {
         }
         for change in &changes.feeds {
             next.apply_to_feeds(change)?;
+        }
+        for change in &changes.proposals {
+            next.apply_to_proposals(change)?;
         }
         for calendar in calendars_revised(&changes.calendars) {
             next.raise_revision(changes.org, calendar);
@@ -291,6 +294,16 @@ impl State {
                 self.keep_timer(event);
             }
             Change::AdvanceTimer(advance) => self.advance(advance)?,
+            // It is written with the revision of its calendar, once that was raised.
+            Change::Reserve { org, calendar, .. } => {
+                self.calendar(*org, *calendar).ok_or(CommitError::Stale)?;
+            }
+            Change::Unreserve { org, calendar, owner } => {
+                self.calendar(*org, *calendar).ok_or(CommitError::Stale)?;
+                let ended =
+                    |row: &ReservationRow| (row.org, row.calendar, row.reservation.owner) == (*org, *calendar, *owner);
+                self.reservations.retain(|row| !ended(row));
+            }
             Change::PutRules { rules, seen } => {
                 let key = (rules.org, rules.calendar);
                 self.check_rules(key, *seen)?;
@@ -329,7 +342,9 @@ impl State {
             let calendar = match change {
                 Change::CreateEvent(event) | Change::UpdateEvent { event, .. } => event.calendar,
                 Change::PutRules { rules, .. } | Change::DeleteRules(rules) => rules.calendar,
-                Change::CreateAgent(_)
+                Change::Reserve { calendar, .. } => *calendar,
+                Change::Unreserve { .. }
+                | Change::CreateAgent(_)
                 | Change::UpdateAgent { .. }
                 | Change::CreateCalendar(_)
                 | Change::UpdateCalendar { .. }
@@ -341,6 +356,15 @@ impl State {
             match change {
                 Change::CreateEvent(event) | Change::UpdateEvent { event, .. } => {
                     self.event_revisions.insert((org, event.id), revision);
+                }
+                Change::Reserve { reservations, .. } => {
+                    let row = |reservation: &Reservation| ReservationRow {
+                        org,
+                        calendar,
+                        reservation: *reservation,
+                        revision,
+                    };
+                    self.reservations.extend(reservations.iter().map(row));
                 }
                 _ => {
                     self.rules_revisions.insert((org, calendar), revision);

@@ -87,6 +87,7 @@ impl State {
 
     fn holds(&self, calendar: &Calendar) -> bool {
         self.events_on(calendar).any(|event| event.status == EventStatus::Hold)
+            || self.reservations.iter().any(|row| (row.org, row.calendar) == (calendar.org, calendar.id))
     }
 }
 

@@ -7,7 +7,10 @@ use kalends_calendars::{
 };
 use kalends_kernel::{CalendarId, OrgId, Revision, Span, StoreError};
 
-use super::{MemoryStore, state::State};
+use super::{
+    MemoryStore,
+    state::{ReservationRow, State},
+};
 
 #[async_trait]
 impl ChangesOfCalendars for MemoryStore {
@@ -60,7 +63,11 @@ impl State {
     /// Whether something reaches into the window that was written after a revision and takes place, or may.
     pub(super) fn reached(&self, org: OrgId, calendar: CalendarId, since: Revision, window: Span) -> bool {
         let written = self.written_on(org, calendar);
-        written.into_iter().any(|(position, event)| written_since(position, event, since, window))
+        let reserved = |row: &ReservationRow| {
+            (row.org, row.calendar) == (org, calendar) && row.revision > since && row.reservation.span.overlaps(window)
+        };
+        self.reservations.iter().any(reserved)
+            || written.into_iter().any(|(position, event)| written_since(position, event, since, window))
     }
 
     /// Every event of the calendar, deleted ones included, in the order of its last change.

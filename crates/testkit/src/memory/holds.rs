@@ -23,7 +23,12 @@ impl Holds for MemoryStore {
             on.id == calendar.id && event.status == EventStatus::Hold && event.times.span.overlaps(window)
         });
         let holds = holds.map(|(event, _)| event.clone()).collect();
-        Ok(Some(CalendarHolds { revision: calendar.revision, holds }))
+        let reserved = state
+            .reservations
+            .iter()
+            .filter(|row| (row.org, row.calendar) == (org, calendar.id) && row.reservation.span.overlaps(window));
+        let reserved = reserved.map(|row| row.reservation).collect();
+        Ok(Some(CalendarHolds { revision: calendar.revision, holds, reserved }))
     }
 
     async fn events_of_hold_set(&self, org: OrgId, set: HoldSetId) -> Result<Vec<OwnedEvent>, StoreError> {

@@ -11,16 +11,19 @@ use kalends_accounts::{
     oauth::{Attempt, KnownIdentity},
 };
 use kalends_app::StoredAnswer;
-use kalends_calendars::{Agent, AgentStatus, AvailabilityRules, Calendar, DatabaseId, Event, Timer, ports::StatusAt};
+use kalends_calendars::{
+    Agent, AgentStatus, AvailabilityRules, Calendar, DatabaseId, Event, Reservation, Timer, ports::StatusAt,
+};
 use kalends_feeds::{
     Fence, Subscription,
     sync::{ItemKey, KnownItem},
 };
 use kalends_kernel::{
     AgentId, AuditId, CalendarId, ClaimId, DeliveryId, EventId, Instant, KeyId, Listed, MessageId, OrgId, Page,
-    Revision, SessionId, SubscriptionId, UserId, Version, WebhookId,
+    ProposalId, Revision, SessionId, SubscriptionId, UserId, Version, WebhookId,
 };
 use kalends_notifications::{Delivery, Health, Message, Queue, WebhookEndpoint};
+use kalends_proposals::Proposal;
 use kalends_quotas::{Metric, Period};
 use uuid::Uuid;
 
@@ -63,6 +66,8 @@ pub(super) struct State {
     pub(super) subscriptions: BTreeMap<(OrgId, SubscriptionId), SubscriptionRow>,
     /// Which event holds which item of which origin.
     pub(super) imported: BTreeMap<(OrgId, Uuid, ItemKey), KnownItem>,
+    pub(super) proposals: BTreeMap<(OrgId, ProposalId), Proposal>,
+    pub(super) reservations: Vec<ReservationRow>,
     pub(super) audit: BTreeMap<(OrgId, AuditId), AuditEntry>,
     pub(super) answers: HashMap<[u8; 32], StoredAnswer>,
 }
@@ -75,6 +80,15 @@ pub(super) struct SubscriptionRow {
     pub(super) claimed_until: Option<Instant>,
     pub(super) fence: Fence,
     pub(super) asked: bool,
+}
+
+/// A reservation with what only stores know of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ReservationRow {
+    pub(super) org: OrgId,
+    pub(super) calendar: CalendarId,
+    pub(super) reservation: Reservation,
+    pub(super) revision: Revision,
 }
 
 /// A timer with what only stores know of it.

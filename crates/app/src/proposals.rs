@@ -1,0 +1,416 @@
+//! Proposals: agents settle on one of the times that one of them offers (ruling 6).
+
+use std::collections::BTreeSet;
+
+use kalends_calendars::{
+    Calendar, Change as Scheduled, Event, EventStatus, Moment, NewEvent, Reservation, Taken, place,
+};
+use kalends_kernel::{AgentId, CalendarId, EventId, FieldError, Instant, Listed, Metadata, Page, ProposalId};
+use kalends_notifications::EventType;
+use kalends_proposals::{
+    CancelReason, Change, NewProposal, NewResponse, NewSlot, Proposal, ProposalError, Response, Slot, Verdict,
+    ports::ProposalFilter,
+};
+use kalends_quotas::{Feature, Metric};
+use kalends_wire::{self as wire, PROPOSAL_ID, WantedProposal, WantedProposals};
+use serde_json::Value;
+
+use crate::{
+    Actor, Answer, App, ChangeSet, Guard, Missing, Obstacles, Refusal,
+    app::{Attempt, limit, retry_stale, shown},
+    holds::{Standing, obstacles},
+};
+
+/// What became of a proposal that was to be resolved.
+enum Resolved {
+    /// A slot became an event.
+    Confirmed(Slot),
+    /// Nobody wants any of its slots.
+    AllDeclined,
+}
+
+impl App {
+    /// Offers times to agents.
+    ///
+    /// # Errors
+    /// [`Refusal::PlanRequired`] on free plans; [`Refusal::NotFound`] for agents and calendars that are not the
+    /// organization's; [`Refusal::OutOfReach`]; [`Refusal::Invalid`]; [`Refusal::SlotTaken`] where a time that is to be
+    /// kept free is taken; [`Refusal::LimitReached`].
+    pub async fn create_proposal(&self, actor: &Actor, wanted: WantedProposal) -> Result<Answer, Refusal> {
+        actor.needs(Feature::Scheduling)?;
+        let calendars = wanted.slots.iter().filter_map(|slot| slot.calendar.as_ref()).chain([&wanted.calendar]);
+        let turn = self.holding.lock(calendars.filter_map(|id| id.parse().ok())).await;
+        let created = retry_stale(|| async {
+            let new = self.offered(actor, wanted.clone()).await?;
+            let now = self.now();
+            let proposal = Proposal::create(actor.org(), new, now, self.entropy())?;
+            actor.for_proposal(&proposal)?;
+            let mut changes = ChangeSet::new(actor.org());
+            self.reserve(&proposal, now, &mut changes).await?;
+            limit(actor, &mut changes, Metric::Proposals, 1, now);
+            let (id, organizer, version) = (proposal.id.to_string(), proposal.organizer, proposal.version);
+            let resource = wire::Proposal::of(&proposal, now);
+            changes.messages.push(self.message(actor.org(), EventType::ProposalCreated, &resource, version, now));
+            changes.proposals.push(Change::Create(Box::new(proposal)));
+            let answer = shown(actor, &resource, None);
+            self.commit_for(actor, Some(organizer), id, changes, answer).await
+        })
+        .await;
+        drop(turn);
+        self.with_nearest_free(actor, created).await
+    }
+
+    /// What is wanted, with everything that it names found.
+    async fn offered(&self, actor: &Actor, wanted: WantedProposal) -> Result<NewProposal, Refusal> {
+        let organizer = self.living(actor, &wanted.organizer).await?;
+        let calendar = self.calendar_of_organizer(actor, &wanted.calendar).await?;
+        let mut participants = Vec::with_capacity(wanted.participants.len());
+        for agent in &wanted.participants {
+            participants.push(self.living(actor, agent).await?);
+        }
+        let mut slots = Vec::with_capacity(wanted.slots.len());
+        for slot in wanted.slots {
+            let calendar = match &slot.calendar {
+                Some(id) => Some(self.calendar_of_organizer(actor, id).await?),
+                None => None,
+            };
+            slots.push(NewSlot { span: slot.span, weight: slot.weight, calendar });
+        }
+        Ok(NewProposal {
+            title: wanted.title,
+            description: wanted.description,
+            organizer,
+            participants,
+            calendar,
+            slots,
+            expires_at: wanted.expires_at,
+            hold_slots: wanted.hold_slots,
+            skip_taken: wanted.skip_taken,
+            metadata: wanted.metadata,
+        })
+    }
+
+    /// An agent of the organization that may take part in something.
+    async fn living(&self, actor: &Actor, id: &str) -> Result<AgentId, Refusal> {
+        let missing = || Refusal::missing(Missing::Agent, id);
+        let agent = Self::agent_id(id)?;
+        let found = self.store.find_agent(actor.org(), agent).await?.ok_or_else(missing)?;
+        Ok(found.living()?.id)
+    }
+
+    /// A calendar on which an event may come to stand. An agent's key writes on its own agent's only.
+    async fn calendar_of_organizer(&self, actor: &Actor, id: &str) -> Result<CalendarId, Refusal> {
+        let missing = || Refusal::missing(Missing::Calendar, id);
+        let calendar: CalendarId = id.parse().map_err(|_| missing())?;
+        let found = self.store.find_calendar(actor.org(), calendar).await?.ok_or_else(missing)?;
+        match actor.narrowed_to() {
+            Some(own) if found.agent != Some(own) => Err(Refusal::OutOfReach),
+            _ => Ok(calendar),
+        }
+    }
+
+    /// Keeps the times of a proposal free where it asks for that, as a hold of the lowest priority would.
+    async fn reserve(&self, proposal: &Proposal, now: Instant, changes: &mut ChangeSet) -> Result<(), Attempt> {
+        let (org, owner, expires_at) = (proposal.org, proposal.id, proposal.expires_at);
+        let mut ended = BTreeSet::new();
+        for (calendar, spans) in proposal.reserves() {
+            for span in spans.iter().copied() {
+                let Standing { source, blocks, holds } = self.standing(org, calendar, span, None).await?;
+                changes.guards.push(Guard::CalendarTime { calendar, seen: source.revision, window: span });
+                match place(span, 0, &blocks, &holds, now) {
+                    // Holds that are over: one may lie in the way of several slots.
+                    Ok(over) => over
+                        .into_iter()
+                        .filter(|over| ended.insert(over.seen.id))
+                        .for_each(|over| self.end_hold(over, now, changes)),
+                    Err(Taken(blocks)) => {
+                        let conflicts = blocks.into_iter().map(|block| (calendar, block)).collect();
+                        return Err(Refusal::SlotTaken(obstacles(span, conflicts, vec![source])).into());
+                    }
+                }
+            }
+            let reservations = spans.into_iter().map(|span| Reservation { owner, span, expires_at }).collect();
+            changes.calendars.push(Scheduled::Reserve { org, calendar, reservations });
+        }
+        Ok(())
+    }
+
+    /// Ends what a proposal keeps free. Of a calendar out of sight nothing is to be ended any more.
+    pub(crate) async fn unreserve(&self, proposal: &Proposal) -> Result<Vec<Scheduled>, Refusal> {
+        let (org, owner) = (proposal.org, proposal.id);
+        let mut ended = Vec::new();
+        for calendar in proposal.reserves().into_keys() {
+            if self.store.source_of_calendar(org, calendar).await?.is_some() {
+                ended.push(Scheduled::Unreserve { org, calendar, owner });
+            }
+        }
+        Ok(ended)
+    }
+
+    /// One proposal with its slots and responses.
+    ///
+    /// # Errors
+    /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::OutOfReach`].
+    pub async fn proposal(&self, actor: &Actor, id: &str) -> Result<wire::Proposal, Refusal> {
+        let found = self.found_proposal(actor, id).await?;
+        actor.for_proposal(&found)?;
+        Ok(wire::Proposal::of(&found, self.now()))
+    }
+
+    async fn found_proposal(&self, actor: &Actor, id: &str) -> Result<Proposal, Refusal> {
+        actor.needs(Feature::Scheduling)?;
+        let missing = || Refusal::missing(Missing::Proposal, id);
+        let proposal: ProposalId = id.parse().map_err(|_| missing())?;
+        self.store.find_proposal(actor.org(), proposal).await?.ok_or_else(missing)
+    }
+
+    /// Proposals, the oldest first; an agent's key sees those that its agent organizes or takes part in.
+    ///
+    /// # Errors
+    /// [`Refusal::PlanRequired`]; [`Refusal::NotFound`] for an organizer that is no agent of the organization.
+    pub async fn list_proposals(
+        &self,
+        actor: &Actor,
+        (wanted, page): (WantedProposals, Page),
+    ) -> Result<Listed<wire::ProposalSummary>, Refusal> {
+        actor.needs(Feature::Scheduling)?;
+        let now = self.now();
+        let organizer = match &wanted.organizer {
+            Some(id) => {
+                let missing = || Refusal::missing(Missing::Agent, id);
+                Some(self.store.find_agent(actor.org(), Self::agent_id(id)?).await?.ok_or_else(missing)?.id)
+            }
+            None => None,
+        };
+        let status = wanted.status.map(|status| kalends_proposals::ports::StatusAt { status, now });
+        let filter = ProposalFilter { status, organizer, party: actor.narrowed_to() };
+        let found = self.store.list_proposals(actor.org(), filter, page).await?;
+        Ok(found.map(|proposal| wire::ProposalSummary::of(&proposal, now)))
+    }
+
+    /// Records what a participant says. The last response resolves the proposal.
+    ///
+    /// Where no slot is left that could be had, or the organization is out of events, the response would be lost if it
+    /// were refused: the former leaves the proposal pending with all its responses, the latter is refused, since the
+    /// same response goes through later.
+    ///
+    /// # Errors
+    /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::OutOfReach`], [`Refusal::Proposal`],
+    /// [`Refusal::Invalid`], [`Refusal::LimitReached`].
+    pub async fn respond(&self, actor: &Actor, id: &str, by: &str, new: NewResponse) -> Result<Answer, Refusal> {
+        let turn = self.turn_of(actor, id).await?;
+        let responded = retry_stale(|| async {
+            let seen = self.found_proposal(actor, id).await?;
+            let agent = Self::agent_id(by)?;
+            actor.for_response(agent, &seen)?;
+            let now = self.now();
+            let mut proposal = seen.respond(agent, new.clone(), now, self.entropy())?;
+            let response = proposal.responses.last().cloned();
+            let mut changes = ChangeSet::new(actor.org());
+            if let Some(response) = &response {
+                let told = wire::ProposalResponded::of(&proposal, response);
+                let message = self.message(actor.org(), EventType::ProposalResponded, &told, proposal.version, now);
+                changes.messages.push(message);
+            }
+            if proposal.is_answered() {
+                match self.resolve(actor, &proposal, now, &mut changes).await {
+                    Ok((resolved, _)) => proposal = resolved,
+                    // Nothing can be had now. What was said counts all the same, and the proposal stays pending.
+                    Err(Attempt::Refused(
+                        Refusal::SlotTaken(_) | Refusal::NotFound { missing: Missing::Calendar, .. },
+                    )) => {}
+                    Err(other) => return Err(other),
+                }
+            }
+            let resource = wire::Proposal::of(&proposal, now);
+            self.commit_proposal(actor, Some(agent), (&seen, proposal, response), &resource, changes).await
+        })
+        .await;
+        drop(turn);
+        responded
+    }
+
+    /// Resolves a proposal with the responses that there are.
+    ///
+    /// # Errors
+    /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::OutOfReach`], [`Refusal::Proposal`];
+    /// [`Refusal::SlotTaken`] where none of its slots can be had; [`Refusal::LimitReached`].
+    pub async fn resolve_proposal(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+        let turn = self.turn_of(actor, id).await?;
+        let resolved = retry_stale(|| async {
+            let seen = self.found_proposal(actor, id).await?;
+            actor.for_proposal(&seen)?;
+            let now = self.now();
+            let mut changes = ChangeSet::new(actor.org());
+            let (proposal, resolved) = self.resolve(actor, &seen, now, &mut changes).await?;
+            let resource = match resolved {
+                Resolved::Confirmed(slot) => wire::Resolution::confirmed(&proposal, &slot),
+                Resolved::AllDeclined => wire::Resolution::all_declined(),
+            };
+            self.commit_proposal(actor, Some(seen.organizer), (&seen, proposal, None), &resource, changes).await
+        })
+        .await;
+        drop(turn);
+        self.with_nearest_free(actor, resolved).await
+    }
+
+    /// Gives a proposal up.
+    ///
+    /// # Errors
+    /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::OutOfReach`], [`Refusal::Proposal`].
+    pub async fn cancel_proposal(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+        retry_stale(|| async {
+            let seen = self.found_proposal(actor, id).await?;
+            actor.for_proposal(&seen)?;
+            let now = self.now();
+            let mut changes = ChangeSet::new(actor.org());
+            let proposal = self.give_up(&seen, CancelReason::OrganizerCancelled, now, &mut changes).await?;
+            let resource = wire::Resolution::cancelled();
+            self.commit_proposal(actor, Some(seen.organizer), (&seen, proposal, None), &resource, changes).await
+        })
+        .await
+    }
+
+    /// Waits until nobody else of this process settles or books on the calendars that a proposal may end on.
+    async fn turn_of(&self, actor: &Actor, id: &str) -> Result<Vec<tokio::sync::MutexGuard<'_, ()>>, Refusal> {
+        let proposal = self.found_proposal(actor, id).await?;
+        let calendars: BTreeSet<CalendarId> = proposal.slots.iter().map(|slot| proposal.calendar_of(slot)).collect();
+        Ok(self.holding.lock(calendars).await)
+    }
+
+    /// Writes what became of the proposal `seen`, and commits.
+    async fn commit_proposal(
+        &self,
+        actor: &Actor,
+        agent: Option<AgentId>,
+        (seen, proposal, response): (&Proposal, Proposal, Option<Response>),
+        resource: &impl serde::Serialize,
+        mut changes: ChangeSet,
+    ) -> Result<Answer, Attempt> {
+        let answer = shown(actor, resource, None);
+        let (id, seen) = (proposal.id.to_string(), seen.version);
+        changes.proposals.push(Change::Update { proposal: Box::new(proposal), seen, response });
+        self.commit_for(actor, agent, id, changes, answer).await
+    }
+
+    /// What resolving a pending proposal comes to; adds to `changes` all that comes with it.
+    async fn resolve(
+        &self,
+        actor: &Actor,
+        seen: &Proposal,
+        now: Instant,
+        changes: &mut ChangeSet,
+    ) -> Result<(Proposal, Resolved), Attempt> {
+        let ranking = match seen.verdict(now)? {
+            Verdict::Ranked(ranking) => ranking,
+            Verdict::AllDeclined => {
+                let proposal = self.give_up(seen, CancelReason::AllDeclined, now, changes).await?;
+                return Ok((proposal, Resolved::AllDeclined));
+            }
+        };
+        let mut obstacle = None;
+        for slot in ranking.slots() {
+            let calendar = match self.room_for(actor, seen, slot, now, changes).await? {
+                Ok(calendar) => calendar,
+                Err(taken) => {
+                    obstacle = obstacle.or(taken);
+                    continue;
+                }
+            };
+            let event = Event::create(EventId::new(now, self.entropy()), &calendar, event_of(seen, slot), now)?;
+            let proposal = seen.confirmed(slot.id, event.id, now)?;
+            changes.calendars.push(Scheduled::CreateEvent(event.clone()));
+            changes.calendars.extend(self.unreserve(seen).await?);
+            limit(actor, changes, Metric::Events, 1, now);
+            let (org, version) = (actor.org(), event.version);
+            changes.messages.push(self.message(org, EventType::EventCreated, &wire::Event::from(event), version, now));
+            let told = wire::ProposalConfirmed::of(&proposal, slot);
+            changes.messages.push(self.message(org, EventType::ProposalConfirmed, &told, proposal.version, now));
+            return Ok((proposal, Resolved::Confirmed(*slot)));
+        }
+        // Without anything in the way, the calendars are gone.
+        let gone = || Refusal::missing(Missing::Calendar, &seen.calendar_of(ranking.best()).to_string());
+        Err(obstacle.map_or_else(gone, Refusal::SlotTaken).into())
+    }
+
+    /// The calendar on which the event of a slot can stand, or what is in its way; nothing is where the calendar is gone.
+    /// Events may overlap (ruling 4.9), so that what is taken matters with `skip_taken` only.
+    async fn room_for(
+        &self,
+        actor: &Actor,
+        proposal: &Proposal,
+        slot: &Slot,
+        now: Instant,
+        changes: &mut ChangeSet,
+    ) -> Result<Result<Calendar, Option<Box<Obstacles>>>, Attempt> {
+        let (org, id) = (actor.org(), proposal.calendar_of(slot));
+        let Some(calendar) = self.store.find_calendar(org, id).await? else {
+            return Ok(Err(None));
+        };
+        if !proposal.skip_taken {
+            return Ok(Ok(calendar));
+        }
+        let Standing { source, blocks, holds } = self.standing(org, id, slot.span, Some(proposal.id)).await?;
+        match place(slot.span, 0, &blocks, &holds, now) {
+            Ok(over) => {
+                changes.guards.push(Guard::CalendarTime { calendar: id, seen: source.revision, window: slot.span });
+                over.into_iter().for_each(|over| self.end_hold(over, now, changes));
+                Ok(Ok(calendar))
+            }
+            Err(Taken(blocks)) => {
+                let conflicts = blocks.into_iter().map(|block| (id, block)).collect();
+                Ok(Err(Some(obstacles(slot.span, conflicts, vec![source]))))
+            }
+        }
+    }
+
+    /// The cancelled proposal; adds to `changes` what comes with that.
+    async fn give_up(
+        &self,
+        seen: &Proposal,
+        reason: CancelReason,
+        now: Instant,
+        changes: &mut ChangeSet,
+    ) -> Result<Proposal, Attempt> {
+        let proposal = seen.cancelled(reason, now)?;
+        changes.calendars.extend(self.unreserve(seen).await?);
+        let told = wire::ProposalCancelled::of(&proposal, reason);
+        let message = self.message(seen.org, EventType::ProposalCancelled, &told, proposal.version, now);
+        changes.messages.push(message);
+        Ok(proposal)
+    }
+}
+
+/// The event that a slot becomes.
+fn event_of(proposal: &Proposal, slot: &Slot) -> NewEvent {
+    NewEvent {
+        title: proposal.title.clone(),
+        description: proposal.description.clone(),
+        start: Moment::At(slot.span.start()),
+        end: Moment::At(slot.span.end()),
+        all_day: false,
+        status: EventStatus::Confirmed,
+        metadata: metadata_of(proposal),
+        reminders: None,
+        recurrence: None,
+        hold: None,
+    }
+}
+
+/// The proposal's own metadata with its identifier; the identifier alone where both are more than an event may have.
+fn metadata_of(proposal: &Proposal) -> Metadata {
+    let with = |mut map: serde_json::Map<String, Value>| {
+        map.insert(PROPOSAL_ID.to_owned(), Value::String(proposal.id.to_string()));
+        Metadata::parse("metadata", Value::Object(map))
+    };
+    with(proposal.metadata.as_map().clone()).or_else(|_: FieldError| with(serde_json::Map::new())).unwrap_or_default()
+}
+
+impl From<ProposalError> for Refusal {
+    fn from(error: ProposalError) -> Self {
+        match error {
+            ProposalError::Invalid(errors) => Self::Invalid(errors),
+            other => Self::Proposal(other),
+        }
+    }
+}

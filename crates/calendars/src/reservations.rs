@@ -1,0 +1,56 @@
+//! Reservations: time that a pending proposal keeps free for itself.
+//!
+//! No event stands for them: they take time from everybody else and are seen nowhere. Those of one proposal may overlap,
+//! since one of its times wins in the end.
+
+use kalends_availability::{Block, BlockKind};
+use kalends_kernel::{Instant, ProposalId, Span};
+
+use crate::HeldTime;
+
+/// Time of a calendar that a proposal keeps free.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Reservation {
+    /// The proposal. Its own resolution is not in its way.
+    pub owner: ProposalId,
+    /// The time.
+    pub span: Span,
+    /// From this instant on it takes none.
+    pub expires_at: Instant,
+}
+
+impl Reservation {
+    /// Whether it takes its time at `now`.
+    pub fn stands(&self, now: Instant) -> bool {
+        now < self.expires_at
+    }
+
+    /// The reservation as something that takes time.
+    pub const fn block(&self) -> Block {
+        Block { kind: BlockKind::Reservation, span: self.span }
+    }
+
+    /// The time that it takes, and how long.
+    pub const fn held_time(&self) -> HeldTime {
+        HeldTime { span: self.span, expires_at: self.expires_at }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_kernel::Elapsed;
+
+    use super::*;
+
+    #[test]
+    fn takes_its_time_until_the_instant_at_which_it_expires() {
+        let now = Instant::from_micros(1_772_323_200_000_000);
+        let span = Span::new(now + Elapsed::hours(5), now + Elapsed::hours(6)).unwrap();
+        let owner = "spr_00000000000000000000000001".parse().unwrap();
+        let reservation = Reservation { owner, span, expires_at: now + Elapsed::hours(1) };
+        assert!(reservation.stands(now) && reservation.stands(now + Elapsed::hours(1) - Elapsed::micros(1)));
+        assert!(!reservation.stands(now + Elapsed::hours(1)));
+        assert_eq!(reservation.block(), Block { kind: BlockKind::Reservation, span });
+        assert_eq!(reservation.held_time(), HeldTime { span, expires_at: reservation.expires_at });
+    }
+}

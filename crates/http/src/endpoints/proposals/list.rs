@@ -1,0 +1,31 @@
+//! `GET /v1/scheduling/proposals`
+
+use axum::Json;
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, QueryOf},
+};
+
+/// Lists proposals, the oldest first.
+///
+/// An agent's key sees those that its agent organizes or takes part in.
+#[utoipa::path(
+    get,
+    path = "/v1/scheduling/proposals",
+    operation_id = "listProposals",
+    tag = "Proposals",
+    params(wire::ListProposals),
+    responses((status = 200, description = "A page of proposals.", body = wire::List<wire::ProposalSummary>))
+)]
+pub(crate) async fn list(
+    app: Service,
+    caller: Caller,
+    query: QueryOf<wire::ListProposals>,
+) -> Result<Json<wire::List<wire::ProposalSummary>>, ApiError> {
+    let (wanted, page) = query.0.parse()?;
+    let listed = app.list_proposals(&caller.0, (wanted, page)).await?;
+    Ok(Json(wire::List::new(listed, page, |proposal| proposal)))
+}

@@ -1,0 +1,35 @@
+//! `POST /v1/scheduling/proposals/{id}/respond`
+
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, JsonBody, PathOf},
+    reply::Changed,
+};
+
+/// Says what a participant thinks of a proposal.
+///
+/// Each participant responds once: a second response is 409 `duplicate_response`. The last response that is awaited
+/// resolves the proposal in the same moment; the answer shows what came of it. Where every slot is taken and the proposal
+/// passes over such, it stays pending with all its responses. Over the plan's events: 429 `quota_exceeded`, and the
+/// response is not recorded.
+#[utoipa::path(
+    post,
+    path = "/v1/scheduling/proposals/{id}/respond",
+    operation_id = "respondToProposal",
+    tag = "Proposals",
+    params(("id" = String, Path, description = "The proposal, `spr_…`.")),
+    request_body = wire::RespondToProposal,
+    responses((status = 200, description = "The proposal with the response.", body = wire::Proposal))
+)]
+pub(crate) async fn respond(
+    app: Service,
+    caller: Caller,
+    id: PathOf<String>,
+    body: JsonBody<wire::RespondToProposal>,
+) -> Result<Changed, ApiError> {
+    let (agent, response) = body.0.parse()?;
+    Ok(Changed(app.respond(&caller.0, &id.0, &agent, response).await?))
+}

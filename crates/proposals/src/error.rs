@@ -1,0 +1,25 @@
+//! Why something cannot be done with a proposal.
+
+use kalends_kernel::{AgentId, FieldErrors};
+
+use crate::Status;
+
+/// Why something cannot be done with a proposal.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProposalError {
+    /// It has ended. What has ended stays as it is.
+    #[error("the proposal is already {}; only a pending one can be responded to, resolved or cancelled", .0.as_str())]
+    NotPending(Status),
+    /// The agent is none of its participants.
+    #[error("{0} is no participant of the proposal")]
+    NotParticipant(AgentId),
+    /// The participant has responded before.
+    #[error("{0} has responded to the proposal already; a participant responds once")]
+    Duplicate(AgentId),
+    /// Nobody has responded yet.
+    #[error("there is nothing to resolve: nobody has responded to the proposal yet")]
+    NoResponses,
+    /// The response does not fit the proposal.
+    #[error(transparent)]
+    Invalid(#[from] FieldErrors),
+}

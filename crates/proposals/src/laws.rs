@@ -1,0 +1,390 @@
+//! What holds of every proposal, whatever is offered and whoever responds, and the state machine against a model.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use kalends_kernel::{AgentId, CalendarId, Elapsed, Entropy, EventId, Instant, Metadata, OrgId, SlotId, Span};
+use proptest::prelude::*;
+use rstest::rstest;
+
+use super::*;
+use crate::{Confidential, Remark};
+
+const NOW: Instant = Instant::from_micros(1_772_438_400_000_000);
+
+/// Bytes that never come twice.
+struct Counting(AtomicU64);
+
+impl Entropy for Counting {
+    fn fill(&self, bytes: &mut [u8]) {
+        let count = self.0.fetch_add(1, Ordering::Relaxed).to_le_bytes();
+        bytes.iter_mut().zip(count.iter().cycle()).for_each(|(byte, value)| *byte = *value);
+    }
+}
+
+const fn entropy() -> Counting {
+    Counting(AtomicU64::new(1))
+}
+
+fn org() -> OrgId {
+    "org_00000000000000000000000001".parse().unwrap()
+}
+
+fn agent(number: usize) -> AgentId {
+    format!("agt_{number:026}").parse().unwrap()
+}
+
+fn calendar(number: usize) -> CalendarId {
+    format!("cal_{number:026}").parse().unwrap()
+}
+
+fn event() -> EventId {
+    "evt_00000000000000000000000001".parse().unwrap()
+}
+
+fn at(minutes: i64) -> Instant {
+    NOW + Elapsed::minutes(minutes)
+}
+
+fn slot(start: i64, length: i64, weight: f64) -> NewSlot {
+    let span = Span::new(at(start), at(start + length)).unwrap();
+    NewSlot { span, weight: Weight::parse("weight", weight).unwrap(), calendar: None }
+}
+
+fn new(slots: Vec<NewSlot>, participants: usize) -> NewProposal {
+    NewProposal {
+        title: "Kick-off".to_owned(),
+        description: None,
+        organizer: agent(0),
+        participants: (1..=participants).map(agent).collect(),
+        calendar: calendar(1),
+        slots,
+        expires_at: None,
+        hold_slots: false,
+        skip_taken: false,
+        metadata: Metadata::default(),
+    }
+}
+
+fn made(slots: Vec<NewSlot>, participants: usize) -> Proposal {
+    Proposal::create(org(), new(slots, participants), NOW, &entropy()).unwrap()
+}
+
+fn says(kind: ResponseKind, selected: Option<SlotId>) -> NewResponse {
+    NewResponse { kind, selected, ..NewResponse::default() }
+}
+
+/// The proposal after its participants said these things in this order.
+fn after(proposal: &Proposal, said: &[(usize, ResponseKind, Option<usize>)]) -> Proposal {
+    let source = Counting(AtomicU64::new(1_000));
+    said.iter().fold(proposal.clone(), |proposal, (who, kind, slot)| {
+        let selected = slot.map(|index| proposal.slots[index].id);
+        proposal.respond(agent(*who), says(*kind, selected), NOW, &source).unwrap()
+    })
+}
+
+fn best(proposal: &Proposal) -> Option<SlotId> {
+    match proposal.verdict(NOW) {
+        Ok(Verdict::Ranked(ranking)) => Some(ranking.best().id),
+        Ok(Verdict::AllDeclined) => None,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+use ResponseKind::{Accept, Counter, Decline};
+
+#[rstest]
+#[case::the_accepted_one(&[(60, 1.0), (120, 1.0)], &[(1, Accept, Some(1))], Some(1))]
+#[case::weights_outweigh_acceptances(&[(60, 1.0), (120, 3.5)], &[(1, Accept, Some(0)), (2, Accept, Some(0))], Some(1))]
+#[case::counters_add_up(&[(60, 1.0), (120, 1.5)], &[(1, Counter, Some(0)), (2, Counter, Some(0))], Some(0))]
+#[case::a_counter_without_a_slot_adds_nothing(&[(60, 1.0), (120, 1.1)], &[(1, Counter, None)], Some(1))]
+#[case::a_decline_adds_nothing(&[(60, 1.0), (120, 1.1)], &[(1, Decline, Some(0)), (2, Counter, None)], Some(1))]
+#[case::ties_go_to_the_earliest(&[(120, 1.0), (60, 1.0)], &[(1, Counter, None)], Some(1))]
+#[case::equal_on_paper_is_equal(&[(120, 0.9), (60, 0.0)], &[(1, Counter, Some(1)), (2, Counter, Some(1)), (3, Counter, Some(1))], Some(1))]
+#[case::all_declined(&[(60, 1.0), (120, 10.0)], &[(1, Decline, None), (2, Decline, Some(1))], None)]
+#[case::one_that_declines_is_outvoted(&[(60, 1.0)], &[(1, Decline, None), (2, Counter, None)], Some(0))]
+fn the_best_slot(
+    #[case] slots: &[(i64, f64)],
+    #[case] said: &[(usize, ResponseKind, Option<usize>)],
+    #[case] wins: Option<usize>,
+) {
+    let proposal = made(slots.iter().map(|(start, weight)| slot(*start, 30, *weight)).collect(), 4);
+    assert_eq!(best(&after(&proposal, said)), wins.map(|index| proposal.slots[index].id));
+}
+
+#[test]
+fn a_proposal_that_cannot_be_is_refused_for_all_its_faults() {
+    let mut faulty = new(vec![slot(0, 30, 1.0), slot(10, 30, 1.0), slot(-5, 30, 1.0)], 2);
+    faulty.participants.push(agent(1));
+    faulty.expires_at = Some(NOW);
+    let errors = Proposal::create(org(), faulty, NOW, &entropy()).unwrap_err();
+    let params: Vec<String> = errors.iter().map(|error| error.param.clone()).collect();
+    assert_eq!(params, ["participant_agent_ids[2]", "slots[0].start_time", "slots[2].start_time", "expires_at"]);
+    let empty = Proposal::create(org(), new(Vec::new(), 0), NOW, &entropy()).unwrap_err();
+    assert_eq!(empty.iter().map(|error| error.param.as_str()).collect::<Vec<_>>(), ["participant_agent_ids", "slots"]);
+    for (slots, participants, made) in [(20, 50, true), (21, 50, false), (20, 51, false)] {
+        let new = new(vec![slot(10, 30, 1.0); slots], participants);
+        assert_eq!(Proposal::create(org(), new, NOW, &entropy()).is_ok(), made);
+    }
+}
+
+#[test]
+fn it_expires_by_default_when_its_last_slot_starts() {
+    let proposal = made(vec![slot(60, 300, 1.0), slot(120, 30, 1.0), slot(90, 30, 1.0)], 1);
+    assert_eq!(proposal.expires_at, at(120));
+    assert_eq!(proposal.state_at(at(120) - Elapsed::micros(1)), State::Pending);
+    assert_eq!(proposal.state_at(at(120)), State::Expired);
+    assert_eq!(proposal.expired(at(119)), None);
+    assert_eq!(proposal.expired(at(120)).unwrap().state, State::Expired);
+}
+
+#[test]
+fn errors_come_in_the_documented_order() {
+    let proposal = made(vec![slot(60, 30, 1.0)], 2);
+    let foreign: SlotId = "slt_00000000000000000000000009".parse().unwrap();
+    let respond = |proposal: &Proposal, who, kind, selected, now| {
+        proposal.respond(agent(who), says(kind, selected), now, &entropy()).map(drop)
+    };
+    let late = at(60);
+    assert_eq!(respond(&proposal, 3, Accept, None, late), Err(ProposalError::NotParticipant(agent(3))));
+    assert_eq!(respond(&proposal, 0, Decline, None, NOW), Err(ProposalError::NotParticipant(agent(0))));
+    assert_eq!(respond(&proposal, 1, Accept, None, late), Err(ProposalError::NotPending(Status::Expired)));
+    let responded = after(&proposal, &[(1, Decline, None)]);
+    assert_eq!(respond(&responded, 1, Accept, None, NOW), Err(ProposalError::Duplicate(agent(1))));
+    for (kind, selected) in
+        [(Accept, None), (Accept, Some(foreign)), (Counter, Some(foreign)), (Decline, Some(foreign))]
+    {
+        let Err(ProposalError::Invalid(errors)) = respond(&responded, 2, kind, selected, NOW) else {
+            panic!("{kind:?} of {selected:?}")
+        };
+        assert_eq!(errors.first().param, "selected_slot_id");
+    }
+    assert_eq!(proposal.verdict(NOW), Err(ProposalError::NoResponses));
+}
+
+#[test]
+fn what_it_keeps_free_is_told_by_calendar() {
+    let mut new = new(vec![slot(60, 30, 1.0), slot(70, 30, 1.0), slot(90, 30, 1.0)], 1);
+    new.slots[2].calendar = Some(calendar(2));
+    assert!(Proposal::create(org(), new.clone(), NOW, &entropy()).unwrap().reserves().is_empty());
+    new.hold_slots = true;
+    let proposal = Proposal::create(org(), new, NOW, &entropy()).unwrap();
+    let spans: Vec<Span> = proposal.slots.iter().map(|slot| slot.span).collect();
+    let expected = [(calendar(1), spans[..2].to_vec()), (calendar(2), spans[2..].to_vec())];
+    assert_eq!(proposal.reserves(), TakenSpans::from(expected));
+}
+
+#[test]
+fn documents_are_read_back_the_same() {
+    let metadata = Metadata::parse("metadata", serde_json::json!({ "a": [1, "ü"] })).unwrap();
+    let mut new = new(vec![slot(60, 30, 0.3), slot(90, 30, 10.0)], 1);
+    new.slots[1].calendar = Some(calendar(7));
+    new.metadata = metadata.clone();
+    new.description = Some("about\nit".to_owned());
+    let proposal = Proposal::create(org(), new, NOW, &entropy()).unwrap();
+    assert_eq!(read_slots(&write_slots(&proposal.slots)).unwrap(), proposal.slots);
+    let read = Confidential::read(&Confidential::write(&proposal)).unwrap();
+    assert_eq!(read, (proposal.title.clone(), proposal.description.clone(), metadata));
+    let counter = NewResponse {
+        kind: Counter,
+        selected: None,
+        counter_slots: vec![proposal.slots[0].span],
+        message: Some("later?".to_owned()),
+    };
+    let responded = proposal.respond(agent(1), counter.clone(), NOW, &entropy()).unwrap();
+    let read = Remark::read(&Remark::write(&responded.responses[0])).unwrap();
+    assert_eq!(read, (counter.message, counter.counter_slots));
+    assert!(Confidential::read(b"").is_err());
+    assert!(Remark::read(br#"{"message":null,"counter_slots":[[2,1]]}"#).is_err());
+    assert!(read_slots(r#"[{"id":"nothing"}]"#).is_err());
+}
+
+#[test]
+fn a_state_is_told_by_its_status_and_details() {
+    let won = State::Confirmed { slot: "slt_00000000000000000000000009".parse().unwrap(), event: event() };
+    let cancelled = CancelReason::ALL.iter().map(|reason| State::Cancelled(*reason));
+    for state in cancelled.chain([State::Pending, won, State::Expired]) {
+        let (slot, reason) = state.details();
+        assert_eq!(State::of(state.status(), slot, reason), Some(state));
+        let others = Status::ALL.iter().filter(|status| **status != state.status());
+        let details = slot.is_some() || reason.is_some();
+        assert!(!details || others.clone().all(|status| State::of(*status, slot, reason).is_none()));
+    }
+    assert_eq!(State::of(Status::Confirmed, None, None), None);
+    assert_eq!(State::of(Status::Cancelled, None, None), None);
+}
+
+fn kinds() -> impl Strategy<Value = ResponseKind> {
+    proptest::sample::select(ResponseKind::ALL)
+}
+
+/// Slots at few times and with few weights, so that ties are frequent, and what participants say of them.
+fn settled() -> impl Strategy<Value = (Proposal, Vec<(usize, ResponseKind, Option<usize>)>)> {
+    let slots = proptest::collection::vec((1..6_i64, 1..3_i64, 0..6_u32), 1..8);
+    (slots, 1..8_usize).prop_flat_map(|(slots, participants)| {
+        let count = slots.len();
+        let new_slots = slots
+            .into_iter()
+            .map(|(start, length, weight)| slot(start * 30, length * 30, f64::from(weight) * 0.3))
+            .collect();
+        let said = proptest::collection::vec((kinds(), proptest::option::of(0..count)), participants);
+        (Just(made(new_slots, participants)), said).prop_map(|(proposal, said)| {
+            let said = said.into_iter().enumerate().map(|(index, (kind, selected))| {
+                // An acceptance names a slot.
+                let selected = if kind == Accept { Some(selected.unwrap_or(0)) } else { selected };
+                (index + 1, kind, selected)
+            });
+            (proposal, said.collect())
+        })
+    })
+}
+
+/// One thing that somebody tries with a proposal.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Respond { who: usize, kind: ResponseKind, slot: usize, minute: i64 },
+    Resolve { minute: i64 },
+    Cancel { minute: i64 },
+    Expire { minute: i64 },
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        4 => (0..5_usize, kinds(), 0..3_usize, 0..130_i64)
+            .prop_map(|(who, kind, slot, minute)| Step::Respond { who, kind, slot, minute }),
+        1 => (0..130_i64).prop_map(|minute| Step::Resolve { minute }),
+        1 => (0..130_i64).prop_map(|minute| Step::Cancel { minute }),
+        1 => (0..130_i64).prop_map(|minute| Step::Expire { minute }),
+    ];
+    proptest::collection::vec(step, 1..12)
+}
+
+proptest! {
+    #[test]
+    fn the_winner_has_the_highest_score_and_starts_first_among_equals((proposal, said) in settled()) {
+        let settled = after(&proposal, &said);
+        prop_assert!(settled.is_answered());
+        match settled.verdict(NOW).unwrap() {
+            Verdict::AllDeclined => prop_assert!(said.iter().all(|(_, kind, _)| *kind == Decline)),
+            Verdict::Ranked(ranking) => {
+                prop_assert!(said.iter().any(|(_, kind, _)| *kind != Decline));
+                let highest = settled.slots.iter().map(|slot| settled.score(slot)).max().unwrap();
+                prop_assert_eq!(settled.score(ranking.best()), highest);
+                let equals = settled.slots.iter().filter(|slot| settled.score(slot) == highest);
+                let first = equals.map(|slot| slot.span.start()).min().unwrap();
+                prop_assert_eq!(ranking.best().span.start(), first);
+                // Every slot is ranked once, none above a better one.
+                let ranked: Vec<&Slot> = ranking.slots().collect();
+                prop_assert!(ranked.windows(2).all(|pair| settled.score(pair[0]) >= settled.score(pair[1])));
+                let mut ids: Vec<SlotId> = ranked.iter().map(|slot| slot.id).collect();
+                ids.sort();
+                let mut all: Vec<SlotId> = settled.slots.iter().map(|slot| slot.id).collect();
+                all.sort();
+                prop_assert_eq!(ids, all);
+                // By the specification's own numbers, as far as they tell more than rounding.
+                let sum = |slot: &Slot| {
+                    let adds = |kind| match kind { Accept => 1.0, Counter => 0.3, Decline => 0.0 };
+                    let of = settled.responses.iter().filter(|response| response.selected == Some(slot.id));
+                    slot.weight.as_f64() + of.map(|response| adds(response.kind)).sum::<f64>()
+                };
+                let most = settled.slots.iter().map(sum).fold(0.0, f64::max);
+                prop_assert!((sum(ranking.best()) - most).abs() < 1e-9);
+                prop_assert!((settled.score(ranking.best()).as_f64() - most).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn the_order_of_responses_never_matters(
+        (proposal, said, shuffled) in settled().prop_flat_map(|(proposal, said)| {
+            (Just(proposal), Just(said.clone()), Just(said).prop_shuffle())
+        }),
+    ) {
+        prop_assert_eq!(after(&proposal, &said).verdict(NOW), after(&proposal, &shuffled).verdict(NOW));
+    }
+
+    /// What became of a proposal, beside a model that knows who has responded and how it ended, and nothing else.
+    #[test]
+    fn what_has_ended_stays_as_it_is(steps in steps()) {
+        let slots = vec![slot(60, 30, 1.0), slot(90, 30, 1.0), slot(120, 30, 2.0)];
+        let mut proposal = made(slots, 4);
+        let source = Counting(AtomicU64::new(5_000));
+        let (mut ended, mut responded): (Option<Status>, Vec<usize>) = (None, Vec::new());
+        let mut minute_before = 0;
+        for step in steps {
+            // Time does not run backwards.
+            let asked = match step {
+                Step::Respond { minute, .. } | Step::Resolve { minute } | Step::Cancel { minute } | Step::Expire { minute } => minute,
+            };
+            minute_before = minute_before.max(asked);
+            let now = at(minute_before);
+            let status = ended.unwrap_or(if minute_before >= 120 { Status::Expired } else { Status::Pending });
+            let before = proposal.clone();
+            let done = match step {
+                Step::Respond { who, kind, slot, .. } => {
+                    let selected = proposal.slots[slot].id;
+                    let result = proposal.respond(agent(who), says(kind, Some(selected)), now, &source);
+                    let expected = match (who, status) {
+                        (0, _) => Err(ProposalError::NotParticipant(agent(0))),
+                        (_, Status::Pending) if responded.contains(&who) => Err(ProposalError::Duplicate(agent(who))),
+                        (_, Status::Pending) => Ok(()),
+                        (_, ended) => Err(ProposalError::NotPending(ended)),
+                    };
+                    prop_assert_eq!(result.as_ref().map(drop), expected.as_ref().map(drop));
+                    if result.is_ok() {
+                        responded.push(who);
+                    }
+                    result.ok()
+                }
+                Step::Resolve { .. } => match proposal.verdict(now) {
+                    Ok(verdict) => {
+                        prop_assert!(status == Status::Pending && !responded.is_empty());
+                        let (resolved, to) = match verdict {
+                            Verdict::Ranked(ranking) => {
+                                (proposal.confirmed(ranking.best().id, event(), now), Status::Confirmed)
+                            }
+                            Verdict::AllDeclined => {
+                                (proposal.cancelled(CancelReason::AllDeclined, now), Status::Cancelled)
+                            }
+                        };
+                        ended = Some(to);
+                        Some(resolved.unwrap())
+                    }
+                    Err(ProposalError::NoResponses) => {
+                        prop_assert!(status == Status::Pending && responded.is_empty());
+                        None
+                    }
+                    Err(error) => {
+                        prop_assert_eq!(error, ProposalError::NotPending(status));
+                        None
+                    }
+                },
+                Step::Cancel { .. } => match proposal.cancelled(CancelReason::OrganizerCancelled, now) {
+                    Ok(cancelled) => {
+                        prop_assert_eq!(status, Status::Pending);
+                        ended = Some(Status::Cancelled);
+                        Some(cancelled)
+                    }
+                    Err(error) => {
+                        prop_assert_eq!(error, ProposalError::NotPending(status));
+                        None
+                    }
+                },
+                Step::Expire { .. } => {
+                    let expired = proposal.expired(now);
+                    prop_assert_eq!(expired.is_some(), ended.is_none() && status == Status::Expired);
+                    if expired.is_some() {
+                        ended = Some(Status::Expired);
+                    }
+                    expired
+                }
+            };
+            if let Some(done) = done {
+                prop_assert!(done.version > before.version);
+                prop_assert_eq!(done.responses.len(), responded.len());
+                proposal = done;
+            }
+            let shown = ended.unwrap_or(if minute_before >= 120 { Status::Expired } else { Status::Pending });
+            prop_assert_eq!(proposal.state_at(now).status(), shown);
+        }
+    }
+}

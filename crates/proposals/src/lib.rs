@@ -1,0 +1,72 @@
+//! Proposals: an agent offers others some times, they respond, and one of the times becomes an event.
+//!
+//! A [`Proposal`] is pending until it is confirmed, cancelled or expired, and stays what it became then. Each participant
+//! responds once. What the responses come to is the [`Ranking`] of the slots: the weight of each and what responses add
+//! to it, the best first (service, "Scheduling proposal"; ruling 6).
+//!
+//! Everything is pure: the present instant and fresh identifiers are arguments. The crate knows no events and no
+//! calendars but by their identifiers: whoever uses it makes the event of the slot that wins, in the same transaction.
+//!
+//! ```
+//! use kalends_kernel::{Elapsed, Entropy, Instant, Metadata, Span};
+//! use kalends_proposals::{NewProposal, NewResponse, NewSlot, Proposal, ResponseKind, State, Verdict, Weight};
+//!
+//! struct Counting(std::sync::atomic::AtomicU8);
+//! impl Entropy for Counting {
+//!     fn fill(&self, bytes: &mut [u8]) {
+//!         bytes.fill(self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
+//!     }
+//! }
+//! let entropy = Counting(0.into());
+//! let now: Instant = "2026-03-02T08:00:00Z".parse()?;
+//! let slot = |hour| -> Result<NewSlot, Box<dyn std::error::Error>> {
+//!     let start = now + Elapsed::hours(hour);
+//!     Ok(NewSlot { span: Span::new(start, start + Elapsed::hours(1))?, weight: Weight::ONE, calendar: None })
+//! };
+//! let ada = "agt_00000000000000000000000001".parse()?;
+//! let ben = "agt_00000000000000000000000002".parse()?;
+//! let new = NewProposal {
+//!     title: "Kick-off".to_owned(),
+//!     description: None,
+//!     organizer: ada,
+//!     participants: vec![ben],
+//!     calendar: "cal_00000000000000000000000001".parse()?,
+//!     slots: vec![slot(2)?, slot(4)?],
+//!     expires_at: None,
+//!     hold_slots: false,
+//!     skip_taken: false,
+//!     metadata: Metadata::default(),
+//! };
+//! let org = "org_00000000000000000000000001".parse()?;
+//! let proposal = Proposal::create(org, new, now, &entropy).map_err(|errors| errors.first().message)?;
+//!
+//! let later = proposal.slots[1].id;
+//! let accepts = NewResponse { kind: ResponseKind::Accept, selected: Some(later), ..NewResponse::default() };
+//! let responded = proposal.respond(ben, accepts, now, &entropy)?;
+//! assert_eq!(responded.state_at(now), State::Pending);
+//! assert!(responded.is_answered());
+//! let Verdict::Ranked(ranking) = responded.verdict(now)? else { panic!("nobody declined") };
+//! assert_eq!(ranking.best().id, later);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod change;
+mod document;
+mod error;
+#[cfg(test)]
+mod laws;
+pub mod ports;
+mod proposal;
+mod response;
+mod score;
+mod slot;
+
+pub use change::Change;
+pub use document::{Confidential, Remark, read_slots, write_slots};
+pub use error::ProposalError;
+pub use proposal::{
+    CancelReason, DESCRIPTION_MAX, NewProposal, PARTICIPANTS_MAX, Proposal, State, Status, TITLE_MAX, TakenSpans,
+};
+pub use response::{COUNTER_SLOTS_MAX, MESSAGE_MAX, NewResponse, Response, ResponseKind};
+pub use score::{Ranking, Score, Verdict};
+pub use slot::{NewSlot, SLOTS_MAX, Slot, Weight};

@@ -1,0 +1,357 @@
+//! Proposals and what may happen to them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kalends_kernel::{
+    AgentId, CalendarId, Entropy, EventId, FieldError, FieldErrors, Instant, Metadata, OrgId, ProposalId, ResponseId,
+    SlotId, Span, Version,
+};
+
+use crate::{NewResponse, NewSlot, ProposalError, Response, ResponseKind, SLOTS_MAX, Slot, Verdict};
+
+/// The most characters of a title.
+pub const TITLE_MAX: usize = 500;
+/// The most characters of a description.
+pub const DESCRIPTION_MAX: usize = 5_000;
+/// The most participants.
+pub const PARTICIPANTS_MAX: usize = 50;
+
+macro_rules! named {
+    ($(#[$about:meta])* $enum:ident { $($(#[$doc:meta])* $name:ident = $text:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $enum { $($(#[$doc])* $name,)* }
+
+        impl $enum {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+
+            /// The name in the API.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+
+            /// The one of that name.
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name { $($text => Some(Self::$name),)* _ => None }
+            }
+        }
+    };
+}
+
+named! {
+    /// How far a proposal has come.
+    Status {
+        /// Responses are awaited.
+        Pending = "pending",
+        /// One of its slots became an event.
+        Confirmed = "confirmed",
+        /// Nobody answered in time.
+        Expired = "expired",
+        /// It was given up.
+        Cancelled = "cancelled",
+    }
+}
+
+named! {
+    /// Why a proposal was cancelled.
+    CancelReason {
+        /// Whoever responded declined.
+        AllDeclined = "all_declined",
+        /// The organizer gave it up.
+        OrganizerCancelled = "organizer_cancelled",
+    }
+}
+
+/// How far a proposal has come, with what came of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum State {
+    /// Responses are awaited.
+    Pending,
+    /// A slot became an event.
+    Confirmed {
+        /// The slot.
+        slot: SlotId,
+        /// The event.
+        event: EventId,
+    },
+    /// It was given up.
+    Cancelled(CancelReason),
+    /// Its time was over.
+    Expired,
+}
+
+impl State {
+    /// Its name.
+    pub const fn status(self) -> Status {
+        match self {
+            Self::Pending => Status::Pending,
+            Self::Confirmed { .. } => Status::Confirmed,
+            Self::Cancelled(_) => Status::Cancelled,
+            Self::Expired => Status::Expired,
+        }
+    }
+
+    /// What stores keep beside the status: the slot and the event of a confirmed one, the reason of a cancelled one.
+    pub const fn details(self) -> (Option<(SlotId, EventId)>, Option<CancelReason>) {
+        match self {
+            Self::Confirmed { slot, event } => (Some((slot, event)), None),
+            Self::Cancelled(reason) => (None, Some(reason)),
+            Self::Pending | Self::Expired => (None, None),
+        }
+    }
+
+    /// The state with that status and these [`details`](Self::details); `None` where they do not fit it.
+    pub const fn of(status: Status, won: Option<(SlotId, EventId)>, reason: Option<CancelReason>) -> Option<Self> {
+        match (status, won, reason) {
+            (Status::Pending, None, None) => Some(Self::Pending),
+            (Status::Confirmed, Some((slot, event)), None) => Some(Self::Confirmed { slot, event }),
+            (Status::Cancelled, None, Some(reason)) => Some(Self::Cancelled(reason)),
+            (Status::Expired, None, None) => Some(Self::Expired),
+            _ => None,
+        }
+    }
+}
+
+/// A proposal as stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Proposal {
+    /// The identifier.
+    pub id: ProposalId,
+    /// The organization.
+    pub org: OrgId,
+    /// 1-500 characters: also the event's.
+    pub title: String,
+    /// Free text of at most 5,000 characters: also the event's.
+    pub description: Option<String>,
+    /// Whose proposal it is.
+    pub organizer: AgentId,
+    /// Who is asked, in the order given, each once.
+    pub participants: Vec<AgentId>,
+    /// Where the event is to stand, unless its slot says otherwise.
+    pub calendar: CalendarId,
+    /// The times that are offered, at least one.
+    pub slots: Vec<Slot>,
+    /// What participants have said, each once, in the order in which it was said.
+    pub responses: Vec<Response>,
+    /// What it is stored as. What it is at an instant is told by [`Self::state_at`].
+    pub state: State,
+    /// From this instant on it is over, unless it was settled.
+    pub expires_at: Instant,
+    /// Whether its slots are kept free while it is pending.
+    pub hold_slots: bool,
+    /// Whether resolving passes over slots that are taken.
+    pub skip_taken: bool,
+    /// The caller's own data.
+    pub metadata: Metadata,
+    /// The row's version.
+    pub version: Version,
+    /// When it was made.
+    pub created_at: Instant,
+    /// When it last changed.
+    pub updated_at: Instant,
+}
+
+/// What is needed to make a proposal, checked as far as it can be without the clock.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewProposal {
+    /// 1-500 characters.
+    pub title: String,
+    /// Free text.
+    pub description: Option<String>,
+    /// Whose proposal it is.
+    pub organizer: AgentId,
+    /// Who is asked: 1 to [`PARTICIPANTS_MAX`], each once.
+    pub participants: Vec<AgentId>,
+    /// Where the event is to stand.
+    pub calendar: CalendarId,
+    /// The times that are offered: 1 to [`SLOTS_MAX`].
+    pub slots: Vec<NewSlot>,
+    /// When it is over; by default when its last slot starts.
+    pub expires_at: Option<Instant>,
+    /// Whether its slots are kept free while it is pending.
+    pub hold_slots: bool,
+    /// Whether resolving passes over slots that are taken.
+    pub skip_taken: bool,
+    /// The caller's own data.
+    pub metadata: Metadata,
+}
+
+/// The times that a proposal keeps free, by calendar.
+pub type TakenSpans = BTreeMap<CalendarId, Vec<Span>>;
+
+impl Proposal {
+    /// A fresh proposal, pending.
+    ///
+    /// # Errors
+    /// Slots that have begun by `now`, an expiry that is over by then, and bounds that are passed. All that are at fault.
+    pub fn create(org: OrgId, new: NewProposal, now: Instant, entropy: &dyn Entropy) -> Result<Self, FieldErrors> {
+        let mut errors = FieldErrors::default();
+        if !(1..=PARTICIPANTS_MAX).contains(&new.participants.len()) {
+            let message = format!("must name 1 to {PARTICIPANTS_MAX} agents, got {}", new.participants.len());
+            errors.push(FieldError::new("participant_agent_ids", message));
+        }
+        let mut named = BTreeSet::new();
+        for (index, agent) in new.participants.iter().enumerate().filter(|(_, agent)| !named.insert(**agent)) {
+            let message = format!("names {agent} for a second time");
+            errors.push(FieldError::new(format!("participant_agent_ids[{index}]"), message));
+        }
+        if !(1..=SLOTS_MAX).contains(&new.slots.len()) {
+            let message = format!("must hold 1 to {SLOTS_MAX} slots, got {}", new.slots.len());
+            errors.push(FieldError::new("slots", message));
+        }
+        for (index, slot) in new.slots.iter().enumerate().filter(|(_, slot)| slot.span.start() <= now) {
+            let message = format!("must be in the future, after {now}; got {}", slot.span.start());
+            errors.push(FieldError::new(format!("slots[{index}].start_time"), message));
+        }
+        if let Some(at) = new.expires_at.filter(|at| *at <= now) {
+            errors.push(FieldError::new("expires_at", format!("must be in the future, after {now}; got {at}")));
+        }
+        errors.finish()?;
+        let last_start = new.slots.iter().map(|slot| slot.span.start()).max();
+        let slot = |new: NewSlot| {
+            let NewSlot { span, weight, calendar } = new;
+            Slot { id: SlotId::new(now, entropy), span, weight, calendar }
+        };
+        Ok(Self {
+            id: ProposalId::new(now, entropy),
+            org,
+            title: new.title,
+            description: new.description,
+            organizer: new.organizer,
+            participants: new.participants,
+            calendar: new.calendar,
+            slots: new.slots.into_iter().map(slot).collect(),
+            responses: Vec::new(),
+            state: State::Pending,
+            expires_at: new.expires_at.or(last_start).unwrap_or(now),
+            hold_slots: new.hold_slots,
+            skip_taken: new.skip_taken,
+            metadata: new.metadata,
+            version: Version::FIRST,
+            created_at: now,
+            updated_at: now,
+        })
+    }
+
+    /// What it is at `now`: one that is pending and over counts as expired, written or not.
+    pub fn state_at(&self, now: Instant) -> State {
+        if self.state == State::Pending && self.expires_at <= now { State::Expired } else { self.state }
+    }
+
+    /// Whether nobody is waited for.
+    pub fn is_answered(&self) -> bool {
+        self.participants.iter().all(|agent| self.has_responded(*agent))
+    }
+
+    fn has_responded(&self, agent: AgentId) -> bool {
+        self.responses.iter().any(|response| response.agent == agent)
+    }
+
+    /// The slot of that identifier.
+    pub fn slot(&self, id: SlotId) -> Option<&Slot> {
+        self.slots.iter().find(|slot| slot.id == id)
+    }
+
+    /// Where the event of a slot is to stand.
+    pub fn calendar_of(&self, slot: &Slot) -> CalendarId {
+        slot.calendar.unwrap_or(self.calendar)
+    }
+
+    /// The times that it keeps free while it is pending, by calendar; none unless it was asked to.
+    pub fn reserves(&self) -> TakenSpans {
+        let mut reserved = TakenSpans::new();
+        for slot in self.slots.iter().filter(|_| self.hold_slots) {
+            reserved.entry(self.calendar_of(slot)).or_default().push(slot.span);
+        }
+        reserved
+    }
+
+    /// The proposal with a participant's response, still pending. Whether it is to be resolved then is told by
+    /// [`Self::is_answered`].
+    ///
+    /// # Errors
+    /// In this order: [`ProposalError::NotParticipant`], [`ProposalError::NotPending`], [`ProposalError::Duplicate`],
+    /// [`ProposalError::Invalid`] for an acceptance without a slot and for a slot of another proposal.
+    pub fn respond(
+        &self,
+        agent: AgentId,
+        new: NewResponse,
+        now: Instant,
+        entropy: &dyn Entropy,
+    ) -> Result<Self, ProposalError> {
+        if !self.participants.contains(&agent) {
+            return Err(ProposalError::NotParticipant(agent));
+        }
+        self.pending(now)?;
+        if self.has_responded(agent) {
+            return Err(ProposalError::Duplicate(agent));
+        }
+        match new.selected {
+            Some(selected) if self.slot(selected).is_none() => {
+                let message = format!("must be a slot of this proposal, got {selected}");
+                return Err(FieldErrors::from(FieldError::new("selected_slot_id", message)).into());
+            }
+            None if new.kind == ResponseKind::Accept => {
+                let message = "is required to accept: a slot of this proposal";
+                return Err(FieldErrors::from(FieldError::new("selected_slot_id", message)).into());
+            }
+            _ => {}
+        }
+        let NewResponse { kind, selected, counter_slots, message } = new;
+        let id = ResponseId::new(now, entropy);
+        let mut changed = self.changed(State::Pending, now);
+        changed.responses.push(Response { id, agent, kind, selected, counter_slots, message, created_at: now });
+        Ok(changed)
+    }
+
+    /// What resolving it at `now` comes to.
+    ///
+    /// # Errors
+    /// [`ProposalError::NotPending`], [`ProposalError::NoResponses`].
+    pub fn verdict(&self, now: Instant) -> Result<Verdict, ProposalError> {
+        self.pending(now)?;
+        if self.responses.is_empty() {
+            return Err(ProposalError::NoResponses);
+        }
+        if self.responses.iter().all(|response| response.kind == ResponseKind::Decline) {
+            return Ok(Verdict::AllDeclined);
+        }
+        self.ranking().map(Verdict::Ranked).ok_or(ProposalError::NoResponses)
+    }
+
+    /// The proposal after `slot` became `event`.
+    ///
+    /// # Errors
+    /// [`ProposalError::NotPending`].
+    pub fn confirmed(&self, slot: SlotId, event: EventId, now: Instant) -> Result<Self, ProposalError> {
+        self.pending(now)?;
+        Ok(self.changed(State::Confirmed { slot, event }, now))
+    }
+
+    /// The proposal after it was given up.
+    ///
+    /// # Errors
+    /// [`ProposalError::NotPending`].
+    pub fn cancelled(&self, reason: CancelReason, now: Instant) -> Result<Self, ProposalError> {
+        self.pending(now)?;
+        Ok(self.changed(State::Cancelled(reason), now))
+    }
+
+    /// The proposal whose time is over at `now`; `None` where it is not, or it was settled before.
+    pub fn expired(&self, now: Instant) -> Option<Self> {
+        let over = self.state == State::Pending && self.expires_at <= now;
+        over.then(|| self.changed(State::Expired, now))
+    }
+
+    fn pending(&self, now: Instant) -> Result<(), ProposalError> {
+        match self.state_at(now) {
+            State::Pending => Ok(()),
+            ended => Err(ProposalError::NotPending(ended.status())),
+        }
+    }
+
+    fn changed(&self, state: State, now: Instant) -> Self {
+        Self { state, version: self.version.next(), updated_at: now, ..self.clone() }
+    }
+}

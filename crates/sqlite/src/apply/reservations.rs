@@ -1,0 +1,67 @@
+//! Reservations. That their calendars are in sight was seen when their revisions were raised.
+
+use kalends_calendars::{Change, Reservation};
+use kalends_kernel::{CalendarId, OrgId};
+use sqlx::SqliteConnection;
+
+use super::{Sealed, calendars::Revisions};
+use crate::{
+    error::Failure,
+    json::{self, Hex},
+};
+
+/// Writes and removes the reservations of all change-sets of the group, at the revisions of their calendars.
+pub(super) async fn apply(
+    connection: &mut SqliteConnection,
+    group: &[&Sealed],
+    revisions: &Revisions,
+) -> Result<(), Failure> {
+    for change in group.iter().flat_map(|sealed| &sealed.changes.calendars) {
+        match change {
+            Change::Reserve { org, calendar, reservations } => {
+                let revision = revisions.get(&(*org, *calendar)).copied().unwrap_or_default();
+                reserve(connection, (*org, *calendar), reservations, revision).await?;
+            }
+            Change::Unreserve { org, calendar, owner } => {
+                let (org_id, calendar_id, proposal_id) = (org.uuid(), calendar.uuid(), owner.uuid());
+                sqlx::query!(
+                    "delete from reservations where org_id = ?1 and calendar_id = ?2 and proposal_id = ?3",
+                    org_id,
+                    calendar_id,
+                    proposal_id
+                )
+                .execute(&mut *connection)
+                .await?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+async fn reserve(
+    connection: &mut SqliteConnection,
+    (org, calendar): (OrgId, CalendarId),
+    reservations: &[Reservation],
+    revision: i64,
+) -> Result<(), Failure> {
+    let (org_id, calendar_id) = (org.uuid(), calendar.uuid());
+    let row = |reservation: &Reservation| {
+        let Reservation { owner, span, expires_at } = *reservation;
+        (Hex(owner.uuid()), span.start().as_micros(), span.end().as_micros(), expires_at.as_micros())
+    };
+    let rows: Vec<_> = reservations.iter().map(row).collect();
+    let rows = json::rows(&rows)?;
+    sqlx::query!(
+        "insert into reservations (org_id, calendar_id, proposal_id, place, start_at, end_at, expires_at, revision)
+         select ?1, ?2, unhex(kept.value ->> 0), kept.key, kept.value ->> 1, kept.value ->> 2, kept.value ->> 3, ?4
+         from json_each(?3) kept",
+        org_id,
+        calendar_id,
+        rows,
+        revision
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
