@@ -1,15 +1,16 @@
-//! Writes every state of the booking page into the folder that the first argument names, to be looked at and checked.
+//! Every state of the booking page, to be looked at and checked.
 //!
-//! Each file refers to the style sheet and the script beside it, so that it can be opened without a server.
+//! With an argument, as files in the folder that it names; each page refers to the files beside it, so that it can be
+//! opened without a server. Without one, as JSON: `headers` of pages, and the text of each file below its path.
 
 use std::error::Error;
-use std::path::{Path as File, PathBuf};
+use std::path::PathBuf;
 
 use kalends_kernel::{CivilDateTime, CivilTime, Elapsed, FieldError, FieldErrors, Instant, Span, Zone};
 use kalends_web::markdown::Guide;
 use kalends_web::{
     Asked, Booked, Booking, BookingState, Clock, Form, Given, Href, Limits, Moving, Notice, Page, Path, Picker, Shown,
-    Taken, assets,
+    Taken, assets, headers,
 };
 
 const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
@@ -17,16 +18,24 @@ const GIVEN: Given<'_> =
     Given { name: "Grace Hopper", email: "grace@example.org", notes: "We met in Lisbon; it is about the compiler." };
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = PathBuf::from(std::env::args().nth(1).ok_or("the first argument is the folder to write to")?);
+    let pages = pages()?;
+    let Some(folder) = std::env::args().nth(1).map(PathBuf::from) else {
+        let files = pages.into_iter().map(|(name, text)| (format!("/{name}"), text.into()));
+        let assets = assets::ALL.iter().map(|asset| (asset.path(), asset.text.into()));
+        let files: serde_json::Map<String, serde_json::Value> = files.chain(assets).collect();
+        let headers: serde_json::Map<String, serde_json::Value> =
+            headers::PAGE.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+        println!("{}", serde_json::json!({ "headers": headers, "files": files }));
+        return Ok(());
+    };
     std::fs::create_dir_all(&folder)?;
-    for (name, page) in pages()? {
+    for (name, page) in pages {
         // The folder is flat, and has no server that knows the prefix.
         std::fs::write(folder.join(name), page.replace(assets::PREFIX, ""))?;
     }
     for asset in assets::ALL.iter() {
         std::fs::write(folder.join(&asset.name), asset.text)?;
     }
-    println!("{}", File::new(&folder).display());
     Ok(())
 }
 

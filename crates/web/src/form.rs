@@ -121,9 +121,25 @@ pub(crate) fn back(page: &Page<'_>, shown: Shown, slot: Span) -> String {
     page.path.with(&[("day", &date), ("tz", &shown.zone)])
 }
 
-/// A clause of the domain as a sentence: `must be ...` becomes `This must be ....`
+/// A clause of the domain as a sentence: `must be ...` becomes `This must be ....` What was got is left out, since the
+/// visitor sees it in the field.
 fn sentence(error: &FieldError) -> String {
-    let message = error.message.trim_end_matches('.');
+    let message = error.message.rsplit_once(", got ").map_or(error.message.as_str(), |(clause, _)| clause);
     let subject = if message.starts_with("must ") || message.starts_with("is ") { "This " } else { "" };
-    format!("{subject}{message}.")
+    format!("{subject}{}.", message.trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("must have 1 to 200 characters, got none", "This must have 1 to 200 characters.")]
+    #[case("is required", "This is required.")]
+    #[case("Too long.", "Too long.")]
+    fn clauses_become_sentences(#[case] clause: &str, #[case] shown: &str) {
+        assert_eq!(sentence(&FieldError::new("name", clause)), shown);
+    }
 }

@@ -3,7 +3,7 @@
 use kalends_kernel::{Instant, Zone};
 
 use crate::link::Path;
-use crate::time::{Clock, date_label, duration_label, zone_label};
+use crate::time::{Clock, date_label, day_label, duration_label, zone_label};
 
 /// What a visitor may know of a booking page.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +45,10 @@ impl Shown {
 
     pub(crate) fn date(self, at: Instant) -> String {
         date_label(self.zone.to_civil(at).date)
+    }
+
+    pub(crate) fn day(self, at: Instant) -> String {
+        day_label(self.zone.to_civil(at).date)
     }
 
     pub(crate) fn zone_at(self, at: Instant) -> String {

@@ -192,9 +192,9 @@ impl Picker<'_> {
         }
     }
 
-    /// Where the day is shown; its month follows from it.
+    /// Where the day is shown, at its times; its month follows from it.
     fn day_href(&self, date: CivilDate, zone: Zone) -> String {
-        self.page.path.with(&[("day", &date), ("tz", &zone)])
+        self.page.path.with(&[("day", &date), ("tz", &zone)]) + "#day"
     }
 
     fn weeks(&self, offers: &[Local], selected: Option<CivilDate>) -> Vec<[Option<Cell>; 7]> {
