@@ -114,15 +114,20 @@ fn second(at: Instant) -> Instant {
 /// escaped, and what ends a line or is no character to be seen becomes a space.
 fn line(foreign: &str) -> String {
     let mut text = String::with_capacity(foreign.len() + 8);
-    for char in foreign.trim().chars() {
+    let mut chars = foreign.trim().chars().peekable();
+    let mut before = ' ';
+    while let Some(char) = chars.next() {
+        // A full stop after a word ends a sentence; after a number it could begin a list, and within a word an address.
+        let ends_sentence = char == '.' && before.is_alphabetic() && chars.peek().is_none_or(|next| next.is_whitespace());
         if char.is_control() || matches!(char, '\u{2028}' | '\u{2029}') {
             text.push(' ');
-            continue;
+        } else {
+            if char.is_ascii_punctuation() && !matches!(char, ',' | ';' | '?' | '\'' | '"' | '%') && !ends_sentence {
+                text.push('\\');
+            }
+            text.push(char);
         }
-        if char.is_ascii_punctuation() && !matches!(char, ',' | ';' | '?' | '\'' | '"' | '%') {
-            text.push('\\');
-        }
-        text.push(char);
+        before = char;
     }
     text
 }
@@ -140,6 +145,8 @@ mod tests {
     #[case("<script>", "\\<script\\>")]
     #[case("a\n\n# b", "a  \\# b")]
     #[case("1. one", "1\\. one")]
+    #[case("We meet. Then we talk.", "We meet. Then we talk.")]
+    #[case("www.evil.example", "www\\.evil\\.example")]
     #[case("`code` | cell \\", "\\`code\\` \\| cell \\\\")]
     #[case("https://evil.example", "https\\:\\/\\/evil\\.example")]
     #[case("line\u{2028}end", "line end")]
