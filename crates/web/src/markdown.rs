@@ -118,7 +118,8 @@ fn line(foreign: &str) -> String {
     let mut before = ' ';
     while let Some(char) = chars.next() {
         // A full stop after a word ends a sentence; after a number it could begin a list, and within a word an address.
-        let ends_sentence = char == '.' && before.is_alphabetic() && chars.peek().is_none_or(|next| next.is_whitespace());
+        let ends_sentence =
+            char == '.' && before.is_alphabetic() && chars.peek().is_none_or(|next| next.is_whitespace());
         if char.is_control() || matches!(char, '\u{2028}' | '\u{2029}') {
             text.push(' ');
         } else {

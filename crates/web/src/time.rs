@@ -256,16 +256,16 @@ mod tests {
     #[case("2026-01", Some("2025-12"), Some("2026-02"))]
     #[case("1970-01", None, Some("1970-02"))]
     #[case("2099-12", Some("2099-11"), None)]
-    fn neighbours(#[case] month: Month2, #[case] previous: Option<&str>, #[case] next: Option<&str>) {
+    fn neighbours(#[case] month: Named, #[case] previous: Option<&str>, #[case] next: Option<&str>) {
         let shown = |month: Option<Month>| month.map(|month| month.to_string());
         assert_eq!(shown(month.0.previous()), previous.map(str::to_owned));
         assert_eq!(shown(month.0.next()), next.map(str::to_owned));
     }
 
     /// A month in a table of cases.
-    struct Month2(Month);
+    struct Named(Month);
 
-    impl FromStr for Month2 {
+    impl FromStr for Named {
         type Err = String;
 
         fn from_str(text: &str) -> Result<Self, String> {
