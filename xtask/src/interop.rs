@@ -79,6 +79,13 @@ const CHECKS: &[Check] = &[
         file: "busy_times.jsonl",
         tool: &["python", "xtask/interop/reading.py"],
     },
+    Check {
+        name: "booking-page",
+        packages: Packages::Node(&["axe-core@4.14.1", "puppeteer-core@24.43.1"]),
+        emit: Emit::Example("kalends-web", "gallery"),
+        file: "gallery.json",
+        tool: &["node", "xtask/interop/booking_page.cjs"],
+    },
 ];
 
 /// Runs the named check, or all.

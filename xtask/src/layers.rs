@@ -26,7 +26,6 @@ const LAYERS: &[(Layer, &[&str])] = &[
         &[
             "worker",
             "http",
-            "web",
             "postgres",
             "sqlite",
             "egress",
@@ -40,7 +39,7 @@ const LAYERS: &[(Layer, &[&str])] = &[
             "sign-in",
         ],
     ),
-    (Layer::Application, &["app", "wire"]),
+    (Layer::Application, &["app", "wire", "web"]),
     (
         Layer::Domain,
         &[
@@ -64,8 +63,8 @@ const LAYERS: &[(Layer, &[&str])] = &[
 /// database through the other.
 const SHARED: &[&str] = &["egress", "lender"];
 
-/// Crates that know no runtime and no I/O although their layer may: the JSON of every resource.
-const ALSO_PURE: &[&str] = &["wire"];
+/// Crates that know no runtime and no I/O although their layer may: the JSON of every resource, the HTML of pages.
+const ALSO_PURE: &[&str] = &["wire", "web"];
 
 /// What no pure crate may depend on.
 const IMPURE: &[&str] = &["tokio", "sqlx", "axum", "reqwest", "hyper", "getrandom"];
@@ -73,7 +72,7 @@ const IMPURE: &[&str] = &["tokio", "sqlx", "axum", "reqwest", "hyper", "getrando
 /// External crates that belong to a few of ours.
 const RESERVED: &[Reserved] = &[
     Reserved { dependency: "sqlx", owners: DRIVERS, in_tests_too: true },
-    Reserved { dependency: "axum", owners: &["http", "web", "server"], in_tests_too: false },
+    Reserved { dependency: "axum", owners: &["http", "server"], in_tests_too: false },
     Reserved { dependency: "reqwest", owners: &["egress"], in_tests_too: false },
     Reserved { dependency: "clap", owners: &["server"], in_tests_too: false },
 ];

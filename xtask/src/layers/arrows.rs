@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn adapters_stay_apart_but_for_the_shared_ones() {
         kept("ical-fetch", "kalends-egress", Kind::Normal);
-        broken("web", "kalends-http", Kind::Normal, "adapter `http`");
+        broken("worker", "kalends-http", Kind::Normal, "adapter `http`");
         broken("egress", "kalends-mail", Kind::Normal, "adapter `mail`");
     }
 

@@ -1,0 +1,76 @@
+// Makes the picker quicker: the visitor's own zone at once, and other days, months and zones without a new page.
+// Everything works without this file, and whatever fails here is left to the browser.
+(() => {
+  'use strict';
+  const said = document.getElementById('said');
+  let latest = 0;
+  let at;
+
+  const shown = () => document.querySelector('main');
+  const here = () => location.pathname + location.search;
+
+  // Shows the page at this address in place of the present one. Says what it shows, and leaves the keyboard where it
+  // was, or takes it to what was asked for.
+  async function show(address, asked, keep) {
+    const turn = ++latest;
+    shown().setAttribute('aria-busy', 'true');
+    try {
+      const answer = await fetch(address, { headers: { Accept: 'text/html' }, credentials: 'same-origin' });
+      const text = await answer.text();
+      if (turn !== latest) return;
+      const page = new DOMParser().parseFromString(text, 'text/html');
+      const next = page.querySelector('main[data-zone]');
+      if (!answer.ok || !next) throw new Error('not a picker');
+      const active = document.activeElement && document.activeElement.id;
+      shown().replaceWith(document.adoptNode(next));
+      document.title = page.title;
+      if (keep === 'push') history.pushState(null, '', address);
+      if (keep === 'replace') history.replaceState(null, '', address);
+      at = here();
+      tell(asked, active);
+    } catch {
+      // A page of another kind, or no network: the browser shows what there is to see.
+      if (turn === latest && asked) location.assign(address);
+      shown().removeAttribute('aria-busy');
+    }
+  }
+
+  function tell(asked, active) {
+    const heading = document.getElementById(asked === 'month' ? 'month' : 'day');
+    const zone = document.querySelector('#tz option:checked');
+    if (asked === 'day') heading.focus();
+    else if (asked) (document.getElementById(active) || heading).focus();
+    const zoneText = zone ? 'Times are shown in ' + zone.textContent : '';
+    // A heading that takes the focus is read by itself; what else there is to know is said.
+    said.textContent = asked === 'day' || asked === 'month' ? heading.dataset.say : zoneText;
+  }
+
+  document.addEventListener('click', (event) => {
+    const link = event.target.closest('a[data-go]');
+    if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    show(link.getAttribute('href'), link.dataset.go, 'push');
+  });
+
+  document.addEventListener('submit', (event) => {
+    const form = event.target;
+    if (!form.matches('.zones')) return;
+    event.preventDefault();
+    show(form.getAttribute('action') + '?' + new URLSearchParams(new FormData(form)), 'zone', 'push');
+  });
+
+  window.addEventListener('popstate', () => {
+    // A step within the page, such as to its content, is none to another.
+    if (shown().dataset.zone && here() !== at) show(here(), 'day', null);
+  });
+
+  at = here();
+
+  // Without a zone in the address the times are shown in that of the page, until this asks for the visitor's.
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const query = new URLSearchParams(location.search);
+  if (own && !query.has('tz') && shown().dataset.zone && shown().dataset.zone !== own) {
+    query.set('tz', own);
+    show(location.pathname + '?' + query, null, 'replace');
+  }
+})();

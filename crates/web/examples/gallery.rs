@@ -1,0 +1,167 @@
+//! Every state of the booking page, to be looked at and checked.
+//!
+//! With an argument, as files in the folder that it names; each page refers to the files beside it, so that it can be
+//! opened without a server. Without one, as JSON: `headers` of pages, and the text of each file below its path.
+
+use std::error::Error;
+use std::path::PathBuf;
+
+use kalends_kernel::{CivilDateTime, CivilTime, Elapsed, FieldError, FieldErrors, Instant, Span, Zone};
+use kalends_web::markdown::Guide;
+use kalends_web::{
+    Asked, Booked, Booking, BookingState, Clock, Form, Given, Href, Limits, Moving, Notice, Page, Path, Picker, Shown,
+    Taken, assets, headers,
+};
+
+const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
+const GIVEN: Given<'_> =
+    Given { name: "Grace Hopper", email: "grace@example.org", notes: "We met in Lisbon; it is about the compiler." };
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let pages = pages()?;
+    let Some(folder) = std::env::args().nth(1).map(PathBuf::from) else {
+        let files = pages.into_iter().map(|(name, text)| (format!("/{name}"), text.into()));
+        let assets = assets::ALL.iter().map(|asset| (asset.path(), asset.text.into()));
+        let files: serde_json::Map<String, serde_json::Value> = files.chain(assets).collect();
+        let headers: serde_json::Map<String, serde_json::Value> =
+            headers::PAGE.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+        println!("{}", serde_json::json!({ "headers": headers, "files": files }));
+        return Ok(());
+    };
+    std::fs::create_dir_all(&folder)?;
+    for (name, page) in pages {
+        // The folder is flat, and has no server that knows the prefix.
+        std::fs::write(folder.join(name), page.replace(assets::PREFIX, ""))?;
+    }
+    for asset in assets::ALL.iter() {
+        std::fs::write(folder.join(&asset.name), asset.text)?;
+    }
+    Ok(())
+}
+
+fn at(text: &str) -> Result<Instant, kalends_kernel::ParseInstantError> {
+    text.parse()
+}
+
+/// Half hours from nine to five on working days but for some that are taken, for five weeks.
+fn offers(zone: Zone, from: Instant) -> Vec<Span> {
+    let mut offers = Vec::new();
+    let first = zone.to_civil(from).date;
+    for day in 0..35 {
+        let date = first.plus_days(day);
+        if date.weekday() > 4 || day % 9 == 5 {
+            continue;
+        }
+        for half_hour in (18..34).filter(|half_hour| (half_hour * 7 + day * 5) % 11 > 4) {
+            let time = CivilTime::from_micros(half_hour * 1_800_000_000).unwrap_or(CivilTime::MIDNIGHT);
+            let start = zone.to_instant(CivilDateTime { date, time });
+            offers.extend(start.and_then(|start| Span::new(start, start + Elapsed::minutes(30)).ok()));
+        }
+    }
+    offers
+}
+
+fn pages() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
+    let zone: Zone = "Europe/Berlin".parse()?;
+    let shown = Shown { zone, clock: Clock::TwentyFour };
+    let (path, manage) =
+        (Path::new("/book/kq7dm2x9").ok_or("no path")?, Path::new("/book/bookings/9fj2").ok_or("no path")?);
+    let move_path = Path::new("/book/bookings/9fj2/move").ok_or("no path")?;
+    let page = Page {
+        path: &path,
+        title: "Introduction call",
+        description: Some(
+            "Half an hour to get to know each other and to find out whether we can help.\n\nWe meet by video; the link comes with the confirmation.",
+        ),
+        host: Some("Ada Lovelace"),
+        duration_minutes: 30,
+        zone,
+    };
+    let now = at("2026-03-03T10:12:00Z")?;
+    let bookable = Span::new(now, now + Elapsed::days(60))?;
+    let offers = offers(zone, at("2026-03-04T00:00:00Z")?);
+    let picker = Picker {
+        page,
+        shown,
+        now,
+        bookable,
+        month: Asked::default().month_to_show(zone, bookable, offers.first().copied()),
+        day: Some("2026-03-10".parse()?),
+        offers: &offers,
+        first_offer: offers.first().copied(),
+        moving: None,
+    };
+    let new_york = Shown { zone: "America/New_York".parse()?, clock: Clock::Twelve };
+    let slot = Span::new(at("2026-03-10T09:30:00Z")?, at("2026-03-10T10:00:00Z")?)?;
+    let before = Span::new(at("2026-03-05T13:00:00Z")?, at("2026-03-05T13:30:00Z")?)?;
+    let none = FieldErrors::default();
+    let mut wrong = FieldErrors::default();
+    wrong.push(FieldError::new("name", "must have 1 to 200 characters, got none"));
+    wrong.push(FieldError::new("email", "must be an address such as ada@example.com, got \"grace@\""));
+    let form = Form { page, shown, slot, given: Given::default(), errors: &none, limits: LIMITS };
+    let nearest: Vec<Span> = offers.iter().copied().filter(|offer| offer.start() > slot.start()).take(3).collect();
+    let taken = Taken { page, shown, slot, nearest: &nearest, given: Some(GIVEN) };
+    let (cancel, reschedule) = (Href::from(manage.clone()), Href::from(move_path.clone()));
+    let file = Href::new("/book/bookings/9fj2/booking.ics").ok_or("no address")?;
+    let booked = Booked {
+        page,
+        shown,
+        slot,
+        before: None,
+        mailed_to: Some(GIVEN.email),
+        cancel: Some(&cancel),
+        reschedule: Some(&reschedule),
+        file: Some(&file),
+    };
+    let booking = Booking {
+        page,
+        shown,
+        slot,
+        name: GIVEN.name,
+        state: BookingState::Upcoming,
+        cancel: &manage,
+        reschedule: Some(&reschedule),
+        again: Some(&path),
+    };
+    let moved_page = Page { path: &move_path, ..page };
+    let long = Page {
+        title: "Donaudampfschifffahrtsgesellschaftskapitänsprechstunde <b>with</b> “quotes” & more",
+        host: Some("Institut für außergewöhnlich lange Bezeichnungen"),
+        duration_minutes: 90,
+        ..page
+    };
+    let address = Href::new("https://cal.example/book/kq7dm2x9").ok_or("no address")?;
+    let guide = Guide { page, shown, address: &address, bookable, offers: &nearest, limits: LIMITS };
+    let empty_month = Picker { month: "2026-04".parse().map_err(|_| "no month")?, day: None, ..picker.clone() };
+    let empty_month_offers: Vec<Span> = offers.iter().copied().filter(|one| one.start() < slot.start()).collect();
+    Ok(vec![
+        ("picker.html", picker.html()),
+        ("picker-elsewhere.html", Picker { shown: new_york, ..picker.clone() }.html()),
+        ("picker-long.html", Picker { page: long, ..picker.clone() }.html()),
+        ("picker-day-without.html", Picker { day: Some("2026-03-08".parse()?), ..picker.clone() }.html()),
+        ("picker-month-without.html", Picker { offers: &empty_month_offers, ..empty_month }.html()),
+        ("picker-nothing.html", Picker { day: None, offers: &[], first_offer: None, ..picker.clone() }.html()),
+        ("picker-move.html", Picker { page: moved_page, moving: Some(before), ..picker.clone() }.html()),
+        ("form.html", form.html()),
+        (
+            "form-errors.html",
+            Form { given: Given { email: "grace@", ..Given::default() }, errors: &wrong, ..form }.html(),
+        ),
+        ("taken.html", taken.html()),
+        ("taken-move.html", Taken { page: moved_page, given: None, ..taken }.html()),
+        ("booked.html", booked.html()),
+        ("moving.html", Moving { page: moved_page, shown, before, slot }.html()),
+        ("moved.html", Booked { before: Some(before), ..booked }.html()),
+        ("cancel.html", booking.html()),
+        ("cancelled.html", Booking { state: BookingState::Cancelled, ..booking.clone() }.html()),
+        ("cancelled-before.html", Booking { state: BookingState::CancelledBefore, ..booking.clone() }.html()),
+        ("past.html", Booking { state: BookingState::Past, ..booking }.html()),
+        ("not-found.html", Notice::NotFound.html(None)),
+        ("no-booking.html", Notice::NoBooking.html(None)),
+        ("closed.html", Notice::Closed.html(None)),
+        ("too-many.html", Notice::TooMany { retry_after_seconds: 40 }.html(Some(&path))),
+        ("nonsense.html", Notice::Nonsense.html(Some(&path))),
+        ("failed.html", Notice::Failed { request_id: "req_01kabc" }.html(Some(&path))),
+        ("page.md", guide.markdown()),
+    ])
+}

@@ -1,0 +1,111 @@
+//! What the address of a page asks for.
+
+use kalends_kernel::{CivilDate, Instant, Span, Zone};
+
+use crate::time::Month;
+
+/// What a visitor asks of a page that shows times. A month, a day or a zone that is nonsense counts as not asked for:
+/// the page has something sensible to show without it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Asked {
+    /// `month=2026-03`
+    pub month: Option<Month>,
+    /// `day=2026-03-05`
+    pub day: Option<CivilDate>,
+    /// `tz=Europe/Berlin`
+    pub zone: Option<Zone>,
+    /// `slot=2026-03-05T09:00:00Z`
+    pub slot: Option<AskedSlot>,
+}
+
+/// The slot that a visitor chose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AskedSlot {
+    /// The one that begins then, where there is one.
+    At(Instant),
+    /// No time at all: [`crate::Notice::Nonsense`].
+    Nonsense,
+}
+
+impl Asked {
+    /// Reads the parameters of a query, decoded. Unknown ones are left out; of repeated ones the first counts.
+    pub fn read<'a>(parameters: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut asked = Self::default();
+        for (name, value) in parameters {
+            match name {
+                "month" => asked.month = asked.month.or_else(|| value.parse().ok()),
+                "day" => asked.day = asked.day.or_else(|| value.parse().ok()),
+                "tz" => asked.zone = asked.zone.or_else(|| value.parse().ok()),
+                "slot" => {
+                    let slot = value.parse().map_or(AskedSlot::Nonsense, AskedSlot::At);
+                    asked.slot = asked.slot.or(Some(slot));
+                }
+                _ => {}
+            }
+        }
+        asked
+    }
+
+    /// The month to show in the zone: the one asked for, else that of the day asked for, else that of the first
+    /// offer, else the first one; never one in which no booking may begin.
+    pub fn month_to_show(&self, zone: Zone, bookable: Span, first_offer: Option<Span>) -> Month {
+        let (first, last) = months(bookable, zone);
+        let of_offer = first_offer.map(|offer| Month::at(offer.start(), zone));
+        let month = self.month.or_else(|| self.day.and_then(Month::of)).or(of_offer).unwrap_or(first);
+        month.clamp(first, last)
+    }
+}
+
+/// The first and the last month in which a booking may begin.
+pub(crate) fn months(bookable: Span, zone: Zone) -> (Month, Month) {
+    let just_before_the_end = bookable.end() - kalends_kernel::Elapsed::micros(1);
+    (Month::at(bookable.start(), zone), Month::at(just_before_the_end, zone))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn span(from: &str, to: &str) -> Span {
+        Span::new(from.parse().unwrap(), to.parse().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn nonsense_counts_as_not_asked_for() {
+        let asked = Asked::read([("month", "March"), ("day", "2026-02-30"), ("tz", "Mars/Olympus"), ("utm", "x")]);
+        assert_eq!(asked, Asked::default());
+    }
+
+    #[test]
+    fn a_slot_that_is_no_time_is_told_from_none() {
+        assert_eq!(Asked::read([("slot", "yesterday")]).slot, Some(AskedSlot::Nonsense));
+        let at = "2026-03-05T09:00:00Z";
+        assert_eq!(Asked::read([("slot", at)]).slot, Some(AskedSlot::At(at.parse().unwrap())));
+        assert_eq!(Asked::read([("slot", at), ("slot", "x")]).slot, Some(AskedSlot::At(at.parse().unwrap())));
+    }
+
+    #[rstest]
+    #[case::first_of_the_window(&[], None, "2026-03")]
+    #[case::month(&[("month", "2026-04"), ("day", "2026-03-05")], None, "2026-04")]
+    #[case::month_of_the_day(&[("day", "2026-04-05")], None, "2026-04")]
+    #[case::month_of_the_first_offer(&[], Some("2026-04-30T22:30:00Z"), "2026-05")]
+    #[case::too_early(&[("month", "2025-01")], None, "2026-03")]
+    #[case::too_late(&[("month", "2030-01")], None, "2026-05")]
+    fn the_month_to_show(#[case] query: &[(&str, &str)], #[case] offer: Option<&str>, #[case] expected: &str) {
+        let zone = "Europe/Berlin".parse().unwrap();
+        // In Berlin the window begins in March and ends in May, in UTC in February and in April.
+        let bookable = span("2026-02-28T23:00:00Z", "2026-04-30T23:00:00Z");
+        let offer = offer.map(|at| span(at, "2026-04-30T23:00:00Z"));
+        let asked = Asked::read(query.iter().copied());
+        assert_eq!(asked.month_to_show(zone, bookable, offer).to_string(), expected);
+    }
+
+    #[test]
+    fn a_window_that_ends_with_a_month_does_not_reach_the_next() {
+        let bookable = span("2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z");
+        let (first, last) = months(bookable, Zone::UTC);
+        assert_eq!((first.to_string(), last.to_string()), ("2026-03".into(), "2026-03".into()));
+    }
+}

@@ -1,0 +1,77 @@
+//! The files that pages refer to, under names that change with their content.
+
+use std::sync::LazyLock;
+
+use sha2::{Digest as _, Sha256};
+
+/// Where the files lie. No slug is `assets`: slugs are longer, and random.
+pub const PREFIX: &str = "/book/assets/";
+
+/// A file of the pages.
+#[derive(Debug, Clone)]
+pub struct Asset {
+    /// The name below [`PREFIX`], with a hash of the content.
+    pub name: String,
+    /// The `Content-Type`.
+    pub content_type: &'static str,
+    /// The content.
+    pub text: &'static str,
+}
+
+/// Every file.
+pub static ALL: LazyLock<[Asset; 3]> = LazyLock::new(|| {
+    [
+        asset("booking", "css", "text/css; charset=utf-8", include_str!("../assets/booking.css")),
+        asset("booking", "js", "text/javascript; charset=utf-8", include_str!("../assets/booking.js")),
+        asset("booking", "svg", "image/svg+xml", include_str!("../assets/booking.svg")),
+    ]
+});
+
+/// The file of that name.
+pub fn find(name: &str) -> Option<&'static Asset> {
+    ALL.iter().find(|asset| asset.name == name)
+}
+
+impl Asset {
+    /// Where the file is fetched.
+    pub fn path(&self) -> String {
+        format!("{PREFIX}{}", self.name)
+    }
+}
+
+pub(crate) fn style_sheet() -> String {
+    ALL[0].path()
+}
+
+pub(crate) fn script() -> String {
+    ALL[1].path()
+}
+
+pub(crate) fn icon() -> String {
+    ALL[2].path()
+}
+
+fn asset(stem: &str, extension: &str, content_type: &'static str, text: &'static str) -> Asset {
+    let hash: String = Sha256::digest(text).iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    Asset { name: format!("{stem}-{hash}.{extension}"), content_type, text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_changes_with_the_content() {
+        let name = |text| asset("booking", "css", "text/css", text).name;
+        assert_eq!(name("a"), "booking-ca978112ca1b.css");
+        assert_ne!(name("a"), name("b"));
+    }
+
+    #[test]
+    fn files_are_found_by_their_names() {
+        for asset in ALL.iter() {
+            assert_eq!(find(&asset.name).map(|found| found.text), Some(asset.text));
+        }
+        assert!(find("booking.css").is_none() && find("../Cargo.toml").is_none());
+    }
+}

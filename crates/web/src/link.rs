@@ -1,0 +1,111 @@
+//! Addresses that may stand in a link or a form.
+
+use std::fmt;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// The path of a page on this server, such as `/book/kq7d`: it begins with one slash, and has neither a query nor a
+/// fragment, so that a page may add its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Path(String);
+
+/// An address that a link may lead to: a path on this server, with a query or without, or `https:` or `http:`
+/// elsewhere. Never `javascript:` or `data:`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Href(String);
+
+/// What a value in a query keeps as it is. Colons and slashes may stand there, and times and zones read better so.
+const QUERY: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':').remove(b'/');
+
+impl Path {
+    /// The path, where the text is one.
+    pub fn new(text: impl Into<String>) -> Option<Self> {
+        let text = text.into();
+        (is_local(&text) && !text.contains(['?', '#'])).then_some(Self(text))
+    }
+
+    /// The path with these parameters.
+    pub(crate) fn with(&self, parameters: &[(&str, &dyn fmt::Display)]) -> String {
+        let mut address = self.0.clone();
+        for (index, (name, value)) in parameters.iter().enumerate() {
+            address.push(if index == 0 { '?' } else { '&' });
+            address.push_str(name);
+            address.push('=');
+            address.extend(utf8_percent_encode(&value.to_string(), QUERY));
+        }
+        address
+    }
+}
+
+impl Href {
+    /// The address, where the text is one that a link may lead to.
+    pub fn new(text: impl Into<String>) -> Option<Self> {
+        let text = text.into();
+        let elsewhere = ["https://", "http://"].iter().any(|scheme| text.starts_with(scheme));
+        let printable = text.chars().all(|char| char.is_ascii_graphic() && char != '\\');
+        (is_local(&text) || elsewhere && printable).then_some(Self(text))
+    }
+}
+
+/// Whether a browser resolves the text to a place on this server. It reads a backslash as a slash, and leaves out
+/// line breaks and tabs wherever they stand.
+fn is_local(text: &str) -> bool {
+    text.starts_with('/') && !text.starts_with("//") && text.chars().all(|char| char.is_ascii_graphic() && char != '\\')
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for Href {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<Path> for Href {
+    fn from(path: Path) -> Self {
+        Self(path.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("/book/kq7d", true, true)]
+    #[case("/book/kq7d?month=2026-03", false, true)]
+    #[case("/book/kq7d#top", false, true)]
+    #[case("https://cal.example/book/kq7d", false, true)]
+    #[case("http://localhost:8080/x", false, true)]
+    #[case("javascript:alert(1)", false, false)]
+    #[case("JavaScript:alert(1)", false, false)]
+    #[case("data:text/html,x", false, false)]
+    #[case("//evil.example/", false, false)]
+    #[case("/\\evil.example/", false, false)]
+    #[case("/\t/evil.example/", false, false)]
+    #[case("\tjavascript:alert(1)", false, false)]
+    #[case("https://cal.example/\nx", false, false)]
+    #[case("book", false, false)]
+    #[case("", false, false)]
+    fn what_a_link_may_lead_to(#[case] text: &str, #[case] path: bool, #[case] href: bool) {
+        assert_eq!(Path::new(text).is_some(), path);
+        assert_eq!(Href::new(text).is_some(), href);
+    }
+
+    #[test]
+    fn parameters_are_encoded() {
+        let path = Path::new("/book/kq7d").unwrap();
+        assert_eq!(path.with(&[]), "/book/kq7d");
+        assert_eq!(
+            path.with(&[("slot", &"2026-03-05T09:00:00Z"), ("tz", &"Etc/GMT+3"), ("x", &"a&b=\"c")]),
+            "/book/kq7d?slot=2026-03-05T09:00:00Z&tz=Etc/GMT%2B3&x=a%26b%3D%22c"
+        );
+    }
+}

@@ -1,0 +1,278 @@
+//! The days of a month, and the times of one of them.
+
+use askama::Template;
+use kalends_kernel::{CivilDate, Instant, Span, Zone};
+
+use crate::asked::months;
+use crate::link::Path;
+use crate::page::{Page, Shown};
+use crate::time::{Month, WEEKDAYS, day_label, offset_label, zone_label};
+use crate::zones::{self, Group};
+
+/// More times than this are shown under the part of the day that they lie in.
+const TIMES_WITHOUT_PARTS: usize = 8;
+
+/// A month with the days on which something is free, and the free times of one of them.
+///
+/// Where a booking is moved, the same with what is booked now.
+#[derive(Debug, Clone)]
+pub struct Picker<'a> {
+    /// The booking page.
+    pub page: Page<'a>,
+    /// How the visitor reads times.
+    pub shown: Shown,
+    /// The present.
+    pub now: Instant,
+    /// When bookings may begin; months outside are not led to.
+    pub bookable: Span,
+    /// The month to show: [`crate::Asked::month_to_show`].
+    pub month: Month,
+    /// The day asked for. Without one that lies in the month, the first with a free time is shown.
+    pub day: Option<CivilDate>,
+    /// What is free in at least [`Month::span`]; others do no harm.
+    pub offers: &'a [Span],
+    /// The first free time of all, to which the page leads where the month has none.
+    pub first_offer: Option<Span>,
+    /// What is booked, where the booking is to be moved.
+    pub moving: Option<Span>,
+}
+
+/// What the template shows.
+#[derive(Template)]
+#[template(path = "picker.html")]
+struct Shape<'a> {
+    page: Page<'a>,
+    shown: Shown,
+    moving: Option<Span>,
+    month: String,
+    month_count: String,
+    steps: [Step; 2],
+    weeks: Vec<[Option<Cell>; 7]>,
+    day: Option<Day>,
+    nothing_free: bool,
+    first_offer: Option<Elsewhere>,
+    zones: Vec<Group>,
+    zone: String,
+    own_zone: Option<Elsewhere>,
+    month_asked: Month,
+    day_asked: Option<CivilDate>,
+}
+
+/// The way to a neighbouring month, with what it is called and the shape of its arrow.
+struct Step {
+    id: &'static str,
+    word: &'static str,
+    arrow: &'static str,
+    label: String,
+    href: Option<String>,
+}
+
+/// A day of the month.
+struct Cell {
+    date: CivilDate,
+    number: u32,
+    today: bool,
+    selected: bool,
+    free: Option<Free>,
+}
+
+/// A day on which something is free.
+struct Free {
+    href: String,
+    label: String,
+}
+
+/// The day whose times are shown.
+struct Day {
+    label: String,
+    count: String,
+    parts: Vec<Part>,
+}
+
+/// The times of one part of the day; without a name where there are few.
+struct Part {
+    name: Option<&'static str>,
+    times: Vec<Time>,
+}
+
+/// A free time.
+struct Time {
+    at: Instant,
+    href: String,
+    label: String,
+}
+
+/// A link to the same page in another state.
+struct Elsewhere {
+    href: String,
+    label: String,
+}
+
+/// An offer and when it begins on the visitor's clock.
+#[derive(Clone, Copy)]
+struct Local {
+    at: Instant,
+    date: CivilDate,
+    time: kalends_kernel::CivilTime,
+}
+
+impl Picker<'_> {
+    /// The page.
+    pub fn html(&self) -> String {
+        crate::render(&self.shape())
+    }
+
+    fn shape(&self) -> Shape<'_> {
+        let Self { page, shown, .. } = self;
+        let offers = self.local_offers();
+        let of_month: Vec<Local> = offers.into_iter().filter(|one| Month::of(one.date) == Some(self.month)).collect();
+        let asked = self.day.filter(|day| Month::of(*day) == Some(self.month));
+        let selected = asked.or_else(|| of_month.first().map(|one| one.date));
+        let free_days = of_month.chunk_by(|one, next| one.date == next.date).count();
+        // An offset is told as it is on the day that is shown, else at the beginning of the month.
+        let when = of_month.iter().find(|one| Some(one.date) == selected).map(|one| one.at);
+        let when = when.or_else(|| self.month.span(shown.zone).map(Span::start)).unwrap_or(self.now);
+        Shape {
+            page: *page,
+            shown: *shown,
+            moving: self.moving,
+            month: self.month.label(),
+            month_count: match free_days {
+                0 => "no free days".to_owned(),
+                1 => "1 free day".to_owned(),
+                many => format!("{many} free days"),
+            },
+            steps: [
+                self.step("earlier", "Previous month", "M12 5l-5 5 5 5", self.month.previous()),
+                self.step("later", "Next month", "M8 5l5 5-5 5", self.month.next()),
+            ],
+            weeks: self.weeks(&of_month, selected),
+            day: selected.map(|date| self.day(date, &of_month)),
+            nothing_free: of_month.iter().all(|one| Some(one.date) != selected),
+            first_offer: self.first_offer.map(|offer| {
+                let date = shown.zone.to_civil(offer.start()).date;
+                Elsewhere { href: self.day_href(date, shown.zone), label: crate::time::date_label(date) }
+            }),
+            zones: zones::choices(shown.zone, page.zone, when),
+            zone: zone_label(shown.zone, when),
+            own_zone: (page.zone != shown.zone).then(|| Elsewhere {
+                href: asked.map_or_else(
+                    || page.path.with(&[("month", &self.month), ("tz", &page.zone)]),
+                    |day| self.day_href(day, page.zone),
+                ),
+                label: zone_label(page.zone, when),
+            }),
+            month_asked: self.month,
+            day_asked: asked,
+        }
+    }
+
+    /// The offers on the visitor's clock, each once, in order.
+    fn local_offers(&self) -> Vec<Local> {
+        let mut starts: Vec<Instant> = self.offers.iter().map(|offer| offer.start()).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        let local = |at: Instant| {
+            let civil = self.shown.zone.to_civil(at);
+            Local { at, date: civil.date, time: civil.time }
+        };
+        starts.into_iter().map(local).collect()
+    }
+
+    /// The way to a month, where a booking may begin in it.
+    fn step(&self, id: &'static str, word: &'static str, arrow: &'static str, month: Option<Month>) -> Step {
+        let (first, last) = months(self.bookable, self.shown.zone);
+        let month = month.filter(|month| (first..=last).contains(month));
+        Step {
+            id,
+            word,
+            arrow,
+            label: month.map(Month::label).unwrap_or_default(),
+            href: month.map(|month| self.page.path.with(&[("month", &month), ("tz", &self.shown.zone)])),
+        }
+    }
+
+    /// Where the day is shown, at its times; its month follows from it.
+    fn day_href(&self, date: CivilDate, zone: Zone) -> String {
+        self.page.path.with(&[("day", &date), ("tz", &zone)]) + "#day"
+    }
+
+    fn weeks(&self, offers: &[Local], selected: Option<CivilDate>) -> Vec<[Option<Cell>; 7]> {
+        let today = self.shown.zone.to_civil(self.now).date;
+        let mut weeks: Vec<[Option<Cell>; 7]> = Vec::with_capacity(6);
+        for date in self.month.dates() {
+            let free = offers.iter().filter(|offer| offer.date == date).count();
+            let cell = Cell {
+                date,
+                number: date.year_month_day().2,
+                today: date == today,
+                selected: Some(date) == selected,
+                free: (free > 0).then(|| Free {
+                    href: self.day_href(date, self.shown.zone),
+                    label: format!(
+                        "{}{}, {}",
+                        day_label(date),
+                        if date == today { ", today" } else { "" },
+                        free_times(free)
+                    ),
+                }),
+            };
+            if weeks.is_empty() || date.weekday() == 0 {
+                weeks.push(Default::default());
+            }
+            let place = weeks.last_mut().and_then(|week| week.get_mut(usize::from(date.weekday())));
+            if let Some(place) = place {
+                *place = Some(cell);
+            }
+        }
+        weeks
+    }
+
+    fn day(&self, date: CivilDate, offers: &[Local]) -> Day {
+        let of_day: Vec<Local> = offers.iter().filter(|offer| offer.date == date).copied().collect();
+        let with_parts = of_day.len() > TIMES_WITHOUT_PARTS;
+        let mut parts: Vec<Part> = Vec::new();
+        for offer in &of_day {
+            let name = with_parts.then(|| part_of_day(offer));
+            if parts.last().is_none_or(|part| part.name != name) {
+                parts.push(Part { name, times: Vec::new() });
+            }
+            // Where the clocks are set back, the same time of day comes twice; the two differ by their offset.
+            let twice = of_day.iter().filter(|other| other.time == offer.time).count() > 1;
+            if let Some(part) = parts.last_mut() {
+                part.times.push(self.time(offer, twice));
+            }
+        }
+        Day { label: day_label(date), count: free_times(of_day.len()), parts }
+    }
+
+    fn time(&self, offer: &Local, twice: bool) -> Time {
+        let Shown { zone, clock } = self.shown;
+        let mut label = clock.write(offer.time);
+        if twice {
+            label = format!("{label} {}", offset_label(zone.offset_at(offer.at)));
+        }
+        Time { at: offer.at, href: slot_href(self.page.path, offer.at, zone), label }
+    }
+}
+
+/// Where a slot is chosen.
+pub(crate) fn slot_href(path: &Path, at: Instant, zone: Zone) -> String {
+    path.with(&[("slot", &at), ("tz", &zone)])
+}
+
+fn free_times(count: usize) -> String {
+    match count {
+        0 => "no free times".to_owned(),
+        1 => "1 free time".to_owned(),
+        many => format!("{many} free times"),
+    }
+}
+
+fn part_of_day(offer: &Local) -> &'static str {
+    match offer.time.as_micros() / 3_600_000_000 {
+        ..12 => "Morning",
+        12..17 => "Afternoon",
+        _ => "Evening",
+    }
+}

@@ -1,0 +1,76 @@
+//! Whatever others write stays text.
+
+use proptest::prelude::*;
+use rstest::rstest;
+
+use super::fixture::every_page;
+use super::markup::read;
+
+#[rstest]
+#[case("<script>alert(1)</script>")]
+#[case("\"><img src=x onerror=alert(1)>")]
+#[case("' onmouseover='alert(1)")]
+#[case("</textarea></title></main><b>")]
+#[case("&lt;script&gt; &amp; Co")]
+#[case("javascript:alert(1)")]
+#[case("<!-- --> ]]> {{ 7 }} {% x %}")]
+fn foreign_text_adds_no_markup(#[case] text: &str) {
+    let (plain, _) = every_page("Call");
+    let (foreign, _) = every_page(text);
+    for ((name, plain), (_, foreign)) in plain.iter().zip(&foreign) {
+        let ((expected, _), (tags, shown)) = (read(plain), read(foreign));
+        let names = |tags: &[super::markup::Tag]| -> Vec<(String, Vec<String>)> {
+            let attributes = |tag: &super::markup::Tag| tag.attributes.iter().map(|(name, _)| name.clone()).collect();
+            tags.iter().map(|tag| (tag.name.clone(), attributes(tag))).collect()
+        };
+        assert_eq!(names(&tags), names(&expected), "{name}");
+        // It is shown as it was written, unless the page shows nothing of others.
+        let tells = read(plain).1.contains("Call");
+        assert_eq!(shown.contains(text), tells, "{name}");
+    }
+}
+
+#[test]
+fn fields_hold_what_was_typed() {
+    let text = "\"quoted\" <b> & 'more'\nline";
+    let (pages, _) = every_page(text);
+    let form = &pages.iter().find(|(name, _)| *name == "form").unwrap().1;
+    let (tags, shown) = read(form);
+    for field in ["name", "email"] {
+        let tag = tags.iter().find(|tag| tag.get("id") == Some(field)).unwrap();
+        assert_eq!(tag.get("value"), Some(text));
+    }
+    assert!(shown.contains(text), "the notes are the text of their field");
+}
+
+proptest! {
+    // Each case renders every page.
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn links_and_forms_lead_to_this_server_whatever_the_texts(text in "\\PC{0,40}") {
+        for (name, page) in every_page(&text).0 {
+            for tag in read(&page).0 {
+                for attribute in ["href", "action", "src", "formaction"] {
+                    if let Some(address) = tag.get(attribute) {
+                        let local = address.starts_with('/') && !address.starts_with("//") || address.starts_with('#');
+                        prop_assert!(local, "{}: {}", name, address);
+                    }
+                }
+            }
+        }
+    }
+
+    /// No line of the Markdown begins otherwise than with a text that says nothing: what is foreign stays in its line.
+    #[test]
+    fn foreign_text_adds_no_lines_to_the_markdown(text in "[a-z#*_`<>|\\[\\]()!\\-\\r\\n\\t 0-9.]{0,60}") {
+        let marks = |markdown: &str| -> Vec<String> {
+            let heads = markdown.lines().filter(|line| !line.starts_with('>'));
+            heads.map(|line| line.chars().take_while(|char| !char.is_alphanumeric() && *char != '\\').collect::<String>().trim().to_owned()).collect()
+        };
+        let text = format!("x{text}");
+        let (_, plain) = every_page("x");
+        let (_, foreign) = every_page(&text);
+        prop_assert_eq!(marks(&foreign), marks(&plain));
+    }
+}

@@ -1,0 +1,139 @@
+//! Every state of the pages, with texts that a test chooses.
+
+use kalends_kernel::{Elapsed, FieldError, FieldErrors, Instant, Span, Zone};
+
+use crate::markdown::Guide;
+use crate::{
+    Asked, Booked, Booking, BookingState, Clock, Form, Given, Href, Limits, Moving, Notice, Page, Path, Picker, Shown,
+    Taken,
+};
+
+pub(super) const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
+
+pub(super) fn at(text: &str) -> Instant {
+    text.parse().unwrap()
+}
+
+/// Half an hour from then.
+pub(super) fn slot(start: &str) -> Span {
+    Span::new(at(start), at(start) + Elapsed::minutes(30)).unwrap()
+}
+
+pub(super) fn zone(name: &str) -> Zone {
+    name.parse().unwrap()
+}
+
+/// A page in Berlin whose every text is the one given.
+pub(super) fn page<'a>(path: &'a Path, text: &'a str) -> Page<'a> {
+    Page {
+        path,
+        title: text,
+        description: Some(text),
+        host: Some(text),
+        duration_minutes: 30,
+        zone: zone("Europe/Berlin"),
+    }
+}
+
+/// The picker of these offers in the zone, at a month or a day, for a year from now.
+pub(super) fn picker(offers: &[&str], shown: &str, query: &[(&str, &str)], now: &str) -> String {
+    let path = Path::new("/book/kq7d").unwrap();
+    let offers: Vec<Span> = offers.iter().map(|start| slot(start)).collect();
+    let asked = Asked::read(query.iter().copied());
+    let bookable = Span::new(at(now), at(now) + Elapsed::days(365)).unwrap();
+    let zone = zone(shown);
+    let picker = Picker {
+        page: page(&path, "Call"),
+        shown: Shown { zone, clock: Clock::TwentyFour },
+        now: at(now),
+        bookable,
+        month: asked.month_to_show(zone, bookable, offers.first().copied()),
+        day: asked.day,
+        offers: &offers,
+        first_offer: offers.first().copied(),
+        moving: None,
+    };
+    picker.html()
+}
+
+/// Every page, with this text wherever a text comes from outside. The last is Markdown.
+pub(super) fn every_page(text: &str) -> (Vec<(&'static str, String)>, String) {
+    let path = Path::new("/book/kq7d").unwrap();
+    let href = Href::from(path.clone());
+    let page = page(&path, text);
+    let shown = Shown { zone: zone("America/New_York"), clock: Clock::Twelve };
+    let now = at("2026-03-03T10:12:00Z");
+    let bookable = Span::new(now, now + Elapsed::days(60)).unwrap();
+    let offers: Vec<Span> = (0..40)
+        .filter_map(|n| {
+            let start = at("2026-03-05T08:00:00Z") + Elapsed::minutes(n * 45);
+            Span::new(start, start + Elapsed::minutes(30)).ok()
+        })
+        .collect();
+    let picker = Picker {
+        page,
+        shown,
+        now,
+        bookable,
+        month: "2026-03".parse().unwrap(),
+        day: None,
+        offers: &offers,
+        first_offer: offers.first().copied(),
+        moving: None,
+    };
+    let (slot, before) = (offers[3], offers[1]);
+    let given = Given { name: text, email: text, notes: text };
+    let none = FieldErrors::default();
+    let mut errors = FieldErrors::default();
+    for field in ["name", "email", "notes"] {
+        errors.push(FieldError::new(field, format!("must not be {text}")));
+    }
+    let form = Form { page, shown, slot, given, errors: &none, limits: LIMITS };
+    let taken = Taken { page, shown, slot, nearest: &offers[..3], given: Some(given) };
+    let booked = Booked {
+        page,
+        shown,
+        slot,
+        before: None,
+        mailed_to: Some(text),
+        cancel: Some(&href),
+        reschedule: Some(&href),
+        file: Some(&href),
+    };
+    let booking = Booking {
+        page,
+        shown,
+        slot,
+        name: text,
+        state: BookingState::Upcoming,
+        cancel: &path,
+        reschedule: Some(&href),
+        again: Some(&path),
+    };
+    let pages = vec![
+        ("picker", picker.html()),
+        ("picker, nothing", Picker { offers: &[], first_offer: None, ..picker.clone() }.html()),
+        ("picker, moving", Picker { moving: Some(before), ..picker.clone() }.html()),
+        ("form", form.html()),
+        ("form, errors", Form { errors: &errors, ..form }.html()),
+        ("taken", taken.html()),
+        ("taken, none left", Taken { nearest: &[], ..taken.clone() }.html()),
+        ("taken, moving", Taken { given: None, ..taken }.html()),
+        ("booked", booked.html()),
+        ("moved", Booked { before: Some(before), ..booked }.html()),
+        ("moving", Moving { page, shown, before, slot }.html()),
+        ("cancel", booking.html()),
+        ("cancelled", Booking { state: BookingState::Cancelled, ..booking.clone() }.html()),
+        ("cancelled before", Booking { state: BookingState::CancelledBefore, ..booking.clone() }.html()),
+        ("past", Booking { state: BookingState::Past, ..booking }.html()),
+        ("not found", Notice::NotFound.html(None)),
+        ("no booking", Notice::NoBooking.html(None)),
+        ("closed", Notice::Closed.html(Some(&path))),
+        ("too many", Notice::TooMany { retry_after_seconds: 40 }.html(Some(&path))),
+        ("nonsense", Notice::Nonsense.html(Some(&path))),
+        ("failed", Notice::Failed { request_id: text }.html(Some(&path))),
+    ];
+    let address = Href::new("https://cal.example/book/kq7d").unwrap();
+    let guide = Guide { page, shown, address: &address, bookable, offers: &offers[..3], limits: LIMITS };
+    (pages, guide.markdown())
+}

@@ -1,0 +1,169 @@
+//! A reader of the little HTML that the templates write, and what holds of every page.
+
+use std::collections::HashSet;
+use std::io::Write as _;
+
+use super::fixture::every_page;
+use crate::assets;
+
+/// A tag as it stands in a page.
+#[derive(Debug)]
+pub(super) struct Tag {
+    pub(super) name: String,
+    /// Names and values, escapes undone.
+    pub(super) attributes: Vec<(String, String)>,
+}
+
+impl Tag {
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
+    }
+}
+
+const VOID: &[&str] = &["meta", "link", "input"];
+
+/// Reads a page: its tags in order, and its text with escapes undone. Panics where tags are not balanced, an attribute is
+/// not quoted or stands twice, or a `<` or `&` is neither markup nor an escape.
+pub(super) fn read(page: &str) -> (Vec<Tag>, String) {
+    let mut rest = page.strip_prefix("<!doctype html>\n").expect("a page begins with its type");
+    let (mut tags, mut text, mut open) = (Vec::new(), String::new(), Vec::<String>::new());
+    while let Some(begin) = rest.find('<') {
+        text.push_str(&unescape(&rest[..begin]));
+        rest = &rest[begin + 1..];
+        let (inside, after) = tag_end(rest);
+        rest = after;
+        if let Some(name) = inside.strip_prefix('/') {
+            assert_eq!(open.pop().as_deref(), Some(name), "closes what is open");
+            continue;
+        }
+        let closed = inside.ends_with('/');
+        let tag = read_tag(inside.trim_end_matches('/'));
+        if !closed && !VOID.contains(&tag.name.as_str()) {
+            open.push(tag.name.clone());
+        }
+        tags.push(tag);
+    }
+    text.push_str(&unescape(rest));
+    assert!(open.is_empty(), "left open: {open:?}");
+    (tags, text)
+}
+
+/// Splits at the `>` that is not part of a value.
+fn tag_end(rest: &str) -> (&str, &str) {
+    let mut quoted = false;
+    for (at, char) in rest.char_indices() {
+        match char {
+            '"' => quoted = !quoted,
+            '>' if !quoted => return (&rest[..at], &rest[at + 1..]),
+            _ => {}
+        }
+    }
+    panic!("a tag has no end: {rest:.60}");
+}
+
+fn read_tag(inside: &str) -> Tag {
+    let (name, mut rest) = inside.split_once(char::is_whitespace).unwrap_or((inside, ""));
+    assert!(
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()),
+        "<{name}>"
+    );
+    let mut attributes: Vec<(String, String)> = Vec::new();
+    loop {
+        rest = rest.trim_start();
+        if rest.is_empty() {
+            return Tag { name: name.to_owned(), attributes };
+        }
+        let end = rest.find(|char: char| char == '=' || char.is_whitespace()).unwrap_or(rest.len());
+        let (attribute, after) = rest.split_at(end);
+        assert!(!attribute.contains(['"', '\'', '<']), "{inside}");
+        assert!(attributes.iter().all(|(given, _)| given != attribute), "{attribute} stands twice in {inside}");
+        let mut value = "";
+        rest = after;
+        if let Some(after) = after.strip_prefix('=') {
+            let quoted = after.strip_prefix('"').expect("values are quoted");
+            (value, rest) = quoted.split_once('"').expect("quotes are closed");
+        }
+        assert!(!value.contains('<'), "{inside}");
+        attributes.push((attribute.to_owned(), unescape(value)));
+    }
+}
+
+fn unescape(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        let (number, after) = rest[at..].strip_prefix("&#").and_then(|rest| rest.split_once(';')).expect("an escape");
+        out.push(char::from_u32(number.parse().unwrap()).unwrap());
+        rest = after;
+    }
+    out + rest
+}
+
+#[test]
+fn every_page_is_well_formed_and_carries_nothing_inline() {
+    for (name, page) in every_page("Plain & simple").0 {
+        let (tags, _) = read(&page);
+        for tag in &tags {
+            let inline = |(attribute, _): &(String, String)| attribute.starts_with("on") || attribute == "style";
+            assert!(!tag.attributes.iter().any(inline), "{name}: {tag:?}");
+            assert_ne!(tag.name, "style", "{name}");
+            assert!(tag.name != "script" || tag.get("src").is_some(), "{name}");
+        }
+        let count = |wanted: &str| tags.iter().filter(|tag| tag.name == wanted).count();
+        assert_eq!((count("h1"), count("main"), count("title")), (1, 1, 1), "{name}");
+    }
+}
+
+#[test]
+fn identifiers_are_there_once_and_what_refers_to_one_finds_it() {
+    for (name, page) in every_page("Call").0 {
+        let (tags, _) = read(&page);
+        let mut ids = HashSet::new();
+        assert!(tags.iter().filter_map(|tag| tag.get("id")).all(|id| ids.insert(id)), "{name}");
+        for tag in &tags {
+            let labels = ["for", "aria-labelledby", "aria-describedby"].into_iter().filter_map(|name| tag.get(name));
+            let within = tag.get("href").and_then(|href| href.strip_prefix('#'));
+            for id in labels.flat_map(str::split_whitespace).chain(within) {
+                assert!(ids.contains(id), "{name}: nothing is called {id}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_field_has_a_label() {
+    for (name, page) in every_page("Call").0 {
+        let (tags, _) = read(&page);
+        let labelled: HashSet<&str> = tags.iter().filter_map(|tag| tag.get("for")).collect();
+        for tag in tags.iter().filter(|tag| matches!(tag.name.as_str(), "input" | "select" | "textarea")) {
+            let hidden = tag.get("type") == Some("hidden") || tag.get("hidden").is_some();
+            assert!(hidden || tag.get("id").is_some_and(|id| labelled.contains(id)), "{name}: {tag:?}");
+        }
+    }
+}
+
+#[test]
+fn files_that_pages_refer_to_exist() {
+    for (name, page) in every_page("Call").0 {
+        for tag in read(&page).0.iter().filter(|tag| matches!(tag.name.as_str(), "link" | "script")) {
+            let path = tag.get("href").or(tag.get("src")).unwrap();
+            let file = path.strip_prefix(assets::PREFIX).and_then(assets::find);
+            assert!(file.is_some(), "{name}: {path}");
+        }
+    }
+}
+
+/// All that a visitor of the longest page fetches, compressed: the promise is 30 KB.
+#[test]
+fn a_page_with_its_files_is_small() {
+    let (pages, _) = every_page("A title of a usual length");
+    let compressed = |text: &str| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(text.as_bytes()).unwrap();
+        encoder.finish().unwrap().len()
+    };
+    let files: usize = assets::ALL.iter().map(|asset| compressed(asset.text)).sum();
+    let page = pages.iter().map(|(_, page)| compressed(page)).max().unwrap();
+    assert!(files + page < 15_000, "{files} and {page} bytes");
+}

@@ -1,0 +1,6 @@
+//! Tests of whole pages.
+
+mod escaping;
+mod fixture;
+mod markup;
+mod picker;

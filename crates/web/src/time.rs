@@ -1,0 +1,312 @@
+//! Months, and how dates, times of day and zones read.
+
+use std::fmt;
+use std::str::FromStr;
+
+use kalends_kernel::{CivilDate, CivilTime, Elapsed, Instant, Span, Zone};
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+/// The days of the week, each with its short name; weeks begin on Monday.
+pub(crate) const WEEKDAYS: [(&str, &str); 7] = [
+    ("Mon", "Monday"),
+    ("Tue", "Tuesday"),
+    ("Wed", "Wednesday"),
+    ("Thu", "Thursday"),
+    ("Fri", "Friday"),
+    ("Sat", "Saturday"),
+    ("Sun", "Sunday"),
+];
+
+/// Regions where clocks are read with am and pm.
+const TWELVE_HOURS: &[&str] =
+    &["US", "CA", "AU", "NZ", "IN", "PK", "BD", "PH", "MY", "EG", "SA", "AE", "JO", "KW", "CO"];
+
+/// How a time of day is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Clock {
+    /// `9:00 am`
+    Twelve,
+    /// `09:00`
+    TwentyFour,
+}
+
+/// A month of the years 1970 to 2099, those of which a request may name instants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Month {
+    year: i32,
+    month: u32,
+}
+
+/// A text that is no month: `YYYY-MM` of the years 1970 to 2099 is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotAMonth;
+
+impl Clock {
+    /// The clock of the language that the header `Accept-Language` names first: twelve hours for English without a
+    /// region and for the regions that read clocks so, French in Canada excepted; twenty-four hours for all others, and
+    /// without the header.
+    pub fn of_languages(header: Option<&str>) -> Self {
+        let first = header.unwrap_or_default().split([',', ';']).next().unwrap_or_default().trim();
+        let mut parts = first.split('-');
+        let language = parts.next().unwrap_or_default().to_ascii_lowercase();
+        // Between the two may stand a script of four letters, as in `zh-Hant-TW`.
+        let region = parts.find(|part| part.len() == 2).map(str::to_ascii_uppercase);
+        let twelve = match region.as_deref() {
+            None => language == "en",
+            Some("CA") => language != "fr",
+            Some(region) => TWELVE_HOURS.contains(&region),
+        };
+        if twelve { Self::Twelve } else { Self::TwentyFour }
+    }
+
+    /// The time of day to the minute.
+    pub(crate) fn write(self, time: CivilTime) -> String {
+        let minutes = time.as_micros() / 60_000_000;
+        let (hour, minute) = (minutes / 60, minutes % 60);
+        match self {
+            Self::TwentyFour => format!("{hour:02}:{minute:02}"),
+            Self::Twelve => {
+                let half = if hour < 12 { "am" } else { "pm" };
+                // The space does not break, so that the two stay on one line.
+                format!("{}:{minute:02}\u{a0}{half}", (hour + 11) % 12 + 1)
+            }
+        }
+    }
+}
+
+impl Month {
+    /// The month of a year (1970 to 2099), from 1 to 12.
+    pub fn new(year: i32, month: u32) -> Option<Self> {
+        ((1970..=2099).contains(&year) && (1..=12).contains(&month)).then_some(Self { year, month })
+    }
+
+    /// The month that a clock in the zone shows then; the nearest one for times beyond those that a request may name.
+    pub fn at(instant: Instant, zone: Zone) -> Self {
+        let (year, month, _) = zone.to_civil(instant).date.year_month_day();
+        match year {
+            ..1970 => Self { year: 1970, month: 1 },
+            1970..=2099 => Self { year, month },
+            _ => Self { year: 2099, month: 12 },
+        }
+    }
+
+    /// The month of the date, where it is one.
+    pub(crate) fn of(date: CivilDate) -> Option<Self> {
+        let (year, month, _) = date.year_month_day();
+        Self::new(year, month)
+    }
+
+    /// The month before.
+    pub fn previous(self) -> Option<Self> {
+        if self.month == 1 { Self::new(self.year - 1, 12) } else { Self::new(self.year, self.month - 1) }
+    }
+
+    /// The month after.
+    pub fn next(self) -> Option<Self> {
+        if self.month == 12 { Self::new(self.year + 1, 1) } else { Self::new(self.year, self.month + 1) }
+    }
+
+    /// The first date of the month.
+    pub(crate) fn first(self) -> CivilDate {
+        // A month that exists has a first day; 1970-01-01 stands for what cannot be.
+        CivilDate::new(self.year, self.month, 1).unwrap_or(CivilDate::from_days(0))
+    }
+
+    /// The dates of the month, in order.
+    pub(crate) fn dates(self) -> impl Iterator<Item = CivilDate> {
+        (0..31).map(move |day| self.first().plus_days(day)).take_while(move |date| Self::of(*date) == Some(self))
+    }
+
+    /// The time that the month takes in the zone: what offers a picker of it needs.
+    pub fn span(self, zone: Zone) -> Option<Span> {
+        let after = (0..=31).map(|day| self.first().plus_days(day)).find(|date| Self::of(*date) != Some(self))?;
+        Span::new(zone.to_instant(self.first().midnight())?, zone.to_instant(after.midnight())?).ok()
+    }
+
+    /// The month as people write it, such as `March 2026`.
+    pub(crate) fn label(self) -> String {
+        format!("{} {}", month_name(self.month), self.year)
+    }
+}
+
+impl fmt::Display for Month {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}-{:02}", self.year, self.month)
+    }
+}
+
+impl FromStr for Month {
+    type Err = NotAMonth;
+
+    fn from_str(text: &str) -> Result<Self, NotAMonth> {
+        format!("{text}-01").parse().ok().and_then(Self::of).ok_or(NotAMonth)
+    }
+}
+
+fn month_name(month: u32) -> &'static str {
+    usize::try_from(month).ok().and_then(|month| MONTHS.get(month.checked_sub(1)?)).copied().unwrap_or_default()
+}
+
+/// A day as people write it, such as `Thursday 5 March`.
+pub(crate) fn day_label(date: CivilDate) -> String {
+    let (_, month, day) = date.year_month_day();
+    let weekday = WEEKDAYS.get(usize::from(date.weekday())).map_or("", |(_, name)| name);
+    format!("{weekday} {day} {}", month_name(month))
+}
+
+/// A day with its year, such as `Thursday 5 March 2026`.
+pub(crate) fn date_label(date: CivilDate) -> String {
+    format!("{} {}", day_label(date), date.year_month_day().0)
+}
+
+/// How far a clock in the zone is ahead of UTC, such as `UTC+5:30`; `UTC` where it is not.
+pub(crate) fn offset_label(ahead: Elapsed) -> String {
+    let minutes = ahead.as_seconds() / 60;
+    let sign = if minutes < 0 { '\u{2212}' } else { '+' };
+    match (minutes.abs() / 60, minutes.abs() % 60) {
+        (0, 0) => "UTC".to_owned(),
+        (hours, 0) => format!("UTC{sign}{hours}"),
+        (hours, minutes) => format!("UTC{sign}{hours}:{minutes:02}"),
+    }
+}
+
+/// The zone and its offset at that instant, such as `Europe/Berlin (UTC+1)`.
+pub(crate) fn zone_label(zone: Zone, at: Instant) -> String {
+    let name = zone.name().replace('_', " ");
+    let offset = offset_label(zone.offset_at(at));
+    if name == offset { name } else { format!("{name} ({offset})") }
+}
+
+/// A number of minutes as people say it, such as `1 hour 30 minutes`.
+pub(crate) fn duration_label(minutes: u32) -> String {
+    let many = |count: u32, unit: &str| format!("{count} {unit}{}", if count == 1 { "" } else { "s" });
+    match (minutes / 60, minutes % 60) {
+        (0, minutes) => many(minutes, "minute"),
+        (hours, 0) => many(hours, "hour"),
+        (hours, minutes) => format!("{} {}", many(hours, "hour"), many(minutes, "minute")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(None, Clock::TwentyFour)]
+    #[case(Some(""), Clock::TwentyFour)]
+    #[case(Some("en-US,en;q=0.9,de;q=0.8"), Clock::Twelve)]
+    #[case(Some("en"), Clock::Twelve)]
+    #[case(Some("en-GB,en;q=0.5"), Clock::TwentyFour)]
+    #[case(Some("de-DE"), Clock::TwentyFour)]
+    #[case(Some("en-ca"), Clock::Twelve)]
+    #[case(Some("fr-CA"), Clock::TwentyFour)]
+    #[case(Some("zh-Hant-TW"), Clock::TwentyFour)]
+    #[case(Some("*"), Clock::TwentyFour)]
+    fn clocks(#[case] header: Option<&str>, #[case] expected: Clock) {
+        assert_eq!(Clock::of_languages(header), expected);
+    }
+
+    #[rstest]
+    #[case(0, 0, "00:00", "12:00\u{a0}am")]
+    #[case(0, 30, "00:30", "12:30\u{a0}am")]
+    #[case(9, 5, "09:05", "9:05\u{a0}am")]
+    #[case(12, 0, "12:00", "12:00\u{a0}pm")]
+    #[case(23, 59, "23:59", "11:59\u{a0}pm")]
+    fn times_of_day(#[case] hour: u32, #[case] minute: u32, #[case] all: &str, #[case] half: &str) {
+        let time = CivilTime::new(hour, minute, 0).unwrap();
+        assert_eq!(Clock::TwentyFour.write(time), all);
+        assert_eq!(Clock::Twelve.write(time), half);
+    }
+
+    #[rstest]
+    #[case("2026-03", Some(31))]
+    #[case("2026-02", Some(28))]
+    #[case("2028-02", Some(29))]
+    #[case("2026-04", Some(30))]
+    #[case("2099-12", Some(31))]
+    #[case("2100-01", None)]
+    #[case("1969-12", None)]
+    #[case("2026-13", None)]
+    #[case("2026-3", None)]
+    #[case("2026-03-01", None)]
+    #[case("", None)]
+    fn months_and_their_length(#[case] text: &str, #[case] days: Option<usize>) {
+        let month = text.parse::<Month>().ok();
+        assert_eq!(month.map(|month| month.dates().count()), days);
+        assert_eq!(month.map(|month| month.to_string()), days.map(|_| text.to_owned()));
+    }
+
+    #[rstest]
+    #[case("2026-01", Some("2025-12"), Some("2026-02"))]
+    #[case("1970-01", None, Some("1970-02"))]
+    #[case("2099-12", Some("2099-11"), None)]
+    fn neighbours(#[case] month: Named, #[case] previous: Option<&str>, #[case] next: Option<&str>) {
+        let shown = |month: Option<Month>| month.map(|month| month.to_string());
+        assert_eq!(shown(month.0.previous()), previous.map(str::to_owned));
+        assert_eq!(shown(month.0.next()), next.map(str::to_owned));
+    }
+
+    /// A month in a table of cases.
+    struct Named(Month);
+
+    impl FromStr for Named {
+        type Err = String;
+
+        fn from_str(text: &str) -> Result<Self, String> {
+            text.parse().map(Self).map_err(|_| text.to_owned())
+        }
+    }
+
+    #[rstest]
+    #[case("2026-03", "Europe/Berlin", "2026-02-28T23:00:00Z", "2026-03-31T22:00:00Z")]
+    #[case("2026-10", "Europe/Berlin", "2026-09-30T22:00:00Z", "2026-10-31T23:00:00Z")]
+    #[case("2028-02", "Asia/Kolkata", "2028-01-31T18:30:00Z", "2028-02-29T18:30:00Z")]
+    #[case("2099-12", "UTC", "2099-12-01T00:00:00Z", "2100-01-01T00:00:00Z")]
+    fn the_time_that_a_month_takes(#[case] month: &str, #[case] zone: &str, #[case] from: &str, #[case] to: &str) {
+        let span = month.parse::<Month>().unwrap().span(zone.parse().unwrap()).unwrap();
+        assert_eq!((span.start().to_string(), span.end().to_string()), (from.to_owned(), to.to_owned()));
+    }
+
+    #[rstest]
+    #[case("Europe/Berlin", "2026-03-05T09:00:00Z", "Europe/Berlin (UTC+1)")]
+    #[case("Europe/Berlin", "2026-07-05T09:00:00Z", "Europe/Berlin (UTC+2)")]
+    #[case("Asia/Kathmandu", "2026-03-05T09:00:00Z", "Asia/Kathmandu (UTC+5:45)")]
+    #[case("America/New_York", "2026-03-05T09:00:00Z", "America/New York (UTC\u{2212}5)")]
+    #[case("America/St_Johns", "2026-03-05T09:00:00Z", "America/St Johns (UTC\u{2212}3:30)")]
+    #[case("Pacific/Marquesas", "2026-03-05T09:00:00Z", "Pacific/Marquesas (UTC\u{2212}9:30)")]
+    #[case("UTC", "2026-03-05T09:00:00Z", "UTC")]
+    fn zones(#[case] zone: &str, #[case] at: &str, #[case] label: &str) {
+        assert_eq!(zone_label(zone.parse().unwrap(), at.parse().unwrap()), label);
+    }
+
+    #[rstest]
+    #[case(1, "1 minute")]
+    #[case(30, "30 minutes")]
+    #[case(60, "1 hour")]
+    #[case(61, "1 hour 1 minute")]
+    #[case(480, "8 hours")]
+    fn durations(#[case] minutes: u32, #[case] label: &str) {
+        assert_eq!(duration_label(minutes), label);
+    }
+
+    #[test]
+    fn a_date_reads_as_people_write_it() {
+        assert_eq!(date_label(CivilDate::new(2028, 2, 29).unwrap()), "Tuesday 29 February 2028");
+    }
+}

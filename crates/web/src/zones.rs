@@ -1,0 +1,200 @@
+//! The zones that a visitor chooses from.
+
+use kalends_kernel::{Instant, Zone};
+
+use crate::time::offset_label;
+
+/// One zone for each offset and set of rules that many people live by, by region. Any other zone of the database can
+/// be asked for by `tz`, and is then in the list too.
+const REGIONS: &[(&str, &[&str])] = &[
+    (
+        "Africa",
+        &[
+            "Africa/Accra",
+            "Africa/Addis_Ababa",
+            "Africa/Algiers",
+            "Africa/Cairo",
+            "Africa/Casablanca",
+            "Africa/Johannesburg",
+            "Africa/Lagos",
+            "Africa/Nairobi",
+        ],
+    ),
+    (
+        "America",
+        &[
+            "America/Anchorage",
+            "America/Argentina/Buenos_Aires",
+            "America/Bogota",
+            "America/Caracas",
+            "America/Chicago",
+            "America/Denver",
+            "America/Halifax",
+            "America/Havana",
+            "America/Lima",
+            "America/Los_Angeles",
+            "America/Mexico_City",
+            "America/Montevideo",
+            "America/New_York",
+            "America/Panama",
+            "America/Phoenix",
+            "America/Puerto_Rico",
+            "America/Santiago",
+            "America/Sao_Paulo",
+            "America/St_Johns",
+            "America/Toronto",
+            "America/Vancouver",
+        ],
+    ),
+    (
+        "Asia",
+        &[
+            "Asia/Almaty",
+            "Asia/Baghdad",
+            "Asia/Bangkok",
+            "Asia/Beirut",
+            "Asia/Colombo",
+            "Asia/Dhaka",
+            "Asia/Dubai",
+            "Asia/Ho_Chi_Minh",
+            "Asia/Hong_Kong",
+            "Asia/Jakarta",
+            "Asia/Jerusalem",
+            "Asia/Kabul",
+            "Asia/Karachi",
+            "Asia/Kathmandu",
+            "Asia/Kolkata",
+            "Asia/Kuala_Lumpur",
+            "Asia/Manila",
+            "Asia/Riyadh",
+            "Asia/Seoul",
+            "Asia/Shanghai",
+            "Asia/Singapore",
+            "Asia/Taipei",
+            "Asia/Tashkent",
+            "Asia/Tehran",
+            "Asia/Tokyo",
+            "Asia/Yangon",
+        ],
+    ),
+    (
+        "Australia and Pacific",
+        &[
+            "Australia/Adelaide",
+            "Australia/Brisbane",
+            "Australia/Darwin",
+            "Australia/Perth",
+            "Australia/Sydney",
+            "Pacific/Auckland",
+            "Pacific/Fiji",
+            "Pacific/Guam",
+            "Pacific/Honolulu",
+            "Pacific/Tongatapu",
+        ],
+    ),
+    (
+        "Europe",
+        &[
+            "Atlantic/Azores",
+            "Atlantic/Reykjavik",
+            "Europe/Amsterdam",
+            "Europe/Athens",
+            "Europe/Berlin",
+            "Europe/Brussels",
+            "Europe/Bucharest",
+            "Europe/Budapest",
+            "Europe/Copenhagen",
+            "Europe/Dublin",
+            "Europe/Helsinki",
+            "Europe/Istanbul",
+            "Europe/Kyiv",
+            "Europe/Lisbon",
+            "Europe/London",
+            "Europe/Madrid",
+            "Europe/Moscow",
+            "Europe/Oslo",
+            "Europe/Paris",
+            "Europe/Prague",
+            "Europe/Rome",
+            "Europe/Stockholm",
+            "Europe/Vienna",
+            "Europe/Warsaw",
+            "Europe/Zurich",
+        ],
+    ),
+    ("Other", &["UTC"]),
+];
+
+/// A group of zones under one heading.
+pub(crate) struct Group {
+    pub(crate) name: &'static str,
+    pub(crate) zones: Vec<Choice>,
+}
+
+/// A zone to choose.
+pub(crate) struct Choice {
+    pub(crate) name: &'static str,
+    pub(crate) label: String,
+    pub(crate) chosen: bool,
+}
+
+/// The zones to choose from, with their offsets at that instant. The one that is shown and that of the page come first
+/// where they are not of the list.
+pub(crate) fn choices(shown: Zone, page: Zone, at: Instant) -> Vec<Group> {
+    let choice = |zone: Zone| {
+        let (name, offset) = (zone.name(), offset_label(zone.offset_at(at)));
+        let place = name.split_once('/').map_or(name, |(_, place)| place).replace('_', " ");
+        let label = if place == offset { place } else { format!("{place} ({offset})") };
+        Choice { name, label, chosen: zone == shown }
+    };
+    let listed = |zone: &Zone| REGIONS.iter().any(|(_, names)| names.contains(&zone.name()));
+    let mut own: Vec<Zone> = [shown, page].into_iter().filter(|zone| !listed(zone)).collect();
+    own.dedup();
+    let own = Group { name: "Here", zones: own.into_iter().map(choice).collect() };
+    let group = |(name, zones): &(&'static str, &[&str])| Group {
+        name,
+        zones: zones.iter().filter_map(|zone| zone.parse().ok()).map(choice).collect(),
+    };
+    std::iter::once(own).filter(|own| !own.zones.is_empty()).chain(REGIONS.iter().map(group)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at() -> Instant {
+        "2026-07-01T12:00:00Z".parse().unwrap()
+    }
+
+    #[test]
+    fn every_zone_of_the_list_is_known_and_stands_there_once() {
+        let mut names: Vec<&str> = REGIONS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        for name in &names {
+            assert_eq!(name.parse::<Zone>().unwrap().name(), *name);
+        }
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn exactly_the_zone_that_is_shown_is_chosen() {
+        for zone in ["Europe/Berlin", "Asia/Calcutta", "UTC"] {
+            let groups = choices(zone.parse().unwrap(), "Europe/Vaduz".parse().unwrap(), at());
+            let chosen: Vec<&str> =
+                groups.iter().flat_map(|group| &group.zones).filter(|one| one.chosen).map(|one| one.name).collect();
+            assert_eq!(chosen, [zone]);
+        }
+    }
+
+    #[test]
+    fn labels_tell_the_place_and_the_offset() {
+        let groups = choices(Zone::UTC, Zone::UTC, at());
+        let labels: Vec<&str> =
+            groups.iter().flat_map(|group| &group.zones).map(|choice| choice.label.as_str()).collect();
+        for label in ["Argentina/Buenos Aires (UTC\u{2212}3)", "Berlin (UTC+2)", "Kathmandu (UTC+5:45)", "UTC"] {
+            assert!(labels.contains(&label), "{label}");
+        }
+    }
+}

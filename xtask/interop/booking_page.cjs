@@ -1,0 +1,147 @@
+// Opens every state of the booking page in Chromium under its own headers, and holds it against the rules of axe-core,
+// in both colour schemes on a phone and on a desktop; then uses the picker with its script and without.
+//
+// The argument is the file that the example `gallery` of kalends-web writes.
+'use strict';
+
+const { readFileSync, existsSync } = require('node:fs');
+const { createServer } = require('node:http');
+const { delimiter, join } = require('node:path');
+const puppeteer = require('puppeteer-core');
+
+const gallery = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const TYPES = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml', html: 'text/html; charset=utf-8', md: 'text/markdown' };
+const WIDTHS = [390, 1280];
+const SCHEMES = ['light', 'dark'];
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+function program() {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  const names = ['chromium', 'chromium-browser', 'google-chrome'];
+  const found = names.flatMap((name) => folders.map((folder) => join(folder, name))).find(existsSync);
+  if (!found) throw new Error('there is no Chromium (Debian\'s package is `chromium`)');
+  return found;
+}
+
+// The pages by their names, and below `/book/` the picker in two zones.
+function answer(request, response) {
+  const url = new URL(request.url, 'http://localhost');
+  const zone = url.searchParams.get('tz');
+  const picker = zone === 'America/New_York' ? '/picker-elsewhere.html' : '/picker.html';
+  const path = url.pathname === '/book/kq7dm2x9' ? (url.searchParams.has('slot') ? '/form.html' : picker) : url.pathname;
+  const text = gallery.files[path];
+  if (text === undefined) return response.writeHead(404).end();
+  response.writeHead(200, { ...gallery.headers, 'content-type': TYPES[path.split('.').pop()] }).end(text);
+}
+
+const problems = [];
+function expect(what, holds) {
+  if (!holds) problems.push(what);
+}
+
+async function open(browser, address, settings = {}) {
+  const page = await browser.newPage();
+  page.on('console', (message) => message.type() === 'error' && problems.push(`${address}: ${message.text()}`));
+  page.on('pageerror', (error) => problems.push(`${address}: ${error.message}`));
+  await page.setViewport({ width: 1280, height: 900 });
+  await page.emulateTimezone(settings.zone ?? 'Europe/Berlin');
+  if (settings.script === false) await page.setJavaScriptEnabled(false);
+  await page.goto(address, { waitUntil: 'networkidle0' });
+  return page;
+}
+
+async function rules(browser, base) {
+  for (const name of Object.keys(gallery.files).filter((name) => name.endsWith('.html'))) {
+    // A zone in the address keeps the script from asking for another one.
+    const page = await open(browser, `${base}${name}?tz=x`);
+    // The checker itself is not subject to what the page may load.
+    await page.evaluate(axe);
+    for (const width of WIDTHS) {
+      await page.setViewport({ width, height: 900 });
+      for (const scheme of SCHEMES) {
+        // Without motion, since colours on their way from one scheme to the other are nobody's.
+        const still = { name: 'prefers-reduced-motion', value: 'reduce' };
+        await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }, still]);
+        const found = await page.evaluate((runOnly) => globalThis.axe.run(document, { runOnly }), RULES);
+        for (const { id, impact, help, nodes } of found.violations) {
+          const where = nodes.map((node) => node.html).slice(0, 3).join(' ');
+          problems.push(`${name} ${width} ${scheme}: ${impact} ${id}: ${help}: ${where}`);
+        }
+      }
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect(`${name} ${width}: ${wide} pixels too wide`, wide <= 0);
+      const low = await page.evaluate(() => [...document.querySelectorAll('button, input, select, textarea, .day[href], .time, .step')]
+        .filter((one) => one.type !== 'hidden' && !one.hidden && !one.closest('.trap') && one.getBoundingClientRect().height < 43.9)
+        .map((one) => one.outerHTML.slice(0, 80)));
+      expect(`${name} ${width}: lower than 44 pixels: ${low.join(' ')}`, low.length === 0);
+    }
+    await page.close();
+  }
+}
+
+async function withScript(browser, base) {
+  const page = await open(browser, `${base}/book/kq7dm2x9`, { zone: 'America/New_York' });
+  expect('the visitor\'s zone is asked for', page.url().endsWith('?tz=America%2FNew_York'));
+  const text = () => page.$eval('main', (main) => main.textContent);
+  expect('the visitor\'s times are shown', (await text()).includes('4:30'));
+  expect('the zone is said', (await page.$eval('#said', (said) => said.textContent)).includes('New York'));
+  await page.evaluate(() => { globalThis.mark = true; });
+  const settled = () => page.waitForFunction(() => !document.querySelector('main').hasAttribute('aria-busy'));
+  await page.click('#own-zone');
+  await page.waitForFunction(() => document.querySelector('main').dataset.zone === 'Europe/Berlin');
+  expect('the host\'s times are shown', (await text()).includes('09:30'));
+  await page.goBack();
+  await page.waitForFunction(() => document.querySelector('main').dataset.zone === 'America/New_York');
+  await page.focus('.day[href]');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => document.activeElement.id === 'day');
+  await settled();
+  expect('the day is said', (await page.$eval('#said', (said) => said.textContent)).includes('free times'));
+  await page.focus('#later');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => location.search.includes('month='));
+  await settled();
+  expect('the keyboard stays at the months', await page.evaluate(() => document.activeElement.id === 'later'));
+  await page.select('#tz', 'Europe/Berlin');
+  await page.click('#switch');
+  await page.waitForFunction(() => document.querySelector('main').dataset.zone === 'Europe/Berlin');
+  expect('no page was loaded anew', await page.evaluate(() => globalThis.mark === true));
+  await page.close();
+}
+
+async function withoutScript(browser, base) {
+  const page = await open(browser, `${base}/book/kq7dm2x9`, { script: false });
+  const follow = (selector) => Promise.all([page.waitForNavigation(), page.click(selector)]);
+  await follow('.day[href]');
+  expect('a day leads to its times', new URL(page.url()).searchParams.has('day'));
+  await follow('#later');
+  expect('a month leads to it', new URL(page.url()).searchParams.has('month'));
+  await page.select('#tz', 'America/New_York');
+  await follow('#switch');
+  expect('the zone is a form', new URL(page.url()).searchParams.get('tz') === 'America/New_York');
+  await follow('.time');
+  expect('a time leads to the form', (await page.$('#email')) !== null);
+  await page.close();
+}
+
+async function main() {
+  const server = createServer(answer);
+  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  const base = `http://127.0.0.1:${server.address().port}`;
+  // Everything that is opened comes from the file above, so that the sandbox, which root cannot have, guards nothing.
+  const browser = await puppeteer.launch({ executablePath: program(), args: ['--no-sandbox', '--disable-gpu'] });
+  try {
+    await withScript(browser, base);
+    await withoutScript(browser, base);
+    await rules(browser, base);
+  } finally {
+    await browser.close();
+    server.close();
+  }
+  for (const problem of new Set(problems)) console.error(problem);
+  if (problems.length > 0) process.exit(1);
+  console.log(`${Object.keys(gallery.files).filter((name) => name.endsWith('.html')).length} pages, nothing found`);
+}
+
+main().catch((error) => { console.error(error); process.exit(1); });
