@@ -44,8 +44,8 @@ const LAYERS: &[(Layer, &[&str])] = &[
     (
         Layer::Domain,
         &[
-            "accounts",
             "bookings",
+            "accounts",
             "proposals",
             "feeds",
             "calendars",

@@ -23,6 +23,8 @@ pub struct ChangeSet {
     pub webhooks: Vec<kalends_notifications::Change>,
     /// Writes to subscriptions, and to what is known of imported items.
     pub feeds: Vec<kalends_feeds::Change>,
+    /// Writes to booking pages and bookings.
+    pub bookings: Vec<kalends_bookings::Change>,
     /// Use that is counted by the month: condition and write in one.
     pub charges: Vec<Charge>,
     /// Whether the status of an agent changes, and with it what the agent's keys may do.
@@ -130,6 +132,7 @@ impl ChangeSet {
             calendars: Vec::new(),
             webhooks: Vec::new(),
             feeds: Vec::new(),
+            bookings: Vec::new(),
             charges: Vec::new(),
             alters_agent_keys: false,
             messages: Vec::new(),
@@ -145,6 +148,7 @@ impl ChangeSet {
             && self.accounts.is_empty()
             && self.webhooks.is_empty()
             && self.feeds.is_empty()
+            && self.bookings.is_empty()
             && self.calendars.iter().all(|change| matches!(change, kalends_calendars::Change::CreateEvent(_)))
     }
 

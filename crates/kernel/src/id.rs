@@ -136,6 +136,10 @@ ids! {
     DeliveryId = "whd";
     /// A subscription to an iCal feed.
     SubscriptionId = "isub";
+    /// A booking page.
+    BookingPageId = "bkp";
+    /// What a guest has booked on one.
+    BookingId = "bkg";
     /// A human with a console account.
     UserId = "usr";
     /// A console session.

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use kalends_app::ports::{FieldCipher, OpenError, Place, Reseal};
-use kalends_kernel::{CalendarId, EventId, MessageId, StoreError, SubscriptionId, WebhookId};
+use kalends_kernel::{BookingId, BookingPageId, CalendarId, EventId, MessageId, StoreError, SubscriptionId, WebhookId};
 use kalends_lender::Lender;
 use sqlx::Postgres;
 use uuid::Uuid;
@@ -42,6 +42,8 @@ enum Position {
     Outbox(Uuid, Uuid),
     Webhooks(Uuid, Uuid),
     Subscriptions(Uuid, Uuid),
+    BookingPages(Uuid, Uuid),
+    Bookings(Uuid, Uuid),
     Calendars(Uuid, Uuid),
     Answers(Vec<u8>),
 }
@@ -59,7 +61,9 @@ impl Position {
             Self::Events(..) => Some(Self::Outbox(Uuid::nil(), Uuid::nil())),
             Self::Outbox(..) => Some(Self::Webhooks(Uuid::nil(), Uuid::nil())),
             Self::Webhooks(..) => Some(Self::Subscriptions(Uuid::nil(), Uuid::nil())),
-            Self::Subscriptions(..) => Some(Self::Calendars(Uuid::nil(), Uuid::nil())),
+            Self::Subscriptions(..) => Some(Self::BookingPages(Uuid::nil(), Uuid::nil())),
+            Self::BookingPages(..) => Some(Self::Bookings(Uuid::nil(), Uuid::nil())),
+            Self::Bookings(..) => Some(Self::Calendars(Uuid::nil(), Uuid::nil())),
             Self::Calendars(..) => Some(Self::Answers(Vec::new())),
             Self::Answers(_) => None,
         }
@@ -80,6 +84,8 @@ impl Old {
             Position::Outbox(_, id) => sealed::message_payload(MessageId::from_uuid(*id)),
             Position::Webhooks(_, id) => sealed::webhook_content(WebhookId::from_uuid(*id)),
             Position::Subscriptions(_, id) => sealed::subscription_content(SubscriptionId::from_uuid(*id)),
+            Position::BookingPages(_, id) => sealed::booking_page_content(BookingPageId::from_uuid(*id)),
+            Position::Bookings(_, id) => sealed::booking_guest(BookingId::from_uuid(*id)),
             Position::Calendars(_, id) => sealed::feed_token(CalendarId::from_uuid(*id)),
             Position::Answers(scope) => sealed::answer_body(&located_answer(scope).hash("scope", scope)?),
         })
@@ -93,6 +99,10 @@ impl Old {
             Position::Subscriptions(_, id) => {
                 StoreError::corrupt("ical_subscriptions", "content", SubscriptionId::from_uuid(*id), error)
             }
+            Position::BookingPages(_, id) => {
+                StoreError::corrupt("booking_pages", "content", BookingPageId::from_uuid(*id), error)
+            }
+            Position::Bookings(_, id) => StoreError::corrupt("bookings", "guest", BookingId::from_uuid(*id), error),
             Position::Calendars(_, id) => {
                 StoreError::corrupt("calendars", "feed_token", CalendarId::from_uuid(*id), error)
             }
@@ -222,6 +232,40 @@ impl PostgresStore {
             .into_iter()
             .map(|row| Old { at: Position::Subscriptions(row.org_id, row.id), sealed: row.content })
             .collect(),
+            Position::BookingPages(org, id) => sqlx::query!(
+                "SELECT org_id, id, content
+                 FROM booking_pages
+                 WHERE (org_id, id) > ($1, $2) AND NOT starts_with(content, $3)
+                 ORDER BY org_id, id
+                 LIMIT $4",
+                org,
+                id,
+                prefix,
+                limit,
+            )
+            .fetch_all(&self.connections)
+            .await
+            .map_err(store_error)?
+            .into_iter()
+            .map(|row| Old { at: Position::BookingPages(row.org_id, row.id), sealed: row.content })
+            .collect(),
+            Position::Bookings(org, id) => sqlx::query!(
+                "SELECT org_id, id, guest
+                 FROM bookings
+                 WHERE (org_id, id) > ($1, $2) AND NOT starts_with(guest, $3)
+                 ORDER BY org_id, id
+                 LIMIT $4",
+                org,
+                id,
+                prefix,
+                limit,
+            )
+            .fetch_all(&self.connections)
+            .await
+            .map_err(store_error)?
+            .into_iter()
+            .map(|row| Old { at: Position::Bookings(row.org_id, row.id), sealed: row.guest })
+            .collect(),
             Position::Calendars(org, id) => sqlx::query!(
                 "SELECT org_id, id, feed_token
                  FROM calendars
@@ -282,6 +326,8 @@ struct Anew<'a> {
     outbox: Rows<'a>,
     webhooks: Rows<'a>,
     subscriptions: Rows<'a>,
+    booking_pages: Rows<'a>,
+    bookings: Rows<'a>,
     calendars: Rows<'a>,
     token_hashes: Vec<Option<Vec<u8>>>,
     scopes: Vec<&'a [u8]>,
@@ -324,6 +370,8 @@ impl<'a> Anew<'a> {
             Position::Outbox(org, id) => self.outbox.push(*org, *id, old, sealed),
             Position::Webhooks(org, id) => self.webhooks.push(*org, *id, old, sealed),
             Position::Subscriptions(org, id) => self.subscriptions.push(*org, *id, old, sealed),
+            Position::BookingPages(org, id) => self.booking_pages.push(*org, *id, old, sealed),
+            Position::Bookings(org, id) => self.bookings.push(*org, *id, old, sealed),
             Position::Calendars(org, id) => {
                 self.calendars.push(*org, *id, old, sealed);
                 self.token_hashes.push(hash);
@@ -385,6 +433,32 @@ impl<'a> Anew<'a> {
                 &self.subscriptions.ids,
                 &self.subscriptions.values.seen as &[&str],
                 &self.subscriptions.values.anew,
+            )
+            .execute(connections)
+            .await?;
+        }
+        if !self.booking_pages.ids.is_empty() {
+            sqlx::query!(
+                "UPDATE booking_pages b SET content = row.anew
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
+                 WHERE b.org_id = row.org_id AND b.id = row.id AND b.content = row.seen",
+                &self.booking_pages.orgs,
+                &self.booking_pages.ids,
+                &self.booking_pages.values.seen as &[&str],
+                &self.booking_pages.values.anew,
+            )
+            .execute(connections)
+            .await?;
+        }
+        if !self.bookings.ids.is_empty() {
+            sqlx::query!(
+                "UPDATE bookings b SET guest = row.anew
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
+                 WHERE b.org_id = row.org_id AND b.id = row.id AND b.guest = row.seen",
+                &self.bookings.orgs,
+                &self.bookings.ids,
+                &self.bookings.values.seen as &[&str],
+                &self.bookings.values.anew,
             )
             .execute(connections)
             .await?;

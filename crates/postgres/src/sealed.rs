@@ -9,7 +9,9 @@ use std::sync::Arc;
 use kalends_app::ports::{FieldCipher, Place, SEALED};
 use kalends_app::{ChangeSet, StoredAnswer};
 use kalends_calendars::{Calendar, Change, Event, FeedToken};
-use kalends_kernel::{CalendarId, EventId, MessageId, Metadata, StoreError, SubscriptionId, Version, WebhookId};
+use kalends_kernel::{
+    BookingId, BookingPageId, CalendarId, EventId, MessageId, Metadata, StoreError, SubscriptionId, Version, WebhookId,
+};
 use kalends_notifications::{Confidential, Message};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
@@ -50,6 +52,16 @@ pub(crate) const fn webhook_content(id: WebhookId) -> Place {
 /// Where the sealed part of a subscription stands.
 pub(crate) const fn subscription_content(id: SubscriptionId) -> Place {
     Place { table: "ical_subscriptions", column: "content", id: id.uuid() }
+}
+
+/// Where the sealed part of a booking page stands.
+pub(crate) const fn booking_page_content(id: BookingPageId) -> Place {
+    Place { table: "booking_pages", column: "content", id: id.uuid() }
+}
+
+/// Where the sealed guest of a booking stands.
+pub(crate) const fn booking_guest(id: BookingId) -> Place {
+    Place { table: "bookings", column: "guest", id: id.uuid() }
 }
 
 /// Where the sealed body of an answer stands. Its row has a scope instead of an identifier; half of
@@ -114,6 +126,8 @@ pub(crate) struct SealedChangeSet {
     hooks: Vec<Option<String>>,
     /// What is sealed of each write to subscriptions, in their order.
     feeds: Vec<Option<String>>,
+    /// What is sealed of each write to booking pages, in their order.
+    bookings: Vec<String>,
     /// The body of the answer.
     body: Option<String>,
 }
@@ -150,11 +164,12 @@ impl SealedChangeSet {
             payloads.map(|message| cipher.seal(message_payload(message.id), message.payload.as_bytes())).collect();
         let hooks = changes.webhooks.iter().map(|change| hook(change, cipher)).collect();
         let feeds = changes.feeds.iter().map(|change| subscription(change, cipher)).collect();
+        let bookings = changes.bookings.iter().map(|change| booking(change, cipher)).collect();
         let body = changes.answer.as_ref().and_then(|stored| {
             let body = stored.answer.body.as_ref()?;
             Some(cipher.seal(answer_body(&stored.scope), body.as_bytes()))
         });
-        Ok(Self { changes, contents, tokens, payloads, hooks, feeds, body })
+        Ok(Self { changes, contents, tokens, payloads, hooks, feeds, bookings, body })
     }
 
     pub(crate) fn changes(&self) -> &ChangeSet {
@@ -186,6 +201,11 @@ impl SealedChangeSet {
         self.changes.feeds.iter().zip(sealed)
     }
 
+    /// The writes to booking pages, each with what is sealed of it.
+    pub(crate) fn bookings(&self) -> impl Iterator<Item = (&kalends_bookings::Change, &str)> {
+        self.changes.bookings.iter().zip(self.bookings.iter().map(String::as_str))
+    }
+
     pub(crate) fn answer(&self) -> Option<(&StoredAnswer, Option<&str>)> {
         self.changes.answer.as_ref().map(|answer| (answer, self.body.as_deref()))
     }
@@ -198,6 +218,7 @@ impl SealedChangeSet {
             .iter()
             .chain(&self.tokens)
             .chain(&self.payloads)
+            .chain(&self.bookings)
             .chain(self.hooks.iter().chain(&self.feeds).flatten())
             .chain(&self.body);
         texts.map(|text| text.len() + ROW).sum::<usize>() + ROW
@@ -231,6 +252,17 @@ fn subscription(change: &kalends_feeds::Change, cipher: &dyn FieldCipher) -> Opt
         | Change::EndSync { .. }
         | Change::KeepItems { .. }
         | Change::ForgetItems { .. } => None,
+    }
+}
+
+/// What is sealed of a write to booking pages: a page's slug and texts, a booking's guest.
+fn booking(change: &kalends_bookings::Change, cipher: &dyn FieldCipher) -> String {
+    use kalends_bookings::{Change, Confidential};
+    match change {
+        Change::CreatePage(page) | Change::UpdatePage { page, .. } => {
+            cipher.seal(booking_page_content(page.id), &Confidential::write(page))
+        }
+        Change::CreateBooking { booking, .. } => cipher.seal(booking_guest(booking.id), &booking.guest.write()),
     }
 }
 

@@ -183,6 +183,7 @@ async fn apply_group(
     for entry in &group {
         apply::webhooks::apply(connection, entry).await?;
         apply::subscriptions::apply(connection, entry).await?;
+        apply::bookings::apply(connection, entry).await?;
     }
     for entry in &group {
         apply::accounts::check_existing(connection, entry).await?;

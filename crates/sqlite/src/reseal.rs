@@ -22,6 +22,8 @@ enum Table {
     Answers,
     Webhooks,
     Subscriptions,
+    BookingPages,
+    Bookings,
     Calendars,
 }
 
@@ -45,8 +47,16 @@ struct Renewed {
 }
 
 impl Table {
-    const ALL: [Self; 6] =
-        [Self::Events, Self::Outbox, Self::Answers, Self::Webhooks, Self::Subscriptions, Self::Calendars];
+    const ALL: [Self; 8] = [
+        Self::Events,
+        Self::Outbox,
+        Self::Answers,
+        Self::Webhooks,
+        Self::Subscriptions,
+        Self::BookingPages,
+        Self::Bookings,
+        Self::Calendars,
+    ];
 
     fn place(self, id: &[u8]) -> Result<Place, StoreError> {
         let (table, column) = match self {
@@ -54,6 +64,8 @@ impl Table {
             Self::Outbox => ("outbox", "payload"),
             Self::Webhooks => ("webhooks", "content"),
             Self::Subscriptions => ("ical_subscriptions", "content"),
+            Self::BookingPages => ("booking_pages", "content"),
+            Self::Bookings => ("bookings", "guest"),
             Self::Calendars => ("calendars", "feed_token"),
             Self::Answers => {
                 let row = Row { table: "idempotent_answers", id: &"a stored answer" };
@@ -168,6 +180,30 @@ impl SqliteStore {
                 .fetch_all(self.readers())
                 .await
             }
+            Table::BookingPages => {
+                sqlx::query_as!(
+                    OldRow,
+                    r#"select rowid as "place!", id, content as sealed from booking_pages
+                     where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#,
+                    prefix,
+                    after,
+                    limit
+                )
+                .fetch_all(self.readers())
+                .await
+            }
+            Table::Bookings => {
+                sqlx::query_as!(
+                    OldRow,
+                    r#"select rowid as "place!", id, guest as sealed from bookings
+                     where rowid > ?2 and substr(guest, 1, length(?1)) <> ?1 order by rowid limit ?3"#,
+                    prefix,
+                    after,
+                    limit
+                )
+                .fetch_all(self.readers())
+                .await
+            }
             Table::Calendars => {
                 sqlx::query_as!(
                     OldRow,
@@ -238,6 +274,24 @@ impl SqliteStore {
                 .execute(&mut writing.connection)
                 .await
             }
+            Table::BookingPages => {
+                sqlx::query!(
+                    "update booking_pages set content = renewed.value ->> 2 from json_each(?1) renewed
+                     where booking_pages.rowid = (renewed.value ->> 0) and booking_pages.content = (renewed.value ->> 1)",
+                    rows
+                )
+                .execute(&mut writing.connection)
+                .await
+            }
+            Table::Bookings => {
+                sqlx::query!(
+                    "update bookings set guest = renewed.value ->> 2 from json_each(?1) renewed
+                     where bookings.rowid = (renewed.value ->> 0) and bookings.guest = (renewed.value ->> 1)",
+                    rows
+                )
+                .execute(&mut writing.connection)
+                .await
+            }
             Table::Calendars => {
                 sqlx::query!(
                     "update calendars set feed_token = renewed.value ->> 2, feed_token_hash = unhex(renewed.value ->> 3)
@@ -283,6 +337,8 @@ fn shown(table: Table, id: Uuid) -> String {
         Table::Outbox => kalends_kernel::MessageId::from_uuid(id).to_string(),
         Table::Webhooks => kalends_kernel::WebhookId::from_uuid(id).to_string(),
         Table::Subscriptions => kalends_kernel::SubscriptionId::from_uuid(id).to_string(),
+        Table::BookingPages => kalends_kernel::BookingPageId::from_uuid(id).to_string(),
+        Table::Bookings => kalends_kernel::BookingId::from_uuid(id).to_string(),
         Table::Calendars => CalendarId::from_uuid(id).to_string(),
         Table::Answers => id.simple().to_string(),
     }

@@ -11,14 +11,15 @@ use kalends_accounts::{
     oauth::{Attempt, KnownIdentity},
 };
 use kalends_app::StoredAnswer;
+use kalends_bookings::{Booking, BookingPage};
 use kalends_calendars::{Agent, AgentStatus, AvailabilityRules, Calendar, DatabaseId, Event, Timer, ports::StatusAt};
 use kalends_feeds::{
     Fence, Subscription,
     sync::{ItemKey, KnownItem},
 };
 use kalends_kernel::{
-    AgentId, AuditId, CalendarId, ClaimId, DeliveryId, EventId, Instant, KeyId, Listed, MessageId, OrgId, Page,
-    Revision, SessionId, SubscriptionId, UserId, Version, WebhookId,
+    AgentId, AuditId, BookingId, BookingPageId, CalendarId, ClaimId, DeliveryId, EventId, Instant, KeyId, Listed,
+    MessageId, OrgId, Page, Revision, SessionId, SubscriptionId, UserId, Version, WebhookId,
 };
 use kalends_notifications::{Delivery, Health, Message, Queue, WebhookEndpoint};
 use kalends_quotas::{Metric, Period};
@@ -63,6 +64,8 @@ pub(super) struct State {
     pub(super) subscriptions: BTreeMap<(OrgId, SubscriptionId), SubscriptionRow>,
     /// Which event holds which item of which origin.
     pub(super) imported: BTreeMap<(OrgId, Uuid, ItemKey), KnownItem>,
+    pub(super) booking_pages: BTreeMap<(OrgId, BookingPageId), BookingPage>,
+    pub(super) bookings: BTreeMap<(OrgId, BookingId), Booking>,
     pub(super) audit: BTreeMap<(OrgId, AuditId), AuditEntry>,
     pub(super) answers: HashMap<[u8; 32], StoredAnswer>,
 }
