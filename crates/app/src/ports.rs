@@ -347,7 +347,7 @@ pub struct Mail {
 }
 
 /// A part of a mail that calendars read: an iCalendar object with a method (RFC 6047).
-#[derive(Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CalendarPart {
     /// The method, `REQUEST` or `CANCEL`: what the object says too.
     pub method: &'static str,

@@ -631,3 +631,96 @@ pub struct BookedEvent {
     #[schema(value_type = String)]
     pub booking_page_id: BookingPageId,
 }
+
+#[cfg(test)]
+mod tests {
+    use kalends_kernel::{Elapsed, Entropy};
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    struct Zeros;
+
+    impl Entropy for Zeros {
+        fn fill(&self, bytes: &mut [u8]) {
+            bytes.fill(0);
+        }
+    }
+
+    fn page(zone: &str) -> domain::BookingPage {
+        let body = json!({ "calendar_id": "cal_1", "title": "Intro \"call\"", "timezone": zone });
+        let (_, new) = serde_json::from_value::<CreateBookingPage>(body).unwrap().parse().unwrap();
+        let now = Instant::EARLIEST;
+        let of = (OrgId::new(now, &Zeros), CalendarId::new(now, &Zeros), None);
+        domain::BookingPage::create(of, new, now, &Zeros)
+    }
+
+    #[test]
+    fn slots_are_written_like_everything_else() {
+        let page = page("UTC");
+        let slot = |minute| {
+            let start = "2026-03-02T09:00:00Z".parse::<Instant>().unwrap() + Elapsed::minutes(minute);
+            Span::new(start, start + Elapsed::minutes(30)).unwrap()
+        };
+        for slots in [vec![], vec![slot(0)], vec![slot(0), slot(30), slot(90)]] {
+            let text: Value = serde_json::from_slice(&BookingSlots::render(&page, &slots).unwrap()).unwrap();
+            let slots = slots.into_iter().map(Slot::from).collect();
+            let expected = serde_json::to_value(BookingSlots { booking_page: (&page).into(), slots }).unwrap();
+            assert_eq!(text, expected);
+        }
+    }
+
+    #[rstest]
+    #[case::nothing(None, None, Ok(None))]
+    #[case::a_date(Some("2026-03-29"), Some("2026-03-29"), Ok(Some("2026-03-28T23:00:00Z 2026-03-29T22:00:00Z")))]
+    #[case::the_date_of_25_hours(
+        Some("2026-10-25"),
+        Some("2026-10-25"),
+        Ok(Some("2026-10-24T22:00:00Z 2026-10-25T23:00:00Z"))
+    )]
+    #[case::instants(
+        Some("2026-03-02T10:00:00+01:00"),
+        Some("2026-03-02T10:00:00Z"),
+        Ok(Some("2026-03-02T09:00:00Z 2026-03-02T10:00:00Z"))
+    )]
+    #[case::from_alone(Some("2099-12-31"), None, Ok(Some("2099-12-30T23:00:00Z 2100-01-01T00:00:00Z")))]
+    #[case::to_alone(None, Some("2026-02-28"), Ok(Some("1970-01-01T00:00:00Z 2026-02-28T23:00:00Z")))]
+    #[case::the_last_date(None, Some("2099-12-31"), Ok(Some("1970-01-01T00:00:00Z 2099-12-31T23:00:00Z")))]
+    #[case::backwards(Some("2026-03-03"), Some("2026-03-02"), Err("to"))]
+    #[case::no_offset(Some("2026-03-03T10:00:00"), None, Err("from"))]
+    #[case::no_date(None, Some("2026-02-29"), Err("to"))]
+    #[case::too_late(None, Some("2100-01-01"), Err("to"))]
+    fn the_time_that_is_asked_for(
+        #[case] from: Option<&str>,
+        #[case] to: Option<&str>,
+        #[case] expected: Result<Option<&str>, &str>,
+    ) {
+        let asked = SlotsOfPage { from: from.map(str::to_owned), to: to.map(str::to_owned) };
+        let berlin = "Europe/Berlin".parse().unwrap();
+        let found = asked.parse().map_err(|errors| errors.first().param);
+        let found = found.and_then(|asked| asked.by_clocks_of(berlin).map_err(|error| error.param));
+        let shown = found.map(|span| span.map(|span| format!("{} {}", span.start(), span.end())));
+        assert_eq!(shown.as_ref().map(Option::as_deref).map_err(String::as_str), expected);
+    }
+
+    #[test]
+    fn all_that_is_wrong_with_a_page_is_named() {
+        let body = json!({
+            "calendar_id": "cal_1", "title": " ", "description": "\0", "duration_minutes": 4, "buffer_minutes": 256,
+            "window_days": 65_536, "min_notice_minutes": -1, "timezone": "Mars",
+            "availability_constraints": { "mon": { "start": "x", "end": "25:00" } }
+        });
+        let errors = serde_json::from_value::<CreateBookingPage>(body.clone()).unwrap().parse().unwrap_err();
+        let params: Vec<&str> = errors.iter().map(|error| error.param.as_str()).collect();
+        let fields =
+            ["title", "description", "duration_minutes", "buffer_minutes", "window_days", "min_notice_minutes"];
+        for field in fields.iter().chain(&["timezone", "availability_constraints.mon.start"]) {
+            assert!(params.contains(field), "{field} in {params:?}");
+        }
+        let mut patch = body;
+        patch.as_object_mut().unwrap().remove("calendar_id");
+        let errors = serde_json::from_value::<UpdateBookingPage>(patch).unwrap().parse().unwrap_err();
+        assert_eq!(errors.iter().count(), params.len());
+    }
+}

@@ -60,13 +60,16 @@ enum About {
     Rules,
     /// A subscription of an agent's calendar.
     Subscription,
+    /// A booking page of a calendar.
+    BookingPage,
 }
 
 /// What each operation is about, and a body that is right. Panics for an operation that is not listed: add it.
 fn ruled(operation: &str) -> About {
     match operation {
         "getHealth" | "getReady" | "getOpenApi" | "listPlans" | "getCurrentTerms" | "agentSignUp" | "joinWaitlist"
-        | "signUp" | "signIn" | "revokeClaim" | "startSignInWith" | "endSignInWith" | "getFeed" => About::Public,
+        | "signUp" | "signIn" | "revokeClaim" | "startSignInWith" | "endSignInWith" | "getFeed"
+        | "listBookingSlots" | "createBooking" | "getBooking" | "cancelBooking" | "moveBooking" => About::Public,
         "signOut"
         | "getMe"
         | "updateMe"
@@ -93,7 +96,8 @@ fn ruled(operation: &str) -> About {
         | "testWebhook"
         | "listWebhookDeliveries"
         | "retryWebhookDelivery" => About::OrganizationsWebhook,
-        "listCalendars" | "getUsage" | "sendFeedback" => About::Common,
+        "listCalendars" | "getUsage" | "sendFeedback" | "listBookingPages" => About::Common,
+        "getBookingPage" | "updateBookingPage" | "deleteBookingPage" => About::BookingPage,
         "getAgent"
         | "createAgentCalendar"
         | "listAgentCalendars"
@@ -113,6 +117,7 @@ fn ruled(operation: &str) -> About {
         | "createEventBatch"
         | "listCalendarEvents"
         | "createHoldSet"
+        | "createBookingPage"
         | "getCalendarAvailability"
         | "putAvailabilityRules"
         | "explainAvailability" => About::Calendar,
@@ -187,6 +192,7 @@ struct Things {
     webhook: String,
     delivery: String,
     subscription: String,
+    page: String,
 }
 
 struct World {
@@ -278,6 +284,7 @@ impl World {
                 webhook: id("whk"),
                 delivery: id("whd"),
                 subscription: id("isub"),
+                page: id("bkp"),
             };
         }
         let (start, end) = self.span();
@@ -297,6 +304,7 @@ impl World {
         };
         let (mut entry, mut set, mut key) = (String::new(), String::new(), String::new());
         let (mut webhook, mut delivery, mut subscription) = (String::new(), String::new(), String::new());
+        let mut page = String::new();
         match about {
             About::Event => entry = event(api, &calendar, &start, &end).await,
             About::Hold | About::HoldSet => {
@@ -323,9 +331,23 @@ impl World {
                 let body = json!({ "calendar_id": calendar, "url": NOWHERE });
                 subscription = api.post(path).json(body).await.expect(201).id();
             }
+            About::BookingPage => {
+                let body = json!({ "calendar_id": calendar, "title": "x" });
+                page = api.post("/v1/booking-pages").json(body).await.expect(201).id();
+            }
             _ => {}
         }
-        Things { agent: owner.unwrap_or_default(), calendar, event: entry, set, key, webhook, delivery, subscription }
+        Things {
+            agent: owner.unwrap_or_default(),
+            calendar,
+            event: entry,
+            set,
+            key,
+            webhook,
+            delivery,
+            subscription,
+            page,
+        }
     }
 
     async fn ask(&mut self, operation: &Operation, who: Who, things: &Things) -> Answer {
@@ -381,6 +403,8 @@ fn named<'a>(path: &str, things: &'a Things) -> &'a str {
         &things.webhook
     } else if path.starts_with("/v1/ical-subscriptions/") {
         &things.subscription
+    } else if path.starts_with("/v1/booking-pages/") {
+        &things.page
     } else if path.starts_with("/v1/hold-sets/") {
         &things.set
     } else if path.contains("/events/") {
@@ -418,6 +442,10 @@ fn body(operation: &str, things: &Things, (start, end): (&str, &str), expires: &
         "createWebhook" => webhook_body(),
         "updateWebhook" => json!({ "events": ["event.created"] }),
         "createIcalSubscription" => json!({ "calendar_id": things.calendar, "url": NOWHERE }),
+        "createBookingPage" => json!({ "calendar_id": things.calendar, "title": "x" }),
+        "updateBookingPage" => json!({ "title": "y" }),
+        "createBooking" => json!({ "name": "Ada", "email": "ada@example.com", "start": start }),
+        "moveBooking" => json!({ "start": start }),
         "updateIcalSubscription" => json!({ "label": "y" }),
         "createScopedKey" | "createScopedKeyFromConsole" => json!({ "agent_id": things.agent }),
         _ => return None,
@@ -498,7 +526,7 @@ fn asked_about(about: About) -> &'static [Whose] {
             &[Whose::Own, Whose::Sibling, Whose::Paused, Whose::Foreign, Whose::Missing]
         }
         About::OrganizationsWebhook => &[Whose::Own, Whose::Foreign, Whose::Missing],
-        About::Calendar | About::Event | About::Hold | About::HoldSet | About::Rules => &THINGS,
+        About::Calendar | About::Event | About::Hold | About::HoldSet | About::Rules | About::BookingPage => &THINGS,
     }
 }
 
@@ -509,7 +537,7 @@ fn asked_about(about: About) -> &'static [Whose] {
 async fn every_cell_of_the_matrix_is_as_ruled(#[case] database: Database) {
     let mut world = World::new(database).await;
     let operations = operations(&world.server).await;
-    assert!(operations.len() >= 81, "{}", operations.len());
+    assert!(operations.len() >= 91, "{}", operations.len());
     let mut wrong = BTreeSet::new();
     let mut cells = 0;
     for operation in &operations {
@@ -525,6 +553,8 @@ async fn every_cell_of_the_matrix_is_as_ruled(#[case] database: Database) {
                     // Let in, and told that the code is wrong, or the claim or the feed unknown.
                     Says::Yes if ["agentVerify", "verifyClaim"].contains(&operation.id.as_str()) => status == 400,
                     Says::Yes if ["revokeClaim", "getFeed"].contains(&operation.id.as_str()) => status == 404,
+                    // No page has that slug.
+                    Says::Yes if operation.path.starts_with("/book/") => status == 404,
                     // No provider is configured.
                     Says::Yes if operation.path.contains("/oauth/") => status == 404,
                     // Humans sign up on the free plan, which has none.
