@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use mail_parser::MessageParser;
+use mail_parser::{MessageParser, MessagePart, MimeHeaders as _};
 
 /// A message.
 #[derive(Debug, Clone)]
@@ -13,6 +13,8 @@ pub struct Mail {
     pub subject: String,
     /// The text.
     pub text: String,
+    /// The invitation that calendars read, with its lines put together; empty where there is none.
+    pub invitation: String,
 }
 
 impl Mail {
@@ -37,10 +39,15 @@ pub(crate) fn read_all(directory: &Path) -> Vec<Mail> {
 fn read(path: &Path) -> Mail {
     let bytes = fs::read(path).expect("a readable message");
     let message = MessageParser::new().parse(&bytes).expect("a message");
+    let is_calendar = |part: &&MessagePart<'_>| {
+        part.content_type().is_some_and(|kind| kind.ctype() == "text" && kind.subtype() == Some("calendar"))
+    };
+    let invitation = message.parts.iter().find(is_calendar).and_then(MessagePart::text_contents).unwrap_or_default();
     let to = message.to().and_then(|to| to.first()).and_then(|address| address.address());
     Mail {
         to: to.expect("a receiver").to_owned(),
         subject: message.subject().expect("a subject").to_owned(),
         text: message.body_text(0).expect("a text").replace("\r\n", "\n"),
+        invitation: invitation.replace("\r\n ", "").replace("\r\n", "\n"),
     }
 }

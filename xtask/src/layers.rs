@@ -43,8 +43,8 @@ const LAYERS: &[(Layer, &[&str])] = &[
     (
         Layer::Domain,
         &[
-            "accounts",
             "bookings",
+            "accounts",
             "proposals",
             "feeds",
             "calendars",

@@ -98,6 +98,10 @@ actions! {
     BookingPageDelete = "booking_page.delete",
     /// A slot of a booking page was booked.
     BookingCreate = "booking.create",
+    /// A booking was moved by its guest.
+    BookingMove = "booking.move",
+    /// A booking was cancelled by its guest.
+    BookingCancel = "booking.cancel",
     /// A proposal was created.
     ProposalCreate = "proposal.create",
     /// A participant responded to a proposal.

@@ -227,6 +227,51 @@ impl App {
         Ok(self.time_of(org, sources.iter(), window, false, &humans, now).await?.taken)
     }
 
+    /// What is not offered on a calendar inside `window`, and when it is busy inside `around`, which holds the window.
+    /// One event that takes `without` is left out. `None` where the calendar went out of sight, or has no such event.
+    pub(crate) async fn taken_and_busy(
+        &self,
+        org: OrgId,
+        source: BusySource,
+        (window, around): (Span, Span),
+        without: Option<Span>,
+        now: Instant,
+    ) -> Result<Option<(BusySet, BusySet)>, Refusal> {
+        let known = match without {
+            None => self.known_busy(org, source, around, now).await?,
+            Some(own) => self.busy_without(org, source.calendar, around, own).await?.map(Arc::new),
+        };
+        let Some(known) = known else { return Ok(None) };
+        let seen = self.humans_of(org, &[source]).await?;
+        let humans = self.read_humans(org, seen, widest(around), now, false).await?;
+        let mut taken = vec![known.taken().clip(window)];
+        let human = humans.blocked(source.calendar, known.reads(window));
+        taken.extend(human.map(|human| known.buffered(human, window)));
+        let mut busy = vec![known.busy().clip(around)];
+        busy.extend(humans.busy(source.calendar, around));
+        Ok(Some((merged(taken), merged(busy))))
+    }
+
+    /// What is known of a calendar around `window` if one event that takes `own` were not there; nothing of it is kept.
+    async fn busy_without(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        window: Span,
+        own: Span,
+    ) -> Result<Option<KnownTime>, Refusal> {
+        let covers = whole_days(widest(window));
+        let Some(read) = self.store.blocking_spans(org, calendar, covers).await? else { return Ok(None) };
+        let Some(mut whole) = self.complete(org, calendar, covers, read).await? else { return Ok(None) };
+        let Some(at) = own.clip(covers).map(|_| whole.read.spans.iter().position(|span| *span == own)) else {
+            // It lies elsewhere, and is not in the way.
+            return Ok(Some(self.known_time(covers, whole)));
+        };
+        let Some(at) = at else { return Ok(None) };
+        whole.read.spans.remove(at);
+        Ok(Some(self.known_time(covers, whole)))
+    }
+
     /// What calendars come to together, merged and clipped.
     async fn time_of<'a>(
         &self,
@@ -331,6 +376,14 @@ impl App {
 
     /// Keeps what blocks on a calendar in `covers` and what its rules make of it.
     fn keep_busy(&self, calendar: CalendarId, covers: Span, whole: WholeBusy) -> Arc<KnownTime> {
+        let revision = whole.read.revision;
+        let known = Arc::new(self.known_time(covers, whole));
+        self.busy.keep(calendar, revision, Arc::clone(&known));
+        known
+    }
+
+    /// What the rules of a calendar make of what blocks on it in `covers`.
+    fn known_time(&self, covers: Span, whole: WholeBusy) -> KnownTime {
         let WholeBusy { mut read, held } = whole;
         // Held time is kept only until the first of the holds is over.
         let now = self.now();
@@ -340,9 +393,7 @@ impl App {
             sooner(until, Some(held.expires_at))
         });
         let busy = CachedBusy { covers, valid_until, busy: BusySet::from_runs(read.spans) };
-        let known = Arc::new(KnownTime::new(busy, read.rules));
-        self.busy.keep(calendar, read.revision, Arc::clone(&known));
-        known
+        KnownTime::new(busy, read.rules)
     }
 }
 

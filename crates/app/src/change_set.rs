@@ -25,6 +25,8 @@ pub struct ChangeSet {
     pub feeds: Vec<kalends_feeds::Change>,
     /// Writes to proposals.
     pub proposals: Vec<kalends_proposals::Change>,
+    /// Writes to booking pages and bookings.
+    pub bookings: Vec<kalends_bookings::Change>,
     /// Use that is counted by the month: condition and write in one.
     pub charges: Vec<Charge>,
     /// Whether the status of an agent changes, and with it what the agent's keys may do.
@@ -133,6 +135,7 @@ impl ChangeSet {
             webhooks: Vec::new(),
             feeds: Vec::new(),
             proposals: Vec::new(),
+            bookings: Vec::new(),
             charges: Vec::new(),
             alters_agent_keys: false,
             messages: Vec::new(),
@@ -149,6 +152,7 @@ impl ChangeSet {
             && self.webhooks.is_empty()
             && self.feeds.is_empty()
             && self.proposals.is_empty()
+            && self.bookings.is_empty()
             && self.calendars.iter().all(|change| matches!(change, kalends_calendars::Change::CreateEvent(_)))
     }
 

@@ -208,6 +208,19 @@ impl App {
             }
         }
         to.end_list();
+        to.begin_list("booking_pages");
+        let mut page = Page { limit: ROWS, offset: 0 };
+        loop {
+            let pages = self.store.list_booking_pages(org, None, page).await?.data;
+            if pages.is_empty() {
+                break;
+            }
+            page.offset += ROWS;
+            for booking_page in &pages {
+                to.entry(&wire::BookingPage::new(booking_page, &self.settings.base_url)).await?;
+            }
+        }
+        to.end_list();
         to.begin_list("webhook_subscriptions");
         let mut page = Page { limit: ROWS, offset: 0 };
         loop {

@@ -6,6 +6,7 @@
 use kalends_accounts::{Code, Email, RevocationToken};
 use kalends_kernel::{Instant, WebhookId};
 use kalends_notifications::Deactivation;
+use kalends_wire::BookingLinks;
 
 use crate::ports::Mail;
 
@@ -60,7 +61,7 @@ impl Letter {
             Some(("body", rest)) => format!("{body}{rest}"),
             _ => piece.to_owned(),
         });
-        Mail { to: to.clone(), subject: self.subject.to_owned(), html: html.collect(), text }
+        Mail { to: to.clone(), subject: self.subject.to_owned(), html: html.collect(), text, calendar: None }
     }
 }
 
@@ -242,6 +243,39 @@ pub(crate) fn webhook_deactivated(
     .to(to)
 }
 
+/// A booking that a guest made; `when` by the clocks of the page.
+pub(crate) fn booked(to: &Email, page: &str, when: &str, links: &BookingLinks) -> Mail {
+    let says = format!("your booking \"{}\" is confirmed for {when}.", one_line(page));
+    with_links("Your booking is confirmed", says, links).to(to)
+}
+
+/// A booking that a guest moved; `when` by the clocks of the page.
+pub(crate) fn booking_moved(to: &Email, page: &str, when: &str, links: &BookingLinks) -> Mail {
+    let says = format!("your booking \"{}\" was moved. It takes place on {when}.", one_line(page));
+    with_links("Your booking was moved", says, links).to(to)
+}
+
+/// A booking that a guest called off.
+pub(crate) fn booking_cancelled(to: &Email, page: &str, when: &str) -> Mail {
+    let says = format!("your booking \"{}\" for {when} is cancelled. There is nothing to do.", one_line(page));
+    Letter { subject: "Your booking is cancelled", parts: vec![Part::Says(says)] }.to(to)
+}
+
+/// What is said of a booking, and where it is moved and called off.
+fn with_links(subject: &'static str, says: String, links: &BookingLinks) -> Letter {
+    let mut parts = vec![Part::Says(says)];
+    if let Some(reschedule) = &links.reschedule_url {
+        parts.extend([Part::Says("To take another time, go to".to_owned()), Part::Link(reschedule.clone())]);
+    }
+    parts.extend([Part::Says("To cancel it, go to".to_owned()), Part::Link(links.cancel_url.clone())]);
+    parts.push(Part::Says(
+        "Whoever has these addresses can do so: do not pass this message on. If you have booked nothing, somebody mistook \
+         your address for theirs; cancel it, or ignore this message."
+            .to_owned(),
+    ));
+    Letter { subject, parts }
+}
+
 /// A name as it may stand inside a sentence: text from outside must not look like a message of ours.
 fn one_line(name: &str) -> String {
     name.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
@@ -276,10 +310,14 @@ mod tests {
         }
     }
 
-    fn all(name: &str) -> [(&'static str, Mail); 10] {
+    fn all(name: &str) -> [(&'static str, Mail); 13] {
         let to = Email::parse("email", "ada@example.com").unwrap();
         let code = Code::parse("483920").unwrap();
         let token = RevocationToken::generate(&Sevens);
+        let links = BookingLinks {
+            cancel_url: "https://calendar.example.com/book/slug/bookings/one/cancel".to_owned(),
+            reschedule_url: Some("https://calendar.example.com/book/slug/bookings/two/move".to_owned()),
+        };
         let places = Revocation {
             page: format!("https://console.example.com/claims/clm_1/revoke#{}", token.reveal()),
             route: "https://calendar.example.com/v1/auth/claim/clm_1/revoke".to_owned(),
@@ -300,6 +338,9 @@ mod tests {
                 "webhook-failing",
                 webhook_deactivated(&to, name, (WebhookId::from_bytes([7; 16]), "example.com"), Deactivation::Failing),
             ),
+            ("booked", booked(&to, name, "Monday, 2026-03-02, 10:00 to 10:30 (UTC)", &links)),
+            ("booking-moved", booking_moved(&to, name, "Monday, 2026-03-02, 10:00 to 10:30 (UTC)", &links)),
+            ("booking-cancelled", booking_cancelled(&to, name, "Monday, 2026-03-02, 10:00 to 10:30 (UTC)")),
             ("claim-code", claim_code(&to, name, &code)),
             ("claim-held", claim_held(&to, name, Instant::from_micros(1_800_000_000_000_000), &places)),
         ]

@@ -47,6 +47,8 @@ impl Operation {
             id if id == PLANS.id => Some(IpLane::Plans),
             id if id == SIGN_UP.id || id == CONSOLE_SIGN_UP.id => Some(IpLane::SignUp),
             id if id == JOIN_WAITLIST.id => Some(IpLane::Waitlist),
+            id if [LIST_BOOKING_SLOTS.id, GET_BOOKING.id].contains(&id) => Some(IpLane::BookingPage),
+            id if [CREATE_BOOKING.id, CANCEL_BOOKING.id, MOVE_BOOKING.id].contains(&id) => Some(IpLane::Booking),
             // Whatever tries a password, a code or a token.
             id if [SIGN_IN.id, CHANGE_PASSWORD.id, VERIFY_CLAIM.id, REVOKE_CLAIM.id, OAUTH_START.id].contains(&id) => {
                 Some(IpLane::SignIn)
@@ -193,6 +195,16 @@ operations! {
     RESPOND_TO_PROPOSAL = "respondToProposal" "POST" "/v1/scheduling/proposals/{id}/respond" 200 ProposalRespond ProposalRespond;
     RESOLVE_PROPOSAL = "resolveProposal" "POST" "/v1/scheduling/proposals/{id}/resolve" 200 ProposalOrganize ProposalResolve;
     CANCEL_PROPOSAL = "cancelProposal" "POST" "/v1/scheduling/proposals/{id}/cancel" 200 ProposalOrganize ProposalCancel;
+    CREATE_BOOKING_PAGE = "createBookingPage" "POST" "/v1/booking-pages" 201 AgentData BookingPageCreate;
+    LIST_BOOKING_PAGES = "listBookingPages" "GET" "/v1/booking-pages" 200 AgentLists;
+    GET_BOOKING_PAGE = "getBookingPage" "GET" "/v1/booking-pages/{id}" 200 AgentData;
+    UPDATE_BOOKING_PAGE = "updateBookingPage" "PATCH" "/v1/booking-pages/{id}" 200 AgentData BookingPageUpdate;
+    DELETE_BOOKING_PAGE = "deleteBookingPage" "DELETE" "/v1/booking-pages/{id}" 204 AgentData BookingPageDelete;
+    LIST_BOOKING_SLOTS = "listBookingSlots" "GET" "/book/{slug}/slots" 200 Public;
+    CREATE_BOOKING = "createBooking" "POST" "/book/{slug}" 201 Public BookingCreate;
+    GET_BOOKING = "getBooking" "GET" "/book/{slug}/bookings/{token}" 200 Public;
+    CANCEL_BOOKING = "cancelBooking" "POST" "/book/{slug}/bookings/{token}/cancel" 200 Public BookingCancel;
+    MOVE_BOOKING = "moveBooking" "POST" "/book/{slug}/bookings/{token}/move" 200 Public BookingMove;
 
     USAGE = "getUsage" "GET" "/v1/usage" 200 Common;
 

@@ -165,6 +165,7 @@ pub trait Store:
     + kalends_feeds::ports::Subscriptions
     + kalends_feeds::ports::ImportedItems
     + kalends_proposals::ports::Proposals
+    + kalends_bookings::ports::BookingPages
     + kalends_notifications::ports::Webhooks
     + kalends_notifications::ports::Deliveries
     + kalends_notifications::ports::DeliveryQueue
@@ -201,7 +202,7 @@ impl<T> Store for T where
         + kalends_feeds::ports::Subscriptions
         + kalends_feeds::ports::ImportedItems
         + kalends_proposals::ports::Proposals
-        + kalends_proposals::ports::Proposals
+        + kalends_bookings::ports::BookingPages
         + kalends_notifications::ports::Webhooks
         + kalends_notifications::ports::Deliveries
         + kalends_notifications::ports::DeliveryQueue
@@ -343,6 +344,17 @@ pub struct Mail {
     pub text: String,
     /// The same as HTML.
     pub html: String,
+    /// What calendars read of it, if anything.
+    pub calendar: Option<CalendarPart>,
+}
+
+/// A part of a mail that calendars read: an iCalendar object with a method (RFC 6047).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CalendarPart {
+    /// The method, `REQUEST` or `CANCEL`: what the object says too.
+    pub method: &'static str,
+    /// The object.
+    pub text: String,
 }
 
 impl std::fmt::Debug for Mail {
@@ -362,6 +374,9 @@ pub struct MailError(#[source] pub Box<dyn std::error::Error + Send + Sync>);
 pub trait Mailer: Send + Sync {
     /// Hands one mail over; `Ok` once it is accepted.
     async fn send(&self, mail: Mail) -> Result<(), MailError>;
+
+    /// The address from which mail is sent; nobody reads what is sent there.
+    fn sender(&self) -> String;
 }
 
 /// Why a password could not be hashed or checked, or a token not be signed.

@@ -42,6 +42,10 @@ pub enum Missing {
     Subscription,
     /// A scheduling proposal.
     Proposal,
+    /// A booking page.
+    BookingPage,
+    /// What a guest has booked.
+    Booking,
 }
 
 impl Missing {
@@ -59,6 +63,8 @@ impl Missing {
             Self::Feed => "feed",
             Self::Subscription => "iCal subscription",
             Self::Proposal => "proposal",
+            Self::BookingPage => "booking page",
+            Self::Booking => "booking",
             Self::Organization => "organization",
             Self::Provider => "provider to sign in with",
             Self::Claim => "claim with this revocation token",
@@ -187,6 +193,23 @@ pub enum Refusal {
     /// Something blocks the time that a hold wants.
     #[error("{0}")]
     SlotTaken(Box<Obstacles>),
+    /// The slot that a guest wants is one of the page's, and taken.
+    #[error("the slot from {} to {} is taken{}", .wanted.start(), .wanted.end(), nearest_slot(.nearest))]
+    BookingTaken {
+        /// The slot.
+        wanted: Span,
+        /// Up to three that are offered, the nearest first.
+        nearest: Vec<Span>,
+    },
+    /// The owner of a booking page has used up the month's events.
+    #[error("booking is closed for now; come back in {retry_after} seconds")]
+    BookingClosed {
+        /// Whole seconds to the start of the next UTC month.
+        retry_after: i64,
+    },
+    /// A booking cannot be moved or cancelled any more.
+    #[error("the booking cannot be changed any more: {0}")]
+    BookingOver(&'static str),
     /// The state on which a hold was decided is not the present one.
     #[error("since that as_of something changed that matters: {0}")]
     Outdated(Box<Obstacles>),
@@ -241,6 +264,14 @@ pub enum Refusal {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// The end of what is said of a slot that is taken.
+fn nearest_slot(nearest: &[Span]) -> String {
+    match nearest.first() {
+        Some(slot) => format!("; the nearest that is offered begins at {}", slot.start()),
+        None => "; none near it is offered".to_owned(),
+    }
 }
 
 impl From<FieldErrors> for Refusal {

@@ -147,12 +147,15 @@ fn tagged(operation: &Operation) -> bool {
                 operations::CREATE_KEY.id,
                 operations::CREATE_KEY_FROM_CONSOLE.id,
                 operations::JOIN_WAITLIST.id,
+                operations::CREATE_BOOKING.id,
             ]
             .contains(&operation.id))
         || [
             operations::ROTATE_FEED_TOKEN.id,
             operations::GET_FEED.id,
             operations::EXPORT_CALENDAR.id,
+            operations::GET_BOOKING_PAGE.id,
+            operations::UPDATE_BOOKING_PAGE.id,
             operations::GET_RULES.id,
             operations::PUT_RULES.id,
             operations::CONFIRM_HOLD.id,
@@ -209,7 +212,8 @@ fn success_headers(response: &mut Value, status: &str, operation: &Operation) {
 /// The statuses of failure that an operation can answer.
 fn failures(operation: &Operation) -> Vec<&'static str> {
     let mut statuses = vec!["500"];
-    let takes_input = operation.path.starts_with("/v1/")
+    let takes_input = (operation.path.starts_with("/v1/") || operation.path.starts_with("/book/"))
+        && operation.id != operations::GET_BOOKING.id
         && operation.id != operations::TERMS.id
         && operation.id != operations::PLANS.id;
     if takes_input {
@@ -240,6 +244,7 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
         operations::AVAILABILITY.id,
         operations::EXPLAIN_AVAILABILITY.id,
         operations::CREATE_HOLD_SET.id,
+        operations::CREATE_BOOKING_PAGE.id,
         operations::CREATE_KEY.id,
         operations::CREATE_KEY_FROM_CONSOLE.id,
     ];
@@ -382,6 +387,7 @@ mod tests {
             "/switch",
             "/regenerate",
             "/sync",
+            "/cancel",
         ];
         let takes_none = without.iter().any(|end| operation.path.ends_with(end));
         matches!(operation.method, "POST" | "PATCH" | "PUT") && !takes_none

@@ -105,6 +105,8 @@ impl ApiError {
                     ProposalError::NotPending(_) | ProposalError::Duplicate(_) | ProposalError::NoResponses,
                 )
                 | Refusal::SlotTaken(_)
+                | Refusal::BookingTaken { .. }
+                | Refusal::BookingOver(_)
                 | Refusal::Outdated(_)
                 | Refusal::StaleTerms(_)
                 | Refusal::EmailTaken
@@ -118,9 +120,10 @@ impl ApiError {
                 Refusal::Resync(_) | Refusal::ClaimOver => StatusCode::GONE,
                 Refusal::Undelivered => StatusCode::SERVICE_UNAVAILABLE,
                 Refusal::IdempotencyMismatch => StatusCode::UNPROCESSABLE_ENTITY,
-                Refusal::LimitReached { .. } | Refusal::TooFast { .. } | Refusal::TooMany { .. } => {
-                    StatusCode::TOO_MANY_REQUESTS
-                }
+                Refusal::LimitReached { .. }
+                | Refusal::BookingClosed { .. }
+                | Refusal::TooFast { .. }
+                | Refusal::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
                 Refusal::Credentials(CredentialsError::Busy) | Refusal::Store(StoreError::Unavailable(_)) => {
                     StatusCode::SERVICE_UNAVAILABLE
                 }
@@ -149,6 +152,7 @@ impl ApiError {
         match self {
             Self::Refused(
                 Refusal::LimitReached { retry_after, .. }
+                | Refusal::BookingClosed { retry_after }
                 | Refusal::TooFast { retry_after, .. }
                 | Refusal::TooMany { retry_after, .. },
             ) => Some(*retry_after),
@@ -233,6 +237,8 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
                 kalends_app::Missing::Feed => "feed_not_found",
                 kalends_app::Missing::Subscription => "ical_subscription_not_found",
                 kalends_app::Missing::Proposal => "proposal_not_found",
+                kalends_app::Missing::BookingPage => "booking_page_not_found",
+                kalends_app::Missing::Booking => "booking_not_found",
             },
         ),
         Refusal::AgentState(_) => coded("conflict", "agent_decommissioned"),
@@ -244,6 +250,14 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::Proposal(ProposalError::Duplicate(_)) => coded("conflict", "duplicate_response"),
         Refusal::Proposal(ProposalError::NoResponses) => coded("conflict", "no_responses"),
         Refusal::SlotTaken(obstacles) => obstructed(coded("conflict", "slot_taken"), obstacles),
+        Refusal::BookingTaken { nearest, .. } => ErrorBody {
+            param: Some("start".to_owned()),
+            // What is in the way is nobody's business here.
+            nearest_free: Some(nearest.iter().copied().map(Slot::from).collect()),
+            ..coded("conflict", "slot_taken")
+        },
+        Refusal::BookingClosed { .. } => coded("quota_exceeded", "booking_closed"),
+        Refusal::BookingOver(_) => coded("conflict", "booking_over"),
         Refusal::Outdated(obstacles) => {
             obstructed(ErrorBody { param: Some("if_as_of".to_owned()), ..coded("conflict", "stale") }, obstacles)
         }

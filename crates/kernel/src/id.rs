@@ -142,6 +142,10 @@ ids! {
     SlotId = "slt";
     /// A participant's response to a proposal.
     ResponseId = "rsp";
+    /// A booking page.
+    BookingPageId = "bkp";
+    /// What a guest has booked on one.
+    BookingId = "bkg";
     /// A human with a console account.
     UserId = "usr";
     /// A console session.

@@ -55,6 +55,10 @@ impl Mailer for FileMailbox {
             .map_err(|error| MailError(error.into()))?
             .map_err(|error| MailError(error.into()))
     }
+
+    fn sender(&self) -> String {
+        self.letterhead.sender()
+    }
 }
 
 fn make(directory: &Path) -> io::Result<()> {

@@ -10,8 +10,8 @@ use kalends_kernel::{Clock, Entropy, Instant, base64url, random_bytes};
 use lettre::{
     Address, Message,
     message::{
-        Mailbox, MultiPart,
-        header::{HeaderName, HeaderValue},
+        Attachment, Mailbox, MultiPart, SinglePart,
+        header::{ContentType, HeaderName, HeaderValue},
     },
 };
 
@@ -53,6 +53,11 @@ impl Letterhead {
         &*self.entropy
     }
 
+    /// The sender's address.
+    pub(crate) fn sender(&self) -> String {
+        self.from.email.to_string()
+    }
+
     /// The message of a mail: one recipient, plain text and HTML to choose from. Line breaks and other control characters in
     /// the subject become spaces, so that it stays one header.
     pub(crate) fn message(&self, mail: &Mail) -> Result<Message, MailError> {
@@ -67,7 +72,7 @@ impl Letterhead {
             .message_id(Some(format!("<{id}@{}>", self.from.email.domain())))
             // Out-of-office robots leave such messages alone (RFC 3834).
             .raw_header(HeaderValue::new(HeaderName::new_from_ascii_str("Auto-Submitted"), "auto-generated".to_owned()))
-            .multipart(MultiPart::alternative_plain_html(mail.text.clone(), mail.html.clone()))
+            .multipart(body(mail)?)
             .map_err(|error| MailError(error.into()))
     }
 
@@ -77,10 +82,24 @@ impl Letterhead {
     }
 }
 
+/// Plain text and HTML, of which readers choose one; what calendars read stands beside them twice: as one more form of
+/// the same, by which some readers know an invitation, and as a file for the others.
+fn body(mail: &Mail) -> Result<MultiPart, MailError> {
+    let texts = MultiPart::alternative_plain_html(mail.text.clone(), mail.html.clone());
+    let Some(calendar) = &mail.calendar else { return Ok(texts) };
+    let kind = format!("text/calendar; charset=utf-8; method={}", calendar.method);
+    let kind = ContentType::parse(&kind).map_err(|error| MailError(error.into()))?;
+    let form = SinglePart::builder().header(kind).body(calendar.text.clone());
+    let file_kind = ContentType::parse("application/ics").map_err(|error| MailError(error.into()))?;
+    let file = Attachment::new("invite.ics".to_owned()).body(calendar.text.clone(), file_kind);
+    Ok(MultiPart::mixed().multipart(texts.singlepart(form)).singlepart(file))
+}
+
 #[cfg(test)]
 mod tests {
     use kalends_accounts::Email;
-    use mail_parser::MessageParser;
+    use kalends_app::ports::CalendarPart;
+    use mail_parser::{MessageParser, MimeHeaders as _};
     use rstest::rstest;
 
     use super::*;
@@ -112,6 +131,34 @@ mod tests {
         let (read, given) = (parsed.subject().unwrap(), subject.replace(char::is_control, " "));
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(words(read), words(&given));
+    }
+
+    #[test]
+    fn an_invitation_is_read_by_calendars() {
+        let text = "BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nEND:VCALENDAR\r\n".to_owned();
+        let calendar = Some(CalendarPart { method: "REQUEST", text: text.clone() });
+        let letterhead = letterhead("kalends.example");
+        assert_eq!(letterhead.sender(), "no-reply@kalends.example");
+        let bytes = letterhead.message(&Mail { calendar, ..mail() }).unwrap().formatted();
+        let parsed = MessageParser::new().parse(&bytes).unwrap();
+        let kinds: Vec<String> = parsed
+            .parts
+            .iter()
+            .filter_map(|part| part.content_type())
+            .map(|kind| format!("{}/{}", kind.ctype(), kind.subtype().unwrap_or("")))
+            .collect();
+        let expected =
+            ["multipart/mixed", "multipart/alternative", "text/plain", "text/html", "text/calendar", "application/ics"];
+        assert_eq!(kinds, expected);
+        let of = |subtype: &str| {
+            let is = |part: &&mail_parser::MessagePart<'_>| {
+                part.content_type().and_then(|kind| kind.subtype()).is_some_and(|found| found == subtype)
+            };
+            parsed.parts.iter().find(is).unwrap()
+        };
+        assert_eq!(of("calendar").content_type().unwrap().attribute("method"), Some("REQUEST"));
+        assert_eq!(of("calendar").contents(), text.as_bytes());
+        assert_eq!(of("ics").contents(), text.as_bytes());
     }
 
     #[test]

@@ -63,6 +63,10 @@ impl Mailer for SmtpMailer {
         let message = self.letterhead.message(&mail)?;
         self.transport.send(message).await.map(drop).map_err(|error| MailError(error.into()))
     }
+
+    fn sender(&self) -> String {
+        self.letterhead.sender()
+    }
 }
 
 #[cfg(test)]

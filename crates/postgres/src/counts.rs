@@ -51,6 +51,13 @@ pub(crate) async fn counts(
          WHERE s.org_id = $1 AND coalesce($3, 'ical_subscriptions') = 'ical_subscriptions' AND c.deleted_at IS NULL
              AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
          UNION ALL
+         SELECT 'booking_pages', count(*)
+         FROM booking_pages p
+         JOIN calendars c ON c.org_id = p.org_id AND c.id = p.calendar_id
+         LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+         WHERE p.org_id = $1 AND coalesce($3, 'booking_pages') = 'booking_pages' AND p.deleted_at IS NULL
+             AND c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+         UNION ALL
          SELECT 'recurring_events', count(*)
          FROM calendars c
          LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id

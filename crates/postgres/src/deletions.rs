@@ -56,6 +56,9 @@ impl Deletions for PostgresStore {
                  SELECT scope FROM allowances WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM account_claims WHERE org_id = $1 AND id IN (
                  SELECT id FROM account_claims WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM booking_pages WHERE org_id = $1 AND id IN (
+                 SELECT id FROM booking_pages WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM bookings WHERE org_id = $1 AND id IN (SELECT id FROM bookings WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM ical_subscriptions WHERE org_id = $1 AND id IN (
                  SELECT id FROM ical_subscriptions WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM imported_items WHERE org_id = $1 AND (origin_id, key) IN (

@@ -8,7 +8,10 @@ use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use kalends_app::ports::{FieldCipher, OpenError, Place, Reseal};
-use kalends_kernel::{CalendarId, EventId, MessageId, ProposalId, ResponseId, StoreError, SubscriptionId, WebhookId};
+use kalends_kernel::{
+    BookingId, BookingPageId, CalendarId, EventId, MessageId, ProposalId, ResponseId, StoreError, SubscriptionId,
+    WebhookId,
+};
 use kalends_lender::Lender;
 use sqlx::Postgres;
 use uuid::Uuid;
@@ -44,6 +47,8 @@ enum Position {
     Subscriptions(Uuid, Uuid),
     Proposals(Uuid, Uuid),
     Responses(Uuid, Uuid),
+    BookingPages(Uuid, Uuid),
+    Bookings(Uuid, Uuid),
     Calendars(Uuid, Uuid),
     Answers(Vec<u8>),
 }
@@ -63,7 +68,9 @@ impl Position {
             Self::Webhooks(..) => Some(Self::Subscriptions(Uuid::nil(), Uuid::nil())),
             Self::Subscriptions(..) => Some(Self::Proposals(Uuid::nil(), Uuid::nil())),
             Self::Proposals(..) => Some(Self::Responses(Uuid::nil(), Uuid::nil())),
-            Self::Responses(..) => Some(Self::Calendars(Uuid::nil(), Uuid::nil())),
+            Self::Responses(..) => Some(Self::BookingPages(Uuid::nil(), Uuid::nil())),
+            Self::BookingPages(..) => Some(Self::Bookings(Uuid::nil(), Uuid::nil())),
+            Self::Bookings(..) => Some(Self::Calendars(Uuid::nil(), Uuid::nil())),
             Self::Calendars(..) => Some(Self::Answers(Vec::new())),
             Self::Answers(_) => None,
         }
@@ -86,6 +93,8 @@ impl Old {
             Position::Subscriptions(_, id) => sealed::subscription_content(SubscriptionId::from_uuid(*id)),
             Position::Proposals(_, id) => sealed::proposal_content(ProposalId::from_uuid(*id)),
             Position::Responses(_, id) => sealed::response_remark(ResponseId::from_uuid(*id)),
+            Position::BookingPages(_, id) => sealed::booking_page_content(BookingPageId::from_uuid(*id)),
+            Position::Bookings(_, id) => sealed::booking_guest(BookingId::from_uuid(*id)),
             Position::Calendars(_, id) => sealed::feed_token(CalendarId::from_uuid(*id)),
             Position::Answers(scope) => sealed::answer_body(&located_answer(scope).hash("scope", scope)?),
         })
@@ -105,6 +114,10 @@ impl Old {
             Position::Responses(_, id) => {
                 StoreError::corrupt("proposal_participants", "remark", ResponseId::from_uuid(*id), error)
             }
+            Position::BookingPages(_, id) => {
+                StoreError::corrupt("booking_pages", "content", BookingPageId::from_uuid(*id), error)
+            }
+            Position::Bookings(_, id) => StoreError::corrupt("bookings", "guest", BookingId::from_uuid(*id), error),
             Position::Calendars(_, id) => {
                 StoreError::corrupt("calendars", "feed_token", CalendarId::from_uuid(*id), error)
             }
@@ -268,6 +281,40 @@ impl PostgresStore {
             .into_iter()
             .map(|row| Old { at: Position::Responses(row.org_id, row.id), sealed: row.remark })
             .collect(),
+            Position::BookingPages(org, id) => sqlx::query!(
+                "SELECT org_id, id, content
+                 FROM booking_pages
+                 WHERE (org_id, id) > ($1, $2) AND NOT starts_with(content, $3)
+                 ORDER BY org_id, id
+                 LIMIT $4",
+                org,
+                id,
+                prefix,
+                limit,
+            )
+            .fetch_all(&self.connections)
+            .await
+            .map_err(store_error)?
+            .into_iter()
+            .map(|row| Old { at: Position::BookingPages(row.org_id, row.id), sealed: row.content })
+            .collect(),
+            Position::Bookings(org, id) => sqlx::query!(
+                "SELECT org_id, id, guest
+                 FROM bookings
+                 WHERE (org_id, id) > ($1, $2) AND NOT starts_with(guest, $3)
+                 ORDER BY org_id, id
+                 LIMIT $4",
+                org,
+                id,
+                prefix,
+                limit,
+            )
+            .fetch_all(&self.connections)
+            .await
+            .map_err(store_error)?
+            .into_iter()
+            .map(|row| Old { at: Position::Bookings(row.org_id, row.id), sealed: row.guest })
+            .collect(),
             Position::Calendars(org, id) => sqlx::query!(
                 "SELECT org_id, id, feed_token
                  FROM calendars
@@ -330,6 +377,8 @@ struct Anew<'a> {
     subscriptions: Rows<'a>,
     proposals: Rows<'a>,
     responses: Rows<'a>,
+    booking_pages: Rows<'a>,
+    bookings: Rows<'a>,
     calendars: Rows<'a>,
     token_hashes: Vec<Option<Vec<u8>>>,
     scopes: Vec<&'a [u8]>,
@@ -374,6 +423,8 @@ impl<'a> Anew<'a> {
             Position::Subscriptions(org, id) => self.subscriptions.push(*org, *id, old, sealed),
             Position::Proposals(org, id) => self.proposals.push(*org, *id, old, sealed),
             Position::Responses(org, id) => self.responses.push(*org, *id, old, sealed),
+            Position::BookingPages(org, id) => self.booking_pages.push(*org, *id, old, sealed),
+            Position::Bookings(org, id) => self.bookings.push(*org, *id, old, sealed),
             Position::Calendars(org, id) => {
                 self.calendars.push(*org, *id, old, sealed);
                 self.token_hashes.push(hash);
@@ -461,6 +512,32 @@ impl<'a> Anew<'a> {
                 &self.responses.ids,
                 &self.responses.values.seen as &[&str],
                 &self.responses.values.anew,
+            )
+            .execute(connections)
+            .await?;
+        }
+        if !self.booking_pages.ids.is_empty() {
+            sqlx::query!(
+                "UPDATE booking_pages b SET content = row.anew
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
+                 WHERE b.org_id = row.org_id AND b.id = row.id AND b.content = row.seen",
+                &self.booking_pages.orgs,
+                &self.booking_pages.ids,
+                &self.booking_pages.values.seen as &[&str],
+                &self.booking_pages.values.anew,
+            )
+            .execute(connections)
+            .await?;
+        }
+        if !self.bookings.ids.is_empty() {
+            sqlx::query!(
+                "UPDATE bookings b SET guest = row.anew
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
+                 WHERE b.org_id = row.org_id AND b.id = row.id AND b.guest = row.seen",
+                &self.bookings.orgs,
+                &self.bookings.ids,
+                &self.bookings.values.seen as &[&str],
+                &self.bookings.values.anew,
             )
             .execute(connections)
             .await?;

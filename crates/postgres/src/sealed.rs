@@ -10,7 +10,8 @@ use kalends_app::ports::{FieldCipher, Place, SEALED};
 use kalends_app::{ChangeSet, StoredAnswer};
 use kalends_calendars::{Calendar, Change, Event, FeedToken};
 use kalends_kernel::{
-    CalendarId, EventId, MessageId, Metadata, ProposalId, ResponseId, StoreError, SubscriptionId, Version, WebhookId,
+    BookingId, BookingPageId, CalendarId, EventId, MessageId, Metadata, ProposalId, ResponseId, StoreError,
+    SubscriptionId, Version, WebhookId,
 };
 use kalends_notifications::{Confidential, Message};
 use serde::{Deserialize, Serialize};
@@ -62,6 +63,16 @@ pub(crate) const fn proposal_content(id: ProposalId) -> Place {
 /// Where the sealed part of a response stands.
 pub(crate) const fn response_remark(id: ResponseId) -> Place {
     Place { table: "proposal_participants", column: "remark", id: id.uuid() }
+}
+
+/// Where the sealed part of a booking page stands.
+pub(crate) const fn booking_page_content(id: BookingPageId) -> Place {
+    Place { table: "booking_pages", column: "content", id: id.uuid() }
+}
+
+/// Where the sealed guest of a booking stands.
+pub(crate) const fn booking_guest(id: BookingId) -> Place {
+    Place { table: "bookings", column: "guest", id: id.uuid() }
 }
 
 /// Where the sealed body of an answer stands. Its row has a scope instead of an identifier; half of
@@ -128,6 +139,8 @@ pub(crate) struct SealedChangeSet {
     feeds: Vec<Option<String>>,
     /// What is sealed of each write to proposals, in their order.
     proposals: Vec<Option<String>>,
+    /// What is sealed of each write to booking pages, in their order.
+    bookings: Vec<String>,
     /// The body of the answer.
     body: Option<String>,
 }
@@ -165,11 +178,12 @@ impl SealedChangeSet {
         let hooks = changes.webhooks.iter().map(|change| hook(change, cipher)).collect();
         let feeds = changes.feeds.iter().map(|change| subscription(change, cipher)).collect();
         let proposals = changes.proposals.iter().map(|change| proposal(change, cipher)).collect();
+        let bookings = changes.bookings.iter().map(|change| booking(change, cipher)).collect();
         let body = changes.answer.as_ref().and_then(|stored| {
             let body = stored.answer.body.as_ref()?;
             Some(cipher.seal(answer_body(&stored.scope), body.as_bytes()))
         });
-        Ok(Self { changes, contents, tokens, payloads, hooks, feeds, proposals, body })
+        Ok(Self { changes, contents, tokens, payloads, hooks, feeds, proposals, bookings, body })
     }
 
     pub(crate) fn changes(&self) -> &ChangeSet {
@@ -207,6 +221,11 @@ impl SealedChangeSet {
         self.changes.proposals.iter().zip(sealed)
     }
 
+    /// The writes to booking pages, each with what is sealed of it.
+    pub(crate) fn bookings(&self) -> impl Iterator<Item = (&kalends_bookings::Change, &str)> {
+        self.changes.bookings.iter().zip(self.bookings.iter().map(String::as_str))
+    }
+
     pub(crate) fn answer(&self) -> Option<(&StoredAnswer, Option<&str>)> {
         self.changes.answer.as_ref().map(|answer| (answer, self.body.as_deref()))
     }
@@ -219,6 +238,7 @@ impl SealedChangeSet {
             .iter()
             .chain(&self.tokens)
             .chain(&self.payloads)
+            .chain(&self.bookings)
             .chain(self.hooks.iter().chain(&self.feeds).chain(&self.proposals).flatten())
             .chain(&self.body);
         texts.map(|text| text.len() + ROW).sum::<usize>() + ROW
@@ -263,6 +283,17 @@ fn proposal(change: &kalends_proposals::Change, cipher: &dyn FieldCipher) -> Opt
         Change::Update { response, .. } => {
             response.as_ref().map(|response| cipher.seal(response_remark(response.id), &Remark::write(response)))
         }
+    }
+}
+
+/// What is sealed of a write to booking pages: a page's slug and texts, a booking's guest.
+fn booking(change: &kalends_bookings::Change, cipher: &dyn FieldCipher) -> String {
+    use kalends_bookings::{Change, Confidential};
+    match change {
+        Change::CreatePage(page) | Change::UpdatePage { page, .. } => {
+            cipher.seal(booking_page_content(page.id), &Confidential::write(page))
+        }
+        Change::CreateBooking { booking, .. } => cipher.seal(booking_guest(booking.id), &booking.guest.write()),
     }
 }
 

@@ -184,6 +184,7 @@ async fn apply_group(
         apply::webhooks::apply(connection, entry).await?;
         apply::subscriptions::apply(connection, entry).await?;
         apply::proposals::apply(connection, entry).await?;
+        apply::bookings::apply(connection, entry).await?;
     }
     for entry in &group {
         apply::accounts::check_existing(connection, entry).await?;

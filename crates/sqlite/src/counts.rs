@@ -49,6 +49,13 @@ pub(crate) async fn counts(
          where s.org_id = ?1 and coalesce(?3, 'ical_subscriptions') = 'ical_subscriptions' and c.deleted_at is null
             and (c.agent_id is null or a.status <> 'decommissioned')
          union all
+         select 'booking_pages', count(*)
+         from booking_pages p
+            join calendars c on c.org_id = p.org_id and c.id = p.calendar_id
+            left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+         where p.org_id = ?1 and coalesce(?3, 'booking_pages') = 'booking_pages' and p.deleted_at is null
+            and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
+         union all
          select 'recurring_events', count(*)
          from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
             cross join events e on e.org_id = c.org_id and e.calendar_id = c.id

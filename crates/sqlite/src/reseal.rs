@@ -24,6 +24,8 @@ enum Table {
     Subscriptions,
     Proposals,
     Responses,
+    BookingPages,
+    Bookings,
     Calendars,
 }
 
@@ -47,7 +49,7 @@ struct Renewed {
 }
 
 impl Table {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 10] = [
         Self::Events,
         Self::Outbox,
         Self::Answers,
@@ -55,6 +57,8 @@ impl Table {
         Self::Subscriptions,
         Self::Proposals,
         Self::Responses,
+        Self::BookingPages,
+        Self::Bookings,
         Self::Calendars,
     ];
 
@@ -66,6 +70,8 @@ impl Table {
             Self::Subscriptions => ("ical_subscriptions", "content"),
             Self::Proposals => ("proposals", "content"),
             Self::Responses => ("proposal_participants", "remark"),
+            Self::BookingPages => ("booking_pages", "content"),
+            Self::Bookings => ("bookings", "guest"),
             Self::Calendars => ("calendars", "feed_token"),
             Self::Answers => {
                 let row = Row { table: "idempotent_answers", id: &"a stored answer" };
@@ -204,6 +210,30 @@ impl SqliteStore {
                 .fetch_all(self.readers())
                 .await
             }
+            Table::BookingPages => {
+                sqlx::query_as!(
+                    OldRow,
+                    r#"select rowid as "place!", id, content as sealed from booking_pages
+                     where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#,
+                    prefix,
+                    after,
+                    limit
+                )
+                .fetch_all(self.readers())
+                .await
+            }
+            Table::Bookings => {
+                sqlx::query_as!(
+                    OldRow,
+                    r#"select rowid as "place!", id, guest as sealed from bookings
+                     where rowid > ?2 and substr(guest, 1, length(?1)) <> ?1 order by rowid limit ?3"#,
+                    prefix,
+                    after,
+                    limit
+                )
+                .fetch_all(self.readers())
+                .await
+            }
             Table::Calendars => {
                 sqlx::query_as!(
                     OldRow,
@@ -293,6 +323,24 @@ impl SqliteStore {
                 .execute(&mut writing.connection)
                 .await
             }
+            Table::BookingPages => {
+                sqlx::query!(
+                    "update booking_pages set content = renewed.value ->> 2 from json_each(?1) renewed
+                     where booking_pages.rowid = (renewed.value ->> 0) and booking_pages.content = (renewed.value ->> 1)",
+                    rows
+                )
+                .execute(&mut writing.connection)
+                .await
+            }
+            Table::Bookings => {
+                sqlx::query!(
+                    "update bookings set guest = renewed.value ->> 2 from json_each(?1) renewed
+                     where bookings.rowid = (renewed.value ->> 0) and bookings.guest = (renewed.value ->> 1)",
+                    rows
+                )
+                .execute(&mut writing.connection)
+                .await
+            }
             Table::Calendars => {
                 sqlx::query!(
                     "update calendars set feed_token = renewed.value ->> 2, feed_token_hash = unhex(renewed.value ->> 3)
@@ -338,6 +386,8 @@ fn shown(table: Table, id: Uuid) -> String {
         Table::Outbox => kalends_kernel::MessageId::from_uuid(id).to_string(),
         Table::Webhooks => kalends_kernel::WebhookId::from_uuid(id).to_string(),
         Table::Subscriptions => kalends_kernel::SubscriptionId::from_uuid(id).to_string(),
+        Table::BookingPages => kalends_kernel::BookingPageId::from_uuid(id).to_string(),
+        Table::Bookings => kalends_kernel::BookingId::from_uuid(id).to_string(),
         Table::Calendars => CalendarId::from_uuid(id).to_string(),
         Table::Proposals => kalends_kernel::ProposalId::from_uuid(id).to_string(),
         Table::Responses => kalends_kernel::ResponseId::from_uuid(id).to_string(),

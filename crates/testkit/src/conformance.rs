@@ -31,6 +31,7 @@ pub mod account_data;
 pub mod accounts;
 pub mod agents;
 pub mod answers;
+pub mod bookings;
 pub mod busy;
 pub mod calendars;
 pub mod changes;
@@ -339,6 +340,18 @@ macro_rules! conformance_cases {
                 events_of_a_calendar_are_read_together,
                 transparent_events_block_nothing,
                 what_is_imported_counts_in_no_quota,
+            }
+            bookings {
+                booking_pages_come_back_as_they_were,
+                booking_pages_are_listed_by_creation_in_pages,
+                booking_pages_are_changed_under_their_version,
+                booking_pages_are_found_by_their_slug,
+                booking_pages_go_with_their_calendar,
+                bookings_are_found_by_their_tokens,
+                a_booking_is_made_on_the_page_that_was_seen,
+                one_gets_the_slot,
+                at_most_so_many_booking_pages_exist,
+                booking_pages_go_with_their_organization,
             }
             webhooks {
                 webhooks_come_back_as_they_were,

@@ -56,6 +56,10 @@ impl Mailer for Mailbox {
         self.lock().push(mail);
         Ok(())
     }
+
+    fn sender(&self) -> String {
+        "no-reply@kalends.test".to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -71,6 +75,7 @@ mod tests {
             subject: subject.into(),
             text: "…".into(),
             html: "<p>…</p>".into(),
+            calendar: None,
         };
         mailbox.send(mail("ada@example.com", "one")).await.unwrap();
         mailbox.send(mail("bob@example.com", "two")).await.unwrap();

@@ -6,6 +6,7 @@
 mod account_data;
 mod accounts;
 mod apply;
+mod bookings;
 mod busy;
 mod calendars;
 mod changes;

@@ -31,6 +31,8 @@ pub struct Export {
     pub availability_rules: Vec<AvailabilityRules>,
     /// Subscriptions to iCal feeds.
     pub ical_subscriptions: Vec<Subscription>,
+    /// Booking pages.
+    pub booking_pages: Vec<crate::BookingPage>,
     /// Webhook endpoints with their secrets.
     pub webhook_subscriptions: Vec<ExportedWebhook>,
     /// The keys in force, by their beginning.

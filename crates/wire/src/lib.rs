@@ -8,6 +8,7 @@
 mod agent;
 mod audit;
 mod availability;
+mod bookings;
 mod calendar;
 mod changes;
 mod claims;
@@ -39,6 +40,10 @@ pub use audit::{AuditEntry, AuditLog, AuditPagination, AuditQuery, ListAudit};
 pub use availability::{
     Across, AcrossAgents, AgentAvailability, AvailabilityOf, AvailabilityState, CalendarAvailability, Found, Of, Slot,
     SlotsAsked, render,
+};
+pub use bookings::{
+    AskedTime, Booked, BookedEvent, BookingLinks, BookingPage, BookingSlots, CreateBookingPage, GuestBooking,
+    GuestEvent, MoveBooking, OpenPage, SlotsOfPage, SubmitBooking, UpdateBookingPage,
 };
 pub use calendar::{Calendar, CreateCalendar, DeleteCalendar, IncludeCalendars, ListCalendars, UpdateCalendar};
 pub use changes::{Change, Changes, ChangesQuery, Deleted, ListChanges};

@@ -14,7 +14,7 @@ use crate::{
     fixtures::{agent, agent_with_calendar, event_body, has_exactly, rows},
 };
 
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "exported_at",
     "format_version",
     "org",
@@ -23,6 +23,7 @@ const KEYS: [&str; 17] = [
     "events",
     "availability_rules",
     "ical_subscriptions",
+    "booking_pages",
     "webhook_subscriptions",
     "api_keys",
     "scheduling_proposals",

@@ -72,6 +72,9 @@ async fn every_kind_of_write_is_repeatable(#[case] database: Database) {
     let subscribing = json!({ "calendar_id": calendar, "url": NOWHERE });
     let subscription = api.post(&all).json(subscribing.clone()).await.expect(201).id();
     let subscription = format!("/v1/ical-subscriptions/{subscription}");
+    let paging = json!({ "calendar_id": calendar, "title": "Intro" });
+    let page = api.post("/v1/booking-pages").json(paging.clone()).await.expect(201).id();
+    let page = format!("/v1/booking-pages/{page}");
     let entry = event_body("x", "2026-05-04T09:00:00Z", "2026-05-04T10:00:00Z");
     let slots = json!([{ "start_time": "2031-05-04T09:00:00Z", "end_time": "2031-05-04T10:00:00Z" }]);
     let proposing = json!({
@@ -107,6 +110,9 @@ async fn every_kind_of_write_is_repeatable(#[case] database: Database) {
         ("POST", format!("{subscription}/sync"), None),
         ("PATCH", subscription.clone(), Some(json!({ "label": "Work" }))),
         ("DELETE", subscription, None),
+        ("POST", "/v1/booking-pages".to_owned(), Some(paging)),
+        ("PATCH", page.clone(), Some(json!({ "title": "Outro" }))),
+        ("DELETE", page, None),
         ("DELETE", format!("/v1/events/{id}"), None),
         ("DELETE", format!("/v1/calendars/{calendar}"), None),
         ("DELETE", format!("/v1/agents/{owner}"), None),

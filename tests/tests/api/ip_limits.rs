@@ -56,6 +56,11 @@ async fn what_needs_no_key_is_limited_by_address(#[case] database: Database) {
     let server = Server::start_with(database, &[("KALENDS_IP_LIMITS", "default")]).await;
     let anybody = server.anonymous().impatient();
     filled(60, async || anybody.get("/v1/plans").await).await;
+    filled(60, async || anybody.get("/book/nobody-s/slots").await).await;
+    told(anybody.get("/book/nobody-s/bookings/nobody-s").await, 60);
+    let guest = json!({ "name": "Ada", "email": "ada@example.com", "start": "2031-03-03T09:00:00Z" });
+    filled(10, async || anybody.post("/book/nobody-s").json(guest.clone()).await).await;
+    told(anybody.post("/book/nobody-s/bookings/nobody-s/cancel").await, 10);
     filled(120, async || anybody.get("/ical/nobody-s.ics").await).await;
 
     // Each sign-up is another one; humans' count together with agents'.

@@ -46,6 +46,7 @@ async fn bounds_of_pages_hold_on_every_list(#[case] database: Database) {
     for path in [
         "/v1/agents".to_owned(),
         "/v1/calendars".to_owned(),
+        "/v1/booking-pages".to_owned(),
         format!("/v1/agents/{owner}/calendars"),
         format!("/v1/agents/{owner}/events"),
         format!("/v1/agents/{owner}/ical-subscriptions"),

@@ -62,13 +62,16 @@ enum About {
     Subscription,
     /// A proposal that an agent organizes and takes part in.
     Proposal,
+    /// A booking page of a calendar.
+    BookingPage,
 }
 
 /// What each operation is about, and a body that is right. Panics for an operation that is not listed: add it.
 fn ruled(operation: &str) -> About {
     match operation {
         "getHealth" | "getReady" | "getOpenApi" | "listPlans" | "getCurrentTerms" | "agentSignUp" | "joinWaitlist"
-        | "signUp" | "signIn" | "revokeClaim" | "startSignInWith" | "endSignInWith" | "getFeed" => About::Public,
+        | "signUp" | "signIn" | "revokeClaim" | "startSignInWith" | "endSignInWith" | "getFeed"
+        | "listBookingSlots" | "createBooking" | "getBooking" | "cancelBooking" | "moveBooking" => About::Public,
         "signOut"
         | "getMe"
         | "updateMe"
@@ -95,9 +98,10 @@ fn ruled(operation: &str) -> About {
         | "testWebhook"
         | "listWebhookDeliveries"
         | "retryWebhookDelivery" => About::OrganizationsWebhook,
-        "listCalendars" | "listProposals" | "getUsage" | "sendFeedback" => About::Common,
+        "listCalendars" | "listProposals" | "listBookingPages" | "getUsage" | "sendFeedback" => About::Common,
         "createProposal" => About::Agent,
         "getProposal" | "respondToProposal" | "resolveProposal" | "cancelProposal" => About::Proposal,
+        "getBookingPage" | "updateBookingPage" | "deleteBookingPage" => About::BookingPage,
         "getAgent"
         | "createAgentCalendar"
         | "listAgentCalendars"
@@ -117,6 +121,7 @@ fn ruled(operation: &str) -> About {
         | "createEventBatch"
         | "listCalendarEvents"
         | "createHoldSet"
+        | "createBookingPage"
         | "getCalendarAvailability"
         | "putAvailabilityRules"
         | "explainAvailability" => About::Calendar,
@@ -192,6 +197,7 @@ struct Things {
     delivery: String,
     subscription: String,
     proposal: String,
+    page: String,
 }
 
 struct World {
@@ -284,6 +290,7 @@ impl World {
                 delivery: id("whd"),
                 subscription: id("isub"),
                 proposal: id("spr"),
+                page: id("bkp"),
             };
         }
         let (start, end) = self.span();
@@ -303,7 +310,7 @@ impl World {
         };
         let (mut entry, mut set, mut key) = (String::new(), String::new(), String::new());
         let (mut webhook, mut delivery, mut subscription) = (String::new(), String::new(), String::new());
-        let mut proposal = String::new();
+        let (mut proposal, mut page) = (String::new(), String::new());
         match about {
             About::Event => entry = event(api, &calendar, &start, &end).await,
             About::Hold | About::HoldSet => {
@@ -338,10 +345,14 @@ impl World {
                 let declines = json!({ "agent_id": other, "response": "decline" });
                 api.post(format!("{PROPOSALS}/{proposal}/respond")).json(declines).await.expect(200);
             }
+            About::BookingPage => {
+                let body = json!({ "calendar_id": calendar, "title": "x" });
+                page = api.post("/v1/booking-pages").json(body).await.expect(201).id();
+            }
             _ => {}
         }
         let agent = owner.unwrap_or_default();
-        Things { agent, calendar, event: entry, set, key, webhook, delivery, subscription, proposal }
+        Things { agent, calendar, event: entry, set, key, webhook, delivery, subscription, proposal, page }
     }
 
     async fn ask(&mut self, operation: &Operation, who: Who, things: &Things) -> Answer {
@@ -408,6 +419,8 @@ fn named<'a>(path: &str, things: &'a Things) -> &'a str {
         &things.subscription
     } else if path.starts_with(PROPOSALS) {
         &things.proposal
+    } else if path.starts_with("/v1/booking-pages/") {
+        &things.page
     } else if path.starts_with("/v1/hold-sets/") {
         &things.set
     } else if path.contains("/events/") {
@@ -445,6 +458,10 @@ fn body(operation: &str, things: &Things, (start, end): (&str, &str), expires: &
         "createWebhook" => webhook_body(),
         "updateWebhook" => json!({ "events": ["event.created"] }),
         "createIcalSubscription" => json!({ "calendar_id": things.calendar, "url": NOWHERE }),
+        "createBookingPage" => json!({ "calendar_id": things.calendar, "title": "x" }),
+        "updateBookingPage" => json!({ "title": "y" }),
+        "createBooking" => json!({ "name": "Ada", "email": "ada@example.com", "start": start }),
+        "moveBooking" => json!({ "start": start }),
         "updateIcalSubscription" => json!({ "label": "y" }),
         "createProposal" => proposing(&things.agent, &[&things.agent], &things.calendar, (start, end)),
         "respondToProposal" => json!({ "agent_id": things.agent, "response": "decline" }),
@@ -528,7 +545,7 @@ fn asked_about(about: About) -> &'static [Whose] {
             &[Whose::Own, Whose::Sibling, Whose::Paused, Whose::Foreign, Whose::Missing]
         }
         About::OrganizationsWebhook => &[Whose::Own, Whose::Foreign, Whose::Missing],
-        About::Calendar | About::Event | About::Hold | About::HoldSet | About::Rules => &THINGS,
+        About::Calendar | About::Event | About::Hold | About::HoldSet | About::Rules | About::BookingPage => &THINGS,
     }
 }
 
@@ -539,7 +556,7 @@ fn asked_about(about: About) -> &'static [Whose] {
 async fn every_cell_of_the_matrix_is_as_ruled(#[case] database: Database) {
     let mut world = World::new(database).await;
     let operations = operations(&world.server).await;
-    assert!(operations.len() >= 87, "{}", operations.len());
+    assert!(operations.len() >= 97, "{}", operations.len());
     let mut wrong = BTreeSet::new();
     let mut cells = 0;
     for operation in &operations {
@@ -555,6 +572,8 @@ async fn every_cell_of_the_matrix_is_as_ruled(#[case] database: Database) {
                     // Let in, and told that the code is wrong, or the claim or the feed unknown.
                     Says::Yes if ["agentVerify", "verifyClaim"].contains(&operation.id.as_str()) => status == 400,
                     Says::Yes if ["revokeClaim", "getFeed"].contains(&operation.id.as_str()) => status == 404,
+                    // No page has that slug.
+                    Says::Yes if operation.path.starts_with("/book/") => status == 404,
                     // No provider is configured.
                     Says::Yes if operation.path.contains("/oauth/") => status == 404,
                     // Humans sign up on the free plan, which has none.

@@ -37,6 +37,12 @@ impl Hours {
         self.end
     }
 
+    /// When the hours of `date` end by the clocks of `zone`: the last instant at which they, running, reach the end. An end
+    /// that they skip moves by as much as they skip. `None` only for dates outside the supported calendar.
+    pub fn closes(self, date: CivilDate, zone: Zone) -> Option<Instant> {
+        last_reached(date, self.end, zone)
+    }
+
     /// The hours of `date` as the clocks of `zone` show them; `None` where the date has none of them.
     ///
     /// One span: it begins when the clocks first show the start, and ends when they last reach the
@@ -44,7 +50,7 @@ impl Hours {
     /// they skip (RFC 5545 section 3.3.5), but never out of the date.
     pub(crate) fn on(self, date: CivilDate, zone: Zone) -> Option<Span> {
         let start = zone.to_instant(civil(date, self.start)?)?;
-        let end = last_reached(date, self.end, zone)?;
+        let end = self.closes(date, zone)?;
         let hours = Span::new(start, end).ok()?;
         if self.end == Self::MIDNIGHT { Some(hours) } else { hours.clip(Self::ALL_DAY.on(date, zone)?) }
     }

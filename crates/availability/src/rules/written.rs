@@ -70,10 +70,8 @@ impl TryFrom<&WrittenRules> for Rules {
         let mut errors = FieldErrors::default();
         let before = errors.take(buffer("buffer_before_minutes", written.buffer_before_minutes));
         let after = errors.take(buffer("buffer_after_minutes", written.buffer_after_minutes));
-        let working_hours = written
-            .working_hours
-            .as_ref()
-            .map(|week| week.map(|day, hours| read_hours(&format!("working_hours.{day}"), hours, &mut errors)));
+        let working_hours =
+            written.working_hours.as_ref().and_then(|week| errors.take_all(Week::read("working_hours", week)));
         let zone = errors.take(
             written
                 .timezone
@@ -91,6 +89,25 @@ impl TryFrom<&WrittenRules> for Rules {
     }
 }
 
+impl Week<Hours> {
+    /// Reads the hours of each day; `path` is where they stand.
+    ///
+    /// # Errors
+    /// All that is wrong, each under its path, such as `working_hours.mon.end`.
+    pub fn read(path: &str, written: &Week<WrittenHours>) -> Result<Self, FieldErrors> {
+        let mut errors = FieldErrors::default();
+        let week = written.map(|day, hours| read_hours(&format!("{path}.{day}"), hours, &mut errors));
+        errors.finish()?;
+        Ok(week)
+    }
+}
+
+impl From<&Week<Hours>> for Week<WrittenHours> {
+    fn from(week: &Week<Hours>) -> Self {
+        week.map(|_, hours| Some((*hours).into()))
+    }
+}
+
 impl TryFrom<WrittenRules> for Rules {
     type Error = FieldErrors;
 
@@ -105,7 +122,7 @@ impl From<Rules> for WrittenRules {
         Self {
             buffer_before_minutes: rules.buffer_before.into(),
             buffer_after_minutes: rules.buffer_after.into(),
-            working_hours: rules.working_hours.map(|week| week.map(|_, hours| Some((*hours).into()))),
+            working_hours: rules.working_hours.as_ref().map(Into::into),
             timezone: rules.zone.name().to_owned(),
             overrides: rules.overrides.iter().map(|given| (*given).into()).collect(),
         }

@@ -9,6 +9,7 @@
 //! with each rendering, and looks for every fold from the beginning of the line.
 
 mod event;
+mod invitation;
 mod line;
 mod stamp;
 mod zones;
@@ -24,6 +25,7 @@ use kalends_calendars::{Calendar, Event, EventSource};
 use kalends_kernel::{EventId, Instant, Revision, Version, Zone};
 
 use event::{Events, OccurrenceId};
+pub use invitation::{Invitation, Method, invitation};
 use line::Lines;
 
 /// What is raised whenever the same events are written in another way.

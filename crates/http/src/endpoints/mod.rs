@@ -6,6 +6,8 @@ mod agents;
 mod audit;
 mod availability;
 mod availability_rules;
+mod booking_pages;
+mod bookings;
 mod calendars;
 mod claims;
 mod console;
@@ -43,6 +45,7 @@ use crate::Routes;
         (name = "Proposals", description = "Agents settle on one of the times that one of them offers."),
         (name = "Webhooks", description = "What happens is posted to addresses of the organization."),
         (name = "iCal subscriptions", description = "Feeds of others, kept in step with calendars."),
+        (name = "Booking pages", description = "Public links on which people book time of a calendar."),
         (name = "Keys", description = "Keys that speak for one agent."),
         (name = "Usage", description = "What an organization uses of what its plan grants."),
         (name = "Accounts", description = "Sign-up and terms."),
@@ -63,6 +66,8 @@ pub(crate) fn all() -> Routes {
         .merge(events::routes())
         .merge(feeds::routes())
         .merge(subscriptions::routes())
+        .merge(booking_pages::routes())
+        .merge(bookings::routes())
         .merge(hold_sets::routes())
         .merge(availability::routes())
         .merge(availability_rules::routes())

@@ -6,6 +6,7 @@
 pub(crate) mod accounts;
 pub(crate) mod answers;
 pub(crate) mod audit;
+pub(crate) mod bookings;
 mod busy_days;
 pub(crate) mod calendars;
 mod claims;

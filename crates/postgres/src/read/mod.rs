@@ -8,6 +8,7 @@ mod account_data;
 mod agents;
 mod answers;
 mod audit;
+mod bookings;
 mod busy;
 mod calendars;
 mod changes;

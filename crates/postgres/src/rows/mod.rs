@@ -3,6 +3,7 @@
 
 mod agent;
 mod answer;
+mod booking;
 mod calendar;
 mod claim;
 mod data_key;
@@ -24,6 +25,7 @@ use kalends_kernel::{Metadata, StoreError};
 
 pub(crate) use agent::{AgentRow, agent_row};
 pub(crate) use answer::{AnswerRow, located_answer};
+pub(crate) use booking::{BookingPageRow, BookingRow, constraints_json};
 pub(crate) use calendar::{CalendarRow, calendar_row};
 pub(crate) use claim::ClaimRow;
 pub(crate) use data_key::{DataKeyRow, state_name};

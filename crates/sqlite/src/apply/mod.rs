@@ -8,6 +8,7 @@
 pub(crate) mod accounts;
 pub(crate) mod answers;
 pub(crate) mod audit;
+pub(crate) mod bookings;
 pub(crate) mod busy_days;
 pub(crate) mod calendars;
 mod claims;
@@ -42,6 +43,8 @@ pub(crate) struct Sealed {
     feeds: Vec<Option<String>>,
     /// What is sealed of each write to proposals, in the order of the changes.
     proposals: Vec<Option<String>>,
+    /// What is sealed of each write to booking pages, in the order of the changes.
+    bookings: Vec<String>,
     /// The body of the stored answer.
     body: Option<String>,
 }
@@ -67,6 +70,7 @@ impl Sealed {
             hooks: changes.webhooks.iter().map(|change| webhooks::seal(change, cipher)).collect(),
             feeds: changes.feeds.iter().map(|change| subscriptions::seal(change, cipher)).collect(),
             proposals: changes.proposals.iter().map(|change| proposals::seal(change, cipher)).collect(),
+            bookings: changes.bookings.iter().map(|change| bookings::seal(change, cipher)).collect(),
             body: changes.answer.as_ref().and_then(|answer| answers::seal(answer, cipher)),
             changes: Arc::clone(changes),
         })

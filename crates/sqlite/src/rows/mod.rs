@@ -3,6 +3,7 @@
 
 pub(crate) mod agent;
 pub(crate) mod answer;
+pub(crate) mod booking;
 pub(crate) mod calendar;
 pub(crate) mod claim;
 pub(crate) mod code;

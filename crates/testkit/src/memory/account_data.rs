@@ -133,6 +133,8 @@ impl Deletions for MemoryStore {
                 + remove!(state.subscriptions, limit, |((by, _), _)| of(by))
                 + remove!(state.proposals, limit, |((by, _), _)| of(by))
                 + remove!(state.imported, limit, |((by, ..), _)| of(by))
+                + remove!(state.booking_pages, limit, |((by, _), _)| of(by))
+                + remove!(state.bookings, limit, |((by, _), _)| of(by))
                 + remove!(state.webhooks, limit, |((by, _), _)| of(by))
                 + remove!(state.queues, limit, |((by, _), _)| of(by))
                 + remove!(state.deliveries, limit, |((by, ..), _)| of(by))

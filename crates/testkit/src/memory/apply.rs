@@ -40,6 +40,9 @@ impl State {
         for change in &changes.proposals {
             next.apply_to_proposals(change)?;
         }
+        for change in &changes.bookings {
+            next.apply_to_bookings(change)?;
+        }
         for calendar in calendars_revised(&changes.calendars) {
             next.raise_revision(changes.org, calendar);
         }
@@ -125,8 +128,7 @@ impl State {
             Metric::ScopedKeys => self.scoped_keys_in_force(org).count(),
             Metric::WebhookEndpoints => self.webhooks.keys().filter(|(by, _)| *by == org).count(),
             Metric::IcalSubscriptions => self.subscriptions_in_sight(org).count(),
-            // Nothing of these is stored yet.
-            Metric::BookingPages => 0,
+            Metric::BookingPages => self.booking_pages_in_sight(org).count(),
             // `Guard::SeriesAtMost` counts these, since they end by themselves.
             Metric::RecurringEvents => 0,
             // These count by the month: `Charge` is their guard.
@@ -223,6 +225,7 @@ impl State {
                 self.webhooks.retain(|(by, _), _| by != org);
                 self.queues.retain(|(by, _), _| by != org);
                 self.subscriptions.retain(|(by, _), _| by != org);
+                self.booking_pages.retain(|(by, _), _| by != org);
                 self.owners.remove(org);
                 self.sessions.retain(|_, session| session.org != Some(*org));
                 self.scoped_keys.retain(|_, key| key.org != *org);

@@ -11,6 +11,7 @@ use kalends_accounts::{
     oauth::{Attempt, KnownIdentity},
 };
 use kalends_app::StoredAnswer;
+use kalends_bookings::{Booking, BookingPage};
 use kalends_calendars::{
     Agent, AgentStatus, AvailabilityRules, Calendar, DatabaseId, Event, Reservation, Timer, ports::StatusAt,
 };
@@ -19,8 +20,8 @@ use kalends_feeds::{
     sync::{ItemKey, KnownItem},
 };
 use kalends_kernel::{
-    AgentId, AuditId, CalendarId, ClaimId, DeliveryId, EventId, Instant, KeyId, Listed, MessageId, OrgId, Page,
-    ProposalId, Revision, SessionId, SubscriptionId, UserId, Version, WebhookId,
+    AgentId, AuditId, BookingId, BookingPageId, CalendarId, ClaimId, DeliveryId, EventId, Instant, KeyId, Listed,
+    MessageId, OrgId, Page, ProposalId, Revision, SessionId, SubscriptionId, UserId, Version, WebhookId,
 };
 use kalends_notifications::{Delivery, Health, Message, Queue, WebhookEndpoint};
 use kalends_proposals::Proposal;
@@ -68,6 +69,8 @@ pub(super) struct State {
     pub(super) imported: BTreeMap<(OrgId, Uuid, ItemKey), KnownItem>,
     pub(super) proposals: BTreeMap<(OrgId, ProposalId), Proposal>,
     pub(super) reservations: Vec<ReservationRow>,
+    pub(super) booking_pages: BTreeMap<(OrgId, BookingPageId), BookingPage>,
+    pub(super) bookings: BTreeMap<(OrgId, BookingId), Booking>,
     pub(super) audit: BTreeMap<(OrgId, AuditId), AuditEntry>,
     pub(super) answers: HashMap<[u8; 32], StoredAnswer>,
 }

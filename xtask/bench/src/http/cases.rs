@@ -15,6 +15,8 @@ const INSERT: &str = "floor: one INSERT";
 /// The availability of plain events, with which that of series is compared.
 const WARM: &str = "agent availability, warm";
 const COLD: &str = "agent availability, cold";
+/// The slots of a booking page, with which those of a longer one are compared.
+const SLOTS: &str = "slots of a page, 14 days of 30 minutes";
 /// The case that is also compared with the store's commits.
 pub(crate) const POST: &str = "POST event";
 /// How many agents a query across agents names.
@@ -118,6 +120,13 @@ pub(crate) fn all(key: &str, data: &Data) -> Vec<Case> {
             None,
             Requests::shared(200, across.iter().map(|target| asked(target)).collect()),
         ),
+        case(SLOTS, SELECT, None, Requests::shared(200, data.pages.iter().take(1).map(|slug| slots(slug)).collect())),
+        case(
+            "slots of a page, a year of 5 minutes",
+            SLOTS,
+            None,
+            Requests::shared(200, data.pages.iter().skip(1).map(|slug| slots(slug)).collect()),
+        ),
         floor(INSERT, 200, vec![post("/rows", None, None, "")]),
         case(
             POST,
@@ -132,6 +141,10 @@ pub(crate) fn all(key: &str, data: &Data) -> Vec<Case> {
             Requests::each(201, data.written.iter().take(1).map(|calendar| additions(key, calendar))),
         ),
     ]
+}
+
+fn slots(slug: &str) -> Vec<u8> {
+    get(&format!("/book/{slug}/slots"), None)
 }
 
 fn additions(key: &str, calendar: &str) -> Vec<Vec<u8>> {

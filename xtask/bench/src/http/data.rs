@@ -10,9 +10,10 @@
 //! ones, which leaves 1,110 slots free.
 
 use anyhow::{Context as _, Result};
+use kalends_kernel::{Elapsed, Instant};
 use serde_json::{Value, json};
 
-use crate::connection::{Connection, post};
+use crate::connection::{Connection, get, post};
 use crate::json;
 use crate::load::CONNECTIONS;
 
@@ -64,6 +65,9 @@ pub(crate) struct Data {
     pub(crate) events: Vec<String>,
     /// Calendars that nobody reads: one for each writing connection.
     pub(crate) written: Vec<String>,
+    /// The slugs of two booking pages of one calendar, which holds a thousand events from now on: half hours for 14 days,
+    /// and five minutes for a year.
+    pub(crate) pages: Vec<String>,
 }
 
 impl Data {
@@ -89,8 +93,38 @@ impl Data {
         for writer in 0..CONNECTIONS {
             data.written.push(agent_with_calendar(connection, key, &format!("Writer {writer}")).await?.1);
         }
+        data.pages = create_pages(connection, key).await?;
         Ok(data)
     }
+}
+
+/// How many events stand on the calendar with booking pages, in the 14 days that follow.
+const BOOKED: u64 = 1_000;
+
+/// Makes the booking pages and returns their slugs. Of the half hours every second one is taken, by three short events.
+async fn create_pages(connection: &mut Connection, key: &str) -> Result<Vec<String>> {
+    let (_, calendar) = agent_with_calendar(connection, key, "Booked").await?;
+    let health = connection.ask(&get("/health", None)).await?.json(200)?;
+    let now: Instant = json::text(&health, "ts")?.parse()?;
+    let bodies: Vec<Value> = (0..BOOKED)
+        .map(|number| {
+            let (half, (offset, length)) = (number / 3 * 2, SHORT[usize::try_from(number % 3).unwrap_or(0)]);
+            let minutes = |minutes: u64| Elapsed::minutes(i64::try_from(minutes).unwrap_or(0));
+            let start = now + minutes(half * 30 + offset);
+            let (start, end) = (start.to_string(), (start + minutes(length)).to_string());
+            json!({ "title": "Weekly planning with the design team", "start_time": start, "end_time": end })
+        })
+        .collect();
+    create_events(connection, key, &calendar, &bodies).await?;
+    let mut slugs = Vec::new();
+    for (duration, days) in [(30, 14), (5, 365)] {
+        let page = json!({
+            "calendar_id": calendar, "title": "Intro", "duration_minutes": duration, "window_days": days,
+        });
+        let made = connection.ask(&post("/v1/booking-pages", Some(key), None, &page.to_string())).await?.json(201)?;
+        slugs.push(json::text(&made, "slug")?.to_owned());
+    }
+    Ok(slugs)
 }
 
 /// Creates the events and returns their identifiers.

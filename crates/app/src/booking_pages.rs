@@ -1,0 +1,101 @@
+//! Booking pages, as their owners see them.
+
+use kalends_bookings::{BookingPage, BookingPagePatch, Change, NewBookingPage};
+use kalends_kernel::{BookingPageId, Listed, Page};
+use kalends_quotas::Metric;
+use kalends_wire as wire;
+
+use crate::{
+    Actor, Answer, App, ChangeSet, IfMatch, Missing, Refusal,
+    app::{limit, nothing, retry_stale, shown},
+};
+
+impl App {
+    /// Opens a booking page for a calendar.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] without such a calendar, [`Refusal::LimitReached`].
+    pub async fn create_booking_page(
+        &self,
+        actor: &Actor,
+        calendar: &str,
+        new: NewBookingPage,
+    ) -> Result<Answer, Refusal> {
+        retry_stale(|| async {
+            let calendar = self.calendar(actor, calendar).await?;
+            let now = self.now();
+            let of = (actor.org(), calendar.id, calendar.agent);
+            let page = BookingPage::create(of, new.clone(), now, self.entropy());
+            let mut changes = ChangeSet::new(actor.org());
+            limit(actor, &mut changes, Metric::BookingPages, 1, now);
+            let answer = self.shown_page(actor, &page);
+            let id = page.id.to_string();
+            changes.bookings.push(Change::CreatePage(Box::new(page)));
+            self.commit_for(actor, calendar.agent, id, changes, answer).await
+        })
+        .await
+    }
+
+    /// The organization's pages, or those of the agent that the key speaks for, the oldest first.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn list_booking_pages(&self, actor: &Actor, page: Page) -> Result<Listed<BookingPage>, Refusal> {
+        Ok(self.store.list_booking_pages(actor.org(), actor.narrowed_to(), page).await?)
+    }
+
+    /// One page.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::OutOfReach`].
+    pub async fn booking_page(&self, actor: &Actor, id: &str) -> Result<BookingPage, Refusal> {
+        let missing = || Refusal::missing(Missing::BookingPage, id);
+        let page: BookingPageId = id.parse().map_err(|_| missing())?;
+        let found = self.store.find_booking_page(actor.org(), page).await?.ok_or_else(missing)?;
+        actor.for_agent(found.agent)?;
+        Ok(found)
+    }
+
+    /// Changes a page. What was booked on it stays as it is.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::Stale`].
+    pub async fn update_booking_page(
+        &self,
+        actor: &Actor,
+        id: &str,
+        patch: BookingPagePatch,
+        if_match: &IfMatch,
+    ) -> Result<Answer, Refusal> {
+        retry_stale(|| async {
+            let seen = self.booking_page(actor, id).await?;
+            if_match.check(seen.version)?;
+            let page = seen.patched(patch.clone(), self.now());
+            let mut changes = ChangeSet::new(actor.org());
+            let (agent, answer) = (page.agent, self.shown_page(actor, &page));
+            changes.bookings.push(Change::UpdatePage { page: Box::new(page), seen: seen.version });
+            self.commit_for(actor, agent, seen.id.to_string(), changes, answer).await
+        })
+        .await
+    }
+
+    /// Deletes a page. What was booked on it stays, and its guests can still look at it and cancel it.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::Stale`].
+    pub async fn delete_booking_page(&self, actor: &Actor, id: &str, if_match: &IfMatch) -> Result<Answer, Refusal> {
+        retry_stale(|| async {
+            let seen = self.booking_page(actor, id).await?;
+            if_match.check(seen.version)?;
+            let mut changes = ChangeSet::new(actor.org());
+            let page = Box::new(seen.deleted(self.now()));
+            changes.bookings.push(Change::UpdatePage { page, seen: seen.version });
+            self.commit_for(actor, seen.agent, seen.id.to_string(), changes, nothing(actor)).await
+        })
+        .await
+    }
+
+    fn shown_page(&self, actor: &Actor, page: &BookingPage) -> Answer {
+        shown(actor, &wire::BookingPage::new(page, &self.settings.base_url), Some(page.version))
+    }
+}

@@ -1,0 +1,412 @@
+//! Bookings: what guests do on a booking page, without a key (rulings 5.4 to 5.6).
+//!
+//! The use cases take and return what they mean rather than JSON, so that a page for humans can be put upon them
+//! as well as the API: [`App::open_page`] finds a page, [`App::offered_slots`] tells what can be booked,
+//! [`App::book`], [`App::booking`], [`App::cancel_booking`] and [`App::move_booking`] do the rest.
+
+use kalends_accounts::Organization;
+use kalends_availability::BusySet;
+use kalends_bookings::{Booking, BookingPage, BookingToken, Change, Guest, Purpose, SecretHash, SlotError};
+use kalends_calendars::{
+    Calendar, Change as Write, Event, EventPatch, EventStatus, Moment, NewEvent, Patch, ports::BusySource,
+};
+use kalends_feeds::write::Method;
+use kalends_kernel::{EventId, FieldError, Instant, Metadata, Span};
+use kalends_notifications::EventType;
+use kalends_quotas::{Metric, Period};
+use kalends_wire as wire;
+
+use crate::{
+    Answer, App, ChangeSet, Charge, Guard, Missing, Refusal, Request,
+    app::{Attempt, Subject, json, retry_stale},
+    availability::hull,
+};
+
+/// A booking as its guest sees it.
+#[derive(Debug, Clone)]
+pub struct BookingSeen {
+    /// The page, which may be closed or deleted since.
+    pub page: BookingPage,
+    /// The booking.
+    pub booking: Booking,
+    /// Its event as it is now; `None` where it was deleted.
+    pub event: Option<Event>,
+    /// What the token is good for, beside looking.
+    pub purpose: Purpose,
+    /// The token.
+    pub(crate) token: BookingToken,
+}
+
+impl BookingSeen {
+    /// Whether it was called off, by the guest or by the owner of the calendar.
+    pub fn is_cancelled(&self) -> bool {
+        self.event.as_ref().is_none_or(|event| event.status == EventStatus::Cancelled)
+    }
+}
+
+/// Whatever becomes of an event of a booking: what is written, and what its guest is told of it.
+struct Outcome<'a> {
+    page: &'a BookingPage,
+    booking: &'a Booking,
+    event: Event,
+    /// By which version the event was read; `None` for a new one.
+    seen: Option<Event>,
+    about: EventType,
+}
+
+impl App {
+    /// The page of that slug, where it is open.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] for a slug that no page in sight has, and for a page that is closed.
+    pub async fn open_page(&self, slug: &str) -> Result<BookingPage, Refusal> {
+        let found = self.store.booking_page_of_slug(SecretHash::of(slug)).await?;
+        found.filter(BookingPage::is_open).ok_or_else(no_page)
+    }
+
+    /// What the page offers now of `within`, or of all its window.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] where its calendar went out of sight.
+    pub async fn offered_slots(&self, page: &BookingPage, within: Option<Span>) -> Result<Vec<Span>, Refusal> {
+        let now = self.now();
+        let window = match (page.window(now), within) {
+            (Some(window), Some(within)) => window.clip(within),
+            (window, None) => window,
+            (None, Some(_)) => None,
+        };
+        let Some(window) = window else { return Ok(Vec::new()) };
+        let source = self.source_of_page(page).await?;
+        let taken = self.taken_on_page(page, source, window, None, now).await.map_err(Attempt::last_word)?;
+        Ok(page.offers(window, &taken, now))
+    }
+
+    /// Books the slot that begins at `start` for a guest, and tells them by mail.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::Invalid`] for what is no slot of the page now; [`Refusal::BookingTaken`];
+    /// [`Refusal::BookingClosed`] where the month's events are used up.
+    pub async fn book(&self, request: &Request, slug: &str, start: Instant, guest: Guest) -> Result<Answer, Refusal> {
+        let calendar = self.open_page(slug).await?.calendar;
+        // Those who want the same slot queue here; between processes the guard decides.
+        let turn = self.holding.lock([calendar]).await;
+        let booked = retry_stale(|| self.try_book(request, slug, start, &guest)).await;
+        drop(turn);
+        let (answer, page, event, token) = closed_for_now(booked)?;
+        self.tell_guest(&page, &guest, &event, Method::Request, Letter::Booked(&token)).await;
+        Ok(answer)
+    }
+
+    async fn try_book(
+        &self,
+        request: &Request,
+        slug: &str,
+        start: Instant,
+        guest: &Guest,
+    ) -> Result<(Answer, BookingPage, Event, BookingToken), Attempt> {
+        let page = self.open_page(slug).await?;
+        let now = self.now();
+        let source = self.source_of_page(&page).await?;
+        let mut changes = ChangeSet::new(page.org);
+        let slot = self.decided_slot(&page, source, start, None, now, &mut changes).await?;
+        let calendar = self.calendar_of_page(&page).await?;
+        let event = booked_event(EventId::new(now, self.entropy()), &page, &calendar, guest, slot, now)?;
+        let (booking, token) = Booking::create(&page, event.id, guest.clone(), now, self.entropy());
+        self.charge_organization(&page, now, &mut changes).await?;
+        let outcome = Outcome {
+            page: &page,
+            booking: &booking,
+            event: event.clone(),
+            seen: None,
+            about: EventType::EventCreated,
+        };
+        self.write_outcome(outcome, now, &mut changes);
+        let body = wire::Booked::new(&page, &event, self.links(&page, &token));
+        let seen = page.version;
+        changes.bookings.push(Change::CreateBooking { booking: Box::new(booking), seen });
+        let answer = self.commit_booking(request, &page, &event, changes, &body).await?;
+        Ok((answer, page, event, token))
+    }
+
+    /// What is booked, for whoever has a token of it.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] for a token that no booking of the page has.
+    pub async fn booking(&self, slug: &str, token: &str) -> Result<BookingSeen, Refusal> {
+        // Neither the slug nor the token is told back.
+        let missing = || Refusal::missing(Missing::Booking, "at this address");
+        let token = BookingToken::presented(token);
+        let (page, booking) = self.store.booking_of_token(token.hash()).await?.ok_or_else(missing)?;
+        let purpose = booking.opened_by(&token).filter(|_| page.slug.hash() == SecretHash::of(slug));
+        let purpose = purpose.ok_or_else(missing)?;
+        let found = self.store.find_event(page.org, booking.event).await?;
+        let event = found.map(|owned| owned.event.at(self.now()));
+        Ok(BookingSeen { page, booking, event, purpose, token })
+    }
+
+    /// [`Self::booking`] as JSON shows it.
+    pub fn shown_booking(&self, seen: &BookingSeen) -> wire::GuestBooking {
+        let links = self.links(&seen.page, &seen.token);
+        let links = match seen.purpose {
+            Purpose::Move => links,
+            Purpose::Cancel => wire::BookingLinks { cancel_url: self.link(&seen.page, &seen.token, "cancel"), ..links },
+        };
+        let moves = seen.purpose == Purpose::Move;
+        wire::GuestBooking::new(&seen.page, &seen.booking, seen.event.as_ref(), links, moves)
+    }
+
+    /// Calls a booking off: its event is deleted. One that was called off before stays so, and is answered alike.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], also for a token that is good for something else; [`Refusal::BookingOver`] once it has
+    /// begun.
+    pub async fn cancel_booking(&self, request: &Request, slug: &str, token: &str) -> Result<Answer, Refusal> {
+        let (answer, told) = retry_stale(|| async {
+            let seen = self.booking_for(slug, token, Purpose::Cancel).await?;
+            let Some(event) = seen.event.clone().filter(|_| !seen.is_cancelled()) else {
+                let body = Some(json(&self.shown_booking(&seen)));
+                return Ok((Answer { status: request.operation.status, body, version: None }, None));
+            };
+            let now = self.now();
+            not_begun(&event, now)?;
+            let gone = event.deleted(now)?;
+            let mut changes = ChangeSet::new(seen.page.org);
+            self.drop_overrides(&mut changes, &event, &gone, now).await?;
+            let (page, booking) = (&seen.page, &seen.booking);
+            let about = EventType::EventDeleted;
+            self.write_outcome(
+                Outcome { page, booking, event: gone.clone(), seen: Some(event), about },
+                now,
+                &mut changes,
+            );
+            let cancelled = BookingSeen { event: None, ..seen.clone() };
+            let body = self.shown_booking(&cancelled);
+            let answer = self.commit_booking(request, &seen.page, &gone, changes, &body).await?;
+            Ok((answer, Some((seen, gone))))
+        })
+        .await?;
+        if let Some((BookingSeen { page, booking, .. }, event)) = told {
+            self.tell_guest(&page, &booking.guest, &event, Method::Cancel, Letter::Cancelled).await;
+        }
+        Ok(answer)
+    }
+
+    /// Moves a booking to the slot that begins at `start`, by the rules that hold for a new one; its own time is not in
+    /// its way.
+    ///
+    /// # Errors
+    /// As [`Self::book`] but for the quota: no event is added. [`Refusal::NotFound`] also for a token that is good for
+    /// something else, and where the page is closed. [`Refusal::BookingOver`] once it has begun or was called off.
+    pub async fn move_booking(
+        &self,
+        request: &Request,
+        slug: &str,
+        token: &str,
+        start: Instant,
+    ) -> Result<Answer, Refusal> {
+        let calendar = self.booking_for(slug, token, Purpose::Move).await?.page.calendar;
+        let turn = self.holding.lock([calendar]).await;
+        let moved = retry_stale(|| self.try_move(request, slug, token, start)).await;
+        drop(turn);
+        let (answer, seen, event) = moved?;
+        let guest = &seen.booking.guest;
+        self.tell_guest(&seen.page, guest, &event, Method::Request, Letter::Moved(&seen.token)).await;
+        Ok(answer)
+    }
+
+    async fn try_move(
+        &self,
+        request: &Request,
+        slug: &str,
+        token: &str,
+        start: Instant,
+    ) -> Result<(Answer, BookingSeen, Event), Attempt> {
+        let seen = self.booking_for(slug, token, Purpose::Move).await?;
+        let now = self.now();
+        if !seen.page.is_open() {
+            return Err(no_page().into());
+        }
+        let Some(before) = seen.event.clone().filter(|_| !seen.is_cancelled()) else {
+            return Err(Refusal::BookingOver("it was cancelled").into());
+        };
+        not_begun(&before, now)?;
+        let source = self.source_of_page(&seen.page).await?;
+        let mut changes = ChangeSet::new(seen.page.org);
+        let slot = self.decided_slot(&seen.page, source, start, Some(&before), now, &mut changes).await?;
+        let calendar = self.calendar_of_page(&seen.page).await?;
+        let (start, end) = (Patch::Set(Moment::At(slot.start())), Patch::Set(Moment::At(slot.end())));
+        let patch = EventPatch { start, end, ..EventPatch::default() };
+        let event = before.patched(patch, calendar.zone, now)?;
+        self.drop_overrides(&mut changes, &before, &event, now).await?;
+        let (page, booking, about) = (&seen.page, &seen.booking, EventType::EventUpdated);
+        self.write_outcome(
+            Outcome { page, booking, event: event.clone(), seen: Some(before), about },
+            now,
+            &mut changes,
+        );
+        let moved = BookingSeen { event: Some(event.clone()), ..seen };
+        let body = self.shown_booking(&moved);
+        let answer = self.commit_booking(request, &moved.page, &event, changes, &body).await?;
+        Ok((answer, moved, event))
+    }
+
+    /// A booking whose token is good for that.
+    async fn booking_for(&self, slug: &str, token: &str, purpose: Purpose) -> Result<BookingSeen, Refusal> {
+        let seen = self.booking(slug, token).await?;
+        if seen.purpose == purpose { Ok(seen) } else { Err(Refusal::missing(Missing::Booking, "at this address")) }
+    }
+
+    async fn source_of_page(&self, page: &BookingPage) -> Result<BusySource, Refusal> {
+        self.store.source_of_calendar(page.org, page.calendar).await?.ok_or_else(no_page)
+    }
+
+    async fn calendar_of_page(&self, page: &BookingPage) -> Result<Calendar, Refusal> {
+        self.store.find_calendar(page.org, page.calendar).await?.ok_or_else(no_page)
+    }
+
+    /// The slot that begins at `start`, where it is free; and the condition that it stays so until the commit. `moved` is
+    /// what is to be moved there.
+    async fn decided_slot(
+        &self,
+        page: &BookingPage,
+        source: BusySource,
+        start: Instant,
+        moved: Option<&Event>,
+        now: Instant,
+        changes: &mut ChangeSet,
+    ) -> Result<Span, Attempt> {
+        let slot = page.slot(start, now).map_err(refused_slot)?;
+        let around = BookingPage::surroundings(slot);
+        let taken = self.taken_on_page(page, source, around, moved, now).await?;
+        let slot = page.book(start, &taken, now).map_err(refused_slot)?;
+        let rules = self.store.find_rules(page.org, page.calendar).await?.map(|row| row.rules).unwrap_or_default();
+        let window = hull(page.reads(slot), rules.reads(slot));
+        changes.guards.push(Guard::CalendarTime { calendar: page.calendar, seen: source.revision, window });
+        Ok(slot)
+    }
+
+    /// What the page does not offer of `window`. What is to be moved is not in its own way.
+    async fn taken_on_page(
+        &self,
+        page: &BookingPage,
+        source: BusySource,
+        window: Span,
+        moved: Option<&Event>,
+        now: Instant,
+    ) -> Result<BusySet, Attempt> {
+        let (around, own) = (page.reads(window), moved.and_then(Event::busy));
+        let found = self.taken_and_busy(page.org, source, (window, around), own, now).await?;
+        let (not_offered, blocking) = found.ok_or(Attempt::Stale)?;
+        Ok(page.taken(&not_offered, &blocking, window))
+    }
+
+    /// The charge of one event to the month of the page's organization.
+    async fn charge_organization(
+        &self,
+        page: &BookingPage,
+        now: Instant,
+        changes: &mut ChangeSet,
+    ) -> Result<(), Refusal> {
+        let organization: Organization = self.store.find_organization(page.org).await?.ok_or_else(no_page)?;
+        // Limits that cannot be read are those of the plan, as for whoever has a key.
+        let limits = organization.limits().unwrap_or_else(|_| organization.plan.limits());
+        let (metric, period) = (Metric::Events, Period::of(now));
+        changes.charges.push(Charge { metric, period, amount: 1, limit: limits.get(metric) });
+        Ok(())
+    }
+
+    /// Adds the write of the event and its announcement, which names the page.
+    fn write_outcome(&self, outcome: Outcome<'_>, now: Instant, changes: &mut ChangeSet) {
+        let Outcome { page, booking, event, seen, about } = outcome;
+        debug_assert_eq!((booking.page, booking.event), (page.id, event.id), "one booking, one event, one page");
+        let version = event.version;
+        changes.calendars.push(match seen {
+            None => Write::CreateEvent(event.clone()),
+            Some(seen) => Write::UpdateEvent { event: event.clone(), seen: seen.version },
+        });
+        let told = wire::BookedEvent { event: event.at(now).into(), booking_page_id: page.id };
+        changes.messages.push(self.message(page.org, about, &told, version, now));
+    }
+
+    async fn commit_booking(
+        &self,
+        request: &Request,
+        page: &BookingPage,
+        event: &Event,
+        changes: ChangeSet,
+        body: &(impl serde::Serialize + Sync),
+    ) -> Result<Answer, Attempt> {
+        let answer = Answer { status: request.operation.status, body: Some(json(body)), version: None };
+        let subject = Subject { org: page.org, agent: page.agent, resource: event.id.to_string() };
+        let committed = self.commit(request, None, subject, changes, answer).await;
+        committed.map_err(|attempt| match attempt {
+            // The account was deleted meanwhile, and its page with it.
+            Attempt::Refused(Refusal::Unauthorized) => Attempt::Refused(no_page()),
+            attempt => attempt,
+        })
+    }
+}
+
+/// The event that a booking makes (ruling 5.5).
+fn booked_event(
+    id: EventId,
+    page: &BookingPage,
+    calendar: &Calendar,
+    guest: &Guest,
+    slot: Span,
+    now: Instant,
+) -> Result<Event, Refusal> {
+    let booking = serde_json::json!({ "booking": {
+        "name": guest.name,
+        "email": guest.email.as_str(),
+        "notes": guest.notes,
+        "booking_page_id": page.id,
+    } });
+    let new = NewEvent {
+        title: format!("{}: {}", page.title, guest.name),
+        description: None,
+        start: Moment::At(slot.start()),
+        end: Moment::At(slot.end()),
+        all_day: false,
+        status: EventStatus::Confirmed,
+        metadata: Metadata::parse("notes", booking)?,
+        reminders: None,
+        recurrence: None,
+        hold: None,
+    };
+    Ok(Event::create(id, calendar, new, now)?)
+}
+
+fn no_page() -> Refusal {
+    // The slug is what opens the page: it is not told back.
+    Refusal::missing(Missing::BookingPage, "at this address")
+}
+
+fn refused_slot(error: SlotError) -> Refusal {
+    match error {
+        SlotError::NotOnGrid(_) => FieldError::new("start", error.to_string()).into(),
+        SlotError::Taken { wanted, nearest } => Refusal::BookingTaken { wanted, nearest },
+    }
+}
+
+fn not_begun(event: &Event, now: Instant) -> Result<(), Refusal> {
+    if now < event.times.span.start() { Ok(()) } else { Err(Refusal::BookingOver("it has begun")) }
+}
+
+/// Guests are told nothing of plans.
+fn closed_for_now<T>(outcome: Result<T, Refusal>) -> Result<T, Refusal> {
+    outcome.map_err(|refusal| match refusal {
+        Refusal::LimitReached { retry_after, .. } => Refusal::BookingClosed { retry_after },
+        refusal => refusal,
+    })
+}
+
+/// What a letter to a guest is about.
+pub(crate) enum Letter<'a> {
+    /// A booking was made, which the token moves.
+    Booked(&'a BookingToken),
+    /// It was moved, by this token.
+    Moved(&'a BookingToken),
+    /// It was called off.
+    Cancelled,
+}

@@ -1,0 +1,72 @@
+//! What guests are told by mail: each letter brings an invitation that calendars understand.
+
+use kalends_bookings::{BookingPage, BookingToken, Guest};
+use kalends_calendars::Event;
+use kalends_feeds::write::{Invitation, Method, invitation};
+use kalends_kernel::{CivilDateTime, Span, Zone};
+use kalends_wire::BookingLinks;
+
+use crate::{App, bookings::Letter, letters, ports::CalendarPart};
+
+impl App {
+    /// Writes to a guest what became of their booking, without waiting for it. What cannot be sent is logged.
+    pub(crate) async fn tell_guest(
+        &self,
+        page: &BookingPage,
+        guest: &Guest,
+        event: &Event,
+        method: Method,
+        about: Letter<'_>,
+    ) {
+        let when = when(event.times.span, page.timetable.zone);
+        let links = match &about {
+            Letter::Booked(token) | Letter::Moved(token) => Some(self.links(page, token)),
+            Letter::Cancelled => None,
+        };
+        let sender = self.mailer.sender();
+        let text = invitation(&Invitation {
+            method,
+            event,
+            // What the guest wrote is not repeated: a letter must not carry words of somebody else's.
+            title: &page.title,
+            organizer: (&page.title, &sender),
+            attendee: guest.email.as_str(),
+            link: links.as_ref().and_then(|links| links.reschedule_url.as_deref()),
+            written: self.now(),
+        });
+        let mut mail = match (&about, &links) {
+            (Letter::Booked(_), Some(links)) => letters::booked(&guest.email, &page.title, &when, links),
+            (Letter::Moved(_), Some(links)) => letters::booking_moved(&guest.email, &page.title, &when, links),
+            (Letter::Cancelled, _) | (_, None) => letters::booking_cancelled(&guest.email, &page.title, &when),
+        };
+        mail.calendar = Some(CalendarPart { method: method.as_str(), text });
+        // Nobody waits for it: what is booked is booked, whatever becomes of the letter.
+        drop(self.post(mail));
+    }
+
+    /// Where a guest cancels a booking, and where they move it.
+    pub(crate) fn links(&self, page: &BookingPage, token: &BookingToken) -> BookingLinks {
+        BookingLinks {
+            cancel_url: self.link(page, &token.to_cancel(), "cancel"),
+            reschedule_url: Some(self.link(page, token, "move")),
+        }
+    }
+
+    /// Where a token of a booking is used.
+    pub(crate) fn link(&self, page: &BookingPage, token: &BookingToken, what: &str) -> String {
+        let (base, slug) = (&self.settings.base_url, page.slug.reveal());
+        format!("{base}/book/{slug}/bookings/{}/{what}", token.reveal())
+    }
+}
+
+/// A time as a letter says it, by the clocks of the page.
+fn when(span: Span, zone: Zone) -> String {
+    const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+    let clock = |at: CivilDateTime| {
+        let minutes = at.time.as_micros() / 60_000_000;
+        format!("{:02}:{:02}", minutes / 60, minutes % 60)
+    };
+    let (start, end) = (zone.to_civil(span.start()), zone.to_civil(span.end()));
+    let day = DAYS.get(usize::from(start.date.weekday())).copied().unwrap_or_default();
+    format!("{day}, {}, {} to {} ({zone})", start.date, clock(start), clock(end))
+}

@@ -1,0 +1,116 @@
+//! Where the slots of a page lie (ruling 5.4).
+
+use kalends_availability::{Hours, Week};
+use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, Elapsed, Instant, Span, Zone};
+
+#[cfg(test)]
+mod laws;
+#[cfg(test)]
+mod tests;
+
+/// What says where slots lie: on each date of a zone one after the other, from the beginning of its hours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Timetable {
+    /// How long a slot is, and how far two of them begin apart by the clock: 5-480 minutes.
+    pub duration_minutes: u16,
+    /// Whose clocks and dates are meant.
+    pub zone: Zone,
+    /// When each weekday is open, a weekday that is missing being closed; `None` is always.
+    pub constraints: Option<Week<Hours>>,
+}
+
+/// A date on which slots are looked for.
+struct Day {
+    date: CivilDate,
+    /// Its midnight as the clocks of UTC show it: something to reckon with.
+    midnight: Instant,
+    /// How far the clocks are ahead of UTC, where they are so from the day before to the day after.
+    ahead: Option<Elapsed>,
+}
+
+impl Timetable {
+    /// How long a slot is.
+    pub fn length(&self) -> Elapsed {
+        Elapsed::minutes(self.duration_minutes.into())
+    }
+
+    /// All slots that lie wholly within `window`, by start; no two begin together.
+    ///
+    /// A slot begins at a time that the clocks show, the first time where they show it twice, and lasts as long as it
+    /// says. It ends within the hours of its date by what the clocks' faces say (its start and its length added up) and
+    /// in fact, should the clocks be set meanwhile. Takes *O*(*d* + *s*) for *d* days and *s* slots.
+    pub fn grid(&self, window: Span) -> Vec<Span> {
+        let date = |at| self.zone.to_civil(at).date;
+        // A date may come again after the next one has begun.
+        let (first, last) = (date(window.start()).plus_days(-1), date(window.end()).plus_days(1));
+        let mut slots = Vec::new();
+        for day in first.as_days()..=last.as_days() {
+            self.slots_on(CivilDate::from_days(day), window, &mut slots);
+        }
+        slots
+    }
+
+    /// The slot that begins at `start`, if there is one.
+    pub fn slot_at(&self, start: Instant) -> Option<Span> {
+        let slot = Span::new(start, start + self.length()).ok()?;
+        self.grid(slot).into_iter().find(|found| *found == slot)
+    }
+
+    fn slots_on(&self, date: CivilDate, window: Span, slots: &mut Vec<Span>) {
+        let Some(hours) = self.hours_on(date) else { return };
+        let Some(last) = hours.end().checked_sub(self.duration_minutes) else { return };
+        let day = self.day(date);
+        let Some(closes) = day.closes(hours, self.zone) else { return };
+        let step = usize::from(self.duration_minutes.max(1));
+        for minute in (hours.start()..=last).step_by(step) {
+            let Some(start) = day.first_shows(minute, self.zone) else { continue };
+            let end = start + self.length();
+            if start < window.start() || end > window.end().min(closes) {
+                continue;
+            }
+            slots.extend(Span::new(start, end));
+        }
+    }
+
+    fn hours_on(&self, date: CivilDate) -> Option<Hours> {
+        match &self.constraints {
+            Some(week) => week.on(date).copied(),
+            None => Some(Hours::ALL_DAY),
+        }
+    }
+
+    fn day(&self, date: CivilDate) -> Day {
+        const DAY: Elapsed = Elapsed::days(1);
+        let midnight = Instant::from_micros(0) + Elapsed::days(date.as_days());
+        // The date lies between these two instants in every zone, and no zone changes twice within that time.
+        let (before, after) = (midnight - DAY, midnight + DAY + DAY);
+        const { assert!(3 * DAY.as_micros() < Zone::BETWEEN_CHANGES.as_micros()) };
+        let ahead = self.zone.offset_at(before);
+        Day { date, midnight, ahead: (self.zone.offset_at(after) == ahead).then_some(ahead) }
+    }
+}
+
+impl Day {
+    /// When the clocks first show so many minutes after midnight; `None` where they skip that.
+    fn first_shows(&self, minute: u16, zone: Zone) -> Option<Instant> {
+        match self.ahead {
+            Some(ahead) => Some(self.midnight + Elapsed::minutes(minute.into()) - ahead),
+            None => {
+                let civil = CivilDateTime {
+                    date: self.date,
+                    time: CivilTime::from_micros(Elapsed::minutes(minute.into()).as_micros())?,
+                };
+                let instant = zone.to_instant(civil)?;
+                (zone.to_civil(instant) == civil).then_some(instant)
+            }
+        }
+    }
+
+    /// When the hours end.
+    fn closes(&self, hours: Hours, zone: Zone) -> Option<Instant> {
+        match self.ahead {
+            Some(ahead) => Some(self.midnight + Elapsed::minutes(hours.end().into()) - ahead),
+            None => hours.closes(self.date, zone),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Laws of the grid and of what is offered, around the moments at which clocks are set.
+
+use kalends_availability::BusySet;
+use kalends_kernel::{AgentId, CalendarId, Entropy, OrgId};
+use proptest::prelude::*;
+
+use super::*;
+use crate::{BookingPage, NewBookingPage, SlotError};
+
+/// Zones, each with an instant at which something happens to its clocks, if anything ever does.
+const MOMENTS: [(&str, &str); 13] = [
+    ("UTC", "2026-03-01T00:00:00Z"),
+    ("Asia/Kathmandu", "2026-05-01T18:15:00Z"),
+    ("Europe/Berlin", "2026-03-29T01:00:00Z"),
+    ("Europe/Berlin", "2026-10-25T01:00:00Z"),
+    ("America/New_York", "2026-11-01T06:00:00Z"),
+    ("Australia/Lord_Howe", "2026-10-03T15:30:00Z"),
+    ("Australia/Lord_Howe", "2026-04-04T15:00:00Z"),
+    ("America/Santiago", "2026-09-06T04:00:00Z"),
+    ("America/Santiago", "2026-04-05T03:00:00Z"),
+    ("America/Havana", "2026-11-01T05:00:00Z"),
+    ("America/St_Johns", "2010-11-07T02:31:00Z"),
+    ("Antarctica/Troll", "2026-10-25T01:00:00Z"),
+    ("Pacific/Apia", "2011-12-30T10:00:00Z"),
+];
+
+struct Zeros;
+
+impl Entropy for Zeros {
+    fn fill(&self, bytes: &mut [u8]) {
+        bytes.fill(0);
+    }
+}
+
+/// Hours on round minutes, so that they meet the set clocks.
+fn hours() -> impl Strategy<Value = Option<Hours>> {
+    let drawn = (0..96u16, 1..=96u16).prop_map(|(start, length)| Hours::new(start * 15, (start + length).min(96) * 15));
+    prop_oneof![1 => Just(None), 5 => drawn]
+}
+
+fn timetable_and_moment() -> impl Strategy<Value = (Timetable, Instant)> {
+    let week = prop_oneof![
+        1 => Just(None),
+        4 => prop::array::uniform7(hours()).prop_map(|[mon, tue, wed, thu, fri, sat, sun]| {
+            Some(Week { mon, tue, wed, thu, fri, sat, sun })
+        }),
+    ];
+    let duration = prop_oneof![Just(5u16), Just(30), Just(45), Just(60), 5..=480u16];
+    (prop::sample::select(MOMENTS.to_vec()), week, duration).prop_map(
+        |((zone, moment), constraints, duration_minutes)| {
+            let zone = zone.parse().unwrap();
+            (Timetable { duration_minutes, zone, constraints }, moment.parse().unwrap())
+        },
+    )
+}
+
+/// A window of some days around a moment, by minutes.
+fn around(moment: Instant, from: i64, length: i64) -> Span {
+    let start = moment + Elapsed::minutes(from);
+    Span::new(start, start + Elapsed::minutes(length)).unwrap()
+}
+
+/// Whether a slot begins at an instant, told without the grid: by what the clocks show then, and showed before.
+fn is_slot(timetable: &Timetable, slot: Span) -> bool {
+    let (zone, start) = (timetable.zone, slot.start());
+    let shown = zone.to_civil(start);
+    let minute = shown.time.as_micros() / 60_000_000;
+    let hours = match &timetable.constraints {
+        Some(week) => week.on(shown.date).copied(),
+        None => Some(Hours::ALL_DAY),
+    };
+    let Some(hours) = hours else { return false };
+    let (length, first, end) =
+        (i64::from(timetable.duration_minutes), i64::from(hours.start()), i64::from(hours.end()));
+    let on_a_step =
+        minute >= first && (minute - first).rem_euclid(length) == 0 && shown.time.as_micros() % 60_000_000 == 0;
+    // The clocks showed the same before, less than a day ago, where they were set back.
+    let is_first = zone.to_instant(shown) == Some(start);
+    let by_their_faces = minute + length <= end;
+    let in_fact = hours.closes(shown.date, zone).is_some_and(|closes| slot.end() <= closes);
+    on_a_step && is_first && by_their_faces && in_fact
+}
+
+fn page(timetable: Timetable, buffer_minutes: u8, min_notice_minutes: u32, window_days: u16) -> BookingPage {
+    let new = NewBookingPage {
+        title: "Intro".into(),
+        description: None,
+        timetable,
+        buffer_minutes,
+        window_days,
+        min_notice_minutes,
+        active: true,
+    };
+    let now = Instant::EARLIEST;
+    let of = (OrgId::new(now, &Zeros), CalendarId::new(now, &Zeros), None::<AgentId>);
+    BookingPage::create(of, new, now, &Zeros)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// The grid has the slots that the rule names, and no others; each once, in order.
+    #[test]
+    fn the_grid_is_what_the_rule_says((timetable, moment) in timetable_and_moment(), from in -2_000i64..500, length in 1i64..4_000) {
+        let window = around(moment, from, length);
+        let found = timetable.grid(window);
+        // All drawn clocks are set at whole minutes, so that slots begin at whole minutes of UTC.
+        let minutes = (0..length).map(|minute| window.start() + Elapsed::minutes(minute));
+        let all = minutes.filter_map(|start| Span::new(start, start + timetable.length()).ok());
+        let expected: Vec<Span> = all.filter(|slot| slot.end() <= window.end() && is_slot(&timetable, *slot)).collect();
+        prop_assert_eq!(found, expected);
+    }
+
+    /// What is found of a long time is what is found of its parts: no day's slots depend on another's.
+    #[test]
+    fn two_days_do_not_depend_on_each_other((timetable, moment) in timetable_and_moment(), cut in 0i64..5_760) {
+        let window = around(moment, -2_880, 5_760);
+        let slots = timetable.grid(window);
+        let at = window.start() + Elapsed::minutes(cut);
+        for part in [Span::new(window.start(), at), Span::new(at, window.end())].into_iter().flatten() {
+            let inside: Vec<Span> = slots.iter().copied().filter(|slot| slot.clip(part) == Some(*slot)).collect();
+            prop_assert_eq!(timetable.grid(part), inside);
+        }
+        for slot in &slots {
+            prop_assert_eq!(timetable.slot_at(slot.start()), Some(*slot));
+        }
+    }
+
+    /// What is offered stays a buffer away from what blocks, and can be booked; whatever else is on the grid is taken.
+    #[test]
+    fn what_is_offered_can_be_booked(
+        (timetable, moment) in timetable_and_moment(),
+        buffer in prop::sample::select(vec![0u8, 5, 15, 120]),
+        notice in 0u32..600,
+        blocks in prop::collection::vec((-2_880i64..2_880, 1i64..300), 0..12),
+        before in 0i64..2_880,
+    ) {
+        let now = moment - Elapsed::minutes(before);
+        let page = page(timetable, buffer, notice, 3);
+        let Some(window) = page.window(now) else { return Ok(()) };
+        let blocking: BusySet = blocks.iter().map(|(from, length)| around(moment, *from, *length)).collect();
+        let taken = page.taken(&BusySet::EMPTY, &blocking, BookingPage::surroundings(window));
+        let offers = page.offers(window, &taken, now);
+        for slot in &offers {
+            prop_assert!(window.start() <= slot.start() && slot.end() <= window.end());
+            prop_assert!(!blocking.overlaps(page.reads(*slot)), "{slot:?} is too near to what blocks");
+            prop_assert_eq!(page.book(slot.start(), &taken, now), Ok(*slot));
+        }
+        for slot in page.timetable.grid(window) {
+            if !offers.contains(&slot) {
+                prop_assert!(blocking.overlaps(page.reads(slot)), "{slot:?} is not offered without need");
+                let refused = page.book(slot.start(), &taken, now);
+                let Err(SlotError::Taken { wanted, nearest }) = refused else { panic!("{refused:?}") };
+                prop_assert_eq!(wanted, slot);
+                prop_assert_eq!(nearest.len(), offers.len().min(3));
+                let distance = |other: &Span| (other.start() - slot.start()).as_micros().abs();
+                let worst = nearest.iter().map(distance).max().unwrap_or(0);
+                let left_out = offers.iter().filter(|offer| !nearest.contains(offer));
+                prop_assert!(left_out.map(distance).all(|other| other >= worst));
+            }
+        }
+        let off = now + Elapsed::micros(1);
+        prop_assert_eq!(page.book(off, &taken, now), Err(SlotError::NotOnGrid(off)));
+    }
+
+    /// Any start is decided, wherever it lies.
+    #[test]
+    fn any_start_is_decided((timetable, moment) in timetable_and_moment(), start in 0..Instant::HORIZON.as_micros()) {
+        let page = page(timetable, 0, 0, 365);
+        let start = Instant::from_micros(start);
+        let booked = page.book(start, &BusySet::EMPTY, moment);
+        prop_assert!(booked.is_err() || booked.is_ok_and(|slot| slot.start() == start));
+    }
+}

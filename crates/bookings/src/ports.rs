@@ -1,0 +1,28 @@
+//! What stores offer for booking pages.
+
+use async_trait::async_trait;
+use kalends_kernel::{AgentId, BookingPageId, Listed, OrgId, Page, StoreError};
+
+use crate::{booking::Booking, page::BookingPage, secret::SecretHash};
+
+/// Reads booking pages of calendars in sight.
+#[async_trait]
+pub trait BookingPages: Send + Sync {
+    /// One page that is not deleted.
+    async fn find_booking_page(&self, org: OrgId, page: BookingPageId) -> Result<Option<BookingPage>, StoreError>;
+
+    /// The pages of an agent's calendars, or all of the organization, that are not deleted, by creation, then
+    /// identifier.
+    async fn list_booking_pages(
+        &self,
+        org: OrgId,
+        agent: Option<AgentId>,
+        page: Page,
+    ) -> Result<Listed<BookingPage>, StoreError>;
+
+    /// The page with that slug that is not deleted, of whatever organization it is, open or not.
+    async fn booking_page_of_slug(&self, slug: SecretHash) -> Result<Option<BookingPage>, StoreError>;
+
+    /// The booking that one of its tokens opens, of whatever organization it is, with its page, deleted or not.
+    async fn booking_of_token(&self, token: SecretHash) -> Result<Option<(BookingPage, Booking)>, StoreError>;
+}

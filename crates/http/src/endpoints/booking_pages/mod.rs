@@ -1,0 +1,19 @@
+//! Booking pages, for their owners.
+
+mod create;
+mod delete;
+mod list;
+mod read;
+mod update;
+
+use utoipa_axum::routes;
+
+use crate::Routes;
+
+pub(crate) fn routes() -> Routes {
+    Routes::new().routes(routes!(create::create, list::list)).routes(routes!(
+        read::read,
+        update::update,
+        delete::delete
+    ))
+}

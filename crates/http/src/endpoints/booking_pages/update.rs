@@ -1,0 +1,33 @@
+//! `PATCH /v1/booking-pages/{id}`
+
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, JsonBody, PathOf, Precondition},
+    reply::Changed,
+};
+
+/// Changes a booking page.
+///
+/// Any field of its creation but `calendar_id`. What was booked stays as it is. A page that is not `active` answers 404 to
+/// guests, but for what they have booked.
+#[utoipa::path(
+    patch,
+    path = "/v1/booking-pages/{id}",
+    operation_id = "updateBookingPage",
+    tag = "Booking pages",
+    params(("id" = String, Path, description = "The page, `bkp_…`.")),
+    request_body = wire::UpdateBookingPage,
+    responses((status = 200, description = "The page.", body = wire::BookingPage))
+)]
+pub(crate) async fn update(
+    app: Service,
+    caller: Caller,
+    id: PathOf<String>,
+    if_match: Precondition,
+    body: JsonBody<wire::UpdateBookingPage>,
+) -> Result<Changed, ApiError> {
+    Ok(Changed(app.update_booking_page(&caller.0, &id.0, body.0.parse()?, &if_match.0).await?))
+}

@@ -1,0 +1,33 @@
+//! Booking pages, for guests: the address is the credential.
+
+mod book;
+mod cancel;
+mod read;
+mod reschedule;
+mod slots;
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, header};
+use utoipa_axum::routes;
+
+use crate::Routes;
+
+pub(crate) fn routes() -> Routes {
+    Routes::new()
+        .routes(routes!(slots::slots))
+        .routes(routes!(book::book))
+        .routes(routes!(read::read))
+        .routes(routes!(cancel::cancel))
+        .routes(routes!(reschedule::reschedule))
+}
+
+/// An answer that nobody keeps: slots are taken meanwhile, and what a guest booked is theirs.
+pub(crate) struct Fresh<T>(pub T);
+
+impl<T: IntoResponse> IntoResponse for Fresh<T> {
+    fn into_response(self) -> Response {
+        let mut response = self.0.into_response();
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response
+    }
+}

@@ -1,0 +1,119 @@
+//! Booking pages and bookings.
+
+use kalends_bookings::{Booking, BookingPage, Change, SecretHash};
+use kalends_kernel::{Instant, Version};
+use sqlx::PgConnection;
+
+use crate::error::{ApplyError, all_written};
+use crate::rows::constraints_json;
+use crate::sealed::SealedChangeSet;
+
+/// Writes the rows in the order of the changes.
+pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
+    for (change, sealed) in batch.iter().flat_map(SealedChangeSet::bookings) {
+        match change {
+            Change::CreatePage(page) => create(connection, page, sealed).await?,
+            Change::UpdatePage { page, seen } => update(connection, page, sealed, *seen).await?,
+            Change::CreateBooking { booking, seen } => book(connection, booking, sealed, *seen).await?,
+        }
+    }
+    Ok(())
+}
+
+async fn create(connection: &mut PgConnection, page: &BookingPage, content: &str) -> Result<(), ApplyError> {
+    let SecretHash(slug) = page.slug.hash();
+    let created = sqlx::query!(
+        "INSERT INTO booking_pages (org_id, id, calendar_id, agent_id, content, slug_hash, duration_minutes,
+             buffer_minutes, window_days, min_notice_minutes, timezone, constraints, active, bookings, version,
+             created_at, updated_at)
+         SELECT c.org_id, $2, c.id, c.agent_id, $4, $5, $6, $7, $8, $9, $10, $11, $12, 0, $13, $14, $15
+         FROM calendars c
+         LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+         WHERE c.org_id = $1 AND c.id = $3 AND c.deleted_at IS NULL
+             AND (c.agent_id IS NULL OR a.status <> 'decommissioned')",
+        page.org.uuid(),
+        page.id.uuid(),
+        page.calendar.uuid(),
+        content,
+        slug.as_slice(),
+        i64::from(page.timetable.duration_minutes),
+        i64::from(page.buffer_minutes),
+        i64::from(page.window_days),
+        i64::from(page.min_notice_minutes),
+        page.timetable.zone.name(),
+        constraints_json(page.timetable.constraints.as_ref())?,
+        page.active,
+        page.version.0,
+        page.created_at.as_micros(),
+        page.updated_at.as_micros(),
+    )
+    .execute(connection)
+    .await?;
+    all_written(created.rows_affected(), 1)
+}
+
+async fn update(
+    connection: &mut PgConnection,
+    page: &BookingPage,
+    content: &str,
+    Version(seen): Version,
+) -> Result<(), ApplyError> {
+    let updated = sqlx::query!(
+        "UPDATE booking_pages SET content = $4, duration_minutes = $5, buffer_minutes = $6, window_days = $7,
+             min_notice_minutes = $8, timezone = $9, constraints = $10, active = $11, version = $12, updated_at = $13,
+             deleted_at = $14
+         WHERE org_id = $1 AND id = $2 AND version = $3",
+        page.org.uuid(),
+        page.id.uuid(),
+        seen,
+        content,
+        i64::from(page.timetable.duration_minutes),
+        i64::from(page.buffer_minutes),
+        i64::from(page.window_days),
+        i64::from(page.min_notice_minutes),
+        page.timetable.zone.name(),
+        constraints_json(page.timetable.constraints.as_ref())?,
+        page.active,
+        page.version.0,
+        page.updated_at.as_micros(),
+        page.deleted_at.map(Instant::as_micros),
+    )
+    .execute(connection)
+    .await?;
+    all_written(updated.rows_affected(), 1)
+}
+
+async fn book(
+    connection: &mut PgConnection,
+    booking: &Booking,
+    guest: &str,
+    Version(seen): Version,
+) -> Result<(), ApplyError> {
+    let (SecretHash(cancel), SecretHash(moves)) = (booking.cancel, booking.moves);
+    let counted = sqlx::query!(
+        "UPDATE booking_pages SET bookings = bookings + 1
+         WHERE org_id = $1 AND id = $2 AND version = $3 AND deleted_at IS NULL",
+        booking.org.uuid(),
+        booking.page.uuid(),
+        seen,
+    )
+    .execute(&mut *connection)
+    .await?;
+    all_written(counted.rows_affected(), 1)?;
+    sqlx::query!(
+        "INSERT INTO bookings (org_id, id, page_id, calendar_id, event_id, cancel_hash, move_hash, guest, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        booking.org.uuid(),
+        booking.id.uuid(),
+        booking.page.uuid(),
+        booking.calendar.uuid(),
+        booking.event.uuid(),
+        cancel.as_slice(),
+        moves.as_slice(),
+        guest,
+        booking.created_at.as_micros(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}

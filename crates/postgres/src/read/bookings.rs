@@ -1,0 +1,139 @@
+//! Reads booking pages and bookings.
+
+use async_trait::async_trait;
+use kalends_bookings::ports::BookingPages;
+use kalends_bookings::{Booking, BookingPage, SecretHash};
+use kalends_kernel::{AgentId, BookingPageId, Listed, OrgId, Page, StoreError};
+
+use super::listed;
+use crate::PostgresStore;
+use crate::error::store_error;
+use crate::rows::{BookingPageRow, BookingRow};
+
+#[async_trait]
+impl BookingPages for PostgresStore {
+    async fn find_booking_page(&self, org: OrgId, page: BookingPageId) -> Result<Option<BookingPage>, StoreError> {
+        let row = sqlx::query_as!(
+            BookingPageRow,
+            "SELECT p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
+                 p.min_notice_minutes, p.timezone, p.constraints, p.active, p.bookings, p.version, p.created_at,
+                 p.updated_at, p.deleted_at
+             FROM booking_pages p
+             JOIN calendars c ON c.org_id = p.org_id AND c.id = p.calendar_id
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE p.org_id = $1 AND p.id = $2 AND p.deleted_at IS NULL AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')",
+            org.uuid(),
+            page.uuid(),
+        );
+        let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
+        row.map(|row| row.open(&*self.cipher)).transpose()
+    }
+
+    async fn list_booking_pages(
+        &self,
+        org: OrgId,
+        agent: Option<AgentId>,
+        page: Page,
+    ) -> Result<Listed<BookingPage>, StoreError> {
+        let agent = agent.map(|agent| agent.uuid());
+        // A plan caps their number, so that counting them all costs nothing.
+        let records = sqlx::query!(
+            r#"SELECT p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
+                 p.min_notice_minutes, p.timezone, p.constraints, p.active, p.bookings, p.version, p.created_at,
+                 p.updated_at, p.deleted_at, count(*) OVER () AS "total!"
+             FROM booking_pages p
+             JOIN calendars c ON c.org_id = p.org_id AND c.id = p.calendar_id
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE p.org_id = $1 AND ($2::uuid IS NULL OR p.agent_id = $2) AND p.deleted_at IS NULL
+                 AND c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+             ORDER BY p.created_at, p.id LIMIT $3::bigint OFFSET $4::bigint"#,
+            org.uuid(),
+            agent,
+            i64::from(page.limit),
+            i64::from(page.offset),
+        );
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
+        let counted = records.first().map(|record| record.total);
+        let total = sqlx::query_scalar!(
+            r#"SELECT count(*) AS "count!"
+             FROM booking_pages p
+             JOIN calendars c ON c.org_id = p.org_id AND c.id = p.calendar_id
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE p.org_id = $1 AND ($2::uuid IS NULL OR p.agent_id = $2) AND p.deleted_at IS NULL
+                 AND c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned')"#,
+            org.uuid(),
+            agent,
+        );
+        let opened = records.into_iter().map(|record| {
+            let row = BookingPageRow {
+                org_id: record.org_id,
+                id: record.id,
+                calendar_id: record.calendar_id,
+                agent_id: record.agent_id,
+                content: record.content,
+                duration_minutes: record.duration_minutes,
+                buffer_minutes: record.buffer_minutes,
+                window_days: record.window_days,
+                min_notice_minutes: record.min_notice_minutes,
+                timezone: record.timezone,
+                constraints: record.constraints,
+                active: record.active,
+                bookings: record.bookings,
+                version: record.version,
+                created_at: record.created_at,
+                updated_at: record.updated_at,
+                deleted_at: record.deleted_at,
+            };
+            row.open(&*self.cipher)
+        });
+        let data = opened.collect::<Result<_, _>>()?;
+        listed(data, page, counted, total.fetch_one(&self.connections)).await
+    }
+
+    async fn booking_page_of_slug(&self, slug: SecretHash) -> Result<Option<BookingPage>, StoreError> {
+        let SecretHash(hash) = slug;
+        let row = sqlx::query_as!(
+            BookingPageRow,
+            "SELECT p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
+                 p.min_notice_minutes, p.timezone, p.constraints, p.active, p.bookings, p.version, p.created_at,
+                 p.updated_at, p.deleted_at
+             FROM booking_pages p
+             JOIN calendars c ON c.org_id = p.org_id AND c.id = p.calendar_id
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE p.slug_hash = $1 AND p.deleted_at IS NULL AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')",
+            hash.as_slice(),
+        );
+        let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
+        row.map(|row| row.open(&*self.cipher)).transpose()
+    }
+
+    async fn booking_of_token(&self, token: SecretHash) -> Result<Option<(BookingPage, Booking)>, StoreError> {
+        let SecretHash(hash) = token;
+        let booking = sqlx::query_as!(
+            BookingRow,
+            "SELECT org_id, id, page_id, calendar_id, event_id, cancel_hash, move_hash, guest, created_at
+             FROM bookings WHERE cancel_hash = $1 OR move_hash = $1",
+            hash.as_slice(),
+        );
+        let booking = booking.fetch_optional(&self.connections).await.map_err(store_error)?;
+        let Some(booking) = booking else { return Ok(None) };
+        let page = sqlx::query_as!(
+            BookingPageRow,
+            "SELECT p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
+                 p.min_notice_minutes, p.timezone, p.constraints, p.active, p.bookings, p.version, p.created_at,
+                 p.updated_at, p.deleted_at
+             FROM booking_pages p
+             JOIN calendars c ON c.org_id = p.org_id AND c.id = p.calendar_id
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE p.org_id = $1 AND p.id = $2 AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')",
+            booking.org_id,
+            booking.page_id,
+        );
+        let page = page.fetch_optional(&self.connections).await.map_err(store_error)?;
+        let Some(page) = page else { return Ok(None) };
+        Ok(Some((page.open(&*self.cipher)?, booking.open(&*self.cipher)?)))
+    }
+}

@@ -1,0 +1,137 @@
+//! Booking pages and bookings.
+
+use kalends_app::ports::FieldCipher;
+use kalends_bookings::{Booking, BookingPage, Change, Confidential, SecretHash};
+use kalends_kernel::{Instant, Version};
+use sqlx::SqliteConnection;
+
+use super::{Sealed, accounts::fresh};
+use crate::{
+    error::Failure,
+    rows::booking::{constraints_json, guest_place, page_place},
+};
+
+/// What is sealed of a change: a page's slug and texts, a booking's guest.
+pub(super) fn seal(change: &Change, cipher: &dyn FieldCipher) -> String {
+    match change {
+        Change::CreatePage(page) | Change::UpdatePage { page, .. } => {
+            cipher.seal(page_place(page.id), &Confidential::write(page))
+        }
+        Change::CreateBooking { booking, .. } => cipher.seal(guest_place(booking.id), &booking.guest.write()),
+    }
+}
+
+/// Applies the changes of one change-set in their order.
+pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) -> Result<(), Failure> {
+    for (change, sealed) in sealed.changes.bookings.iter().zip(&sealed.bookings) {
+        match change {
+            Change::CreatePage(page) => create(connection, page, sealed).await?,
+            Change::UpdatePage { page, seen } => update(connection, page, sealed, *seen).await?,
+            Change::CreateBooking { booking, seen } => book(connection, booking, sealed, *seen).await?,
+        }
+    }
+    Ok(())
+}
+
+async fn create(connection: &mut SqliteConnection, page: &BookingPage, content: &str) -> Result<(), Failure> {
+    let (org_id, id, calendar_id) = (page.org.uuid(), page.id.uuid(), page.calendar.uuid());
+    let SecretHash(slug) = page.slug.hash();
+    let (slug, zone) = (slug.as_slice(), page.timetable.zone.name());
+    let constraints = constraints_json(page.timetable.constraints.as_ref())?;
+    let (created_at, updated_at) = (page.created_at.as_micros(), page.updated_at.as_micros());
+    let created = sqlx::query!(
+        "insert into booking_pages (org_id, id, calendar_id, agent_id, content, slug_hash, duration_minutes,
+            buffer_minutes, window_days, min_notice_minutes, timezone, constraints, active, bookings, version, created_at,
+            updated_at)
+         select ?1, ?2, ?3, c.agent_id, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0, ?13, ?14, ?15
+         from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+         where c.org_id = ?1 and c.id = ?3 and c.deleted_at is null
+            and (c.agent_id is null or a.status <> 'decommissioned')",
+        org_id,
+        id,
+        calendar_id,
+        content,
+        slug,
+        page.timetable.duration_minutes,
+        page.buffer_minutes,
+        page.window_days,
+        page.min_notice_minutes,
+        zone,
+        constraints,
+        page.active,
+        page.version.0,
+        created_at,
+        updated_at
+    )
+    .execute(connection)
+    .await?;
+    fresh(created.rows_affected(), 1)
+}
+
+async fn update(
+    connection: &mut SqliteConnection,
+    page: &BookingPage,
+    content: &str,
+    seen: Version,
+) -> Result<(), Failure> {
+    let (org_id, id, zone) = (page.org.uuid(), page.id.uuid(), page.timetable.zone.name());
+    let constraints = constraints_json(page.timetable.constraints.as_ref())?;
+    let (updated_at, deleted_at) = (page.updated_at.as_micros(), page.deleted_at.map(Instant::as_micros));
+    let updated = sqlx::query!(
+        "update booking_pages set content = ?4, duration_minutes = ?5, buffer_minutes = ?6, window_days = ?7,
+            min_notice_minutes = ?8, timezone = ?9, constraints = ?10, active = ?11, version = ?12, updated_at = ?13,
+            deleted_at = ?14
+         where org_id = ?1 and id = ?2 and version = ?3",
+        org_id,
+        id,
+        seen.0,
+        content,
+        page.timetable.duration_minutes,
+        page.buffer_minutes,
+        page.window_days,
+        page.min_notice_minutes,
+        zone,
+        constraints,
+        page.active,
+        page.version.0,
+        updated_at,
+        deleted_at
+    )
+    .execute(connection)
+    .await?;
+    fresh(updated.rows_affected(), 1)
+}
+
+async fn book(connection: &mut SqliteConnection, booking: &Booking, guest: &str, seen: Version) -> Result<(), Failure> {
+    let (org_id, id, page_id) = (booking.org.uuid(), booking.id.uuid(), booking.page.uuid());
+    let (calendar_id, event_id, created_at) =
+        (booking.calendar.uuid(), booking.event.uuid(), booking.created_at.as_micros());
+    let (SecretHash(cancel), SecretHash(moves)) = (booking.cancel, booking.moves);
+    let (cancel, moves) = (cancel.as_slice(), moves.as_slice());
+    let counted = sqlx::query!(
+        "update booking_pages set bookings = bookings + 1
+         where org_id = ?1 and id = ?2 and version = ?3 and deleted_at is null",
+        org_id,
+        page_id,
+        seen.0
+    )
+    .execute(&mut *connection)
+    .await?;
+    fresh(counted.rows_affected(), 1)?;
+    sqlx::query!(
+        "insert into bookings (org_id, id, page_id, calendar_id, event_id, cancel_hash, move_hash, guest, created_at)
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        org_id,
+        id,
+        page_id,
+        calendar_id,
+        event_id,
+        cancel,
+        moves,
+        guest,
+        created_at
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}

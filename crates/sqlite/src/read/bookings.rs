@@ -1,0 +1,143 @@
+//! Reads booking pages and bookings.
+
+use async_trait::async_trait;
+use kalends_bookings::{Booking, BookingPage, SecretHash, ports::BookingPages};
+use kalends_kernel::{AgentId, BookingPageId, Listed, OrgId, Page, StoreError};
+
+use super::count;
+use crate::{
+    SqliteStore,
+    error::store_error,
+    rows::booking::{BookingPageRow, BookingRow},
+};
+
+#[async_trait]
+impl BookingPages for SqliteStore {
+    async fn find_booking_page(&self, org: OrgId, page: BookingPageId) -> Result<Option<BookingPage>, StoreError> {
+        let (org_id, id) = (org.uuid(), page.uuid());
+        sqlx::query_as!(
+            BookingPageRow,
+            "select p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
+                p.min_notice_minutes, p.timezone, p.constraints, p.active, p.bookings, p.version, p.created_at, p.updated_at,
+                p.deleted_at
+             from booking_pages p
+                join calendars c on c.org_id = p.org_id and c.id = p.calendar_id
+                left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             where p.org_id = ?1 and p.id = ?2 and p.deleted_at is null and c.deleted_at is null
+                and (c.agent_id is null or a.status <> 'decommissioned')",
+            org_id,
+            id
+        )
+        .fetch_optional(self.readers())
+        .await
+        .map_err(store_error)?
+        .map(|row| row.read(self.cipher.as_ref()))
+        .transpose()
+    }
+
+    async fn list_booking_pages(
+        &self,
+        org: OrgId,
+        agent: Option<AgentId>,
+        page: Page,
+    ) -> Result<Listed<BookingPage>, StoreError> {
+        let (org_id, agent_id) = (org.uuid(), agent.map(|agent| agent.uuid()));
+        // A plan caps their number, so that counting them all costs nothing.
+        self.snapshot(async |snapshot| {
+            let rows = sqlx::query_as!(
+                BookingPageRow,
+                "select p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
+                    p.min_notice_minutes, p.timezone, p.constraints, p.active, p.bookings, p.version, p.created_at, p.updated_at,
+                    p.deleted_at
+                 from booking_pages p
+                    join calendars c on c.org_id = p.org_id and c.id = p.calendar_id
+                    left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                 where p.org_id = ?1 and (?2 is null or p.agent_id = ?2) and p.deleted_at is null
+                    and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
+                 order by p.created_at, p.id limit ?3 offset ?4",
+                org_id,
+                agent_id,
+                page.limit,
+                page.offset
+            )
+            .fetch_all(&mut *snapshot)
+            .await
+            .map_err(store_error)?;
+            let total = match page.total_if_known(rows.len()) {
+                Some(total) => total,
+                None => sqlx::query_scalar!(
+                    "select count(*)
+                     from booking_pages p
+                        join calendars c on c.org_id = p.org_id and c.id = p.calendar_id
+                        left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                     where p.org_id = ?1 and (?2 is null or p.agent_id = ?2) and p.deleted_at is null
+                        and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')",
+                    org_id,
+                    agent_id
+                )
+                .fetch_one(&mut *snapshot)
+                .await
+                .map(count)
+                .map_err(store_error)?,
+            };
+            let data = rows.into_iter().map(|row| row.read(self.cipher.as_ref())).collect::<Result<_, _>>()?;
+            Ok(Listed { data, total })
+        })
+        .await
+    }
+
+    async fn booking_page_of_slug(&self, slug: SecretHash) -> Result<Option<BookingPage>, StoreError> {
+        let SecretHash(hash) = slug;
+        let hash = hash.as_slice();
+        sqlx::query_as!(
+            BookingPageRow,
+            "select p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
+                p.min_notice_minutes, p.timezone, p.constraints, p.active, p.bookings, p.version, p.created_at, p.updated_at,
+                p.deleted_at
+             from booking_pages p
+                join calendars c on c.org_id = p.org_id and c.id = p.calendar_id
+                left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             where p.slug_hash = ?1 and p.deleted_at is null and c.deleted_at is null
+                and (c.agent_id is null or a.status <> 'decommissioned')",
+            hash
+        )
+        .fetch_optional(self.readers())
+        .await
+        .map_err(store_error)?
+        .map(|row| row.read(self.cipher.as_ref()))
+        .transpose()
+    }
+
+    async fn booking_of_token(&self, token: SecretHash) -> Result<Option<(BookingPage, Booking)>, StoreError> {
+        let SecretHash(hash) = token;
+        let hash = hash.as_slice();
+        let booking = sqlx::query_as!(
+            BookingRow,
+            "select org_id, id, page_id, calendar_id, event_id, cancel_hash, move_hash, guest, created_at
+             from bookings where cancel_hash = ?1 or move_hash = ?1",
+            hash
+        )
+        .fetch_optional(self.readers())
+        .await
+        .map_err(store_error)?;
+        let Some(booking) = booking else { return Ok(None) };
+        let page = sqlx::query_as!(
+            BookingPageRow,
+            "select p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
+                p.min_notice_minutes, p.timezone, p.constraints, p.active, p.bookings, p.version, p.created_at, p.updated_at,
+                p.deleted_at
+             from booking_pages p
+                join calendars c on c.org_id = p.org_id and c.id = p.calendar_id
+                left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             where p.org_id = ?1 and p.id = ?2 and c.deleted_at is null
+                and (c.agent_id is null or a.status <> 'decommissioned')",
+            booking.org_id,
+            booking.page_id
+        )
+        .fetch_optional(self.readers())
+        .await
+        .map_err(store_error)?;
+        let Some(page) = page else { return Ok(None) };
+        Ok(Some((page.read(self.cipher.as_ref())?, booking.read(self.cipher.as_ref())?)))
+    }
+}

@@ -1,0 +1,726 @@
+//! Booking pages, and what guests do on them.
+
+use kalends_availability::{Hours, Week, WrittenHours};
+use kalends_bookings::{
+    self as domain, BUFFER_MAX_MINUTES, BookingPagePatch, DESCRIPTION_MAX, DURATION_DEFAULT_MINUTES,
+    DURATION_MAX_MINUTES, DURATION_MIN_MINUTES, Guest, NOTICE_MAX_MINUTES, NewBookingPage, TITLE_MAX, Timetable,
+    WINDOW_DEFAULT_DAYS, WINDOW_MAX_DAYS,
+};
+use kalends_calendars as calendars;
+use kalends_kernel::{
+    AgentId, BookingPageId, CalendarId, CivilDate, Code, EventId, FieldError, FieldErrors, Instant, OrgId, Span, Zone,
+    bounded_text, optional_text,
+};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::{
+    Event, EventStatus, Slot, WorkingHours,
+    event::instant,
+    patch::{Given, given, nothing_to_change, set, set_or_clear},
+};
+
+/// A page on which people book time of a calendar.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(example = json!({
+    "id": "bkp_01jn8r6v9ke0bt3m5qz2c7xwdh", "org_id": "org_01jn8r6v9ke0bt3m5qz2c7xwdh",
+    "calendar_id": "cal_01jn8r6v9ke0bt3m5qz2c7xwdh", "agent_id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh",
+    "slug": "x7Jd0aQ2mVtY5cKw9LrB3g", "title": "Intro call", "description": null, "duration_minutes": 30,
+    "buffer_minutes": 10, "window_days": 14, "min_notice_minutes": 120, "timezone": "Europe/Berlin",
+    "availability_constraints": { "mon": { "start": "09:00", "end": "17:00" } }, "active": true, "bookings_count": 3,
+    "booking_url": "https://calendar.example.com/book/x7Jd0aQ2mVtY5cKw9LrB3g",
+    "created_at": "2026-03-02T08:00:00Z", "updated_at": "2026-03-02T08:00:00Z"
+}))]
+pub struct BookingPage {
+    /// `bkp_…`
+    #[schema(value_type = String)]
+    pub id: BookingPageId,
+    /// The organization, `org_…`.
+    #[schema(value_type = String)]
+    pub org_id: OrgId,
+    /// The calendar of which time is booked, `cal_…`.
+    #[schema(value_type = String)]
+    pub calendar_id: CalendarId,
+    /// The agent that owns the calendar; null for a shared calendar.
+    #[schema(value_type = Option<String>)]
+    pub agent_id: Option<AgentId>,
+    /// What the page's address ends with. Whoever has it may book.
+    pub slug: String,
+    /// What is booked.
+    pub title: String,
+    /// Free text.
+    pub description: Option<String>,
+    /// How long a slot is.
+    pub duration_minutes: u16,
+    /// Minutes that stay free before and after what blocks.
+    pub buffer_minutes: u8,
+    /// For how many days ahead slots are offered.
+    pub window_days: u16,
+    /// How long before its start a slot can be booked at the latest.
+    pub min_notice_minutes: u32,
+    /// Whose clocks and dates the slots follow.
+    pub timezone: String,
+    /// When each weekday is open; one that is left out is closed. Null is any time.
+    pub availability_constraints: Option<WorkingHours>,
+    /// Whether the page is open.
+    pub active: bool,
+    /// How many bookings were made on it; those that were cancelled stay counted.
+    pub bookings_count: u64,
+    /// Where people book.
+    #[schema(format = "uri")]
+    pub booking_url: String,
+    /// When it was made.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Instant,
+    /// When it was last changed, not counting bookings.
+    #[schema(value_type = String, format = DateTime)]
+    pub updated_at: Instant,
+}
+
+impl BookingPage {
+    /// The page of a service that is reached at `base_url`.
+    pub fn new(page: &domain::BookingPage, base_url: &str) -> Self {
+        let constraints = page.timetable.constraints.as_ref().map(Week::<WrittenHours>::from);
+        Self {
+            id: page.id,
+            org_id: page.org,
+            calendar_id: page.calendar,
+            agent_id: page.agent,
+            slug: page.slug.reveal().to_owned(),
+            title: page.title.clone(),
+            description: page.description.clone(),
+            duration_minutes: page.timetable.duration_minutes,
+            buffer_minutes: page.buffer_minutes,
+            window_days: page.window_days,
+            min_notice_minutes: page.min_notice_minutes,
+            timezone: page.timetable.zone.name().to_owned(),
+            availability_constraints: constraints.map(Into::into),
+            active: page.active,
+            bookings_count: page.bookings,
+            booking_url: format!("{base_url}/book/{}", page.slug.reveal()),
+            created_at: page.created_at,
+            updated_at: page.updated_at,
+        }
+    }
+}
+
+/// What is needed to open a booking page.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({
+    "calendar_id": "cal_01jn8r6v9ke0bt3m5qz2c7xwdh", "title": "Intro call", "duration_minutes": 30, "buffer_minutes": 10,
+    "timezone": "Europe/Berlin", "availability_constraints": { "mon": { "start": "09:00", "end": "17:00" } }
+}))]
+pub struct CreateBookingPage {
+    /// The calendar of which time is booked, `cal_…`.
+    pub calendar_id: String,
+    /// 1-255 characters: what is booked.
+    #[schema(min_length = 1, max_length = 255)]
+    pub title: String,
+    /// Up to 5,000 characters.
+    #[schema(max_length = 5000)]
+    pub description: Option<String>,
+    /// How long a slot is.
+    #[schema(minimum = 5, maximum = 480, default = 30)]
+    pub duration_minutes: Option<i64>,
+    /// Minutes that stay free before and after what blocks.
+    #[schema(minimum = 0, maximum = 120, default = 0)]
+    pub buffer_minutes: Option<i64>,
+    /// For how many days ahead slots are offered.
+    #[schema(minimum = 1, maximum = 365, default = 14)]
+    pub window_days: Option<i64>,
+    /// How long before its start a slot can be booked at the latest.
+    #[schema(minimum = 0, maximum = 525600, default = 0)]
+    pub min_notice_minutes: Option<i64>,
+    /// The IANA time zone whose clocks and dates the slots follow; UTC unless told.
+    pub timezone: Option<String>,
+    /// When each weekday is open; one that is left out is closed. Null is any time.
+    pub availability_constraints: Option<WorkingHours>,
+    /// Whether the page is open; true unless told.
+    pub active: Option<bool>,
+}
+
+fn title(text: &str) -> Result<String, FieldError> {
+    bounded_text("title", text, 1, TITLE_MAX)
+}
+
+/// A number within bounds.
+fn number<T: TryFrom<i64> + PartialOrd + std::fmt::Display>(
+    param: &str,
+    given: i64,
+    (min, max): (T, T),
+) -> Result<T, FieldError> {
+    let fits = T::try_from(given).ok().filter(|number| *number >= min && *number <= max);
+    fits.ok_or_else(|| FieldError::new(param, format!("must be {min} to {max}, got {given}")))
+}
+
+fn duration(minutes: i64) -> Result<u16, FieldError> {
+    number("duration_minutes", minutes, (DURATION_MIN_MINUTES, DURATION_MAX_MINUTES))
+}
+
+fn buffer(minutes: i64) -> Result<u8, FieldError> {
+    number("buffer_minutes", minutes, (0, BUFFER_MAX_MINUTES))
+}
+
+fn window(days: i64) -> Result<u16, FieldError> {
+    number("window_days", days, (1, WINDOW_MAX_DAYS))
+}
+
+fn notice(minutes: i64) -> Result<u32, FieldError> {
+    number("min_notice_minutes", minutes, (0, NOTICE_MAX_MINUTES))
+}
+
+fn zone(name: &str) -> Result<Zone, FieldError> {
+    name.parse().map_err(|error: kalends_kernel::ZoneError| {
+        FieldError::new("timezone", error.to_string()).with_code(Code::InvalidTimezone)
+    })
+}
+
+fn constraints(week: WorkingHours) -> Result<Week<Hours>, FieldErrors> {
+    Week::read("availability_constraints", &week.into())
+}
+
+impl CreateBookingPage {
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// All fields at fault.
+    pub fn parse(self) -> Result<(String, NewBookingPage), FieldErrors> {
+        let mut errors = FieldErrors::default();
+        let title = errors.take(title(&self.title));
+        let description = errors.take(optional_text("description", self.description.as_deref(), DESCRIPTION_MAX));
+        let duration = errors.take(self.duration_minutes.map_or(Ok(DURATION_DEFAULT_MINUTES), duration));
+        let buffer = errors.take(self.buffer_minutes.map_or(Ok(0), buffer));
+        let window = errors.take(self.window_days.map_or(Ok(WINDOW_DEFAULT_DAYS), window));
+        let notice = errors.take(self.min_notice_minutes.map_or(Ok(0), notice));
+        let zone = errors.take(self.timezone.as_deref().map_or(Ok(Zone::UTC), zone));
+        let constraints = errors.take_all(self.availability_constraints.map(constraints).transpose());
+        match (title, description, duration, buffer, window, notice, zone, constraints) {
+            (
+                Some(title),
+                Some(description),
+                Some(duration_minutes),
+                Some(buffer_minutes),
+                Some(window_days),
+                Some(min_notice_minutes),
+                Some(zone),
+                Some(constraints),
+            ) => {
+                let timetable = Timetable { duration_minutes, zone, constraints };
+                let active = self.active.unwrap_or(true);
+                let new = NewBookingPage {
+                    title,
+                    description,
+                    timetable,
+                    buffer_minutes,
+                    window_days,
+                    min_notice_minutes,
+                    active,
+                };
+                Ok((self.calendar_id, new))
+            }
+            _ => Err(errors),
+        }
+    }
+}
+
+/// What a PATCH of a booking page may change; at least one field.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "active": false }))]
+pub struct UpdateBookingPage {
+    /// 1-255 characters.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 255)]
+    pub title: Given<String>,
+    /// Up to 5,000 characters; null takes it away.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>, max_length = 5000)]
+    pub description: Given<String>,
+    /// How long a slot is.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<i64>, nullable = false, minimum = 5, maximum = 480)]
+    pub duration_minutes: Given<i64>,
+    /// Minutes that stay free before and after what blocks.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<i64>, nullable = false, minimum = 0, maximum = 120)]
+    pub buffer_minutes: Given<i64>,
+    /// For how many days ahead slots are offered.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<i64>, nullable = false, minimum = 1, maximum = 365)]
+    pub window_days: Given<i64>,
+    /// How long before its start a slot can be booked at the latest.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<i64>, nullable = false, minimum = 0, maximum = 525600)]
+    pub min_notice_minutes: Given<i64>,
+    /// The IANA time zone whose clocks and dates the slots follow.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>, nullable = false)]
+    pub timezone: Given<String>,
+    /// When each weekday is open, as a whole; null is any time.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<WorkingHours>)]
+    pub availability_constraints: Given<WorkingHours>,
+    /// Whether the page is open.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<bool>, nullable = false)]
+    pub active: Given<bool>,
+}
+
+impl UpdateBookingPage {
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// All fields at fault, or that there is none.
+    pub fn parse(self) -> Result<BookingPagePatch, FieldErrors> {
+        const FIELDS: &str = "title, description, duration_minutes, buffer_minutes, window_days, min_notice_minutes, \
+                              timezone, availability_constraints, active";
+        let mut errors = FieldErrors::default();
+        let described = |text: String| bounded_text("description", &text, 0, DESCRIPTION_MAX);
+        let constraints = match self.availability_constraints {
+            None => Some(calendars::Patch::Keep),
+            Some(None) => Some(calendars::Patch::Set(None)),
+            Some(Some(week)) => errors.take_all(constraints(week)).map(|week| calendars::Patch::Set(Some(week))),
+        };
+        let patch = BookingPagePatch {
+            title: errors.take(set("title", self.title, |text| title(&text))).unwrap_or_default(),
+            description: errors.take(set_or_clear(self.description, described)).unwrap_or_default(),
+            duration_minutes: errors.take(set("duration_minutes", self.duration_minutes, duration)).unwrap_or_default(),
+            buffer_minutes: errors.take(set("buffer_minutes", self.buffer_minutes, buffer)).unwrap_or_default(),
+            window_days: errors.take(set("window_days", self.window_days, window)).unwrap_or_default(),
+            min_notice_minutes: errors
+                .take(set("min_notice_minutes", self.min_notice_minutes, notice))
+                .unwrap_or_default(),
+            zone: errors.take(set("timezone", self.timezone, |name| zone(&name))).unwrap_or_default(),
+            constraints: constraints.unwrap_or_default(),
+            active: errors.take(set("active", self.active, Ok)).unwrap_or_default(),
+        };
+        errors.finish()?;
+        if patch == BookingPagePatch::default() {
+            return Err(nothing_to_change(FIELDS).into());
+        }
+        Ok(patch)
+    }
+}
+
+/// Of which time slots are asked for.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SlotsOfPage {
+    /// Only slots that begin then or later: RFC 3339 with an offset, or a date of the page's zone. From now on unless
+    /// told.
+    pub from: Option<String>,
+    /// Only slots that end by then: RFC 3339 with an offset, or a date of the page's zone, which is included. To the end
+    /// of the page's window unless told.
+    pub to: Option<String>,
+}
+
+/// One end of the time that is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// An instant.
+    At(Instant),
+    /// A date.
+    On(CivilDate),
+}
+
+/// The time that is asked for, to be told by the clocks of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AskedTime {
+    from: Option<Asked>,
+    to: Option<Asked>,
+}
+
+impl SlotsOfPage {
+    /// Checks both parameters.
+    ///
+    /// # Errors
+    /// All parameters at fault.
+    pub fn parse(self) -> Result<AskedTime, FieldErrors> {
+        let mut errors = FieldErrors::default();
+        let mut end = |param: &str, text: Option<&str>| errors.take(text.map(|text| asked(param, text)).transpose());
+        let (from, to) = (end("from", self.from.as_deref()), end("to", self.to.as_deref()));
+        match (from, to) {
+            (Some(from), Some(to)) => Ok(AskedTime { from, to }),
+            _ => Err(errors),
+        }
+    }
+}
+
+fn asked(param: &str, text: &str) -> Result<Asked, FieldError> {
+    match text.parse::<CivilDate>() {
+        Ok(date) => {
+            let years = Instant::EARLIEST.utc_date()..Instant::HORIZON.utc_date();
+            let message = || format!("must lie in the years 1970 to 2099, got {date}");
+            years.contains(&date).then_some(Asked::On(date)).ok_or_else(|| FieldError::new(param, message()))
+        }
+        Err(_) => instant(param, text).map(Asked::At),
+    }
+}
+
+impl AskedTime {
+    /// The time by the clocks of a page; `None` where nothing narrows its window.
+    ///
+    /// # Errors
+    /// `end_before_start`.
+    pub fn by_clocks_of(self, zone: Zone) -> Result<Option<Span>, FieldError> {
+        // Far enough, and far from where reckoning ends.
+        let (first, last) = (Instant::EARLIEST, Instant::HORIZON);
+        let midnight = |date: CivilDate| zone.to_instant(date.midnight());
+        let from = self.from.map_or(Some(first), |asked| match asked {
+            Asked::At(instant) => Some(instant),
+            Asked::On(date) => midnight(date),
+        });
+        let to = self.to.map_or(Some(last), |asked| match asked {
+            Asked::At(instant) => Some(instant),
+            Asked::On(date) => midnight(date.plus_days(1)),
+        });
+        if self.from.is_none() && self.to.is_none() {
+            return Ok(None);
+        }
+        let (from, to) = (from.unwrap_or(first), to.unwrap_or(last));
+        Span::new(from, to)
+            .map(Some)
+            .map_err(|error| FieldError::new("to", error.to_string()).with_code(Code::EndBeforeStart))
+    }
+}
+
+/// What guests see of a booking page.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(example = json!({
+    "slug": "x7Jd0aQ2mVtY5cKw9LrB3g", "title": "Intro call", "description": null, "duration_minutes": 30,
+    "timezone": "Europe/Berlin"
+}))]
+pub struct OpenPage {
+    /// What the page's address ends with.
+    pub slug: String,
+    /// What is booked.
+    pub title: String,
+    /// Free text.
+    pub description: Option<String>,
+    /// How long a slot is.
+    pub duration_minutes: u16,
+    /// Whose clocks and dates the slots follow.
+    pub timezone: String,
+}
+
+impl From<&domain::BookingPage> for OpenPage {
+    fn from(page: &domain::BookingPage) -> Self {
+        Self {
+            slug: page.slug.reveal().to_owned(),
+            title: page.title.clone(),
+            description: page.description.clone(),
+            duration_minutes: page.timetable.duration_minutes,
+            timezone: page.timetable.zone.name().to_owned(),
+        }
+    }
+}
+
+/// What can be booked on a page.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct BookingSlots {
+    /// The page.
+    pub booking_page: OpenPage,
+    /// The slots that are offered, by start.
+    pub slots: Vec<Slot>,
+}
+
+impl BookingSlots {
+    /// [`BookingSlots`] as JSON text. A year of short slots is long: their times are written as digits into one buffer.
+    ///
+    /// # Errors
+    /// Where the page cannot be written, which cannot be.
+    pub fn render(page: &domain::BookingPage, slots: &[Span]) -> Result<Vec<u8>, serde_json::Error> {
+        /// About how many bytes a slot takes.
+        const SLOT: usize = 64;
+        let mut text = Vec::with_capacity(1024 + slots.len() * SLOT);
+        text.extend_from_slice(b"{\"booking_page\":");
+        serde_json::to_writer(&mut text, &OpenPage::from(page))?;
+        text.extend_from_slice(b",\"slots\":[");
+        for (index, slot) in slots.iter().enumerate() {
+            text.extend_from_slice(if index == 0 { b"{\"start\":\"" } else { b",{\"start\":\"" });
+            slot.start().write_iso(&mut text);
+            text.extend_from_slice(b"\",\"end\":\"");
+            slot.end().write_iso(&mut text);
+            text.extend_from_slice(b"\"}");
+        }
+        text.extend_from_slice(b"]}");
+        Ok(text)
+    }
+}
+
+/// What a guest sends to book a slot.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({
+    "name": "Ada Lovelace", "email": "ada@example.com", "notes": "I bring the engine.", "start": "2026-03-02T09:00:00Z"
+}))]
+pub struct SubmitBooking {
+    /// 1-200 characters.
+    #[schema(min_length = 1, max_length = 200)]
+    pub name: String,
+    /// Where the confirmation goes; at most 320 characters.
+    #[schema(format = "email", max_length = 320)]
+    pub email: String,
+    /// Up to 2,000 characters.
+    #[schema(max_length = 2000)]
+    pub notes: Option<String>,
+    /// The start of one of the slots that are offered, RFC 3339 with an offset.
+    #[schema(format = DateTime)]
+    pub start: String,
+}
+
+impl SubmitBooking {
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// All fields at fault.
+    pub fn parse(self) -> Result<(Instant, Guest), FieldErrors> {
+        let mut errors = FieldErrors::default();
+        let guest = errors.take_all(Guest::parse(&self.name, &self.email, self.notes.as_deref()));
+        let start = errors.take(instant("start", &self.start));
+        match (start, guest) {
+            (Some(start), Some(guest)) => Ok((start, guest)),
+            _ => Err(errors),
+        }
+    }
+}
+
+/// To which slot a booking is moved.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "start": "2026-03-02T10:00:00Z" }))]
+pub struct MoveBooking {
+    /// The start of one of the slots that are offered, RFC 3339 with an offset.
+    #[schema(format = DateTime)]
+    pub start: String,
+}
+
+impl MoveBooking {
+    /// Checks the field.
+    ///
+    /// # Errors
+    /// The field, where it is at fault.
+    pub fn parse(self) -> Result<Instant, FieldErrors> {
+        Ok(instant("start", &self.start)?)
+    }
+}
+
+/// Where a guest goes on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct BookingLinks {
+    /// Where the booking is cancelled: a POST without a body.
+    #[schema(format = "uri")]
+    pub cancel_url: String,
+    /// Where it is moved: a POST of `start`. Left out where the address that was asked is not good for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(format = "uri")]
+    pub reschedule_url: Option<String>,
+}
+
+/// What of an event its guest sees.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(example = json!({
+    "id": "evt_01jn8r6v9ke0bt3m5qz2c7xwdh", "title": "Intro call: Ada Lovelace", "start_time": "2026-03-02T09:00:00Z",
+    "end_time": "2026-03-02T09:30:00Z", "status": "confirmed"
+}))]
+pub struct GuestEvent {
+    /// `evt_…`
+    #[schema(value_type = String)]
+    pub id: EventId,
+    /// Its title.
+    pub title: String,
+    /// Its start.
+    #[schema(value_type = String, format = DateTime)]
+    pub start_time: Instant,
+    /// Its end.
+    #[schema(value_type = String, format = DateTime)]
+    pub end_time: Instant,
+    /// Whether it takes place.
+    pub status: EventStatus,
+}
+
+impl From<&calendars::Event> for GuestEvent {
+    fn from(event: &calendars::Event) -> Self {
+        Self {
+            id: event.id,
+            title: event.title.clone(),
+            start_time: event.times.span.start(),
+            end_time: event.times.span.end(),
+            status: event.status.into(),
+        }
+    }
+}
+
+/// What a guest has booked just now.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Booked {
+    /// The page, `bkp_…`.
+    #[schema(value_type = String)]
+    pub booking_page_id: BookingPageId,
+    /// The event.
+    pub event: GuestEvent,
+    /// Where the guest goes on.
+    #[serde(flatten)]
+    pub links: BookingLinks,
+}
+
+impl Booked {
+    /// The answer to a guest.
+    pub fn new(page: &domain::BookingPage, event: &calendars::Event, links: BookingLinks) -> Self {
+        Self { booking_page_id: page.id, event: event.into(), links }
+    }
+}
+
+/// A booking as its guest sees it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct GuestBooking {
+    /// The page, `bkp_…`.
+    #[schema(value_type = String)]
+    pub booking_page_id: BookingPageId,
+    /// What guests see of it.
+    pub booking_page: OpenPage,
+    /// `confirmed`, or `cancelled` by the guest or by the owner of the calendar.
+    #[schema(value_type = String, example = "confirmed")]
+    pub status: &'static str,
+    /// The event as it is now: whoever moves it in the calendar moves the booking. Null where it was deleted.
+    pub event: Option<GuestEvent>,
+    /// The guest's name.
+    pub name: String,
+    /// Where letters go.
+    pub email: String,
+    /// What the guest added.
+    pub notes: Option<String>,
+    /// Where the guest goes on; left out of a booking that is cancelled.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub links: Option<BookingLinks>,
+}
+
+impl GuestBooking {
+    /// The booking, shown to a token that moves it, or only cancels it.
+    pub fn new(
+        page: &domain::BookingPage,
+        booking: &domain::Booking,
+        event: Option<&calendars::Event>,
+        links: BookingLinks,
+        moves: bool,
+    ) -> Self {
+        let takes_place = event.is_some_and(|event| event.status != calendars::EventStatus::Cancelled);
+        let links = BookingLinks { reschedule_url: links.reschedule_url.filter(|_| moves), ..links };
+        Self {
+            booking_page_id: page.id,
+            booking_page: page.into(),
+            status: if takes_place { "confirmed" } else { "cancelled" },
+            event: event.map(GuestEvent::from),
+            name: booking.guest.name.clone(),
+            email: booking.guest.email.as_str().to_owned(),
+            notes: booking.guest.notes.clone(),
+            links: takes_place.then_some(links),
+        }
+    }
+}
+
+/// An event of a booking, as webhooks tell it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct BookedEvent {
+    /// The event.
+    #[serde(flatten)]
+    pub event: Event,
+    /// The page on which it was booked, `bkp_…`.
+    #[schema(value_type = String)]
+    pub booking_page_id: BookingPageId,
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_kernel::{Elapsed, Entropy};
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    struct Zeros;
+
+    impl Entropy for Zeros {
+        fn fill(&self, bytes: &mut [u8]) {
+            bytes.fill(0);
+        }
+    }
+
+    fn page(zone: &str) -> domain::BookingPage {
+        let body = json!({ "calendar_id": "cal_1", "title": "Intro \"call\"", "timezone": zone });
+        let (_, new) = serde_json::from_value::<CreateBookingPage>(body).unwrap().parse().unwrap();
+        let now = Instant::EARLIEST;
+        let of = (OrgId::new(now, &Zeros), CalendarId::new(now, &Zeros), None);
+        domain::BookingPage::create(of, new, now, &Zeros)
+    }
+
+    #[test]
+    fn slots_are_written_like_everything_else() {
+        let page = page("UTC");
+        let slot = |minute| {
+            let start = "2026-03-02T09:00:00Z".parse::<Instant>().unwrap() + Elapsed::minutes(minute);
+            Span::new(start, start + Elapsed::minutes(30)).unwrap()
+        };
+        for slots in [vec![], vec![slot(0)], vec![slot(0), slot(30), slot(90)]] {
+            let text: Value = serde_json::from_slice(&BookingSlots::render(&page, &slots).unwrap()).unwrap();
+            let slots = slots.into_iter().map(Slot::from).collect();
+            let expected = serde_json::to_value(BookingSlots { booking_page: (&page).into(), slots }).unwrap();
+            assert_eq!(text, expected);
+        }
+    }
+
+    #[rstest]
+    #[case::nothing(None, None, Ok(None))]
+    #[case::a_date(Some("2026-03-29"), Some("2026-03-29"), Ok(Some("2026-03-28T23:00:00Z 2026-03-29T22:00:00Z")))]
+    #[case::the_date_of_25_hours(
+        Some("2026-10-25"),
+        Some("2026-10-25"),
+        Ok(Some("2026-10-24T22:00:00Z 2026-10-25T23:00:00Z"))
+    )]
+    #[case::instants(
+        Some("2026-03-02T10:00:00+01:00"),
+        Some("2026-03-02T10:00:00Z"),
+        Ok(Some("2026-03-02T09:00:00Z 2026-03-02T10:00:00Z"))
+    )]
+    #[case::from_alone(Some("2099-12-31"), None, Ok(Some("2099-12-30T23:00:00Z 2100-01-01T00:00:00Z")))]
+    #[case::to_alone(None, Some("2026-02-28"), Ok(Some("1970-01-01T00:00:00Z 2026-02-28T23:00:00Z")))]
+    #[case::the_last_date(None, Some("2099-12-31"), Ok(Some("1970-01-01T00:00:00Z 2099-12-31T23:00:00Z")))]
+    #[case::backwards(Some("2026-03-03"), Some("2026-03-02"), Err("to"))]
+    #[case::no_offset(Some("2026-03-03T10:00:00"), None, Err("from"))]
+    #[case::no_date(None, Some("2026-02-29"), Err("to"))]
+    #[case::too_late(None, Some("2100-01-01"), Err("to"))]
+    fn the_time_that_is_asked_for(
+        #[case] from: Option<&str>,
+        #[case] to: Option<&str>,
+        #[case] expected: Result<Option<&str>, &str>,
+    ) {
+        let asked = SlotsOfPage { from: from.map(str::to_owned), to: to.map(str::to_owned) };
+        let berlin = "Europe/Berlin".parse().unwrap();
+        let found = asked.parse().map_err(|errors| errors.first().param);
+        let found = found.and_then(|asked| asked.by_clocks_of(berlin).map_err(|error| error.param));
+        let shown = found.map(|span| span.map(|span| format!("{} {}", span.start(), span.end())));
+        assert_eq!(shown.as_ref().map(Option::as_deref).map_err(String::as_str), expected);
+    }
+
+    #[test]
+    fn all_that_is_wrong_with_a_page_is_named() {
+        let body = json!({
+            "calendar_id": "cal_1", "title": " ", "description": "\0", "duration_minutes": 4, "buffer_minutes": 256,
+            "window_days": 65_536, "min_notice_minutes": -1, "timezone": "Mars",
+            "availability_constraints": { "mon": { "start": "x", "end": "25:00" } }
+        });
+        let errors = serde_json::from_value::<CreateBookingPage>(body.clone()).unwrap().parse().unwrap_err();
+        let params: Vec<&str> = errors.iter().map(|error| error.param.as_str()).collect();
+        let fields =
+            ["title", "description", "duration_minutes", "buffer_minutes", "window_days", "min_notice_minutes"];
+        for field in fields.iter().chain(&["timezone", "availability_constraints.mon.start"]) {
+            assert!(params.contains(field), "{field} in {params:?}");
+        }
+        let mut patch = body;
+        patch.as_object_mut().unwrap().remove("calendar_id");
+        let errors = serde_json::from_value::<UpdateBookingPage>(patch).unwrap().parse().unwrap_err();
+        assert_eq!(errors.iter().count(), params.len());
+    }
+}

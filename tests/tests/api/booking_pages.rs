@@ -1,0 +1,232 @@
+//! Booking pages, as their owners see them (service, "Booking page"; rulings 2.3, 3.3 and 5.4).
+
+use kalends_e2e::{
+    Database::{self, Postgres, Sqlite},
+    Server,
+};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::{
+    console::owner,
+    fixtures::{agent, agent_with_calendar, calendar_of, has_exactly, is_id, is_time, shared_calendar},
+    stored::tables,
+};
+
+const PAGES: &str = "/v1/booking-pages";
+
+const FIELDS: [&str; 18] = [
+    "id",
+    "org_id",
+    "calendar_id",
+    "agent_id",
+    "slug",
+    "title",
+    "description",
+    "duration_minutes",
+    "buffer_minutes",
+    "window_days",
+    "min_notice_minutes",
+    "timezone",
+    "availability_constraints",
+    "active",
+    "bookings_count",
+    "booking_url",
+    "created_at",
+    "updated_at",
+];
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_page_is_made_with_its_defaults(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let org = server.org_with("pro", &["--email", "ada@example.com"]).await;
+    let api = server.api(&org);
+    let session = owner(&server, "ada@example.com").await;
+    let (own, calendar) = agent_with_calendar(&api).await;
+    let made =
+        api.post(PAGES).json(json!({ "calendar_id": calendar, "title": "Intro secret-title" })).await.expect(201);
+    has_exactly(&made.json, &FIELDS);
+    is_id(&made["id"], "bkp_");
+    is_time(&made["created_at"]);
+    assert_eq!(made["updated_at"], made["created_at"]);
+    let expected = json!({
+        "org_id": org.id, "calendar_id": calendar, "agent_id": own, "title": "Intro secret-title", "description": null,
+        "duration_minutes": 30, "buffer_minutes": 0, "window_days": 14, "min_notice_minutes": 0, "timezone": "UTC",
+        "availability_constraints": null, "active": true, "bookings_count": 0
+    });
+    for (field, value) in expected.as_object().unwrap() {
+        assert_eq!(&made[field.as_str()], value, "{field}");
+    }
+    let slug = made["slug"].as_str().unwrap();
+    assert!(slug.len() >= 22, "128 random bits: {slug}");
+    assert_eq!(made["booking_url"], format!("{}/book/{slug}", server.base_url()));
+    let path = format!("{PAGES}/{}", made.id());
+    let read = api.get(&path).await.expect(200);
+    assert_eq!((&read.json, read.header("etag")), (&made.json, made.header("etag")));
+
+    // What people wrote, and what opens the page, is stored sealed.
+    let clear = tables(&server)
+        .await
+        .into_values()
+        .flatten()
+        .any(|row| row.contains("secrettitle") || row.contains(&slug.replace(['-', '_'], "").to_lowercase()));
+    assert!(!clear);
+    let export = session.get("/v1/auth/export").await.expect(200);
+    assert_eq!(export["booking_pages"], json!([made.json]));
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn every_field_is_kept_and_changed(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let calendar = shared_calendar(&api, "Europe/Berlin").await;
+    let week = json!({ "mon": { "start": "00:00", "end": "24:00" }, "sun": { "start": "09:00", "end": "09:05" } });
+    let fields = json!({
+        "title": "x".repeat(255), "description": "Grüße", "duration_minutes": 480, "buffer_minutes": 120,
+        "window_days": 365, "min_notice_minutes": 525_600, "timezone": "Australia/Lord_Howe",
+        "availability_constraints": week, "active": false
+    });
+    let mut body = fields.clone();
+    body["calendar_id"] = json!(calendar);
+    let made = api.post(PAGES).json(body).await.expect(201);
+    for (field, value) in fields.as_object().unwrap() {
+        assert_eq!(&made[field.as_str()], value, "{field}");
+    }
+    assert_eq!(made["agent_id"], Value::Null);
+
+    let path = format!("{PAGES}/{}", made.id());
+    let others = json!({
+        "title": "Other", "description": null, "duration_minutes": 5, "buffer_minutes": 0, "window_days": 1,
+        "min_notice_minutes": 0, "timezone": "UTC", "availability_constraints": null, "active": true
+    });
+    let mut shown = made.json.clone();
+    for (field, value) in others.as_object().unwrap() {
+        let changed = api.patch(&path).json(json!({ field.as_str(): value })).await.expect(200);
+        shown[field.as_str()] = value.clone();
+        shown["updated_at"] = changed["updated_at"].clone();
+        assert_eq!(changed.json, shown, "{field}");
+    }
+    assert_eq!(api.get(&path).await.expect(200).json, shown);
+    // All at once, and under the version that was read.
+    let read = api.get(&path).await.expect(200);
+    let etag = read.header("etag").to_owned();
+    api.patch(&path).header("if-match", &etag).json(fields).await.expect(200);
+    api.patch(&path)
+        .header("if-match", &etag)
+        .json(json!({ "title": "y" }))
+        .await
+        .refused(412, "conflict")
+        .code("stale");
+    api.delete(&path).header("if-match", &etag).await.refused(412, "conflict").code("stale");
+    api.delete(&path).await.expect(204);
+    for answer in [api.get(&path).await, api.delete(&path).await, api.patch(&path).json(json!({ "title": "y" })).await]
+    {
+        answer.refused(404, "not_found").code("booking_page_not_found");
+    }
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn what_is_wrong_is_named(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let page = api.post(PAGES).json(json!({ "calendar_id": calendar, "title": "Intro" })).await.expect(201).id();
+    let path = format!("{PAGES}/{page}");
+    let week = |start: &str, end: &str| json!({ "wed": { "start": start, "end": end } });
+    let wrong = [
+        ("title", json!(""), "title"),
+        ("title", json!("x".repeat(256)), "title"),
+        ("description", json!("x".repeat(5_001)), "description"),
+        ("duration_minutes", json!(4), "duration_minutes"),
+        ("duration_minutes", json!(481), "duration_minutes"),
+        ("buffer_minutes", json!(-1), "buffer_minutes"),
+        ("buffer_minutes", json!(121), "buffer_minutes"),
+        ("window_days", json!(0), "window_days"),
+        ("window_days", json!(366), "window_days"),
+        ("min_notice_minutes", json!(-1), "min_notice_minutes"),
+        ("min_notice_minutes", json!(525_601), "min_notice_minutes"),
+        ("timezone", json!("Mars/Olympus"), "timezone"),
+        ("availability_constraints", week("9:00", "17:00"), "availability_constraints.wed.start"),
+        ("availability_constraints", week("09:00", "24:01"), "availability_constraints.wed.end"),
+        ("availability_constraints", week("17:00", "09:00"), "availability_constraints.wed.end"),
+        ("availability_constraints", json!({ "wednesday": null }), "availability_constraints.wednesday"),
+        ("active", json!("yes"), "active"),
+        ("slug", json!("mine"), "slug"),
+    ];
+    for (field, value, param) in wrong {
+        let mut body = json!({ "calendar_id": calendar, "title": "Intro" });
+        body[field] = value.clone();
+        api.post(PAGES).json(body).await.refused(400, "validation_error").param(param);
+        api.patch(&path).json(json!({ field: value })).await.refused(400, "validation_error").param(param);
+    }
+    for field in ["title", "duration_minutes", "buffer_minutes", "window_days", "timezone", "active"] {
+        api.patch(&path).json(json!({ field: null })).await.refused(400, "validation_error").param(field);
+    }
+    api.patch(&path).json(json!({})).await.refused(400, "validation_error");
+    let moved = api.patch(&path).json(json!({ "calendar_id": calendar })).await;
+    moved.refused(400, "validation_error").param("calendar_id").code("unknown_field");
+    let all = api.post(PAGES).json(json!({ "calendar_id": calendar, "title": "", "window_days": 0 })).await;
+    all.refused(400, "validation_error").says("title").says("window_days");
+    for missing in ["title", "calendar_id"] {
+        let mut body = json!({ "calendar_id": calendar, "title": "Intro" });
+        body.as_object_mut().unwrap().remove(missing);
+        api.post(PAGES).json(body).await.refused(400, "validation_error").param(missing);
+    }
+    let nowhere = json!({ "calendar_id": "cal_nobody", "title": "Intro" });
+    api.post(PAGES).json(nowhere).await.refused(404, "not_found").code("calendar_not_found");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn an_agent_s_key_sees_its_own_pages(#[case] database: Database) {
+    let (server, api) = Server::with_org(database, "pro").await;
+    let (own, sibling) = (agent(&api).await, agent(&api).await);
+    let calendars =
+        [calendar_of(&api, &own).await, calendar_of(&api, &sibling).await, shared_calendar(&api, "UTC").await];
+    let mut pages = Vec::new();
+    for calendar in &calendars {
+        let body = json!({ "calendar_id": calendar, "title": "Intro" });
+        pages.push(api.post(PAGES).json(body).await.expect(201).id());
+    }
+    let key = api.post("/v1/keys").json(json!({ "agent_id": own })).await.expect(201);
+    let scoped = server.client(key["key"].as_str().unwrap());
+    assert_eq!(api.get(PAGES).await.expect(200).column("id"), pages);
+    let listed = scoped.get(PAGES).await.expect(200);
+    assert_eq!((listed.column("id"), &listed["total"]), (pages[..1].to_vec(), &json!(1)));
+    let third = api.get(format!("{PAGES}?limit=1&offset=2")).await.expect(200);
+    assert_eq!((third.column("id"), &third["total"]), (pages[2..].to_vec(), &json!(3)));
+    // With its calendar a page goes out of sight, for its owner and for guests.
+    let slug = scoped.get(format!("{PAGES}/{}", pages[0])).await.expect(200)["slug"].as_str().unwrap().to_owned();
+    server.anonymous().get(format!("/book/{slug}/slots")).await.expect(200);
+    api.delete(format!("/v1/calendars/{}", calendars[0])).await.expect(204);
+    api.get(format!("{PAGES}/{}", pages[0])).await.refused(404, "not_found");
+    server.anonymous().get(format!("/book/{slug}/slots")).await.refused(404, "not_found");
+    assert_eq!(api.get(PAGES).await.expect(200).column("id"), pages[1..]);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_plan_caps_the_pages(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "free").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let body = json!({ "calendar_id": calendar, "title": "Intro" });
+    let first = api.post(PAGES).json(body.clone()).await.expect(201).id();
+    let full = api.post(PAGES).json(body.clone()).await.refused(429, "quota_exceeded").says("booking_pages");
+    assert!(full.header("retry-after").parse::<u64>().unwrap() > 0);
+    let used = async || api.get("/v1/usage").await.expect(200)["booking_pages"].clone();
+    assert_eq!(used().await, json!({ "used": 1, "limit": 1 }));
+    api.delete(format!("{PAGES}/{first}")).await.expect(204);
+    assert_eq!(used().await, json!({ "used": 0, "limit": 1 }));
+    api.post(PAGES).json(body).await.expect(201);
+}

@@ -1,0 +1,605 @@
+//! What guests do on a booking page (rulings 5.4 to 5.6, 7.2 and 3.12).
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, TimeDelta, Timelike, Utc};
+use kalends_e2e::{
+    Answer, Client,
+    Database::{self, Postgres, Sqlite},
+    Server, at, iso,
+};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::{
+    fixtures::{agent_with_calendar, event_body, has_exactly, is_id, now},
+    webhooks::{hook, with_receiver},
+};
+
+/// An organization with a calendar on which guests book.
+struct Desk {
+    server: Server,
+    api: Client,
+    guest: Client,
+    calendar: String,
+}
+
+/// A page of it.
+struct Open {
+    id: String,
+    book: String,
+}
+
+impl Desk {
+    async fn new(database: Database) -> Self {
+        Self::of(Server::start(database).await, "pro", &[]).await
+    }
+
+    async fn of(server: Server, plan: &str, arguments: &[&str]) -> Self {
+        let org = server.org_with(plan, arguments).await;
+        let (api, guest) = (server.api(&org), server.anonymous());
+        let calendar = agent_with_calendar(&api).await.1;
+        Self { server, api, guest, calendar }
+    }
+
+    /// A page with these fields, an hour a slot and a week ahead unless they say otherwise.
+    async fn page(&self, fields: Value) -> Open {
+        let mut body = json!({
+            "calendar_id": self.calendar, "title": "Intro", "duration_minutes": 60, "window_days": 7
+        });
+        body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let made = self.api.post("/v1/booking-pages").json(body).await.expect(201);
+        Open { id: made.id(), book: format!("/book/{}", made["slug"].as_str().unwrap()) }
+    }
+
+    async fn slots(&self, page: &Open) -> Vec<String> {
+        starts(&self.guest.get(format!("{}/slots", page.book)).await.expect(200))
+    }
+
+    async fn book(&self, page: &Open, start: &str) -> Answer {
+        self.guest.post(&page.book).json(booking(start)).await
+    }
+
+    /// The next full hour but one of the service's clock.
+    async fn soon(&self) -> DateTime<Utc> {
+        let now = at(&now(&self.guest).await);
+        now.with_minute(0).unwrap().with_second(0).unwrap().with_nanosecond(0).unwrap() + TimeDelta::hours(2)
+    }
+
+    async fn event(&self, start: DateTime<Utc>, minutes: i64) -> String {
+        let (start, end) = (iso(start), iso(start + TimeDelta::minutes(minutes)));
+        let path = format!("/v1/calendars/{}/events", self.calendar);
+        self.api.post(path).json(event_body("Busy", &start, &end)).await.expect(201).id()
+    }
+}
+
+fn booking(start: &str) -> Value {
+    json!({ "name": "Ada Lovelace", "email": "Ada@Example.com", "notes": "I bring the engine.", "start": start })
+}
+
+fn starts(slots: &Answer) -> Vec<String> {
+    slots["slots"].as_array().unwrap().iter().map(|slot| slot["start"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The part of an address that the service's clients take.
+fn path_of(desk: &Desk, url: &Value) -> String {
+    url.as_str().unwrap().strip_prefix(desk.server.base_url()).unwrap().to_owned()
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_slot_is_booked(#[case] database: Database) {
+    let desk = Desk::new(database).await;
+    let page = desk.page(json!({ "description": "Half an hour" })).await;
+    let shown = desk.guest.get(format!("{}/slots", page.book)).await.expect(200);
+    has_exactly(&shown.json, &["booking_page", "slots"]);
+    has_exactly(&shown["booking_page"], &["slug", "title", "description", "duration_minutes", "timezone"]);
+    assert_eq!((shown.header("access-control-allow-origin"), shown.header("ratelimit")), ("*", ""));
+    let slots = starts(&shown);
+    assert!((166..=168).contains(&slots.len()), "a week of hours: {}", slots.len());
+    assert_eq!(shown["slots"][0]["end"], iso(at(&slots[0]) + TimeDelta::hours(1)));
+
+    let booked = desk.book(&page, &slots[5]).await.expect(201);
+    has_exactly(&booked.json, &["booking_page_id", "event", "cancel_url", "reschedule_url"]);
+    has_exactly(&booked["event"], &["id", "title", "start_time", "end_time", "status"]);
+    is_id(&booked["event"]["id"], "evt_");
+    assert_eq!(booked["booking_page_id"], page.id);
+    assert_eq!(
+        (&booked["event"]["title"], &booked["event"]["status"]),
+        (&json!("Intro: Ada Lovelace"), &json!("confirmed"))
+    );
+    assert_eq!(booked["event"]["start_time"], slots[5]);
+
+    let event = desk.api.get(format!("/v1/events/{}", booked["event"]["id"].as_str().unwrap())).await.expect(200);
+    let guest = json!({ "booking": {
+        "name": "Ada Lovelace", "email": "ada@example.com", "notes": "I bring the engine.", "booking_page_id": page.id
+    } });
+    assert_eq!((&event["metadata"], &event["status"]), (&guest, &json!("confirmed")));
+    assert_eq!(event["calendarId"], desk.calendar);
+    // It is taken from then on, for guests and for everybody.
+    assert!(!desk.slots(&page).await.contains(&slots[5]));
+    assert_eq!(desk.slots(&page).await.len() + 1, slots.len());
+    assert_eq!(desk.api.get(format!("/v1/booking-pages/{}", page.id)).await.expect(200)["bookings_count"], 1);
+    assert_eq!(desk.api.get("/v1/usage").await.expect(200)["events"]["used"], 1);
+    assert_eq!(desk.api.get("/v1/usage").await.expect(200)["availability_queries"]["used"], 0);
+
+    let taken = desk.book(&page, &slots[5]).await.refused(409, "conflict").code("slot_taken").param("start");
+    let nearest: Vec<_> = taken.at("/error/nearest_free").as_array().unwrap().clone();
+    let near: Vec<&str> = nearest.iter().map(|slot| slot["start"].as_str().unwrap()).collect();
+    assert_eq!(near, [slots[4].as_str(), &slots[6], &slots[3]], "the nearest first, of two the earlier");
+    assert_eq!(taken.at("/error/conflicts"), Value::Null, "what is in the way is nobody's business");
+    // The log names the route, and neither the slug nor a token.
+    let (log, token) = (desk.server.log(), booked["cancel_url"].as_str().unwrap().rsplit('/').nth(1).unwrap());
+    assert!(!log.contains(page.book.trim_start_matches("/book/")) && !log.contains(token));
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn what_is_no_slot_is_refused(#[case] database: Database) {
+    let desk = Desk::new(database).await;
+    let page = desk.page(json!({ "min_notice_minutes": 180 })).await;
+    let slots = desk.slots(&page).await;
+    let beside = iso(at(&slots[3]) + TimeDelta::minutes(1));
+    let (past, too_soon, too_far) = (
+        iso(at(&slots[0]) - TimeDelta::days(1)),
+        iso(at(&slots[0]) - TimeDelta::hours(1)),
+        iso(at(&slots[0]) + TimeDelta::days(8)),
+    );
+    for start in [&beside, &past, &too_soon, &too_far] {
+        desk.book(&page, start).await.refused(400, "validation_error").param("start");
+    }
+    for start in ["2031-03-03T09:00:00", "tomorrow", "2031-03-03"] {
+        desk.book(&page, start).await.refused(400, "validation_error").param("start").code("invalid_time_format");
+    }
+    let wrong = [
+        ("name", json!("")),
+        ("name", json!("x".repeat(201))),
+        ("email", json!("ada")),
+        ("email", json!("ada@example.com\r\nBcc: eve@example.com")),
+        ("email", json!(format!("a@{}example.com", "b.".repeat(160)))),
+        ("notes", json!("x".repeat(2_001))),
+        ("phone", json!("1")),
+    ];
+    for (field, value) in wrong {
+        let mut body = booking(&slots[0]);
+        body[field] = value;
+        desk.guest.post(&page.book).json(body).await.refused(400, "validation_error").param(field);
+    }
+    for field in ["name", "email", "start"] {
+        let mut body = booking(&slots[0]);
+        body.as_object_mut().unwrap().remove(field);
+        desk.guest.post(&page.book).json(body).await.refused(400, "validation_error").param(field);
+    }
+    desk.guest.post(&page.book).body("{").await.refused(400, "invalid_request");
+    assert_eq!(desk.slots(&page).await, slots, "nothing was booked");
+    // The longest of everything fits.
+    let mut body = booking(&slots[0]);
+    (body["name"], body["notes"]) = (json!("\u{1}é".repeat(100)), json!("\u{1}".repeat(2_000)));
+    desk.guest.post(&page.book).json(body).await.expect(201);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn what_blocks_is_not_offered(#[case] database: Database) {
+    let desk = Desk::new(database).await;
+    let (plain, buffered) = (
+        desk.page(json!({ "duration_minutes": 30 })).await,
+        desk.page(json!({ "duration_minutes": 30, "buffer_minutes": 20 })).await,
+    );
+    let base = desk.soon().await + TimeDelta::hours(24);
+    let missing = |slots: &[String]| {
+        let near = (-8..24).map(|half| iso(base + TimeDelta::minutes(30 * half)));
+        near.filter(|start| !slots.contains(start)).map(|start| (at(&start) - base).num_minutes()).collect::<Vec<_>>()
+    };
+    assert_eq!(missing(&desk.slots(&plain).await), Vec::<i64>::new());
+    let id = desk.event(base, 60).await;
+    assert_eq!(missing(&desk.slots(&plain).await), [0, 30]);
+    // The buffer on both sides.
+    assert_eq!(missing(&desk.slots(&buffered).await), [-30, 0, 30, 60]);
+    // The calendar's own rules too: the longer buffer of the two decides, and what they close is not offered.
+    let rules = format!("/v1/calendars/{}/availability-rules", desk.calendar);
+    desk.api.put(&rules).json(json!({ "buffer_before_minutes": 45, "buffer_after_minutes": 5 })).await.expect(200);
+    assert_eq!(missing(&desk.slots(&plain).await), [-60, -30, 0, 30, 60]);
+    assert_eq!(missing(&desk.slots(&buffered).await), [-60, -30, 0, 30, 60]);
+    desk.api.put(&rules).json(json!({ "working_hours": {} })).await.expect(200);
+    assert_eq!(desk.slots(&buffered).await, Vec::<String>::new());
+    desk.api.delete(&rules).await.expect(204);
+    // Cancelled events block nothing, holds do until they are over.
+    desk.api.patch(format!("/v1/events/{id}")).json(json!({ "status": "cancelled" })).await.expect(200);
+    assert_eq!(missing(&desk.slots(&buffered).await), Vec::<i64>::new());
+    let mut hold = event_body("Held", &iso(base), &iso(base + TimeDelta::minutes(30)));
+    hold["hold_expires_at"] = json!(iso(at(&now(&desk.guest).await) + TimeDelta::minutes(10)));
+    let held = desk.api.post(format!("/v1/calendars/{}/events", desk.calendar)).json(hold).await.expect(201).id();
+    assert_eq!(missing(&desk.slots(&plain).await), [0]);
+    desk.book(&plain, &iso(base)).await.refused(409, "conflict").code("slot_taken");
+    desk.api.put(format!("/v1/events/{held}/release")).await.expect(200);
+    let mut series = event_body(
+        "Daily",
+        &iso(base - TimeDelta::days(30)),
+        &iso(base - TimeDelta::days(30) + TimeDelta::minutes(30)),
+    );
+    series["recurrence_rule"] = json!("FREQ=DAILY");
+    desk.api.post(format!("/v1/calendars/{}/events", desk.calendar)).json(series).await.expect(201);
+    assert_eq!(missing(&desk.slots(&plain).await), [0]);
+    desk.book(&plain, &iso(base)).await.refused(409, "conflict").code("slot_taken");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn slots_follow_the_constraints_and_what_is_asked(#[case] database: Database) {
+    let desk = Desk::new(database).await;
+    let day = json!({ "start": "09:30", "end": "24:00" });
+    let page = desk
+        .page(json!({
+            "timezone": "Asia/Kathmandu", "duration_minutes": 90, "window_days": 30,
+            "availability_constraints": { "tue": day, "sat": day }
+        }))
+        .await;
+    let slots = desk.slots(&page).await;
+    let local = |start: &String| at(start) + TimeDelta::minutes(345);
+    let mut by_day: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for start in &slots {
+        by_day
+            .entry(local(start).format("%a %F").to_string())
+            .or_default()
+            .push(local(start).format("%H:%M").to_string());
+    }
+    let whole: Vec<_> = by_day.iter().skip(1).take(by_day.len() - 2).collect();
+    assert!(by_day.keys().all(|day| day.starts_with("Tue") || day.starts_with("Sat")), "{by_day:?}");
+    let grid = ["09:30", "11:00", "12:30", "14:00", "15:30", "17:00", "18:30", "20:00", "21:30"];
+    let mid: Vec<_> = by_day.values().filter(|times| times.len() == grid.len()).collect();
+    assert!(mid.len() >= 7 && mid.iter().all(|times| **times == grid), "{whole:?}");
+
+    // Dates are those of the page's zone, the last one included; instants cut where they say.
+    let asked = async |query: &[(&str, &str)]| {
+        let call = desk.guest.get(format!("{}/slots", page.book)).query(query);
+        starts(&call.await.expect(200))
+    };
+    let first_whole = slots.iter().find(|start| local(start) > local(&slots[0]) + TimeDelta::hours(24)).unwrap();
+    let date = local(first_whole).format("%F").to_string();
+    let of_date: Vec<String> =
+        slots.iter().filter(|start| local(start).format("%F").to_string() == date).cloned().collect();
+    assert_eq!(asked(&[("from", &date), ("to", &date)]).await, of_date);
+    let (from, to) = (iso(at(&of_date[1])), iso(at(&of_date[3])));
+    assert_eq!(asked(&[("from", &from), ("to", &to)]).await, of_date[1..3], "a slot ends by then");
+    assert_eq!(asked(&[("from", "2000-01-01")]).await.len(), slots.len());
+    assert_eq!(asked(&[("from", "2090-01-01")]).await.len(), 0);
+    let refused = async |query: &[(&str, &str)]| desk.guest.get(format!("{}/slots", page.book)).query(query).await;
+    refused(&[("from", "2026-02-30")]).await.refused(400, "validation_error").param("from").code("invalid_time_format");
+    refused(&[("to", "soon")]).await.refused(400, "validation_error").param("to");
+    let backwards = refused(&[("from", "2030-02-02"), ("to", "2030-02-01")]).await;
+    backwards.refused(400, "validation_error").param("to").code("end_before_start");
+    refused(&[("form", "2030-02-02")]).await.refused(400, "validation_error").param("form").code("unknown_field");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_closed_page_is_not_there(#[case] database: Database) {
+    let desk = Desk::new(database).await;
+    let page = desk.page(json!({})).await;
+    let slots = desk.slots(&page).await;
+    let booked = desk.book(&page, &slots[9]).await.expect(201);
+    let (cancel, reschedule) = (path_of(&desk, &booked["cancel_url"]), path_of(&desk, &booked["reschedule_url"]));
+    let path = format!("/v1/booking-pages/{}", page.id);
+    let closed = async || {
+        for answer in [desk.guest.get(format!("{}/slots", page.book)).await, desk.book(&page, &slots[3]).await] {
+            let answer = answer.refused(404, "not_found").code("booking_page_not_found");
+            assert!(!answer.text().contains(page.book.trim_start_matches("/book/")), "{}", answer.shown());
+        }
+        desk.guest.post(&reschedule).json(json!({ "start": slots[3] })).await.refused(404, "not_found");
+    };
+    desk.api.patch(&path).json(json!({ "active": false })).await.expect(200);
+    closed().await;
+    desk.api.patch(&path).json(json!({ "active": true })).await.expect(200);
+    assert_eq!(desk.slots(&page).await.len(), slots.len() - 1);
+    desk.api.delete(&path).await.expect(204);
+    closed().await;
+    // What was booked stays, and its guest may still call it off.
+    let event = format!("/v1/events/{}", booked["event"]["id"].as_str().unwrap());
+    desk.api.get(&event).await.expect(200);
+    desk.guest.post(&cancel).await.expect(200);
+    desk.api.get(&event).await.refused(404, "not_found");
+    desk.guest.get("/book/nobody-s/slots").await.refused(404, "not_found").code("booking_page_not_found");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_booking_is_moved_and_cancelled(#[case] database: Database) {
+    let desk = Desk::new(database).await;
+    let page = desk.page(json!({ "buffer_minutes": 30 })).await;
+    let slots = desk.slots(&page).await;
+    let booked = desk.book(&page, &slots[5]).await.expect(201);
+    let (cancel, reschedule) = (path_of(&desk, &booked["cancel_url"]), path_of(&desk, &booked["reschedule_url"]));
+    let (by_cancel, by_move) = (cancel.strip_suffix("/cancel").unwrap(), reschedule.strip_suffix("/move").unwrap());
+    let seen = desk.guest.get(by_move).await.expect(200);
+    has_exactly(
+        &seen.json,
+        &[
+            "booking_page_id",
+            "booking_page",
+            "status",
+            "event",
+            "name",
+            "email",
+            "notes",
+            "cancel_url",
+            "reschedule_url",
+        ],
+    );
+    assert_eq!((&seen["event"], &seen["status"]), (&booked["event"], &json!("confirmed")));
+    assert_eq!((&seen["cancel_url"], &seen["reschedule_url"]), (&booked["cancel_url"], &booked["reschedule_url"]));
+    assert_eq!((&seen["name"], &seen["email"]), (&json!("Ada Lovelace"), &json!("ada@example.com")));
+    let seen = desk.guest.get(by_cancel).await.expect(200);
+    assert_eq!((&seen["cancel_url"], &seen["reschedule_url"]), (&booked["cancel_url"], &Value::Null));
+    // A token is good for one thing.
+    desk.guest.post(format!("{by_move}/cancel")).await.refused(404, "not_found").code("booking_not_found");
+    let other = desk.guest.post(format!("{by_cancel}/move")).json(json!({ "start": slots[9] })).await;
+    other.refused(404, "not_found").code("booking_not_found");
+
+    let move_to = async |start: &str| desk.guest.post(&reschedule).json(json!({ "start": start })).await;
+    desk.event(at(&slots[20]), 60).await;
+    move_to(&slots[20]).await.refused(409, "conflict").code("slot_taken");
+    move_to(&iso(at(&slots[20]) + TimeDelta::minutes(5))).await.refused(400, "validation_error").param("start");
+    // Its own time, with the buffer around it, is not in its way.
+    let moved = move_to(&slots[6]).await.expect(200);
+    assert_eq!((&moved["event"]["start_time"], &moved["event"]["id"]), (&json!(slots[6]), &booked["event"]["id"]));
+    assert_eq!(moved["reschedule_url"], booked["reschedule_url"], "the links stay good");
+    move_to(&slots[6]).await.expect(200);
+    let event = format!("/v1/events/{}", booked["event"]["id"].as_str().unwrap());
+    assert_eq!(desk.api.get(&event).await.expect(200)["startTime"], slots[6]);
+    assert_eq!(desk.api.get("/v1/usage").await.expect(200)["events"]["used"], 2, "a move adds none");
+
+    // The owner moves it, and the guest sees that.
+    let (start, end) = (&slots[12], iso(at(&slots[12]) + TimeDelta::hours(1)));
+    desk.api.patch(&event).json(json!({ "start_time": start, "end_time": end })).await.expect(200);
+    assert_eq!(desk.guest.get(by_move).await.expect(200)["event"]["start_time"], *start);
+
+    let gone = desk.guest.post(&cancel).await.expect(200);
+    assert_eq!(
+        (&gone["status"], &gone["event"], &gone["cancel_url"]),
+        (&json!("cancelled"), &Value::Null, &Value::Null)
+    );
+    desk.api.get(&event).await.refused(404, "not_found");
+    assert_eq!(desk.guest.post(&cancel).await.expect(200).json, gone.json, "a second time changes nothing");
+    assert_eq!(desk.guest.get(by_move).await.expect(200)["status"], "cancelled");
+    move_to(&slots[9]).await.refused(409, "conflict").code("booking_over");
+    assert!(desk.slots(&page).await.contains(start));
+    // Neither another page's slug nor another token finds it.
+    let second = desk.page(json!({})).await;
+    let token = by_cancel.rsplit('/').next().unwrap();
+    desk.guest.get(format!("{}/bookings/{token}", second.book)).await.refused(404, "not_found");
+    desk.guest.get(format!("{}/bookings/nobody-s", page.book)).await.refused(404, "not_found");
+
+    let owned = desk.book(&page, &slots[30]).await.expect(201);
+    let seen = path_of(&desk, &owned["cancel_url"]);
+    desk.api.delete(format!("/v1/events/{}", owned["event"]["id"].as_str().unwrap())).await.expect(204);
+    assert_eq!(desk.guest.get(seen.strip_suffix("/cancel").unwrap()).await.expect(200)["status"], "cancelled");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn what_has_begun_stays(#[case] database: Database) {
+    let mut desk = Desk::new(database).await;
+    let page = desk.page(json!({})).await;
+    let slots = desk.slots(&page).await;
+    let booked = desk.book(&page, &slots[0]).await.expect(201);
+    let (cancel, reschedule) = (path_of(&desk, &booked["cancel_url"]), path_of(&desk, &booked["reschedule_url"]));
+    desk.server.restart_at_offset(2 * 3_600).await;
+    let guest = desk.server.anonymous();
+    guest.post(&cancel).await.refused(409, "conflict").code("booking_over");
+    guest.post(&reschedule).json(json!({ "start": slots[9] })).await.refused(409, "conflict").code("booking_over");
+    let late = guest.post(&page.book).json(booking(&slots[0])).await;
+    late.refused(400, "validation_error").param("start");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn over_the_quota_booking_is_closed(#[case] database: Database) {
+    let desk = Desk::of(Server::start(database).await, "custom", &["--limits", r#"{"events":1}"#]).await;
+    let page = desk.page(json!({})).await;
+    let slots = desk.slots(&page).await;
+    let booked = desk.book(&page, &slots[0]).await.expect(201);
+    let closed = desk.book(&page, &slots[1]).await.refused(429, "quota_exceeded").code("booking_closed");
+    assert!(closed.header("retry-after").parse::<u64>().unwrap() > 0);
+    assert!(!closed.text().contains("plan"), "guests hear nothing of plans: {}", closed.shown());
+    // Moving adds no event.
+    let reschedule = path_of(&desk, &booked["reschedule_url"]);
+    desk.guest.post(reschedule).json(json!({ "start": slots[1] })).await.expect(200);
+    assert_eq!(desk.api.get(format!("/v1/booking-pages/{}", page.id)).await.expect(200)["bookings_count"], 1);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn guests_are_told_by_mail(#[case] database: Database) {
+    let desk = Desk::new(database).await;
+    let page = desk.page(json!({ "title": "Intro \"call\"; https://evil.example", "timezone": "Europe/Berlin" })).await;
+    let slots = desk.slots(&page).await;
+    let key = ("idempotency-key", "a-guest-s-own-key-of-some-length");
+    let submit = || desk.guest.post(&page.book).header(key.0, key.1).json(booking(&slots[5]));
+    let booked = submit().await.expect(201);
+    let again = submit().await.expect(201);
+    assert_eq!((again.header("idempotency-replayed"), &again.json), ("true", &booked.json));
+    let line = |text: &str, name: &str| {
+        text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("no {name} in {text}")).to_owned()
+    };
+    let stamp = |start: &str| at(start).format("%Y%m%dT%H%M%SZ").to_string();
+
+    let mails = desk.server.wait_for_mails(1).await;
+    assert_eq!((mails[0].to.as_str(), mails[0].subject.as_str()), ("ada@example.com", "Your booking is confirmed"));
+    for url in ["cancel_url", "reschedule_url"] {
+        assert!(mails[0].text.contains(booked[url].as_str().unwrap()), "{}", mails[0].text);
+    }
+    assert!(!mails[0].text.contains("engine"), "what a guest writes goes to the calendar's owner alone");
+    let invitation = &mails[0].invitation;
+    let uid = format!("UID:{}@kalends", booked["event"]["id"].as_str().unwrap());
+    for expected in ["METHOD:REQUEST", "SEQUENCE:0", "STATUS:CONFIRMED", &uid, &format!("DTSTART:{}", stamp(&slots[5]))]
+    {
+        assert!(invitation.lines().any(|line| line == expected), "{expected} in {invitation}");
+    }
+    assert!(line(invitation, "ATTENDEE").ends_with(":mailto:ada@example.com"));
+    assert!(line(invitation, "ORGANIZER").contains(":mailto:no-reply@"));
+
+    desk.guest.post(path_of(&desk, &booked["reschedule_url"])).json(json!({ "start": slots[7] })).await.expect(200);
+    let mails = desk.server.wait_for_mails(2).await;
+    assert_eq!(mails[1].subject, "Your booking was moved");
+    assert!(mails[1].text.contains(booked["cancel_url"].as_str().unwrap()));
+    for expected in ["METHOD:REQUEST", "SEQUENCE:1", &uid, &format!("DTSTART:{}", stamp(&slots[7]))] {
+        assert!(mails[1].invitation.lines().any(|line| line == expected), "{expected} in {}", mails[1].invitation);
+    }
+    desk.guest.post(path_of(&desk, &booked["cancel_url"])).await.expect(200);
+    let mails = desk.server.wait_for_mails(3).await;
+    assert_eq!(mails[2].subject, "Your booking is cancelled");
+    for expected in ["METHOD:CANCEL", "SEQUENCE:2", "STATUS:CANCELLED", &uid] {
+        assert!(mails[2].invitation.lines().any(|line| line == expected), "{expected} in {}", mails[2].invitation);
+    }
+    desk.guest.post(path_of(&desk, &booked["cancel_url"])).await.expect(200);
+    assert_eq!(desk.server.mails().len(), 3, "a replay and a second cancellation tell nothing");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn the_audit_log_tells_of_bookings(#[case] database: Database) {
+    let desk = Desk::new(database).await;
+    let page = desk.page(json!({})).await;
+    let slots = desk.slots(&page).await;
+    let booked = desk.book(&page, &slots[5]).await.expect(201);
+    desk.guest.post(path_of(&desk, &booked["reschedule_url"])).json(json!({ "start": slots[7] })).await.expect(200);
+    desk.guest.post(path_of(&desk, &booked["cancel_url"])).await.expect(200);
+    desk.api.patch(format!("/v1/booking-pages/{}", page.id)).json(json!({ "title": "x" })).await.expect(200);
+    desk.api.delete(format!("/v1/booking-pages/{}", page.id)).await.expect(204);
+    let log = desk.api.get("/v1/audit-log?limit=200").await.expect(200);
+    let entries = log.data();
+    let of =
+        |action: &str| entries.iter().find(|entry| entry["action"] == action).unwrap_or_else(|| panic!("{action}"));
+    for (action, path, status) in [
+        ("booking.create", "/book/{slug}", 201),
+        ("booking.move", "/book/{slug}/bookings/{token}/move", 200),
+        ("booking.cancel", "/book/{slug}/bookings/{token}/cancel", 200),
+    ] {
+        let entry = of(action);
+        assert_eq!((&entry["path"], &entry["status"]), (&json!(path), &json!(status)), "{action}");
+        assert_eq!(
+            (&entry["actor_key_prefix"], &entry["resource"]),
+            (&Value::Null, &booked["event"]["id"]),
+            "{action}"
+        );
+    }
+    for action in ["booking_page.create", "booking_page.update", "booking_page.delete"] {
+        assert_eq!(of(action)["resource"], page.id, "{action}");
+    }
+    assert!(!log.text().contains(page.book.trim_start_matches("/book/")));
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn webhooks_hear_of_bookings(#[case] database: Database) {
+    let (server, api, receiver) = with_receiver(database, "pro").await;
+    hook(&api, &receiver, "/all", &["*"]).await;
+    let (guest, calendar) = (server.anonymous(), agent_with_calendar(&api).await.1);
+    let desk = Desk { server, api, guest, calendar };
+    let page = desk.page(json!({})).await;
+    let slots = desk.slots(&page).await;
+    let booked = desk.book(&page, &slots[5]).await.expect(201);
+    let id = booked["event"]["id"].as_str().unwrap();
+    let event = desk.api.get(format!("/v1/events/{id}")).await.expect(200);
+    let mut told = receiver.wait_for_type("/all", "event.created").await.json();
+    assert_eq!(told.as_object_mut().unwrap().remove("booking_page_id"), Some(json!(page.id)));
+    assert_eq!(told, event.json, "the event as the API shows it, and the page");
+    desk.guest.post(path_of(&desk, &booked["reschedule_url"])).json(json!({ "start": slots[7] })).await.expect(200);
+    let moved = receiver.wait_for_type("/all", "event.updated").await.json();
+    assert_eq!((&moved["booking_page_id"], &moved["startTime"]), (&json!(page.id), &json!(slots[7])));
+    desk.guest.post(path_of(&desk, &booked["cancel_url"])).await.expect(200);
+    let gone = receiver.wait_for_type("/all", "event.deleted").await.json();
+    assert_eq!((&gone["booking_page_id"], &gone["id"]), (&json!(page.id), &json!(id)));
+}
+
+/// One 201 and otherwise 409, whichever node is asked; never two events.
+async fn race(desk: &Desk, guests: &[Client], page: &Open) {
+    let slots = desk.slots(page).await;
+    for round in 0..3 {
+        let start = &slots[10 + 5 * round];
+        let submissions = (0..24).map(|number| {
+            let call = guests[number % guests.len()].post(&page.book).json(booking(start));
+            tokio::spawn(async move { call.await })
+        });
+        let submissions: Vec<_> = submissions.collect();
+        let mut told: BTreeMap<(u16, String), usize> = BTreeMap::new();
+        for submission in submissions {
+            let answer = submission.await.unwrap();
+            let code = answer.at("/error/code").as_str().unwrap_or_default().to_owned();
+            *told.entry((answer.status, code)).or_default() += 1;
+        }
+        assert_eq!(told, BTreeMap::from([((201, String::new()), 1), ((409, "slot_taken".to_owned()), 23)]));
+    }
+    let path = format!("/v1/calendars/{}/events?limit=200", desk.calendar);
+    assert_eq!(desk.api.get(path).await.expect(200)["total"], 3);
+    assert_eq!(desk.api.get(format!("/v1/booking-pages/{}", page.id)).await.expect(200)["bookings_count"], 3);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn of_many_one_gets_the_slot(#[case] database: Database) {
+    let desk = Desk::new(database).await;
+    let page = desk.page(json!({ "buffer_minutes": 15 })).await;
+    race(&desk, std::slice::from_ref(&desk.guest), &page).await;
+}
+
+#[tokio::test]
+async fn of_many_one_gets_the_slot_whichever_node_is_asked() {
+    let desk = Desk::new(Postgres).await;
+    let page = desk.page(json!({ "buffer_minutes": 15 })).await;
+    let other = desk.server.another_node().await;
+    race(&desk, &[desk.guest.clone(), other.anonymous()], &page).await;
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn two_who_move_to_one_slot_do_not_both_get_it(#[case] database: Database) {
+    let desk = Desk::new(database).await;
+    let page = desk.page(json!({})).await;
+    let slots = desk.slots(&page).await;
+    let mut moves = Vec::new();
+    for index in [0, 2, 4, 6] {
+        let booked = desk.book(&page, &slots[10 + index]).await.expect(201);
+        moves.push(path_of(&desk, &booked["reschedule_url"]));
+    }
+    let racing: Vec<_> = moves
+        .iter()
+        .map(|path| {
+            let call = desk.guest.post(path).json(json!({ "start": slots[40] }));
+            tokio::spawn(async move { call.await.status })
+        })
+        .collect();
+    let mut statuses = Vec::new();
+    for racer in racing {
+        statuses.push(racer.await.unwrap());
+    }
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 409, 409, 409]);
+}
