@@ -303,7 +303,7 @@ mod tests {
                       calendar.update calendar.delete event.create event.update event.delete webhook.create \
                       webhook.update webhook.delete ical_subscription.create ical_subscription.update \
                       ical_subscription.delete rate_limit.exceeded booking_page.create booking_page.update \
-                      booking_page.delete booking.create proposal.create proposal.respond proposal.resolve \
+                      booking_page.delete booking.create booking.move booking.cancel proposal.create proposal.respond proposal.resolve \
                       proposal.cancel connection.create connection.authorize connection.revoke hold.confirm \
                       user.update hold.release hold_set.create availability_rules.update availability_rules.delete";
         let listed: BTreeSet<_> = listed.split_whitespace().collect();

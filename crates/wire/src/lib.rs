@@ -8,6 +8,7 @@
 mod agent;
 mod audit;
 mod availability;
+mod booking_pages;
 mod bookings;
 mod calendar;
 mod changes;
@@ -41,9 +42,10 @@ pub use availability::{
     Across, AcrossAgents, AgentAvailability, AvailabilityOf, AvailabilityState, CalendarAvailability, Found, Of, Slot,
     SlotsAsked, render,
 };
+pub use booking_pages::{BookingPage, CreateBookingPage, UpdateBookingPage};
 pub use bookings::{
-    AskedTime, Booked, BookedEvent, BookingLinks, BookingPage, BookingSlots, CreateBookingPage, GuestBooking,
-    GuestEvent, MoveBooking, OpenPage, SlotsOfPage, SubmitBooking, UpdateBookingPage,
+    AskedTime, Booked, BookedEvent, BookingLinks, BookingSlots, GuestBooking, GuestEvent, MoveBooking, OpenPage,
+    SlotsOfPage, SubmitBooking,
 };
 pub use calendar::{Calendar, CreateCalendar, DeleteCalendar, IncludeCalendars, ListCalendars, UpdateCalendar};
 pub use changes::{Change, Changes, ChangesQuery, Deleted, ListChanges};

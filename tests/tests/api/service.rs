@@ -110,6 +110,11 @@ async fn the_description_names_every_operation(#[case] database: Database) {
         "/v1/auth/oauth/{provider}/callback",
         "/v1/agent/sign-up",
         "/v1/waitlist",
+        "/book/{slug}",
+        "/book/{slug}/slots",
+        "/book/{slug}/bookings/{token}",
+        "/book/{slug}/bookings/{token}/cancel",
+        "/book/{slug}/bookings/{token}/move",
     ];
     let mut operations = 0;
     for (path, methods) in document["paths"].as_object().unwrap() {
