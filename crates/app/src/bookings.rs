@@ -81,6 +81,18 @@ impl App {
         Ok(page.offers(window, &taken, now))
     }
 
+    /// The slot that begins at `start`, where the page offers it now.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::Invalid`] for what is no slot of the page now; [`Refusal::BookingTaken`].
+    pub async fn offered_slot(&self, page: &BookingPage, start: Instant) -> Result<Span, Refusal> {
+        let source = self.source_of_page(page).await?;
+        // Nothing is committed: the conditions are for whoever books it.
+        let mut changes = ChangeSet::new(page.org);
+        let decided = self.decided_slot(page, source, start, None, self.now(), &mut changes).await;
+        decided.map_err(Attempt::last_word)
+    }
+
     /// Books the slot that begins at `start` for a guest, and tells them by mail.
     ///
     /// # Errors

@@ -47,7 +47,11 @@ impl Operation {
             id if id == PLANS.id => Some(IpLane::Plans),
             id if id == SIGN_UP.id || id == CONSOLE_SIGN_UP.id => Some(IpLane::SignUp),
             id if id == JOIN_WAITLIST.id => Some(IpLane::Waitlist),
-            id if [LIST_BOOKING_SLOTS.id, GET_BOOKING.id].contains(&id) => Some(IpLane::BookingPage),
+            id if [LIST_BOOKING_SLOTS.id, SHOW_BOOKING_PAGE.id, GET_BOOKING.id, SHOW_CANCELLATION.id, SHOW_MOVE.id]
+                .contains(&id) =>
+            {
+                Some(IpLane::BookingPage)
+            }
             id if [CREATE_BOOKING.id, CANCEL_BOOKING.id, MOVE_BOOKING.id].contains(&id) => Some(IpLane::Booking),
             // Whatever tries a password, a code or a token.
             id if [SIGN_IN.id, CHANGE_PASSWORD.id, VERIFY_CLAIM.id, REVOKE_CLAIM.id, OAUTH_START.id].contains(&id) => {
@@ -201,6 +205,10 @@ operations! {
     UPDATE_BOOKING_PAGE = "updateBookingPage" "PATCH" "/v1/booking-pages/{id}" 200 AgentData BookingPageUpdate;
     DELETE_BOOKING_PAGE = "deleteBookingPage" "DELETE" "/v1/booking-pages/{id}" 204 AgentData BookingPageDelete;
     LIST_BOOKING_SLOTS = "listBookingSlots" "GET" "/book/{slug}/slots" 200 Public;
+    SHOW_BOOKING_PAGE = "showBookingPage" "GET" "/book/{slug}" 200 Public;
+    BOOKING_ASSET = "getBookingAsset" "GET" "/book/assets/{name}" 200 Public;
+    SHOW_CANCELLATION = "showCancellation" "GET" "/book/{slug}/bookings/{token}/cancel" 200 Public;
+    SHOW_MOVE = "showMove" "GET" "/book/{slug}/bookings/{token}/move" 200 Public;
     CREATE_BOOKING = "createBooking" "POST" "/book/{slug}" 201 Public BookingCreate;
     GET_BOOKING = "getBooking" "GET" "/book/{slug}/bookings/{token}" 200 Public;
     CANCEL_BOOKING = "cancelBooking" "POST" "/book/{slug}/bookings/{token}/cancel" 200 Public BookingCancel;

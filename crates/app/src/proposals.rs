@@ -201,7 +201,8 @@ impl App {
         let turn = self.turn_of(actor, id).await?;
         let responded = retry_stale(|| async {
             let seen = self.found_proposal(actor, id).await?;
-            let agent = Self::agent_id(by)?;
+            // What is no identifier is no participant's either.
+            let agent: AgentId = by.parse().map_err(|_| ProposalError::NotParticipant)?;
             actor.for_response(agent, &seen)?;
             let now = self.now();
             let mut proposal = seen.respond(agent, new.clone(), now, self.entropy())?;

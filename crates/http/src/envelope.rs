@@ -16,7 +16,11 @@ use kalends_accounts::Principal;
 use kalends_app::{App, Caller, Refusal, operations::Operation, ports::CredentialsError};
 use kalends_kernel::{Instant, RequestId, StoreError};
 
-use crate::{enter::describe_broken_off, error::ApiError};
+use crate::{
+    enter::describe_broken_off,
+    error::ApiError,
+    pages::{Finished, Wanted},
+};
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
@@ -67,16 +71,22 @@ pub(crate) async fn envelope(State(app): State<Arc<App>>, mut request: Request, 
     request.extensions_mut().insert(Arrival { id, at, ip });
     request.extensions_mut().insert(known.clone());
 
+    let page = Wanted::of(&request);
+
     let mut response = next.run(request).await;
     let operation = response.extensions().get::<AnsweredBy>().map(|by| by.0);
     let failed = response.status().is_client_error() || response.status().is_server_error();
+    let failed = failed && response.extensions_mut().remove::<Finished>().is_none();
     let error = response.extensions_mut().remove::<Arc<ApiError>>();
     // A failure without a reason is one of the framework's own rejections.
     let error = error.or_else(|| failed.then(|| Arc::new(ApiError::of_status(response.status()))));
     if let Some(error) = error {
         log(&error, id, operation);
         let headers = std::mem::take(response.headers_mut());
-        response = error.render(&app, id, operation);
+        response = match &page {
+            Some(page) => page.render(&error, id),
+            None => error.render(&app, id, operation),
+        };
         keep_headers(&mut response, &headers);
     }
     if let Some(whom) = known.0.get() {

@@ -94,7 +94,7 @@ impl ApiError {
                 | Refusal::OutOfReach
                 | Refusal::AgentPaused
                 | Refusal::PlanRequired(_)
-                | Refusal::Proposal(ProposalError::NotParticipant(_))
+                | Refusal::Proposal(ProposalError::NotParticipant)
                 | Refusal::ReadOnly(_) => StatusCode::FORBIDDEN,
                 Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
                 Refusal::AgentState(_)
@@ -245,7 +245,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::CalendarHasEvents(_) => coded("conflict", "calendar_has_events"),
         Refusal::Hold(error) => coded("conflict", hold_code(error)),
         Refusal::HoldSet(error) => coded("conflict", hold_code(&error.error)),
-        Refusal::Proposal(ProposalError::NotParticipant(_)) => coded("forbidden", "not_a_participant"),
+        Refusal::Proposal(ProposalError::NotParticipant) => coded("forbidden", "not_a_participant"),
         Refusal::Proposal(ProposalError::NotPending(_)) => coded("conflict", "proposal_not_pending"),
         Refusal::Proposal(ProposalError::Duplicate(_)) => coded("conflict", "duplicate_response"),
         Refusal::Proposal(ProposalError::NoResponses) => coded("conflict", "no_responses"),

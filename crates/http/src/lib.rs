@@ -11,6 +11,7 @@ mod envelope;
 mod error;
 mod extract;
 mod metered;
+mod pages;
 mod reply;
 #[cfg(test)]
 mod tests;

@@ -10,9 +10,9 @@ pub enum ProposalError {
     /// It has ended. What has ended stays as it is.
     #[error("the proposal is already {}; only a pending one can be responded to, resolved or cancelled", .0.as_str())]
     NotPending(Status),
-    /// The agent is none of its participants.
-    #[error("{0} is no participant of the proposal")]
-    NotParticipant(AgentId),
+    /// Whoever responds is none of its participants.
+    #[error("agent_id is no participant of the proposal; participant_agent_ids names those who are")]
+    NotParticipant,
     /// The participant has responded before.
     #[error("{0} has responded to the proposal already; a participant responds once")]
     Duplicate(AgentId),

@@ -145,8 +145,8 @@ fn errors_come_in_the_documented_order() {
         proposal.respond(agent(who), says(kind, selected), now, &entropy()).map(drop)
     };
     let late = at(60);
-    assert_eq!(respond(&proposal, 3, Accept, None, late), Err(ProposalError::NotParticipant(agent(3))));
-    assert_eq!(respond(&proposal, 0, Decline, None, NOW), Err(ProposalError::NotParticipant(agent(0))));
+    assert_eq!(respond(&proposal, 3, Accept, None, late), Err(ProposalError::NotParticipant));
+    assert_eq!(respond(&proposal, 0, Decline, None, NOW), Err(ProposalError::NotParticipant));
     assert_eq!(respond(&proposal, 1, Accept, None, late), Err(ProposalError::NotPending(Status::Expired)));
     let responded = after(&proposal, &[(1, Decline, None)]);
     assert_eq!(respond(&responded, 1, Accept, None, NOW), Err(ProposalError::Duplicate(agent(1))));
@@ -324,7 +324,7 @@ proptest! {
                     let selected = proposal.slots[slot].id;
                     let result = proposal.respond(agent(who), says(kind, Some(selected)), now, &source);
                     let expected = match (who, status) {
-                        (0, _) => Err(ProposalError::NotParticipant(agent(0))),
+                        (0, _) => Err(ProposalError::NotParticipant),
                         (_, Status::Pending) if responded.contains(&who) => Err(ProposalError::Duplicate(agent(who))),
                         (_, Status::Pending) => Ok(()),
                         (_, ended) => Err(ProposalError::NotPending(ended)),

@@ -281,7 +281,7 @@ impl Proposal {
         entropy: &dyn Entropy,
     ) -> Result<Self, ProposalError> {
         if !self.participants.contains(&agent) {
-            return Err(ProposalError::NotParticipant(agent));
+            return Err(ProposalError::NotParticipant);
         }
         self.pending(now)?;
         if self.has_responded(agent) {

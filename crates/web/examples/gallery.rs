@@ -100,7 +100,7 @@ fn pages() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
     wrong.push(FieldError::new("email", "must be an address such as ada@example.com, got \"grace@\""));
     let form = Form { page, shown, slot, given: Given::default(), errors: &none, limits: LIMITS };
     let nearest: Vec<Span> = offers.iter().copied().filter(|offer| offer.start() > slot.start()).take(3).collect();
-    let taken = Taken { page, shown, slot, nearest: &nearest, given: Some(GIVEN) };
+    let taken = Taken { page, shown, slot, nearest: &nearest, given: Some(GIVEN), moves: false };
     let (cancel, reschedule) = (Href::from(manage.clone()), Href::from(move_path.clone()));
     let file = Href::new("/book/bookings/9fj2/booking.ics").ok_or("no address")?;
     let booked = Booked {
@@ -116,7 +116,7 @@ fn pages() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
     let booking = Booking {
         page,
         shown,
-        slot,
+        slot: Some(slot),
         name: GIVEN.name,
         state: BookingState::Upcoming,
         cancel: &manage,

@@ -50,8 +50,8 @@ pub struct Booking<'a> {
     pub page: Page<'a>,
     /// How the visitor reads times.
     pub shown: Shown,
-    /// What is booked.
-    pub slot: Span,
+    /// What is booked; none where the event is gone, and its time with it.
+    pub slot: Option<Span>,
     /// In whose name.
     pub name: &'a str,
     /// What has become of it.

@@ -63,8 +63,10 @@ pub struct Taken<'a> {
     pub slot: Span,
     /// The nearest slots that are free, in order.
     pub nearest: &'a [Span],
-    /// What the visitor typed; none where a booking is moved.
+    /// What the visitor typed; none where nothing was typed yet, and where a booking is moved.
     pub given: Option<Given<'a>>,
+    /// Whether a booking is moved.
+    pub moves: bool,
 }
 
 /// An error of a field as the page shows it.

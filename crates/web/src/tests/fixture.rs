@@ -89,7 +89,7 @@ pub(super) fn every_page(text: &str) -> (Vec<(&'static str, String)>, String) {
         errors.push(FieldError::new(field, format!("must not be {text}")));
     }
     let form = Form { page, shown, slot, given, errors: &none, limits: LIMITS };
-    let taken = Taken { page, shown, slot, nearest: &offers[..3], given: Some(given) };
+    let taken = Taken { page, shown, slot, nearest: &offers[..3], given: Some(given), moves: false };
     let booked = Booked {
         page,
         shown,
@@ -103,7 +103,7 @@ pub(super) fn every_page(text: &str) -> (Vec<(&'static str, String)>, String) {
     let booking = Booking {
         page,
         shown,
-        slot,
+        slot: Some(slot),
         name: text,
         state: BookingState::Upcoming,
         cancel: &path,

@@ -1,12 +1,27 @@
 //! `POST /book/{slug}`
 
+use axum::{
+    extract::{FromRequest as _, Request},
+    response::{IntoResponse as _, Response},
+};
+use http::{HeaderMap, StatusCode};
+use kalends_app::{App, Refusal};
+use kalends_bookings::BookingPage;
+use kalends_kernel::{FieldErrors, Instant, Span};
+use kalends_web::{Booked, Form, Given, HONEYPOT, Href, Shown, Taken};
 use kalends_wire as wire;
+use serde_json::Value;
 
-use super::Fresh;
+use super::{
+    Fresh,
+    show::nonsense,
+    view::{Fields, LIMITS, page as facts, path, shown},
+};
 use crate::{
-    Service,
+    BODY_MAX, Service,
     error::ApiError,
-    extract::{Anonymous, JsonBody, PathOf},
+    extract::{Anonymous, JsonBody, PathOf, read_body},
+    pages::{html, is_form},
     reply::Changed,
 };
 
@@ -16,21 +31,117 @@ use crate::{
 /// `conflict`, code `slot_taken`, with up to three slots in `nearest_free`. What is no slot of the page is 400. The guest
 /// gets a mail with an invitation, and the links of the answer to cancel or move the booking. Where the page's owner has used
 /// up the month's events: 429 `quota_exceeded`, code `booking_closed`. 10 times a minute and address.
+///
+/// The same fields as a form are answered in HTML.
 #[utoipa::path(
     post,
     path = "/book/{slug}",
     operation_id = "createBooking",
     tag = "Booking pages",
     params(("slug" = String, Path, description = "The `slug` of the page.")),
-    request_body = wire::SubmitBooking,
+    request_body(content(
+        (wire::SubmitBooking = "application/json"),
+        (wire::SubmitBooking = "application/x-www-form-urlencoded")
+    )),
     responses((status = 201, description = "What is booked.", body = wire::Booked))
 )]
 pub(crate) async fn book(
     app: Service,
-    request: Anonymous,
+    called: Anonymous,
     slug: PathOf<String>,
-    body: JsonBody<wire::SubmitBooking>,
-) -> Result<Fresh<Changed>, ApiError> {
-    let (start, guest) = body.0.parse()?;
-    Ok(Fresh(Changed(app.book(&request.0, &slug.0, start, guest).await?)))
+    request: Request,
+) -> Result<Response, ApiError> {
+    if is_form(request.headers()) {
+        return book_by_form(&app, &called.0, &slug.0, request).await;
+    }
+    let JsonBody(body) = JsonBody::<wire::SubmitBooking>::from_request(request, &()).await?;
+    let (start, guest) = body.parse()?;
+    Ok(Fresh(Changed(app.book(&called.0, &slug.0, start, guest).await?)).into_response())
+}
+
+/// What the form of a booking says, and how its answer reads.
+struct Filled<'a> {
+    page: &'a BookingPage,
+    shown: Shown,
+    given: Given<'a>,
+}
+
+async fn book_by_form(
+    app: &App,
+    called: &kalends_app::Request,
+    slug: &str,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let headers: HeaderMap = request.headers().clone();
+    let body = read_body(request.into_body(), BODY_MAX).await?;
+    let fields = Fields::read(&body);
+    let page = app.open_page(slug).await?;
+    let shown = shown(&page, fields.get("tz").parse().ok(), &headers);
+    if !fields.get(HONEYPOT).is_empty() {
+        return nonsense(&page);
+    }
+    let given = Given { name: fields.get("name"), email: fields.get("email"), notes: fields.get("notes") };
+    let filled = Filled { page: &page, shown, given };
+    let wanted = wire::SubmitBooking {
+        name: given.name.to_owned(),
+        email: given.email.to_owned(),
+        notes: Some(given.notes.replace("\r\n", "\n")).filter(|notes| !notes.is_empty()),
+        start: fields.get("start").to_owned(),
+    };
+    let (start, guest) = match wanted.parse() {
+        Ok(parsed) => parsed,
+        Err(errors) => return filled.again(fields.get("start"), app.now(), &errors),
+    };
+    let mailed_to = guest.email.as_str().to_owned();
+    match app.book(called, slug, start, guest).await {
+        Ok(answer) => filled.booked(answer.body.as_deref().unwrap_or_default(), &mailed_to),
+        Err(Refusal::Invalid(_)) => nonsense(&page),
+        Err(Refusal::BookingTaken { wanted, nearest }) => {
+            let path = path(page.slug.reveal())?;
+            let page = facts(&page, &path);
+            let taken = Taken { page, shown, slot: wanted, nearest: &nearest, given: Some(given), moves: false };
+            Ok(html(StatusCode::CONFLICT, taken.html()))
+        }
+        Err(refusal) => Err(refusal.into()),
+    }
+}
+
+impl Filled<'_> {
+    /// The form once more, with what is wrong with it. A start that cannot be mended in it is answered by itself.
+    fn again(&self, start: &str, now: Instant, errors: &FieldErrors) -> Result<Response, ApiError> {
+        let start = start.parse::<Instant>().ok();
+        let Some(slot) = start.and_then(|start| self.page.slot(start, now).ok()) else {
+            return nonsense(self.page);
+        };
+        let path = path(self.page.slug.reveal())?;
+        let page = facts(self.page, &path);
+        let form = Form { page, shown: self.shown, slot, given: self.given, errors, limits: LIMITS };
+        Ok(html(StatusCode::BAD_REQUEST, form.html()))
+    }
+
+    /// What is booked, by the answer that a program gets.
+    fn booked(&self, answer: &str, mailed_to: &str) -> Result<Response, ApiError> {
+        let answer: Value = serde_json::from_str(answer).map_err(|_| ApiError::Internal)?;
+        let slot = slot_of(&answer["event"]).ok_or(ApiError::Internal)?;
+        let link = |name: &str| answer[name].as_str().and_then(Href::new);
+        let (cancel, reschedule) = (link("cancel_url"), link("reschedule_url"));
+        let path = path(self.page.slug.reveal())?;
+        let booked = Booked {
+            page: facts(self.page, &path),
+            shown: self.shown,
+            slot,
+            before: None,
+            mailed_to: Some(mailed_to),
+            cancel: cancel.as_ref(),
+            reschedule: reschedule.as_ref(),
+            file: None,
+        };
+        Ok(html(StatusCode::CREATED, booked.html()))
+    }
+}
+
+/// The time of an event as its JSON tells it.
+pub(super) fn slot_of(event: &Value) -> Option<Span> {
+    let time = |name: &str| event[name].as_str()?.parse::<Instant>().ok();
+    Span::new(time("start_time")?, time("end_time")?).ok()
 }

@@ -1,19 +1,28 @@
 //! `POST /book/{slug}/bookings/{token}/cancel`
 
+use axum::{
+    extract::{FromRequest as _, Request},
+    response::{IntoResponse as _, Response},
+};
+use http::HeaderMap;
+use kalends_app::{App, Refusal};
+use kalends_web::BookingState;
 use kalends_wire as wire;
 
-use super::Fresh;
+use super::{Fresh, show_cancellation::shown_as, view::shown};
 use crate::{
     Service,
     error::ApiError,
     extract::{Anonymous, NoBody, PathOf},
+    pages::is_form,
     reply::Changed,
 };
 
 /// Cancels a booking, as its guest.
 ///
 /// The event is deleted, and the guest gets a mail. A second time changes nothing and is answered alike. Once the event has
-/// begun: 409 `conflict`, code `booking_over`. A booking can be cancelled also where its page is closed.
+/// begun: 409 `conflict`, code `booking_over`. A booking can be cancelled also where its page is closed. A form is answered in
+/// HTML.
 #[utoipa::path(
     post,
     path = "/book/{slug}/bookings/{token}/cancel",
@@ -27,10 +36,32 @@ use crate::{
 )]
 pub(crate) async fn cancel(
     app: Service,
-    request: Anonymous,
-    path: PathOf<(String, String)>,
-    _: NoBody,
-) -> Result<Fresh<Changed>, ApiError> {
-    let (slug, token) = path.0;
-    Ok(Fresh(Changed(app.cancel_booking(&request.0, &slug, &token).await?)))
+    called: Anonymous,
+    link: PathOf<(String, String)>,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let (slug, token) = link.0;
+    if is_form(request.headers()) {
+        return cancel_by_form(&app, &called.0, (&slug, &token), request.headers()).await;
+    }
+    let _: NoBody = NoBody::from_request(request, &()).await?;
+    Ok(Fresh(Changed(app.cancel_booking(&called.0, &slug, &token).await?)).into_response())
+}
+
+/// The form holds nothing but its button.
+async fn cancel_by_form(
+    app: &App,
+    called: &kalends_app::Request,
+    (slug, token): (&str, &str),
+    headers: &HeaderMap,
+) -> Result<Response, ApiError> {
+    let seen = app.booking(slug, token).await?;
+    let shown = shown(&seen.page, None, headers);
+    let state = match app.cancel_booking(called, slug, token).await {
+        Ok(_) if seen.is_cancelled() => BookingState::CancelledBefore,
+        Ok(_) => BookingState::Cancelled,
+        Err(Refusal::BookingOver(_)) => BookingState::Past,
+        Err(refusal) => return Err(refusal.into()),
+    };
+    shown_as(&seen, (slug, token), shown, state)
 }

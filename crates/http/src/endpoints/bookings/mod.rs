@@ -1,10 +1,15 @@
 //! Booking pages, for guests: the address is the credential.
 
+mod asset;
 mod book;
 mod cancel;
 mod read;
 mod reschedule;
+mod show;
+mod show_cancellation;
+mod show_move;
 mod slots;
+mod view;
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, header};
@@ -15,10 +20,11 @@ use crate::Routes;
 pub(crate) fn routes() -> Routes {
     Routes::new()
         .routes(routes!(slots::slots))
-        .routes(routes!(book::book))
+        .routes(routes!(asset::asset))
+        .routes(routes!(show::show, book::book))
         .routes(routes!(read::read))
-        .routes(routes!(cancel::cancel))
-        .routes(routes!(reschedule::reschedule))
+        .routes(routes!(show_cancellation::show_cancellation, cancel::cancel))
+        .routes(routes!(show_move::show_move, reschedule::reschedule))
 }
 
 /// An answer that nobody keeps: slots are taken meanwhile, and what a guest booked is theirs.

@@ -1,12 +1,28 @@
 //! `POST /book/{slug}/bookings/{token}/move`
 
+use axum::{
+    extract::{FromRequest as _, Request},
+    response::{IntoResponse as _, Response},
+};
+use http::StatusCode;
+use kalends_app::{App, Refusal};
+use kalends_web::{Booked, Href};
 use kalends_wire as wire;
+use serde_json::Value;
 
-use super::Fresh;
+use super::{
+    Fresh,
+    book::slot_of,
+    show::nonsense,
+    show_cancellation::shown_as,
+    show_move::{still_to_come, taken},
+    view::{Fields, page as facts, path, shown},
+};
 use crate::{
-    Service,
+    BODY_MAX, Service,
     error::ApiError,
-    extract::{Anonymous, JsonBody, PathOf},
+    extract::{Anonymous, JsonBody, PathOf, read_body},
+    pages::{html, is_form},
     reply::Changed,
 };
 
@@ -24,15 +40,64 @@ use crate::{
         ("slug" = String, Path, description = "The `slug` of the page."),
         ("token" = String, Path, description = "The token of `reschedule_url`.")
     ),
-    request_body = wire::MoveBooking,
+    request_body(content(
+        (wire::MoveBooking = "application/json"),
+        (wire::MoveBooking = "application/x-www-form-urlencoded")
+    )),
     responses((status = 200, description = "The booking, moved.", body = wire::GuestBooking))
 )]
 pub(crate) async fn reschedule(
     app: Service,
-    request: Anonymous,
-    path: PathOf<(String, String)>,
-    body: JsonBody<wire::MoveBooking>,
-) -> Result<Fresh<Changed>, ApiError> {
-    let (slug, token) = path.0;
-    Ok(Fresh(Changed(app.move_booking(&request.0, &slug, &token, body.0.parse()?).await?)))
+    called: Anonymous,
+    link: PathOf<(String, String)>,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let (slug, token) = link.0;
+    if is_form(request.headers()) {
+        return move_by_form(&app, &called.0, (&slug, &token), request).await;
+    }
+    let JsonBody(body) = JsonBody::<wire::MoveBooking>::from_request(request, &()).await?;
+    Ok(Fresh(Changed(app.move_booking(&called.0, &slug, &token, body.parse()?).await?)).into_response())
+}
+
+async fn move_by_form(
+    app: &App,
+    called: &kalends_app::Request,
+    (slug, token): (&str, &str),
+    request: Request,
+) -> Result<Response, ApiError> {
+    let headers = request.headers().clone();
+    let fields = Fields::read(&read_body(request.into_body(), BODY_MAX).await?);
+    let seen = app.booking(slug, token).await?;
+    let shown = shown(&seen.page, fields.get("tz").parse().ok(), &headers);
+    let before = match still_to_come(&seen, app.now()) {
+        Ok(before) => before,
+        Err(state) => return shown_as(&seen, (slug, token), shown, state),
+    };
+    let Ok(start) = fields.get("start").parse() else { return nonsense(&seen.page) };
+    let answer = match app.move_booking(called, slug, token, start).await {
+        Ok(answer) => answer,
+        Err(Refusal::Invalid(_)) => return nonsense(&seen.page),
+        Err(Refusal::BookingTaken { wanted, nearest }) => {
+            return taken(&seen, (slug, token), shown, (wanted, &nearest));
+        }
+        Err(refusal) => return Err(refusal.into()),
+    };
+    let answer: Value =
+        serde_json::from_str(answer.body.as_deref().unwrap_or_default()).map_err(|_| ApiError::Internal)?;
+    let slot = slot_of(&answer["event"]).ok_or(ApiError::Internal)?;
+    let link = |name: &str| answer[name].as_str().and_then(Href::new);
+    let (cancel, reschedule) = (link("cancel_url"), link("reschedule_url"));
+    let path = path(slug)?;
+    let moved = Booked {
+        page: facts(&seen.page, &path),
+        shown,
+        slot,
+        before: Some(before),
+        mailed_to: Some(seen.booking.guest.email.as_str()),
+        cancel: cancel.as_ref(),
+        reschedule: reschedule.as_ref(),
+        file: None,
+    };
+    Ok(html(StatusCode::OK, moved.html()))
 }

@@ -1,0 +1,111 @@
+//! `GET /book/{slug}`
+
+use axum::{extract::RawQuery, response::Response};
+use http::{HeaderMap, StatusCode};
+use kalends_bookings::BookingPage;
+use kalends_kernel::{FieldErrors, Instant, Span};
+use kalends_web::{AskedSlot, Form, Given, Href, Notice, Picker, Shown, Taken, headers, markdown};
+
+use super::view::{LIMITS, asked, page as facts, path, shown};
+use crate::{
+    Service,
+    error::ApiError,
+    extract::PathOf,
+    pages::{html, names, text_of},
+};
+
+/// How many free times an agent is told at once.
+const TOLD: usize = 12;
+
+/// Shows a booking page to a human, or tells an agent how to book on it.
+///
+/// HTML: the days of a `month` with free times, and the times of one `day`, by the clocks of `tz`; with `slot`, the form that
+/// books it. With `Accept: text/markdown` the same as text, with the free times to come and how to book one over HTTP.
+/// 60 times a minute and address.
+#[utoipa::path(
+    get,
+    path = "/book/{slug}",
+    operation_id = "showBookingPage",
+    tag = "Booking pages",
+    params(
+        ("slug" = String, Path, description = "The `slug` of the page."),
+        ("month" = Option<String>, Query, description = "The month to show, such as `2026-03`."),
+        ("day" = Option<String>, Query, description = "The day to show, such as `2026-03-05`."),
+        ("tz" = Option<String>, Query, description = "The zone of the times, such as `Europe/Berlin`; the page's unless told."),
+        ("slot" = Option<String>, Query, description = "The start of a slot: shows the form that books it.")
+    ),
+    responses((status = 200, description = "The page.", content(
+        (String = "text/html"),
+        (String = "text/markdown")
+    )))
+)]
+pub(crate) async fn show(
+    app: Service,
+    slug: PathOf<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let page = app.open_page(&slug.0).await?;
+    let asked = asked(query.as_deref());
+    let shown = shown(&page, asked.zone, &headers);
+    let now = app.now();
+    let bookable = bookable(&page, now)?;
+    match asked.slot {
+        _ if names(&headers, "text/markdown") => {}
+        Some(AskedSlot::At(start)) => return chosen(&app, &page, start, shown).await,
+        Some(AskedSlot::Nonsense) => return nonsense(&page),
+        None => {}
+    }
+    let offers = app.offered_slots(&page, None).await?;
+    let path = path(page.slug.reveal())?;
+    let facts = facts(&page, &path);
+    if names(&headers, "text/markdown") {
+        let address = format!("{}{path}", app.settings().base_url);
+        let address = Href::new(address).ok_or(ApiError::Internal)?;
+        let offers = &offers[..offers.len().min(TOLD)];
+        let guide = markdown::Guide { page: facts, shown, address: &address, bookable, offers, limits: LIMITS };
+        return Ok(text_of(StatusCode::OK, markdown::CONTENT_TYPE, guide.markdown(), &headers::PAGE));
+    }
+    let first_offer = offers.first().copied();
+    let month = asked.month_to_show(shown.zone, bookable, first_offer);
+    let (day, offers) = (asked.day, offers.as_slice());
+    let picker = Picker { page: facts, shown, now, bookable, month, day, offers, first_offer, moving: None };
+    Ok(html(StatusCode::OK, picker.html()))
+}
+
+/// When bookings may begin. A notice that is longer than the window leaves nothing; the page is shown all the same.
+///
+/// # Errors
+/// [`ApiError::Internal`] where time itself ends.
+pub(super) fn bookable(page: &BookingPage, now: Instant) -> Result<Span, ApiError> {
+    let window = page.window(now).map_or_else(|| Span::new(now, now + page.timetable.length()), Ok);
+    window.map_err(|_| ApiError::Internal)
+}
+
+/// The form for a slot.
+async fn chosen(app: &Service, page: &BookingPage, start: Instant, shown: Shown) -> Result<Response, ApiError> {
+    use kalends_app::Refusal::{BookingTaken, Invalid};
+    let path = path(page.slug.reveal())?;
+    match app.offered_slot(page, start).await {
+        Ok(slot) => {
+            let errors = &FieldErrors::default();
+            let facts = facts(page, &path);
+            let form = Form { page: facts, shown, slot, given: Given::default(), errors, limits: LIMITS };
+            Ok(html(StatusCode::OK, form.html()))
+        }
+        Err(Invalid(_)) => nonsense(page),
+        Err(BookingTaken { wanted, nearest }) => {
+            // Nothing was typed yet: the others are links to the form.
+            let facts = facts(page, &path);
+            let taken = Taken { page: facts, shown, slot: wanted, nearest: &nearest, given: None, moves: false };
+            Ok(html(StatusCode::CONFLICT, taken.html()))
+        }
+        Err(refusal) => Err(refusal.into()),
+    }
+}
+
+/// The answer to a time that the page never offers.
+pub(super) fn nonsense(page: &BookingPage) -> Result<Response, ApiError> {
+    let path = path(page.slug.reveal())?;
+    Ok(html(StatusCode::BAD_REQUEST, Notice::Nonsense.html(Some(&path))))
+}

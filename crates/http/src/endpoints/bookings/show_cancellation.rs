@@ -1,0 +1,75 @@
+//! `GET /book/{slug}/bookings/{token}/cancel`
+
+use axum::{extract::RawQuery, response::Response};
+use http::{HeaderMap, StatusCode};
+use kalends_app::{BookingSeen, Missing, Refusal};
+use kalends_bookings::Purpose;
+use kalends_kernel::Span;
+use kalends_web::{Booking, BookingState, Shown};
+
+use super::view::{asked, booking_path, page as facts, path, shown};
+use crate::{Service, error::ApiError, extract::PathOf, pages::html};
+
+/// Shows a booking to its guest, who may cancel it there.
+///
+/// The address is the `cancel_url` of the booking.
+#[utoipa::path(
+    get,
+    path = "/book/{slug}/bookings/{token}/cancel",
+    operation_id = "showCancellation",
+    tag = "Booking pages",
+    params(
+        ("slug" = String, Path, description = "The `slug` of the page."),
+        ("token" = String, Path, description = "The token of `cancel_url`."),
+        ("tz" = Option<String>, Query, description = "The zone of the times; the page's unless told.")
+    ),
+    responses((status = 200, description = "The page.", body = String, content_type = "text/html"))
+)]
+pub(crate) async fn show_cancellation(
+    app: Service,
+    link: PathOf<(String, String)>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let (slug, token) = link.0;
+    let seen = for_cancelling(app.booking(&slug, &token).await?)?;
+    let shown = shown(&seen.page, asked(query.as_deref()).zone, &headers);
+    let begun = seen.event.as_ref().is_some_and(|event| event.times.span.start() <= app.now());
+    let state = match (seen.is_cancelled(), begun) {
+        (true, _) => BookingState::CancelledBefore,
+        (false, true) => BookingState::Past,
+        (false, false) => BookingState::Upcoming,
+    };
+    shown_as(&seen, (&slug, &token), shown, state)
+}
+
+/// The booking, where the token is good for cancelling it.
+fn for_cancelling(seen: BookingSeen) -> Result<BookingSeen, ApiError> {
+    if seen.purpose == Purpose::Cancel {
+        return Ok(seen);
+    }
+    Err(Refusal::missing(Missing::Booking, "at this address").into())
+}
+
+/// The page of a booking in that state.
+pub(super) fn shown_as(
+    seen: &BookingSeen,
+    (slug, token): (&str, &str),
+    shown: Shown,
+    state: BookingState,
+) -> Result<Response, ApiError> {
+    let (cancel, page_path) = (booking_path(slug, token, "cancel")?, path(slug)?);
+    let slot: Option<Span> = seen.event.as_ref().map(|event| event.times.span);
+    let booking = Booking {
+        page: facts(&seen.page, &page_path),
+        shown,
+        slot,
+        name: &seen.booking.guest.name,
+        state,
+        cancel: &cancel,
+        // The token of this address does not move it.
+        reschedule: None,
+        again: Some(&page_path).filter(|_| seen.page.is_open()),
+    };
+    Ok(html(StatusCode::OK, booking.html()))
+}

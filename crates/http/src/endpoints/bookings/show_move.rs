@@ -1,0 +1,94 @@
+//! `GET /book/{slug}/bookings/{token}/move`
+
+use axum::{extract::RawQuery, response::Response};
+use http::{HeaderMap, StatusCode};
+use kalends_app::{BookingSeen, Missing, Refusal};
+use kalends_bookings::Purpose;
+use kalends_kernel::{Instant, Span};
+use kalends_web::{AskedSlot, BookingState, Moving, Picker, Shown, Taken};
+
+use super::{
+    show::{bookable, nonsense},
+    show_cancellation::shown_as,
+    view::{asked, booking_path, page as facts, shown},
+};
+use crate::{Service, error::ApiError, extract::PathOf, pages::html};
+
+/// Shows a guest the times to which a booking can be moved.
+///
+/// The address is the `reschedule_url` of the booking; with `slot` it asks whether that is to be the new time.
+#[utoipa::path(
+    get,
+    path = "/book/{slug}/bookings/{token}/move",
+    operation_id = "showMove",
+    tag = "Booking pages",
+    params(
+        ("slug" = String, Path, description = "The `slug` of the page."),
+        ("token" = String, Path, description = "The token of `reschedule_url`."),
+        ("month" = Option<String>, Query, description = "The month to show, such as `2026-03`."),
+        ("day" = Option<String>, Query, description = "The day to show, such as `2026-03-05`."),
+        ("tz" = Option<String>, Query, description = "The zone of the times; the page's unless told."),
+        ("slot" = Option<String>, Query, description = "The start of the new slot.")
+    ),
+    responses((status = 200, description = "The page.", body = String, content_type = "text/html"))
+)]
+pub(crate) async fn show_move(
+    app: Service,
+    link: PathOf<(String, String)>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let (slug, token) = link.0;
+    let seen = app.booking(&slug, &token).await?;
+    if seen.purpose != Purpose::Move {
+        return Err(Refusal::missing(Missing::Booking, "at this address").into());
+    }
+    let asked = asked(query.as_deref());
+    let shown = shown(&seen.page, asked.zone, &headers);
+    let now = app.now();
+    let before = match still_to_come(&seen, now) {
+        Ok(before) => before,
+        Err(state) => return shown_as(&seen, (&slug, &token), shown, state),
+    };
+    // A page that is closed since offers nothing.
+    let page = app.open_page(&slug).await?;
+    let path = booking_path(&slug, &token, "move")?;
+    let facts = facts(&page, &path);
+    match asked.slot {
+        Some(AskedSlot::At(start)) => {
+            let Ok(slot) = page.slot(start, now) else { return nonsense(&page) };
+            let moving = Moving { page: facts, shown, before, slot };
+            return Ok(html(StatusCode::OK, moving.html()));
+        }
+        Some(AskedSlot::Nonsense) => return nonsense(&page),
+        None => {}
+    }
+    let offers = app.offered_slots(&page, None).await?;
+    let (bookable, first_offer) = (bookable(&page, now)?, offers.first().copied());
+    let month = asked.month_to_show(shown.zone, bookable, first_offer);
+    let (day, offers, moving) = (asked.day, offers.as_slice(), Some(before));
+    let picker = Picker { page: facts, shown, now, bookable, month, day, offers, first_offer, moving };
+    Ok(html(StatusCode::OK, picker.html()))
+}
+
+/// When the booking is, while it can be moved; else what became of it.
+pub(super) fn still_to_come(seen: &BookingSeen, now: Instant) -> Result<Span, BookingState> {
+    match seen.event.as_ref().filter(|_| !seen.is_cancelled()).map(|event| event.times.span) {
+        None => Err(BookingState::CancelledBefore),
+        Some(span) if span.start() <= now => Err(BookingState::Past),
+        Some(span) => Ok(span),
+    }
+}
+
+/// The answer where the new time was taken in between.
+pub(super) fn taken(
+    seen: &BookingSeen,
+    (slug, token): (&str, &str),
+    shown: Shown,
+    (wanted, nearest): (Span, &[Span]),
+) -> Result<Response, ApiError> {
+    let path = booking_path(slug, token, "move")?;
+    let page = facts(&seen.page, &path);
+    let taken = Taken { page, shown, slot: wanted, nearest, given: None, moves: true };
+    Ok(html(StatusCode::CONFLICT, taken.html()))
+}

@@ -1,0 +1,137 @@
+//! Pages for humans: which requests get one, and how what went wrong looks there.
+//!
+//! A browser that opens a booking page, or sends its form, is answered in HTML, errors included; everybody else gets JSON.
+
+use axum::{
+    body::Body,
+    extract::Request,
+    response::{IntoResponse, Response},
+};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use kalends_app::{Missing, Refusal};
+use kalends_kernel::RequestId;
+use kalends_web::{Notice, Path, headers};
+
+use crate::error::ApiError;
+
+/// Where pages lie.
+const PAGES: &str = "/book/";
+/// What follows a page's address where its slots are listed, for programs alone.
+const SLOTS: &str = "/slots";
+
+/// Where an answer to a human leads back to, if the request wants an answer for humans.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    back: Option<Path>,
+}
+
+impl Wanted {
+    /// Whether the request comes from a browser that shows a booking page.
+    pub(crate) fn of(request: &Request) -> Option<Self> {
+        let path = request.uri().path();
+        let rest = path.strip_prefix(PAGES)?;
+        let reads = [Method::GET, Method::HEAD].contains(request.method());
+        let wants = if reads { names(request.headers(), "text/html") } else { is_form(request.headers()) };
+        if !wants || path.ends_with(SLOTS) {
+            return None;
+        }
+        let slug = rest.split('/').next().unwrap_or_default();
+        Some(Self { back: Path::new(format!("{PAGES}{slug}")) })
+    }
+
+    /// The page that tells of an error.
+    pub(crate) fn render(&self, error: &ApiError, request: RequestId) -> Response {
+        let back = self.back.as_ref();
+        let request = request.to_string();
+        let (notice, back) = match error {
+            ApiError::NoRoute => (Notice::NotFound, None),
+            ApiError::Refused(Refusal::NotFound { missing: Missing::Booking, .. }) => (Notice::NoBooking, None),
+            ApiError::Refused(Refusal::NotFound { .. }) => (Notice::NotFound, None),
+            ApiError::Refused(Refusal::BookingClosed { .. }) => (Notice::Closed, None),
+            ApiError::Refused(Refusal::TooFast { retry_after, .. }) => {
+                let retry_after_seconds = u32::try_from(*retry_after).unwrap_or(u32::MAX);
+                (Notice::TooMany { retry_after_seconds }, back)
+            }
+            error if error.status().is_server_error() => (Notice::Failed { request_id: &request }, back),
+            _ => (Notice::Nonsense, back),
+        };
+        html(error.status(), notice.html(back))
+    }
+}
+
+/// Whether the caller names that type among those that it takes. What takes everything does not ask for it.
+pub(crate) fn names(headers: &HeaderMap, media_type: &str) -> bool {
+    let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    accepted.flat_map(|value| value.split(',')).any(|range| {
+        let essence = range.split(';').next().unwrap_or_default().trim();
+        essence.eq_ignore_ascii_case(media_type)
+    })
+}
+
+/// Whether the body is what a form sends.
+pub(crate) fn is_form(headers: &HeaderMap) -> bool {
+    let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = media_type.split(';').next().unwrap_or_default().trim();
+    essence.eq_ignore_ascii_case("application/x-www-form-urlencoded")
+}
+
+/// Marks an answer that has its form already, whatever its status: no error's envelope takes its place.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Finished;
+
+/// An answer in HTML.
+pub(crate) fn html(status: StatusCode, text: String) -> Response {
+    text_of(status, "text/html; charset=utf-8", text, &headers::PAGE)
+}
+
+/// An answer as text of that type, with these headers.
+pub(crate) fn text_of(
+    status: StatusCode,
+    content_type: &'static str,
+    text: impl Into<Body>,
+    headers: &[(&'static str, &'static str)],
+) -> Response {
+    let mut response = (status, text.into()).into_response();
+    for (name, value) in headers {
+        response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response.extensions_mut().insert(Finished);
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+    const FORM: &str = "application/x-www-form-urlencoded; charset=utf-8";
+
+    #[rstest]
+    #[case::a_browser("GET", "/book/x7Jd", Some(("accept", BROWSER)), Some("/book/x7Jd"))]
+    #[case::a_link_of_a_letter("GET", "/book/x7Jd/bookings/t0k/cancel", Some(("accept", BROWSER)), Some("/book/x7Jd"))]
+    #[case::a_form("POST", "/book/x7Jd", Some(("content-type", FORM)), Some("/book/x7Jd"))]
+    #[case::a_program("GET", "/book/x7Jd", Some(("accept", "*/*")), None)]
+    #[case::a_program_that_books("POST", "/book/x7Jd", Some(("content-type", "application/json")), None)]
+    #[case::slots_are_for_programs("GET", "/book/x7Jd/slots", Some(("accept", BROWSER)), None)]
+    #[case::elsewhere("GET", "/v1/agents", Some(("accept", BROWSER)), None)]
+    #[case::nothing_said("GET", "/book/x7Jd", None, None)]
+    fn who_gets_a_page(
+        #[case] method: &str,
+        #[case] path: &str,
+        #[case] header: Option<(&str, &str)>,
+        #[case] back: Option<&str>,
+    ) {
+        let mut request = Request::builder().method(method).uri(path);
+        if let Some((name, value)) = header {
+            request = request.header(name, value);
+        }
+        let wanted = Wanted::of(&request.body(Body::empty()).unwrap());
+        assert_eq!(
+            wanted.map(|wanted| wanted.back.map(|path| path.to_string())),
+            back.map(|path| Some(path.to_owned()))
+        );
+    }
+}
