@@ -27,6 +27,7 @@ struct Campaign {
 }
 
 const CAMPAIGNS: &[Campaign] = &[
+    Campaign { name: "bookings", reduced: Some(&["--slots", "40", "--each", "10", "--seed", "1"]), full: &[] },
     Campaign {
         name: "crash",
         reduced: Some(&["--sqlite", "3", "--postgres", "3", "--seed", "1"]),

@@ -245,6 +245,8 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
         operations::EXPLAIN_AVAILABILITY.id,
         operations::CREATE_HOLD_SET.id,
         operations::CREATE_BOOKING_PAGE.id,
+        operations::CREATE_PROPOSAL.id,
+        operations::LIST_PROPOSALS.id,
         operations::CREATE_KEY.id,
         operations::CREATE_KEY_FROM_CONSOLE.id,
     ];

@@ -75,10 +75,12 @@ impl EventType {
                 // One occurrence of a series: the series changes.
                 Cause::Operation("DELETE", "/v1/calendars/{cal_id}/events/{id}"),
                 Cause::Operation("DELETE", "/v1/events/{id}"),
+                Cause::Operation("POST", "/book/{slug}/bookings/{token}/move"),
             ],
             Self::EventDeleted => &[
                 Cause::Operation("DELETE", "/v1/calendars/{cal_id}/events/{id}"),
                 Cause::Operation("DELETE", "/v1/events/{id}"),
+                Cause::Operation("POST", "/book/{slug}/bookings/{token}/cancel"),
             ],
             Self::EventReminder => &[Cause::Due(Due::Reminder)],
             Self::EventStarted => &[Cause::Due(Due::Start)],
@@ -229,6 +231,8 @@ mod tests {
     #[case("PUT", "/v1/events/{id}/confirm", &["event.hold_confirmed"])]
     #[case("PUT", "/v1/events/{id}/release", &["event.hold_released"])]
     #[case("POST", "/book/{slug}", &["event.created"])]
+    #[case("POST", "/book/{slug}/bookings/{token}/move", &["event.updated"])]
+    #[case("POST", "/book/{slug}/bookings/{token}/cancel", &["event.deleted"])]
     #[case("POST", "/v1/scheduling/proposals", &["proposal.created"])]
     #[case(
         "POST",

@@ -111,6 +111,7 @@ async fn the_description_names_every_operation(#[case] database: Database) {
         "/v1/agent/sign-up",
         "/v1/waitlist",
         "/book/{slug}",
+        "/book/assets/{name}",
         "/book/{slug}/slots",
         "/book/{slug}/bookings/{token}",
         "/book/{slug}/bookings/{token}/cancel",
