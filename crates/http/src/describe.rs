@@ -390,6 +390,7 @@ mod tests {
             "/regenerate",
             "/sync",
             "/cancel",
+            "/resolve",
         ];
         let takes_none = without.iter().any(|end| operation.path.ends_with(end));
         matches!(operation.method, "POST" | "PATCH" | "PUT") && !takes_none
