@@ -178,160 +178,117 @@ impl Reseal for PostgresStore {
 impl PostgresStore {
     /// The next values after `position` in its column that do not begin with `prefix`.
     async fn sealed_otherwise(&self, position: &Position, prefix: &str, limit: i64) -> Result<Vec<Old>, StoreError> {
+        macro_rules! old {
+            ($column:ident, $sealed:ident, $org:ident, $id:ident, $statement:literal) => {
+                sqlx::query!($statement, $org, $id, prefix, limit)
+                    .fetch_all(&self.connections)
+                    .await
+                    .map_err(store_error)?
+                    .into_iter()
+                    .map(|row| Old { at: Position::$column(row.org_id, row.id), sealed: row.$sealed })
+                    .collect()
+            };
+        }
         let found = match position {
-            Position::Events(org, id) => sqlx::query!(
+            Position::Events(org, id) => old!(
+                Events,
+                content,
+                org,
+                id,
                 "SELECT org_id, id, content
                  FROM events
                  WHERE (org_id, id) > ($1, $2) AND NOT starts_with(content, $3)
                  ORDER BY org_id, id
-                 LIMIT $4",
+                 LIMIT $4"
+            ),
+            Position::Outbox(org, id) => old!(
+                Outbox,
+                payload,
                 org,
                 id,
-                prefix,
-                limit,
-            )
-            .fetch_all(&self.connections)
-            .await
-            .map_err(store_error)?
-            .into_iter()
-            .map(|row| Old { at: Position::Events(row.org_id, row.id), sealed: row.content })
-            .collect(),
-            Position::Outbox(org, id) => sqlx::query!(
                 "SELECT org_id, id, payload
                  FROM outbox
                  WHERE (org_id, id) > ($1, $2) AND NOT starts_with(payload, $3)
                  ORDER BY org_id, id
-                 LIMIT $4",
+                 LIMIT $4"
+            ),
+            Position::Webhooks(org, id) => old!(
+                Webhooks,
+                content,
                 org,
                 id,
-                prefix,
-                limit,
-            )
-            .fetch_all(&self.connections)
-            .await
-            .map_err(store_error)?
-            .into_iter()
-            .map(|row| Old { at: Position::Outbox(row.org_id, row.id), sealed: row.payload })
-            .collect(),
-            Position::Webhooks(org, id) => sqlx::query!(
                 "SELECT org_id, id, content
                  FROM webhooks
                  WHERE (org_id, id) > ($1, $2) AND NOT starts_with(content, $3)
                  ORDER BY org_id, id
-                 LIMIT $4",
+                 LIMIT $4"
+            ),
+            Position::Subscriptions(org, id) => old!(
+                Subscriptions,
+                content,
                 org,
                 id,
-                prefix,
-                limit,
-            )
-            .fetch_all(&self.connections)
-            .await
-            .map_err(store_error)?
-            .into_iter()
-            .map(|row| Old { at: Position::Webhooks(row.org_id, row.id), sealed: row.content })
-            .collect(),
-            Position::Subscriptions(org, id) => sqlx::query!(
                 "SELECT org_id, id, content
                  FROM ical_subscriptions
                  WHERE (org_id, id) > ($1, $2) AND NOT starts_with(content, $3)
                  ORDER BY org_id, id
-                 LIMIT $4",
+                 LIMIT $4"
+            ),
+            Position::Proposals(org, id) => old!(
+                Proposals,
+                content,
                 org,
                 id,
-                prefix,
-                limit,
-            )
-            .fetch_all(&self.connections)
-            .await
-            .map_err(store_error)?
-            .into_iter()
-            .map(|row| Old { at: Position::Subscriptions(row.org_id, row.id), sealed: row.content })
-            .collect(),
-            Position::Proposals(org, id) => sqlx::query!(
                 "SELECT org_id, id, content
                  FROM proposals
                  WHERE (org_id, id) > ($1, $2) AND NOT starts_with(content, $3)
                  ORDER BY org_id, id
-                 LIMIT $4",
+                 LIMIT $4"
+            ),
+            Position::Responses(org, id) => old!(
+                Responses,
+                remark,
                 org,
                 id,
-                prefix,
-                limit,
-            )
-            .fetch_all(&self.connections)
-            .await
-            .map_err(store_error)?
-            .into_iter()
-            .map(|row| Old { at: Position::Proposals(row.org_id, row.id), sealed: row.content })
-            .collect(),
-            Position::Responses(org, id) => sqlx::query!(
                 r#"SELECT org_id, response_id AS "id!", remark AS "remark!"
                  FROM proposal_participants
                  WHERE (org_id, response_id) > ($1, $2) AND NOT starts_with(remark, $3)
                  ORDER BY org_id, response_id
-                 LIMIT $4"#,
+                 LIMIT $4"#
+            ),
+            Position::BookingPages(org, id) => old!(
+                BookingPages,
+                content,
                 org,
                 id,
-                prefix,
-                limit,
-            )
-            .fetch_all(&self.connections)
-            .await
-            .map_err(store_error)?
-            .into_iter()
-            .map(|row| Old { at: Position::Responses(row.org_id, row.id), sealed: row.remark })
-            .collect(),
-            Position::BookingPages(org, id) => sqlx::query!(
                 "SELECT org_id, id, content
                  FROM booking_pages
                  WHERE (org_id, id) > ($1, $2) AND NOT starts_with(content, $3)
                  ORDER BY org_id, id
-                 LIMIT $4",
+                 LIMIT $4"
+            ),
+            Position::Bookings(org, id) => old!(
+                Bookings,
+                guest,
                 org,
                 id,
-                prefix,
-                limit,
-            )
-            .fetch_all(&self.connections)
-            .await
-            .map_err(store_error)?
-            .into_iter()
-            .map(|row| Old { at: Position::BookingPages(row.org_id, row.id), sealed: row.content })
-            .collect(),
-            Position::Bookings(org, id) => sqlx::query!(
                 "SELECT org_id, id, guest
                  FROM bookings
                  WHERE (org_id, id) > ($1, $2) AND NOT starts_with(guest, $3)
                  ORDER BY org_id, id
-                 LIMIT $4",
+                 LIMIT $4"
+            ),
+            Position::Calendars(org, id) => old!(
+                Calendars,
+                feed_token,
                 org,
                 id,
-                prefix,
-                limit,
-            )
-            .fetch_all(&self.connections)
-            .await
-            .map_err(store_error)?
-            .into_iter()
-            .map(|row| Old { at: Position::Bookings(row.org_id, row.id), sealed: row.guest })
-            .collect(),
-            Position::Calendars(org, id) => sqlx::query!(
                 "SELECT org_id, id, feed_token
                  FROM calendars
                  WHERE (org_id, id) > ($1, $2) AND NOT starts_with(feed_token, $3)
                  ORDER BY org_id, id
-                 LIMIT $4",
-                org,
-                id,
-                prefix,
-                limit,
-            )
-            .fetch_all(&self.connections)
-            .await
-            .map_err(store_error)?
-            .into_iter()
-            .map(|row| Old { at: Position::Calendars(row.org_id, row.id), sealed: row.feed_token })
-            .collect(),
+                 LIMIT $4"
+            ),
             Position::Answers(scope) => sqlx::query!(
                 r#"SELECT scope, body AS "body!"
                  FROM idempotent_answers
@@ -438,110 +395,62 @@ impl<'a> Anew<'a> {
 
     /// Writes what there is, one statement a column; a value that has changed meanwhile stays.
     async fn write(&self, connections: &Lender<Postgres>) -> Result<(), sqlx::Error> {
-        if !self.events.ids.is_empty() {
-            sqlx::query!(
-                "UPDATE events SET content = row.anew
-                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
-                 WHERE events.org_id = row.org_id AND events.id = row.id AND events.content = row.seen",
-                &self.events.orgs,
-                &self.events.ids,
-                &self.events.values.seen as &[&str],
-                &self.events.values.anew,
-            )
-            .execute(connections)
-            .await?;
+        macro_rules! write {
+            ($column:ident, $statement:literal) => {
+                let Rows { orgs, ids, values: Values { seen, anew } } = &self.$column;
+                if !ids.is_empty() {
+                    sqlx::query!($statement, orgs, ids, seen as &[&str], anew).execute(connections).await?;
+                }
+            };
         }
-        if !self.outbox.ids.is_empty() {
-            sqlx::query!(
-                "UPDATE outbox SET payload = row.anew
+        write!(
+            events,
+            "UPDATE events SET content = row.anew
                  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
-                 WHERE outbox.org_id = row.org_id AND outbox.id = row.id AND outbox.payload = row.seen",
-                &self.outbox.orgs,
-                &self.outbox.ids,
-                &self.outbox.values.seen as &[&str],
-                &self.outbox.values.anew,
-            )
-            .execute(connections)
-            .await?;
-        }
-        if !self.webhooks.ids.is_empty() {
-            sqlx::query!(
-                "UPDATE webhooks SET content = row.anew
+                 WHERE events.org_id = row.org_id AND events.id = row.id AND events.content = row.seen"
+        );
+        write!(
+            outbox,
+            "UPDATE outbox SET payload = row.anew
                  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
-                 WHERE webhooks.org_id = row.org_id AND webhooks.id = row.id AND webhooks.content = row.seen",
-                &self.webhooks.orgs,
-                &self.webhooks.ids,
-                &self.webhooks.values.seen as &[&str],
-                &self.webhooks.values.anew,
-            )
-            .execute(connections)
-            .await?;
-        }
-        if !self.subscriptions.ids.is_empty() {
-            sqlx::query!(
-                "UPDATE ical_subscriptions s SET content = row.anew
+                 WHERE outbox.org_id = row.org_id AND outbox.id = row.id AND outbox.payload = row.seen"
+        );
+        write!(
+            webhooks,
+            "UPDATE webhooks SET content = row.anew
                  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
-                 WHERE s.org_id = row.org_id AND s.id = row.id AND s.content = row.seen",
-                &self.subscriptions.orgs,
-                &self.subscriptions.ids,
-                &self.subscriptions.values.seen as &[&str],
-                &self.subscriptions.values.anew,
-            )
-            .execute(connections)
-            .await?;
-        }
-        if !self.proposals.ids.is_empty() {
-            sqlx::query!(
-                "UPDATE proposals p SET content = row.anew
+                 WHERE webhooks.org_id = row.org_id AND webhooks.id = row.id AND webhooks.content = row.seen"
+        );
+        write!(
+            subscriptions,
+            "UPDATE ical_subscriptions s SET content = row.anew
                  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
-                 WHERE p.org_id = row.org_id AND p.id = row.id AND p.content = row.seen",
-                &self.proposals.orgs,
-                &self.proposals.ids,
-                &self.proposals.values.seen as &[&str],
-                &self.proposals.values.anew,
-            )
-            .execute(connections)
-            .await?;
-        }
-        if !self.responses.ids.is_empty() {
-            sqlx::query!(
-                "UPDATE proposal_participants p SET remark = row.anew
+                 WHERE s.org_id = row.org_id AND s.id = row.id AND s.content = row.seen"
+        );
+        write!(
+            proposals,
+            "UPDATE proposals p SET content = row.anew
                  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
-                 WHERE p.org_id = row.org_id AND p.response_id = row.id AND p.remark = row.seen",
-                &self.responses.orgs,
-                &self.responses.ids,
-                &self.responses.values.seen as &[&str],
-                &self.responses.values.anew,
-            )
-            .execute(connections)
-            .await?;
-        }
-        if !self.booking_pages.ids.is_empty() {
-            sqlx::query!(
-                "UPDATE booking_pages b SET content = row.anew
+                 WHERE p.org_id = row.org_id AND p.id = row.id AND p.content = row.seen"
+        );
+        write!(
+            responses,
+            "UPDATE proposal_participants p SET remark = row.anew
                  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
-                 WHERE b.org_id = row.org_id AND b.id = row.id AND b.content = row.seen",
-                &self.booking_pages.orgs,
-                &self.booking_pages.ids,
-                &self.booking_pages.values.seen as &[&str],
-                &self.booking_pages.values.anew,
-            )
-            .execute(connections)
-            .await?;
-        }
-        if !self.bookings.ids.is_empty() {
-            sqlx::query!(
-                "UPDATE bookings b SET guest = row.anew
+                 WHERE p.org_id = row.org_id AND p.response_id = row.id AND p.remark = row.seen"
+        );
+        write!(
+            booking_pages,
+            "UPDATE booking_pages b SET content = row.anew
                  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
-                 WHERE b.org_id = row.org_id AND b.id = row.id AND b.guest = row.seen",
-                &self.bookings.orgs,
-                &self.bookings.ids,
-                &self.bookings.values.seen as &[&str],
-                &self.bookings.values.anew,
-            )
-            .execute(connections)
-            .await?;
-        }
+                 WHERE b.org_id = row.org_id AND b.id = row.id AND b.content = row.seen"
+        );
+        write!(
+            bookings,
+            "UPDATE bookings b SET guest = row.anew
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
+                 WHERE b.org_id = row.org_id AND b.id = row.id AND b.guest = row.seen"
+        );
         if !self.calendars.ids.is_empty() {
             sqlx::query!(
                 "UPDATE calendars SET feed_token = row.anew, feed_token_hash = row.hash

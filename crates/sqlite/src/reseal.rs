@@ -137,127 +137,53 @@ impl SqliteStore {
         after: i64,
         limit: u32,
     ) -> Result<Vec<OldRow>, StoreError> {
+        let readers = self.readers();
+        macro_rules! old {
+            ($statement:literal) => {
+                sqlx::query_as!(OldRow, $statement, prefix, after, limit).fetch_all(readers).await
+            };
+        }
         match table {
-            Table::Events => {
-                sqlx::query_as!(
-                    OldRow,
-                    r#"select rowid as "place!", id, content as sealed from events
-                     where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#,
-                    prefix,
-                    after,
-                    limit
-                )
-                .fetch_all(self.readers())
-                .await
-            }
-            Table::Outbox => {
-                sqlx::query_as!(
-                    OldRow,
-                    r#"select rowid as "place!", id, payload as sealed from outbox
-                     where rowid > ?2 and substr(payload, 1, length(?1)) <> ?1 order by rowid limit ?3"#,
-                    prefix,
-                    after,
-                    limit
-                )
-                .fetch_all(self.readers())
-                .await
-            }
-            Table::Webhooks => {
-                sqlx::query_as!(
-                    OldRow,
-                    r#"select rowid as "place!", id, content as sealed from webhooks
-                     where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#,
-                    prefix,
-                    after,
-                    limit
-                )
-                .fetch_all(self.readers())
-                .await
-            }
-            Table::Subscriptions => {
-                sqlx::query_as!(
-                    OldRow,
-                    r#"select rowid as "place!", id, content as sealed from ical_subscriptions
-                     where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#,
-                    prefix,
-                    after,
-                    limit
-                )
-                .fetch_all(self.readers())
-                .await
-            }
-            Table::Proposals => {
-                sqlx::query_as!(
-                    OldRow,
-                    r#"select rowid as "place!", id, content as sealed from proposals
-                     where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#,
-                    prefix,
-                    after,
-                    limit
-                )
-                .fetch_all(self.readers())
-                .await
-            }
-            Table::Responses => {
-                sqlx::query_as!(
-                    OldRow,
-                    r#"select rowid as "place!", response_id as "id!", remark as "sealed!" from proposal_participants
-                     where rowid > ?2 and substr(remark, 1, length(?1)) <> ?1 order by rowid limit ?3"#,
-                    prefix,
-                    after,
-                    limit
-                )
-                .fetch_all(self.readers())
-                .await
-            }
-            Table::BookingPages => {
-                sqlx::query_as!(
-                    OldRow,
-                    r#"select rowid as "place!", id, content as sealed from booking_pages
-                     where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#,
-                    prefix,
-                    after,
-                    limit
-                )
-                .fetch_all(self.readers())
-                .await
-            }
-            Table::Bookings => {
-                sqlx::query_as!(
-                    OldRow,
-                    r#"select rowid as "place!", id, guest as sealed from bookings
-                     where rowid > ?2 and substr(guest, 1, length(?1)) <> ?1 order by rowid limit ?3"#,
-                    prefix,
-                    after,
-                    limit
-                )
-                .fetch_all(self.readers())
-                .await
-            }
-            Table::Calendars => {
-                sqlx::query_as!(
-                    OldRow,
-                    r#"select rowid as "place!", id, feed_token as sealed from calendars
-                     where rowid > ?2 and substr(feed_token, 1, length(?1)) <> ?1 order by rowid limit ?3"#,
-                    prefix,
-                    after,
-                    limit
-                )
-                .fetch_all(self.readers())
-                .await
-            }
-            Table::Answers => {
-                sqlx::query_as!(
-                    OldRow,
-                    r#"select rowid as "place!", scope as id, body as "sealed!" from idempotent_answers
-                     where rowid > ?2 and substr(body, 1, length(?1)) <> ?1 order by rowid limit ?3"#,
-                    prefix,
-                    after,
-                    limit
-                )
-                .fetch_all(self.readers())
-                .await
-            }
+            Table::Events => old!(
+                r#"select rowid as "place!", id, content as sealed from events
+                     where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#
+            ),
+            Table::Outbox => old!(
+                r#"select rowid as "place!", id, payload as sealed from outbox
+                     where rowid > ?2 and substr(payload, 1, length(?1)) <> ?1 order by rowid limit ?3"#
+            ),
+            Table::Webhooks => old!(
+                r#"select rowid as "place!", id, content as sealed from webhooks
+                     where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#
+            ),
+            Table::Subscriptions => old!(
+                r#"select rowid as "place!", id, content as sealed from ical_subscriptions
+                     where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#
+            ),
+            Table::Proposals => old!(
+                r#"select rowid as "place!", id, content as sealed from proposals
+                     where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#
+            ),
+            Table::Responses => old!(
+                r#"select rowid as "place!", response_id as "id!", remark as "sealed!" from proposal_participants
+                     where rowid > ?2 and substr(remark, 1, length(?1)) <> ?1 order by rowid limit ?3"#
+            ),
+            Table::BookingPages => old!(
+                r#"select rowid as "place!", id, content as sealed from booking_pages
+                     where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#
+            ),
+            Table::Bookings => old!(
+                r#"select rowid as "place!", id, guest as sealed from bookings
+                     where rowid > ?2 and substr(guest, 1, length(?1)) <> ?1 order by rowid limit ?3"#
+            ),
+            Table::Calendars => old!(
+                r#"select rowid as "place!", id, feed_token as sealed from calendars
+                     where rowid > ?2 and substr(feed_token, 1, length(?1)) <> ?1 order by rowid limit ?3"#
+            ),
+            Table::Answers => old!(
+                r#"select rowid as "place!", scope as id, body as "sealed!" from idempotent_answers
+                     where rowid > ?2 and substr(body, 1, length(?1)) <> ?1 order by rowid limit ?3"#
+            ),
         }
         .map_err(store_error)
     }
@@ -266,101 +192,56 @@ impl SqliteStore {
     /// twice, so an equal text is the same value.
     async fn replace(&self, table: Table, rows: &str) -> Result<(), StoreError> {
         let mut writing = self.database.writer.take().await?;
+        macro_rules! replaced {
+            ($statement:literal) => {
+                sqlx::query!($statement, rows).execute(&mut writing.connection).await
+            };
+        }
         let replaced = match table {
-            Table::Events => {
-                sqlx::query!(
-                    "update events set content = renewed.value ->> 2 from json_each(?1) renewed
-                     where events.rowid = (renewed.value ->> 0) and events.content = (renewed.value ->> 1)",
-                    rows
-                )
-                .execute(&mut writing.connection)
-                .await
-            }
-            Table::Outbox => {
-                sqlx::query!(
-                    "update outbox set payload = renewed.value ->> 2 from json_each(?1) renewed
-                     where outbox.rowid = (renewed.value ->> 0) and outbox.payload = (renewed.value ->> 1)",
-                    rows
-                )
-                .execute(&mut writing.connection)
-                .await
-            }
-            Table::Webhooks => {
-                sqlx::query!(
-                    "update webhooks set content = renewed.value ->> 2 from json_each(?1) renewed
-                     where webhooks.rowid = (renewed.value ->> 0) and webhooks.content = (renewed.value ->> 1)",
-                    rows
-                )
-                .execute(&mut writing.connection)
-                .await
-            }
-            Table::Subscriptions => {
-                sqlx::query!(
-                    "update ical_subscriptions set content = renewed.value ->> 2 from json_each(?1) renewed
+            Table::Events => replaced!(
+                "update events set content = renewed.value ->> 2 from json_each(?1) renewed
+                     where events.rowid = (renewed.value ->> 0) and events.content = (renewed.value ->> 1)"
+            ),
+            Table::Outbox => replaced!(
+                "update outbox set payload = renewed.value ->> 2 from json_each(?1) renewed
+                     where outbox.rowid = (renewed.value ->> 0) and outbox.payload = (renewed.value ->> 1)"
+            ),
+            Table::Webhooks => replaced!(
+                "update webhooks set content = renewed.value ->> 2 from json_each(?1) renewed
+                     where webhooks.rowid = (renewed.value ->> 0) and webhooks.content = (renewed.value ->> 1)"
+            ),
+            Table::Subscriptions => replaced!(
+                "update ical_subscriptions set content = renewed.value ->> 2 from json_each(?1) renewed
                      where ical_subscriptions.rowid = (renewed.value ->> 0)
-                        and ical_subscriptions.content = (renewed.value ->> 1)",
-                    rows
-                )
-                .execute(&mut writing.connection)
-                .await
-            }
-            Table::Proposals => {
-                sqlx::query!(
-                    "update proposals set content = renewed.value ->> 2 from json_each(?1) renewed
-                     where proposals.rowid = (renewed.value ->> 0) and proposals.content = (renewed.value ->> 1)",
-                    rows
-                )
-                .execute(&mut writing.connection)
-                .await
-            }
-            Table::Responses => {
-                sqlx::query!(
-                    "update proposal_participants set remark = renewed.value ->> 2 from json_each(?1) renewed
+                        and ical_subscriptions.content = (renewed.value ->> 1)"
+            ),
+            Table::Proposals => replaced!(
+                "update proposals set content = renewed.value ->> 2 from json_each(?1) renewed
+                     where proposals.rowid = (renewed.value ->> 0) and proposals.content = (renewed.value ->> 1)"
+            ),
+            Table::Responses => replaced!(
+                "update proposal_participants set remark = renewed.value ->> 2 from json_each(?1) renewed
                      where proposal_participants.rowid = (renewed.value ->> 0)
-                        and proposal_participants.remark = (renewed.value ->> 1)",
-                    rows
-                )
-                .execute(&mut writing.connection)
-                .await
-            }
-            Table::BookingPages => {
-                sqlx::query!(
-                    "update booking_pages set content = renewed.value ->> 2 from json_each(?1) renewed
-                     where booking_pages.rowid = (renewed.value ->> 0) and booking_pages.content = (renewed.value ->> 1)",
-                    rows
-                )
-                .execute(&mut writing.connection)
-                .await
-            }
-            Table::Bookings => {
-                sqlx::query!(
-                    "update bookings set guest = renewed.value ->> 2 from json_each(?1) renewed
-                     where bookings.rowid = (renewed.value ->> 0) and bookings.guest = (renewed.value ->> 1)",
-                    rows
-                )
-                .execute(&mut writing.connection)
-                .await
-            }
-            Table::Calendars => {
-                sqlx::query!(
-                    "update calendars set feed_token = renewed.value ->> 2, feed_token_hash = unhex(renewed.value ->> 3)
+                        and proposal_participants.remark = (renewed.value ->> 1)"
+            ),
+            Table::BookingPages => replaced!(
+                "update booking_pages set content = renewed.value ->> 2 from json_each(?1) renewed
+                     where booking_pages.rowid = (renewed.value ->> 0) and booking_pages.content = (renewed.value ->> 1)"
+            ),
+            Table::Bookings => replaced!(
+                "update bookings set guest = renewed.value ->> 2 from json_each(?1) renewed
+                     where bookings.rowid = (renewed.value ->> 0) and bookings.guest = (renewed.value ->> 1)"
+            ),
+            Table::Calendars => replaced!(
+                "update calendars set feed_token = renewed.value ->> 2, feed_token_hash = unhex(renewed.value ->> 3)
                      from json_each(?1) renewed
-                     where calendars.rowid = (renewed.value ->> 0) and calendars.feed_token = (renewed.value ->> 1)",
-                    rows
-                )
-                .execute(&mut writing.connection)
-                .await
-            }
-            Table::Answers => {
-                sqlx::query!(
-                    "update idempotent_answers set body = renewed.value ->> 2 from json_each(?1) renewed
+                     where calendars.rowid = (renewed.value ->> 0) and calendars.feed_token = (renewed.value ->> 1)"
+            ),
+            Table::Answers => replaced!(
+                "update idempotent_answers set body = renewed.value ->> 2 from json_each(?1) renewed
                      where idempotent_answers.rowid = (renewed.value ->> 0)
-                        and idempotent_answers.body = (renewed.value ->> 1)",
-                    rows
-                )
-                .execute(&mut writing.connection)
-                .await
-            }
+                        and idempotent_answers.body = (renewed.value ->> 1)"
+            ),
         };
         writing.done(replaced).await.map(|_| ())
     }
