@@ -40,7 +40,8 @@ pub trait Proposals: Send + Sync {
         page: Page,
     ) -> Result<Listed<Proposal>, StoreError>;
 
-    /// Up to `limit` proposals of any organization that are pending and over at `now`, those first that are over longest.
+    /// Up to `limit` proposals of any organization that are pending and over at `now`, those first that are over longest. A
+    /// row that cannot be read is told in the log and left out.
     async fn overdue_proposals(&self, now: Instant, limit: u32) -> Result<Vec<Proposal>, StoreError>;
 
     /// Removes up to `limit` reservations of any organization that are over at `now`, and says how many. They block

@@ -99,7 +99,14 @@ impl Proposals for PostgresStore {
             i64::from(limit),
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
-        rows.into_iter().map(|row| row.open(&*self.cipher)).collect()
+        let readable = |row: ProposalRow| {
+            // It must not keep the others from being ended.
+            let told = |error: &StoreError| {
+                tracing::error!(error = error as &dyn std::error::Error, "a proposal that is over is unreadable");
+            };
+            row.open(&*self.cipher).inspect_err(told).ok()
+        };
+        Ok(rows.into_iter().filter_map(readable).collect())
     }
 
     async fn forget_reservations(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {

@@ -36,7 +36,7 @@ impl Proposals for SqliteStore {
                 with_participants(snapshot, row.into_iter().collect()).await
             })
             .await?;
-        Ok(self.read_proposals(read)?.pop())
+        Ok(self.read_proposals(&read)?.pop())
     }
 
     async fn list_proposals(
@@ -96,7 +96,7 @@ impl Proposals for SqliteStore {
                 Ok((with_participants(snapshot, rows).await?, total))
             })
             .await?;
-        Ok(Listed { data: self.read_proposals(read)?, total })
+        Ok(Listed { data: self.read_proposals(&read)?, total })
     }
 
     async fn overdue_proposals(&self, now: Instant, limit: u32) -> Result<Vec<Proposal>, StoreError> {
@@ -118,7 +118,14 @@ impl Proposals for SqliteStore {
                 with_participants(snapshot, rows).await
             })
             .await?;
-        self.read_proposals(read)
+        let readable = |read: Result<Proposal, StoreError>| {
+            // It must not keep the others from being ended.
+            let told = |error: &StoreError| {
+                tracing::error!(error = error as &dyn std::error::Error, "a proposal that is over is unreadable");
+            };
+            read.inspect_err(told).ok()
+        };
+        Ok(self.each_proposal(&read).filter_map(readable).collect())
     }
 
     async fn forget_reservations(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
@@ -163,11 +170,14 @@ async fn with_participants(connection: &mut SqliteConnection, rows: Vec<Proposal
 }
 
 impl SqliteStore {
-    fn read_proposals(&self, (rows, participants): Found) -> Result<Vec<Proposal>, StoreError> {
-        let read = rows.iter().map(|row| {
+    fn read_proposals(&self, found: &Found) -> Result<Vec<Proposal>, StoreError> {
+        self.each_proposal(found).collect()
+    }
+
+    fn each_proposal(&self, (rows, participants): &Found) -> impl Iterator<Item = Result<Proposal, StoreError>> {
+        rows.iter().map(|row| {
             let own = participants.iter().filter(|participant| participant.proposal_id == row.id);
             row.read(own, self.cipher.as_ref())
-        });
-        read.collect()
+        })
     }
 }
