@@ -36,6 +36,7 @@ use kalends_kernel::{
     RulesId, Span, UserId, Version, Zone, base64url, random_bytes,
 };
 use kalends_notifications::{EventType, Message, NewEndpoint, Subscription, WebhookEndpoint};
+use kalends_proposals::{NewProposal, NewSlot, Proposal, Weight};
 use kalends_quotas::{IpLimits, Metric, Period, Plan, TrustedProxies};
 
 pub use self::compose::{Compose, Create, Delete, Update};
@@ -283,6 +284,30 @@ impl Fixtures {
             created_at: now,
             updated_at: now,
         }
+    }
+
+    /// A pending proposal of `organizer`, who is asked too, for an hour of the next day on the calendar.
+    #[expect(clippy::expect_used, reason = "an hour of a day to come is one for certain")]
+    pub fn proposal(&self, calendar: &Calendar, organizer: AgentId) -> Proposal {
+        let now = self.tick();
+        let start = Self::BEGINNING + Elapsed::days(1);
+        let new = NewProposal {
+            title: "Kick-off".into(),
+            description: None,
+            organizer,
+            participants: vec![organizer],
+            calendar: calendar.id,
+            slots: vec![NewSlot {
+                span: Span::new(start, start + Elapsed::hours(1)).expect("an hour"),
+                weight: Weight::ONE,
+                calendar: None,
+            }],
+            expires_at: None,
+            hold_slots: false,
+            skip_taken: false,
+            metadata: Metadata::default(),
+        };
+        Proposal::create(calendar.org, new, now, &self.entropy).expect("a proposal")
     }
 
     /// A webhook endpoint that hears everything.

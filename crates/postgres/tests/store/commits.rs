@@ -306,12 +306,13 @@ async fn a_caller_that_goes_away_leaves_nothing_half_way() {
 async fn a_guard_without_a_count_is_a_failure_that_names_it() {
     let bench = Bench::set().await;
     let org = bench.organization().await;
-    let guard = Guard::AtMost { metric: Metric::BookingPages, limit: 10 };
+    // What counts by the month is charged, not counted.
+    let guard = Guard::AtMost { metric: Metric::ApiCalls, limit: 10 };
     let Err(CommitError::Store(StoreError::Failed(error))) = bench.store.commit(ChangeSet::new(org).guard(guard)).await
     else {
-        panic!("nobody counted booking pages");
+        panic!("nobody counted calls");
     };
-    assert!(error.to_string().contains("booking_pages"), "{error}");
+    assert!(error.to_string().contains("api_calls"), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -9,6 +9,7 @@ use kalends_calendars::ports::{
 };
 use kalends_kernel::{CorruptRow, Page, StoreError};
 use kalends_postgres::Database;
+use kalends_proposals::ports::Proposals as _;
 use kalends_testkit::fixtures::{Compose as _, span};
 
 use crate::server::{Bench, Scratch};
@@ -45,6 +46,23 @@ async fn a_corrupt_row_is_located() {
     located(store.find_calendar(org, calendar.id).await, "calendars", "timezone", &calendar.id);
     behind.run("UPDATE calendars SET timezone = 'UTC', default_reminders = '[0]'").await;
     located(store.find_calendar(org, calendar.id).await, "calendars", "default_reminders", &calendar.id);
+
+    behind.run("UPDATE calendars SET default_reminders = NULL").await;
+    let proposal = bench.make.proposal(&calendar, agent.id);
+    let mut changes = ChangeSet::new(org);
+    changes.proposals.push(kalends_proposals::Change::Create(Box::new(proposal.clone())));
+    bench.commit(changes).await;
+    for (column, corrupt) in [
+        ("slots", "UPDATE proposals SET slots = '[{}]'"),
+        ("status", "UPDATE proposals SET slots = '[]', status = 'settled'"),
+        ("reason", "UPDATE proposals SET status = 'cancelled', reason = 'tired'"),
+        ("status", "UPDATE proposals SET status = 'cancelled', reason = NULL"),
+        ("content", "UPDATE proposals SET status = 'pending', content = 'plain'"),
+    ] {
+        behind.run(corrupt).await;
+        located(store.find_proposal(org, proposal.id).await, "proposals", column, &proposal.id);
+        assert_eq!(store.overdue_proposals(proposal.expires_at, 9).await.unwrap(), [], "it is left out");
+    }
 
     let window = span("1970-01-01T00:00:00Z", "2099-01-01T00:00:00Z");
     behind.run("UPDATE events SET status = 'maybe'").await;

@@ -120,7 +120,8 @@ async fn a_metric_without_a_table_is_an_error() {
     let scratch = Scratch::new().await;
     let store = scratch.store();
     let calendar = scratch.calendar(&store).await;
-    let guard = Guard::AtMost { metric: Metric::BookingPages, limit: 5 };
+    // What counts by the month is charged, not counted.
+    let guard = Guard::AtMost { metric: Metric::ApiCalls, limit: 5 };
     let outcome = store.commit(scratch.addition(&scratch.event(&calendar)).guard(guard)).await;
     assert!(matches!(outcome, Err(CommitError::Store(StoreError::Failed(_)))), "{outcome:?}");
 }

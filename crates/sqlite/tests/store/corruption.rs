@@ -1,9 +1,10 @@
 //! Rows that hold what the program never writes.
 
 use kalends_accounts::ports::Organizations as _;
-use kalends_app::ports::Commit as _;
+use kalends_app::{ChangeSet, ports::Commit as _};
 use kalends_calendars::ports::{BusyTimes as _, Calendars as _, Events as _, RulesOfCalendars as _};
 use kalends_kernel::StoreError;
+use kalends_proposals::ports::Proposals as _;
 use sqlx::AssertSqlSafe;
 
 use crate::scratch::Scratch;
@@ -72,6 +73,23 @@ async fn a_corrupt_value_is_a_located_error() {
             assert_eq!(found, (table, column, calendar.org.to_string()));
             sqlx::query("update organizations set plan = 'free'").execute(&mut plain).await.unwrap();
         }
+    }
+
+    let agent = scratch.make.agent(calendar.org);
+    let proposal = scratch.make.proposal(&calendar, agent.id);
+    let mut changes = ChangeSet::new(calendar.org);
+    changes.proposals.push(kalends_proposals::Change::Create(Box::new(proposal.clone())));
+    store.commit(changes).await.unwrap();
+    let slots = kalends_proposals::write_slots(&proposal.slots);
+    for (column, value) in [("slots", "'[{}]'"), ("status", "'settled'"), ("reason", "'tired'"), ("content", "'plain'")]
+    {
+        let statement = AssertSqlSafe(format!("update proposals set {column} = {value}"));
+        sqlx::query(statement).execute(&mut plain).await.unwrap();
+        let found = place(store.find_proposal(calendar.org, proposal.id).await);
+        assert_eq!(found, ("proposals", column, proposal.id.to_string()));
+        assert_eq!(store.overdue_proposals(proposal.expires_at, 9).await.unwrap(), [], "it is left out");
+        let restored = "update proposals set slots = ?1, status = 'pending', reason = null";
+        sqlx::query(restored).bind(&slots).execute(&mut plain).await.unwrap();
     }
 
     let rules = "insert into availability_rules select org_id, id, id, '{\"wishes\": 3}', 1, 1, 1 from calendars";
