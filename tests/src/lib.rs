@@ -21,6 +21,7 @@
 )]
 
 mod answer;
+mod browser;
 mod client;
 mod database;
 mod feed_server;
@@ -31,6 +32,7 @@ mod server;
 mod time;
 
 pub use answer::Answer;
+pub use browser::{Browser, Visitor};
 pub use client::{Call, Client};
 pub use database::Database;
 pub use feed_server::{Asked, FeedServer, Serving};

@@ -136,7 +136,8 @@ mod tests {
         assert_eq!(asked("crash --reduced"), Ok((Scale::Reduced, Some("crash".into()))));
         assert_eq!(
             asked("history"),
-            Err("there is no campaign `history`; there are crash, deliveries, quotas, timers, histories".into())
+            Err("there is no campaign `history`; there are bookings, crash, deliveries, quotas, timers, histories"
+                .into())
         );
     }
 }

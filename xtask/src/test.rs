@@ -10,12 +10,19 @@ use crate::{env, process, tools};
 /// The variable that names the server's binary to the tests that start it.
 pub(crate) const SERVER_BINARY: &str = "KALENDS_BIN";
 
+/// The package whose tests open pages in a browser.
+const PAGE_TESTS: &str = "kalends-e2e";
+
 /// Runs the doc tests, then the others; further arguments go to nextest.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let workspace = Workspace::load()?;
     let mut nextest = tools::NEXTEST.command(&workspace)?;
     let packages = selected(arguments)?;
     let whole = packages.is_empty();
+    // Said before anything is compiled.
+    if opens_pages(&packages) {
+        tools::require_browser()?;
+    }
 
     if whole {
         artifacts::build_workspace()?;
@@ -69,6 +76,11 @@ fn selected(arguments: &[String]) -> Result<Vec<String>> {
     Ok(packages)
 }
 
+/// Whether one of the packages, or all where none is named, opens pages in a browser.
+fn opens_pages(packages: &[String]) -> bool {
+    packages.is_empty() || packages.iter().any(|package| package == PAGE_TESTS)
+}
+
 /// Whether one of the packages starts the server: its own tests, and those outside `crates/` that are no tools.
 fn drives_the_server(workspace: &Workspace, packages: &[String]) -> bool {
     workspace.package(artifacts::SERVER).is_some()
@@ -92,6 +104,13 @@ mod tests {
         assert_eq!(packages, ["a", "b", "c", "d"]);
         assert!(selected(&arguments("--retries 2 some_test")).unwrap().is_empty());
         assert!(selected(&arguments("-p")).is_err());
+    }
+
+    #[test]
+    fn only_tests_of_pages_want_a_browser() {
+        assert!(opens_pages(&[]));
+        assert!(opens_pages(&["kalends-web".into(), "kalends-e2e".into()]));
+        assert!(!opens_pages(&["kalends-web".into()]));
     }
 
     #[test]

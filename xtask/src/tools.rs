@@ -1,9 +1,9 @@
-//! Cargo's own tools, installed on demand into `target/tools`.
+//! Tools, installed on demand: Cargo's own into `target/tools`, the browser of the tests from Debian.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 
 use crate::process;
 use crate::workspace::Workspace;
@@ -67,6 +67,39 @@ impl Tool {
     }
 }
 
+/// What the tests of pages look through: each program and Debian's package of it.
+const BROWSER: [(&str, &str); 2] = [("chromium", "chromium"), ("chromedriver", "chromium-driver")];
+
+/// Makes sure that there is a browser and what drives it; installs what is missing where that is possible.
+pub(crate) fn require_browser() -> Result<()> {
+    let missing = missing(&BROWSER, |program| on_path(program).is_some());
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let packages = missing.join(" ");
+    if !(is_root() && on_path("apt-get").is_some()) {
+        bail!("no browser for the tests of pages: install Debian's packages {packages}, or what puts the same on PATH");
+    }
+    eprintln!("installing Debian's packages {packages}");
+    apt(&["update"])?;
+    apt(&[&["install", "--yes", "--no-install-recommends"], missing.as_slice()].concat())
+}
+
+/// The packages of the programs that are not there.
+fn missing<'a>(programs: &[(&str, &'a str)], is_there: impl Fn(&str) -> bool) -> Vec<&'a str> {
+    programs.iter().filter(|(program, _)| !is_there(program)).map(|(_, package)| *package).collect()
+}
+
+fn apt(arguments: &[&str]) -> Result<()> {
+    process::read(Command::new("apt-get").arg("-qq").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))?;
+    Ok(())
+}
+
+/// Whether we are root.
+fn is_root() -> bool {
+    process::read(Command::new("id").arg("-u")).is_ok_and(|number| number.trim() == "0")
+}
+
 /// `PATH`, with the folder of our own tools last: what the machine has comes first.
 fn search_path(tools: &std::path::Path) -> String {
     let path = crate::env::var("PATH").unwrap_or_default();
@@ -77,4 +110,16 @@ fn search_path(tools: &std::path::Path) -> String {
 pub(crate) fn on_path(program: &str) -> Option<PathBuf> {
     let path = crate::env::var("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_missing_is_installed() {
+        assert_eq!(missing(&BROWSER, |_| true), [""; 0]);
+        assert_eq!(missing(&BROWSER, |program| program == "chromium"), ["chromium-driver"]);
+        assert_eq!(missing(&BROWSER, |_| false), ["chromium", "chromium-driver"]);
+    }
 }

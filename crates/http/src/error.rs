@@ -1,7 +1,7 @@
 //! From a refusal to an error of the specification's table: the one place where that is decided.
 
 use axum::response::{IntoResponse, Response};
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use kalends_accounts::Limited;
 use kalends_app::{App, Obstacles, Refusal, operations::Operation, ports::CredentialsError};
 use kalends_calendars::HoldError;
@@ -137,15 +137,20 @@ impl ApiError {
     pub(crate) fn render(&self, app: &App, request: RequestId, operation: Option<&Operation>) -> Response {
         let body = ErrorEnvelope { error: self.body(app, request.to_string(), operation) };
         let mut response = (self.status(), axum::Json(body)).into_response();
-        if let Some(seconds) = self.retry_after()
-            && let Ok(value) = HeaderValue::from_str(&seconds.to_string())
-        {
-            response.headers_mut().insert(header::RETRY_AFTER, value);
-        }
+        self.tell_when(response.headers_mut());
         if self.status() == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response
+    }
+
+    /// Tells after how many seconds the request may be repeated, where that is known.
+    pub(crate) fn tell_when(&self, headers: &mut HeaderMap) {
+        if let Some(seconds) = self.retry_after()
+            && let Ok(value) = HeaderValue::from_str(&seconds.to_string())
+        {
+            headers.insert(header::RETRY_AFTER, value);
+        }
     }
 
     const fn retry_after(&self) -> Option<i64> {

@@ -55,7 +55,9 @@ impl Wanted {
             error if error.status().is_server_error() => (Notice::Failed { request_id: &request }, back),
             _ => (Notice::Nonsense, back),
         };
-        html(error.status(), notice.html(back))
+        let mut response = html(error.status(), notice.html(back));
+        error.tell_when(response.headers_mut());
+        response
     }
 }
 

@@ -68,7 +68,7 @@ impl Guide<'_> {
              | `notes` | optional, up to {} characters |\n\
              | `start` | required, the `start` of a free time |\n\n\
              | answer | means |\n|---|---|\n\
-             | 201 | booked: `{{\"booking_page_id\", \"event\": {{\"id\", \"title\", \"start_time\", \"end_time\", \"status\"}}}}` |\n\
+             | 201 | booked: `{{\"booking_page_id\", \"event\": {{\"id\", \"title\", \"start_time\", \"end_time\", \"status\"}}, \"cancel_url\", \"reschedule_url\"}}` |\n\
              | 400 | a field is wrong (`error.param` names it), or the page never offers this start |\n\
              | 404 | there is no such page, or not any more |\n\
              | 409 | the time was taken meanwhile: list the free times again |\n\

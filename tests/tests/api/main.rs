@@ -9,6 +9,8 @@ mod audit_actions;
 mod audit_log;
 mod availability;
 mod availability_rules;
+mod booking_browser;
+mod booking_html;
 mod booking_pages;
 mod bookings;
 mod bounds;

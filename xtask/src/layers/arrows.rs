@@ -129,7 +129,7 @@ mod tests {
     fn some_dependencies_have_owners() {
         kept("sqlite", "sqlx", Kind::Normal);
         broken("http", "sqlx", Kind::Dev, "only postgres, sqlite");
-        broken("app", "axum", Kind::Normal, "only http, web, server");
+        broken("app", "axum", Kind::Normal, "only http, server");
         broken("mail", "reqwest", Kind::Normal, "only egress");
         broken("mail", "clap", Kind::Normal, "only server");
         kept("http", "reqwest", Kind::Dev);

@@ -1,0 +1,271 @@
+//! Headless Chromium, as a visitor of booking pages uses it.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::{Ipv4Addr, TcpStream},
+    process::Stdio,
+    time::Duration,
+};
+
+use fantoccini::{
+    Client, ClientBuilder, Locator,
+    actions::{InputSource as _, KeyAction, KeyActions},
+    elements::Element,
+    key::Key,
+};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncBufReadExt as _, BufReader},
+    process::{Child, Command},
+    time::timeout,
+};
+
+/// Drives the browser; Debian's package is `chromium-driver`.
+const DRIVER: &str = "chromedriver";
+/// What visitors read. Its clocks have 24 hours.
+const LANGUAGE: &str = "en-GB";
+/// How long the driver may take to start, and a page to show what is waited for, on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How often a page is looked at meanwhile.
+const PERIOD: Duration = Duration::from_millis(50);
+/// More elements than any page has that the keyboard reaches.
+const TABS_MAX: usize = 300;
+
+/// Who looks, and through what.
+#[derive(Debug, Clone)]
+pub struct Visitor {
+    width: u32,
+    height: u32,
+    touches: bool,
+    scripts: bool,
+    zone: String,
+}
+
+/// A window of a browser of its own, with an empty profile. Both end, and the profile is removed, when this value is
+/// dropped.
+pub struct Browser {
+    client: Client,
+    // Dropped after the client: the driver closes the browser, and only then its files can go.
+    _driver: Driver,
+}
+
+/// The program that starts and drives the browser.
+struct Driver {
+    process: Child,
+    port: u16,
+    _home: TempDir,
+}
+
+impl Visitor {
+    /// Somebody in Greenwich at a desk, with everything that a browser does by default.
+    pub fn new() -> Self {
+        Self { width: 1_280, height: 900, touches: false, scripts: true, zone: "UTC".to_owned() }
+    }
+
+    /// The same in a window of that size, in pixels.
+    #[must_use]
+    pub fn window(self, width: u32, height: u32) -> Self {
+        Self { width, height, ..self }
+    }
+
+    /// The same with a phone of that size, in pixels.
+    #[must_use]
+    pub fn phone(self, width: u32, height: u32) -> Self {
+        Self { width, height, touches: true, ..self }
+    }
+
+    /// The same with JavaScript switched off.
+    #[must_use]
+    pub fn without_scripts(self) -> Self {
+        Self { scripts: false, ..self }
+    }
+
+    /// The same where the machine's clock is in that zone.
+    #[must_use]
+    pub fn in_zone(self, zone: &str) -> Self {
+        Self { zone: zone.to_owned(), ..self }
+    }
+
+    /// Opens a browser.
+    pub async fn open(&self) -> Browser {
+        let driver = Driver::start(&self.zone).await;
+        let Value::Object(capabilities) = self.capabilities() else { unreachable!("an object is written there") };
+        let mut builder = ClientBuilder::rustls().expect("the machine's certificates");
+        let client = builder.capabilities(capabilities).connect(&format!("http://127.0.0.1:{}", driver.port)).await;
+        let client = client.unwrap_or_else(|error| panic!("no browser (Debian's package is chromium): {error}"));
+        Browser { client, _driver: driver }
+    }
+
+    fn capabilities(&self) -> Value {
+        let window = format!("--window-size={},{}", self.width, self.height);
+        // Tests run as root in containers, where the browser has no sandbox and little shared memory.
+        let arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", &window];
+        let mut options = json!({
+            "args": arguments,
+            "prefs": {
+                "intl.accept_languages": LANGUAGE,
+                "profile.managed_default_content_settings.javascript": if self.scripts { 1 } else { 2 },
+            },
+        });
+        if self.touches {
+            options["mobileEmulation"] = json!({
+                "deviceMetrics": { "width": self.width, "height": self.height, "pixelRatio": 2.0, "touch": true }
+            });
+        }
+        json!({ "browserName": "chrome", "goog:chromeOptions": options })
+    }
+}
+
+impl Default for Visitor {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Driver {
+    /// Starts the driver on a port that it chooses, in a folder of its own.
+    async fn start(zone: &str) -> Self {
+        let home = tempfile::Builder::new().prefix("kalends-browser-").tempdir().expect("a temporary directory");
+        let mut process = Command::new(DRIVER)
+            .arg("--port=0")
+            .env("TZ", zone)
+            .env("HOME", home.path())
+            .env("TMPDIR", home.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap_or_else(|error| panic!("{DRIVER} does not start (Debian's package is chromium-driver): {error}"));
+        let mut lines = BufReader::new(process.stdout.take().expect("a pipe")).lines();
+        let listening = async {
+            while let Some(line) = lines.next_line().await.expect("a readable line") {
+                if let Some((_, port)) = line.rsplit_once("started successfully on port ") {
+                    return port.trim_end_matches('.').parse().expect("a port");
+                }
+            }
+            panic!("{DRIVER} ended before it listened")
+        };
+        let port = timeout(PATIENCE, listening).await.expect("the driver to listen");
+        // Nobody is to block on a full pipe.
+        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+        Self { process, port, _home: home }
+    }
+
+    /// Has the driver close its browser and end. It answers when the browser has gone.
+    fn shut_down(&self) -> std::io::Result<()> {
+        let mut connection = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port))?;
+        connection.set_read_timeout(Some(PATIENCE))?;
+        connection.write_all(b"GET /shutdown HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")?;
+        connection.read_to_end(&mut Vec::new())?;
+        Ok(())
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        // A driver that is only killed leaves its browser behind.
+        let _ = self.shut_down();
+        let _ = self.process.start_kill();
+    }
+}
+
+impl Browser {
+    /// Goes to an address and waits until it is loaded.
+    pub async fn goto(&self, url: &str) {
+        self.client.goto(url).await.unwrap_or_else(|error| panic!("{url}: {error}"));
+    }
+
+    /// The address that is shown.
+    pub async fn url(&self) -> String {
+        self.client.current_url().await.expect("an address").into()
+    }
+
+    /// Waits for an element that this CSS selects.
+    pub async fn find(&self, css: &str) -> Element {
+        self.wait_for(Locator::Css(css)).await
+    }
+
+    /// Whether an element that this CSS selects is there now.
+    pub async fn has(&self, css: &str) -> bool {
+        !self.client.find_all(Locator::Css(css)).await.expect("a look at the page").is_empty()
+    }
+
+    /// Waits for a page with this heading.
+    pub async fn headed(&self, heading: &str) {
+        self.wait_for(Locator::XPath(&format!("//h1[normalize-space()='{heading}']"))).await;
+    }
+
+    /// Waits for an element and clicks on it.
+    pub async fn click(&self, css: &str) {
+        self.find(css).await.click().await.unwrap_or_else(|error| panic!("a click on {css}: {error}"));
+    }
+
+    /// Types into a field.
+    pub async fn fill(&self, css: &str, text: &str) {
+        self.find(css).await.send_keys(text).await.unwrap_or_else(|error| panic!("{css}: {error}"));
+    }
+
+    /// Chooses an entry of a list by its value.
+    pub async fn choose(&self, css: &str, value: &str) {
+        let chosen = self.find(css).await.select_by_value(value).await;
+        chosen.unwrap_or_else(|error| panic!("{value} of {css}: {error}"));
+    }
+
+    /// What is to be read in an element.
+    pub async fn text(&self, css: &str) -> String {
+        self.find(css).await.text().await.expect("a text")
+    }
+
+    /// A property of an element, such as what stands in a field.
+    pub async fn property(&self, css: &str, name: &str) -> String {
+        self.find(css).await.prop(name).await.expect("a property").unwrap_or_default()
+    }
+
+    /// What a script returns. It is the test's own, and runs also where those of pages do not.
+    pub async fn run(&self, script: &str) -> Value {
+        self.client.execute(script, Vec::new()).await.unwrap_or_else(|error| panic!("{script}: {error}"))
+    }
+
+    /// Presses keys, each one down and up, wherever the focus is.
+    pub async fn press(&self, keys: impl IntoIterator<Item = char>) {
+        let strokes = keys.into_iter().fold(KeyActions::new("keyboard".to_owned()), |strokes, value| {
+            strokes.then(KeyAction::Down { value }).then(KeyAction::Up { value })
+        });
+        self.client.perform_actions(strokes).await.expect("keys to be pressed");
+    }
+
+    /// Presses Enter.
+    pub async fn enter(&self) {
+        self.press([char::from(Key::Enter)]).await;
+    }
+
+    /// Presses Tab until the focus is on an element that this CSS selects.
+    pub async fn tab_to(&self, css: &str) {
+        self.find(css).await;
+        for _ in 0..TABS_MAX {
+            self.press([char::from(Key::Tab)]).await;
+            if self.is_at(css).await {
+                return;
+            }
+        }
+        panic!("Tab never comes to {css}");
+    }
+
+    /// Whether the focus is on an element that this CSS selects.
+    pub async fn is_at(&self, css: &str) -> bool {
+        let script = format!("return document.activeElement.matches({})", json!(css));
+        self.run(&script).await == true
+    }
+
+    async fn wait_for(&self, what: Locator<'_>) -> Element {
+        match self.client.wait().at_most(PATIENCE).every(PERIOD).for_element(what).await {
+            Ok(element) => element,
+            Err(error) => {
+                let (url, source) = (self.client.current_url().await, self.client.source().await);
+                panic!("{what:?}: {error}\n{url:?}\n{}", source.unwrap_or_default());
+            }
+        }
+    }
+}

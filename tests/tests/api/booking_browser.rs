@@ -1,0 +1,299 @@
+//! The booking page as people use it: in a browser (rulings 5.4 to 5.6).
+
+use chrono::TimeDelta;
+use kalends_e2e::{
+    Browser,
+    Database::{self, Postgres, Sqlite},
+    Visitor, at,
+};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::booking_html::Place;
+
+/// A phone as most people have one.
+const PHONE: (u32, u32) = (390, 844);
+
+/// The address of the page.
+fn url(place: &Place) -> String {
+    format!("{}{}", place.server.base_url(), place.page)
+}
+
+/// The address in a mail that ends so.
+#[track_caller]
+fn link(text: &str, end: &str) -> String {
+    let link = text.split_whitespace().find(|word| word.starts_with("http") && word.ends_with(end));
+    link.unwrap_or_else(|| panic!("no link {end} in {text}")).to_owned()
+}
+
+/// The date of a slot on clocks that are ahead of Greenwich by so much.
+fn date_of(slot: &str, ahead_minutes: i64) -> String {
+    (at(slot) + TimeDelta::minutes(ahead_minutes)).format("%F").to_string()
+}
+
+/// The link of a slot's day.
+fn day(slot: &str, ahead_minutes: i64) -> String {
+    format!("a.day:has(time[datetime='{}'])", date_of(slot, ahead_minutes))
+}
+
+/// The same once the times of that day are listed.
+fn chosen(slot: &str, ahead_minutes: i64) -> String {
+    format!("{}[aria-current='true']", day(slot, ahead_minutes))
+}
+
+/// The link of a slot.
+fn time(slot: &str) -> String {
+    format!("a.time:has(time[datetime='{slot}'])")
+}
+
+/// Has the times of the slot's day listed; where it is no day of the month that is shown, it is one of the next.
+async fn list_day(browser: &Browser, slot: &str, ahead_minutes: i64) {
+    let link = day(slot, ahead_minutes);
+    if !browser.has(&link).await {
+        browser.click("#later").await;
+    }
+    browser.click(&link).await;
+    browser.find(&chosen(slot, ahead_minutes)).await;
+}
+
+/// Chooses a slot by its day and its time.
+async fn choose(browser: &Browser, slot: &str, ahead_minutes: i64) {
+    list_day(browser, slot, ahead_minutes).await;
+    browser.click(&time(slot)).await;
+    browser.find(&format!("input[name=start][value='{slot}']")).await;
+}
+
+/// Fills in the form and sends it.
+async fn submit(browser: &Browser) {
+    browser.fill("#name", "Grace Hopper").await;
+    browser.fill("#email", "grace@example.com").await;
+    browser.fill("#notes", "Ships are safe in harbour.\nBut that is not what ships are for.").await;
+    browser.click("form button.primary").await;
+}
+
+/// Requires that the only event is the visitor's, at that time.
+async fn booked_at(place: &Place, slot: &str) {
+    let events = place.events().await;
+    let told: Vec<_> = events.iter().map(|event| (&event["title"], &event["startTime"])).collect();
+    assert_eq!(told, [(&json!("Intro: Grace Hopper"), &json!(slot))]);
+    let notes = "Ships are safe in harbour.\nBut that is not what ships are for.";
+    assert_eq!(events[0]["metadata"]["booking"]["notes"], notes);
+}
+
+/// Requires that nothing is wider than the screen, whose width the page was laid out for.
+async fn fits(browser: &Browser) {
+    let widths = browser.run("return [innerWidth, document.documentElement.scrollWidth]").await;
+    assert_eq!(widths, json!([PHONE.0, PHONE.0]), "{}", browser.url().await);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_visitor_picks_a_time_and_books_it(#[case] database: Database) {
+    let place = Place::open(database, json!({})).await;
+    let slot = place.slots().await[40].clone();
+    let browser = Visitor::new().open().await;
+    browser.goto(&url(&place)).await;
+    browser.headed("Intro").await;
+    browser.run("window.loadedOnce = true").await;
+    list_day(&browser, &slot, 0).await;
+    assert_eq!(browser.run("return window.loadedOnce").await, true, "the script shows days without loading a page");
+    assert!(browser.url().await.contains(&format!("day={}", date_of(&slot, 0))), "the address says what is shown");
+    assert_eq!(browser.text(&time(&slot)).await, at(&slot).format("%H:%M").to_string());
+    browser.click(&time(&slot)).await;
+    submit(&browser).await;
+    browser.headed("You are booked").await;
+    assert_eq!(browser.text("strong.address").await, "grace@example.com");
+    assert!(browser.text(".when").await.contains(&at(&slot).format("%H:%M").to_string()));
+    booked_at(&place, &slot).await;
+    assert_eq!(place.server.wait_for_mails(1).await[0].to, "grace@example.com");
+    // Nobody else is offered it.
+    browser.goto(&format!("{}?day={}", url(&place), date_of(&slot, 0))).await;
+    browser.find(&chosen(&slot, 0)).await;
+    assert!(!browser.has(&time(&slot)).await);
+}
+
+#[tokio::test]
+async fn who_is_too_late_books_another_time_with_one_press() {
+    let place = Place::open(Sqlite, json!({})).await;
+    let slots = place.slots().await;
+    let browser = Visitor::new().open().await;
+    browser.goto(&url(&place)).await;
+    choose(&browser, &slots[40], 0).await;
+    let other = place.book(&slots[40]).await;
+    submit(&browser).await;
+    browser.headed("This time was just taken").await;
+    assert_eq!(place.events().await.len(), 1, "nothing was booked");
+    browser.click(&format!("button[name=start][value='{}']", slots[41])).await;
+    browser.headed("You are booked").await;
+    place.server.anonymous().post(place.path(&other["cancel_url"])).await.expect(200);
+    booked_at(&place, &slots[41]).await;
+}
+
+#[tokio::test]
+async fn everything_works_without_scripts() {
+    let place = Place::open(Sqlite, json!({})).await;
+    let slot = place.slots().await[40].clone();
+    let browser = Visitor::new().in_zone("America/New_York").without_scripts().open().await;
+    browser.goto(&url(&place)).await;
+    // The page cannot know where its visitor is, so that they say it.
+    assert_eq!(browser.run("return document.querySelector('main').dataset.zone").await, "UTC");
+    browser.choose("#tz", "Asia/Tokyo").await;
+    browser.click("#switch").await;
+    browser.find("main[data-zone='Asia/Tokyo']").await;
+    choose(&browser, &slot, 540).await;
+    submit(&browser).await;
+    browser.headed("You are booked").await;
+    let tokyo = (at(&slot) + TimeDelta::hours(9)).format("%H:%M").to_string();
+    assert!(browser.text(".when").await.contains(&tokyo), "{}", browser.text(".when").await);
+    booked_at(&place, &slot).await;
+    browser.click("a[href$='/move']").await;
+    browser.find(".note").await;
+    browser.click("a.time").await;
+    browser.headed("Move your booking here?").await;
+    browser.click("form button.primary").await;
+    browser.headed("Your booking is moved").await;
+    browser.click("a[href$='/cancel']").await;
+    browser.headed("Cancel this booking?").await;
+    browser.click("form button.danger").await;
+    browser.headed("Your booking is cancelled").await;
+    assert_eq!(place.events().await, Vec::<Value>::new());
+}
+
+#[rstest]
+#[case::new_york("America/New_York")]
+#[case::half_an_hour_off("Asia/Kolkata")]
+#[case::beyond_the_date_line("Pacific/Kiritimati")]
+#[tokio::test]
+async fn times_are_the_visitor_s_own(#[case] zone: &str) {
+    let place = Place::open(Sqlite, json!({ "timezone": "Europe/Berlin" })).await;
+    let slot = place.slots().await[40].clone();
+    let browser = Visitor::new().in_zone(zone).open().await;
+    browser.goto(&url(&place)).await;
+    // The script asks for the zone that the browser names, which may be an older name of it.
+    browser.find("main:not([data-zone='Europe/Berlin'])").await;
+    let own = browser.run("return Intl.DateTimeFormat().resolvedOptions().timeZone").await;
+    assert_eq!(browser.run("return document.querySelector('main').dataset.zone").await, own);
+    assert!(browser.url().await.contains("tz="), "{}", browser.url().await);
+    let local =
+        format!("const at = new Date('{slot}'); return [at.getTimezoneOffset(), at.toTimeString().slice(0, 5)]");
+    let local = browser.run(&local).await;
+    let behind = local[0].as_i64().unwrap();
+    list_day(&browser, &slot, -behind).await;
+    assert_eq!(browser.text(&time(&slot)).await, local[1].as_str().unwrap());
+    browser.click(&time(&slot)).await;
+    submit(&browser).await;
+    browser.headed("You are booked").await;
+    assert!(browser.text(".when").await.contains(local[1].as_str().unwrap()));
+    booked_at(&place, &slot).await;
+    // Whoever would rather see the host's clocks can.
+    browser.goto(&url(&place)).await;
+    browser.click("#own-zone").await;
+    browser.find("main[data-zone='Europe/Berlin']").await;
+}
+
+#[tokio::test]
+async fn on_a_phone_everything_fits() {
+    let long = "An introduction to Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaften";
+    let place = Place::open(Sqlite, json!({ "title": long, "description": long.repeat(3) })).await;
+    let slots = place.slots().await;
+    let browser = Visitor::new().phone(PHONE.0, PHONE.1).open().await;
+    browser.goto(&url(&place)).await;
+    fits(&browser).await;
+    choose(&browser, &slots[40], 0).await;
+    fits(&browser).await;
+    place.book(&slots[40]).await;
+    submit(&browser).await;
+    browser.headed("This time was just taken").await;
+    fits(&browser).await;
+    browser.click("ul.offers button").await;
+    browser.headed("You are booked").await;
+    fits(&browser).await;
+    browser.click("a[href$='/move']").await;
+    browser.find(".note").await;
+    fits(&browser).await;
+    browser.click("a.time").await;
+    browser.headed("Move your booking here?").await;
+    fits(&browser).await;
+    browser.click("form button.primary").await;
+    browser.headed("Your booking is moved").await;
+    fits(&browser).await;
+    browser.click("a[href$='/cancel']").await;
+    browser.headed("Cancel this booking?").await;
+    fits(&browser).await;
+    browser.goto(&format!("{}?slot=soon", url(&place))).await;
+    browser.headed("This time cannot be booked").await;
+    fits(&browser).await;
+}
+
+#[tokio::test]
+async fn the_keyboard_is_enough() {
+    let place = Place::open(Sqlite, json!({})).await;
+    let slot = place.slots().await[40].clone();
+    let browser = Visitor::new().window(800, 600).open().await;
+    browser.goto(&url(&place)).await;
+    if !browser.has(&day(&slot, 0)).await {
+        browser.tab_to("#later").await;
+        browser.enter().await;
+    }
+    browser.tab_to(&day(&slot, 0)).await;
+    browser.enter().await;
+    browser.find(&chosen(&slot, 0)).await;
+    browser.find("#day:focus").await;
+    browser.tab_to(&time(&slot)).await;
+    browser.enter().await;
+    browser.find("#name").await;
+    browser.tab_to("#name").await;
+    browser.press("Grace Hopper".chars()).await;
+    browser.tab_to("#email").await;
+    browser.press("grace@example.com".chars()).await;
+    // The field that only robots fill in is not on the way.
+    browser.tab_to("#notes").await;
+    browser.press("Hello".chars()).await;
+    browser.tab_to("button, #website").await;
+    assert!(browser.is_at("button.primary").await);
+    browser.enter().await;
+    browser.headed("You are booked").await;
+    assert_eq!(place.events().await[0]["metadata"]["booking"]["notes"], "Hello");
+    browser.tab_to("a[href$='/cancel']").await;
+    browser.enter().await;
+    browser.headed("Cancel this booking?").await;
+    browser.tab_to("button.danger").await;
+    browser.enter().await;
+    browser.headed("Your booking is cancelled").await;
+    assert_eq!(place.events().await, Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn the_links_of_the_mail_move_and_cancel() {
+    let place = Place::open(Sqlite, json!({})).await;
+    let slots = place.slots().await;
+    place.book(&slots[40]).await;
+    let text = place.server.wait_for_mails(1).await[0].text.clone();
+    let browser = Visitor::new().open().await;
+    browser.goto(&link(&text, "/move")).await;
+    browser.headed("Intro").await;
+    assert!(browser.text(".note").await.contains(&at(&slots[40]).format("%H:%M").to_string()));
+    list_day(&browser, &slots[70], 0).await;
+    browser.click(&time(&slots[70])).await;
+    browser.headed("Move your booking here?").await;
+    assert_eq!(place.events().await[0]["startTime"], slots[40], "it is not moved before that is confirmed");
+    browser.click("form button.primary").await;
+    browser.headed("Your booking is moved").await;
+    assert_eq!(place.events().await[0]["startTime"], slots[70]);
+
+    let mails = place.server.wait_for_mails(2).await;
+    assert_eq!(mails[1].subject, "Your booking was moved");
+    browser.goto(&link(&mails[1].text, "/cancel")).await;
+    browser.headed("Cancel this booking?").await;
+    assert_eq!(place.events().await.len(), 1);
+    browser.click("form button.danger").await;
+    browser.headed("Your booking is cancelled").await;
+    assert_eq!(place.events().await, Vec::<Value>::new());
+    assert_eq!(place.server.wait_for_mails(3).await[2].subject, "Your booking is cancelled");
+    browser.goto(&link(&text, "/cancel")).await;
+    browser.headed("This booking was already cancelled").await;
+    browser.click("a.primary").await;
+    browser.find(&time(&place.slots().await[0])).await;
+}

@@ -1,0 +1,497 @@
+//! The booking page as browsers get it: HTML over plain HTTP (rulings 5.4 to 5.6, 2.9).
+
+use chrono::TimeDelta;
+use kalends_e2e::{
+    Client,
+    Database::{self, Postgres, Sqlite},
+    Server, at, shifted,
+};
+use reqwest::header::HeaderMap;
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::fixtures::{agent_with_calendar, event};
+
+/// What browsers ask for.
+const HTML: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+/// What a page with its files may weigh as it is sent, in bytes.
+const TRANSFERRED_MAX: usize = 30_000;
+/// The headers of every page, whatever it says.
+const HEADERS: [(&str, &str); 8] = [
+    ("content-type", "text/html; charset=utf-8"),
+    (
+        "content-security-policy",
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+         form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    ),
+    ("cache-control", "private, no-store"),
+    ("referrer-policy", "no-referrer"),
+    ("x-content-type-options", "nosniff"),
+    ("x-robots-tag", "noindex, nofollow"),
+    ("permissions-policy", "camera=(), geolocation=(), microphone=(), payment=()"),
+    ("cross-origin-opener-policy", "same-origin"),
+];
+
+/// A service with a booking page, and a visitor.
+pub(crate) struct Place {
+    pub(crate) server: Server,
+    pub(crate) api: Client,
+    pub(crate) calendar: String,
+    id: String,
+    /// `/book/…`
+    pub(crate) page: String,
+    http: reqwest::Client,
+}
+
+/// What a visitor is answered.
+pub(crate) struct Seen {
+    status: u16,
+    headers: HeaderMap,
+    bytes: Vec<u8>,
+}
+
+impl Place {
+    /// A page with these fields, an hour a slot and a week ahead unless they say otherwise.
+    pub(crate) async fn open(database: Database, fields: Value) -> Self {
+        Self::of(Server::start(database).await, "pro", &[], fields).await
+    }
+
+    async fn of(server: Server, plan: &str, arguments: &[&str], fields: Value) -> Self {
+        let org = server.org_with(plan, arguments).await;
+        let api = server.api(&org);
+        let calendar = agent_with_calendar(&api).await.1;
+        let mut body = json!({ "calendar_id": calendar, "title": "Intro", "duration_minutes": 60, "window_days": 7 });
+        body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let made = api.post("/v1/booking-pages").json(body).await.expect(201);
+        let page = format!("/book/{}", made["slug"].as_str().unwrap());
+        // What is sent is seen as it is sent.
+        let http = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
+        let http = http.gzip(false).brotli(false).zstd(false);
+        Self { server, api, calendar, id: made.id(), page, http: http.build().unwrap() }
+    }
+
+    /// The starts of the free slots.
+    pub(crate) async fn slots(&self) -> Vec<String> {
+        let listed = self.server.anonymous().get(format!("{}/slots", self.page)).await.expect(200);
+        listed["slots"].as_array().unwrap().iter().map(|slot| slot["start"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Books a slot as a program does: its answer.
+    pub(crate) async fn book(&self, start: &str) -> Value {
+        let body = json!({ "name": "Eve", "email": "eve@example.com", "start": start });
+        self.server.anonymous().post(&self.page).json(body).await.expect(201).json
+    }
+
+    /// The path of an address of the service.
+    pub(crate) fn path<'a>(&self, url: &'a Value) -> &'a str {
+        url.as_str().unwrap().strip_prefix(self.server.base_url()).unwrap()
+    }
+
+    /// The events of the calendar.
+    pub(crate) async fn events(&self) -> Vec<Value> {
+        self.api.get(format!("/v1/calendars/{}/events?limit=200", self.calendar)).await.expect(200).data()
+    }
+
+    /// Opens an address, as a browser does.
+    async fn get(&self, path: &str) -> Seen {
+        self.ask(path, HTML, "de-DE,de;q=0.9").await
+    }
+
+    async fn ask(&self, path: &str, accept: &str, language: &str) -> Seen {
+        let url = format!("{}{path}", self.server.base_url());
+        Seen::of(self.http.get(url).header("accept", accept).header("accept-language", language)).await
+    }
+
+    /// Sends a form, as a browser does.
+    async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Seen {
+        let url = format!("{}{path}", self.server.base_url());
+        Seen::of(self.http.post(url).header("accept", HTML).header("origin", "null").form(fields)).await
+    }
+
+    async fn submit(&self, start: &str) -> Seen {
+        self.post(&self.page, &form(start)).await
+    }
+}
+
+impl Seen {
+    async fn of(request: reqwest::RequestBuilder) -> Self {
+        let answer = request.send().await.unwrap();
+        let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
+        Self { status, headers, bytes: answer.bytes().await.unwrap().to_vec() }
+    }
+
+    /// Requires a page of that status with that heading, and with the headers of every page.
+    #[track_caller]
+    fn page(self, status: u16, heading: &str) -> Self {
+        let text = self.text();
+        assert_eq!(self.status, status, "{:#?}\n{text}", self.headers);
+        assert!(text.starts_with("<!doctype html>") && text.trim_end().ends_with("</html>"), "{text}");
+        assert!(text.contains(&format!("<h1>{heading}</h1>")), "{heading}: {text}");
+        for (name, value) in HEADERS {
+            assert_eq!(self.header(name), value, "{name}: {:#?}", self.headers);
+        }
+        assert!(self.header("x-request-id").starts_with("req_"), "{:#?}", self.headers);
+        // The policy allows nothing inline, so that nothing inline may be needed.
+        assert!(!text.contains("<style") && !text.contains(" style=") && !text.contains(" onclick="), "{text}");
+        self
+    }
+
+    /// Requires JSON's envelope of an error.
+    #[track_caller]
+    fn envelope(self, status: u16, kind: &str) {
+        let json: Value = serde_json::from_slice(&self.bytes).unwrap_or_default();
+        assert_eq!((self.status, &json["error"]["type"]), (status, &json!(kind)), "{}", self.text());
+    }
+
+    #[track_caller]
+    fn says(self, parts: &[&str]) -> Self {
+        for part in parts {
+            assert!(self.text().contains(part), "{part}: {}", self.text());
+        }
+        self
+    }
+
+    #[track_caller]
+    fn lacks(self, parts: &[&str]) -> Self {
+        for part in parts {
+            assert!(!self.text().contains(part), "{part}: {}", self.text());
+        }
+        self
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+
+    fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// The values of an attribute, in the page's order.
+    fn values(&self, attribute: &str) -> Vec<String> {
+        let (text, mark) = (self.text(), format!(" {attribute}=\""));
+        let values = text.split(&mark).skip(1).map(|rest| rest.split('"').next().unwrap());
+        values.map(|value| value.replace("&#38;", "&")).collect()
+    }
+
+    /// The path of the link that ends so.
+    #[track_caller]
+    fn link(&self, end: &str) -> String {
+        let link = self.values("href").into_iter().find(|href| href.ends_with(end));
+        let link = link.unwrap_or_else(|| panic!("no link {end} in {}", self.text()));
+        link[link.find("/book/").unwrap()..].to_owned()
+    }
+}
+
+fn form(start: &str) -> [(&str, &str); 5] {
+    let notes = "Line one\r\nline two";
+    [("start", start), ("name", "Ada Lovelace"), ("email", "Ada@Example.com"), ("notes", notes), ("tz", "Asia/Tokyo")]
+}
+
+/// Asks until there were too many requests: the statuses before, and that answer.
+async fn until_refused(ask: impl AsyncFn() -> Seen) -> (Vec<u16>, Seen) {
+    let (mut before, mut answer) = (Vec::new(), ask().await);
+    while answer.status != 429 && before.len() < 20 {
+        before.push(answer.status);
+        answer = ask().await;
+    }
+    (before, answer)
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_browser_is_shown_the_page(#[case] database: Database) {
+    let place = Place::open(database, json!({ "description": "What we talk about" })).await;
+    let page = place.get(&place.page).await.page(200, "Intro").says(&["What we talk about", "1 hour", "<table"]);
+    let first = &place.slots().await[0];
+    assert!(page.values("datetime").contains(first), "{}", page.text());
+    // Its files may be kept for good, and all that it needs is small.
+    let links = [page.values("href"), page.values("src")].concat();
+    let file = |end: &str| links.iter().find(|link| link.starts_with("/book/assets/") && link.ends_with(end)).unwrap();
+    let files = [(file(".css"), "text/css"), (file(".js"), "text/javascript"), (file(".svg"), "image/svg+xml")];
+    for (file, kind) in files {
+        let sent = place.ask(file, "*/*", "de").await;
+        assert_eq!((sent.status, sent.header("x-content-type-options")), (200, "nosniff"), "{file}");
+        assert_eq!(sent.header("cache-control"), "public, max-age=31536000, immutable", "{file}");
+        assert_eq!(sent.header("cross-origin-resource-policy"), "same-origin", "{file}");
+        assert!(sent.header("content-type").starts_with(kind), "{file}: {:#?}", sent.headers);
+    }
+    for coding in ["gzip", "br", "zstd"] {
+        let mut transferred = 0;
+        for path in files.iter().map(|(file, _)| *file).chain([&place.page]) {
+            let url = format!("{}{path}", place.server.base_url());
+            let sent = Seen::of(place.http.get(url).header("accept", HTML).header("accept-encoding", coding)).await;
+            // What is tiny gains nothing.
+            assert!(sent.header("content-encoding") == coding || sent.bytes.len() < 1_000, "{path}: {coding}");
+            transferred += sent.bytes.len();
+        }
+        assert!(transferred < TRANSFERRED_MAX, "{transferred} bytes with {coding}");
+    }
+    place.get("/book/assets/booking-000000000000.css").await.page(404, "There is no booking page here");
+    place.ask("/book/assets/booking.css", "*/*", "de").await.envelope(404, "not_found");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn the_address_says_what_is_shown(#[case] database: Database) {
+    let place = Place::open(database, json!({ "window_days": 40, "timezone": "Europe/Berlin" })).await;
+    let (page, slots) = (&place.page, place.slots().await);
+    let slot = &slots[40];
+    // By the clocks of Nepal, the slots of a day are those of that zone's day.
+    let of_nepal = |slot: &str| at(slot) + TimeDelta::minutes(345);
+    let nepal = of_nepal(slot);
+    let (date, zone) = (nepal.format("%F").to_string(), "Asia/Kathmandu");
+    let asked = format!("{page}?day={date}&tz={zone}");
+    let shown = place.get(&asked).await.page(200, "Intro");
+    let shown = shown.says(&[&format!(">{}</time>", nepal.format("%H:%M")), "data-zone=\"Asia/Kathmandu\""]);
+    let mut times = shown.values("datetime");
+    times.retain(|time| time.len() > date.len());
+    let of_day: Vec<_> = slots.iter().filter(|slot| of_nepal(slot).format("%F").to_string() == date).collect();
+    assert_eq!(times.iter().collect::<Vec<_>>(), of_day);
+    // Clocks read as the browser's language has them.
+    let twelve = nepal.format("%-I:%M\u{a0}%P").to_string();
+    place.ask(&asked, HTML, "en-US,en;q=0.9").await.page(200, "Intro").says(&[&format!(">{twelve}</time>")]);
+    let next = at(&slots[slots.len() - 1]).format("%Y-%m").to_string();
+    let label = at(&format!("{next}-01T00:00:00Z")).format("%B %Y").to_string();
+    let month = place.get(&format!("{page}?month={next}")).await.page(200, "Intro").says(&[&format!(">{label}</h2>")]);
+    assert!(month.values("href").iter().any(|link| link.contains(&format!("?day={next}-"))), "{}", month.text());
+    // What is nonsense counts as not given.
+    let plain = place.get(page).await.page(200, "Intro").text();
+    for query in ["month=2026-13", "day=yesterday", "tz=Mars/Olympus", "month=&day=&tz=", "utm_source=x", "tz=%00%ff"] {
+        assert_eq!(place.get(&format!("{page}?{query}")).await.page(200, "Intro").text(), plain, "{query}");
+    }
+
+    let chosen = place.get(&format!("{page}?slot={slot}&tz={zone}")).await.page(200, "Intro");
+    let chosen = chosen.says(&["name=\"email\"", "name=\"website\"", &format!("name=\"start\" value=\"{slot}\"")]);
+    chosen.says(&[&nepal.format("%H:%M").to_string(), "Asia/Kathmandu (UTC+5:45)"]);
+    for never in ["soon", "", "2026-03-05", &shifted(slot, 7), &shifted(slot, -60 * 24 * 30)] {
+        let answer = place.get(&format!("{page}?slot={never}")).await.page(400, "This time cannot be booked");
+        assert!(answer.values("href").contains(page), "{never} has no way back: {}", answer.text());
+    }
+    event(&place.api, &place.calendar, slot, &shifted(slot, 60)).await;
+    let taken = place.get(&format!("{page}?slot={slot}&tz={zone}")).await.page(409, "This time was just taken");
+    let offers: Vec<_> = taken.values("href").into_iter().filter(|link| link.contains("?slot=")).collect();
+    assert_eq!(offers.len(), 3, "{}", taken.text());
+    assert!(offers.contains(&format!("{page}?slot={}&tz={zone}", slots[41])), "{offers:?}");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_form_books(#[case] database: Database) {
+    let place = Place::open(database, json!({})).await;
+    let slots = place.slots().await;
+    let tokyo = at(&slots[30]) + TimeDelta::hours(9);
+    let booked = place.submit(&slots[30]).await.page(201, "You are booked");
+    let booked = booked.says(&["ada@example.com", &tokyo.format("%H:%M").to_string(), "Asia/Tokyo (UTC+9)"]);
+    let events = place.events().await;
+    assert_eq!((events.len(), &events[0]["startTime"]), (1, &json!(slots[30])));
+    let guest = json!({ "booking": {
+        "name": "Ada Lovelace", "email": "ada@example.com", "notes": "Line one\nline two", "booking_page_id": place.id
+    } });
+    assert_eq!((&events[0]["title"], &events[0]["metadata"]), (&json!("Intro: Ada Lovelace"), &guest));
+    let mails = place.server.wait_for_mails(1).await;
+    assert_eq!((mails[0].to.as_str(), mails[0].subject.as_str()), ("ada@example.com", "Your booking is confirmed"));
+    let (cancel, reschedule) = (booked.link("/cancel"), booked.link("/move"));
+    assert!(mails[0].text.contains(&cancel) && mails[0].text.contains(&reschedule), "{}", mails[0].text);
+    place.get(&cancel).await.page(200, "Cancel this booking?");
+    place.get(&reschedule).await.page(200, "Intro");
+    // Whoever comes second is offered others, and need not type again.
+    let second = place.submit(&slots[30]).await.page(409, "This time was just taken").says(&["Ada Lovelace"]);
+    let starts: Vec<_> = second.values("value").into_iter().filter(|value| slots.contains(value)).collect();
+    assert_eq!(starts, [slots[29].as_str(), &slots[31], &slots[28]], "the nearest first");
+    place.submit(&starts[0]).await.page(201, "You are booked");
+    assert_eq!(place.events().await.len(), 2);
+    // Programs are answered as ever.
+    let program = place.book(&slots[40]).await;
+    place.get(place.path(&program["cancel_url"])).await.page(200, "Cancel this booking?").says(&["Eve"]);
+    place.get(place.path(&program["reschedule_url"])).await.page(200, "Intro");
+    let body = json!({ "name": "Eve", "email": "eve@example.com", "start": slots[40] });
+    let again = place.server.anonymous().post(&place.page).header("accept", HTML).json(body).await;
+    again.refused(409, "conflict").code("slot_taken");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn what_is_wrong_in_a_form_is_said_in_it(#[case] database: Database) {
+    let place = Place::open(database, json!({})).await;
+    let slot = place.slots().await[9].clone();
+    let long = "x".repeat(2_001);
+    let wrong = [
+        ("name", "", "name"),
+        ("name", &long[..201], "name"),
+        ("email", "", "email"),
+        ("email", "ada", "email"),
+        ("email", "ada@example.com\r\nBcc: eve@example.com", "email"),
+        ("email", "ada@example.com\nBcc: eve@example.com", "email"),
+        ("notes", &long[..], "notes"),
+    ];
+    for (field, value, at_fault) in wrong {
+        let fields = form(&slot).map(|(name, kept)| if name == field { (name, value) } else { (name, kept) });
+        let answer = place.post(&place.page, &fields).await.page(400, "Intro");
+        let answer = answer.says(&["Nothing is booked yet.", &format!("id=\"{at_fault}-problem\"")]);
+        assert_eq!(answer.text().matches("class=\"problem\"").count(), 1, "{}", answer.text());
+        let kept = ["value=\"Ada Lovelace\"", "value=\"Ada@Example.com\"", "\nLine one\r\nline two</textarea>"];
+        for (name, kept) in ["name", "email", "notes"].iter().zip(kept) {
+            assert!(*name == field || answer.text().contains(kept), "{kept}: {}", answer.text());
+        }
+        assert!(answer.values("value").contains(&slot), "the slot is kept");
+    }
+    let nothing = place.post(&place.page, &[("start", &slot)]).await.page(400, "Intro");
+    nothing.says(&["id=\"name-problem\"", "id=\"email-problem\""]);
+    for start in ["", "tomorrow", &shifted(&slot, 1), "2031-03-03T09:00:00Z"] {
+        place.submit(start).await.page(400, "This time cannot be booked");
+    }
+    place.post(&place.page, &[]).await.page(400, "This time cannot be booked");
+    // A robot fills in what nobody sees.
+    let robot = [&form(&slot)[..], &[("website", "https://spam.example")]].concat();
+    let answer = place.post(&place.page, &robot).await;
+    assert!((200..500).contains(&answer.status) && answer.status != 201, "{}", answer.text());
+    assert_eq!((place.events().await.len(), place.server.mails().len()), (0, 0));
+    assert!(place.slots().await.contains(&slot));
+    place.post(&place.page, &[&form(&slot)[..], &[("website", "")]].concat()).await.page(201, "You are booked");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn pages_that_are_not_there_or_closed_say_so(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let place = Place::of(server, "custom", &["--limits", r#"{"events":1}"#], json!({})).await;
+    let slots = place.slots().await;
+    let booked = place.submit(&slots[9]).await.page(201, "You are booked");
+    let closed = place.submit(&slots[10]).await.page(429, "Booking is closed for now").lacks(&["quota", "plan "]);
+    assert!(closed.header("retry-after").parse::<u64>().unwrap() > 0, "{:#?}", closed.headers);
+
+    let page = format!("/v1/booking-pages/{}", place.id);
+    let gone = "There is no booking page here";
+    let absent = async |path: &str| {
+        place.get(path).await.page(404, gone);
+        place.ask(path, "*/*", "de").await.envelope(404, "not_found");
+        place.ask(path, "application/json", "de").await.envelope(404, "not_found");
+        place.post(path, &form(&slots[10])).await.page(404, gone);
+    };
+    absent("/book/nobody-s").await;
+    place.api.patch(&page).json(json!({ "active": false })).await.expect(200);
+    absent(&place.page).await;
+    place.get(&format!("{}?slot={}", place.page, slots[10])).await.page(404, gone);
+    place.get(&booked.link("/move")).await.page(404, gone);
+    place.api.patch(&page).json(json!({ "active": true })).await.expect(200);
+    place.get(&place.page).await.page(200, "Intro");
+    place.api.delete(&page).await.expect(204);
+    absent(&place.page).await;
+    // What is booked can be cancelled all the same, and leads nowhere then.
+    let cancel = booked.link("/cancel");
+    place.get(&cancel).await.page(200, "Cancel this booking?");
+    let cancelled = place.post(&cancel, &[]).await.page(200, "Your booking is cancelled");
+    assert!(!cancelled.values("href").contains(&place.page), "{}", cancelled.text());
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn too_many_requests_are_told_as_a_page(#[case] database: Database) {
+    let limits = [("KALENDS_IP_LIMITS", "booking_page=6,booking=2")];
+    let place = Place::of(Server::start_with(database, &limits).await, "pro", &[], json!({})).await;
+    let told = |answer: Seen, per_minute: u64| {
+        let answer = answer.page(429, "One moment, please").says(&["Nothing was booked."]);
+        let after: u64 = answer.header("retry-after").parse().unwrap();
+        assert!((1..=60 / per_minute).contains(&after), "{:#?}", answer.headers);
+        assert!(answer.values("href").contains(&place.page), "{}", answer.text());
+    };
+    // Reads and submissions are counted apart; an address earns one more in 10 and in 30 seconds.
+    let (submitted, refused) = until_refused(async || place.submit("2031-03-03T09:00:00Z").await).await;
+    assert!(submitted.len() >= 2 && submitted.iter().all(|status| *status == 400), "{submitted:?}");
+    told(refused, 2);
+    let (read, refused) = until_refused(async || place.get(&place.page).await).await;
+    assert!(read.len() >= 6 && read.iter().all(|status| *status == 200), "{read:?}");
+    told(refused, 6);
+    let program = until_refused(async || place.ask(&place.page, "*/*", "de").await).await.1;
+    program.envelope(429, "rate_limit_error");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn what_people_write_is_text(#[case] database: Database) {
+    let evil = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)> # [x](javascript:alert(1))";
+    let place = Place::open(database, json!({ "title": evil, "description": evil })).await;
+    let slot = place.slots().await[9].clone();
+    let elements = ["<script>", "<img", "\"'>"];
+    let page = place.get(&place.page).await;
+    let heading = page.text().split("<h1>").nth(1).unwrap().split("</h1>").next().unwrap().to_owned();
+    assert!(heading.starts_with("&#60;script&#62;alert(1)"), "{heading}");
+    page.page(200, &heading).lacks(&elements);
+    let markdown = place.ask(&place.page, "text/markdown", "de").await;
+    assert_eq!(markdown.header("content-type"), "text/markdown; charset=utf-8");
+    assert_eq!((markdown.status, markdown.header("cache-control")), (200, "private, no-store"));
+    let address = format!("POST {}{}\n", place.server.base_url(), place.page);
+    let markdown = markdown.says(&["# \\<script\\>", &slot, &address]).lacks(&["](javascript"]);
+    assert!(!markdown.text().replace("\\<", "").contains('<'), "{}", markdown.text());
+
+    let evils = [("name", evil), ("notes", evil), ("start", &slot)];
+    let with = |email| [&evils[..], &[("email", email)]].concat();
+    place.post(&place.page, &with("<b>\"'>")).await.page(400, &heading).lacks(&elements).lacks(&["<b>"]);
+    let booked = place.post(&place.page, &with("a@example.com")).await.page(201, "You are booked").lacks(&elements);
+    place.post(&place.page, &with("a@example.com")).await.page(409, "This time was just taken").lacks(&elements);
+    place.get(&booked.link("/cancel")).await.page(200, "Cancel this booking?").lacks(&elements);
+    place.get(&booked.link("/move")).await.page(200, &heading).lacks(&elements);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_guest_moves_and_cancels(#[case] database: Database) {
+    let mut place = Place::open(database, json!({})).await;
+    let slots = place.slots().await;
+    let booked = place.submit(&slots[9]).await.page(201, "You are booked");
+    let (cancel, reschedule) = (booked.link("/cancel"), booked.link("/move"));
+    let swapped = [cancel.replace("/cancel", "/move"), reschedule.replace("/move", "/cancel")];
+    for path in swapped.iter().chain([&format!("{}/bookings/nobody-s/cancel", place.page)]) {
+        place.get(path).await.page(404, "This link leads to no booking");
+        place.post(path, &[("start", &slots[20])]).await.page(404, "This link leads to no booking");
+    }
+    // Looking changes nothing, as whoever reads mails for a guest looks at links.
+    let picker = place.get(&reschedule).await.page(200, "Intro").says(&["Until you confirm it, this one stays booked"]);
+    assert!(picker.values("href").iter().any(|link| link.starts_with(&format!("{reschedule}?slot="))));
+    let confirm = format!("{reschedule}?slot={}", slots[20]);
+    place.get(&confirm).await.page(200, "Move your booking here?").says(&[&format!("action=\"{reschedule}\"")]);
+    place.get(&format!("{reschedule}?slot=soon")).await.page(400, "This time cannot be booked");
+    assert_eq!(place.events().await[0]["startTime"], slots[9]);
+
+    place.book(&slots[21]).await;
+    let taken = place.post(&reschedule, &[("start", &slots[21])]).await.page(409, "This time was just taken");
+    assert!(taken.says(&["your booking stays where it is"]).values("href").iter().any(|href| href.contains("?slot=")));
+    for never in ["soon", &shifted(&slots[20], 1)] {
+        place.post(&reschedule, &[("start", never)]).await.page(400, "This time cannot be booked");
+    }
+    let moved = place.post(&reschedule, &[("start", &slots[20]), ("tz", "Asia/Tokyo")]).await;
+    let moved = moved.page(200, "Your booking is moved").says(&["Asia/Tokyo", "It no longer takes place on"]);
+    assert_eq!((moved.link("/cancel"), moved.link("/move")), (cancel.clone(), reschedule.clone()));
+    assert_eq!(place.events().await[0]["startTime"], slots[20]);
+
+    place.get(&cancel).await.page(200, "Cancel this booking?").says(&["Ada Lovelace"]);
+    place.post(&cancel, &[]).await.page(200, "Your booking is cancelled");
+    assert_eq!(place.events().await.len(), 1);
+    place.post(&cancel, &[]).await.page(200, "This booking was already cancelled");
+    place.get(&reschedule).await.page(200, "This booking was already cancelled");
+    assert_eq!(place.server.wait_for_mails(4).await[3].subject, "Your booking is cancelled");
+    // What has begun stays.
+    let begun = place.submit(&place.slots().await[0]).await.page(201, "You are booked");
+    place.server.restart_at_offset(2 * 3_600).await;
+    for path in [begun.link("/cancel"), begun.link("/move")] {
+        place.get(&path).await.page(200, "This booking can no longer be changed");
+        place.post(&path, &[("start", &slots[30])]).await.page(200, "This booking can no longer be changed");
+    }
+}
