@@ -11,6 +11,8 @@ use kalends_wire::{Conflict, ErrorBody, ErrorEnvelope, Slot};
 
 /// The most field errors that one message names; the rest is counted.
 const NAMED_MAX: usize = 5;
+/// The most characters that are told of one of them.
+const FIELD_ERROR_MAX: usize = 380;
 
 /// Why a request is not answered with success. It becomes a response in [`crate::envelope`], which
 /// knows the request's identifier.
@@ -315,6 +317,15 @@ fn obstructed(body: ErrorBody, obstacles: &Obstacles) -> ErrorBody {
     ErrorBody { conflicts: Some(conflicts.collect()), nearest_free: Some(nearest.collect()), ..body }
 }
 
+/// An error of a field, cut to a bearable length: it may repeat what was sent.
+fn told(error: &FieldError) -> String {
+    let text = error.to_string();
+    match text.char_indices().nth(FIELD_ERROR_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
 /// The `type` of a 400, which differs between endpoints (ruling 2.2).
 fn invalid_type(operation: Option<&Operation>) -> &'static str {
     match operation.map(|operation| operation.path) {
@@ -326,7 +337,7 @@ fn invalid_type(operation: Option<&Operation>) -> &'static str {
 
 fn invalid(errors: &FieldErrors, id: String, operation: Option<&Operation>) -> ErrorBody {
     let FieldError { param, code, .. } = errors.first();
-    let mut message = errors.iter().take(NAMED_MAX).map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    let mut message = errors.iter().take(NAMED_MAX).map(told).collect::<Vec<_>>().join("; ");
     let more = errors.iter().count().saturating_sub(NAMED_MAX);
     if more > 0 {
         message.push_str(&format!("; and {more} more"));

@@ -79,7 +79,7 @@ impl RawAnswer {
     }
 
     /// What is wrong with the answer: it must not be a failure of the server's, and an error must stand
-    /// in the envelope.
+    /// in the envelope, or on a page.
     pub(crate) fn fault(&self) -> Option<String> {
         let fault = |what: &str| {
             Some(format!("{what}: {} {:?} {}", self.status, self.headers, String::from_utf8_lossy(&self.body)))
@@ -93,6 +93,11 @@ impl RawAnswer {
         }
         if self.status < 400 {
             return None;
+        }
+        // What is wrong with a form is told to a human, on a page that runs nothing of others.
+        if self.header("content-type") == "text/html; charset=utf-8" {
+            let guarded = self.header("content-security-policy").starts_with("default-src 'none'");
+            return if guarded { None } else { fault("a page without a policy") };
         }
         let body = self.json();
         let error = &body["error"];
