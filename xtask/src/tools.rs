@@ -90,7 +90,8 @@ fn missing<'a>(programs: &[(&str, &'a str)], is_there: impl Fn(&str) -> bool) ->
     programs.iter().filter(|(program, _)| !is_there(program)).map(|(_, package)| *package).collect()
 }
 
-fn apt(arguments: &[&str]) -> Result<()> {
+/// Runs Debian's package manager, which asks nothing.
+pub(crate) fn apt(arguments: &[&str]) -> Result<()> {
     process::read(Command::new("apt-get").arg("-qq").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))?;
     Ok(())
 }

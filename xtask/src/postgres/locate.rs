@@ -22,14 +22,9 @@ pub(crate) fn binaries() -> Result<PathBuf> {
         );
     }
     eprintln!("installing Debian's package postgresql");
-    apt(&["update"])?;
-    apt(&["install", "--yes", "--no-install-recommends", "postgresql"])?;
+    tools::apt(&["update"])?;
+    tools::apt(&["install", "--yes", "--no-install-recommends", "postgresql"])?;
     installed().context("Debian's package postgresql is installed, but its binaries are not where they should be")
-}
-
-fn apt(arguments: &[&str]) -> Result<()> {
-    process::read(Command::new("apt-get").arg("-qq").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))?;
-    Ok(())
 }
 
 fn installed() -> Option<PathBuf> {
