@@ -20,7 +20,7 @@ use std::{
 use sqlx::{Connection as _, Database, Error, Pool, pool::PoolConnection};
 use tokio::{
     sync::{Semaphore, SemaphorePermit},
-    time::{Instant, timeout},
+    time::{Instant, timeout_at},
 };
 
 /// A connection that rested longer is tried before it is lent: a server that was restarted meanwhile
@@ -37,7 +37,7 @@ struct Inner<DB: Database> {
     pool: Pool<DB>,
     /// As many as the pool has connections.
     places: Semaphore,
-    /// How long anybody waits for a place.
+    /// How long anybody waits for a place and a connection, together.
     patience: Duration,
     /// What nobody uses at present, the last returned at the back; `None` once closed.
     resting: Mutex<Option<VecDeque<Resting<DB>>>>,
@@ -73,7 +73,9 @@ impl<DB: Database> Lender<DB> {
     /// Those of the pool; [`Error::PoolTimedOut`] where none became free in the pool's own time.
     pub async fn lend(&self) -> Result<Lent<'_, DB>, Error> {
         let lender = &*self.0;
-        let place = timeout(lender.patience, lender.places.acquire()).await.map_err(|_| Error::PoolTimedOut)?;
+        // One patience for both: whoever waited for a place must not wait as long again for what is not to be had.
+        let deadline = Instant::now() + lender.patience;
+        let place = timeout_at(deadline, lender.places.acquire()).await.map_err(|_| Error::PoolTimedOut)?;
         let place = place.map_err(|_| Error::PoolClosed)?;
         while let Some(mut rested) = lender.last_returned() {
             // One that does not answer is dropped here, and the pool closes it.
@@ -82,7 +84,7 @@ impl<DB: Database> Lender<DB> {
                 return Ok(Lent { connection, acquired, lender, _place: place });
             }
         }
-        let connection = lender.pool.acquire().await?;
+        let connection = timeout_at(deadline, lender.pool.acquire()).await.map_err(|_| Error::PoolTimedOut)??;
         Ok(Lent { connection, acquired: Instant::now(), lender, _place: place })
     }
 
