@@ -466,7 +466,8 @@ impl App {
             let why;
             (health, why) = health.after(*outcome, *at);
             if let Some(why) = why {
-                self.deactivate(endpoint, why).await?;
+                // Seldom, and far larger than the rest: a thousand endpoints may fail at once.
+                Box::pin(self.deactivate(endpoint, why)).await?;
             }
         }
         let recorded = ended.iter().map(|ended| ended.recorded).collect();
@@ -476,15 +477,20 @@ impl App {
     /// Writes outcomes; `false` where the claim is lost. They are a change-set like any other, so that a store may
     /// write them together with what requests change.
     async fn recorded(&self, claim: Claim, recorded: Vec<Recorded>, health: HealthChange) -> Result<bool, StoreError> {
-        let mut changes = ChangeSet::new(claim.org);
-        changes.webhooks.push(Change::Record(Record { claim, recorded, health, at: self.now() }));
-        match self.store.commit(changes).await {
+        match self.store.commit(record_of(Record { claim, recorded, health, at: self.now() })).await {
             Ok(()) => Ok(true),
             Err(CommitError::Stale) => Ok(false),
             Err(CommitError::Store(error)) => Err(error),
             Err(other) => Err(StoreError::Failed(Box::new(other))),
         }
     }
+}
+
+/// A change-set that is nothing but a record.
+fn record_of(record: Record) -> ChangeSet {
+    let mut changes = ChangeSet::new(record.claim.org);
+    changes.webhooks.push(Change::Record(record));
+    changes
 }
 
 #[cfg(test)]

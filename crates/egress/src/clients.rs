@@ -6,7 +6,7 @@ use std::{
 };
 
 use kalends_kernel::not_public;
-use reqwest::{Client, ClientBuilder, redirect::Policy};
+use reqwest::{Client, ClientBuilder, redirect::Policy, retry};
 use rustls::{ClientConfig, RootCertStore, crypto::aws_lc_rs};
 use tokio::time::Instant;
 
@@ -98,6 +98,8 @@ impl Recipe {
             .dns_resolver(Guard { resolver: Arc::clone(&self.resolver), judge })
             .tls_backend_preconfigured(self.tls.clone())
             .redirect(Policy::none())
+            // Whoever sends decides whether to send again. Otherwise each request is kept twice.
+            .retry(retry::never().max_retries_per_request(0))
             .referer(false)
             .no_proxy()
             // One protocol, and the simpler one: what a server can do to us is bounded by less.

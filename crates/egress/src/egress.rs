@@ -4,7 +4,7 @@ use std::{num::NonZeroUsize, sync::Arc};
 
 use bytes::BytesMut;
 use http::{
-    HeaderName, HeaderValue, Method,
+    HeaderMap, HeaderName, HeaderValue, Method,
     header::{
         ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, HOST, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING,
         UPGRADE,
@@ -91,7 +91,9 @@ impl Egress {
         for left in (0..=limit).rev() {
             // One seat at a time: two exchanges that redirect to each other's hosts do not wait for each other.
             let _seat = self.lanes.enter(hop.url.destination()).await;
-            let response = self.dispatch(&hop).await?;
+            // What is not asked again is not kept: many exchanges wait at once for servers that hang.
+            let headers = if left == 0 { std::mem::take(&mut hop.headers) } else { hop.headers.clone() };
+            let response = self.dispatch(&hop, headers).await?;
             let status = response.status();
             if limit == 0 || !redirect::is(status) {
                 return read(response, max_body, past_cap).await;
@@ -103,9 +105,9 @@ impl Egress {
         Err(EgressError::Redirect(RedirectFault::TooMany { limit }))
     }
 
-    async fn dispatch(&self, hop: &Hop) -> Result<Response, EgressError> {
+    async fn dispatch(&self, hop: &Hop, headers: HeaderMap) -> Result<Response, EgressError> {
         let mut request = Request::new(hop.method.clone(), hop.url.as_url().clone());
-        *request.headers_mut() = hop.headers.clone();
+        *request.headers_mut() = headers;
         if !hop.body.is_empty() {
             *request.body_mut() = Some(hop.body.clone().into());
         } else if matches!(hop.method, Method::POST | Method::PUT | Method::PATCH) {

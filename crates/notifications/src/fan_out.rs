@@ -13,6 +13,8 @@ use crate::{Delivery, DeliveryState, EventType, Subscription, cause::is_addresse
 /// A message that waits to be addressed; what it says does not matter for that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waiting {
+    /// When it was made; the oldest are addressed first.
+    pub created_at: Instant,
     /// The organization.
     pub org: OrgId,
     /// The message.
@@ -104,7 +106,7 @@ mod tests {
     }
 
     fn message(of: u8, number: u8, event_type: EventType) -> Waiting {
-        Waiting { org: org(of), id: MessageId::from_bytes([number; 16]), event_type, about: None }
+        Waiting { created_at: NOW, org: org(of), id: MessageId::from_bytes([number; 16]), event_type, about: None }
     }
 
     #[test]

@@ -73,6 +73,8 @@ impl Deletions for PostgresStore {
                  SELECT webhook_id FROM webhook_queues WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM webhook_deliveries WHERE org_id = $1 AND (webhook_id, id) IN (
                  SELECT webhook_id, id FROM webhook_deliveries WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM waiting_messages WHERE org_id = $1 AND (created_at, id) IN (
+                 SELECT created_at, id FROM waiting_messages WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM outbox WHERE org_id = $1 AND id IN (SELECT id FROM outbox WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM audit_log WHERE org_id = $1 AND id IN (SELECT id FROM audit_log WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM organization_owners WHERE org_id = $1 AND $2::bigint > 0",

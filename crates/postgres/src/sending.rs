@@ -134,7 +134,7 @@ impl DeliveryQueue for PostgresStore {
     async fn backlog(&self, now: Instant) -> Result<Backlog, StoreError> {
         let row = sqlx::query!(
             r#"SELECT
-                 (SELECT count(*) FROM (SELECT 1 FROM outbox WHERE NOT fanned LIMIT 10000) w) AS "waiting!",
+                 (SELECT count(*) FROM (SELECT 1 FROM waiting_messages LIMIT 10000) w) AS "waiting!",
                  (SELECT count(*) FROM (
                      SELECT 1 FROM webhook_deliveries WHERE status = 'pending' LIMIT 100000) p) AS "pending!",
                  (SELECT min(due_at) FROM webhook_queues WHERE due_at <= $1) AS oldest"#,
@@ -176,7 +176,7 @@ async fn fan_out(connection: &mut PgConnection, now: Instant, limit: u32) -> Res
         skipped += over;
     }
     add(connection, &deliveries).await?;
-    mark(connection, &waiting).await?;
+    remove(connection, &waiting).await?;
     let queued = (deliveries.len() as u64).saturating_sub(skipped);
     let more = taken < found || found == limit as usize;
     Ok(FannedOut { messages: taken as u64, queued, skipped, more })
@@ -185,8 +185,8 @@ async fn fan_out(connection: &mut PgConnection, now: Instant, limit: u32) -> Res
 /// Locks messages that nobody else is about to address.
 async fn waiting(connection: &mut PgConnection, limit: u32) -> Result<Vec<Waiting>, ApplyError> {
     let rows = sqlx::query!(
-        "SELECT org_id, id, event_type, about FROM outbox WHERE NOT fanned
-         ORDER BY created_at LIMIT $1 FOR UPDATE SKIP LOCKED",
+        "SELECT created_at, org_id, id, event_type, about FROM waiting_messages
+         ORDER BY created_at, org_id, id LIMIT $1 FOR UPDATE SKIP LOCKED",
         i64::from(limit),
     )
     .fetch_all(connection)
@@ -194,8 +194,14 @@ async fn waiting(connection: &mut PgConnection, limit: u32) -> Result<Vec<Waitin
     let read = rows.into_iter().map(|row| {
         let id = MessageId::from_uuid(row.id);
         let event_type =
-            Located { table: "outbox", id }.named("event_type", &row.event_type, EventType::from_stored)?;
-        Ok(Waiting { org: OrgId::from_uuid(row.org_id), id, event_type, about: row.about.map(WebhookId::from_uuid) })
+            Located { table: "waiting_messages", id }.named("event_type", &row.event_type, EventType::from_stored)?;
+        Ok(Waiting {
+            created_at: Instant::from_micros(row.created_at),
+            org: OrgId::from_uuid(row.org_id),
+            id,
+            event_type,
+            about: row.about.map(WebhookId::from_uuid),
+        })
     });
     read.collect()
 }
@@ -339,13 +345,16 @@ async fn add(connection: &mut PgConnection, deliveries: &[Delivery]) -> Result<(
     Ok(())
 }
 
-/// Marks messages as addressed.
-async fn mark(connection: &mut PgConnection, waiting: &[Waiting]) -> Result<(), ApplyError> {
+/// Takes messages that are addressed from those that wait.
+async fn remove(connection: &mut PgConnection, waiting: &[Waiting]) -> Result<(), ApplyError> {
+    let created: Vec<i64> = waiting.iter().map(|message| message.created_at.as_micros()).collect();
     let orgs: Vec<Uuid> = waiting.iter().map(|message| message.org.uuid()).collect();
     let ids: Vec<Uuid> = waiting.iter().map(|message| message.id.uuid()).collect();
     sqlx::query!(
-        "UPDATE outbox SET fanned = TRUE FROM unnest($1::uuid[], $2::uuid[]) AS row (org_id, id)
-         WHERE outbox.org_id = row.org_id AND outbox.id = row.id",
+        "DELETE FROM waiting_messages w
+         USING unnest($1::bigint[], $2::uuid[], $3::uuid[]) AS row (created_at, org_id, id)
+         WHERE w.created_at = row.created_at AND w.org_id = row.org_id AND w.id = row.id",
+        &created,
         &orgs,
         &ids,
     )

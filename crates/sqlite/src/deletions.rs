@@ -72,6 +72,8 @@ impl Deletions for SqliteStore {
             "delete from webhook_queues where rowid in (select rowid from webhook_queues where org_id = ?1 limit ?2)",
             "delete from webhook_deliveries where rowid in (
                 select rowid from webhook_deliveries where org_id = ?1 limit ?2)",
+            "delete from waiting_messages where org_id = ?1 and (created_at, id) in (
+                select created_at, id from waiting_messages where org_id = ?1 limit ?2)",
             "delete from outbox where rowid in (select rowid from outbox where org_id = ?1 limit ?2)",
             "delete from audit_log where rowid in (select rowid from audit_log where org_id = ?1 limit ?2)",
             "delete from organization_owners where rowid in (

@@ -86,7 +86,7 @@ impl SqliteStore {
 impl DeliveryQueue for SqliteStore {
     async fn fan_out(&self, now: Instant, limit: u32) -> Result<FannedOut, StoreError> {
         // Nobody waits for the writer where nothing is to be done.
-        let any = sqlx::query_scalar!(r#"select exists (select 1 from outbox where not fanned) as "any!: bool""#)
+        let any = sqlx::query_scalar!(r#"select exists (select 1 from waiting_messages) as "any!: bool""#)
             .fetch_one(self.readers())
             .await
             .map_err(store_error)?;
@@ -108,7 +108,7 @@ impl DeliveryQueue for SqliteStore {
                 skipped += over;
             }
             add(connection, &deliveries).await?;
-            mark(connection, &waiting).await?;
+            remove(connection, &waiting).await?;
             let queued = (deliveries.len() as u64).saturating_sub(skipped);
             let more = taken < found || found == limit as usize;
             Ok(FannedOut { messages: taken as u64, queued, skipped, more })
@@ -247,7 +247,7 @@ impl DeliveryQueue for SqliteStore {
         let now = now.as_micros();
         let row = sqlx::query!(
             r#"select
-                (select count(*) from (select 1 from outbox where not fanned limit 10000)) as "waiting!: i64",
+                (select count(*) from (select 1 from waiting_messages limit 10000)) as "waiting!: i64",
                 (select count(*) from (
                     select 1 from webhook_deliveries where status = 'pending' limit 100000)) as "pending!: i64",
                 (select min(due_at) from webhook_queues where due_at <= ?1) as "oldest?: i64""#,
@@ -266,17 +266,19 @@ impl DeliveryQueue for SqliteStore {
 
 async fn waiting(connection: &mut SqliteConnection, limit: u32) -> Result<Vec<Waiting>, StoreError> {
     let rows = sqlx::query!(
-        "select org_id, id, event_type, about from outbox where not fanned order by created_at, id limit ?1",
+        "select created_at, org_id, id, event_type, about from waiting_messages
+         order by created_at, org_id, id limit ?1",
         limit
     )
     .fetch_all(connection)
     .await
     .map_err(store_error)?;
     let read = rows.into_iter().map(|row| {
-        let id = MessageId::from_uuid(row_id("outbox", "id", &row.id)?);
-        let table = Row { table: "outbox", id: &id };
+        let id = MessageId::from_uuid(row_id("waiting_messages", "id", &row.id)?);
+        let table = Row { table: "waiting_messages", id: &id };
         let about = row.about.map(|about| table.uuid("about", &about)).transpose()?;
         Ok(Waiting {
+            created_at: Instant::from_micros(row.created_at),
             org: OrgId::from_uuid(table.uuid("org_id", &row.org_id)?),
             id,
             event_type: table.named("event_type", EventType::from_stored, &row.event_type)?,
@@ -425,13 +427,15 @@ async fn add(connection: &mut SqliteConnection, deliveries: &[Delivery]) -> Resu
     Ok(())
 }
 
-/// Marks messages as addressed.
-async fn mark(connection: &mut SqliteConnection, waiting: &[Waiting]) -> Result<(), StoreError> {
-    let rows: Vec<_> = waiting.iter().map(|message| (Hex(message.org.uuid()), Hex(message.id.uuid()))).collect();
+/// Takes messages that are addressed from those that wait.
+async fn remove(connection: &mut SqliteConnection, waiting: &[Waiting]) -> Result<(), StoreError> {
+    let key =
+        |message: &Waiting| (message.created_at.as_micros(), Hex(message.org.uuid()), Hex(message.id.uuid()));
+    let rows: Vec<_> = waiting.iter().map(key).collect();
     let rows = json::rows(&rows).map_err(store_error)?;
     sqlx::query!(
-        "update outbox set fanned = true
-         from json_each(?1) where org_id = unhex(value ->> 0) and outbox.id = unhex(value ->> 1)",
+        "delete from waiting_messages where (created_at, org_id, id) in (
+            select value ->> 0, unhex(value ->> 1), unhex(value ->> 2) from json_each(?1))",
         rows
     )
     .execute(connection)

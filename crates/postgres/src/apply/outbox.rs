@@ -20,10 +20,16 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
         messages.iter().map(|(message, _)| message.about.map(|about| about.uuid())).collect();
     let created: Vec<i64> = messages.iter().map(|(message, _)| message.created_at.as_micros()).collect();
     sqlx::query!(
-        "INSERT INTO outbox (org_id, id, event_type, payload, resource_version, created_at, about)
-         SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::uuid[])
-             AS message (org_id, id, event_type, payload, resource_version, created_at, about)
-         WHERE EXISTS (SELECT 1 FROM webhooks w WHERE w.org_id = message.org_id AND w.active)",
+        "WITH heard AS (
+             SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::bigint[],
+                     $7::uuid[]) AS message (org_id, id, event_type, payload, resource_version, created_at, about)
+             WHERE EXISTS (SELECT 1 FROM webhooks w WHERE w.org_id = message.org_id AND w.active)
+         ), kept AS (
+             INSERT INTO outbox (org_id, id, event_type, payload, resource_version, created_at)
+             SELECT org_id, id, event_type, payload, resource_version, created_at FROM heard
+         )
+         INSERT INTO waiting_messages (created_at, org_id, id, event_type, about)
+         SELECT created_at, org_id, id, event_type, about FROM heard",
         &orgs,
         &ids,
         &types as &[&str],

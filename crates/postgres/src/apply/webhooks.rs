@@ -120,8 +120,8 @@ async fn add_message(
     payload: &str,
 ) -> Result<(), ApplyError> {
     let added = sqlx::query!(
-        "INSERT INTO outbox (org_id, id, event_type, payload, resource_version, created_at, fanned)
-         SELECT org_id, $2, $3, $4, $5, $6, TRUE FROM webhooks WHERE org_id = $1 AND id = $7",
+        "INSERT INTO outbox (org_id, id, event_type, payload, resource_version, created_at)
+         SELECT org_id, $2, $3, $4, $5, $6 FROM webhooks WHERE org_id = $1 AND id = $7",
         message.org.uuid(),
         message.id.uuid(),
         message.event_type.as_str(),

@@ -32,7 +32,11 @@ impl Behind {
 #[async_trait]
 impl Inspect for Behind {
     async fn messages(&self, org: OrgId) -> Vec<Message> {
-        let rows = sqlx::query("SELECT * FROM outbox WHERE org_id = $1").bind(org.uuid());
+        let rows = sqlx::query(
+            "SELECT o.*, w.about FROM outbox o LEFT JOIN waiting_messages w
+                 ON w.created_at = o.created_at AND w.org_id = o.org_id AND w.id = o.id
+             WHERE o.org_id = $1",
+        ).bind(org.uuid());
         let rows = rows.fetch_all(&self.pool).await.unwrap();
         let messages = rows.iter().map(|row| {
             let place = Place { table: "outbox", column: "payload", id: row.get("id") };

@@ -43,9 +43,17 @@ pub(crate) async fn store_messages(connection: &mut SqliteConnection, group: &[&
     }
     let rows = json::rows(&rows)?;
     sqlx::query!(
-        "insert or fail into outbox (org_id, id, event_type, payload, resource_version, created_at, about)
-         select unhex(value ->> 0), unhex(value ->> 1), value ->> 2, value ->> 3, value ->> 4, value ->> 5,
-            unhex(value ->> 6)
+        "insert or fail into outbox (org_id, id, event_type, payload, resource_version, created_at)
+         select unhex(value ->> 0), unhex(value ->> 1), value ->> 2, value ->> 3, value ->> 4, value ->> 5
+         from json_each(?1)
+         where exists (select 1 from webhooks where org_id = unhex(value ->> 0) and active)",
+        rows
+    )
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query!(
+        "insert or fail into waiting_messages (created_at, org_id, id, event_type, about)
+         select value ->> 5, unhex(value ->> 0), unhex(value ->> 1), value ->> 2, unhex(value ->> 6)
          from json_each(?1)
          where exists (select 1 from webhooks where org_id = unhex(value ->> 0) and active)",
         rows

@@ -137,8 +137,8 @@ async fn add_message(
     let (org_id, id, webhook_id) = (message.org.uuid(), message.id.uuid(), webhook.uuid());
     let (event_type, created_at) = (message.event_type.as_str(), message.created_at.as_micros());
     let added = sqlx::query!(
-        "insert into outbox (org_id, id, event_type, payload, resource_version, created_at, fanned)
-         select org_id, ?2, ?3, ?4, ?5, ?6, true from webhooks where org_id = ?1 and id = ?7",
+        "insert into outbox (org_id, id, event_type, payload, resource_version, created_at)
+         select org_id, ?2, ?3, ?4, ?5, ?6 from webhooks where org_id = ?1 and id = ?7",
         org_id,
         id,
         event_type,

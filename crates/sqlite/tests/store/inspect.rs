@@ -25,7 +25,12 @@ impl SqliteInspect {
 #[async_trait]
 impl Inspect for SqliteInspect {
     async fn messages(&self, org: OrgId) -> Vec<Message> {
-        sqlx::query("select id, event_type, payload, resource_version, created_at, about from outbox where org_id = ?1")
+        sqlx::query(
+            "select o.id, o.event_type, payload, resource_version, o.created_at, about
+             from outbox o left join waiting_messages w
+                on w.created_at = o.created_at and w.org_id = o.org_id and w.id = o.id
+             where o.org_id = ?1",
+        )
             .bind(org.uuid())
             .fetch_all(&mut *self.connection.lock().await)
             .await

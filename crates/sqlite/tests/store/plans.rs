@@ -49,7 +49,7 @@ async fn no_statement_reads_a_whole_table() {
         "from timers indexed by timers_again",
     ];
     // Indexes that hold nothing but what is to be done.
-    let work = ["USING INDEX outbox_waiting", "INDEX webhook_deliveries_pending"];
+    let work = ["waiting_messages", "INDEX webhook_deliveries_pending"];
     let scratch = Scratch::new().await;
     let mut connection = scratch.plain().await;
     let statements = statements();

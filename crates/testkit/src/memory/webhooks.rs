@@ -101,6 +101,7 @@ impl State {
         let mut waiting: Vec<_> = waiting
             .iter()
             .map(|message| Waiting {
+                created_at: message.created_at,
                 org: message.org,
                 id: message.id,
                 event_type: message.event_type,

@@ -194,6 +194,11 @@ async fn beside_hanging(options: &Options, kind: Kind) -> Result<()> {
         hanging.endpoint(&mut connection, receiver.at(number), HANGING).await?;
     }
     healthy.endpoint(&mut connection, receiver.at(0), "/").await?;
+    // As many messages that do arrive: what the service and its database keep in memory after any work is not what
+    // the endpoints that hang take.
+    let warm = (usize::from(options.hanging) * options.backlog).div_ceil(BATCH) * BATCH;
+    add_batches(&server, &healthy, warm / BATCH).await?;
+    receiver.wait_for(warm, PATIENCE).await?;
     let before = server.resident()?;
     for number in 0..options.backlog {
         connection.ask(&hanging.event(number)).await?.json(201)?;
@@ -204,7 +209,7 @@ async fn beside_hanging(options: &Options, kind: Kind) -> Result<()> {
         made.push((crate::json::text(&event, "id")?.to_owned(), Instant::now()));
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    receiver.wait_for(options.timed, PATIENCE).await?;
+    receiver.wait_for(warm + options.timed, PATIENCE).await?;
     let grown = server.resident()?.saturating_sub(before);
     let seen = receiver.seen().messages.clone();
     let mut delays = Vec::with_capacity(made.len());
