@@ -15,7 +15,7 @@ use kalends_wire::{Across, Found, Of, SlotsAsked, render};
 use crate::{
     Actor, App, Missing, Refusal,
     app::ATTEMPTS,
-    busy_cache::{KnownTime, sooner},
+    busy_cache::{KnownTime, Question, sooner},
     human::Humans,
     ports::HumanSeen,
 };
@@ -31,12 +31,13 @@ pub(crate) struct Asked {
     slots: SlotsAsked,
 }
 
-impl Asked {
-    /// How many calendars and human calendars the answer depends on.
-    pub(crate) const fn sources_len(&self) -> usize {
+impl Question for Asked {
+    fn sources_len(&self) -> usize {
         self.sources.len() + self.humans.len()
     }
+}
 
+impl Asked {
     /// What the answer rests on. The revisions were read before the busy times, so that these may be newer, but
     /// never older.
     fn as_of(&self) -> AsOf {
@@ -227,29 +228,29 @@ impl App {
         Ok(self.time_of(org, sources.iter(), window, false, &humans, now).await?.taken)
     }
 
-    /// What is not offered on a calendar inside `window`, and when it is busy inside `around`, which holds the window.
-    /// One event that takes `without` is left out. `None` where the calendar went out of sight, or has no such event.
-    pub(crate) async fn taken_and_busy(
+    /// How the time of a calendar is taken, as the human calendars `seen` and all else have it. One event that takes
+    /// `without` is left out. `None` where the calendar went out of sight, or has no such event.
+    pub(crate) async fn taken_time(
         &self,
         org: OrgId,
-        source: BusySource,
+        (source, seen): (BusySource, Vec<HumanSeen>),
         (window, around): (Span, Span),
         without: Option<Span>,
         now: Instant,
-    ) -> Result<Option<(BusySet, BusySet)>, Refusal> {
+    ) -> Result<Option<TakenTime>, Refusal> {
         let known = match without {
             None => self.known_busy(org, source, around, now).await?,
             Some(own) => self.busy_without(org, source.calendar, around, own).await?.map(Arc::new),
         };
         let Some(known) = known else { return Ok(None) };
-        let seen = self.humans_of(org, &[source]).await?;
         let humans = self.read_humans(org, seen, widest(around), now, false).await?;
         let mut taken = vec![known.taken().clip(window)];
         let human = humans.blocked(source.calendar, known.reads(window));
         taken.extend(human.map(|human| known.buffered(human, window)));
         let mut busy = vec![known.busy().clip(around)];
         busy.extend(humans.busy(source.calendar, around));
-        Ok(Some((merged(taken), merged(busy))))
+        let valid_until = sooner(known.valid_until(), humans.know(hull(around, known.reads(window))).valid_until);
+        Ok(Some(TakenTime { not_offered: merged(taken), busy: merged(busy), valid_until }))
     }
 
     /// What is known of a calendar around `window` if one event that takes `own` were not there; nothing of it is kept.
@@ -395,6 +396,16 @@ impl App {
         let busy = CachedBusy { covers, valid_until, busy: BusySet::from_runs(read.spans) };
         KnownTime::new(busy, read.rules)
     }
+}
+
+/// How the time of one calendar is taken, in a window and around it.
+pub(crate) struct TakenTime {
+    /// What is not offered inside the window.
+    pub(crate) not_offered: BusySet,
+    /// When it is busy around it.
+    pub(crate) busy: BusySet,
+    /// From when on this may be wrong although no revision changed.
+    pub(crate) valid_until: Option<Instant>,
 }
 
 /// All that blocks on a calendar in some time.

@@ -4,6 +4,7 @@
 //! as well as the API: [`App::open_page`] finds a page, [`App::offered_slots`] tells what can be booked,
 //! [`App::book`], [`App::booking`], [`App::cancel_booking`] and [`App::move_booking`] do the rest.
 
+use bytes::Bytes;
 use kalends_accounts::Organization;
 use kalends_availability::BusySet;
 use kalends_bookings::{Booking, BookingPage, BookingToken, Change, Guest, Purpose, SecretHash, SlotError};
@@ -11,7 +12,7 @@ use kalends_calendars::{
     Calendar, Change as Write, Event, EventPatch, EventStatus, Moment, NewEvent, Patch, ports::BusySource,
 };
 use kalends_feeds::write::Method;
-use kalends_kernel::{EventId, FieldError, Instant, Metadata, Span};
+use kalends_kernel::{BookingPageId, EventId, FieldError, Instant, Metadata, Revision, Span, StoreError, Version};
 use kalends_notifications::EventType;
 use kalends_quotas::{Metric, Period};
 use kalends_wire as wire;
@@ -19,7 +20,9 @@ use kalends_wire as wire;
 use crate::{
     Answer, App, ChangeSet, Charge, Guard, Missing, Refusal, Request,
     app::{Attempt, Subject, json, retry_stale},
-    availability::hull,
+    availability::{TakenTime, hull},
+    busy_cache::{Question, sooner},
+    ports::HumanSeen,
 };
 
 /// A booking as its guest sees it.
@@ -54,42 +57,142 @@ struct Outcome<'a> {
     about: EventType,
 }
 
+/// A page that is open, and how its calendar stood when it was read.
+#[derive(Debug, Clone)]
+pub struct OpenPage {
+    /// The page.
+    pub page: BookingPage,
+    revision: Revision,
+}
+
+/// A question about the slots of a page, and all that its answer depends on but the clock.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct AskedOfPage {
+    page: BookingPageId,
+    version: Version,
+    /// That of the calendar.
+    revision: Revision,
+    humans: Vec<HumanSeen>,
+    within: Option<Span>,
+}
+
+impl Question for AskedOfPage {
+    fn sources_len(&self) -> usize {
+        1 + self.humans.len()
+    }
+}
+
+impl OpenPage {
+    const fn source(&self) -> BusySource {
+        BusySource { agent: self.page.agent, calendar: self.page.calendar, revision: self.revision }
+    }
+}
+
+/// What a page offers now of some time.
+#[derive(Debug)]
+pub struct Offers<'a> {
+    page: &'a BookingPage,
+    /// `None` where nothing of the time can be booked.
+    window: Option<Span>,
+    taken: BusySet,
+    /// From when on what is taken may be wrong although nothing was scheduled.
+    valid_until: Option<Instant>,
+    now: Instant,
+}
+
+impl Offers<'_> {
+    /// The slots, by start, each worked out when it is asked for: a year of short ones is long.
+    pub fn slots(&self) -> impl Iterator<Item = Span> {
+        self.within(self.window)
+    }
+
+    /// Those that begin in `part`.
+    pub fn starting_in(&self, part: Span) -> impl Iterator<Item = Span> {
+        let reach = Span::new(part.start(), part.end() + self.page.timetable.length()).ok();
+        let within = self.window.zip(reach).and_then(|(window, reach)| window.clip(reach));
+        self.within(within).take_while(move |slot| slot.start() < part.end())
+    }
+
+    fn within(&self, within: Option<Span>) -> impl Iterator<Item = Span> {
+        within.into_iter().flat_map(|within| self.page.offers(within, &self.taken, self.now))
+    }
+}
+
 impl App {
     /// The page of that slug, where it is open.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] for a slug that no page in sight has, and for a page that is closed.
-    pub async fn open_page(&self, slug: &str) -> Result<BookingPage, Refusal> {
+    pub async fn open_page(&self, slug: &str) -> Result<OpenPage, Refusal> {
         let found = self.store.booking_page_of_slug(SecretHash::of(slug)).await?;
-        found.filter(BookingPage::is_open).ok_or_else(no_page)
+        let (page, revision) = found.filter(|(page, _)| page.is_open()).ok_or_else(no_page)?;
+        Ok(OpenPage { page, revision })
     }
 
     /// What the page offers now of `within`, or of all its window.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] where its calendar went out of sight.
-    pub async fn offered_slots(&self, page: &BookingPage, within: Option<Span>) -> Result<Vec<Span>, Refusal> {
+    pub async fn offered_slots<'a>(&self, open: &'a OpenPage, within: Option<Span>) -> Result<Offers<'a>, Refusal> {
+        let humans = self.humans_of(open.page.org, &[open.source()]).await?;
+        self.offers(open, humans, within, self.now()).await
+    }
+
+    /// What the page of that slug offers now, as JSON: the answer that was given before, while it is still right.
+    ///
+    /// # Errors
+    /// As [`Self::open_page`] and [`Self::offered_slots`]; [`Refusal::Invalid`] for a time that ends before it starts.
+    pub async fn booking_slots(&self, slug: &str, asked: wire::AskedTime) -> Result<Bytes, Refusal> {
+        let open = self.open_page(slug).await?;
+        let page = &open.page;
+        let within = asked.by_clocks_of(page.timetable.zone)?;
+        let humans = self.humans_of(page.org, &[open.source()]).await?;
+        let (id, version, revision) = (page.id, page.version, open.revision);
+        let question = AskedOfPage { page: id, version, revision, humans, within };
         let now = self.now();
+        if let Some(known) = self.page_answers.get(&question, now) {
+            return Ok(known);
+        }
+        let offers = self.offers(&open, question.humans.clone(), within, now).await?;
+        let text = wire::BookingSlots::render(page, offers.slots());
+        let answer = Bytes::from(text.map_err(|error| Refusal::Store(StoreError::Failed(Box::new(error))))?);
+        let same = page.same_before(within, offers.slots().next(), now);
+        self.page_answers.keep(question, answer.clone(), sooner(offers.valid_until, same));
+        Ok(answer)
+    }
+
+    async fn offers<'a>(
+        &self,
+        open: &'a OpenPage,
+        humans: Vec<HumanSeen>,
+        within: Option<Span>,
+        now: Instant,
+    ) -> Result<Offers<'a>, Refusal> {
+        let page = &open.page;
         let window = match (page.window(now), within) {
             (Some(window), Some(within)) => window.clip(within),
             (window, None) => window,
             (None, Some(_)) => None,
         };
-        let Some(window) = window else { return Ok(Vec::new()) };
-        let source = self.source_of_page(page).await?;
-        let taken = self.taken_on_page(page, source, window, None, now).await.map_err(Attempt::last_word)?;
-        Ok(page.offers(window, &taken, now))
+        let (taken, valid_until) = match window {
+            None => (BusySet::EMPTY, None),
+            Some(window) => {
+                let taken = self.taken_on_page(page, (open.source(), humans), window, None, now).await;
+                taken.map_err(Attempt::last_word)?
+            }
+        };
+        Ok(Offers { page, window, taken, valid_until, now })
     }
 
     /// The slot that begins at `start`, where the page offers it now.
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::Invalid`] for what is no slot of the page now; [`Refusal::BookingTaken`].
-    pub async fn offered_slot(&self, page: &BookingPage, start: Instant) -> Result<Span, Refusal> {
-        let source = self.source_of_page(page).await?;
+    pub async fn offered_slot(&self, open: &OpenPage, start: Instant) -> Result<Span, Refusal> {
+        let page = &open.page;
         // Nothing is committed: the conditions are for whoever books it.
         let mut changes = ChangeSet::new(page.org);
-        let decided = self.decided_slot(page, source, start, None, self.now(), &mut changes).await;
+        let decided = self.decided_slot(page, open.source(), start, None, self.now(), &mut changes).await;
         decided.map_err(Attempt::last_word)
     }
 
@@ -99,7 +202,7 @@ impl App {
     /// [`Refusal::NotFound`]; [`Refusal::Invalid`] for what is no slot of the page now; [`Refusal::BookingTaken`];
     /// [`Refusal::BookingClosed`] where the month's events are used up.
     pub async fn book(&self, request: &Request, slug: &str, start: Instant, guest: Guest) -> Result<Answer, Refusal> {
-        let calendar = self.open_page(slug).await?.calendar;
+        let calendar = self.open_page(slug).await?.page.calendar;
         // Those who want the same slot queue here; between processes the guard decides.
         let turn = self.holding.lock([calendar]).await;
         let booked = retry_stale(|| self.try_book(request, slug, start, &guest)).await;
@@ -116,9 +219,9 @@ impl App {
         start: Instant,
         guest: &Guest,
     ) -> Result<(Answer, BookingPage, Event, BookingToken), Attempt> {
-        let page = self.open_page(slug).await?;
-        let now = self.now();
-        let source = self.source_of_page(&page).await?;
+        let open = self.open_page(slug).await?;
+        let (source, now) = (open.source(), self.now());
+        let page = open.page;
         let mut changes = ChangeSet::new(page.org);
         let slot = self.decided_slot(&page, source, start, None, now, &mut changes).await?;
         let calendar = self.calendar_of_page(&page).await?;
@@ -242,7 +345,7 @@ impl App {
             return Err(Refusal::BookingOver("it was cancelled").into());
         };
         not_begun(&before, now)?;
-        let source = self.source_of_page(&seen.page).await?;
+        let source = self.store.source_of_calendar(seen.page.org, seen.page.calendar).await?.ok_or_else(no_page)?;
         let mut changes = ChangeSet::new(seen.page.org);
         let slot = self.decided_slot(&seen.page, source, start, Some(&before), now, &mut changes).await?;
         let calendar = self.calendar_of_page(&seen.page).await?;
@@ -268,10 +371,6 @@ impl App {
         if seen.purpose == purpose { Ok(seen) } else { Err(Refusal::missing(Missing::Booking, "at this address")) }
     }
 
-    async fn source_of_page(&self, page: &BookingPage) -> Result<BusySource, Refusal> {
-        self.store.source_of_calendar(page.org, page.calendar).await?.ok_or_else(no_page)
-    }
-
     async fn calendar_of_page(&self, page: &BookingPage) -> Result<Calendar, Refusal> {
         self.store.find_calendar(page.org, page.calendar).await?.ok_or_else(no_page)
     }
@@ -289,7 +388,8 @@ impl App {
     ) -> Result<Span, Attempt> {
         let slot = page.slot(start, now).map_err(refused_slot)?;
         let around = BookingPage::surroundings(slot);
-        let taken = self.taken_on_page(page, source, around, moved, now).await?;
+        let humans = self.humans_of(page.org, &[source]).await?;
+        let (taken, _) = self.taken_on_page(page, (source, humans), around, moved, now).await?;
         let slot = page.book(start, &taken, now).map_err(refused_slot)?;
         let rules = self.store.find_rules(page.org, page.calendar).await?.map(|row| row.rules).unwrap_or_default();
         let window = hull(page.reads(slot), rules.reads(slot));
@@ -297,19 +397,20 @@ impl App {
         Ok(slot)
     }
 
-    /// What the page does not offer of `window`. What is to be moved is not in its own way.
+    /// What the page does not offer of `window`, and from when on that may be wrong although nothing was scheduled. What
+    /// is to be moved is not in its own way.
     async fn taken_on_page(
         &self,
         page: &BookingPage,
-        source: BusySource,
+        sources: (BusySource, Vec<HumanSeen>),
         window: Span,
         moved: Option<&Event>,
         now: Instant,
-    ) -> Result<BusySet, Attempt> {
+    ) -> Result<(BusySet, Option<Instant>), Attempt> {
         let (around, own) = (page.reads(window), moved.and_then(Event::busy));
-        let found = self.taken_and_busy(page.org, source, (window, around), own, now).await?;
-        let (not_offered, blocking) = found.ok_or(Attempt::Stale)?;
-        Ok(page.taken(&not_offered, &blocking, window))
+        let found = self.taken_time(page.org, sources, (window, around), own, now).await?;
+        let TakenTime { not_offered, busy, valid_until } = found.ok_or(Attempt::Stale)?;
+        Ok((page.taken(&not_offered, &busy, window), valid_until))
     }
 
     /// The charge of one event to the month of the page's organization.

@@ -1,7 +1,7 @@
 //! Busy times by calendar, and answers by question, each valid while the calendars' revisions stand.
 
 use std::{
-    hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher},
+    hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash},
     sync::Arc,
 };
 
@@ -9,8 +9,6 @@ use bytes::Bytes;
 use kalends_availability::{BusySet, CachedBusy, Rules};
 use kalends_kernel::{AgentId, CalendarId, Instant, Revision, Span};
 use moka::{policy::EvictionPolicy, sync::Cache};
-
-use crate::availability::Asked;
 
 /// The most memory that cached spans take, in bytes (16 a span).
 const BYTES_MAX: u64 = 48 << 20;
@@ -146,7 +144,7 @@ impl BusyCache {
     }
 }
 
-/// The most memory that cached answers take, in bytes.
+/// The most memory that cached answers of one kind take, in bytes.
 const ANSWER_BYTES_MAX: u64 = 16 << 20;
 /// What a calendar takes in a question, in bytes.
 const SOURCE_BYTES: usize = 64;
@@ -186,16 +184,22 @@ struct Answered {
 /// Answers as they were sent. An agent that looks for a time asks the same again and again while
 /// nothing changes; then nothing but the revisions has to be read. An answer is kept from the second
 /// time on that the same is asked: most long ones are asked for once.
-pub(crate) struct AnswerCache {
-    answers: Cache<Asked, Answered>,
+pub(crate) struct AnswerCache<Q> {
+    answers: Cache<Q, Answered>,
     asked_once: AskedOnce,
 }
 
-impl AnswerCache {
+/// A question and all that its answer depends on but the clock.
+pub(crate) trait Question: Eq + Hash + Send + Sync + 'static {
+    /// How many calendars and human calendars the answer depends on.
+    fn sources_len(&self) -> usize;
+}
+
+impl<Q: Question> AnswerCache<Q> {
     pub(crate) fn new() -> Self {
         let cache = Cache::builder()
             .max_capacity(ANSWER_BYTES_MAX)
-            .weigher(|asked: &Asked, answer: &Answered| {
+            .weigher(|asked: &Q, answer: &Answered| {
                 let bytes = ENTRY_BYTES + asked.sources_len() * SOURCE_BYTES + answer.json.len();
                 u32::try_from(bytes).unwrap_or(u32::MAX)
             })
@@ -204,13 +208,13 @@ impl AnswerCache {
     }
 
     /// The answer, unless it has run out by `now`.
-    pub(crate) fn get(&self, asked: &Asked, now: Instant) -> Option<Bytes> {
+    pub(crate) fn get(&self, asked: &Q, now: Instant) -> Option<Bytes> {
         let answered = self.answers.get(asked)?;
         answered.valid_until.is_none_or(|until| now < until).then_some(answered.json)
     }
 
     /// Keeps an answer that holds while the sources of the question do, and before `valid_until`.
-    pub(crate) fn keep(&self, asked: Asked, json: Bytes, valid_until: Option<Instant>) {
+    pub(crate) fn keep(&self, asked: Q, json: Bytes, valid_until: Option<Instant>) {
         // Of two questions with one hash, at worst an answer is kept too early.
         let hash = FixedHasher::default().hash_one(&asked);
         if self.asked_once.again(hash) {

@@ -60,7 +60,7 @@ mod webhooks;
 
 pub use actor::{Actor, Idempotency, IfMatch, Request, etag};
 pub use app::{App, Parts, Settings};
-pub use bookings::BookingSeen;
+pub use bookings::{BookingSeen, Offers, OpenPage};
 pub use caller::Caller;
 pub use change_set::{Answer, ChangeSet, Charge, Guard, StoredAnswer};
 pub use commit_queue::{ApplyBatch, BATCH_MAX, CommitQueue};

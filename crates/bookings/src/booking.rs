@@ -86,12 +86,34 @@ pub enum SlotError {
 }
 
 impl BookingPage {
-    /// The slots that the page offers at `now` and that lie in `within`, by start. `taken` is what it does not offer
-    /// ([`BookingPage::taken`]) of that time.
-    #[must_use]
-    pub fn offers(&self, within: Span, taken: &BusySet, now: Instant) -> Vec<Span> {
+    /// The slots that the page offers at `now` and that lie in `within`, by start, each worked out when it is asked for.
+    /// `taken` is what it does not offer ([`BookingPage::taken`]) of that time.
+    pub fn offers(&self, within: Span, taken: &BusySet, now: Instant) -> impl Iterator<Item = Span> {
         let window = self.window(now).and_then(|window| window.clip(within));
-        window.map_or_else(Vec::new, |window| offered(self.timetable.grid(window), taken))
+        window.into_iter().flat_map(move |window| offered(self.timetable.grid(window), taken))
+    }
+
+    /// Before when the page offers the same slots of `within` (of all its window if `None`) as at `now`, should nothing be
+    /// scheduled meanwhile; `first` is the first of them. `None` is for ever. It may be sooner than need be.
+    pub fn same_before(&self, within: Option<Span>, first: Option<Span>, now: Instant) -> Option<Instant> {
+        let notice = Elapsed::minutes(self.min_notice_minutes.into());
+        let drops = first.map(|slot| slot.start() - notice);
+        drops.into_iter().chain(self.next_to_come(within, now)).min()
+    }
+
+    /// When the end of the window reaches the next slot, whether that will be offered or not.
+    fn next_to_come(&self, within: Option<Span>, now: Instant) -> Option<Instant> {
+        /// Every weekday comes within it.
+        const AHEAD: Elapsed = Elapsed::days(8);
+        let days = Elapsed::days(self.window_days.into());
+        let end = now + days;
+        if end >= Instant::HORIZON || within.is_some_and(|within| within.end() <= end) {
+            return None;
+        }
+        let beyond = Span::new(end - self.timetable.length(), end + AHEAD).ok()?;
+        let next = self.timetable.grid(beyond).map(Span::end).find(|slot_ends| *slot_ends > end);
+        // Where hours were skipped by the clocks it comes later; it is looked for again then.
+        Some(next.unwrap_or(beyond.end()) - days)
     }
 
     /// The slot that begins at `start`, where it is on the grid now: inside the page's window, taken or not.
@@ -120,6 +142,6 @@ impl BookingPage {
             return Ok(wanted);
         }
         let others = self.offers(Self::surroundings(wanted), taken, now);
-        Err(SlotError::Taken { wanted, nearest: nearest(&others, wanted, NEAREST) })
+        Err(SlotError::Taken { wanted, nearest: nearest(others, wanted, NEAREST) })
     }
 }

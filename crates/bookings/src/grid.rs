@@ -34,42 +34,39 @@ impl Timetable {
         Elapsed::minutes(self.duration_minutes.into())
     }
 
-    /// All slots that lie wholly within `window`, by start; no two begin together.
+    /// All slots that lie wholly within `window`, by start, each worked out when it is asked for; no two begin together.
     ///
     /// A slot begins at a time that the clocks show, the first time where they show it twice, and lasts as long as it
     /// says. It ends within the hours of its date by what the clocks' faces say (its start and its length added up) and
     /// in fact, should the clocks be set meanwhile. Takes *O*(*d* + *s*) for *d* days and *s* slots.
-    pub fn grid(&self, window: Span) -> Vec<Span> {
+    pub fn grid(&self, window: Span) -> impl Iterator<Item = Span> {
         let date = |at| self.zone.to_civil(at).date;
         // A date may come again after the next one has begun.
         let (first, last) = (date(window.start()).plus_days(-1), date(window.end()).plus_days(1));
-        let mut slots = Vec::new();
-        for day in first.as_days()..=last.as_days() {
-            self.slots_on(CivilDate::from_days(day), window, &mut slots);
-        }
-        slots
+        (first.as_days()..=last.as_days()).flat_map(move |day| self.slots_on(CivilDate::from_days(day), window))
     }
 
     /// The slot that begins at `start`, if there is one.
     pub fn slot_at(&self, start: Instant) -> Option<Span> {
         let slot = Span::new(start, start + self.length()).ok()?;
-        self.grid(slot).into_iter().find(|found| *found == slot)
+        self.grid(slot).find(|found| *found == slot)
     }
 
-    fn slots_on(&self, date: CivilDate, window: Span, slots: &mut Vec<Span>) {
-        let Some(hours) = self.hours_on(date) else { return };
-        let Some(last) = hours.end().checked_sub(self.duration_minutes) else { return };
-        let day = self.day(date);
-        let Some(closes) = day.closes(hours, self.zone) else { return };
+    fn slots_on(&self, date: CivilDate, window: Span) -> impl Iterator<Item = Span> {
+        let open = self.hours_on(date).and_then(|hours| {
+            let last = hours.end().checked_sub(self.duration_minutes)?;
+            let day = self.day(date);
+            let until = window.end().min(day.closes(hours, self.zone)?);
+            Some((hours.start()..=last, day, until))
+        });
         let step = usize::from(self.duration_minutes.max(1));
-        for minute in (hours.start()..=last).step_by(step) {
-            let Some(start) = day.first_shows(minute, self.zone) else { continue };
-            let end = start + self.length();
-            if start < window.start() || end > window.end().min(closes) {
-                continue;
-            }
-            slots.extend(Span::new(start, end));
-        }
+        open.into_iter().flat_map(move |(minutes, day, until)| {
+            minutes.step_by(step).filter_map(move |minute| {
+                let start = day.first_shows(minute, self.zone)?;
+                let end = start + self.length();
+                if start < window.start() || end > until { None } else { Span::new(start, end).ok() }
+            })
+        })
     }
 
     fn hours_on(&self, date: CivilDate) -> Option<Hours> {

@@ -9,26 +9,24 @@ pub const NEAREST: usize = 3;
 /// Those of `slots` that share no instant with what is taken. The slots come by start and are all equally long.
 ///
 /// *O*(*s* + *t*) for *s* slots and *t* spans that are taken.
-#[must_use]
-pub fn offered(mut slots: Vec<Span>, taken: &BusySet) -> Vec<Span> {
+pub fn offered(slots: impl Iterator<Item = Span>, taken: &BusySet) -> impl Iterator<Item = Span> {
     let spans = taken.spans();
     let mut next = 0;
-    slots.retain(|slot| {
+    slots.filter(move |slot| {
         // What ends before this slot ends before every later one.
         while spans.get(next).is_some_and(|span| span.end() <= slot.start()) {
             next += 1;
         }
         spans.get(next).is_none_or(|span| span.start() >= slot.end())
-    });
-    slots
+    })
 }
 
 /// Up to `count` of the offered slots, the one that begins nearest to `wanted` first; of two equally near ones, the
 /// earlier.
 #[must_use]
-pub fn nearest(offered: &[Span], wanted: Span, count: usize) -> Vec<Span> {
+pub fn nearest(offered: impl Iterator<Item = Span>, wanted: Span, count: usize) -> Vec<Span> {
     let distance = |slot: &Span| (slot.start() - wanted.start()).as_micros().unsigned_abs();
-    let mut nearest = offered.to_vec();
+    let mut nearest: Vec<Span> = offered.collect();
     nearest.sort_by_key(|slot| (distance(slot), slot.start()));
     nearest.truncate(count);
     nearest

@@ -1,7 +1,7 @@
 //! What stores offer for booking pages.
 
 use async_trait::async_trait;
-use kalends_kernel::{AgentId, BookingPageId, Listed, OrgId, Page, StoreError};
+use kalends_kernel::{AgentId, BookingPageId, Listed, OrgId, Page, Revision, StoreError};
 
 use crate::{booking::Booking, page::BookingPage, secret::SecretHash};
 
@@ -20,8 +20,9 @@ pub trait BookingPages: Send + Sync {
         page: Page,
     ) -> Result<Listed<BookingPage>, StoreError>;
 
-    /// The page with that slug that is not deleted, of whatever organization it is, open or not.
-    async fn booking_page_of_slug(&self, slug: SecretHash) -> Result<Option<BookingPage>, StoreError>;
+    /// The page with that slug that is not deleted, of whatever organization it is, open or not, and the revision of its
+    /// calendar at that moment.
+    async fn booking_page_of_slug(&self, slug: SecretHash) -> Result<Option<(BookingPage, Revision)>, StoreError>;
 
     /// The booking that one of its tokens opens, of whatever organization it is, with its page, deleted or not.
     async fn booking_of_token(&self, token: SecretHash) -> Result<Option<(BookingPage, Booking)>, StoreError>;

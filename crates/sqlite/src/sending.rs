@@ -429,8 +429,7 @@ async fn add(connection: &mut SqliteConnection, deliveries: &[Delivery]) -> Resu
 
 /// Takes messages that are addressed from those that wait.
 async fn remove(connection: &mut SqliteConnection, waiting: &[Waiting]) -> Result<(), StoreError> {
-    let key =
-        |message: &Waiting| (message.created_at.as_micros(), Hex(message.org.uuid()), Hex(message.id.uuid()));
+    let key = |message: &Waiting| (message.created_at.as_micros(), Hex(message.org.uuid()), Hex(message.id.uuid()));
     let rows: Vec<_> = waiting.iter().map(key).collect();
     let rows = json::rows(&rows).map_err(store_error)?;
     sqlx::query!(

@@ -57,7 +57,7 @@ impl Guide<'_> {
             "\n## List the free times\n\n\
              `GET {address}/slots?from={from}&to={to}`\n\n\
              Both are optional RFC 3339 times. The answer is JSON: `{{\"booking_page\": {{...}}, \"slots\": [{{\"start\", \"end\"}}]}}`, \
-             in UTC. It needs no key.\n\n\
+             in UTC. It needs no key. Where there are more than fit, `next_from` is the `from` to go on with.\n\n\
              ## Book one\n\n\
              Ask the person for whom you book before you do: a booking is made at once, and the host is told.\n\n\
              ```http\nPOST {address}\nContent-Type: application/json\nAccept: application/json\n\n\

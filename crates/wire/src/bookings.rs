@@ -127,18 +127,31 @@ impl From<&domain::BookingPage> for OpenPage {
 pub struct BookingSlots {
     /// The page.
     pub booking_page: OpenPage,
-    /// The slots that are offered, by start.
+    /// The slots that are offered, by start; at most 5,000.
+    #[schema(max_items = 5000)]
     pub slots: Vec<Slot>,
+    /// The start of the first slot beyond: ask again with this `from`. Absent where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub next_from: Option<Instant>,
 }
 
 impl BookingSlots {
-    /// [`BookingSlots`] as JSON text. A year of short slots is long: their times are written as digits into one buffer.
+    /// The most slots of one answer: all of a fortnight of the shortest ones, or of a year of half hours by day.
+    pub const MAX: usize = 5_000;
+
+    /// [`BookingSlots`] as JSON text, of which no more is taken than is shown. Times are written as digits into one buffer.
     ///
     /// # Errors
     /// Where the page cannot be written, which cannot be.
-    pub fn render(page: &domain::BookingPage, slots: &[Span]) -> Result<Vec<u8>, serde_json::Error> {
+    pub fn render(
+        page: &domain::BookingPage,
+        offers: impl Iterator<Item = Span>,
+    ) -> Result<Vec<u8>, serde_json::Error> {
         /// About how many bytes a slot takes.
         const SLOT: usize = 64;
+        let mut slots: Vec<Span> = offers.take(Self::MAX + 1).collect();
+        let next = if slots.len() > Self::MAX { slots.pop() } else { None };
         let mut text = Vec::with_capacity(1024 + slots.len() * SLOT);
         text.extend_from_slice(b"{\"booking_page\":");
         serde_json::to_writer(&mut text, &OpenPage::from(page))?;
@@ -150,7 +163,13 @@ impl BookingSlots {
             slot.end().write_iso(&mut text);
             text.extend_from_slice(b"\"}");
         }
-        text.extend_from_slice(b"]}");
+        text.extend_from_slice(b"]");
+        if let Some(next) = next {
+            text.extend_from_slice(b",\"next_from\":\"");
+            next.start().write_iso(&mut text);
+            text.extend_from_slice(b"\"");
+        }
+        text.extend_from_slice(b"}");
         Ok(text)
     }
 }
@@ -369,10 +388,14 @@ mod tests {
             let start = "2026-03-02T09:00:00Z".parse::<Instant>().unwrap() + Elapsed::minutes(minute);
             Span::new(start, start + Elapsed::minutes(30)).unwrap()
         };
-        for slots in [vec![], vec![slot(0)], vec![slot(0), slot(30), slot(90)]] {
-            let text: Value = serde_json::from_slice(&BookingSlots::render(&page, &slots).unwrap()).unwrap();
-            let slots = slots.into_iter().map(Slot::from).collect();
-            let expected = serde_json::to_value(BookingSlots { booking_page: (&page).into(), slots }).unwrap();
+        let most = i64::try_from(BookingSlots::MAX).unwrap();
+        for count in [0, 1, 3, most, most + 1, most + 2] {
+            let offers = (0..count).map(|number| slot(30 * number));
+            let text: Value = serde_json::from_slice(&BookingSlots::render(&page, offers.clone()).unwrap()).unwrap();
+            let slots = offers.clone().take(BookingSlots::MAX).map(Slot::from).collect();
+            let next_from = offers.clone().nth(BookingSlots::MAX).map(Span::start);
+            let expected =
+                serde_json::to_value(BookingSlots { booking_page: (&page).into(), slots, next_from }).unwrap();
             assert_eq!(text, expected);
         }
     }

@@ -103,7 +103,7 @@ proptest! {
     #[test]
     fn the_grid_is_what_the_rule_says((timetable, moment) in timetable_and_moment(), from in -2_000i64..500, length in 1i64..4_000) {
         let window = around(moment, from, length);
-        let found = timetable.grid(window);
+        let found: Vec<_> = timetable.grid(window).collect();
         // All drawn clocks are set at whole minutes, so that slots begin at whole minutes of UTC.
         let minutes = (0..length).map(|minute| window.start() + Elapsed::minutes(minute));
         let all = minutes.filter_map(|start| Span::new(start, start + timetable.length()).ok());
@@ -115,11 +115,11 @@ proptest! {
     #[test]
     fn two_days_do_not_depend_on_each_other((timetable, moment) in timetable_and_moment(), cut in 0i64..5_760) {
         let window = around(moment, -2_880, 5_760);
-        let slots = timetable.grid(window);
+        let slots: Vec<_> = timetable.grid(window).collect();
         let at = window.start() + Elapsed::minutes(cut);
         for part in [Span::new(window.start(), at), Span::new(at, window.end())].into_iter().flatten() {
             let inside: Vec<Span> = slots.iter().copied().filter(|slot| slot.clip(part) == Some(*slot)).collect();
-            prop_assert_eq!(timetable.grid(part), inside);
+            prop_assert_eq!(timetable.grid(part).collect::<Vec<_>>(), inside);
         }
         for slot in &slots {
             prop_assert_eq!(timetable.slot_at(slot.start()), Some(*slot));
@@ -140,7 +140,7 @@ proptest! {
         let Some(window) = page.window(now) else { return Ok(()) };
         let blocking: BusySet = blocks.iter().map(|(from, length)| around(moment, *from, *length)).collect();
         let taken = page.taken(&BusySet::EMPTY, &blocking, BookingPage::surroundings(window));
-        let offers = page.offers(window, &taken, now);
+        let offers: Vec<_> = page.offers(window, &taken, now).collect();
         for slot in &offers {
             prop_assert!(window.start() <= slot.start() && slot.end() <= window.end());
             prop_assert!(!blocking.overlaps(page.reads(*slot)), "{slot:?} is too near to what blocks");
@@ -161,6 +161,33 @@ proptest! {
         }
         let off = now + Elapsed::micros(1);
         prop_assert_eq!(page.book(off, &taken, now), Err(SlotError::NotOnGrid(off)));
+    }
+
+    /// Until then, and while nothing is scheduled, the same is offered.
+    #[test]
+    fn offers_stay_until_one_drops_or_comes(
+        (timetable, moment) in timetable_and_moment(),
+        notice in 0u32..600,
+        days in 1u16..4,
+        asked in prop::option::of((-600i64..3_000, 1i64..3_000)),
+        blocks in prop::collection::vec((-600i64..6_000, 1i64..300), 0..8),
+        later in prop::collection::vec(0.0f64..1.0, 8),
+    ) {
+        let page = page(timetable, 0, notice, days);
+        let asked = asked.map(|(from, length)| around(moment, from, length));
+        let taken: BusySet = blocks.iter().map(|(from, length)| around(moment, *from, *length)).collect();
+        let all = Span::new(Instant::EARLIEST, Instant::HORIZON).unwrap();
+        let offers_at = |now| page.offers(asked.unwrap_or(all), &taken, now).collect::<Vec<_>>();
+        let offers = offers_at(moment);
+        let until = page.same_before(asked, offers.first().copied(), moment);
+        let reach = until.unwrap_or(moment + Elapsed::days(9)) - moment;
+        for part in later {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "some instant before it")]
+            let now = moment + Elapsed::micros((reach.as_micros().max(0) as f64 * part) as i64);
+            if until.is_none_or(|until| now < until) {
+                prop_assert_eq!(offers_at(now), offers.clone());
+            }
+        }
     }
 
     /// Any start is decided, wherever it lies.

@@ -22,7 +22,7 @@ fn daily(zone: &str, hours: &str, duration_minutes: u16) -> Timetable {
 
 /// The starts of the grid as UTC shows them, without the date and without seconds.
 fn starts(timetable: &Timetable, window: &str) -> Vec<String> {
-    timetable.grid(span(window)).iter().map(|slot| slot.start().to_string()[11..16].to_owned()).collect()
+    timetable.grid(span(window)).map(|slot| slot.start().to_string()[11..16].to_owned()).collect()
 }
 
 #[rstest]
@@ -165,18 +165,18 @@ fn weekdays_that_are_missing_are_closed() {
     };
     // Auckland is 13 hours ahead: its Monday begins on Sunday, UTC.
     let week = span("2026-03-01T00:00:00Z 2026-03-08T00:00:00Z");
-    let found: Vec<String> = timetable.grid(week).iter().map(|slot| slot.start().to_string()).collect();
+    let found: Vec<String> = timetable.grid(week).map(|slot| slot.start().to_string()).collect();
     assert_eq!(found, ["2026-03-01T20:00:00Z", "2026-03-04T10:00:00Z"]);
     let closed = Timetable { constraints: Some(Week::default()), ..timetable };
-    assert!(closed.grid(week).is_empty());
+    assert_eq!(closed.grid(week).next(), None);
 }
 
 #[test]
 fn a_year_of_short_slots_is_whole() {
     let year = span("2026-01-01T00:00:00Z 2027-01-01T00:00:00Z");
-    assert_eq!(daily("UTC", "", 5).grid(year).len(), 365 * 288);
+    assert_eq!(daily("UTC", "", 5).grid(year).count(), 365 * 288);
     // The day of 25 hours has an hour that is shown twice, that of 23 hours skips one; 00:00 in Berlin is 23:00 UTC.
-    assert_eq!(daily("Europe/Berlin", "", 5).grid(year).len(), 365 * 288 - 12);
+    assert_eq!(daily("Europe/Berlin", "", 5).grid(year).count(), 365 * 288 - 12);
 }
 
 #[rstest]

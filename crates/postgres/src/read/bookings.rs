@@ -3,12 +3,37 @@
 use async_trait::async_trait;
 use kalends_bookings::ports::BookingPages;
 use kalends_bookings::{Booking, BookingPage, SecretHash};
-use kalends_kernel::{AgentId, BookingPageId, Listed, OrgId, Page, StoreError};
+use kalends_kernel::{AgentId, BookingPageId, Listed, OrgId, Page, Revision, StoreError};
 
 use super::listed;
 use crate::PostgresStore;
 use crate::error::store_error;
 use crate::rows::{BookingPageRow, BookingRow};
+
+/// The row of a page among what else a statement reads.
+macro_rules! page_row {
+    ($record:ident) => {
+        BookingPageRow {
+            org_id: $record.org_id,
+            id: $record.id,
+            calendar_id: $record.calendar_id,
+            agent_id: $record.agent_id,
+            content: $record.content,
+            duration_minutes: $record.duration_minutes,
+            buffer_minutes: $record.buffer_minutes,
+            window_days: $record.window_days,
+            min_notice_minutes: $record.min_notice_minutes,
+            timezone: $record.timezone,
+            constraints: $record.constraints,
+            active: $record.active,
+            bookings: $record.bookings,
+            version: $record.version,
+            created_at: $record.created_at,
+            updated_at: $record.updated_at,
+            deleted_at: $record.deleted_at,
+        }
+    };
+}
 
 #[async_trait]
 impl BookingPages for PostgresStore {
@@ -65,39 +90,17 @@ impl BookingPages for PostgresStore {
             org.uuid(),
             agent,
         );
-        let opened = records.into_iter().map(|record| {
-            let row = BookingPageRow {
-                org_id: record.org_id,
-                id: record.id,
-                calendar_id: record.calendar_id,
-                agent_id: record.agent_id,
-                content: record.content,
-                duration_minutes: record.duration_minutes,
-                buffer_minutes: record.buffer_minutes,
-                window_days: record.window_days,
-                min_notice_minutes: record.min_notice_minutes,
-                timezone: record.timezone,
-                constraints: record.constraints,
-                active: record.active,
-                bookings: record.bookings,
-                version: record.version,
-                created_at: record.created_at,
-                updated_at: record.updated_at,
-                deleted_at: record.deleted_at,
-            };
-            row.open(&*self.cipher)
-        });
+        let opened = records.into_iter().map(|record| page_row!(record).open(&*self.cipher));
         let data = opened.collect::<Result<_, _>>()?;
         listed(data, page, counted, total.fetch_one(&self.connections)).await
     }
 
-    async fn booking_page_of_slug(&self, slug: SecretHash) -> Result<Option<BookingPage>, StoreError> {
+    async fn booking_page_of_slug(&self, slug: SecretHash) -> Result<Option<(BookingPage, Revision)>, StoreError> {
         let SecretHash(hash) = slug;
-        let row = sqlx::query_as!(
-            BookingPageRow,
+        let record = sqlx::query!(
             "SELECT p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
                  p.min_notice_minutes, p.timezone, p.constraints, p.active, p.bookings, p.version, p.created_at,
-                 p.updated_at, p.deleted_at
+                 p.updated_at, p.deleted_at, c.revision
              FROM booking_pages p
              JOIN calendars c ON c.org_id = p.org_id AND c.id = p.calendar_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
@@ -105,8 +108,9 @@ impl BookingPages for PostgresStore {
                  AND (c.agent_id IS NULL OR a.status <> 'decommissioned')",
             hash.as_slice(),
         );
-        let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
-        row.map(|row| row.open(&*self.cipher)).transpose()
+        let record = record.fetch_optional(&self.connections).await.map_err(store_error)?;
+        let opened = record.map(|record| Ok((page_row!(record).open(&*self.cipher)?, Revision(record.revision))));
+        opened.transpose()
     }
 
     async fn booking_of_token(&self, token: SecretHash) -> Result<Option<(BookingPage, Booking)>, StoreError> {

@@ -36,7 +36,8 @@ impl Inspect for Behind {
             "SELECT o.*, w.about FROM outbox o LEFT JOIN waiting_messages w
                  ON w.created_at = o.created_at AND w.org_id = o.org_id AND w.id = o.id
              WHERE o.org_id = $1",
-        ).bind(org.uuid());
+        )
+        .bind(org.uuid());
         let rows = rows.fetch_all(&self.pool).await.unwrap();
         let messages = rows.iter().map(|row| {
             let place = Place { table: "outbox", column: "payload", id: row.get("id") };

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_bookings::{Booking, BookingPage, SecretHash, ports::BookingPages};
-use kalends_kernel::{AgentId, BookingPageId, Listed, OrgId, Page, StoreError};
+use kalends_kernel::{AgentId, BookingPageId, Listed, OrgId, Page, Revision, StoreError};
 
 use super::count;
 use crate::{
@@ -86,14 +86,13 @@ impl BookingPages for SqliteStore {
         .await
     }
 
-    async fn booking_page_of_slug(&self, slug: SecretHash) -> Result<Option<BookingPage>, StoreError> {
+    async fn booking_page_of_slug(&self, slug: SecretHash) -> Result<Option<(BookingPage, Revision)>, StoreError> {
         let SecretHash(hash) = slug;
         let hash = hash.as_slice();
-        sqlx::query_as!(
-            BookingPageRow,
+        let found = sqlx::query!(
             "select p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
                 p.min_notice_minutes, p.timezone, p.constraints, p.active, p.bookings, p.version, p.created_at, p.updated_at,
-                p.deleted_at
+                p.deleted_at, c.revision
              from booking_pages p
                 join calendars c on c.org_id = p.org_id and c.id = p.calendar_id
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id
@@ -103,9 +102,30 @@ impl BookingPages for SqliteStore {
         )
         .fetch_optional(self.readers())
         .await
-        .map_err(store_error)?
-        .map(|row| row.read(self.cipher.as_ref()))
-        .transpose()
+        .map_err(store_error)?;
+        let opened = found.map(|found| {
+            let row = BookingPageRow {
+                org_id: found.org_id,
+                id: found.id,
+                calendar_id: found.calendar_id,
+                agent_id: found.agent_id,
+                content: found.content,
+                duration_minutes: found.duration_minutes,
+                buffer_minutes: found.buffer_minutes,
+                window_days: found.window_days,
+                min_notice_minutes: found.min_notice_minutes,
+                timezone: found.timezone,
+                constraints: found.constraints,
+                active: found.active,
+                bookings: found.bookings,
+                version: found.version,
+                created_at: found.created_at,
+                updated_at: found.updated_at,
+                deleted_at: found.deleted_at,
+            };
+            Ok((row.read(self.cipher.as_ref())?, Revision(found.revision)))
+        });
+        opened.transpose()
     }
 
     async fn booking_of_token(&self, token: SecretHash) -> Result<Option<(BookingPage, Booking)>, StoreError> {

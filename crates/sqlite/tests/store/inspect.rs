@@ -31,25 +31,25 @@ impl Inspect for SqliteInspect {
                 on w.created_at = o.created_at and w.org_id = o.org_id and w.id = o.id
              where o.org_id = ?1",
         )
-            .bind(org.uuid())
-            .fetch_all(&mut *self.connection.lock().await)
-            .await
-            .unwrap()
-            .into_iter()
-            .map(|row| {
-                let id: Uuid = row.get("id");
-                let place = Place { table: "outbox", column: "payload", id };
-                Message {
-                    id: MessageId::from_uuid(id),
-                    org,
-                    event_type: EventType::from_stored(row.get("event_type")).unwrap(),
-                    payload: String::from_utf8(self.cipher.open(place, row.get("payload")).unwrap()).unwrap(),
-                    resource_version: Version(row.get("resource_version")),
-                    about: row.get::<Option<Uuid>, _>("about").map(WebhookId::from_uuid),
-                    created_at: Instant::from_micros(row.get("created_at")),
-                }
-            })
-            .collect()
+        .bind(org.uuid())
+        .fetch_all(&mut *self.connection.lock().await)
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|row| {
+            let id: Uuid = row.get("id");
+            let place = Place { table: "outbox", column: "payload", id };
+            Message {
+                id: MessageId::from_uuid(id),
+                org,
+                event_type: EventType::from_stored(row.get("event_type")).unwrap(),
+                payload: String::from_utf8(self.cipher.open(place, row.get("payload")).unwrap()).unwrap(),
+                resource_version: Version(row.get("resource_version")),
+                about: row.get::<Option<Uuid>, _>("about").map(WebhookId::from_uuid),
+                created_at: Instant::from_micros(row.get("created_at")),
+            }
+        })
+        .collect()
     }
 
     async fn audit_entries(&self, org: OrgId) -> Vec<AuditEntry> {

@@ -4,7 +4,7 @@ use kalends_accounts::Change as AccountChange;
 use kalends_app::{Guard, ports::CommitError};
 use kalends_availability::{Hours, Week};
 use kalends_bookings::{
-    Booking, BookingPage, BookingPagePatch, BookingToken, Change, Guest, NewBookingPage, Timetable,
+    Booking, BookingPage, BookingPagePatch, BookingToken, Change, Guest, NewBookingPage, SecretHash, Timetable,
 };
 use kalends_calendars::{Calendar, Change as Write, Patch};
 use kalends_kernel::{EventId, Page, Span};
@@ -57,6 +57,10 @@ impl Scene {
 
     async fn page_now(&self, page: &BookingPage) -> Option<BookingPage> {
         self.store.find_booking_page(self.org, page.id).await.unwrap()
+    }
+
+    async fn page_at(&self, slug: SecretHash) -> Option<BookingPage> {
+        self.store.booking_page_of_slug(slug).await.unwrap().map(|(page, _)| page)
     }
 
     /// Books a time on the page as it was seen, on no condition but the given.
@@ -148,20 +152,26 @@ pub async fn booking_pages_are_changed_under_their_version(store: &StoreUnderTes
 pub async fn booking_pages_are_found_by_their_slug(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
-    let (ours, theirs) = (scene.page_of(&scene.own().await).await, other.page_of(&other.own().await).await);
+    let calendar = scene.own().await;
+    let (ours, theirs) = (scene.page_of(&calendar).await, other.page_of(&other.own().await).await);
     for page in [&ours, &theirs] {
-        let found = scene.store.booking_page_of_slug(page.slug.hash()).await.unwrap();
-        assert_eq!(found.as_ref(), Some(page));
+        assert_eq!(scene.page_at(page.slug.hash()).await.as_ref(), Some(page));
     }
+    let (_, before) = scene.store.booking_page_of_slug(ours.slug.hash()).await.unwrap().unwrap();
+    let now = scene.store.source_of_calendar(scene.org, ours.calendar).await.unwrap().unwrap().revision;
+    assert_eq!(before, now, "as the calendar is");
+    scene.commit(scene.changes().create(&scene.make.event(&calendar, hours(1, 2)))).await;
+    let (_, after) = scene.store.booking_page_of_slug(ours.slug.hash()).await.unwrap().unwrap();
+    assert!(after > before, "something was scheduled");
     let closed =
         ours.patched(BookingPagePatch { active: Patch::Set(false), ..BookingPagePatch::default() }, scene.make.tick());
     scene.pages(vec![Change::UpdatePage { page: Box::new(closed.clone()), seen: ours.version }]).await.unwrap();
-    assert_eq!(scene.store.booking_page_of_slug(ours.slug.hash()).await.unwrap(), Some(closed.clone()));
+    assert_eq!(scene.page_at(ours.slug.hash()).await, Some(closed.clone()));
     let gone = Box::new(closed.deleted(scene.make.tick()));
     scene.pages(vec![Change::UpdatePage { page: gone, seen: closed.version }]).await.unwrap();
-    assert_eq!(scene.store.booking_page_of_slug(ours.slug.hash()).await.unwrap(), None);
+    assert_eq!(scene.page_at(ours.slug.hash()).await, None);
     let unknown = BookingToken::generate(&scene.make.entropy);
-    assert_eq!(scene.store.booking_page_of_slug(unknown.hash()).await.unwrap(), None);
+    assert_eq!(scene.page_at(unknown.hash()).await, None);
 }
 
 /// A page goes out of sight with its calendar, and with its calendar's agent; none is made on what is gone.
@@ -173,14 +183,14 @@ pub async fn booking_pages_go_with_their_calendar(store: &StoreUnderTest) {
     let (_, _, token) = scene.book(&two, &second, hours(1, 2), None).await;
     scene.delete(&first).await;
     assert_eq!(scene.page_now(&one).await, None);
-    assert_eq!(scene.store.booking_page_of_slug(one.slug.hash()).await.unwrap(), None);
+    assert_eq!(scene.page_at(one.slug.hash()).await, None);
     let late = Change::CreatePage(Box::new(scene.booking_page(&first)));
     assert_refused!(scene.pages(vec![late]).await, CommitError::Stale);
     let usage = scene.store.usage(scene.org, scene.make.period(), scene.make.tick()).await.unwrap();
     assert!(usage.contains(&(Metric::BookingPages, 1)), "{usage:?}");
     scene.decommission(&agent).await;
     assert_eq!(scene.page_now(&two).await, None);
-    assert_eq!(scene.store.booking_page_of_slug(two.slug.hash()).await.unwrap(), None);
+    assert_eq!(scene.page_at(two.slug.hash()).await, None);
     assert_eq!(scene.store.booking_of_token(token.hash()).await.unwrap(), None);
 }
 
@@ -274,10 +284,10 @@ pub async fn booking_pages_go_with_their_organization(store: &StoreUnderTest) {
     let (org, seen) = (scene.org, scene.organization().await.version);
     let at = scene.make.tick();
     scene.commit(scene.changes().account(AccountChange::DeleteOrganization { org, seen, at })).await;
-    assert_eq!(scene.store.booking_page_of_slug(page.slug.hash()).await.unwrap(), None);
+    assert_eq!(scene.page_at(page.slug.hash()).await, None);
     assert_eq!(scene.store.booking_of_token(token.hash()).await.unwrap(), None);
     while scene.store.remove_rows(org, 2).await.unwrap() > 0 {}
-    assert_eq!(scene.store.booking_page_of_slug(theirs.slug.hash()).await.unwrap(), Some(theirs));
+    assert_eq!(scene.page_at(theirs.slug.hash()).await, Some(theirs));
     let late = EventId::new(scene.make.tick(), &scene.make.entropy);
     let (booking, _) = Booking::create(&page, late, guest(), scene.make.tick(), &scene.make.entropy);
     let mut changes = scene.changes();

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_app::ports::CommitError;
 use kalends_bookings::{Booking, BookingPage, Change, SecretHash, ports::BookingPages};
-use kalends_kernel::{AgentId, BookingPageId, Listed, OrgId, Page, StoreError};
+use kalends_kernel::{AgentId, BookingPageId, Listed, OrgId, Page, Revision, StoreError};
 
 use super::{
     MemoryStore,
@@ -59,10 +59,10 @@ impl BookingPages for MemoryStore {
         Ok(page_of(of, |found| (found.created_at, found.id), page))
     }
 
-    async fn booking_page_of_slug(&self, slug: SecretHash) -> Result<Option<BookingPage>, StoreError> {
+    async fn booking_page_of_slug(&self, slug: SecretHash) -> Result<Option<(BookingPage, Revision)>, StoreError> {
         let state = self.state();
         let found = state.booking_pages.values().find(|page| page.slug.hash() == slug && page.deleted_at.is_none());
-        Ok(found.filter(|page| state.calendar(page.org, page.calendar).is_some()).cloned())
+        Ok(found.and_then(|page| Some((page.clone(), state.calendar(page.org, page.calendar)?.revision))))
     }
 
     async fn booking_of_token(&self, token: SecretHash) -> Result<Option<(BookingPage, Booking)>, StoreError> {

@@ -75,7 +75,7 @@ async fn book_by_form(
     let headers: HeaderMap = request.headers().clone();
     let body = read_body(request.into_body(), BODY_MAX).await?;
     let fields = Fields::read(&body);
-    let page = app.open_page(slug).await?;
+    let page = app.open_page(slug).await?.page;
     let shown = shown(&page, fields.get("tz").parse().ok(), &headers);
     if !fields.get(HONEYPOT).is_empty() {
         return nonsense(&page);

@@ -2,9 +2,10 @@
 
 use axum::{extract::RawQuery, response::Response};
 use http::{HeaderMap, StatusCode};
+use kalends_app::{Offers, OpenPage};
 use kalends_bookings::BookingPage;
 use kalends_kernel::{FieldErrors, Instant, Span};
-use kalends_web::{AskedSlot, Form, Given, Href, Notice, Picker, Shown, Taken, headers, markdown};
+use kalends_web::{Asked, AskedSlot, Form, Given, Href, Notice, Page, Picker, Shown, Taken, headers, markdown};
 
 use super::view::{LIMITS, asked, page as facts, path, shown};
 use crate::{
@@ -45,32 +46,50 @@ pub(crate) async fn show(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let page = app.open_page(&slug.0).await?;
+    let open = app.open_page(&slug.0).await?;
+    let page = &open.page;
     let asked = asked(query.as_deref());
-    let shown = shown(&page, asked.zone, &headers);
+    let shown = shown(page, asked.zone, &headers);
     let now = app.now();
-    let bookable = bookable(&page, now)?;
+    let bookable = bookable(page, now)?;
     match asked.slot {
         _ if names(&headers, "text/markdown") => {}
-        Some(AskedSlot::At(start)) => return chosen(&app, &page, start, shown).await,
-        Some(AskedSlot::Nonsense) => return nonsense(&page),
+        Some(AskedSlot::At(start)) => return chosen(&app, &open, start, shown).await,
+        Some(AskedSlot::Nonsense) => return nonsense(page),
         None => {}
     }
-    let offers = app.offered_slots(&page, None).await?;
+    let offers = app.offered_slots(&open, None).await?;
     let path = path(page.slug.reveal())?;
-    let facts = facts(&page, &path);
+    let facts = facts(page, &path);
     if names(&headers, "text/markdown") {
         let address = format!("{}{path}", app.settings().base_url);
         let address = Href::new(address).ok_or(ApiError::Internal)?;
-        let offers = &offers[..offers.len().min(TOLD)];
+        let offers: &[Span] = &offers.slots().take(TOLD).collect::<Vec<_>>();
         let guide = markdown::Guide { page: facts, shown, address: &address, bookable, offers, limits: LIMITS };
         return Ok(text_of(StatusCode::OK, markdown::CONTENT_TYPE, guide.markdown(), &headers::PAGE));
     }
-    let first_offer = offers.first().copied();
+    Ok(pick(&offers, &asked, Picking { facts, shown, now, bookable, moving: None }))
+}
+
+/// Where a slot is picked, beside what is offered.
+#[derive(Clone, Copy)]
+pub(super) struct Picking<'a> {
+    pub(super) facts: Page<'a>,
+    pub(super) shown: Shown,
+    pub(super) now: Instant,
+    pub(super) bookable: Span,
+    pub(super) moving: Option<Span>,
+}
+
+/// The month that is asked for, or that of the first offer, and of it the day that is asked for.
+pub(super) fn pick(offers: &Offers<'_>, asked: &Asked, picking: Picking<'_>) -> Response {
+    let Picking { facts, shown, now, bookable, moving } = picking;
+    let first_offer = offers.slots().next();
     let month = asked.month_to_show(shown.zone, bookable, first_offer);
-    let (day, offers) = (asked.day, offers.as_slice());
-    let picker = Picker { page: facts, shown, now, bookable, month, day, offers, first_offer, moving: None };
-    Ok(html(StatusCode::OK, picker.html()))
+    let of_month: Vec<Span> = month.span(shown.zone).into_iter().flat_map(|month| offers.starting_in(month)).collect();
+    let (day, offers) = (asked.day, of_month.as_slice());
+    let picker = Picker { page: facts, shown, now, bookable, month, day, offers, first_offer, moving };
+    html(StatusCode::OK, picker.html())
 }
 
 /// When bookings may begin. A notice that is longer than the window leaves nothing; the page is shown all the same.
@@ -83,10 +102,11 @@ pub(super) fn bookable(page: &BookingPage, now: Instant) -> Result<Span, ApiErro
 }
 
 /// The form for a slot.
-async fn chosen(app: &Service, page: &BookingPage, start: Instant, shown: Shown) -> Result<Response, ApiError> {
+async fn chosen(app: &Service, open: &OpenPage, start: Instant, shown: Shown) -> Result<Response, ApiError> {
     use kalends_app::Refusal::{BookingTaken, Invalid};
+    let page = &open.page;
     let path = path(page.slug.reveal())?;
-    match app.offered_slot(page, start).await {
+    match app.offered_slot(open, start).await {
         Ok(slot) => {
             let errors = &FieldErrors::default();
             let facts = facts(page, &path);

@@ -5,10 +5,10 @@ use http::{HeaderMap, StatusCode};
 use kalends_app::{BookingSeen, Missing, Refusal};
 use kalends_bookings::Purpose;
 use kalends_kernel::{Instant, Span};
-use kalends_web::{AskedSlot, BookingState, Moving, Picker, Shown, Taken};
+use kalends_web::{AskedSlot, BookingState, Moving, Shown, Taken};
 
 use super::{
-    show::{bookable, nonsense},
+    show::{Picking, bookable, nonsense, pick},
     show_cancellation::shown_as,
     view::{asked, booking_path, page as facts, shown},
 };
@@ -51,24 +51,22 @@ pub(crate) async fn show_move(
         Err(state) => return shown_as(&seen, (&slug, &token), shown, state),
     };
     // A page that is closed since offers nothing.
-    let page = app.open_page(&slug).await?;
+    let open = app.open_page(&slug).await?;
+    let page = &open.page;
     let path = booking_path(&slug, &token, "move")?;
-    let facts = facts(&page, &path);
+    let facts = facts(page, &path);
     match asked.slot {
         Some(AskedSlot::At(start)) => {
-            let Ok(slot) = page.slot(start, now) else { return nonsense(&page) };
+            let Ok(slot) = page.slot(start, now) else { return nonsense(page) };
             let moving = Moving { page: facts, shown, before, slot };
             return Ok(html(StatusCode::OK, moving.html()));
         }
-        Some(AskedSlot::Nonsense) => return nonsense(&page),
+        Some(AskedSlot::Nonsense) => return nonsense(page),
         None => {}
     }
-    let offers = app.offered_slots(&page, None).await?;
-    let (bookable, first_offer) = (bookable(&page, now)?, offers.first().copied());
-    let month = asked.month_to_show(shown.zone, bookable, first_offer);
-    let (day, offers, moving) = (asked.day, offers.as_slice(), Some(before));
-    let picker = Picker { page: facts, shown, now, bookable, month, day, offers, first_offer, moving };
-    Ok(html(StatusCode::OK, picker.html()))
+    let offers = app.offered_slots(&open, None).await?;
+    let bookable = bookable(page, now)?;
+    Ok(pick(&offers, &asked, Picking { facts, shown, now, bookable, moving: Some(before) }))
 }
 
 /// When the booking is, while it can be moved; else what became of it.

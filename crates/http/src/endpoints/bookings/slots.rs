@@ -1,5 +1,6 @@
 //! `GET /book/{slug}/slots`
 
+use bytes::Bytes;
 use kalends_wire as wire;
 
 use super::Fresh;
@@ -12,7 +13,7 @@ use crate::{
 
 /// Lists the slots that a booking page offers now.
 ///
-/// All of the page's window, or what lies between `from` and `to`. Anybody with the address may ask, without a key: 60
+/// All of the page's window, or what lies between `from` and `to`: the first 5,000, and `next_from` where there are more. Anybody with the address may ask, without a key: 60
 /// times a minute and address. 404 for a page that is not active, or deleted.
 #[utoipa::path(
     get,
@@ -26,10 +27,7 @@ pub(crate) async fn slots(
     app: Service,
     slug: PathOf<String>,
     query: QueryOf<wire::SlotsOfPage>,
-) -> Result<Fresh<Written<Vec<u8>>>, ApiError> {
+) -> Result<Fresh<Written<Bytes>>, ApiError> {
     let asked = query.0.parse()?;
-    let page = app.open_page(&slug.0).await?;
-    let slots = app.offered_slots(&page, asked.by_clocks_of(page.timetable.zone)?).await?;
-    let text = wire::BookingSlots::render(&page, &slots).map_err(|_| ApiError::Internal)?;
-    Ok(Fresh(Written(text)))
+    Ok(Fresh(Written(app.booking_slots(&slug.0, asked).await?)))
 }
