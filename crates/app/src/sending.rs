@@ -110,6 +110,8 @@ struct Serving {
     recording: bool,
     /// How many may be in flight.
     window: usize,
+    /// What is known of the endpoint since it was claimed.
+    seen: Seen,
     /// What is due and not begun, with the endpoint as it was read together with it.
     waiting: VecDeque<(DueDelivery, Arc<WebhookEndpoint>)>,
     /// What is to be recorded.
@@ -118,6 +120,16 @@ struct Serving {
     record_at: tokio::time::Instant,
     /// What was begun and is not recorded yet.
     held: HashSet<DeliveryId>,
+}
+
+/// What an endpoint did since it was claimed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    Nothing,
+    /// It failed, and nothing else.
+    Failures,
+    /// It took something, whatever else it did.
+    Success,
 }
 
 /// A task of a worker panicked.
@@ -168,6 +180,7 @@ impl App {
             in_flight: 0,
             recording: false,
             window: 1,
+            seen: Seen::Nothing,
             waiting: VecDeque::new(),
             ended: Vec::new(),
             record_at: tokio::time::Instant::now(),
@@ -285,7 +298,10 @@ impl Serving {
     /// Serves until there is nothing more to do; `false` where the claim is lost.
     async fn run(&mut self, stop: &CancellationToken) -> Result<bool, StoreError> {
         loop {
-            if stop.is_cancelled() {
+            // One that only fails gives its place up after the first attempt: what is left of its messages is for the
+            // places of those that fail.
+            let ends = stop.is_cancelled() || self.seen == Seen::Failures;
+            if ends {
                 // What was not begun is due as it was.
                 self.waiting.clear();
             } else if self.has_room() && self.waiting.is_empty() && !self.refill().await? {
@@ -299,7 +315,7 @@ impl Serving {
             if self.is_time_to_record() {
                 self.record_ended();
             }
-            let looks = self.has_room() && !stop.is_cancelled();
+            let looks = self.has_room() && !ends;
             let done = match self.patience(looks) {
                 Some(patience) => timeout(patience, self.tasks.join_next()).await,
                 None => Ok(self.tasks.join_next().await),
@@ -307,7 +323,7 @@ impl Serving {
             let mut done = match done {
                 // Nothing ended: look for more, or record what did.
                 Err(_) => continue,
-                Ok(None) if stop.is_cancelled() => return Ok(true),
+                Ok(None) if ends => return Ok(true),
                 Ok(None) => continue,
                 Ok(Some(done)) => Some(done),
             };
@@ -410,15 +426,21 @@ impl Serving {
         self.recording = true;
         let (app, claim, ended) = (Arc::clone(&self.app), self.claim, std::mem::take(&mut self.ended));
         self.tasks.spawn(async move {
-            let ids = ended.iter().map(|ended| ended.recorded.id).collect();
-            let mut held = app.record(claim, &ended).await;
-            for _ in 1..RECORD_ATTEMPTS {
-                let Err(error) = &held else { break };
-                tracing::warn!(error = error as &dyn std::error::Error, "deliveries cannot be recorded; trying again");
-                sleep(RECORD_AGAIN).await;
-                held = app.record(claim, &ended).await;
-            }
-            Done::Record(ids, held)
+            let mut left = RECORD_ATTEMPTS;
+            let held = loop {
+                left -= 1;
+                match app.record(claim, &ended).await {
+                    Err(error) if left > 0 => {
+                        tracing::warn!(
+                            error = &error as &dyn std::error::Error,
+                            "deliveries cannot be recorded; trying again"
+                        );
+                        sleep(RECORD_AGAIN).await;
+                    }
+                    held => break held,
+                }
+            };
+            Done::Record(ended.iter().map(|ended| ended.recorded.id).collect(), held)
         });
     }
 
@@ -429,6 +451,10 @@ impl Serving {
                 self.in_flight -= 1;
                 let success = ended.outcome.is_some_and(Outcome::is_success);
                 self.window = next_window(self.window, success);
+                self.seen = match self.seen {
+                    Seen::Nothing | Seen::Failures if !success => Seen::Failures,
+                    _ => Seen::Success,
+                };
                 self.end(*ended);
                 Ok(true)
             }
