@@ -225,6 +225,10 @@ operations! {
     EXPLAIN_AVAILABILITY = "explainAvailability" "GET" "/v1/availability/explain" 200 AgentData;
 }
 
+/// The endpoint of the tools. It is none of [`ALL`]: what a call does is done, counted and recorded as one of them.
+pub static MCP: Operation =
+    Operation { id: "mcp", method: "POST", path: "/mcp", status: 200, touch: Touch::Common, action: None };
+
 /// The operation of a method and route template, if there is one.
 pub fn find(method: &str, path: &str) -> Option<&'static Operation> {
     ALL.iter().find(|operation| operation.method == method && operation.path == path).copied()

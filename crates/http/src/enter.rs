@@ -23,6 +23,7 @@ use crate::{
     envelope::{AnsweredBy, Arrival, Known, Whom},
     error::ApiError,
     extract::{AlreadyRead, body_max_of, read_body, unknown_parameter},
+    mcp::Carried,
     metered::Metered,
     reply::replayed,
 };
@@ -192,11 +193,16 @@ async fn authenticated(
     entrance: &Entrance,
     operation: &'static Operation,
     arrival: Arrival,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
     let app = &entrance.app;
-    let caller = match authenticate(app, request.headers()).await {
+    // A tool's call comes with its caller.
+    let admitted = match request.extensions_mut().remove::<Carried>() {
+        Some(Carried(caller)) => Ok(caller),
+        None => authenticate(app, request.headers()).await,
+    };
+    let caller = match admitted {
         Ok(caller) => caller,
         Err(error) => {
             if let (ApiError::Refused(Refusal::Unauthorized), Some(key)) = (&error, bearer(request.headers())) {
@@ -223,7 +229,7 @@ async fn authenticated(
 }
 
 /// The request as the audit log tells of it where it is refused at the entrance.
-const fn called(operation: &'static Operation, Arrival { id, ip, at, .. }: Arrival) -> Called {
+pub(crate) const fn called(operation: &'static Operation, Arrival { id, ip, at, .. }: Arrival) -> Called {
     Called { id, ip, operation, started: at, idempotency: None, local: false }
 }
 
@@ -286,7 +292,7 @@ fn operation_of(request: &Request) -> Option<&'static Operation> {
     operations::find(method, path.as_str())
 }
 
-async fn authenticate(app: &App, headers: &HeaderMap) -> Result<Arc<Caller>, ApiError> {
+pub(crate) async fn authenticate(app: &App, headers: &HeaderMap) -> Result<Arc<Caller>, ApiError> {
     let key = bearer(headers).ok_or(Refusal::Unauthorized)?;
     Ok(app.authenticate(key).await?)
 }
@@ -299,7 +305,7 @@ fn admit_operator(app: &App, headers: &HeaderMap) -> Result<(), ApiError> {
 }
 
 /// What is presented as `Authorization: Bearer`.
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     headers
         .get(header::AUTHORIZATION)
         .and_then(|value| value.to_str().ok())

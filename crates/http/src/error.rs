@@ -38,6 +38,8 @@ pub(crate) enum ApiError {
     NoRoute,
     /// The route knows other methods only.
     Method,
+    /// `Host` is another service's, or `Origin` another site's.
+    Elsewhere,
     /// We took too long.
     Deadline,
     /// A handler panicked, or an answer could not be built.
@@ -85,6 +87,7 @@ impl ApiError {
             Self::FeedUrl(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::NoRoute => StatusCode::NOT_FOUND,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Elsewhere => StatusCode::FORBIDDEN,
             Self::BodyLate => StatusCode::REQUEST_TIMEOUT,
             Self::Deadline => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
@@ -191,6 +194,10 @@ impl ApiError {
             Self::Method => {
                 plain("invalid_request", "the route does not know this method; the Allow header lists those it knows")
             }
+            Self::Elsewhere => plain(
+                "forbidden",
+                "Host must be that of KALENDS_BASE_URL or of this machine, and Origin, where there is one, its origin",
+            ),
             Self::BodyLate => plain("invalid_request", "the body took longer than 20 seconds to arrive; send it again"),
             Self::Deadline => plain("internal_error", "the service did not answer in time; repeat the request"),
             Self::Internal => {

@@ -10,6 +10,7 @@ mod enter;
 mod envelope;
 mod error;
 mod extract;
+mod mcp;
 mod metered;
 mod pages;
 mod reply;
@@ -67,12 +68,15 @@ fn compose(app: Arc<App>, enter: impl FnOnce(Router<Arc<App>>, Entrance) -> Rout
     let (routes, description) = endpoints::all().split_for_parts();
     let entrance = Entrance { app: Arc::clone(&app), without_query: Arc::new(describe::without_query(&description)) };
     let description = describe::complete(&description, &app.settings().base_url);
+    let (tools, _) = mcp::Tools::of(&serde_json::from_str(&description).unwrap_or_default());
     let routes = Router::new()
         .merge(enter(routes, entrance))
         .merge(SwaggerUi::new("/docs").config(Config::from("/openapi.json")))
         .route("/", get(|| async { axum::response::Redirect::temporary("/docs/") }))
         .with_state(Arc::clone(&app))
         .layer(axum::Extension(endpoints::Description::new(description)));
+    let inner = surround(Arc::clone(&app), routes.clone());
+    let routes = routes.merge(mcp::route(&app, tools, inner));
     surround(app, routes)
 }
 

@@ -65,6 +65,7 @@ mod syncs;
 mod terms;
 mod test_keys;
 mod timers;
+mod tools;
 mod waitlist;
 mod webhook_deliveries;
 mod webhook_examples;

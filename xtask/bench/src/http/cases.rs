@@ -120,11 +120,16 @@ pub(crate) fn all(key: &str, data: &Data) -> Vec<Case> {
             None,
             Requests::shared(200, across.iter().map(|target| asked(target)).collect()),
         ),
-        case(SLOTS, SELECT, None, Requests::shared(200, data.pages.iter().take(1).map(|slug| slots(slug)).collect())),
+        case(
+            SLOTS,
+            SELECT,
+            Target::everywhere(0.5),
+            Requests::shared(200, data.pages.iter().take(1).map(|slug| slots(slug)).collect()),
+        ),
         case(
             "slots of a page, a year of 5 minutes",
             SLOTS,
-            None,
+            Target::everywhere(0.2),
             Requests::shared(200, data.pages.iter().skip(1).map(|slug| slots(slug)).collect()),
         ),
         floor(INSERT, 200, vec![post("/rows", None, None, "")]),

@@ -1,0 +1,338 @@
+//! Tools derived from the description of the API: one for each operation that a key may call.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use kalends_accounts::reach::{Allowed, CallerKind, Touch, allowed};
+use kalends_app::operations::{self, Operation};
+use kalends_quotas::IpLane;
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde_json::{Value, json};
+
+/// How tools differ from the routes that they stand for: lists are shorter unless told, and times are shown by the clocks
+/// of their calendars as well.
+fn profile() -> [(&'static str, Value); 2] {
+    [("limit", json!(20)), ("local", json!(true))]
+}
+
+/// The most references within references of a schema; a schema that refers to itself would have no end.
+const DEPTH_MAX: u8 = 24;
+
+/// Where an argument goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Path,
+    Query,
+    /// A header, by its name in lower case.
+    Header(&'static str),
+    Body,
+}
+
+/// What a request of the operation carries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Content {
+    Nothing,
+    /// An object of all arguments that go nowhere else; `required` where an empty one is sent too.
+    Json {
+        required: bool,
+    },
+    /// The argument [`TEXT`], as it is.
+    Text(String),
+}
+
+/// The argument that is the body where that is no JSON.
+pub(super) const TEXT: &str = "content";
+
+/// A tool, and how its arguments become a request.
+#[derive(Debug)]
+pub(super) struct Bound {
+    pub(super) tool: Tool,
+    pub(super) operation: &'static Operation,
+    pub(super) places: BTreeMap<String, Place>,
+    pub(super) content: Content,
+    /// What the [`profile`] adds to its query.
+    pub(super) defaults: Vec<(&'static str, Value)>,
+}
+
+/// All tools, in the order of the operations.
+#[derive(Debug)]
+pub(crate) struct Tools {
+    bound: Vec<Bound>,
+}
+
+impl Tools {
+    /// The tools of a description. A name that stands for two arguments of one operation is in the second list; a test
+    /// sees to it that there is none.
+    pub(crate) fn of(description: &Value) -> (Self, Vec<String>) {
+        let (mut bound, mut clashes) = (Vec::new(), Vec::new());
+        for operation in operations::ALL {
+            let described = &description["paths"][operation.path][operation.method.to_ascii_lowercase()];
+            if described.is_object() && is_tool(operation, described) {
+                bound.push(bind(operation, described, &description["components"]["schemas"], &mut clashes));
+            }
+        }
+        (Self { bound }, clashes)
+    }
+
+    /// Those that a caller of that kind may call.
+    pub(super) fn for_caller(&self, kind: CallerKind) -> impl Iterator<Item = &Bound> {
+        self.bound.iter().filter(move |bound| {
+            !matches!(allowed(kind, bound.operation.touch), Allowed::Forbidden | Allowed::Unauthorized)
+        })
+    }
+
+    /// The tool of that name, where that kind of caller may call it.
+    pub(super) fn find(&self, name: &str, kind: CallerKind) -> Option<&Bound> {
+        self.for_caller(kind).find(|bound| bound.operation.id == name)
+    }
+}
+
+/// Whether a key may call it, and a program can do something with the answer.
+fn is_tool(operation: &Operation, described: &Value) -> bool {
+    if operation.is_public() {
+        // What is for whoever has no key yet, or for browsers and calendar programs, is of no use to a tool's caller.
+        let serves = operation.id == operations::TERMS.id
+            || matches!(operation.lane(), Some(IpLane::BookingPage | IpLane::Booking | IpLane::Plans));
+        return serves
+            && described["responses"][operation.status.to_string()]["content"]["application/json"].is_object();
+    }
+    !operation.is_console() && operation.touch != Touch::Admin
+}
+
+fn bind(operation: &'static Operation, described: &Value, schemas: &Value, clashes: &mut Vec<String>) -> Bound {
+    let mut arguments = Arguments {
+        operation,
+        properties: JsonObject::new(),
+        required: BTreeSet::new(),
+        places: BTreeMap::new(),
+        clashes,
+    };
+    for parameter in described["parameters"].as_array().into_iter().flatten() {
+        let name = parameter["name"].as_str().unwrap_or_default();
+        let (argument, place) = match parameter["in"].as_str() {
+            Some("path") => (name, Place::Path),
+            Some("header") if name == "Idempotency-Key" => ("idempotency_key", Place::Header("idempotency-key")),
+            Some("header") if name == "If-Match" => ("if_match", Place::Header("if-match")),
+            Some("query") => (name, Place::Query),
+            _ => continue,
+        };
+        let mut schema = inlined(&parameter["schema"], schemas, 0);
+        if let Some(told) = parameter["description"].as_str() {
+            schema["description"] = told.into();
+        }
+        arguments.add(argument, schema, place, parameter["required"] == true);
+    }
+    let content = body(described, schemas, &mut arguments);
+    let mut defaults = Vec::new();
+    for (name, value) in profile() {
+        if arguments.places.get(name) == Some(&Place::Query) {
+            arguments.properties[name]["default"] = value.clone();
+            defaults.push((name, value));
+        }
+    }
+    let Arguments { properties, required, places, .. } = arguments;
+    let schema = json!({
+        "type": "object", "properties": properties, "required": required, "additionalProperties": false
+    });
+    let schema = if let Value::Object(schema) = schema { schema } else { JsonObject::new() };
+    let (title, text) = (described["summary"].as_str().unwrap_or_default(), described["description"].as_str());
+    let told = text.map_or_else(|| title.to_owned(), |text| format!("{title}\n\n{text}"));
+    let mut tool = Tool::new(operation.id, told, Arc::new(schema));
+    tool.title = Some(title.trim_end_matches('.').to_owned());
+    tool.annotations = Some(hints(operation));
+    Bound { tool, operation, places, content, defaults }
+}
+
+/// What of a body becomes arguments.
+fn body(described: &Value, schemas: &Value, arguments: &mut Arguments<'_>) -> Content {
+    let Some(content) = described["requestBody"]["content"].as_object() else { return Content::Nothing };
+    let required = described["requestBody"]["required"] == true;
+    if let Some(media) = content.get("application/json") {
+        let schema = inlined(&media["schema"], schemas, 0);
+        let needed: BTreeSet<&str> =
+            schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+            arguments.add(name, property.clone(), Place::Body, required && needed.contains(name.as_str()));
+        }
+        return Content::Json { required };
+    }
+    let Some((media_type, media)) = content.iter().next() else { return Content::Nothing };
+    let mut schema = inlined(&media["schema"], schemas, 0);
+    schema["description"] = format!("The text itself, as {media_type}.").into();
+    arguments.add(TEXT, schema, Place::Body, required);
+    Content::Text(media_type.clone())
+}
+
+/// The arguments of one tool, as they are gathered.
+struct Arguments<'a> {
+    operation: &'static Operation,
+    properties: JsonObject,
+    required: BTreeSet<String>,
+    places: BTreeMap<String, Place>,
+    clashes: &'a mut Vec<String>,
+}
+
+impl Arguments<'_> {
+    fn add(&mut self, name: &str, schema: Value, place: Place, required: bool) {
+        if self.places.insert(name.to_owned(), place).is_some() {
+            self.clashes.push(format!("{}: {name}", self.operation.id));
+        }
+        self.properties.insert(name.to_owned(), schema);
+        if required {
+            self.required.insert(name.to_owned());
+        }
+    }
+}
+
+/// A schema with what it refers to put in its place, and without examples.
+fn inlined(schema: &Value, schemas: &Value, depth: u8) -> Value {
+    let Some(parts) = schema.as_object() else {
+        let several = schema.as_array().map(|all| all.iter().map(|one| inlined(one, schemas, depth)).collect());
+        return several.unwrap_or_else(|| schema.clone());
+    };
+    let name = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next());
+    let mut whole = match name.filter(|_| depth < DEPTH_MAX).map(|name| inlined(&schemas[name], schemas, depth + 1)) {
+        Some(Value::Object(whole)) => whole,
+        _ => JsonObject::new(),
+    };
+    for (key, part) in parts {
+        let part = match key.as_str() {
+            "$ref" | "example" | "examples" => continue,
+            // Here keys are names.
+            "properties" => part
+                .as_object()
+                .map(|all| all.iter().map(|(name, one)| (name.clone(), inlined(one, schemas, depth))).collect())
+                .unwrap_or_default(),
+            "items" | "oneOf" | "anyOf" | "allOf" | "additionalProperties" | "not" => inlined(part, schemas, depth),
+            _ => part.clone(),
+        };
+        whole.insert(key.clone(), part);
+    }
+    Value::Object(whole)
+}
+
+/// What clients may go by when they ask their humans.
+fn hints(operation: &Operation) -> ToolAnnotations {
+    let takes_away = ["cancel", "release", "rotate", "regenerate", "delete", "revoke"];
+    let destructive = operation.writes()
+        && (matches!(operation.method, "DELETE" | "PATCH")
+            || operation.may_end_keys()
+            || operation.id == operations::PUT_RULES.id
+            || takes_away.iter().any(|word| operation.id.starts_with(word)));
+    let hints = ToolAnnotations::new().read_only(!operation.writes());
+    if operation.writes() {
+        hints.destructive(destructive).idempotent(matches!(operation.method, "DELETE" | "PATCH" | "PUT"))
+    } else {
+        hints
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn tools() -> (Tools, Vec<String>) {
+        let description = crate::openapi_json("https://kalends.example");
+        Tools::of(&serde_json::from_str(&description).unwrap())
+    }
+
+    fn find(name: &str) -> Bound {
+        tools().0.bound.into_iter().find(|bound| bound.operation.id == name).unwrap()
+    }
+
+    #[test]
+    fn no_name_stands_for_two_arguments() {
+        assert_eq!(tools().1, Vec::<String>::new());
+    }
+
+    #[test]
+    fn every_operation_of_a_key_is_a_tool() {
+        let (tools, _) = tools();
+        let names: BTreeSet<&str> = tools.bound.iter().map(|bound| bound.operation.id).collect();
+        for operation in operations::ALL {
+            let of_a_key = !operation.is_public() && !operation.is_console() && operation.touch != Touch::Admin;
+            assert!(!of_a_key || names.contains(operation.id), "{}", operation.id);
+            let of_nobody = operation.is_console() || operation.touch == Touch::Admin || operation.redirects();
+            assert!(!of_nobody || !names.contains(operation.id), "{}", operation.id);
+        }
+        for guest in
+            ["listBookingSlots", "createBooking", "cancelBooking", "moveBooking", "listPlans", "getCurrentTerms"]
+        {
+            assert!(names.contains(guest), "{guest}");
+        }
+        for other in ["agentSignUp", "getFeed", "showBookingPage", "getBookingAsset", "getHealth"] {
+            assert!(!names.contains(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn schemas_stand_alone() {
+        for bound in tools().0.bound {
+            let schema = serde_json::to_string(&bound.tool.input_schema).unwrap();
+            assert!(!schema.contains("\"$ref\""), "{}: {schema}", bound.operation.id);
+            let required = bound.tool.input_schema["required"].as_array().unwrap();
+            let named = |name: &Value| bound.tool.input_schema["properties"].get(name.as_str().unwrap()).is_some();
+            assert!(required.iter().all(named), "{}", bound.operation.id);
+            for place in operation_path_names(bound.operation) {
+                assert_eq!(bound.places.get(&place), Some(&Place::Path), "{}", bound.operation.id);
+            }
+            assert!(bound.tool.description.is_some_and(|told| told.len() > 10), "{}", bound.operation.id);
+        }
+    }
+
+    fn operation_path_names(operation: &Operation) -> Vec<String> {
+        let parts = operation.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+        parts.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn path_query_body_and_headers_are_arguments() {
+        let create = find("createEvent");
+        let place = |name: &str| create.places.get(name).copied();
+        assert_eq!(place("cal_id"), Some(Place::Path));
+        assert_eq!(place("title"), Some(Place::Body));
+        assert_eq!(place("idempotency_key"), Some(Place::Header("idempotency-key")));
+        assert_eq!(create.content, Content::Json { required: true });
+        let required = &create.tool.input_schema["required"];
+        for name in ["cal_id", "title", "start_time", "end_time"] {
+            assert!(required.as_array().unwrap().contains(&json!(name)), "{name} of {required}");
+        }
+        let import = find("importCalendar");
+        assert_eq!((import.content, import.places[TEXT]), (Content::Text("text/calendar".into()), Place::Body));
+    }
+
+    #[test]
+    fn the_profile_is_told_in_the_schema() {
+        let list = find("listCalendarEvents");
+        assert_eq!(list.defaults, [("limit", json!(20)), ("local", json!(true))]);
+        assert_eq!(list.tool.input_schema["properties"]["limit"]["default"], 20);
+        assert_eq!(list.tool.input_schema["properties"]["local"]["default"], true);
+    }
+
+    #[rstest]
+    #[case("listAgents", true, false)]
+    #[case("createAgent", false, false)]
+    #[case("updateAgent", false, true)]
+    #[case("deleteEvent", false, true)]
+    #[case("cancelProposal", false, true)]
+    #[case("confirmHold", false, false)]
+    #[case("rotateWebhookSecret", false, true)]
+    fn hints_say_what_a_call_may_do(#[case] name: &str, #[case] reads: bool, #[case] destroys: bool) {
+        let hints = find(name).tool.annotations.unwrap();
+        assert_eq!(hints.read_only_hint, Some(reads));
+        assert_eq!(hints.destructive_hint, (!reads).then_some(destroys));
+    }
+
+    #[test]
+    fn an_agents_key_sees_less() {
+        let (tools, _) = tools();
+        assert!(tools.find("createWebhook", CallerKind::OrganizationKey).is_some());
+        assert!(tools.find("createWebhook", CallerKind::AgentKey).is_none());
+        assert!(tools.find("createEvent", CallerKind::AgentKey).is_some());
+        assert!(tools.find("nothing", CallerKind::OrganizationKey).is_none());
+    }
+}
