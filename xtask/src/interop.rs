@@ -80,6 +80,13 @@ const CHECKS: &[Check] = &[
         tool: &["python", "xtask/interop/reading.py"],
     },
     Check {
+        name: "tools",
+        packages: Packages::Python(&["mcp==2.3.0"]),
+        emit: Emit::Server(&["openapi"]),
+        file: "openapi.json",
+        tool: &["python", "xtask/interop/tools.py"],
+    },
+    Check {
         name: "booking-page",
         packages: Packages::Node(&["axe-core@4.14.1", "puppeteer-core@24.43.1"]),
         emit: Emit::Example("kalends-web", "gallery"),
@@ -119,6 +126,8 @@ impl Check {
         let own = programs.join(tool);
         let mut command = Command::new(if own.exists() { own } else { PathBuf::from(tool) });
         command.env("NODE_PATH", folder.join("node_modules")).current_dir(workspace::root());
+        // For a tool that talks to it.
+        command.env("KALENDS_SERVER", server);
         process::run(command.args(arguments).arg(file))
     }
 }

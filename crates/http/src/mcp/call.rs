@@ -76,7 +76,7 @@ pub(super) fn request(bound: &Bound, mut arguments: JsonObject) -> Result<Reques
     let request = Request::builder().method(method).uri(target).body(body);
     let mut request = request.map_err(|_| FieldError::new("arguments", "are too long for an address"))?;
     request.headers_mut().extend(headers);
-    request.headers_mut().insert(header::ACCEPT, HeaderValue::from_static("application/json"));
+    request.headers_mut().insert(header::ACCEPT, HeaderValue::from_static(bound.accept));
     Ok(request)
 }
 

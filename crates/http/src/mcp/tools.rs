@@ -52,6 +52,8 @@ pub(super) struct Bound {
     pub(super) operation: &'static Operation,
     pub(super) places: BTreeMap<String, Place>,
     pub(super) content: Content,
+    /// What the answer is asked for as.
+    pub(super) accept: &'static str,
     /// What the [`profile`] adds to its query.
     pub(super) defaults: Vec<(&'static str, Value)>,
 }
@@ -89,16 +91,23 @@ impl Tools {
     }
 }
 
+/// What a program is answered, the best first: pages in HTML are for humans.
+const READABLE: [&str; 3] = ["application/json", "text/markdown", "text/calendar"];
+
 /// Whether a key may call it, and a program can do something with the answer.
 fn is_tool(operation: &Operation, described: &Value) -> bool {
-    if operation.is_public() {
-        // What is for whoever has no key yet, or for browsers and calendar programs, is of no use to a tool's caller.
-        let serves = operation.id == operations::TERMS.id
-            || matches!(operation.lane(), Some(IpLane::BookingPage | IpLane::Booking | IpLane::Plans));
-        return serves
-            && described["responses"][operation.status.to_string()]["content"]["application/json"].is_object();
+    if !operation.is_public() {
+        return !operation.is_console() && operation.touch != Touch::Admin;
     }
-    !operation.is_console() && operation.touch != Touch::Admin
+    // Humans sign in, and the description is what the tools are made of.
+    let signs_in = operation.lane() == Some(IpLane::SignIn) || operation.id == operations::CONSOLE_SIGN_UP.id;
+    !signs_in && operation.id != operations::OPENAPI.id && readable(operation, described).is_some()
+}
+
+/// In which form the operation's success is asked for.
+fn readable(operation: &Operation, described: &Value) -> Option<&'static str> {
+    let content = &described["responses"][operation.status.to_string()]["content"];
+    READABLE.into_iter().find(|media_type| content[*media_type].is_object())
 }
 
 fn bind(operation: &'static Operation, described: &Value, schemas: &Value, clashes: &mut Vec<String>) -> Bound {
@@ -142,7 +151,8 @@ fn bind(operation: &'static Operation, described: &Value, schemas: &Value, clash
     let mut tool = Tool::new(operation.id, told, Arc::new(schema));
     tool.title = Some(title.trim_end_matches('.').to_owned());
     tool.annotations = Some(hints(operation));
-    Bound { tool, operation, places, content, defaults }
+    let accept = readable(operation, described).unwrap_or(READABLE[0]);
+    Bound { tool, operation, places, content, accept, defaults }
 }
 
 /// What of a body becomes arguments.
@@ -259,14 +269,37 @@ mod tests {
             let of_nobody = operation.is_console() || operation.touch == Touch::Admin || operation.redirects();
             assert!(!of_nobody || !names.contains(operation.id), "{}", operation.id);
         }
-        for guest in
-            ["listBookingSlots", "createBooking", "cancelBooking", "moveBooking", "listPlans", "getCurrentTerms"]
-        {
+        for guest in ["listBookingSlots", "createBooking", "showBookingPage", "listPlans", "getFeed", "agentSignUp"] {
             assert!(names.contains(guest), "{guest}");
         }
-        for other in ["agentSignUp", "getFeed", "showBookingPage", "getBookingAsset", "getHealth"] {
+        for other in ["getOpenApi", "signUp", "signIn", "showCancellation", "getBookingAsset"] {
             assert!(!names.contains(other), "{other}");
         }
+    }
+
+    /// `docs/operations.tsv` lists every operation, which of them are tools, and which the specification names.
+    #[test]
+    fn the_list_of_operations_is_complete() {
+        let (tools, _) = tools();
+        let derived: Vec<String> = operations::ALL
+            .iter()
+            .map(|operation| {
+                let tool = tools.bound.iter().any(|bound| bound.operation == *operation);
+                let Operation { id, method, path, .. } = operation;
+                format!("{method}\t{path}\t{id}\t{}", if tool { "yes" } else { "no" })
+            })
+            .collect();
+        let listed = include_str!("../../../../docs/operations.tsv").lines().skip(1);
+        let listed: Vec<(&str, &str)> = listed.filter_map(|line| line.rsplit_once('\t')).collect();
+        assert_eq!(listed.iter().map(|(row, _)| *row).collect::<Vec<_>>(), derived);
+        assert!(listed.iter().all(|(_, of)| ["specification", "beyond"].contains(of)));
+        // What the specification has for keys is a tool; what it has for sessions is not, nor the description.
+        let left_out: Vec<_> = listed
+            .iter()
+            .filter(|(row, of)| *of == "specification" && row.ends_with("\tno"))
+            .filter_map(|(row, _)| row.split('\t').nth(2))
+            .collect();
+        assert_eq!(left_out, ["getOpenApi", "acceptTermsInConsole", "exportAccount", "deleteAccount"]);
     }
 
     #[test]

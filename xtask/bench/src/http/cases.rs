@@ -132,6 +132,12 @@ pub(crate) fn all(key: &str, data: &Data) -> Vec<Case> {
             Target::everywhere(0.2),
             Requests::shared(200, data.pages.iter().skip(1).map(|slug| slots(slug)).collect()),
         ),
+        case(
+            "the page of these slots, HTML",
+            SLOTS,
+            None,
+            Requests::shared(200, data.pages.iter().take(1).map(|slug| get(&format!("/book/{slug}"), None)).collect()),
+        ),
         floor(INSERT, 200, vec![post("/rows", None, None, "")]),
         case(
             POST,

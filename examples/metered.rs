@@ -1,0 +1,99 @@
+//! `kalends-quotas` on storage of one's own: two nodes of a service count calls against one monthly limit.
+//!
+//! The shared counter is the program's own (here a number behind a lock; in earnest a row that is raised only as far as the
+//! limit). Each node spends units from a lease, so that a call costs no write, and the sum never passes the limit.
+
+use std::{
+    error::Error,
+    sync::{Mutex, PoisonError},
+};
+
+use kalends_kernel::{Elapsed, Instant};
+use kalends_quotas::{Debit, Lease, Rate, RateDecision, RateState, Take};
+
+const LIMIT: u64 = 5_000;
+
+/// How much of the month is charged.
+#[derive(Default)]
+struct Counter(Mutex<u64>);
+
+impl Counter {
+    /// Adds the debit where the sum stays at or below its ceiling; says whether it did, and what is charged.
+    fn debit(&self, debit: &Debit) -> (bool, u64) {
+        let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = debit.ceiling.is_none_or(|ceiling| *used + debit.amount <= ceiling);
+        if fits {
+            *used += debit.amount;
+        }
+        (fits, *used)
+    }
+
+    fn give_back(&self, amount: u64) {
+        let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *used = used.saturating_sub(amount);
+    }
+}
+
+/// One node of the service.
+#[derive(Default)]
+struct Node {
+    lease: Lease,
+}
+
+impl Node {
+    /// Whether one more call may be served.
+    fn admit(&mut self, counter: &Counter, now: Instant) -> bool {
+        loop {
+            match self.lease.take(now, Some(LIMIT)) {
+                Take::Spent => return true,
+                Take::Exhausted => return false,
+                Take::Need { debit, refund } => {
+                    if let Some(refund) = refund {
+                        counter.give_back(refund.amount);
+                    }
+                    let (fits, used) = counter.debit(&debit);
+                    if !fits {
+                        self.lease.refused(&debit, used, now);
+                    } else if let Some(refund) = self.lease.granted(&debit, used) {
+                        counter.give_back(refund.amount);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let (counter, mut nodes) = (Counter::default(), [Node::default(), Node::default()]);
+    let mut now: Instant = "2027-03-15T12:00:00Z".parse()?;
+    let mut served = 0;
+    for call in 0..2 * LIMIT {
+        now = now + Elapsed::seconds(1);
+        let node = &mut nodes[usize::try_from(call % 3)?.min(1)];
+        served += u64::from(node.admit(&counter, now));
+    }
+    println!("{served} of {} calls were served, {LIMIT} a month are allowed", 2 * LIMIT);
+    if served != LIMIT {
+        return Err(format!("{served} of {LIMIT}").into());
+    }
+
+    // How fast a caller may go is a number of its own, which any store can keep.
+    let (rate, mut state) = (Rate::per_second(5), RateState::FRESH);
+    let mut passed = 0;
+    for _ in 0..20 {
+        if let RateDecision::Admitted { state: next, .. } = rate.decide(state, now) {
+            state = next;
+            passed += 1;
+        }
+    }
+    println!("{passed} of 20 calls at once passed at 5 a second");
+    if passed == 5 { Ok(()) } else { Err(format!("{passed} passed").into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn it_runs() {
+        super::main().unwrap();
+    }
+}

@@ -1,0 +1,108 @@
+//! `kalends-proposals` on storage of one's own: three people settle on a time for their offsite.
+//!
+//! The state of a proposal is a value: each step takes the stored one and returns the next, and the program stores that
+//! only while nobody else has, by its version. Nothing here knows calendars; the identifiers are enough.
+
+use std::{collections::BTreeMap, error::Error, sync::Mutex, sync::PoisonError};
+
+use kalends_kernel::{AgentId, Elapsed, Entropy, EventId, Instant, Metadata, ProposalId, Span, Version};
+use kalends_proposals::{NewProposal, NewResponse, NewSlot, Proposal, ResponseKind, Status, Verdict, Weight};
+
+/// The program's table of proposals.
+#[derive(Default)]
+struct Table(Mutex<BTreeMap<ProposalId, Proposal>>);
+
+impl Table {
+    fn find(&self, id: ProposalId) -> Option<Proposal> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
+    }
+
+    /// Stores `next` where what is stored has still the version that was read; `None` is for a new one.
+    fn store(&self, next: Proposal, seen: Option<Version>) -> Result<(), &'static str> {
+        let mut rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if rows.get(&next.id).map(|row| row.version) != seen {
+            return Err("somebody else was faster; read again and decide anew");
+        }
+        rows.insert(next.id, next);
+        Ok(())
+    }
+}
+
+/// Identifiers must be unpredictable in earnest; for an example it is enough that they differ.
+struct Counting(std::sync::atomic::AtomicU8);
+
+impl Entropy for Counting {
+    fn fill(&self, bytes: &mut [u8]) {
+        bytes.fill(self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
+    }
+}
+
+fn respond(
+    table: &Table,
+    id: ProposalId,
+    who: AgentId,
+    response: NewResponse,
+    (now, entropy): (Instant, &dyn Entropy),
+) -> Result<(), Box<dyn Error>> {
+    let stored = table.find(id).ok_or("no such proposal")?;
+    let next = stored.respond(who, response, now, entropy)?;
+    Ok(table.store(next, Some(stored.version))?)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let (table, entropy) = (Table::default(), Counting(0.into()));
+    let now: Instant = "2027-03-01T08:00:00Z".parse()?;
+    let day = |days| -> Result<NewSlot, Box<dyn Error>> {
+        let start = now + Elapsed::days(days);
+        Ok(NewSlot { span: Span::new(start, start + Elapsed::hours(8))?, weight: Weight::ONE, calendar: None })
+    };
+    let [ada, ben, eve]: [AgentId; 3] = [
+        "agt_00000000000000000000000001".parse()?,
+        "agt_00000000000000000000000002".parse()?,
+        "agt_00000000000000000000000003".parse()?,
+    ];
+    let new = NewProposal {
+        title: "Offsite".to_owned(),
+        description: None,
+        organizer: ada,
+        participants: vec![ben, eve],
+        calendar: "cal_00000000000000000000000001".parse()?,
+        slots: vec![day(7)?, day(8)?, day(9)?],
+        expires_at: Some(now + Elapsed::days(2)),
+        hold_slots: false,
+        skip_taken: false,
+        metadata: Metadata::default(),
+    };
+    let org = "org_00000000000000000000000001".parse()?;
+    let proposal = Proposal::create(org, new, now, &entropy).map_err(|errors| errors.first().message)?;
+    let (id, second) = (proposal.id, proposal.slots[1].id);
+    table.store(proposal, None)?;
+
+    let accept = || NewResponse { kind: ResponseKind::Accept, selected: Some(second), ..NewResponse::default() };
+    respond(&table, id, ben, accept(), (now, &entropy))?;
+    respond(&table, id, eve, accept(), (now, &entropy))?;
+    if respond(&table, id, eve, accept(), (now, &entropy)).is_ok() {
+        return Err("nobody responds twice".into());
+    }
+
+    let stored = table.find(id).ok_or("no such proposal")?;
+    let Verdict::Ranked(ranking) = stored.verdict(now)? else { return Err("nobody declined".into()) };
+    let best = ranking.best();
+    println!("the offsite begins at {}", best.span.start());
+    let confirmed = stored.confirmed(best.id, EventId::new(now, &entropy), now)?;
+    table.store(confirmed, Some(stored.version))?;
+    let end = table.find(id).ok_or("no such proposal")?;
+    if best.id == second && end.state_at(now).status() == Status::Confirmed {
+        Ok(())
+    } else {
+        Err("another slot won".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn it_runs() {
+        super::main().unwrap();
+    }
+}

@@ -1,0 +1,73 @@
+//! `kalends-availability` on storage of one's own: which meeting room is free, and when all of some people are.
+//!
+//! Whatever is booked lies in a map of the program; the crate sorts, merges, widens by buffers and lays the slots.
+
+use std::{collections::BTreeMap, error::Error};
+
+use kalends_availability::{BusySet, SlotLength, SlotQuery, nearest_free};
+use kalends_kernel::{Elapsed, Instant, Span};
+
+/// What is booked, by room or person, in any order.
+#[derive(Default)]
+struct Bookings(BTreeMap<&'static str, Vec<Span>>);
+
+impl Bookings {
+    fn add(&mut self, what: &'static str, start: &str, end: &str) -> Result<(), Box<dyn Error>> {
+        self.0.entry(what).or_default().push(span(start, end)?);
+        Ok(())
+    }
+
+    /// When it is taken, with the minutes that it takes to air a room.
+    fn taken(&self, what: &str, airing: Elapsed) -> BusySet {
+        let booked = self.0.get(what).cloned().unwrap_or_default();
+        BusySet::from_unsorted(booked).widen(Elapsed::minutes(0), airing)
+    }
+
+    /// The slots in which all of them are free.
+    fn all_free(&self, all: &[&str], query: SlotQuery) -> Vec<Span> {
+        let taken: Vec<BusySet> = all.iter().map(|what| self.taken(what, Elapsed::minutes(0))).collect();
+        query.slots(&BusySet::union_all(&taken)).collect()
+    }
+}
+
+fn span(start: &str, end: &str) -> Result<Span, Box<dyn Error>> {
+    Ok(Span::new(start.parse::<Instant>()?, end.parse::<Instant>()?)?)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut bookings = Bookings::default();
+    bookings.add("Library", "2027-03-01T10:00:00Z", "2027-03-01T11:00:00Z")?;
+    bookings.add("Library", "2027-03-01T09:00:00Z", "2027-03-01T09:30:00Z")?;
+    bookings.add("Ada", "2027-03-01T09:00:00Z", "2027-03-01T10:30:00Z")?;
+    bookings.add("Ben", "2027-03-01T11:00:00Z", "2027-03-01T11:30:00Z")?;
+
+    let morning = span("2027-03-01T09:00:00Z", "2027-03-01T12:00:00Z")?;
+    let query = SlotQuery::new(morning, "30m".parse::<SlotLength>()?)?;
+    let together = bookings.all_free(&["Library", "Ada", "Ben"], query);
+    for slot in &together {
+        println!("all are free from {} to {}", slot.start(), slot.end());
+    }
+    if together != [span("2027-03-01T11:30:00Z", "2027-03-01T12:00:00Z")?] {
+        return Err(format!("{together:?}").into());
+    }
+
+    // Somebody wants ten o'clock, which is taken: the nearest times that leave a quarter of an hour to air the room.
+    let wanted = span("2027-03-01T10:00:00Z", "2027-03-01T10:30:00Z")?;
+    let taken = bookings.taken("Library", Elapsed::minutes(15));
+    let nearest = nearest_free(&taken, wanted, morning, Elapsed::minutes(15), 2);
+    for slot in &nearest {
+        println!("instead of {}: {}", wanted.start(), slot.start());
+    }
+    if nearest.is_empty() || nearest.iter().any(|slot| taken.overlaps(*slot)) {
+        return Err(format!("{nearest:?}").into());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn it_runs() {
+        super::main().unwrap();
+    }
+}

@@ -1,0 +1,143 @@
+"""The tools as the protocol's own client sees them.
+
+Starts the server that KALENDS_SERVER names on an empty database, and works with tools alone: with a key of the
+organization, and with an agent's key. The argument is the description of the API, against which the list is held.
+"""
+
+import asyncio
+import datetime
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import httpx2
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+
+LISTENING = "kalends listening on "
+
+
+class Server:
+    """A server on a free port, and the operator's commands beside it."""
+
+    def __init__(self, folder):
+        self.program = os.environ["KALENDS_SERVER"]
+        self.environment = dict(os.environ, KALENDS_DATA_DIR=folder, KALENDS_LISTEN="127.0.0.1:0")
+        self.process = subprocess.Popen(
+            [self.program], env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        line = self.process.stdout.readline()
+        assert line.startswith(LISTENING), line
+        self.url = line.removeprefix(LISTENING).strip()
+
+    def organization(self):
+        command = [self.program, "org", "create", "--name", "Tools", "--plan", "pro"]
+        output = subprocess.run(command, env=self.environment, check=True, capture_output=True, text=True).stdout
+        return json.loads(output)["api_key"]
+
+    def stop(self):
+        self.process.terminate()
+        assert self.process.wait(timeout=30) == 0
+
+
+class Tools:
+    """One session of one key."""
+
+    def __init__(self, session):
+        self.session = session
+
+    async def names(self):
+        names, cursor = [], None
+        while True:
+            page = await self.session.list_tools(cursor=cursor) if cursor else await self.session.list_tools()
+            names += [tool.name for tool in page.tools]
+            cursor = getattr(page, "next_cursor", None)
+            if not cursor:
+                return names
+
+    async def call(self, name, /, **arguments):
+        result = await self.session.call_tool(name, arguments)
+        assert not result.is_error, f"{name}: {result.content}"
+        return result.structured_content
+
+    async def refused(self, name, /, **arguments):
+        result = await self.session.call_tool(name, arguments)
+        assert result.is_error, f"{name}: {result.content}"
+        return result.structured_content["error"]
+
+
+async def with_key(url, key, work):
+    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=30) as http:
+        async with streamable_http_client(f"{url}/mcp", http_client=http) as streams:
+            async with ClientSession(streams[0], streams[1]) as session:
+                welcome = await session.initialize()
+                assert welcome.server_info.name == "kalends", welcome
+                return await work(Tools(session))
+
+
+def moment(minutes):
+    at = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(minutes=minutes)
+    return at.replace(microsecond=0).isoformat()
+
+
+async def schedules(tools, agent, calendar, day):
+    """Asks for free time, holds one, confirms it, and finds it taken."""
+    window = {"start": f"{day}T08:00:00Z", "end": f"{day}T12:00:00Z", "slot_duration": "1h"}
+    free = (await tools.call("getAgentAvailability", id=agent, **window))["slots"]
+    assert len(free) == 4, free
+    held = await tools.call(
+        "createEvent",
+        cal_id=calendar,
+        title="Interop",
+        start_time=free[1]["start"],
+        end_time=free[1]["end"],
+        status="hold",
+        hold_expires_at=moment(5),
+    )
+    assert (await tools.call("confirmHold", id=held["id"]))["status"] == "confirmed"
+    left = (await tools.call("getAgentAvailability", id=agent, **window))["slots"]
+    assert len(left) == 3 and free[1] not in left, left
+    listed = await tools.call("listCalendarEvents", cal_id=calendar)
+    assert listed["limit"] == 20 and listed["data"][0]["local"]["timezone"] == "Europe/Berlin", listed
+    assert (await tools.refused("getEvent", id="evt_00000000000000000000000000"))["type"] == "not_found"
+
+
+def expected(description):
+    """The operations that a key may call, by the description."""
+    for path in description["paths"].values():
+        for operation in path.values():
+            if any("apiKey" in scheme for scheme in operation.get("security", [])):
+                yield operation["operationId"]
+
+
+async def main(description, server):
+    async def organizes(tools):
+        names = await tools.names()
+        missing = set(expected(description)) - set(names)
+        assert not missing, missing
+        agent = (await tools.call("createAgent", name="Ada", type="ai"))["id"]
+        calendar = await tools.call("createAgentCalendar", agent_id=agent, name="Work", timezone="Europe/Berlin")
+        await schedules(tools, agent, calendar["id"], "2031-03-03")
+        key = await tools.call("createScopedKey", agent_id=agent, label="Interop")
+        return len(names), agent, calendar["id"], key["key"]
+
+    async def works(tools):
+        await schedules(tools, agent, calendar, "2031-03-04")
+        return len(await tools.names())
+
+    count, agent, calendar, key = await with_key(server.url, server.organization(), organizes)
+    fewer = await with_key(server.url, key, works)
+    assert fewer < count, (fewer, count)
+    print(f"{count} tools with a key of the organization, {fewer} with an agent's; both asked, held and confirmed")
+
+
+with open(sys.argv[1], encoding="utf-8") as file:
+    DESCRIPTION = json.load(file)
+with tempfile.TemporaryDirectory() as folder:
+    running = Server(folder)
+    try:
+        asyncio.run(main(DESCRIPTION, running))
+    finally:
+        running.stop()
