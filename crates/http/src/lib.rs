@@ -1,8 +1,8 @@
 //! The REST API: every handler parses, calls a use case of `kalends-app`, and maps what it answers.
 //!
-//! A request passes, from the outside in: compression, [`envelope`] (request id, error envelope,
+//! A request passes, from the outside in: compression, `envelope` (request id, error envelope,
 //! metrics, log), a guard against panics, a deadline, and, once its route is
-//! known, [`enter`] (authentication, limits, metering, idempotency, headers of the plan).
+//! known, `enter` (authentication, limits, metering, idempotency, headers of the plan).
 
 mod describe;
 mod endpoints;
