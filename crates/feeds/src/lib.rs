@@ -1,7 +1,7 @@
 //! iCalendar text (RFC 5545) to and from events.
 //!
 //! [`read`] understands the feeds of others: whatever is in them, in bounded work. [`sync`] keeps a calendar in step with
-//! one. [`write`] renders a calendar for others to read. All are pure: no clock, no network, no storage.
+//! one. [`mod@write`] renders a calendar for others to read. All are pure: no clock, no network, no storage.
 
 mod change;
 pub mod limits;
