@@ -200,16 +200,11 @@ async fn authenticated(
     // A tool's call comes with its caller.
     let admitted = match request.extensions_mut().remove::<Carried>() {
         Some(Carried(caller)) => Ok(caller),
-        None => authenticate(app, request.headers()).await,
+        None => admit(app, operation, arrival, request.headers()).await,
     };
     let caller = match admitted {
         Ok(caller) => caller,
-        Err(error) => {
-            if let (ApiError::Refused(Refusal::Unauthorized), Some(key)) = (&error, bearer(request.headers())) {
-                app.note_refused_key(key, &called(operation, arrival));
-            }
-            return error.into_response();
-        }
+        Err(error) => return error.into_response(),
     };
     note(&request, || Whom::Caller(Arc::clone(&caller)));
     let principal = &caller.principal;
@@ -229,7 +224,7 @@ async fn authenticated(
 }
 
 /// The request as the audit log tells of it where it is refused at the entrance.
-pub(crate) const fn called(operation: &'static Operation, Arrival { id, ip, at, .. }: Arrival) -> Called {
+const fn called(operation: &'static Operation, Arrival { id, ip, at, .. }: Arrival) -> Called {
     Called { id, ip, operation, started: at, idempotency: None, local: false }
 }
 
@@ -292,9 +287,19 @@ fn operation_of(request: &Request) -> Option<&'static Operation> {
     operations::find(method, path.as_str())
 }
 
-pub(crate) async fn authenticate(app: &App, headers: &HeaderMap) -> Result<Arc<Caller>, ApiError> {
+/// Whose key it is. One that is refused leaves its trace in the audit log.
+pub(crate) async fn admit(
+    app: &Arc<App>,
+    operation: &'static Operation,
+    arrival: Arrival,
+    headers: &HeaderMap,
+) -> Result<Arc<Caller>, ApiError> {
     let key = bearer(headers).ok_or(Refusal::Unauthorized)?;
-    Ok(app.authenticate(key).await?)
+    let admitted = app.authenticate(key).await;
+    if let Err(Refusal::Unauthorized) = &admitted {
+        app.note_refused_key(key, &called(operation, arrival));
+    }
+    Ok(admitted?)
 }
 
 /// Where no token is configured there is no such route, whatever is presented (ruling 1).
@@ -305,7 +310,7 @@ fn admit_operator(app: &App, headers: &HeaderMap) -> Result<(), ApiError> {
 }
 
 /// What is presented as `Authorization: Bearer`.
-pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
+fn bearer(headers: &HeaderMap) -> Option<&str> {
     headers
         .get(header::AUTHORIZATION)
         .and_then(|value| value.to_str().ok())

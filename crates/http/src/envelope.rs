@@ -22,7 +22,8 @@ use crate::{
     pages::{Finished, Wanted},
 };
 
-const FORWARDED_FOR: &str = "x-forwarded-for";
+/// From where a request comes, as the proxies in between have it.
+pub(crate) const FORWARDED_FOR: &str = "x-forwarded-for";
 
 /// What is known of a request before its route is.
 #[derive(Debug, Clone, Copy)]

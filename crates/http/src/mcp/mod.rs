@@ -40,8 +40,8 @@ pub(crate) use tools::Tools;
 
 use crate::{
     BODY_MAX,
-    enter::{authenticate, bearer, called},
-    envelope::{AnsweredBy, Arrival},
+    enter::admit,
+    envelope::{AnsweredBy, Arrival, FORWARDED_FOR},
     error::ApiError,
     pages::Finished,
 };
@@ -54,8 +54,6 @@ const TOLD: [HeaderName; 5] = [
     HeaderName::from_static(kalends_accounts::TERMS_UPGRADE_HEADER),
     header::RETRY_AFTER,
 ];
-/// What a call takes over from the outer request: from where it comes, as the proxies in between have it.
-const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 const INSTRUCTIONS: &str = "Calendars for agents. An organization owns agents, agents own calendars, and calendars hold \
     events, holds and series. Times are RFC 3339 with an offset; answers are in UTC, with `local` times beside them. \
@@ -117,39 +115,29 @@ fn config(base_url: &str) -> StreamableHttpServerConfig {
         .with_max_request_body_bytes(BODY_MAX)
 }
 
-async fn serve(State(endpoint): State<Endpoint>, mut request: Request) -> Response {
-    let arrival = request.extensions().get::<Arrival>().copied();
-    let mut response = match admit(&endpoint.app, arrival, request.headers()).await {
-        Ok(caller) => {
-            let told = Arc::new(Mutex::new(HeaderMap::new()));
-            request.extensions_mut().insert(Outer { caller, told: Arc::clone(&told) });
-            // Some clients ask for one of the two, or for anything.
-            let both = HeaderValue::from_static("application/json, text/event-stream");
-            request.headers_mut().insert(header::ACCEPT, both);
-            let mut response = endpoint.service.handle(request).await.map(Body::new);
-            if response.status() == StatusCode::FORBIDDEN {
-                return ApiError::Elsewhere.into_response();
-            }
-            // What the protocol has to say it says in its own words.
-            response.extensions_mut().insert(Finished);
-            let told = std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
-            response.headers_mut().extend(told);
-            response
-        }
-        Err(error) => error.into_response(),
-    };
+async fn serve(State(endpoint): State<Endpoint>, request: Request) -> Response {
+    let mut response = answer(endpoint, request).await.unwrap_or_else(IntoResponse::into_response);
     response.extensions_mut().insert(AnsweredBy(&operations::MCP));
     response
 }
 
-/// Whose key it is.
-async fn admit(app: &Arc<App>, arrival: Option<Arrival>, headers: &HeaderMap) -> Result<Arc<Caller>, ApiError> {
-    let arrival = arrival.ok_or(ApiError::Internal)?;
-    let admitted = authenticate(app, headers).await;
-    if let (Err(ApiError::Refused(Refusal::Unauthorized)), Some(key)) = (&admitted, bearer(headers)) {
-        app.note_refused_key(key, &called(&operations::MCP, arrival));
+async fn answer(endpoint: Endpoint, mut request: Request) -> Result<Response, ApiError> {
+    let arrival = request.extensions().get::<Arrival>().copied().ok_or(ApiError::Internal)?;
+    let caller = admit(&endpoint.app, &operations::MCP, arrival, request.headers()).await?;
+    let told = Arc::new(Mutex::new(HeaderMap::new()));
+    request.extensions_mut().insert(Outer { caller, told: Arc::clone(&told) });
+    // Some clients ask for one of the two, or for anything.
+    let both = HeaderValue::from_static("application/json, text/event-stream");
+    request.headers_mut().insert(header::ACCEPT, both);
+    let mut response = endpoint.service.handle(request).await.map(Body::new);
+    if response.status() == StatusCode::FORBIDDEN {
+        return Err(ApiError::Elsewhere);
     }
-    admitted
+    // What the protocol has to say it says in its own words.
+    response.extensions_mut().insert(Finished);
+    let told = std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
+    response.headers_mut().extend(told);
+    Ok(response)
 }
 
 impl Handler {
@@ -159,8 +147,7 @@ impl Handler {
         outer.ok_or_else(|| ErrorData::internal_error("the request came by another way", None))
     }
 
-    async fn respond(&self, request: http::Request<Body>, parts: &Parts, outer: &Outer) -> Response {
-        let mut request = request;
+    async fn respond(&self, mut request: Request, parts: &Parts, outer: &Outer) -> Response {
         request.extensions_mut().insert(Carried(Arc::clone(&outer.caller)));
         if let Some(peer) = parts.extensions.get::<ConnectInfo<std::net::SocketAddr>>() {
             request.extensions_mut().insert(*peer);

@@ -13,8 +13,9 @@ use crate::{
 
 /// Lists the slots that a booking page offers now.
 ///
-/// All of the page's window, or what lies between `from` and `to`: the first 5,000, and `next_from` where there are more. Anybody with the address may ask, without a key: 60
-/// times a minute and address. 404 for a page that is not active, or deleted.
+/// All of the page's window, or what lies between `from` and `to`: the first 5,000, and `next_from` where there are
+/// more. Anybody with the address may ask, without a key: 60 times a minute and address. 404 for a page that is not
+/// active, or deleted.
 #[utoipa::path(
     get,
     path = "/book/{slug}/slots",
