@@ -155,6 +155,26 @@ impl House {
     }
 }
 
+/// What only fails keeps no sound endpoint's place: each claim ends after one attempt, however much waits.
+#[tokio::test(start_paused = true)]
+async fn an_endpoint_that_only_fails_gives_its_place_up() {
+    let house = House::new().await;
+    house.receiver.answers(&house.endpoint, Outcome::Unanswered);
+    house.announce(5).await;
+    let stop = CancellationToken::new();
+    for (attempts, failing) in [(1, false), (2, true), (3, true)] {
+        let claims = house.app.claim_webhooks(Places::of(10)).await.unwrap();
+        assert_eq!(claims.iter().map(|claim| claim.failing).collect::<Vec<_>>(), [failing]);
+        house.app.serve_webhook(claims[0], &stop).await;
+        assert_eq!(house.receiver.came(&house.endpoint).len(), attempts);
+    }
+    // Once it answers, it is served to the end at once.
+    house.receiver.answers(&house.endpoint, Outcome::Accepted(200));
+    let claims = house.app.claim_webhooks(Places::of(10)).await.unwrap();
+    house.app.serve_webhook(claims[0], &stop).await;
+    assert_eq!(house.receiver.came(&house.endpoint).len(), 5);
+}
+
 #[tokio::test(start_paused = true)]
 async fn nine_attempts_and_then_no_more() {
     let house = House::new().await;
