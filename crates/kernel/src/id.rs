@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 
 use uuid::Uuid;
 
-use crate::{Entropy, Instant, random_bytes};
+use crate::{Entropy, Instant, random_bytes, text::deserialized};
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LENGTH: usize = 26;
@@ -98,6 +98,12 @@ macro_rules! ids {
             }
         }
 
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserialized(deserializer, str::parse)
+            }
+        }
+
         impl FromStr for $name {
             type Err = IdError;
 
@@ -175,6 +181,7 @@ mod tests {
         let id = AgentId::from_uuid(Uuid::from_u128(bits));
         assert_eq!(id.to_string(), format!("agt_{text}"));
         assert_eq!(id.to_string().parse(), Ok(id));
+        assert_eq!(serde_json::from_value::<AgentId>(serde_json::to_value(id).unwrap()).unwrap(), id);
     }
 
     #[rstest]
@@ -187,6 +194,7 @@ mod tests {
     #[case::empty("")]
     fn refuses(#[case] text: &str) {
         assert_eq!(text.parse::<AgentId>(), Err(IdError { prefix: "agt" }));
+        assert!(serde_json::from_value::<AgentId>(text.into()).is_err());
     }
 
     proptest! {

@@ -8,7 +8,7 @@ use std::{
 
 use chrono::DateTime;
 
-use crate::CivilDate;
+use crate::{CivilDate, text::deserialized};
 
 /// A point in time: microseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -145,18 +145,27 @@ impl FromStr for Instant {
     /// Reads an RFC 3339 time with an offset. Digits beyond the microsecond are cut off; a leap
     /// second counts as the second after it.
     fn from_str(text: &str) -> Result<Self, ParseInstantError> {
-        // The longest legitimate form has a nine-digit fraction and an offset.
-        let shown = || text.chars().take(40).collect::<String>();
-        if text.len() > 64 || text.as_bytes().get(10).is_some_and(|mark| !matches!(mark, b'T' | b't' | b' ')) {
-            return Err(ParseInstantError::Format(shown()));
-        }
-        let parsed = DateTime::parse_from_rfc3339(text).map_err(|_| ParseInstantError::Format(shown()))?;
-        let instant = Self(parsed.timestamp_micros());
+        let instant = read(text)?;
         if instant < Self::EARLIEST || instant >= Self::HORIZON {
-            return Err(ParseInstantError::Range(shown()));
+            return Err(ParseInstantError::Range(shown(text)));
         }
         Ok(instant)
     }
+}
+
+/// Reads the form, whatever the year.
+fn read(text: &str) -> Result<Instant, ParseInstantError> {
+    // The longest legitimate form has a nine-digit fraction and an offset.
+    if text.len() > 64 || text.as_bytes().get(10).is_some_and(|mark| !matches!(mark, b'T' | b't' | b' ')) {
+        return Err(ParseInstantError::Format(shown(text)));
+    }
+    let parsed = DateTime::parse_from_rfc3339(text).map_err(|_| ParseInstantError::Format(shown(text)))?;
+    Ok(Instant(parsed.timestamp_micros()))
+}
+
+/// As much of a text as a message holds.
+fn shown(text: &str) -> String {
+    text.chars().take(40).collect()
 }
 
 impl Add<Elapsed> for Instant {
@@ -191,6 +200,14 @@ impl serde::Serialize for Instant {
     }
 }
 
+/// Reads what answers show. These may lie just outside what requests may name: the last day of 2099 ends with the year
+/// 2100, and in zones ahead of UTC the first day of 1970 begins in the year before.
+impl<'de> serde::Deserialize<'de> for Instant {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserialized(deserializer, read)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -207,6 +224,17 @@ mod tests {
     #[case("2026-06-30t23:59:00z", "2026-06-30T23:59:00Z")]
     fn reads_and_writes(#[case] read: &str, #[case] written: &str) {
         assert_eq!(read.parse::<Instant>().unwrap().to_string(), written);
+    }
+
+    #[rstest]
+    #[case::an_instant("2028-02-29T23:59:59.5Z", true)]
+    #[case::the_end_of_the_last_day("2100-01-01T12:00:00Z", true)]
+    #[case::the_start_of_the_first_day("1969-12-31T10:00:00Z", true)]
+    #[case::a_date("2028-02-29", false)]
+    fn what_is_shown_is_read_back(#[case] text: &str, #[case] is_instant: bool) {
+        let json = serde_json::Value::from(text);
+        let read = serde_json::from_value::<Instant>(json.clone());
+        assert_eq!(read.ok().map(|instant| serde_json::to_value(instant).unwrap()), is_instant.then_some(json));
     }
 
     #[rstest]

@@ -1,6 +1,10 @@
 //! Bounded text: every string that enters is measured in characters and refused when it holds NUL,
 //! which Postgres cannot store.
 
+use std::fmt;
+
+use serde::{Deserializer, de};
+
 use crate::FieldError;
 
 /// Text of `min` to `max` characters without NUL.
@@ -27,6 +31,28 @@ pub fn bounded_text(param: &str, text: &str, min: usize, max: usize) -> Result<S
 /// As [`bounded_text`].
 pub fn optional_text(param: &str, text: Option<&str>, max: usize) -> Result<Option<String>, FieldError> {
     text.map(|text| bounded_text(param, text, 0, max)).transpose()
+}
+
+/// Deserializes a value from the text that `parse` reads, without a copy of the text.
+pub(crate) fn deserialized<'de, T, E: fmt::Display, D: Deserializer<'de>>(
+    deserializer: D,
+    parse: fn(&str) -> Result<T, E>,
+) -> Result<T, D::Error> {
+    struct Text<T, E>(fn(&str) -> Result<T, E>);
+
+    impl<T, E: fmt::Display> de::Visitor<'_> for Text<T, E> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a text")
+        }
+
+        fn visit_str<F: de::Error>(self, text: &str) -> Result<T, F> {
+            (self.0)(text).map_err(F::custom)
+        }
+    }
+
+    deserializer.deserialize_str(Text(parse))
 }
 
 #[cfg(test)]
