@@ -15,7 +15,7 @@ impl App {
     /// [`Refusal::TooMany`] over 25 a UTC day.
     pub async fn feedback(&self, actor: &Actor, feedback: &CheckedFeedback) -> Result<Answer, Refusal> {
         self.allow(&Allowance::feedback(actor.org())).await?;
-        let answer = shown(actor, &Accepted { status: "accepted" }, None);
+        let answer = shown(actor, &Accepted { status: "accepted".into() }, None);
         if actor.request.idempotency.is_some() {
             // Nothing changes but the answer that a repetition gets.
             let (org, changes) = (actor.org().to_string(), ChangeSet::new(actor.org()));

@@ -237,7 +237,7 @@ impl App {
         let now = self.now();
         let Some(off) = endpoint.deactivated(why, now) else { return Ok(()) };
         let mut changes = ChangeSet::new(off.org);
-        let payload = wire::WebhookDeactivated { webhook: wire::Webhook::from(&off), reason: why.as_str() };
+        let payload = wire::WebhookDeactivated { webhook: wire::Webhook::from(&off), reason: why.as_str().into() };
         let message = self.message(off.org, EventType::WebhookDeactivated, &payload, off.version, now);
         changes.messages.push(Message { about: Some(off.id), ..message });
         let (org, id, host) = (off.org, off.id, off.url.destination().0.to_owned());

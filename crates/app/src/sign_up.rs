@@ -93,7 +93,7 @@ impl App {
             org_id: id,
             agent_id: agent.id,
             api_key: key.text.clone(),
-            message: MESSAGE,
+            message: MESSAGE.into(),
         });
         let mut changes = ChangeSet::new(id);
         changes.accounts = vec![
@@ -118,7 +118,7 @@ impl App {
         known: &Organization,
         new: &NewSignUp,
     ) -> Result<(Answer, Mail), Attempt> {
-        let body = json(&kalends_wire::SignUpExisting { message: MESSAGE });
+        let body = json(&kalends_wire::SignUpExisting { message: MESSAGE.into() });
         let answer = Answer { status: request.operation.status, body: Some(body), version: None };
         let subject = || Subject { org: known.id, agent: None, resource: known.id.to_string() };
         if known.plan != Plan::FreeAgentUnverified {
@@ -152,7 +152,7 @@ impl App {
                     changes
                         .accounts
                         .push(AccountChange::UpdateOrganization { organization: verified, seen: organization.version });
-                    let message = "The address is verified: the limits of the free plan apply now.";
+                    let message = "The address is verified: the limits of the free plan apply now.".into();
                     let answer = shown(actor, &kalends_wire::Verified { verified: true, message }, None);
                     let resource = actor.org().to_string();
                     self.commit_for(actor, None, resource, changes, answer).await.map(Ok)

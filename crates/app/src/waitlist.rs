@@ -111,6 +111,6 @@ fn activated(status: u16, organization: &Organization) -> Answer {
 }
 
 fn told(status: u16, organization: &Organization, message: &'static str) -> Answer {
-    let body = JoinedWaitlist { data: WaitlistEntry::from(organization), message };
+    let body = JoinedWaitlist { data: WaitlistEntry::from(organization), message: message.into() };
     Answer { status, body: Some(json(&body)), version: None }
 }

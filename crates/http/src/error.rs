@@ -1,5 +1,7 @@
 //! From a refusal to an error of the specification's table: the one place where that is decided.
 
+use std::borrow::Cow;
+
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use kalends_accounts::Limited;
@@ -210,7 +212,7 @@ impl ApiError {
 
 fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operation>) -> ErrorBody {
     let of = |kind| ErrorBody::new(kind, refusal.to_string(), id.clone());
-    let coded = |kind, code| ErrorBody { code: Some(code), ..of(kind) };
+    let coded = |kind, code| ErrorBody { code: Some(Cow::Borrowed(code)), ..of(kind) };
     match refusal {
         Refusal::Invalid(errors) | Refusal::Proposal(ProposalError::Invalid(errors)) => invalid(errors, id, operation),
         Refusal::Unauthorized => of("unauthorized"),
@@ -221,8 +223,8 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::AgentPaused => coded("forbidden", "agent_paused"),
         Refusal::ReadOnly(_) => coded("forbidden", "external_event_readonly"),
         Refusal::PlanRequired(feature) => ErrorBody {
-            required_plan: Some(feature.required_plan().as_str()),
-            feature: Some(feature.as_str()),
+            required_plan: Some(feature.required_plan().as_str().into()),
+            feature: Some(feature.as_str().into()),
             upgrade_url: Some(format!("{}/plans", app.settings().console_url)),
             docs_url: Some(format!("{}/docs/", app.settings().base_url)),
             ..of("plan_required")
@@ -351,7 +353,7 @@ fn invalid(errors: &FieldErrors, id: String, operation: Option<&Operation>) -> E
     }
     ErrorBody {
         param: Some(param),
-        code: code.map(kalends_kernel::Code::as_str),
+        code: code.map(|code| code.as_str().into()),
         ..ErrorBody::new(invalid_type(operation), message, id)
     }
 }

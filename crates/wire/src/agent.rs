@@ -15,7 +15,7 @@ use crate::{
 const DESCRIPTION_MAX: usize = 5_000;
 
 /// An agent.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({
     "id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh", "orgId": "org_01jn8r6v9ke0bt3m5qz2c7xwdg", "name": "Ada", "type": "ai",
@@ -65,7 +65,7 @@ impl From<domain::Agent> for Agent {
 }
 
 /// What is needed to create an agent.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "name": "Ada", "type": "ai", "description": "Plans the week" }))]
 pub struct CreateAgent {
@@ -75,9 +75,11 @@ pub struct CreateAgent {
     /// What the agent is.
     pub r#type: AgentType,
     /// Free text of at most 5,000 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 5000)]
     pub description: Option<String>,
     /// An object of at most 16,384 bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub metadata: Option<Value>,
 }
@@ -102,24 +104,24 @@ impl CreateAgent {
 }
 
 /// What a PATCH of an agent may change; at least one field.
-#[derive(Debug, Default, Deserialize, ToSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "status": "paused" }))]
 pub struct UpdateAgent {
     /// 1-255 characters.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 255)]
     pub name: Given<String>,
     /// Free text; null clears it.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, max_length = 5000)]
     pub description: Given<String>,
     /// Replaces the metadata.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>, nullable = false)]
     pub metadata: Given<Value>,
     /// `active` or `paused`.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<AgentStatus>, nullable = false)]
     pub status: Given<AgentStatus>,
 }
@@ -154,7 +156,7 @@ impl UpdateAgent {
 }
 
 /// Which agents a list holds.
-#[derive(Debug, Default, Deserialize, IntoParams)]
+#[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListAgents {

@@ -1,5 +1,7 @@
 //! The audit log.
 
+use std::borrow::Cow;
+
 use kalends_accounts::{self as accounts, Action, AuditCursor, NewKey};
 use kalends_kernel::{AgentId, AuditId, FieldError, FieldErrors, Instant, Page, RequestId};
 use serde::{Deserialize, Serialize};
@@ -8,7 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::event::instant;
 
 /// Which part of the audit log.
-#[derive(Debug, Default, Deserialize, IntoParams)]
+#[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListAudit {
@@ -97,13 +99,13 @@ fn key_prefix(text: String) -> Result<String, FieldError> {
 }
 
 /// An entry of the audit log.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct AuditEntry {
     /// `aud_…`
     #[schema(value_type = String)]
     pub id: AuditId,
     /// What was done.
-    pub action: &'static str,
+    pub action: Cow<'static, str>,
     /// The first characters of the key that did it, or of the identifier of the human; null for an operator or a sign-up.
     pub actor_key_prefix: Option<String>,
     /// The agent concerned.
@@ -133,7 +135,7 @@ impl From<accounts::AuditEntry> for AuditEntry {
     fn from(entry: accounts::AuditEntry) -> Self {
         Self {
             id: entry.id,
-            action: entry.action.as_str(),
+            action: entry.action.as_str().into(),
             actor_key_prefix: entry.actor_key_prefix,
             agent_id: entry.agent,
             resource: entry.resource,
@@ -149,7 +151,7 @@ impl From<accounts::AuditEntry> for AuditEntry {
 }
 
 /// A page of the audit log, the newest entry first.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "data": [{
         "id": "aud_01jn8r8f4h3gyqz7s9c1b5wnkd", "action": "event.create", "actor_key_prefix": "svc_sk_0123456789abc",
@@ -171,7 +173,7 @@ pub struct AuditLog {
 }
 
 /// Where to go on.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct AuditPagination {
     /// The `cursor` of the next page; null at the end.
     pub next_cursor: Option<String>,

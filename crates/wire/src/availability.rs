@@ -1,7 +1,7 @@
 //! Availability: what is asked, and answers that are written straight into one buffer, since their
 //! bytes are the cost of a long one.
 
-use std::io::Write as _;
+use std::{collections::BTreeMap, io::Write as _};
 
 use kalends_availability::{self as availability, BusySet, SlotLength, SlotQuery, TooManySlots, Warning};
 use kalends_calendars::AsOf;
@@ -28,7 +28,7 @@ pub struct SlotsAsked {
 }
 
 /// When an agent or a calendar is free.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct AvailabilityOf {
@@ -65,7 +65,7 @@ impl AvailabilityOf {
 }
 
 /// When several agents are all free.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct AcrossAgents {
@@ -167,7 +167,7 @@ pub(crate) fn range(start: Instant, end: Instant) -> Result<Span, FieldError> {
 }
 
 /// How much is known of the busy times that an answer rests on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AvailabilityState {
     /// Everything, no older than 1 hour; also where no human calendar is connected.
@@ -339,7 +339,7 @@ impl Days {
 }
 
 /// A free span of exactly the slot's length.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Slot {
     /// The start.
     #[schema(value_type = String, format = DateTime)]
@@ -350,7 +350,7 @@ pub struct Slot {
 }
 
 /// When agents are free.
-#[derive(Debug, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "agents": ["agt_01jn8r6v9ke0bt3m5qz2c7xwdh"],
     "slots": [{ "start": "2026-03-02T09:00:00Z", "end": "2026-03-02T09:30:00Z" }],
@@ -366,8 +366,9 @@ pub struct AgentAvailability {
     /// The slots in which all of them are free.
     pub slots: Vec<Slot>,
     /// Each agent's busy times, merged and clipped to the range; only with `include_busy=true`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(required = false)]
-    pub per_agent_busy: std::collections::BTreeMap<String, Vec<Slot>>,
+    pub per_agent_busy: BTreeMap<String, Vec<Slot>>,
     /// How much is known.
     pub availability_state: AvailabilityState,
     /// What to know about the answer.
@@ -377,7 +378,7 @@ pub struct AgentAvailability {
 }
 
 /// When a calendar is free.
-#[derive(Debug, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "calendar_id": "cal_01jn8r7d2xe9tvn4a6k8m0pqrs",
     "slots": [{ "start": "2026-03-02T09:00:00Z", "end": "2026-03-02T09:30:00Z" }],
@@ -391,6 +392,7 @@ pub struct CalendarAvailability {
     /// The free slots.
     pub slots: Vec<Slot>,
     /// The busy times, merged and clipped to the range; only with `include_busy=true`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub busy: Vec<Slot>,
     /// How much is known.

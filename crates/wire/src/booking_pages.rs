@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// A page on which people book time of a calendar.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "bkp_01jn8r6v9ke0bt3m5qz2c7xwdh", "org_id": "org_01jn8r6v9ke0bt3m5qz2c7xwdh",
     "calendar_id": "cal_01jn8r6v9ke0bt3m5qz2c7xwdh", "agent_id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh",
@@ -104,7 +104,7 @@ impl BookingPage {
 }
 
 /// What is needed to open a booking page.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
     "calendar_id": "cal_01jn8r6v9ke0bt3m5qz2c7xwdh", "title": "Intro call", "duration_minutes": 30, "buffer_minutes": 10,
@@ -117,25 +117,33 @@ pub struct CreateBookingPage {
     #[schema(min_length = 1, max_length = 255)]
     pub title: String,
     /// Up to 5,000 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 5000)]
     pub description: Option<String>,
     /// How long a slot is.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 5, maximum = 480, default = 30)]
     pub duration_minutes: Option<i64>,
     /// Minutes that stay free before and after what blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 120, default = 0)]
     pub buffer_minutes: Option<i64>,
     /// For how many days ahead slots are offered.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 365, default = 14)]
     pub window_days: Option<i64>,
     /// How long before its start a slot can be booked at the latest.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 525600, default = 0)]
     pub min_notice_minutes: Option<i64>,
     /// The IANA time zone whose clocks and dates the slots follow; UTC unless told.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub timezone: Option<String>,
     /// When each weekday is open; one that is left out is closed. Null is any time.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub availability_constraints: Option<WorkingHours>,
     /// Whether the page is open; true unless told.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub active: Option<bool>,
 }
 
@@ -224,44 +232,44 @@ impl CreateBookingPage {
 }
 
 /// What a PATCH of a booking page may change; at least one field.
-#[derive(Debug, Default, Deserialize, ToSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "active": false }))]
 pub struct UpdateBookingPage {
     /// 1-255 characters.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 255)]
     pub title: Given<String>,
     /// Up to 5,000 characters; null takes it away.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, max_length = 5000)]
     pub description: Given<String>,
     /// How long a slot is.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<i64>, nullable = false, minimum = 5, maximum = 480)]
     pub duration_minutes: Given<i64>,
     /// Minutes that stay free before and after what blocks.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<i64>, nullable = false, minimum = 0, maximum = 120)]
     pub buffer_minutes: Given<i64>,
     /// For how many days ahead slots are offered.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<i64>, nullable = false, minimum = 1, maximum = 365)]
     pub window_days: Given<i64>,
     /// How long before its start a slot can be booked at the latest.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<i64>, nullable = false, minimum = 0, maximum = 525600)]
     pub min_notice_minutes: Given<i64>,
     /// The IANA time zone whose clocks and dates the slots follow.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false)]
     pub timezone: Given<String>,
     /// When each weekday is open, as a whole; null is any time.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<WorkingHours>)]
     pub availability_constraints: Given<WorkingHours>,
     /// Whether the page is open.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<bool>, nullable = false)]
     pub active: Given<bool>,
 }

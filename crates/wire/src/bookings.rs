@@ -1,5 +1,7 @@
 //! What guests do on booking pages.
 
+use std::borrow::Cow;
+
 use kalends_bookings::{self as domain, Guest};
 use kalends_calendars as calendars;
 use kalends_kernel::{BookingPageId, CivilDate, Code, EventId, FieldError, FieldErrors, Instant, Span, Zone};
@@ -9,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::{Event, EventStatus, Slot, event::instant};
 
 /// Of which time slots are asked for.
-#[derive(Debug, Default, Deserialize, IntoParams)]
+#[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct SlotsOfPage {
@@ -92,7 +94,7 @@ impl AskedTime {
 }
 
 /// What guests see of a booking page.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "slug": "x7Jd0aQ2mVtY5cKw9LrB3g", "title": "Intro call", "description": null, "duration_minutes": 30,
     "timezone": "Europe/Berlin"
@@ -123,7 +125,7 @@ impl From<&domain::BookingPage> for OpenPage {
 }
 
 /// What can be booked on a page.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct BookingSlots {
     /// The page.
     pub booking_page: OpenPage,
@@ -175,7 +177,7 @@ impl BookingSlots {
 }
 
 /// What a guest sends to book a slot.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
     "name": "Ada Lovelace", "email": "ada@example.com", "notes": "I bring the engine.", "start": "2026-03-02T09:00:00Z"
@@ -188,6 +190,7 @@ pub struct SubmitBooking {
     #[schema(format = "email", max_length = 320)]
     pub email: String,
     /// Up to 2,000 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 2000)]
     pub notes: Option<String>,
     /// The start of one of the slots that are offered, RFC 3339 with an offset.
@@ -212,7 +215,7 @@ impl SubmitBooking {
 }
 
 /// To which slot a booking is moved.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "start": "2026-03-02T10:00:00Z" }))]
 pub struct MoveBooking {
@@ -232,7 +235,7 @@ impl MoveBooking {
 }
 
 /// Where a guest goes on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BookingLinks {
     /// Where the booking is cancelled: a POST without a body.
     #[schema(format = "uri")]
@@ -244,7 +247,7 @@ pub struct BookingLinks {
 }
 
 /// What of an event its guest sees.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "evt_01jn8r6v9ke0bt3m5qz2c7xwdh", "title": "Intro call: Ada Lovelace", "start_time": "2026-03-02T09:00:00Z",
     "end_time": "2026-03-02T09:30:00Z", "status": "confirmed"
@@ -278,7 +281,7 @@ impl From<&calendars::Event> for GuestEvent {
 }
 
 /// What a guest has booked just now.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Booked {
     /// The page, `bkp_…`.
     #[schema(value_type = String)]
@@ -298,7 +301,7 @@ impl Booked {
 }
 
 /// A booking as its guest sees it.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct GuestBooking {
     /// The page, `bkp_…`.
     #[schema(value_type = String)]
@@ -307,7 +310,7 @@ pub struct GuestBooking {
     pub booking_page: OpenPage,
     /// `confirmed`, or `cancelled` by the guest or by the owner of the calendar.
     #[schema(value_type = String, example = "confirmed")]
-    pub status: &'static str,
+    pub status: Cow<'static, str>,
     /// The event as it is now: whoever moves it in the calendar moves the booking. Null where it was deleted.
     pub event: Option<GuestEvent>,
     /// The guest's name.
@@ -335,7 +338,7 @@ impl GuestBooking {
         Self {
             booking_page_id: page.id,
             booking_page: page.into(),
-            status: if takes_place { "confirmed" } else { "cancelled" },
+            status: if takes_place { "confirmed" } else { "cancelled" }.into(),
             event: event.map(GuestEvent::from),
             name: booking.guest.name.clone(),
             email: booking.guest.email.as_str().to_owned(),
@@ -346,7 +349,7 @@ impl GuestBooking {
 }
 
 /// An event of a booking, as webhooks tell it.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct BookedEvent {
     /// The event.
     #[serde(flatten)]

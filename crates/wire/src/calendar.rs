@@ -1,5 +1,7 @@
 //! Calendars.
 
+use std::borrow::Cow;
+
 use kalends_calendars::{self as domain, Reminders, ports::CalendarFilter};
 use kalends_kernel::{
     AgentId, CalendarId, Code, FieldError, FieldErrors, Instant, Metadata, OrgId, Page, Zone, ZoneError,
@@ -15,7 +17,7 @@ use crate::{
 };
 
 /// A calendar.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({
     "id": "cal_01jn8r7d2xe9tvn4a6k8m0pqrs", "orgId": "org_01jn8r6v9ke0bt3m5qz2c7xwdg",
@@ -37,7 +39,7 @@ pub struct Calendar {
     /// 1-255 characters.
     pub name: String,
     /// An IANA time zone.
-    pub timezone: &'static str,
+    pub timezone: Cow<'static, str>,
     /// The caller's own data.
     #[schema(value_type = Object)]
     pub metadata: Map<String, Value>,
@@ -73,7 +75,7 @@ impl Calendar {
             org_id: calendar.org,
             agent_id: calendar.agent,
             name: calendar.name,
-            timezone: calendar.zone.name(),
+            timezone: calendar.zone.name().into(),
             metadata: calendar.metadata.into_map(),
             external_id: calendar.external_id,
             provider: calendar.provider.map(Into::into),
@@ -88,7 +90,7 @@ impl Calendar {
 }
 
 /// What is needed to create a calendar.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "name": "Work", "timezone": "Europe/Berlin", "default_reminders": [15] }))]
 pub struct CreateCalendar {
@@ -98,11 +100,14 @@ pub struct CreateCalendar {
     /// An IANA time zone such as `Europe/Berlin`.
     pub timezone: String,
     /// What the agent is doing; `idle` unless told.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_status: Option<AgentActivity>,
     /// Up to 5 reminders of 1-40320 minutes.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 5)]
     pub default_reminders: Option<Vec<i64>>,
     /// An object of at most 16,384 bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub metadata: Option<Value>,
 }
@@ -133,28 +138,28 @@ impl CreateCalendar {
 }
 
 /// What a PATCH of a calendar may change; at least one field.
-#[derive(Debug, Default, Deserialize, ToSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "agent_status": "working" }))]
 pub struct UpdateCalendar {
     /// 1-255 characters.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 255)]
     pub name: Given<String>,
     /// An IANA time zone.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false)]
     pub timezone: Given<String>,
     /// What the agent is doing.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<AgentActivity>, nullable = false)]
     pub agent_status: Given<AgentActivity>,
     /// Up to 5 reminders; null restores the default of 10 minutes.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<i64>>, max_items = 5)]
     pub default_reminders: Given<Vec<i64>>,
     /// Replaces the metadata.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>, nullable = false)]
     pub metadata: Given<Value>,
 }
@@ -185,7 +190,7 @@ impl UpdateCalendar {
 }
 
 /// Which calendars a list adds to the agents' own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IncludeCalendars {
     /// The organization's shared ones.
@@ -193,7 +198,7 @@ pub enum IncludeCalendars {
 }
 
 /// Which calendars a list holds: the agents' own unless told otherwise (ruling 4.1).
-#[derive(Debug, Default, Deserialize, IntoParams)]
+#[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListCalendars {
@@ -222,7 +227,7 @@ impl ListCalendars {
 }
 
 /// How a calendar is deleted.
-#[derive(Debug, Default, Deserialize, IntoParams)]
+#[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct DeleteCalendar {

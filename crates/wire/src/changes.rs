@@ -8,7 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::Event;
 
 /// Which changes of a calendar.
-#[derive(Debug, Default, Deserialize, IntoParams)]
+#[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListChanges {
@@ -46,7 +46,7 @@ pub struct ChangesQuery {
 }
 
 /// What changed on a calendar since a token was given.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "data": [{
         "id": "evt_01jn8r8f4h3gyqz7s9c1b5wnkd", "calendarId": "cal_01jn8r7d2xe9tvn4a6k8m0pqrs",
@@ -69,7 +69,7 @@ pub struct Changes {
 }
 
 /// An event as it is now, or that it is gone.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum Change {
     /// The event: new, or in place of what it was.
@@ -79,7 +79,7 @@ pub enum Change {
 }
 
 /// An event that is gone.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({ "id": "evt_01jn8r8f4h3gyqz7s9c1b5wnke", "deleted": true }))]
 pub struct Deleted {
     /// The identifier under which it was shown.

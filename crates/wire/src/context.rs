@@ -2,13 +2,13 @@
 
 use kalends_calendars as domain;
 use kalends_kernel::{CalendarId, Instant};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{AgentActivity, Event};
 
 /// What an agent needs to know of its calendar at this moment. Cancelled events are left out.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct CalendarContext {
     /// The calendar, `cal_…`.
     #[schema(value_type = String)]

@@ -1,12 +1,14 @@
 //! The envelope of every error (ruling 2.1).
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{Conflict, Slot};
 
 /// The body of every answer that is not a success.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({ "error": {
     "type": "validation_error",
     "message": "end_time: must be after the start (2026-03-02T10:00:00Z), got 2026-03-02T09:00:00Z",
@@ -20,10 +22,10 @@ pub struct ErrorEnvelope {
 }
 
 /// What went wrong.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ErrorBody {
     /// The kind of error, from the specification's table.
-    pub r#type: &'static str,
+    pub r#type: Cow<'static, str>,
     /// What was wrong, what is allowed and what was got.
     pub message: String,
     /// The same as the `X-Request-Id` header.
@@ -33,13 +35,13 @@ pub struct ErrorBody {
     pub param: Option<String>,
     /// A finer, stable name.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub code: Option<&'static str>,
+    pub code: Option<Cow<'static, str>>,
     /// `plan_required`: the least plan that has the feature.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub required_plan: Option<&'static str>,
+    pub required_plan: Option<Cow<'static, str>>,
     /// `plan_required`: the feature.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub feature: Option<&'static str>,
+    pub feature: Option<Cow<'static, str>>,
     /// `plan_required`: where to change the plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upgrade_url: Option<String>,
@@ -61,7 +63,7 @@ impl ErrorBody {
     /// An error without any of the optional parts.
     pub const fn new(r#type: &'static str, message: String, request_id: String) -> Self {
         Self {
-            r#type,
+            r#type: Cow::Borrowed(r#type),
             message,
             request_id,
             param: None,

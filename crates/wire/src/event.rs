@@ -25,7 +25,7 @@ use crate::{
 const BATCH_MAX: usize = 100;
 
 /// An event.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({
     "id": "evt_01jn8r8f4h3gyqz7s9c1b5wnkd", "calendarId": "cal_01jn8r7d2xe9tvn4a6k8m0pqrs",
@@ -76,7 +76,7 @@ pub struct Event {
     #[schema(value_type = Option<String>, nullable = false)]
     pub hold_set_id: Option<HoldSetId>,
     /// True on what takes no time from availability although it takes place, as iCalendar text may say; else absent.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schema(nullable = false)]
     pub transparent: bool,
     /// The rule of a series; null on a one-off event and on an instance.
@@ -113,7 +113,7 @@ pub struct Event {
 }
 
 /// The copy of an event at a connected human calendar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ExternalSync {
     /// How far the copy has come.
     pub status: ExternalSyncStatus,
@@ -177,7 +177,7 @@ impl Event {
 }
 
 /// What is needed to create an event.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
     "title": "Standup", "start_time": "2026-03-02T10:00:00+01:00", "end_time": "2026-03-02T10:15:00+01:00",
@@ -192,40 +192,51 @@ pub struct CreateEvent {
     /// RFC 3339 with an offset; a plain date with `all_day`. Exclusive.
     pub end_time: String,
     /// Free text of at most 20,000 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 20000)]
     pub description: Option<String>,
     /// Whether the event takes whole days of the calendar's zone.
     #[serde(default)]
     pub all_day: bool,
     /// `confirmed` unless told. `hold` places a hold, which needs a paid plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<EventStatus>,
     /// Makes the event a hold, which takes its time until then: 30 seconds to 15 minutes ahead.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub hold_expires_at: Option<String>,
     /// The priority of a hold: 0 unless told. It pre-empts overlapping holds of a lower one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 100)]
     pub hold_priority: Option<i64>,
     /// Which calendars a hold must fit: its own unless told, or with `agent` all calendars of the agent that owns
     /// it. Of an agent's holds on other calendars those of a lower priority are pre-empted then.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<HoldScope>,
     /// The `as_of` of the availability answer on which the decision for a hold rests: the hold is refused (409,
     /// code `stale`) where something that blocks and overlaps the time, buffers counted, or a rule changed since.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub if_as_of: Option<String>,
     /// An object of at most 16,384 bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub metadata: Option<Value>,
     /// Up to 5 reminders of 1-40320 minutes; absent inherits the calendar's.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 5)]
     pub reminders: Option<Vec<i64>>,
     /// Makes the event a series: an RFC 5545 RRULE of the supported subset, without `RRULE:`. Needs a paid
     /// plan without an end within 90 days of the start.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 256, example = "FREQ=WEEKLY;BYDAY=MO,WE;COUNT=12")]
     pub recurrence_rule: Option<String>,
     /// The starts of occurrences that are cancelled, at most 1,000; plain dates with `all_day`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 1000)]
     pub recurrence_exdates: Option<Vec<String>>,
     /// The IANA zone whose wall clock the series follows; UTC unless told. All-day series follow their
     /// calendar's zone.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "Europe/Berlin")]
     pub recurrence_timezone: Option<String>,
 }
@@ -318,7 +329,7 @@ fn recurrence(
 }
 
 /// Up to 100 events that are created together or not at all.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateEventBatch {
     /// 1-100 events.
@@ -355,60 +366,60 @@ impl CreateEventBatch {
 }
 
 /// The events of a batch, in the order in which they were given.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct EventBatch {
     /// The created events.
     pub data: Vec<Event>,
 }
 
 /// What a PATCH of an event may change; at least one field.
-#[derive(Debug, Default, Deserialize, ToSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "title": "Standup (short)", "end_time": "2026-03-02T10:10:00+01:00" }))]
 pub struct UpdateEvent {
     /// 1-500 characters.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 500)]
     pub title: Given<String>,
     /// Free text; null clears it.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, max_length = 20000)]
     pub description: Given<String>,
     /// RFC 3339 with an offset; a plain date with `all_day`.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false)]
     pub start_time: Given<String>,
     /// RFC 3339 with an offset; a plain date with `all_day`. Exclusive.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false)]
     pub end_time: Given<String>,
     /// Whether the event takes whole days.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<bool>, nullable = false)]
     pub all_day: Given<bool>,
     /// `confirmed`, `tentative` or `cancelled`.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<EventStatus>, nullable = false)]
     pub status: Given<EventStatus>,
     /// Replaces the metadata.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>, nullable = false)]
     pub metadata: Given<Value>,
     /// Up to 5 reminders; null inherits the calendar's.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<i64>>, max_items = 5)]
     pub reminders: Given<Vec<i64>>,
     /// Another rule; null makes the series a one-off event. Cancelled and changed occurrences that are still
     /// occurrences stay so, the others are dropped.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, max_length = 256)]
     pub recurrence_rule: Given<String>,
     /// Replaces the cancelled occurrences; null cancels none.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<String>>, max_items = 1000)]
     pub recurrence_exdates: Given<Vec<String>>,
     /// Another zone; null is UTC.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub recurrence_timezone: Given<String>,
 }
@@ -489,7 +500,7 @@ pub enum Listing {
 }
 
 /// Which events a list holds.
-#[derive(Debug, Default, Deserialize, IntoParams)]
+#[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListEvents {
@@ -566,7 +577,7 @@ fn window(after: Option<Instant>, before: Option<Instant>) -> Result<Span, Field
 }
 
 /// Which occurrence a DELETE of a series cancels.
-#[derive(Debug, Default, Deserialize, IntoParams)]
+#[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct DeleteEvent {

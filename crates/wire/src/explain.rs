@@ -12,7 +12,7 @@ const LONGEST: Elapsed = Elapsed::days(LONGEST_DAYS);
 const LONGEST_DAYS: i64 = 7;
 
 /// Why an agent or a calendar is not free at a time. Exactly one of `agent` and `calendar`.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ExplainAvailability {
@@ -86,7 +86,7 @@ fn short(time: Span) -> Result<Span, FieldError> {
 }
 
 /// What keeps a time from being offered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReasonKind {
     /// An event is then.
@@ -127,7 +127,7 @@ impl From<availability::ReasonKind> for ReasonKind {
 }
 
 /// One reason. Nothing tells titles, or which human calendar it is.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Reason {
     /// The calendar whose events or rules it is; null where the range itself does not reach so far.
     #[schema(value_type = Option<String>)]
@@ -150,7 +150,7 @@ impl From<availability::Reason> for Reason {
 }
 
 /// Why a time is not offered.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "start": "2026-03-02T09:45:00Z", "end": "2026-03-02T10:45:00Z", "offered": false,
     "reasons": [

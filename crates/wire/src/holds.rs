@@ -62,7 +62,7 @@ fn hold_priority(given: Option<i64>) -> Result<u8, FieldError> {
 }
 
 /// What is needed to place holds on several calendars, all or none.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
     "title": "Kick-off", "start_time": "2026-03-02T10:00:00+01:00", "end_time": "2026-03-02T11:00:00+01:00",
@@ -86,9 +86,11 @@ pub struct CreateHoldSet {
     #[schema(format = DateTime)]
     pub hold_expires_at: String,
     /// Their priority: 0 unless told. They pre-empt overlapping holds of a lower one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 100)]
     pub hold_priority: Option<i64>,
     /// The `as_of` of an availability answer: see the creation of an event.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub if_as_of: Option<String>,
 }
 
@@ -152,7 +154,7 @@ fn calendars(ids: Vec<String>) -> Result<Vec<String>, FieldError> {
 }
 
 /// Holds that were placed together.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct HoldSet {
     /// `hst_…`.
     #[schema(value_type = String)]
@@ -162,7 +164,7 @@ pub struct HoldSet {
 }
 
 /// A hold that ended by itself, as `event.hold_expired` tells it.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct EndedHold {
     /// The cancelled event.
     #[serde(flatten)]
@@ -172,7 +174,7 @@ pub struct EndedHold {
 }
 
 /// What stands in the way of a hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Conflict {
     /// The calendar that is taken, `cal_…`.
     #[schema(value_type = String)]

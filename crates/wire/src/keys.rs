@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// A key that speaks for one agent. Its text was shown when it was made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ScopedKey {
     /// `key_…`
     #[schema(value_type = String, example = "key_01jn8r6v9ke0bt3m5qz2c7xwdh")]
@@ -27,7 +27,7 @@ pub struct ScopedKey {
 }
 
 /// A fresh key that speaks for one agent, with its text, which is shown this once.
-#[derive(Clone, Serialize, ToSchema)]
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
 pub struct NewScopedKey {
     /// `key_…`
     #[schema(value_type = String, example = "key_01jn8r6v9ke0bt3m5qz2c7xwdh")]
@@ -50,20 +50,21 @@ pub struct NewScopedKey {
 }
 
 /// All keys of an organization that speak for agents.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ScopedKeys {
     /// The keys, the oldest first.
     pub keys: Vec<ScopedKey>,
 }
 
 /// A key to be made.
-#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateScopedKey {
     /// The agent for which it shall speak.
     #[schema(example = "agt_01jn8r6v9ke0bt3m5qz2c7xwdh")]
     pub agent_id: String,
     /// What it is called: 1-100 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 100, example = "laptop")]
     pub label: Option<String>,
 }

@@ -2,6 +2,8 @@
 //!
 //! Answers are built from domain values and never the other way round; requests are read by serde and
 //! then parsed into domain commands, collecting every field error with its path (`reminders[2]`).
+//! Both are written and read by serde in either direction: what the service answers, a client reads.
+//! Answers are read whatever else they hold, since a newer service may tell more; requests are not.
 //! Agents, calendars and events answer in camelCase and are asked in snake_case, as the specification
 //! has it.
 
@@ -28,6 +30,8 @@ mod oauth;
 mod patch;
 mod plan;
 mod proposals;
+#[cfg(test)]
+mod round_trips;
 mod rules;
 mod sign_up;
 mod subscriptions;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 /// One page of a list.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct List<T> {
     /// The entries of this page.
     pub data: Vec<T>,
@@ -23,10 +23,16 @@ impl<T> List<T> {
         let Listed { data, total } = listed.map(convert);
         Self { data, total, limit: page.limit, offset: page.offset }
     }
+
+    /// The `offset` of the next page; `None` where this is the last one.
+    pub fn next_offset(&self) -> Option<i64> {
+        let next = u64::from(self.offset).checked_add(self.data.len().try_into().ok()?)?;
+        (!self.data.is_empty() && next < self.total).then_some(next.try_into().ok()?)
+    }
 }
 
 /// Which page of a list.
-#[derive(Debug, Default, Deserialize, IntoParams)]
+#[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct Paging {

@@ -1,11 +1,13 @@
 //! Times as the wall clocks of a calendar's zone show them.
 
+use std::borrow::Cow;
+
 use kalends_kernel::{Elapsed, Instant, Span, Zone};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 /// How events are shown.
-#[derive(Debug, Default, Clone, Copy, Deserialize, IntoParams)]
+#[derive(Debug, Default, Clone, Copy, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ShowEvents {
@@ -22,7 +24,7 @@ impl ShowEvents {
 }
 
 /// When an event takes place by the clocks of its calendar's zone.
-#[derive(Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "start": "2026-03-29T09:00:00+02:00", "end": "2026-03-29T09:15:00+02:00", "timezone": "Europe/Berlin",
     "weekday": "sunday"
@@ -36,13 +38,13 @@ pub struct Local {
     pub end: String,
     /// The calendar's zone.
     #[schema(value_type = String)]
-    pub timezone: &'static str,
+    pub timezone: Cow<'static, str>,
     /// The day of the week on which the event starts there.
     pub weekday: Weekday,
 }
 
 /// A day of the week.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Weekday {
     /// The first of the week.
@@ -76,7 +78,7 @@ impl Local {
         Self {
             start: with_offset(span.start(), zone),
             end: with_offset(span.end(), zone),
-            timezone: zone.name(),
+            timezone: zone.name().into(),
             weekday: days.get(weekday).copied().unwrap_or(Weekday::Sunday),
         }
     }
@@ -140,7 +142,7 @@ mod tests {
     )]
     fn what_the_clocks_show(#[case] zone: &str, #[case] start: &str, #[case] shown: &str, #[case] weekday: Weekday) {
         let told = local(zone, start, "2099-12-31T23:00:00Z");
-        assert_eq!((told.start.as_str(), told.weekday, told.timezone), (shown, weekday, zone));
+        assert_eq!((told.start.as_str(), told.weekday, &*told.timezone), (shown, weekday, zone));
     }
 
     #[test]

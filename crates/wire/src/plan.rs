@@ -1,40 +1,42 @@
 //! The plans as `GET /v1/plans` lists them.
 
+use std::borrow::Cow;
+
 use kalends_quotas::{Plan as Domain, PublicPlan};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 /// The plans that anybody may choose.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Plans {
     /// From the smallest to the largest.
     pub plans: Vec<Plan>,
 }
 
 /// Limits by metric; null is unlimited.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(value_type = Object, example = json!({ "agents": 3, "calendars": 10, "events": 2500, "proposals": 0 }))]
 #[serde(transparent)]
 pub struct PlanLimits(pub Map<String, Value>);
 
 /// A plan.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Plan {
     /// `free`, `pro` or `custom`.
-    pub id: &'static str,
+    pub id: Cow<'static, str>,
     /// The display name.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// One line.
-    pub tagline: &'static str,
+    pub tagline: Cow<'static, str>,
     /// A month's price in the currency's smallest unit; null where the operator sets it.
     pub price: Option<u32>,
     /// Lower-case ISO 4217.
-    pub currency: Option<&'static str>,
+    pub currency: Option<Cow<'static, str>>,
     /// Limits by metric; null where they are negotiated.
     pub limits: Option<PlanLimits>,
     /// What the plan offers, in words; not for capability checks.
-    pub display_features: &'static [&'static str],
+    pub display_features: Vec<Cow<'static, str>>,
     /// Whether the plan is the suggested one.
     pub recommended: bool,
     /// True on `custom` only.
@@ -56,13 +58,13 @@ impl Plan {
     fn new(public: PublicPlan, contact_url: &str) -> Self {
         let custom = public.plan == Domain::Custom;
         Self {
-            id: public.plan.as_str(),
-            name: public.name,
-            tagline: public.tagline,
+            id: public.plan.as_str().into(),
+            name: public.name.into(),
+            tagline: public.tagline.into(),
             price: public.price,
-            currency: public.currency,
+            currency: public.currency.map(Cow::Borrowed),
             limits: (!custom).then(|| PlanLimits(public.plan.limits().public())),
-            display_features: public.display_features,
+            display_features: public.display_features.iter().copied().map(Cow::Borrowed).collect(),
             recommended: public.recommended,
             custom_pricing: custom.then_some(true),
             contact_url: custom.then(|| contact_url.to_owned()),

@@ -1,5 +1,7 @@
 //! Proposals.
 
+use std::borrow::Cow;
+
 use kalends_kernel::{
     AgentId, CalendarId, Code, EventId, FieldError, FieldErrors, Instant, Metadata, Page, ProposalId, ResponseId,
     SlotId, Span, bounded_text, optional_text,
@@ -18,7 +20,7 @@ use crate::{agent::metadata, event::instant};
 pub const PROPOSAL_ID: &str = "proposal_id";
 
 /// A proposal as lists show it.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "spr_01jn8r6v9ke0bt3m5qz2c7xwdh", "title": "Kick-off", "description": null,
     "organizer_agent_id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh",
@@ -46,7 +48,7 @@ pub struct ProposalSummary {
     pub calendar_id: CalendarId,
     /// `pending`, `confirmed`, `expired` or `cancelled`.
     #[schema(value_type = String)]
-    pub status: &'static str,
+    pub status: Cow<'static, str>,
     /// When it expires, or did, unless it was settled before.
     #[schema(value_type = String, format = DateTime)]
     pub expires_at: Instant,
@@ -62,7 +64,7 @@ pub struct ProposalSummary {
     pub created_event_id: Option<EventId>,
     /// `all_declined` or `organizer_cancelled`; null unless it is cancelled.
     #[schema(value_type = Option<String>)]
-    pub reason: Option<&'static str>,
+    pub reason: Option<Cow<'static, str>>,
     /// The caller's own data.
     #[schema(value_type = Object)]
     pub metadata: Map<String, Value>,
@@ -87,13 +89,13 @@ impl ProposalSummary {
             organizer_agent_id: proposal.organizer,
             participant_agent_ids: proposal.participants.clone(),
             calendar_id: proposal.calendar,
-            status: state.status().as_str(),
+            status: state.status().as_str().into(),
             expires_at: proposal.expires_at,
             hold_slots: proposal.hold_slots,
             skip_taken: proposal.skip_taken,
             resolved_slot_id,
             created_event_id,
-            reason: reason.map(CancelReason::as_str),
+            reason: reason.map(|reason| reason.as_str().into()),
             metadata: proposal.metadata.as_map().clone(),
             created_at: proposal.created_at,
             updated_at: proposal.updated_at,
@@ -102,7 +104,7 @@ impl ProposalSummary {
 }
 
 /// A proposal with its slots and what participants said.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "spr_01jn8r6v9ke0bt3m5qz2c7xwdh", "title": "Kick-off", "description": null,
     "organizer_agent_id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh",
@@ -142,7 +144,7 @@ impl Proposal {
 }
 
 /// A time that a proposal offers.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ProposalSlot {
     /// `slt_…`
     #[schema(value_type = String)]
@@ -173,7 +175,7 @@ impl From<&domain::Slot> for ProposalSlot {
 }
 
 /// What a participant said.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProposalResponse {
     /// `rsp_…`
     #[schema(value_type = String)]
@@ -183,7 +185,7 @@ pub struct ProposalResponse {
     pub agent_id: AgentId,
     /// `accept`, `decline` or `counter`.
     #[schema(value_type = String)]
-    pub response: &'static str,
+    pub response: Cow<'static, str>,
     /// The slot in question.
     #[schema(value_type = Option<String>)]
     pub selected_slot_id: Option<SlotId>,
@@ -201,7 +203,7 @@ impl From<&domain::Response> for ProposalResponse {
         Self {
             id: response.id,
             agent_id: response.agent,
-            response: response.kind.as_str(),
+            response: response.kind.as_str().into(),
             selected_slot_id: response.selected,
             counter_slots: response.counter_slots.iter().map(CounterSlot::from).collect(),
             message: response.message.clone(),
@@ -211,7 +213,7 @@ impl From<&domain::Response> for ProposalResponse {
 }
 
 /// A time that a participant would like better.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CounterSlot {
     /// The start.
     #[schema(value_type = String, format = DateTime)]
@@ -228,7 +230,7 @@ impl From<&Span> for CounterSlot {
 }
 
 /// What resolving or cancelling a proposal came to.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "status": "confirmed",
     "resolved_slot": {
@@ -240,7 +242,7 @@ impl From<&Span> for CounterSlot {
 pub struct Resolution {
     /// `confirmed` or `cancelled`.
     #[schema(value_type = String)]
-    pub status: &'static str,
+    pub status: Cow<'static, str>,
     /// The slot that won; only where one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -252,14 +254,14 @@ pub struct Resolution {
     /// `all_declined`; only where whoever responded declined.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false)]
-    pub reason: Option<&'static str>,
+    pub reason: Option<Cow<'static, str>>,
 }
 
 impl Resolution {
     /// A slot won.
     pub fn confirmed(proposal: &domain::Proposal, slot: &domain::Slot) -> Self {
         Self {
-            status: Status::Confirmed.as_str(),
+            status: Status::Confirmed.as_str().into(),
             resolved_slot: Some(slot.into()),
             created_event_id: created_event(proposal),
             reason: None,
@@ -267,13 +269,13 @@ impl Resolution {
     }
 
     /// Whoever responded declined.
-    pub const fn all_declined() -> Self {
-        Self { reason: Some(CancelReason::AllDeclined.as_str()), ..Self::cancelled() }
+    pub fn all_declined() -> Self {
+        Self { reason: Some(CancelReason::AllDeclined.as_str().into()), ..Self::cancelled() }
     }
 
     /// The organizer gave it up.
-    pub const fn cancelled() -> Self {
-        Self { status: Status::Cancelled.as_str(), resolved_slot: None, created_event_id: None, reason: None }
+    pub fn cancelled() -> Self {
+        Self { status: Status::Cancelled.as_str().into(), resolved_slot: None, created_event_id: None, reason: None }
     }
 }
 
@@ -285,25 +287,25 @@ fn created_event(proposal: &domain::Proposal) -> Option<EventId> {
 }
 
 /// The payload of `proposal.responded`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProposalResponded {
     /// The proposal.
     pub proposal_id: ProposalId,
     /// Who responded.
     pub agent_id: AgentId,
     /// `accept`, `decline` or `counter`.
-    pub response: &'static str,
+    pub response: Cow<'static, str>,
 }
 
 impl ProposalResponded {
     /// That of a response.
-    pub const fn of(proposal: &domain::Proposal, response: &domain::Response) -> Self {
-        Self { proposal_id: proposal.id, agent_id: response.agent, response: response.kind.as_str() }
+    pub fn of(proposal: &domain::Proposal, response: &domain::Response) -> Self {
+        Self { proposal_id: proposal.id, agent_id: response.agent, response: response.kind.as_str().into() }
     }
 }
 
 /// The payload of `proposal.confirmed`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProposalConfirmed {
     /// The proposal.
     pub proposal_id: ProposalId,
@@ -321,30 +323,30 @@ impl ProposalConfirmed {
 }
 
 /// The payload of `proposal.cancelled`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProposalCancelled {
     /// The proposal.
     pub proposal_id: ProposalId,
     /// `organizer_cancelled` or `all_declined`.
-    pub reason: &'static str,
+    pub reason: Cow<'static, str>,
 }
 
 impl ProposalCancelled {
     /// That of a proposal.
-    pub const fn of(proposal: &domain::Proposal, reason: CancelReason) -> Self {
-        Self { proposal_id: proposal.id, reason: reason.as_str() }
+    pub fn of(proposal: &domain::Proposal, reason: CancelReason) -> Self {
+        Self { proposal_id: proposal.id, reason: reason.as_str().into() }
     }
 }
 
 /// The payload of `proposal.expired`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProposalExpired {
     /// The proposal.
     pub proposal_id: ProposalId,
 }
 
 /// What is needed to offer agents some times.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
     "title": "Kick-off", "organizer_agent_id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh",
@@ -360,6 +362,7 @@ pub struct CreateProposal {
     #[schema(min_length = 1, max_length = 500)]
     pub title: String,
     /// Free text of at most 5,000 characters: also the event's.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 5000)]
     pub description: Option<String>,
     /// Whose proposal it is, `agt_…`.
@@ -373,6 +376,7 @@ pub struct CreateProposal {
     #[schema(min_items = 1, max_items = 20)]
     pub slots: Vec<OfferedSlot>,
     /// When the proposal expires, RFC 3339 with an offset; by default when the last slot starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub expires_at: Option<String>,
     /// Keeps the slots free while the proposal is pending: others find them taken.
@@ -382,12 +386,13 @@ pub struct CreateProposal {
     #[serde(default)]
     pub skip_taken: bool,
     /// Your own data, at most 16 KB.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub metadata: Option<Value>,
 }
 
 /// A time that is to be offered.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfferedSlot {
     /// RFC 3339 with an offset, in the future.
@@ -397,9 +402,11 @@ pub struct OfferedSlot {
     #[schema(format = DateTime)]
     pub end_time: String,
     /// How much you like it: 0 to 10, 1 unless told.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 10)]
     pub weight: Option<f64>,
     /// Where the event is to stand, if not on the proposal's calendar, `cal_…`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub calendar_id: Option<String>,
 }
 
@@ -517,7 +524,7 @@ fn span(name: impl Fn(&str) -> String, (start, end): (&str, &str), errors: &mut 
 }
 
 /// Which proposals a list holds.
-#[derive(Debug, Default, Deserialize, IntoParams)]
+#[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListProposals {
@@ -565,7 +572,7 @@ impl ListProposals {
 }
 
 /// What a participant says.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
     "agent_id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdj", "response": "accept",
@@ -577,17 +584,20 @@ pub struct RespondToProposal {
     /// `accept` a slot, `decline` all of them, or `counter` with other times.
     pub response: String,
     /// The slot in question, `slt_…`; required to accept.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub selected_slot_id: Option<String>,
     /// Up to 20 times that would be better, for the organizer to read.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 20)]
     pub counter_slots: Option<Vec<OfferedCounterSlot>>,
     /// At most 2,000 characters for the organizer.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 2000)]
     pub message: Option<String>,
 }
 
 /// A time that a participant would like better.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfferedCounterSlot {
     /// RFC 3339 with an offset.

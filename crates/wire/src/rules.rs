@@ -62,7 +62,7 @@ pub struct DateHours {
 }
 
 /// The availability rules of a calendar.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "avr_01jn8r7d2xe9tvn4a6k8m0pqrs", "calendar_id": "cal_01jn8r7d2xe9tvn4a6k8m0pqrs",
     "buffer_before_minutes": 10, "buffer_after_minutes": 5,
@@ -117,7 +117,7 @@ impl From<domain::AvailabilityRules> for AvailabilityRules {
 
 /// What the rules of a calendar shall be, as a whole: a field that is left out gets its default, whatever
 /// it was before.
-#[derive(Debug, Default, Deserialize, ToSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
     "buffer_before_minutes": 10, "buffer_after_minutes": 5,
@@ -127,16 +127,21 @@ impl From<domain::AvailabilityRules> for AvailabilityRules {
 }))]
 pub struct PutAvailabilityRules {
     /// Minutes to keep free before whatever blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 120, default = 0)]
     pub buffer_before_minutes: Option<i64>,
     /// Minutes to keep free after whatever blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 120, default = 0)]
     pub buffer_after_minutes: Option<i64>,
     /// When each weekday is open; null restricts nothing, and `{}` closes every day.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub working_hours: Option<WorkingHours>,
     /// The IANA time zone whose clocks and dates are meant; the calendar's unless told.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub timezone: Option<String>,
     /// Dates with hours of their own, each once.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 366)]
     pub overrides: Option<Vec<DateHours>>,
 }

@@ -1,12 +1,14 @@
 //! An agent's self-signup, and the terms that it accepts.
 
+use std::borrow::Cow;
+
 use kalends_accounts::{self as accounts, AGENT_NAME_MAX, Code, Email};
 use kalends_kernel::{AgentId, FieldError, FieldErrors, OrgId, bounded_text};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// What is needed to sign up.
-#[derive(Deserialize, ToSchema)]
+#[derive(Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "email": "ada@example.com", "agent_name": "Ada", "tos_version": "2026-01-01" }))]
 pub struct SignUp {
@@ -49,7 +51,7 @@ impl SignUp {
 }
 
 /// The answer to a first sign-up. The key is shown this once.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "org_id": "org_01jn8r6v9ke0bt3m5qz2c7xwdg", "agent_id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh",
     "api_key": "svc_sk_…", "message": "If the address can receive mail, a verification code is on its way."
@@ -64,18 +66,18 @@ pub struct SignedUp {
     /// The key: it works at once, within the sandbox.
     pub api_key: String,
     /// The same for every address.
-    pub message: &'static str,
+    pub message: Cow<'static, str>,
 }
 
 /// The answer where the address is already known.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct SignUpExisting {
     /// The same for every address.
-    pub message: &'static str,
+    pub message: Cow<'static, str>,
 }
 
 /// The answer to a sign-up: it tells more for a new address than for a known one.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum SignUpAnswer {
     /// The address is new.
@@ -85,7 +87,7 @@ pub enum SignUpAnswer {
 }
 
 /// A verification code.
-#[derive(Deserialize, ToSchema)]
+#[derive(Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "otp": "123456" }))]
 pub struct Verify {
@@ -105,16 +107,16 @@ impl Verify {
 }
 
 /// The answer to the right code.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Verified {
     /// Always true.
     pub verified: bool,
     /// What changes with it.
-    pub message: &'static str,
+    pub message: Cow<'static, str>,
 }
 
 /// The terms now in force.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "version": "2026-01-01", "effective_at": "2026-01-01", "url": "https://calendar.example.com/terms", "material": true
 }))]

@@ -1,5 +1,7 @@
 //! Subscriptions to iCal feeds, and imports of files.
 
+use std::borrow::Cow;
+
 use kalends_feeds::{
     self as domain, LABEL_MAX, NewSubscription, SubscriptionPatch, SubscriptionStatus,
     sync::{Counts, Told},
@@ -13,7 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::patch::{Given, given, nothing_to_change, set, set_or_clear};
 
 /// A subscription of a calendar to a feed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "isub_01jn8r6v9ke0bt3m5qz2c7xwdh", "agent_id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh",
     "calendar_id": "cal_01jn8r6v9ke0bt3m5qz2c7xwdh", "url": "https://example.com/work.ics", "label": "Work",
@@ -39,7 +41,7 @@ pub struct Subscription {
     pub label: Option<String>,
     /// `active`, `error` (the last sync failed) or `paused`.
     #[schema(value_type = String)]
-    pub status: &'static str,
+    pub status: Cow<'static, str>,
     /// When a sync last ended well; null before the first.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_synced_at: Option<Instant>,
@@ -56,7 +58,7 @@ pub struct Subscription {
 }
 
 /// What a sync came to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SyncReport {
     /// How many events are new.
     pub created: u32,
@@ -77,7 +79,7 @@ pub struct SyncReport {
 }
 
 /// An event that could not be taken over.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SkippedEvent {
     /// Its `UID`, as far as it was read.
     pub uid: String,
@@ -108,7 +110,7 @@ impl From<&domain::Subscription> for Subscription {
             calendar_id: subscription.calendar,
             url: subscription.url.as_str().to_owned(),
             label: subscription.label.clone(),
-            status: subscription.status().as_str(),
+            status: subscription.status().as_str().into(),
             last_synced_at: subscription.state.last_synced_at,
             last_error: subscription.state.last_error.clone(),
             last_sync: subscription.state.memory.report.clone().map(SyncReport::from),
@@ -119,21 +121,21 @@ impl From<&domain::Subscription> for Subscription {
 }
 
 /// That a sync is under way.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Syncing {
     /// `syncing`
     #[schema(value_type = String, example = "syncing")]
-    pub status: &'static str,
+    pub status: Cow<'static, str>,
 }
 
 impl Default for Syncing {
     fn default() -> Self {
-        Self { status: "syncing" }
+        Self { status: "syncing".into() }
     }
 }
 
 /// What is needed to subscribe a calendar to a feed.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
     "calendar_id": "cal_01jn8r6v9ke0bt3m5qz2c7xwdh", "url": "https://example.com/work.ics", "label": "Work"
@@ -145,6 +147,7 @@ pub struct CreateSubscription {
     #[schema(format = "uri", max_length = 2048)]
     pub url: String,
     /// What it is called, 1-255 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 255)]
     pub label: Option<String>,
 }
@@ -170,20 +173,20 @@ impl CreateSubscription {
 }
 
 /// What a PATCH of a subscription may change; at least one field.
-#[derive(Debug, Default, Deserialize, ToSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "status": "paused" }))]
 pub struct UpdateSubscription {
     /// An https URL of the public internet without credentials, at most 2,048 characters.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false, format = "uri", max_length = 2048)]
     pub url: Given<String>,
     /// What it is called, 1-255 characters; null takes the label away.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 255)]
     pub label: Given<String>,
     /// `paused` or `active`.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false)]
     pub status: Given<String>,
 }
@@ -224,7 +227,7 @@ impl UpdateSubscription {
 }
 
 /// Which subscriptions a list holds.
-#[derive(Debug, Default, Deserialize, IntoParams)]
+#[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListSubscriptions {
@@ -265,7 +268,7 @@ impl ListSubscriptions {
 }
 
 /// What an import of a file came to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ImportReport {
     /// How many events are new.
     pub created: u32,

@@ -1,15 +1,17 @@
 //! Answers about the service itself.
 
+use std::borrow::Cow;
+
 use kalends_kernel::Instant;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// The answer of `GET /health`.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({ "status": "ok", "ts": "2026-03-02T08:00:00Z" }))]
 pub struct Health {
     /// Always `ok`.
-    pub status: &'static str,
+    pub status: Cow<'static, str>,
     /// The service's time.
     #[schema(value_type = String, format = DateTime)]
     pub ts: Instant,

@@ -1,12 +1,14 @@
 //! What an organization uses, and what its plan grants (ruling 3.5).
 
+use std::borrow::Cow;
+
 use kalends_kernel::Instant;
 use kalends_quotas::{Metric, UsageReport};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// Use of one thing that a plan limits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Used {
     /// What exists now, or was used since the start of the UTC month. May be more than the limit after a change to
     /// a smaller plan.
@@ -18,7 +20,7 @@ pub struct Used {
 }
 
 /// Use of the API.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct UsedCalls {
     /// Authenticated requests since the start of the UTC month.
     #[schema(example = 127)]
@@ -32,11 +34,11 @@ pub struct UsedCalls {
 }
 
 /// What an organization uses.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Usage {
     /// `free`, `pro` or `scale`.
     #[schema(example = "free")]
-    pub plan: &'static str,
+    pub plan: Cow<'static, str>,
     /// The start of the UTC month.
     #[schema(value_type = String, format = DateTime)]
     pub period_start: Instant,
@@ -77,7 +79,7 @@ impl From<&UsageReport> for Usage {
         };
         let calls = report.of(Metric::ApiCalls);
         Self {
-            plan: report.plan,
+            plan: report.plan.into(),
             period_start: report.period_start(),
             period_end: report.period_end(),
             api_calls: UsedCalls { used: calls.used, limit: calls.limit, remaining: calls.remaining() },

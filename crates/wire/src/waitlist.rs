@@ -1,5 +1,7 @@
 //! The waiting list, the acceptance of terms, and feedback.
 
+use std::borrow::Cow;
+
 use kalends_accounts::{Email, Organization, WaitingName, Waitlist};
 use kalends_kernel::{FieldErrors, Instant, Metadata, OrgId, bounded_text};
 use serde::{Deserialize, Serialize};
@@ -7,7 +9,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 /// What is needed to join the waiting list.
-#[derive(Deserialize, ToSchema)]
+#[derive(Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "email": "ada@example.com", "name": "Ada Lovelace", "tos_version": "2026-01-01" }))]
 pub struct JoinWaitlist {
@@ -15,6 +17,7 @@ pub struct JoinWaitlist {
     #[schema(max_length = 320, format = Email)]
     pub email: String,
     /// 2-100 characters; the part of the address before the @ unless told.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 2, max_length = 100)]
     pub name: Option<String>,
     /// The current terms, see `GET /v1/auth/terms/current`.
@@ -53,7 +56,7 @@ impl JoinWaitlist {
 }
 
 /// A place on the waiting list.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct WaitlistEntry {
     /// The organization that waits, `org_…`.
     #[schema(value_type = String)]
@@ -68,7 +71,7 @@ pub struct WaitlistEntry {
     #[schema(value_type = Option<String>, format = DateTime)]
     pub waitlisted_at: Option<Instant>,
     /// How it came to be: `waitlist`, `agent`, `operator` or `console`.
-    pub signup_source: &'static str,
+    pub signup_source: Cow<'static, str>,
 }
 
 impl From<&Organization> for WaitlistEntry {
@@ -83,13 +86,13 @@ impl From<&Organization> for WaitlistEntry {
             email: organization.email.as_ref().map(|email| email.as_str().to_owned()),
             is_waitlisted: waitlisted_at.is_some(),
             waitlisted_at,
-            signup_source: organization.source.as_str(),
+            signup_source: organization.source.as_str().into(),
         }
     }
 }
 
 /// The answer to joining, and to an activation.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "data": {
         "id": "org_01jn8r6v9ke0bt3m5qz2c7xwdg", "name": "Ada Lovelace", "email": "ada@example.com",
@@ -101,11 +104,11 @@ pub struct JoinedWaitlist {
     /// The place.
     pub data: WaitlistEntry,
     /// What happens next.
-    pub message: &'static str,
+    pub message: Cow<'static, str>,
 }
 
 /// The terms that are accepted.
-#[derive(Deserialize, ToSchema)]
+#[derive(Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "tos_version": "2026-01-01" }))]
 pub struct AcceptTerms {
@@ -124,7 +127,7 @@ impl AcceptTerms {
 }
 
 /// The acceptance of terms.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "data": { "accepted_terms_version": "2026-01-01", "accepted_terms_at": "2026-03-02T08:00:00Z" }
 }))]
@@ -134,7 +137,7 @@ pub struct TermsAccepted {
 }
 
 /// What was accepted, and when.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct AcceptedTerms {
     /// The version.
     pub accepted_terms_version: String,
@@ -144,7 +147,7 @@ pub struct AcceptedTerms {
 }
 
 /// What feedback is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FeedbackType {
     /// Something is wrong.
@@ -167,7 +170,7 @@ impl FeedbackType {
 }
 
 /// Feedback to the operator of the service.
-#[derive(Deserialize, ToSchema)]
+#[derive(Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
     "type": "friction", "message": "It took three tries to find the right time format.",
@@ -181,6 +184,7 @@ pub struct Feedback {
     pub message: String,
     /// Whatever helps, at most 16 KiB: `sdk_name`, `sdk_version`, `endpoint`, `request_id`, `error_type` and
     /// `http_status` by convention.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub context: Option<Map<String, Value>>,
 }
@@ -213,9 +217,9 @@ impl Feedback {
 }
 
 /// That something was taken in.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({ "status": "accepted" }))]
 pub struct Accepted {
     /// `accepted`
-    pub status: &'static str,
+    pub status: Cow<'static, str>,
 }

@@ -1,5 +1,7 @@
 //! Webhook endpoints and their deliveries.
 
+use std::borrow::Cow;
+
 use kalends_kernel::{DeliveryId, FieldErrors, Instant, Page, RemoteUrl, WebhookId};
 use kalends_notifications::{
     self as domain, Deactivation, EndpointPatch, NewEndpoint, Subscription, WebhookEndpoint, ports::DeliverySeen,
@@ -14,7 +16,7 @@ use crate::patch::{Given, given, nothing_to_change, set};
 const LIMIT_DEFAULT: i64 = 20;
 
 /// A webhook endpoint. Its secret was shown when it was made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "whk_01jn8r6v9ke0bt3m5qz2c7xwdh", "url": "https://example.com/hooks/kalends",
     "events": ["event.created", "event.updated"], "active": true, "deactivated_reason": null,
@@ -27,12 +29,12 @@ pub struct Webhook {
     /// Where messages are posted.
     pub url: String,
     /// The event types that it hears; `*` alone is all of them.
-    pub events: Vec<&'static str>,
+    pub events: Vec<Cow<'static, str>>,
     /// Whether messages are sent to it.
     pub active: bool,
     /// Why the service switched it off: `gone` (it answered 410) or `failing` (five days of nothing but failures);
     /// null where it did not.
-    pub deactivated_reason: Option<&'static str>,
+    pub deactivated_reason: Option<Cow<'static, str>>,
     /// When it was made.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Instant,
@@ -46,9 +48,9 @@ impl From<&WebhookEndpoint> for Webhook {
         Self {
             id: endpoint.id,
             url: endpoint.url.as_str().to_owned(),
-            events: endpoint.subscription.names(),
+            events: endpoint.subscription.names().into_iter().map(Cow::Borrowed).collect(),
             active: endpoint.active,
-            deactivated_reason: endpoint.deactivated.map(Deactivation::as_str),
+            deactivated_reason: endpoint.deactivated.map(|why| Deactivation::as_str(why).into()),
             created_at: endpoint.created_at,
             updated_at: endpoint.updated_at,
         }
@@ -56,7 +58,7 @@ impl From<&WebhookEndpoint> for Webhook {
 }
 
 /// A fresh webhook endpoint with its secret, which is shown this once.
-#[derive(Clone, Serialize, ToSchema)]
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
 pub struct NewWebhook {
     /// `whk_…`
     #[schema(value_type = String, example = "whk_01jn8r6v9ke0bt3m5qz2c7xwdh")]
@@ -66,14 +68,14 @@ pub struct NewWebhook {
     pub url: String,
     /// The event types that it hears.
     #[schema(example = json!(["event.created", "event.updated"]))]
-    pub events: Vec<&'static str>,
+    pub events: Vec<Cow<'static, str>>,
     /// What signs the messages. Keep it: it is not shown again.
     #[schema(example = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=")]
     pub secret: String,
     /// Whether messages are sent to it.
     pub active: bool,
     /// Null: nobody switched it off.
-    pub deactivated_reason: Option<&'static str>,
+    pub deactivated_reason: Option<Cow<'static, str>>,
     /// When it was made.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Instant,
@@ -91,7 +93,7 @@ impl From<&WebhookEndpoint> for NewWebhook {
 }
 
 /// The new secret of an endpoint, which is shown this once.
-#[derive(Clone, Serialize, ToSchema)]
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
 pub struct WebhookSecret {
     /// The endpoint, `whk_…`.
     #[schema(value_type = String, example = "whk_01jn8r6v9ke0bt3m5qz2c7xwdh")]
@@ -115,17 +117,17 @@ impl From<&WebhookEndpoint> for WebhookSecret {
 }
 
 /// The payload of `webhook.deactivated`.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct WebhookDeactivated {
     /// The endpoint as it is now.
     #[serde(flatten)]
     pub webhook: Webhook,
     /// `gone` or `failing`.
-    pub reason: &'static str,
+    pub reason: Cow<'static, str>,
 }
 
 /// An endpoint in an export: with what is shown nowhere else.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ExportedWebhook {
     /// The endpoint.
     #[serde(flatten)]
@@ -141,7 +143,7 @@ impl From<&WebhookEndpoint> for ExportedWebhook {
 }
 
 /// What is needed to make a webhook endpoint.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "url": "https://example.com/hooks/kalends", "events": ["event.created", "event.updated"] }))]
 pub struct CreateWebhook {
@@ -178,20 +180,20 @@ impl CreateWebhook {
 }
 
 /// What a PATCH of a webhook endpoint may change; at least one field.
-#[derive(Debug, Default, Deserialize, ToSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "active": true }))]
 pub struct UpdateWebhook {
     /// An https URL of the public internet without credentials, at most 2,048 characters.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false, format = "uri", max_length = 2048)]
     pub url: Given<String>,
     /// Replaces the event types.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<String>>, nullable = false, min_items = 1, max_items = 19)]
     pub events: Given<Vec<String>>,
     /// False pauses the endpoint; true switches it on, whyever it was off.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<bool>, nullable = false)]
     pub active: Given<bool>,
 }
@@ -237,7 +239,7 @@ fn value<T>(patch: kalends_calendars::Patch<T>) -> Option<T> {
 }
 
 /// Which page of the endpoints.
-#[derive(Debug, Default, Deserialize, IntoParams)]
+#[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct WebhookPaging {
@@ -296,7 +298,7 @@ impl From<DeliveryStatus> for domain::DeliveryStatus {
 }
 
 /// One message to one endpoint.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "whd_01jn8r6v9ke0bt3m5qz2c7xwdh", "event_type": "event.created", "status": "pending", "attempts": 1,
     "last_attempt_at": "2026-03-02T08:00:01Z", "next_retry_at": "2026-03-02T08:00:06Z", "response_status": 503,
@@ -307,7 +309,7 @@ pub struct Delivery {
     #[schema(value_type = String)]
     pub id: DeliveryId,
     /// What it announces.
-    pub event_type: &'static str,
+    pub event_type: Cow<'static, str>,
     /// Where it stands.
     pub status: DeliveryStatus,
     /// How many attempts were made.
@@ -324,7 +326,7 @@ pub struct Delivery {
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Instant,
     /// What is sent, where it was asked for; null where it is kept no longer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub payload: Option<Option<Box<RawValue>>>,
 }
@@ -334,7 +336,7 @@ impl From<domain::Delivery> for Delivery {
         let state = delivery.state;
         Self {
             id: delivery.id,
-            event_type: delivery.event_type.as_str(),
+            event_type: delivery.event_type.as_str().into(),
             status: state.status.into(),
             attempts: state.attempts,
             last_attempt_at: state.last_attempt_at,
@@ -355,7 +357,7 @@ impl Delivery {
 }
 
 /// How many deliveries stand how, of those that are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DeliveryStats {
     /// To be sent, or sent again.
     pub pending: u64,
@@ -375,7 +377,7 @@ impl From<domain::ports::DeliveryStats> for DeliveryStats {
 }
 
 /// A page of deliveries.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct DeliveryList {
     /// The deliveries of this page, the oldest message first.
     pub data: Vec<Delivery>,
@@ -390,7 +392,7 @@ pub struct DeliveryList {
 }
 
 /// Which deliveries a list holds.
-#[derive(Debug, Default, Deserialize, IntoParams)]
+#[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListDeliveries {
@@ -419,7 +421,7 @@ impl ListDeliveries {
 }
 
 /// What came of a test.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct TestedDelivery {
     /// The delivery, which is kept in the list like any other.
     pub delivery: Delivery,

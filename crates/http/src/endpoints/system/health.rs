@@ -14,5 +14,5 @@ use crate::Service;
     responses((status = 200, description = "It does.", body = wire::Health))
 )]
 pub(crate) async fn health(app: Service) -> Json<wire::Health> {
-    Json(wire::Health { status: "ok", ts: app.now() })
+    Json(wire::Health { status: "ok".into(), ts: app.now() })
 }

@@ -15,5 +15,5 @@ use crate::{Service, error::ApiError};
 )]
 pub(crate) async fn ready(app: Service) -> Result<Json<wire::Health>, ApiError> {
     app.ready().await?;
-    Ok(Json(wire::Health { status: "ok", ts: app.now() }))
+    Ok(Json(wire::Health { status: "ok".into(), ts: app.now() }))
 }

@@ -1,0 +1,263 @@
+//! Every answer is read back as it was written, and every request written as it was read.
+
+use rstest::rstest;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+use utoipa::PartialSchema;
+
+use crate::*;
+
+/// The example that the description shows of a type.
+fn example<T: PartialSchema>() -> Value {
+    let schema = serde_json::to_value(T::schema()).unwrap();
+    let example = schema["example"].clone();
+    assert!(!example.is_null(), "no example in {schema:#}");
+    example
+}
+
+fn returns<T: Serialize + DeserializeOwned>(json: &Value) {
+    // As text, as it comes over the wire.
+    let read: T = serde_json::from_str(&json.to_string()).unwrap_or_else(|error| panic!("{error}: {json:#}"));
+    assert_eq!(&serde_json::to_value(&read).unwrap(), json);
+    // A newer service may tell more.
+    if let Value::Object(fields) = json {
+        let mut more = fields.clone();
+        more.insert("of_a_later_version".to_owned(), json!([1]));
+        let read: T = serde_json::from_str(&Value::Object(more).to_string()).unwrap();
+        assert_eq!(&serde_json::to_value(&read).unwrap(), json);
+    }
+}
+
+/// A request is written with all that its example says; flags that are not told may be added.
+fn is_sent<T: PartialSchema + Serialize + DeserializeOwned>() {
+    let example = example::<T>();
+    let sent = serde_json::to_value(serde_json::from_value::<T>(example.clone()).unwrap()).unwrap();
+    contains(&sent, &example);
+}
+
+fn contains(sent: &Value, told: &Value) {
+    match (sent, told) {
+        (Value::Object(sent), Value::Object(told)) => {
+            for (name, value) in sent {
+                match told.get(name) {
+                    Some(told) => contains(value, told),
+                    None => assert_eq!(value, &Value::Bool(false), "{name} was not told"),
+                }
+            }
+            assert!(told.keys().all(|name| sent.contains_key(name)), "{sent:?} lacks some of {told:?}");
+        }
+        (Value::Array(sent), Value::Array(told)) => {
+            assert_eq!(sent.len(), told.len());
+            sent.iter().zip(told).for_each(|(sent, told)| contains(sent, told));
+        }
+        (sent, told) => assert_eq!(sent, told),
+    }
+}
+
+macro_rules! each {
+    ($($type:ty),* $(,)?) => {
+        [$((stringify!($type), (|| {
+            let json = example::<$type>();
+            returns::<$type>(&json);
+        }) as fn()),)*]
+    };
+}
+
+#[test]
+fn the_examples_of_answers() {
+    let answers = each![
+        Terms,
+        Accepted,
+        Agent,
+        AgentAvailability,
+        AuditLog,
+        AvailabilityRules,
+        BookingPage,
+        Calendar,
+        CalendarAvailability,
+        Changes,
+        Deleted,
+        Delivery,
+        ErrorEnvelope,
+        Event,
+        Explanation,
+        GuestEvent,
+        Health,
+        JoinedWaitlist,
+        Local,
+        OpenPage,
+        Proposal,
+        ProposalSummary,
+        Resolution,
+        SignedUp,
+        Subscription,
+        TermsAccepted,
+        Webhook,
+    ];
+    for (name, check) in answers {
+        eprintln!("{name}");
+        check();
+    }
+}
+
+#[test]
+fn the_examples_of_requests() {
+    is_sent::<AcceptTerms>();
+    is_sent::<CreateAgent>();
+    is_sent::<CreateCalendar>();
+    is_sent::<CreateEvent>();
+    is_sent::<CreateHoldSet>();
+    is_sent::<CreateBookingPage>();
+    is_sent::<CreateProposal>();
+    is_sent::<CreateSubscription>();
+    is_sent::<CreateWebhook>();
+    is_sent::<Feedback>();
+    is_sent::<JoinWaitlist>();
+    is_sent::<PutAvailabilityRules>();
+    is_sent::<RespondToProposal>();
+    is_sent::<SignUp>();
+    is_sent::<SubmitBooking>();
+    is_sent::<UpdateAgent>();
+    is_sent::<UpdateWebhook>();
+    is_sent::<Verify>();
+}
+
+const ID: &str = "01jn8r6v9ke0bt3m5qz2c7xwdh";
+const AT: &str = "2026-03-02T08:00:00Z";
+
+fn id(prefix: &str) -> Value {
+    format!("{prefix}_{ID}").into()
+}
+
+/// Answers that the description puts together from others, and what is only sometimes there.
+#[test]
+fn other_answers() {
+    let slot = json!({ "start": AT, "end": "2026-03-02T08:30:00Z" });
+    returns::<List<Agent>>(&json!({ "data": [example::<Agent>()], "total": 3, "limit": 1, "offset": 0 }));
+    returns::<EventBatch>(&json!({ "data": [example::<Event>()] }));
+    returns::<HoldSet>(&json!({ "id": id("hst"), "holds": [example::<Event>()] }));
+    let mut ended = example::<Event>();
+    let mut instance = example::<Event>();
+    ended["reason"] = "preempted".into();
+    returns::<EndedHold>(&ended);
+    instance["transparent"] = true.into();
+    instance["holdSetId"] = id("hst");
+    instance["recurringEventId"] = id("evt");
+    instance["originalStartTime"] = AT.into();
+    instance["local"] = example::<Local>();
+    returns::<Event>(&instance);
+    returns::<CalendarContext>(&json!({
+        "calendar_id": id("cal"), "now": AT, "agent_status": "idle", "current_event": null,
+        "next_event": instance, "recent_events": [], "upcoming": [instance]
+    }));
+    returns::<ErrorEnvelope>(&json!({ "error": {
+        "type": "conflict", "message": "taken", "request_id": id("req"), "code": "slot_taken",
+        "conflicts": [{ "calendar_id": id("cal"), "kind": "hold", "start": AT, "end": "2026-03-02T09:00:00Z" }],
+        "nearest_free": [slot]
+    } }));
+    returns::<BookingSlots>(&json!({ "booking_page": example::<OpenPage>(), "slots": [slot] }));
+    returns::<BookingSlots>(&json!({ "booking_page": example::<OpenPage>(), "slots": [], "next_from": AT }));
+    let links = json!({ "cancel_url": "https://example.com/c", "reschedule_url": "https://example.com/m" });
+    let mut booked = json!({ "booking_page_id": id("bkp"), "event": example::<GuestEvent>() });
+    let mut booking = json!({
+        "booking_page_id": id("bkp"), "booking_page": example::<OpenPage>(), "status": "confirmed",
+        "event": example::<GuestEvent>(), "name": "Ada", "email": "ada@example.com", "notes": null
+    });
+    returns::<GuestBooking>(&booking);
+    for (name, url) in links.as_object().unwrap() {
+        booked[name] = url.clone();
+        booking[name] = url.clone();
+    }
+    returns::<Booked>(&booked);
+    returns::<GuestBooking>(&booking);
+    let plan = json!({
+        "id": "custom", "name": "Custom", "tagline": "More", "price": null, "currency": null, "limits": null,
+        "display_features": ["All"], "recommended": false, "custom_pricing": true, "contact_url": "https://example.com"
+    });
+    let mut bounded = plan.clone();
+    bounded["limits"] = json!({ "agents": 3, "events": null });
+    returns::<Plans>(&json!({ "plans": [bounded, plan] }));
+}
+
+#[test]
+fn answers_about_keys_and_webhooks() {
+    let key = json!({
+        "id": id("key"), "key_prefix": "svc_ak_0123", "agent_id": id("agt"), "label": null, "created_at": AT
+    });
+    returns::<ScopedKeys>(&json!({ "keys": [key] }));
+    let mut fresh = key;
+    fresh["key"] = "svc_ak_0123".into();
+    returns::<NewScopedKey>(&fresh);
+    let mut hook = example::<Webhook>();
+    hook["secret"] = "whsec_x".into();
+    returns::<NewWebhook>(&hook);
+    let mut off = example::<Webhook>();
+    off["reason"] = "gone".into();
+    returns::<WebhookDeactivated>(&off);
+    returns::<WebhookSecret>(&json!({ "id": id("whk"), "secret": "whsec_x", "previous_secret_expires_at": AT }));
+    let mut with_payload = example::<Delivery>();
+    with_payload["payload"] = json!({ "a": 1 });
+    let mut without = example::<Delivery>();
+    without["payload"] = Value::Null;
+    let stats = json!({ "pending": 1, "delivered": 2, "failed": 0, "skipped": 0 });
+    let data = json!([example::<Delivery>(), with_payload, without]);
+    returns::<DeliveryList>(&json!({ "data": data, "total": 3, "limit": 20, "offset": 0, "stats": stats }));
+    returns::<TestedDelivery>(&json!({ "delivery": with_payload, "duration_ms": 7, "error": null }));
+    returns::<SignUpAnswer>(&json!({ "message": "known" }));
+    returns::<Verified>(&json!({ "verified": true, "message": "done" }));
+    returns::<Syncing>(&json!({ "status": "syncing" }));
+    let used = json!({ "used": 1, "limit": null });
+    let mut usage = json!({ "plan": "free", "period_start": AT, "period_end": "2026-04-01T00:00:00Z" });
+    for metric in [
+        "agents",
+        "calendars",
+        "events",
+        "webhook_deliveries",
+        "availability_queries",
+        "ical_subscriptions",
+        "proposals",
+        "webhook_endpoints",
+        "scoped_keys",
+        "recurring_events",
+        "booking_pages",
+    ] {
+        usage[metric] = used.clone();
+    }
+    usage["api_calls"] = json!({ "used": 1, "limit": 2, "remaining": 1 });
+    returns::<Usage>(&usage);
+}
+
+#[test]
+fn a_value_that_is_unknown_is_an_error() {
+    let mut agent = example::<Agent>();
+    agent["status"] = "asleep".into();
+    let error = serde_json::from_value::<Agent>(agent).unwrap_err().to_string();
+    assert!(error.contains("asleep") && error.contains("paused"), "{error}");
+}
+
+#[rstest]
+#[case::nothing(UpdateEvent::default(), json!({}))]
+#[case::cleared(UpdateEvent { description: Some(None), ..UpdateEvent::default() }, json!({ "description": null }))]
+#[case::given(
+    UpdateEvent { title: Some(Some("x".to_owned())), reminders: Some(Some(vec![5])), ..UpdateEvent::default() },
+    json!({ "title": "x", "reminders": [5] })
+)]
+fn a_patch_tells_null_from_absent(#[case] patch: UpdateEvent, #[case] json: Value) {
+    assert_eq!(serde_json::to_value(&patch).unwrap(), json);
+    returns_strict(&json);
+}
+
+fn returns_strict(json: &Value) {
+    let read: UpdateEvent = serde_json::from_value(json.clone()).unwrap();
+    assert_eq!(&serde_json::to_value(&read).unwrap(), json);
+}
+
+#[rstest]
+#[case(0, 2, 3, Some(2))]
+#[case(2, 1, 3, None)]
+#[case(0, 0, 0, None)]
+#[case::past_the_end(9, 0, 3, None)]
+fn pages_follow_each_other(#[case] offset: u32, #[case] shown: usize, #[case] total: u64, #[case] next: Option<i64>) {
+    let list = List { data: vec![(); shown], total, limit: 2, offset };
+    assert_eq!(list.next_offset(), next);
+}
