@@ -37,6 +37,7 @@ const LAYERS: &[(Layer, &[&str])] = &[
             "vault",
             "lender",
             "sign-in",
+            "client",
         ],
     ),
     (Layer::Application, &["app", "wire", "web"]),
@@ -73,7 +74,7 @@ const IMPURE: &[&str] = &["tokio", "sqlx", "axum", "reqwest", "hyper", "getrando
 const RESERVED: &[Reserved] = &[
     Reserved { dependency: "sqlx", owners: DRIVERS, in_tests_too: true },
     Reserved { dependency: "axum", owners: &["http", "server"], in_tests_too: false },
-    Reserved { dependency: "reqwest", owners: &["egress"], in_tests_too: false },
+    Reserved { dependency: "reqwest", owners: &["egress", "client"], in_tests_too: false },
     Reserved { dependency: "clap", owners: &["server"], in_tests_too: false },
 ];
 

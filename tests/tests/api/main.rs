@@ -18,6 +18,7 @@ mod calendars;
 mod changes;
 mod claim_nodes;
 mod claims;
+mod client;
 mod code_guesses;
 mod concurrency;
 mod console;

@@ -130,7 +130,7 @@ mod tests {
         kept("sqlite", "sqlx", Kind::Normal);
         broken("http", "sqlx", Kind::Dev, "only postgres, sqlite");
         broken("app", "axum", Kind::Normal, "only http, server");
-        broken("mail", "reqwest", Kind::Normal, "only egress");
+        broken("mail", "reqwest", Kind::Normal, "only egress, client");
         broken("mail", "clap", Kind::Normal, "only server");
         kept("http", "reqwest", Kind::Dev);
     }

@@ -1,0 +1,271 @@
+//! The operations of the API: one table, from which the methods are made.
+
+use std::fmt::Display;
+
+use kalends_wire::{
+    AcceptTerms, Accepted, AcrossAgents, Agent, AgentAvailability, AuditLog, AvailabilityOf, AvailabilityRules, Booked,
+    BookingPage, BookingSlots, Calendar, CalendarAvailability, CalendarContext, Changes, CreateAgent,
+    CreateBookingPage, CreateCalendar, CreateEvent, CreateEventBatch, CreateHoldSet, CreateProposal, CreateScopedKey,
+    CreateSubscription, CreateWebhook, DeleteCalendar, DeleteEvent, Delivery, DeliveryList, Event, EventBatch,
+    ExplainAvailability, Explanation, Feedback, GuestBooking, Health, HoldSet, ImportReport, JoinWaitlist,
+    JoinedWaitlist, List, ListAgents, ListAudit, ListCalendars, ListChanges, ListDeliveries, ListEvents, ListProposals,
+    ListSubscriptions, MoveBooking, NewScopedKey, NewWebhook, Paging, Plans, Proposal, ProposalSummary,
+    PutAvailabilityRules, Resolution, RespondToProposal, ScopedKeys, ShowEvents, SignUp, SignUpAnswer, SlotsOfPage,
+    SubmitBooking, Subscription, Syncing, Terms, TermsAccepted, TestedDelivery, UpdateAgent, UpdateBookingPage,
+    UpdateCalendar, UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified, Verify, Webhook, WebhookPaging,
+    WebhookSecret,
+};
+use reqwest::Method;
+use serde_json::Value;
+
+use crate::{Call, Client};
+
+/// An operation that a client can call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Operation {
+    /// The `operationId` of the service's description.
+    pub id: &'static str,
+    /// The method's name in [`Client`].
+    pub name: &'static str,
+    /// The HTTP method.
+    pub method: &'static str,
+    /// The route's template.
+    pub path: &'static str,
+    /// The parameters of the template, in the order in which the method takes them.
+    pub parameters: &'static [&'static str],
+}
+
+/// Makes the table and the methods. In parentheses stand the parameters of the path, and after semicolons what else is
+/// sent: `query` and `body` are types of `kalends_wire`, `file` is iCalendar text.
+macro_rules! operations {
+    ($(
+        $(#[$doc:meta])+
+        $id:ident $name:ident: $method:ident $path:literal
+            ($($parameter:ident),* $(; query: $query:ty)? $(; body: $body:ty)? $(; file: $file:ty)?) -> $answer:ty;
+    )*) => {
+        /// Every operation that [`Client`] has a method for.
+        pub const OPERATIONS: &[Operation] = &[$(Operation {
+            id: stringify!($id),
+            name: stringify!($name),
+            method: stringify!($method),
+            path: $path,
+            parameters: &[$(stringify!($parameter)),*],
+        },)*];
+
+        impl Client {$(
+            $(#[$doc])+
+            ///
+            #[doc = concat!("`", stringify!($method), " ", $path, "`")]
+            pub fn $name(
+                &self
+                $(, $parameter: impl Display)*
+                $(, query: &$query)?
+                $(, body: &$body)?
+                $(, file: &$file)?
+            ) -> Call<$answer> {
+                let call = self.call(Method::$method, $path, &[$(&$parameter),*]);
+                $(let call = call.query::<$query>(query);)?
+                $(let call = call.body::<$body>(body);)?
+                $(let call = call.file(file as &$file);)?
+                call
+            }
+        )*}
+    };
+}
+
+operations! {
+    /// Tells that the service runs.
+    getHealth get_health: GET "/health" () -> Health;
+    /// Tells whether the service can answer: whether its database does.
+    getReady get_ready: GET "/ready" () -> Health;
+    /// Describes the API.
+    getOpenApi get_open_api: GET "/openapi.json" () -> Value;
+    /// Lists the plans.
+    listPlans list_plans: GET "/v1/plans" () -> Plans;
+    /// Tells the terms now in force.
+    getCurrentTerms get_current_terms: GET "/v1/auth/terms/current" () -> Terms;
+    /// Signs an agent up.
+    agentSignUp agent_sign_up: POST "/v1/agent/sign-up" (; body: SignUp) -> SignUpAnswer;
+    /// Verifies the organization with the code of the mail.
+    agentVerify agent_verify: POST "/v1/agent/verify" (; body: Verify) -> Verified;
+    /// Accepts the current terms for the organization.
+    acceptTerms accept_terms: POST "/v1/terms/accept" (; body: AcceptTerms) -> TermsAccepted;
+    /// Joins the waiting list.
+    joinWaitlist join_waitlist: POST "/v1/waitlist" (; body: JoinWaitlist) -> JoinedWaitlist;
+    /// Sends feedback to the operator of the service.
+    sendFeedback send_feedback: POST "/v1/feedback" (; body: Feedback) -> Accepted;
+    /// Reads the audit log, the newest entry first.
+    listAuditLog list_audit_log: GET "/v1/audit-log" (; query: ListAudit) -> AuditLog;
+    /// Creates an agent.
+    createAgent create_agent: POST "/v1/agents" (; body: CreateAgent) -> Agent;
+    /// Lists agents, the oldest first.
+    listAgents list_agents: GET "/v1/agents" (; query: ListAgents) -> List<Agent>;
+    /// Reads an agent.
+    getAgent get_agent: GET "/v1/agents/{id}" (id) -> Agent;
+    /// Changes an agent.
+    updateAgent update_agent: PATCH "/v1/agents/{id}" (id; body: UpdateAgent) -> Agent;
+    /// Decommissions an agent.
+    deleteAgent delete_agent: DELETE "/v1/agents/{id}" (id) -> ();
+    /// Creates a calendar that the organization shares.
+    createCalendar create_calendar: POST "/v1/calendars" (; body: CreateCalendar) -> Calendar;
+    /// Creates a calendar of an agent.
+    createAgentCalendar create_agent_calendar: POST "/v1/agents/{agent_id}/calendars"
+        (agent_id; body: CreateCalendar) -> Calendar;
+    /// Lists the calendars of all agents, the oldest first.
+    listCalendars list_calendars: GET "/v1/calendars" (; query: ListCalendars) -> List<Calendar>;
+    /// Lists the calendars of an agent, the oldest first.
+    listAgentCalendars list_agent_calendars: GET "/v1/agents/{agent_id}/calendars"
+        (agent_id; query: Paging) -> List<Calendar>;
+    /// Reads a calendar.
+    getCalendar get_calendar: GET "/v1/calendars/{id}" (id) -> Calendar;
+    /// Changes a calendar.
+    updateCalendar update_calendar: PATCH "/v1/calendars/{id}" (id; body: UpdateCalendar) -> Calendar;
+    /// Deletes a calendar with all its events.
+    deleteCalendar delete_calendar: DELETE "/v1/calendars/{id}" (id; query: DeleteCalendar) -> ();
+    /// Gives a calendar a new feed address.
+    rotateCalendarFeedToken rotate_calendar_feed_token: POST "/v1/calendars/{id}/ical-token/rotate" (id) -> Calendar;
+    /// Shows a calendar to whoever has the address of its feed, as iCalendar text. `feed` is the last part of the
+    /// calendar's `ical_url`.
+    getFeed get_feed: GET "/ical/{feed}" (feed) -> String;
+    /// Exports a calendar as iCalendar text.
+    exportCalendar export_calendar: GET "/v1/calendars/{id}/export.ics" (id) -> String;
+    /// Tells what is going on around this moment.
+    getCalendarContext get_calendar_context: GET "/v1/calendars/{id}/context"
+        (id; query: ShowEvents) -> CalendarContext;
+    /// Tells what changed, so that a copy of the calendar can be kept.
+    listCalendarChanges list_calendar_changes: GET "/v1/calendars/{id}/changes" (id; query: ListChanges) -> Changes;
+    /// Creates an event.
+    createEvent create_event: POST "/v1/calendars/{cal_id}/events"
+        (cal_id; query: ShowEvents; body: CreateEvent) -> Event;
+    /// Creates up to 100 events, all or none.
+    createEventBatch create_event_batch: POST "/v1/calendars/{cal_id}/events/batch"
+        (cal_id; query: ShowEvents; body: CreateEventBatch) -> EventBatch;
+    /// Lists the events of a calendar by start.
+    listCalendarEvents list_calendar_events: GET "/v1/calendars/{cal_id}/events"
+        (cal_id; query: ListEvents) -> List<Event>;
+    /// Lists the events of all calendars of an agent by start.
+    listAgentEvents list_agent_events: GET "/v1/agents/{agent_id}/events" (agent_id; query: ListEvents) -> List<Event>;
+    /// Reads an event.
+    getCalendarEvent get_calendar_event: GET "/v1/calendars/{cal_id}/events/{id}"
+        (cal_id, id; query: ShowEvents) -> Event;
+    /// Changes an event.
+    updateCalendarEvent update_calendar_event: PATCH "/v1/calendars/{cal_id}/events/{id}"
+        (cal_id, id; query: ShowEvents; body: UpdateEvent) -> Event;
+    /// Deletes an event; with `occurrence_start` only that occurrence, and gives the series.
+    deleteCalendarEvent delete_calendar_event: DELETE "/v1/calendars/{cal_id}/events/{id}"
+        (cal_id, id; query: DeleteEvent) -> Option<Event>;
+    /// Reads an event by its identifier alone.
+    getEvent get_event: GET "/v1/events/{id}" (id; query: ShowEvents) -> Event;
+    /// Changes an event by its identifier alone.
+    updateEvent update_event: PATCH "/v1/events/{id}" (id; query: ShowEvents; body: UpdateEvent) -> Event;
+    /// Deletes an event by its identifier alone; with `occurrence_start` only that occurrence, and gives the series.
+    deleteEvent delete_event: DELETE "/v1/events/{id}" (id; query: DeleteEvent) -> Option<Event>;
+    /// Confirms a hold.
+    confirmHold confirm_hold: PUT "/v1/events/{id}/confirm" (id; query: ShowEvents) -> Event;
+    /// Gives a hold up.
+    releaseHold release_hold: PUT "/v1/events/{id}/release" (id; query: ShowEvents) -> Event;
+    /// Places one hold on each of several calendars, or none.
+    createHoldSet create_hold_set: POST "/v1/hold-sets" (; query: ShowEvents; body: CreateHoldSet) -> HoldSet;
+    /// Confirms all holds of a set, or none.
+    confirmHoldSet confirm_hold_set: PUT "/v1/hold-sets/{id}/confirm" (id; query: ShowEvents) -> HoldSet;
+    /// Gives all holds of a set up.
+    releaseHoldSet release_hold_set: PUT "/v1/hold-sets/{id}/release" (id; query: ShowEvents) -> HoldSet;
+    /// Makes a key that speaks for one agent.
+    createScopedKey create_scoped_key: POST "/v1/keys" (; body: CreateScopedKey) -> NewScopedKey;
+    /// Lists the keys that speak for agents, the oldest first.
+    listScopedKeys list_scoped_keys: GET "/v1/keys" () -> ScopedKeys;
+    /// Revokes a key that speaks for an agent.
+    deleteScopedKey delete_scoped_key: DELETE "/v1/keys/{id}" (id) -> ();
+    /// Makes a webhook endpoint.
+    createWebhook create_webhook: POST "/v1/webhooks" (; body: CreateWebhook) -> NewWebhook;
+    /// Lists webhook endpoints, the oldest first.
+    listWebhooks list_webhooks: GET "/v1/webhooks" (; query: WebhookPaging) -> List<Webhook>;
+    /// Reads a webhook endpoint.
+    getWebhook get_webhook: GET "/v1/webhooks/{id}" (id) -> Webhook;
+    /// Changes a webhook endpoint.
+    updateWebhook update_webhook: PATCH "/v1/webhooks/{id}" (id; body: UpdateWebhook) -> Webhook;
+    /// Removes a webhook endpoint.
+    deleteWebhook delete_webhook: DELETE "/v1/webhooks/{id}" (id) -> ();
+    /// Gives a webhook endpoint a new secret.
+    rotateWebhookSecret rotate_webhook_secret: POST "/v1/webhooks/{id}/rotate-secret" (id) -> WebhookSecret;
+    /// Sends a test to a webhook endpoint.
+    testWebhook test_webhook: POST "/v1/webhooks/{id}/test" (id) -> TestedDelivery;
+    /// Lists the deliveries of a webhook endpoint, the oldest message first.
+    listWebhookDeliveries list_webhook_deliveries: GET "/v1/webhooks/{id}/deliveries"
+        (id; query: ListDeliveries) -> DeliveryList;
+    /// Sends a delivery again.
+    retryWebhookDelivery retry_webhook_delivery: POST "/v1/webhooks/{id}/deliveries/{delivery_id}/retry"
+        (id, delivery_id) -> Delivery;
+    /// Subscribes a calendar to an iCal feed.
+    createIcalSubscription create_ical_subscription: POST "/v1/agents/{agent_id}/ical-subscriptions"
+        (agent_id; body: CreateSubscription) -> Subscription;
+    /// Lists the iCal subscriptions of an agent, the oldest first.
+    listIcalSubscriptions list_ical_subscriptions: GET "/v1/agents/{agent_id}/ical-subscriptions"
+        (agent_id; query: ListSubscriptions) -> List<Subscription>;
+    /// Reads an iCal subscription.
+    getIcalSubscription get_ical_subscription: GET "/v1/ical-subscriptions/{id}" (id) -> Subscription;
+    /// Changes an iCal subscription.
+    updateIcalSubscription update_ical_subscription: PATCH "/v1/ical-subscriptions/{id}"
+        (id; body: UpdateSubscription) -> Subscription;
+    /// Has an iCal subscription synced at once.
+    syncIcalSubscription sync_ical_subscription: POST "/v1/ical-subscriptions/{id}/sync" (id) -> Syncing;
+    /// Ends an iCal subscription.
+    deleteIcalSubscription delete_ical_subscription: DELETE "/v1/ical-subscriptions/{id}" (id) -> ();
+    /// Imports iCalendar text into a calendar.
+    importCalendar import_calendar: POST "/v1/calendars/{id}/import" (id; file: str) -> ImportReport;
+    /// Offers agents some times.
+    createProposal create_proposal: POST "/v1/scheduling/proposals" (; body: CreateProposal) -> Proposal;
+    /// Lists proposals, the oldest first.
+    listProposals list_proposals: GET "/v1/scheduling/proposals" (; query: ListProposals) -> List<ProposalSummary>;
+    /// Reads a proposal with its slots and what participants said.
+    getProposal get_proposal: GET "/v1/scheduling/proposals/{id}" (id) -> Proposal;
+    /// Says what a participant thinks of a proposal.
+    respondToProposal respond_to_proposal: POST "/v1/scheduling/proposals/{id}/respond"
+        (id; body: RespondToProposal) -> Proposal;
+    /// Resolves a proposal with the responses that there are.
+    resolveProposal resolve_proposal: POST "/v1/scheduling/proposals/{id}/resolve" (id) -> Resolution;
+    /// Gives a proposal up.
+    cancelProposal cancel_proposal: POST "/v1/scheduling/proposals/{id}/cancel" (id) -> Resolution;
+    /// Opens a booking page for a calendar.
+    createBookingPage create_booking_page: POST "/v1/booking-pages" (; body: CreateBookingPage) -> BookingPage;
+    /// Lists booking pages, the oldest first.
+    listBookingPages list_booking_pages: GET "/v1/booking-pages" (; query: Paging) -> List<BookingPage>;
+    /// Reads a booking page.
+    getBookingPage get_booking_page: GET "/v1/booking-pages/{id}" (id) -> BookingPage;
+    /// Changes a booking page.
+    updateBookingPage update_booking_page: PATCH "/v1/booking-pages/{id}" (id; body: UpdateBookingPage) -> BookingPage;
+    /// Deletes a booking page.
+    deleteBookingPage delete_booking_page: DELETE "/v1/booking-pages/{id}" (id) -> ();
+    /// Lists the slots that a booking page offers now.
+    listBookingSlots list_booking_slots: GET "/book/{slug}/slots" (slug; query: SlotsOfPage) -> BookingSlots;
+    /// Books a slot of a booking page.
+    createBooking create_booking: POST "/book/{slug}" (slug; body: SubmitBooking) -> Booked;
+    /// Reads a booking, for its guest.
+    getBooking get_booking: GET "/book/{slug}/bookings/{token}" (slug, token) -> GuestBooking;
+    /// Cancels a booking, as its guest.
+    cancelBooking cancel_booking: POST "/book/{slug}/bookings/{token}/cancel" (slug, token) -> GuestBooking;
+    /// Moves a booking to another slot, as its guest.
+    moveBooking move_booking: POST "/book/{slug}/bookings/{token}/move"
+        (slug, token; body: MoveBooking) -> GuestBooking;
+    /// Tells what the organization uses, and what its plan grants.
+    getUsage get_usage: GET "/v1/usage" () -> Usage;
+    /// Tells when an agent is free.
+    getAgentAvailability get_agent_availability: GET "/v1/agents/{id}/availability"
+        (id; query: AvailabilityOf) -> AgentAvailability;
+    /// Tells when a calendar is free.
+    getCalendarAvailability get_calendar_availability: GET "/v1/calendars/{id}/availability"
+        (id; query: AvailabilityOf) -> CalendarAvailability;
+    /// Reads a calendar's availability rules.
+    getAvailabilityRules get_availability_rules: GET "/v1/calendars/{id}/availability-rules" (id) -> AvailabilityRules;
+    /// Gives a calendar availability rules.
+    putAvailabilityRules put_availability_rules: PUT "/v1/calendars/{id}/availability-rules"
+        (id; body: PutAvailabilityRules) -> AvailabilityRules;
+    /// Takes a calendar its availability rules.
+    deleteAvailabilityRules delete_availability_rules: DELETE "/v1/calendars/{id}/availability-rules" (id) -> ();
+    /// Tells when several agents are all free.
+    getAvailability get_availability: GET "/v1/availability" (; query: AcrossAgents) -> AgentAvailability;
+    /// Tells why a time is not offered.
+    explainAvailability explain_availability: GET "/v1/availability/explain"
+        (; query: ExplainAvailability) -> Explanation;
+}

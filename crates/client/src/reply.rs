@@ -1,0 +1,158 @@
+//! What an answer carries beside its value.
+
+use std::time::Duration;
+
+use reqwest::{
+    StatusCode,
+    header::{CONTENT_TYPE, ETAG, HeaderMap, RETRY_AFTER},
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::{Error, Outcome, wire::ErrorEnvelope};
+
+const REQUEST_ID: &str = "x-request-id";
+
+/// An answer: its value, and what the headers tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reply<T> {
+    /// What was asked for.
+    pub value: T,
+    /// The HTTP status.
+    pub status: u16,
+    /// The version of the resource that is shown, for [`Call::if_match`](crate::Call::if_match).
+    pub etag: Option<String>,
+    /// The service's name for the request.
+    pub request_id: Option<String>,
+    /// The plan of the caller's organization.
+    pub plan: Option<String>,
+    /// Whether this is the answer to an earlier, same request: nothing was done now.
+    pub replayed: bool,
+    /// What is left of the plan's limit; absent where there is none.
+    pub rate_limit: Option<RateLimit>,
+    /// The version of the terms that the organization has yet to accept.
+    pub terms_to_accept: Option<String>,
+}
+
+/// A limit and what is left of it, as the headers `RateLimit-Policy` and `RateLimit` tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RateLimit {
+    /// What is counted, such as `api_calls`.
+    pub name: String,
+    /// How many there are in all.
+    pub limit: u64,
+    /// How many are left.
+    pub remaining: u64,
+    /// In what time all of them are there again.
+    pub resets_in: Duration,
+}
+
+impl RateLimit {
+    fn of(headers: &HeaderMap) -> Option<Self> {
+        let (name, policy) = text(headers, "ratelimit-policy")?.split_once(';')?;
+        let (limited, left) = text(headers, "ratelimit")?.split_once(';')?;
+        let number = |parts: &str, of: &str| {
+            let mut numbers = parts.split(';').filter_map(|part| part.trim().strip_prefix(of)?.strip_prefix('='));
+            numbers.next()?.parse::<u64>().ok()
+        };
+        (name == limited).then_some(())?;
+        Some(Self {
+            name: name.trim_matches('"').to_owned(),
+            limit: number(policy, "q")?,
+            remaining: number(left, "r")?,
+            resets_in: Duration::from_secs(number(left, "t")?),
+        })
+    }
+}
+
+/// An answer as it came.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    /// How the attempt ended.
+    pub(crate) fn outcome(&self) -> Outcome {
+        Outcome::Answered { status: self.status.as_u16(), retry_after: self.retry_after() }
+    }
+
+    fn retry_after(&self) -> Option<Duration> {
+        Some(Duration::from_secs(text(&self.headers, RETRY_AFTER.as_str())?.parse().ok()?))
+    }
+
+    /// The reply with the value of this answer, or the refusal that it is.
+    pub(crate) fn read<T: DeserializeOwned>(self) -> Result<Reply<T>, Error> {
+        let status = self.status.as_u16();
+        // Whoever asked for what is newer than they have is told that there is nothing.
+        if self.status.is_success() || self.status == StatusCode::NOT_MODIFIED {
+            let value = self.value().map_err(|source| self.unexpected(std::any::type_name::<T>(), source))?;
+            let told = |name: &str| text(&self.headers, name).map(str::to_owned);
+            return Ok(Reply {
+                value,
+                status,
+                etag: told(ETAG.as_str()),
+                request_id: told(REQUEST_ID),
+                plan: told("x-service-plan"),
+                replayed: text(&self.headers, "idempotency-replayed") == Some("true"),
+                rate_limit: RateLimit::of(&self.headers),
+                terms_to_accept: told("service-terms-upgrade-required"),
+            });
+        }
+        let ErrorEnvelope { error } =
+            serde_json::from_slice(&self.body).map_err(|source| self.unexpected("error of the service", source))?;
+        Err(Error::Api { status, error: Box::new(error), retry_after: self.retry_after() })
+    }
+
+    /// JSON as it is; other text as one JSON string, and no body as null, so that `String`, `()` and `Option` are read
+    /// like any other type.
+    fn value<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        if self.body.is_empty() {
+            return serde_json::from_value(Value::Null);
+        }
+        if text(&self.headers, CONTENT_TYPE.as_str()).is_some_and(|kind| kind.starts_with("application/json")) {
+            return serde_json::from_slice(&self.body);
+        }
+        serde_json::from_value(Value::String(String::from_utf8_lossy(&self.body).into_owned()))
+    }
+
+    fn unexpected(&self, expected: &'static str, source: serde_json::Error) -> Error {
+        Error::Decode { expected, status: self.status.as_u16(), request_id: request_id(&self.headers), source }
+    }
+}
+
+/// The service's name for a request.
+pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
+    text(headers, REQUEST_ID).map(str::to_owned)
+}
+
+/// A header of visible characters.
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderValue;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::a_month("\"api_calls\";q=50000;w=2592000;pk=:b3Jn:", "\"api_calls\";r=49873;t=864000", Some((50_000, 49_873, 864_000)))]
+    #[case::a_second("\"burst\";q=10;w=1", "\"burst\";r=0;t=1", Some((10, 0, 1)))]
+    #[case::of_two_things("\"burst\";q=10;w=1", "\"api_calls\";r=0;t=1", None)]
+    #[case::no_number("\"burst\";q=ten;w=1", "\"burst\";r=0;t=1", None)]
+    #[case::nothing("", "", None)]
+    fn limits_are_told(#[case] policy: &str, #[case] limit: &str, #[case] expected: Option<(u64, u64, u64)>) {
+        let mut headers = HeaderMap::new();
+        assert_eq!(RateLimit::of(&headers), None);
+        headers.insert("ratelimit-policy", HeaderValue::from_str(policy).unwrap());
+        headers.insert("ratelimit", HeaderValue::from_str(limit).unwrap());
+        let told = RateLimit::of(&headers).map(|told| (told.limit, told.remaining, told.resets_in.as_secs()));
+        assert_eq!(told, expected);
+    }
+}

@@ -1,0 +1,196 @@
+//! What is sent, what is repeated, and what becomes of answers.
+
+mod stub;
+mod table;
+
+use std::time::Duration;
+
+use kalends_wire::{ListEvents, ShowEvents, UpdateAgent, UpdateEvent};
+use rstest::rstest;
+
+use self::stub::{Does, Stub};
+use crate::{Client, Error, Retry};
+
+const JSON: &str = "200 OK\r\ncontent-type: application/json\r\nx-request-id: req_1";
+const GONE: &str = "204 No Content";
+const AGENT: &str = r#"{
+    "id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh", "orgId": "org_01jn8r6v9ke0bt3m5qz2c7xwdg", "name": "Ada", "type": "ai",
+    "description": null, "status": "active", "metadata": {}, "createdAt": "2026-03-02T08:00:00Z",
+    "updatedAt": "2026-03-02T08:00:00Z"
+}"#;
+const TOO_FAST: &str = "429 Too Many Requests\r\nretry-after: 0";
+const REFUSED: &str = r#"{"error":{"type":"rate_limit_error","message":"too fast","request_id":"req_2"}}"#;
+
+fn answers(head: &'static str, body: &str) -> Does {
+    Does::Answers(head, body.to_owned())
+}
+
+/// Nothing waits: the service says 0 seconds, and what it does not say is bounded by 2 ms.
+fn client(stub: &Stub) -> Client {
+    let retry = Retry { longest_wait: Duration::from_millis(2), ..Retry::default() };
+    Client::builder(&stub.url).key("svc_sk_secret").retry(retry).build().unwrap()
+}
+
+#[tokio::test]
+async fn a_write_is_repeated_under_one_key() {
+    let stub = Stub::that(vec![
+        answers(TOO_FAST, REFUSED),
+        Does::HangsUp,
+        Does::BreaksOff,
+        answers("200 OK\r\ncontent-type: application/json\r\nidempotency-replayed: true\r\netag: \"1\"", AGENT),
+    ])
+    .await;
+    let body = UpdateAgent { name: Some(Some("Ada".to_owned())), description: Some(None), ..UpdateAgent::default() };
+    let reply = client(&stub).update_agent("agt_x", &body).if_match("\"0\"").send().await.unwrap();
+    assert_eq!((&*reply.value.name, reply.replayed, reply.etag.as_deref()), ("Ada", true, Some("\"1\"")));
+
+    let asked = stub.asked();
+    assert_eq!(asked.len(), 4);
+    for request in &asked {
+        assert_eq!(request, &asked[0], "a repetition is the same request");
+    }
+    assert_eq!(asked[0].line, "PATCH /v1/agents/agt_x");
+    assert_eq!(asked[0].body, r#"{"name":"Ada","description":null}"#);
+    assert_eq!(asked[0].header("authorization"), "Bearer svc_sk_secret");
+    assert_eq!(asked[0].header("if-match"), "\"0\"");
+    let key = asked[0].header("idempotency-key");
+    assert!(key.len() == 32 && key.bytes().all(|byte| byte.is_ascii_hexdigit()), "{key}");
+}
+
+#[tokio::test]
+async fn each_call_has_a_key_of_its_own_unless_it_is_given_one() {
+    let stub = Stub::that(vec![answers(GONE, "")]).await;
+    let client = client(&stub);
+    client.delete_agent("a").await.unwrap();
+    client.delete_agent("a").await.unwrap();
+    client.delete_agent("a").idempotency_key("mine").await.unwrap();
+    let asked = stub.asked();
+    let key = |number: usize| asked[number].header("idempotency-key");
+    assert_ne!(key(0), key(1));
+    assert_eq!(key(2), "mine");
+    assert_eq!(asked[2].headers.iter().filter(|(name, _)| name == "idempotency-key").count(), 1);
+}
+
+#[tokio::test]
+async fn reading_has_no_key() {
+    let stub = Stub::that(vec![answers("200 OK\r\ncontent-type: text/calendar", "BEGIN:VCALENDAR")]).await;
+    let anonymous = Client::builder(&stub.url).build().unwrap();
+    assert_eq!(anonymous.get_feed("a b.ics").await.unwrap(), "BEGIN:VCALENDAR");
+    let asked = stub.asked();
+    assert_eq!((&*asked[0].line, asked[0].header("idempotency-key")), ("GET /ical/a%20b.ics", ""));
+    assert_eq!((asked[0].header("authorization"), &*asked[0].body), ("", ""));
+}
+
+#[rstest]
+#[case::too_fast(answers(TOO_FAST, REFUSED), 4)]
+#[case::overloaded(answers("503 Service Unavailable", "busy"), 4)]
+#[case::lost(Does::HangsUp, 4)]
+#[case::a_months_quota(answers("429 Too Many Requests\r\nretry-after: 86400", REFUSED), 1)]
+#[case::refused(answers("404 Not Found", REFUSED), 1)]
+#[case::a_fault(answers("500 Internal Server Error", REFUSED), 1)]
+#[case::nonsense(answers(JSON, "{}"), 1)]
+#[case::elsewhere(answers("302 Found\r\nlocation: /v1/agents/b", ""), 1)]
+#[tokio::test]
+async fn attempts_are_bounded(#[case] does: Does, #[case] attempts: usize) {
+    let stub = Stub::that(vec![does]).await;
+    let client = client(&stub);
+    client.get_agent("a").await.unwrap_err();
+    assert_eq!(stub.asked().len(), attempts);
+    client.delete_agent("a").await.err();
+    assert!(stub.asked().len() <= 2 * attempts);
+}
+
+#[tokio::test]
+async fn a_refusal_is_told() {
+    let head = "429 Too Many Requests\r\nretry-after: 86400\r\ncontent-type: application/json";
+    let body =
+        r#"{"error":{"type":"quota_exceeded","message":"all used","request_id":"req_3","code":"c","param":"p"}}"#;
+    let stub = Stub::that(vec![answers(head, body)]).await;
+    let error = client(&stub).get_usage().await.unwrap_err();
+    assert_eq!(error.to_string(), "429 quota_exceeded: all used");
+    assert_eq!((error.kind(), error.code(), error.param()), (Some("quota_exceeded"), Some("c"), Some("p")));
+    assert_eq!((error.status(), error.request_id()), (Some(429), Some("req_3")));
+    assert!(matches!(error, Error::Api { retry_after: Some(wait), .. } if wait == Duration::from_secs(86_400)));
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_says_what_was_expected() {
+    let stub = Stub::that(vec![answers(JSON, "{}"), answers("404 Not Found", "<html>")]).await;
+    let client = client(&stub);
+    let error = client.get_agent("a").await.unwrap_err();
+    assert_eq!(error.to_string(), "the answer is no kalends_wire::agent::Agent: status 200, request req_1");
+    let error = client.get_agent("a").await.unwrap_err();
+    assert_eq!(error.to_string(), "the answer is no error of the service: status 404, request unknown");
+    assert_eq!((error.status(), error.kind()), (Some(404), None));
+}
+
+#[tokio::test]
+async fn an_endless_answer_is_an_error() {
+    let stub = Stub::that(vec![Does::GoesOn]).await;
+    let error = client(&stub).export_calendar("cal_x").await.unwrap_err();
+    assert!(matches!(error, Error::TooLarge { limit: 67_108_864, .. }), "{error:?}");
+    assert_eq!(stub.asked().len(), 1, "it would be no shorter a second time");
+}
+
+#[tokio::test]
+async fn time_is_bounded() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    // The connection is made by the system, and nobody answers on it.
+    let client = Client::builder(&url).timeout(Duration::from_millis(20)).retry(Retry::NEVER).build().unwrap();
+    let error = client.get_health().await.unwrap_err();
+    assert!(matches!(&error, Error::Transport(cause) if cause.is_timeout() && cause.url().is_none()), "{error:?}");
+}
+
+#[tokio::test]
+async fn what_is_unchanged_is_none() {
+    let stub = Stub::that(vec![
+        answers("304 Not Modified\r\netag: \"1\"", ""),
+        answers("200 OK\r\ncontent-type: text/calendar; charset=utf-8", "BEGIN"),
+    ])
+    .await;
+    let client = client(&stub);
+    assert_eq!(client.get_feed("x.ics").if_none_match("\"1\"").await.unwrap(), None);
+    assert_eq!(client.get_feed("x.ics").if_none_match("\"1\"").await.unwrap().as_deref(), Some("BEGIN"));
+    assert_eq!(stub.asked()[0].header("if-none-match"), "\"1\"");
+}
+
+#[tokio::test]
+async fn queries_and_parameters_are_encoded() {
+    let page = r#"{"data":[],"total":0,"limit":5,"offset":0}"#;
+    let stub = Stub::that(vec![answers(JSON, page), answers(JSON, page), answers(GONE, "")]).await;
+    let client = client(&stub);
+    let query = ListEvents {
+        start_after: Some("2026-03-02T09:00:00+01:00".to_owned()),
+        expand: Some(true),
+        limit: Some(5),
+        ..ListEvents::default()
+    };
+    client.list_calendar_events("a/b", &query).await.unwrap();
+    client.list_calendar_events("c", &ListEvents::default()).await.unwrap();
+    assert_eq!(client.delete_event("d", &kalends_wire::DeleteEvent::default()).await.unwrap().map(|_| ()), None);
+    let lines: Vec<String> = stub.asked().into_iter().map(|asked| asked.line).collect();
+    assert_eq!(
+        lines,
+        [
+            "GET /v1/calendars/a%2Fb/events?start_after=2026-03-02T09%3A00%3A00%2B01%3A00&expand=true&limit=5",
+            "GET /v1/calendars/c/events",
+            "DELETE /v1/events/d"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_cannot_be_sent_is_not() {
+    let stub = Stub::that(vec![answers(GONE, "")]).await;
+    let client = client(&stub);
+    let show = ShowEvents::default();
+    for error in [
+        client.delete_agent("..").await.unwrap_err(),
+        client.delete_agent("a").idempotency_key("a\nb").await.unwrap_err(),
+        client.update_event("a", &show, &UpdateEvent::default()).if_match("\r\n").await.map(|_| ()).unwrap_err(),
+    ] {
+        assert!(matches!(error, Error::Request(_)), "{error:?}");
+    }
+    assert!(stub.asked().is_empty());
+}

@@ -1,0 +1,72 @@
+//! The table holds every operation that it should.
+
+use std::collections::BTreeSet;
+
+use crate::OPERATIONS;
+
+/// What there is no method for, by reason.
+const LEFT_OUT: &[(&str, &[&str])] = &[
+    (
+        "a human's session of the console, which no key opens",
+        &[
+            "signUp",
+            "signIn",
+            "signOut",
+            "getMe",
+            "updateMe",
+            "changePassword",
+            "listOwnedOrgs",
+            "switchOrg",
+            "initiateClaim",
+            "verifyClaim",
+            "revokeClaim",
+            "listClaims",
+            "acceptTermsInConsole",
+            "exportAccount",
+            "deleteAccount",
+            "regenerateKey",
+            "createScopedKeyFromConsole",
+        ],
+    ),
+    ("a redirect of a browser", &["startSignInWith", "endSignInWith"]),
+    ("the operator's, which no key opens", &["activateOrganization"]),
+    ("a page for people", &["showBookingPage", "getBookingAsset", "showCancellation", "showMove"]),
+];
+
+/// The operations of the service: method, path and identifier.
+fn listed() -> Vec<(&'static str, &'static str, &'static str)> {
+    let rows = include_str!("../../../../docs/operations.tsv").lines().skip(1);
+    rows.map(|row| {
+        let mut cells = row.split('\t');
+        let mut cell = || cells.next().unwrap();
+        (cell(), cell(), cell())
+    })
+    .collect()
+}
+
+#[test]
+fn every_operation_is_there_or_left_out_for_a_reason() {
+    let left_out: Vec<&str> = LEFT_OUT.iter().flat_map(|(_, ids)| ids.iter().copied()).collect();
+    let there = OPERATIONS.iter().map(|operation| (operation.method, operation.path, operation.id));
+    let expected: BTreeSet<_> = listed().into_iter().filter(|(_, _, id)| !left_out.contains(id)).collect();
+    assert_eq!(there.collect::<BTreeSet<_>>(), expected);
+    let known: BTreeSet<&str> = listed().into_iter().map(|(_, _, id)| id).collect();
+    let gone: Vec<_> = left_out.iter().filter(|id| !known.contains(*id)).collect();
+    assert!(gone.is_empty(), "left out, but not there: {gone:?}");
+}
+
+#[test]
+fn methods_are_named_and_called_after_their_operations() {
+    for operation in OPERATIONS {
+        let snake = operation.id.chars().fold(String::new(), |mut name, letter| {
+            if letter.is_ascii_uppercase() {
+                name.push('_');
+            }
+            name.push(letter.to_ascii_lowercase());
+            name
+        });
+        assert_eq!(operation.name, snake);
+        let parameters = operation.path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
+        assert_eq!(operation.parameters, parameters.collect::<Vec<_>>(), "{}", operation.id);
+    }
+}
