@@ -86,7 +86,7 @@ impl<T: DeserializeOwned> Call<T> {
     /// What the last attempt ended with.
     pub async fn send(self) -> Result<Reply<T>, Error> {
         let Self { client, request, .. } = self;
-        let mut request = request?.build().map_err(|error| Error::Request(error.to_string().into()))?;
+        let mut request = request?.build().map_err(|error| unmade(&error))?;
         if request.method() != Method::GET && !request.headers().contains_key(IDEMPOTENCY_KEY) {
             request.headers_mut().insert(IDEMPOTENCY_KEY, fresh_key()?);
         }
@@ -133,6 +133,12 @@ async fn exchange(client: &Client, request: Request) -> Result<Answer, Error> {
         body.extend_from_slice(&piece);
     }
     Ok(Answer { status: response.status(), headers: response.headers().clone(), body })
+}
+
+/// What is wrong with a request, without the address that it was for.
+fn unmade(error: &reqwest::Error) -> Error {
+    let cause = std::error::Error::source(error).map(ToString::to_string);
+    Error::Request(cause.unwrap_or_else(|| "it is malformed".to_owned()).into())
 }
 
 /// 128 random bits: no two calls have the same.

@@ -76,7 +76,7 @@ impl Error {
         self.body()?.param.as_deref()
     }
 
-    /// The HTTP status, if there was an answer to this end.
+    /// The HTTP status, where the answer was read to its end.
     pub const fn status(&self) -> Option<u16> {
         match self {
             Self::Api { status, .. } | Self::Decode { status, .. } => Some(*status),
