@@ -4,7 +4,7 @@ use axum::{
     body::Body,
     response::{IntoResponse, Response},
 };
-use futures::stream;
+use futures::{StreamExt as _, stream};
 use http::{HeaderValue, header};
 use kalends_wire as wire;
 
@@ -26,6 +26,8 @@ pub(crate) async fn export(app: Service, caller: Caller) -> Result<Response, Api
     let name = format!("attachment; filename=\"kalends-export-{}.json\"", export.at.utc_date());
     let name = HeaderValue::from_str(&name).map_err(|_| ApiError::Internal)?;
     let pieces = stream::unfold(export.pieces, |mut pieces| async { Some((pieces.recv().await?, pieces)) });
+    // What compresses the answer asks once more after its end.
+    let pieces = pieces.fuse();
     let headers = [
         (header::CONTENT_TYPE, JSON),
         (header::CONTENT_DISPOSITION, name),
