@@ -9,7 +9,10 @@ use std::{
 use reqwest::{Method, RequestBuilder, header};
 use serde_json::Value;
 
-use crate::Answer;
+use crate::{
+    Answer,
+    description::{self, Asked},
+};
 
 /// Far more than any request of a test takes.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -23,13 +26,20 @@ pub struct Client {
     base: String,
     key: Option<String>,
     patient: bool,
+    described: bool,
     http: reqwest::Client,
 }
 
 impl Client {
     /// A client of the server at `base`; without a key it is anonymous.
     pub(crate) fn new(base: &str, key: Option<&str>) -> Self {
-        Self { base: base.to_owned(), key: key.map(str::to_owned), patient: true, http: http("identity") }
+        Self {
+            base: base.to_owned(),
+            key: key.map(str::to_owned),
+            patient: true,
+            described: true,
+            http: http("identity"),
+        }
     }
 
     /// The same caller, who asks for this content coding (`gzip`, `br` or `zstd`) and decodes it.
@@ -42,6 +52,12 @@ impl Client {
     #[must_use]
     pub fn impatient(&self) -> Self {
         Self { patient: false, ..self.clone() }
+    }
+
+    /// The same caller of a process that serves something else than the API.
+    #[must_use]
+    pub fn undescribed(&self) -> Self {
+        Self { described: false, ..self.clone() }
     }
 
     /// The same caller at another address: of a service that was started again.
@@ -78,12 +94,11 @@ impl Client {
     /// Begins a request of any method.
     pub fn call(&self, method: Method, path: impl AsRef<str>) -> Call {
         let label = format!("{method} {}", path.as_ref());
-        let head = method == Method::HEAD;
         let mut request = self.http.request(method, format!("{}{}", self.base, path.as_ref()));
         if let Some(key) = &self.key {
             request = request.bearer_auth(key);
         }
-        Call { label, head, patient: self.patient, request }
+        Call { label, patient: self.patient, described: self.described, request }
     }
 }
 
@@ -109,8 +124,8 @@ fn http(coding: &str) -> reqwest::Client {
 #[must_use = "a call is sent when it is awaited"]
 pub struct Call {
     label: String,
-    head: bool,
     patient: bool,
+    described: bool,
     request: RequestBuilder,
 }
 
@@ -145,15 +160,21 @@ impl Call {
     /// # Errors
     /// The connection was refused or broke.
     pub async fn attempt(self) -> Result<Answer, reqwest::Error> {
-        let Self { label, head, patient, mut request } = self;
+        let Self { label, patient, described, request } = self;
+        let (http, request) = request.build_split();
+        let mut request = request?;
+        let asked = Asked::of(&request);
         loop {
             let again = request.try_clone();
-            let response = request.send().await?;
+            let response = http.execute(request).await?;
             let status = response.status().as_u16();
             let headers = response.headers().clone();
             let bytes = response.bytes().await?;
             let answer = Answer::new(label.clone(), status, headers, bytes.to_vec());
-            answer.check(head);
+            answer.check(asked.method == Method::HEAD);
+            if described {
+                description::check(&asked, &answer);
+            }
             match again {
                 // Most tests are about something else than how fast they go.
                 Some(again) if patient && is_too_fast(&answer) => {

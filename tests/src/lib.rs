@@ -24,6 +24,7 @@ mod answer;
 mod browser;
 mod client;
 mod database;
+mod description;
 mod feed_server;
 mod mail;
 mod provider;

@@ -8,9 +8,15 @@ use kalends_app::operations::{self, Operation};
 use serde_json::{Map, Value, json};
 use utoipa::openapi::OpenApi;
 
+use crate::mcp;
+
+/// What follows the status in the name of an error that a browser gets as a page.
+const PAGE: &str = "Page";
+
 /// The description of the whole API as JSON text.
 pub(crate) fn complete(description: &OpenApi, base_url: &str) -> String {
     let mut document = serde_json::to_value(description).unwrap_or_default();
+    document["components"]["schemas"].as_object_mut().into_iter().flat_map(Map::values_mut).for_each(loosen);
     document["servers"] = json!([{ "url": base_url }]);
     document["components"]["securitySchemes"] = json!({
         "apiKey": { "type": "http", "scheme": "bearer", "description": "An organization's or an agent's API key." },
@@ -33,7 +39,36 @@ pub(crate) fn complete(description: &OpenApi, base_url: &str) -> String {
             describe(described, operation);
         }
     }
+    document["paths"][operations::MCP.path] = mcp::path_item();
+    for (name, schema) in mcp::schemas() {
+        document["components"]["schemas"][name] = schema;
+    }
     document.to_string()
+}
+
+/// Corrects the choices of a schema that exclude nothing, but would have to with `oneOf`: an answer with more fields
+/// than another is both, and a part that is written among the fields of its owner may be missing.
+fn loosen(schema: &mut Value) {
+    const NULL: &str = "null";
+    for part in schema.get_mut("allOf").and_then(Value::as_array_mut).into_iter().flatten() {
+        let choices = part.get_mut("oneOf").and_then(Value::as_array_mut);
+        if let Some(missing) = choices.and_then(|choices| choices.iter_mut().find(|choice| choice["type"] == NULL)) {
+            *missing = json!({ "type": "object" });
+            rename(part, "oneOf", "anyOf");
+        }
+    }
+    let untold = |choices: &Vec<Value>| choices.iter().all(|choice| choice["$ref"].is_string());
+    if schema["oneOf"].as_array().is_some_and(untold) {
+        rename(schema, "oneOf", "anyOf");
+    }
+}
+
+fn rename(schema: &mut Value, from: &str, to: &str) {
+    if let Some(keywords) = schema.as_object_mut()
+        && let Some(value) = keywords.remove(from)
+    {
+        keywords.insert(to.to_owned(), value);
+    }
 }
 
 /// The operations whose query takes no parameters, by identifier. That is checked in one place, so
@@ -121,9 +156,13 @@ fn describe(described: &mut Value, operation: &Operation) {
     if let Some(all) = described["responses"].as_object_mut() {
         for (status, response) in all.iter_mut() {
             success_headers(response, status, operation);
+            if operation.writes() && shows_pages(operation) {
+                response["content"]["text/html"] = html();
+            }
         }
         for status in failures(operation) {
-            all.entry(status).or_insert_with(|| json!({ "$ref": format!("#/components/responses/{status}") }));
+            let page = if shows_pages(operation) { PAGE } else { "" };
+            all.entry(status).or_insert_with(|| json!({ "$ref": format!("#/components/responses/{status}{page}") }));
         }
     }
 }
@@ -135,9 +174,25 @@ fn takes_if_match(operation: &Operation) -> bool {
     changes_a_row || operation.id == operations::PUT_RULES.id
 }
 
+/// Whether a browser is answered with a page, errors included ([`crate::pages`]).
+fn shows_pages(operation: &Operation) -> bool {
+    operation.path.starts_with("/book/") && operation.id != operations::LIST_BOOKING_SLOTS.id
+}
+
+fn html() -> Value {
+    json!({ "schema": { "type": "string" }, "example": "<!doctype html>…" })
+}
+
 /// Whether a success shows one resource under its entity tag.
 fn tagged(operation: &Operation) -> bool {
-    let resource = ["/v1/agents/{id}", "/v1/calendars/{id}", "/v1/events/{id}", "/v1/calendars/{cal_id}/events/{id}"];
+    let resource = [
+        "/v1/agents/{id}",
+        "/v1/calendars/{id}",
+        "/v1/events/{id}",
+        "/v1/calendars/{cal_id}/events/{id}",
+        "/v1/ical-subscriptions/{id}",
+        "/v1/webhooks/{id}",
+    ];
     resource.contains(&operation.path)
         || (operation.status == 201
             && ![
@@ -148,6 +203,7 @@ fn tagged(operation: &Operation) -> bool {
                 operations::CREATE_KEY_FROM_CONSOLE.id,
                 operations::JOIN_WAITLIST.id,
                 operations::CREATE_BOOKING.id,
+                operations::CREATE_PROPOSAL.id,
             ]
             .contains(&operation.id))
         || [
@@ -160,6 +216,8 @@ fn tagged(operation: &Operation) -> bool {
             operations::PUT_RULES.id,
             operations::CONFIRM_HOLD.id,
             operations::RELEASE_HOLD.id,
+            operations::PLANS.id,
+            operations::ROTATE_WEBHOOK_SECRET.id,
         ]
         .contains(&operation.id)
 }
@@ -202,11 +260,12 @@ fn success_headers(response: &mut Value, status: &str, operation: &Operation) {
     if operation.writes() {
         names.push("Idempotency-Replayed");
     }
-    let headers: Map<String, Value> = names
-        .into_iter()
-        .map(|name| (name.to_owned(), json!({ "$ref": format!("#/components/headers/{name}") })))
-        .collect();
-    response["headers"] = Value::Object(headers);
+    response["headers"] = names.into_iter().map(header_of).collect::<Map<_, _>>().into();
+}
+
+/// A header by its name in the catalogue.
+pub(crate) fn header_of(name: &str) -> (String, Value) {
+    (name.to_owned(), json!({ "$ref": format!("#/components/headers/{name}") }))
 }
 
 /// The statuses of failure that an operation can answer.
@@ -259,6 +318,10 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
     if takes_if_match(operation) {
         statuses.push("412");
     }
+    if [operations::SHOW_BOOKING_PAGE.id, operations::SHOW_MOVE.id].contains(&operation.id) {
+        // The slot that was chosen is taken.
+        statuses.push("409");
+    }
     if operation.id == operations::INITIATE_CLAIM.id {
         statuses.push("429");
     }
@@ -292,17 +355,17 @@ fn headers() -> Value {
 
 fn responses() -> Value {
     let failure = |description: &str, retry: bool| {
-        let mut headers = json!({ "X-Request-Id": { "$ref": "#/components/headers/X-Request-Id" } });
-        if retry {
-            headers["Retry-After"] = json!({ "$ref": "#/components/headers/Retry-After" });
-        }
+        let names =
+            ["X-Request-Id", "X-Service-Plan", "RateLimit-Policy", "RateLimit", "Service-Terms-Upgrade-Required"];
+        let headers: Map<String, Value> =
+            names.iter().chain(retry.then_some(&"Retry-After")).map(|name| header_of(name)).collect();
         json!({
             "description": description,
             "headers": headers,
             "content": { "application/json": { "schema": { "$ref": "#/components/schemas/ErrorEnvelope" } } }
         })
     };
-    json!({
+    let mut responses = json!({
         "400": failure("The body, a parameter or a header is not valid.", false),
         "401": failure(
             "`unauthorized`: no key, or none in force. `authentication_error`: no session, or a wrong password.", false
@@ -319,7 +382,15 @@ fn responses() -> Value {
         "429": failure("`quota_exceeded`: a limit of the plan is reached. `rate_limit_error` and `rate_limited`: too often.", true),
         "500": failure("`internal_error`", false),
         "503": failure("`internal_error`: the database does not answer.", true),
-    })
+    });
+    if let Some(all) = responses.as_object_mut() {
+        for (status, response) in all.clone() {
+            let mut page = response;
+            page["content"]["text/html"] = html();
+            all.insert(format!("{status}{PAGE}"), page);
+        }
+    }
+    responses
 }
 
 #[cfg(test)]
@@ -344,6 +415,7 @@ mod tests {
         }
         let listed = operations::ALL
             .iter()
+            .chain([&&operations::MCP])
             .map(|operation| (operation.id.to_owned(), operation.method.to_owned(), operation.path.to_owned()))
             .collect::<BTreeSet<_>>();
         assert_eq!(described, listed);

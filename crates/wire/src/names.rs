@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 macro_rules! mirror {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$value_doc:meta])* $value:ident,)* })*) => {$(
-        $(#[$doc])*
+    ($($(#[$about:meta])* $name:ident { $($(#[$value_doc:meta])* $value:ident,)* })*) => {$(
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+        $(#[$about])*
         #[serde(rename_all = "snake_case")]
         pub enum $name { $($(#[$value_doc])* $value,)* }
 
@@ -109,6 +109,7 @@ pub use ExternalSync as ExternalSyncStatus;
 
 mirror! {
     /// How far the copy of an event at a connected human calendar has come.
+    #[schema(as = ExternalSyncStatus)]
     ExternalSync {
         /// No publishing connection.
         NotConfigured,

@@ -16,7 +16,10 @@ pub struct Plans {
 
 /// Limits by metric; null is unlimited.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[schema(value_type = Object, example = json!({ "agents": 3, "calendars": 10, "events": 2500, "proposals": 0 }))]
+#[schema(
+    value_type = BTreeMap<String, Option<u64>>,
+    example = json!({ "agents": 3, "calendars": 10, "events": 2500, "proposals": 0 })
+)]
 #[serde(transparent)]
 pub struct PlanLimits(pub Map<String, Value>);
 

@@ -64,6 +64,8 @@ enum About {
     Proposal,
     /// A booking page of a calendar.
     BookingPage,
+    /// The tools: whoever has a key is answered, and each call is ruled as the operation that it is.
+    Tools,
 }
 
 /// What each operation is about, and a body that is right. Panics for an operation that is not listed: add it.
@@ -100,6 +102,7 @@ fn ruled(operation: &str) -> About {
         | "listWebhookDeliveries"
         | "retryWebhookDelivery" => About::OrganizationsWebhook,
         "listCalendars" | "listProposals" | "listBookingPages" | "getUsage" | "sendFeedback" => About::Common,
+        "mcp" => About::Tools,
         "createProposal" => About::Agent,
         "getProposal" | "respondToProposal" | "resolveProposal" | "cancelProposal" => About::Proposal,
         "getBookingPage" | "updateBookingPage" | "deleteBookingPage" => About::BookingPage,
@@ -439,6 +442,7 @@ fn body(operation: &str, things: &Things, (start, end): (&str, &str), expires: &
         }),
         "signUp" => signing_up(&format!("grace@domain-{number}.example")),
         "signIn" => json!({ "email": HUMAN, "password": PASSWORD }),
+        "mcp" => json!({ "jsonrpc": "2.0", "id": number, "method": "tools/list" }),
         "updateMe" => json!({ "name": "Grace" }),
         "changePassword" => json!({ "current_password": PASSWORD, "new_password": "a new password" }),
         "joinWaitlist" => json!({ "email": format!("bob@domain-{number}.example"), "tos_version": "2026-01-01" }),
@@ -499,6 +503,7 @@ fn cell(operation: &Operation, about: About, who: Who, whose: Whose) -> Says {
         (About::Operator, _) | (_, Who::Revoked | Who::Garbage | Who::Nobody | Who::Session) => {
             return Says::Refused(401, "unauthorized");
         }
+        (About::Tools, _) => return Says::Yes,
         (_, Who::Waitlisted) => return Says::Refused(403, "account_waitlisted"),
         (
             About::Organization | About::OrganizationsAgent | About::OrganizationsKey | About::OrganizationsWebhook,
@@ -540,7 +545,9 @@ fn consumes(operation: &Operation) -> bool {
 
 fn asked_about(about: About) -> &'static [Whose] {
     match about {
-        About::Public | About::Operator | About::Console | About::Organization | About::Common => &[Whose::Missing],
+        About::Public | About::Operator | About::Console | About::Organization | About::Common | About::Tools => {
+            &[Whose::Missing]
+        }
         // Agents have no owner but themselves, and nobody subscribes a calendar that is shared, or organizes anything.
         About::OrganizationsAgent | About::OrganizationsKey | About::Agent | About::Subscription | About::Proposal => {
             &[Whose::Own, Whose::Sibling, Whose::Paused, Whose::Foreign, Whose::Missing]
@@ -586,7 +593,9 @@ async fn every_cell_of_the_matrix_is_as_ruled(#[case] database: Database) {
                     wrong
                         .insert(format!("{} by {who:?} about {whose:?}: {ruled:?}, got {status} {kind}", operation.id));
                 }
-                let paused = about != About::Public && who == Who::Paused && operation.method != Method::GET;
+                let paused = !matches!(about, About::Public | About::Tools)
+                    && who == Who::Paused
+                    && operation.method != Method::GET;
                 if paused
                     && matches!(
                         about,

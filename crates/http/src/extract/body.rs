@@ -77,13 +77,31 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
-        // A caller that names no type means JSON, as there is nothing else to mean.
-        let media_type = request.headers().get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or(""));
-        if media_type.is_some_and(|media_type| !is_json(media_type)) {
-            return Err(ApiError::MediaType);
-        }
-        parse(&read(request.into_body(), BODY_MAX).await?).map(Self)
+        parse(&declared(request).await?).map(Self)
     }
+}
+
+/// JSON as it came.
+pub(crate) struct JsonText(pub Bytes);
+
+impl<S: Send + Sync> FromRequest<S> for JsonText {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let body = declared(request).await?;
+        parse::<IgnoredAny>(&body)?;
+        Ok(Self(body))
+    }
+}
+
+/// The body of a request that declares no other type than JSON.
+async fn declared(request: Request) -> Result<Bytes, ApiError> {
+    // A caller that names no type means JSON, as there is nothing else to mean.
+    let media_type = request.headers().get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or(""));
+    if media_type.is_some_and(|media_type| !is_json(media_type)) {
+        return Err(ApiError::MediaType);
+    }
+    read(request.into_body(), BODY_MAX).await
 }
 
 /// No body, or an empty object (ruling 4.8).

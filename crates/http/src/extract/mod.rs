@@ -8,7 +8,7 @@ mod path;
 mod query;
 mod unknown;
 
-pub(crate) use body::{AlreadyRead, File, JsonBody, NoBody, max_of as body_max_of, read as read_body};
+pub(crate) use body::{AlreadyRead, File, JsonBody, JsonText, NoBody, max_of as body_max_of, read as read_body};
 pub(crate) use caller::{Anonymous, Caller};
 pub(crate) use if_match::Precondition;
 pub(crate) use if_none_match::has;

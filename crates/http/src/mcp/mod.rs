@@ -6,6 +6,7 @@
 //! counted and recorded. What its answer tells of limits, plan and terms stands on the outer answer.
 
 mod call;
+mod describe;
 mod tools;
 mod untrusted;
 
@@ -13,8 +14,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::{
     Router,
-    body::Body,
-    extract::{ConnectInfo, Request, State},
+    body::{Body, to_bytes},
+    extract::{ConnectInfo, FromRequest as _, Request, State},
     response::{IntoResponse, Response},
     routing::post,
 };
@@ -22,6 +23,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header, request::Part
 use http_body_util::BodyExt as _;
 use kalends_accounts::Principal;
 use kalends_app::{App, Caller, Refusal, operations};
+use kalends_kernel::{FieldError, FieldErrors};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -36,6 +38,7 @@ use rmcp::{
 use tower::ServiceExt as _;
 use url::Url;
 
+pub(crate) use describe::{path_item, schemas};
 pub(crate) use tools::Tools;
 
 use crate::{
@@ -43,7 +46,9 @@ use crate::{
     enter::admit,
     envelope::{AnsweredBy, Arrival, FORWARDED_FOR},
     error::ApiError,
+    extract::JsonText,
     pages::Finished,
+    reply::JSON,
 };
 
 /// What the outer answer takes over from the inner one.
@@ -54,6 +59,9 @@ const TOLD: [HeaderName; 5] = [
     HeaderName::from_static(kalends_accounts::TERMS_UPGRADE_HEADER),
     header::RETRY_AFTER,
 ];
+
+/// How much of the library's words about a message an error takes over, in bytes.
+const SAID_MAX: usize = 512;
 
 const INSTRUCTIONS: &str = "Calendars for agents. An organization owns agents, agents own calendars, and calendars hold \
     events, holds and series. Times are RFC 3339 with an offset; answers are in UTC, with `local` times beside them. \
@@ -121,23 +129,38 @@ async fn serve(State(endpoint): State<Endpoint>, request: Request) -> Response {
     response
 }
 
-async fn answer(endpoint: Endpoint, mut request: Request) -> Result<Response, ApiError> {
+async fn answer(endpoint: Endpoint, request: Request) -> Result<Response, ApiError> {
     let arrival = request.extensions().get::<Arrival>().copied().ok_or(ApiError::Internal)?;
     let caller = admit(&endpoint.app, &operations::MCP, arrival, request.headers()).await?;
     let told = Arc::new(Mutex::new(HeaderMap::new()));
-    request.extensions_mut().insert(Outer { caller, told: Arc::clone(&told) });
+    let (mut parts, body) = request.into_parts();
+    // What is no JSON is refused as everywhere, and not in the library's words.
+    let JsonText(message) = JsonText::from_request(Request::from_parts(parts.clone(), body), &()).await?;
     // Some clients ask for one of the two, or for anything.
-    let both = HeaderValue::from_static("application/json, text/event-stream");
-    request.headers_mut().insert(header::ACCEPT, both);
+    parts.headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+    parts.headers.insert(header::CONTENT_TYPE, JSON);
+    parts.extensions.insert(Outer { caller, told: Arc::clone(&told) });
+    let request = Request::from_parts(parts, Body::from(message));
     let mut response = endpoint.service.handle(request).await.map(Body::new);
     if response.status() == StatusCode::FORBIDDEN {
         return Err(ApiError::Elsewhere);
+    }
+    let failed = response.status().is_client_error() || response.status().is_server_error();
+    if failed && response.headers().get(header::CONTENT_TYPE) != Some(&JSON) {
+        return Err(no_message(response).await);
     }
     // What the protocol has to say it says in its own words.
     response.extensions_mut().insert(Finished);
     let told = std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
     response.headers_mut().extend(told);
     Ok(response)
+}
+
+/// The error of JSON that is no message of the protocol, with what the library has to say about it.
+async fn no_message(response: Response) -> ApiError {
+    let said = to_bytes(response.into_body(), SAID_MAX).await.unwrap_or_default();
+    let said: String = String::from_utf8_lossy(&said).chars().take(SAID_MAX).collect();
+    FieldErrors::from(FieldError::new("body", format!("is no message of the protocol: {said}"))).into()
 }
 
 impl Handler {

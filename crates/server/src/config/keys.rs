@@ -127,8 +127,8 @@ keys! {
         "Shifts the service's clock, to try expiry, reminders and month ends.";
     METRICS_LISTEN, Plain, Default::Unset("off"),
         "The address on which GET /metrics answers in Prometheus text.";
-    LOG, Plain, Default::Text("info"),
-        "What is logged to standard error, such as `info` or `warn,kalends_app=debug`.";
+    LOG, Plain, Default::Text("info,rmcp=error"),
+        "What is logged to standard error, such as `info` or `warn,kalends_app=debug`; what clients of the tools get wrong is not.";
     LOG_FORMAT, Plain, Default::Text("text"),
         "How it is written: `text` or `json`.";
 }

@@ -1,0 +1,255 @@
+//! What every answer is held against: the description that the binary under test prints.
+//!
+//! The description is read more strictly than its reader has to: an object must have no fields that it does not tell
+//! of, so that what is answered is described, and not merely what is described answered.
+
+use std::{
+    collections::HashMap,
+    process::Command,
+    sync::{Arc, LazyLock, Mutex, PoisonError},
+};
+
+use jsonschema::{Draft, ValidationError, Validator};
+use reqwest::{
+    Body, Method, Request, Url,
+    header::{HeaderMap, HeaderName},
+};
+use serde_json::{Map, Value, json};
+
+use crate::{Answer, binary};
+
+/// Paths that are no operations: the protocol of the tools, and the documentation's own page.
+const ELSEWHERE: &[&str] = &["/mcp", "/docs", "/metrics"];
+/// Where a closed copy of a schema stands beside the open one.
+const CLOSED: &str = "closed.";
+/// Headers that stand on every answer that is told to have them; others depend on who asks.
+const PROMISED: &[&str] = &["X-Request-Id", "ETag", "Location"];
+/// The keywords that tell what fields an object has.
+const TELLS: &[&str] = &["properties", "allOf", "anyOf", "oneOf"];
+
+static DESCRIPTION: LazyLock<Description> = LazyLock::new(Description::of_binary);
+
+/// What a request asked, as far as the description speaks of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    pub method: Method,
+    pub url: Url,
+    /// The body where it is JSON.
+    pub json: Option<Value>,
+}
+
+impl Asked {
+    pub(crate) fn of(request: &Request) -> Self {
+        let body = request.body().and_then(Body::as_bytes);
+        Self {
+            method: request.method().clone(),
+            url: request.url().clone(),
+            json: body.and_then(|bytes| serde_json::from_slice(bytes).ok()),
+        }
+    }
+}
+
+/// Requires that the answer to `asked` is one that the description foretells.
+#[track_caller]
+pub(crate) fn check(asked: &Asked, answer: &Answer) {
+    let wrong = DESCRIPTION.faults(asked, answer);
+    assert!(wrong.is_empty(), "the description does not foretell this: {}\n{}", wrong.join("\n"), answer.shown());
+}
+
+/// The description, and the validators that were asked for.
+struct Description {
+    document: Value,
+    /// The components' schemas, open and closed.
+    schemas: Value,
+    validators: Mutex<HashMap<(Part, String), Arc<Validator>>>,
+}
+
+/// Which half of an exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Part {
+    Request,
+    Answer,
+}
+
+impl Description {
+    fn of_binary() -> Self {
+        let printed = Command::new(binary()).arg("openapi").env_clear().output().expect("the binary to start");
+        assert!(printed.status.success(), "no description: {}", String::from_utf8_lossy(&printed.stderr));
+        Self::new(serde_json::from_slice(&printed.stdout).expect("a description in JSON"))
+    }
+
+    fn new(document: Value) -> Self {
+        let mut schemas = Map::new();
+        for (name, schema) in document["components"]["schemas"].as_object().into_iter().flatten() {
+            schemas.insert(name.clone(), open(schema));
+            schemas.insert(format!("{CLOSED}{name}"), closed(schema));
+        }
+        Self { document, schemas: Value::Object(schemas), validators: Mutex::default() }
+    }
+
+    /// What about the exchange is not described.
+    fn faults(&self, asked: &Asked, answer: &Answer) -> Vec<String> {
+        let path = asked.url.path();
+        let Some(methods) = self.methods(path) else {
+            let known = answer.status == 404 || ELSEWHERE.iter().any(|root| path.starts_with(root));
+            return if known { Vec::new() } else { vec![format!("no path fits {path}")] };
+        };
+        let method = if asked.method == Method::HEAD { Method::GET } else { asked.method.clone() };
+        let described =
+            methods.as_object().into_iter().flatten().find(|(name, _)| *name.to_ascii_uppercase() == method);
+        let Some((_, described)) = described else {
+            let known = answer.status == 405 || asked.method == Method::OPTIONS;
+            return if known { Vec::new() } else { vec![format!("{path} has no {method}")] };
+        };
+        let Some(response) = self.followed(&described["responses"][answer.status.to_string()]) else {
+            return vec![format!("no answer {}", answer.status)];
+        };
+        let mut faults = self.headers(response, &answer.headers);
+        if asked.method != Method::HEAD {
+            faults.extend(self.body(response, answer));
+        }
+        if answer.status < 300 {
+            faults.extend(self.request(described, asked));
+        }
+        faults
+    }
+
+    /// The methods of the path that fits. A literal segment comes before a parameter.
+    fn methods(&self, path: &str) -> Option<&Value> {
+        let paths = self.document["paths"].as_object()?;
+        let fitting = paths.iter().filter(|(template, _)| fits(template, path));
+        fitting.min_by_key(|(template, _)| template.matches('{').count()).map(|(_, methods)| methods)
+    }
+
+    /// What a value is or refers to.
+    fn followed<'a>(&'a self, value: &'a Value) -> Option<&'a Value> {
+        match value["$ref"].as_str() {
+            Some(reference) => self.document.pointer(reference.trim_start_matches('#')),
+            None => value.is_object().then_some(value),
+        }
+    }
+
+    /// Headers of which the description knows, on an answer that it tells to have none, and the other way round.
+    fn headers(&self, response: &Value, headers: &HeaderMap) -> Vec<String> {
+        let known = self.document["components"]["headers"].as_object().into_iter().flat_map(Map::keys);
+        let sent = known.filter(|name| headers.contains_key(name.parse::<HeaderName>().expect("a header's name")));
+        let untold = sent.filter(|name| response["headers"][name.as_str()].is_null());
+        let promised = PROMISED.iter().filter(|name| response["headers"][**name].is_object());
+        let missing = promised.filter(|name| !headers.contains_key(**name));
+        let untold = untold.map(|name| format!("a header {name}"));
+        untold.chain(missing.map(|name| format!("no header {name}"))).collect()
+    }
+
+    fn body(&self, response: &Value, answer: &Answer) -> Vec<String> {
+        let media = answer.header("content-type").split(';').next().unwrap_or_default();
+        if !answer.header("content-encoding").is_empty() {
+            // Nobody has decoded it.
+            return Vec::new();
+        }
+        let Some(described) = response["content"].as_object() else {
+            let empty = answer.bytes.is_empty();
+            return if empty { Vec::new() } else { vec!["a body".to_owned()] };
+        };
+        match described.get(media) {
+            None => vec![format!("content of type `{media}`")],
+            Some(content) if media == "application/json" => {
+                self.misfits(Part::Answer, &content["schema"], &answer.json)
+            }
+            Some(_) => Vec::new(),
+        }
+    }
+
+    /// What was accepted although it is not described as acceptable.
+    fn request(&self, described: &Value, asked: &Asked) -> Vec<String> {
+        let parameters = described["parameters"].as_array().into_iter().flatten();
+        let names: Vec<&Value> =
+            parameters.filter(|parameter| parameter["in"] == "query").map(|parameter| &parameter["name"]).collect();
+        let given = asked.url.query_pairs();
+        let unknown = given.filter(|(name, _)| !names.iter().any(|known| **known == name.as_ref()));
+        let mut faults: Vec<String> = unknown.map(|(name, _)| format!("a parameter {name}")).collect();
+        let schema = &described["requestBody"]["content"]["application/json"]["schema"];
+        if let (Some(body), true) = (&asked.json, schema.is_object()) {
+            faults.extend(self.misfits(Part::Request, schema, body));
+        }
+        faults
+    }
+
+    fn misfits(&self, part: Part, schema: &Value, value: &Value) -> Vec<String> {
+        let told = |fault: ValidationError<'_>| format!("{part:?} at `{}`: {fault}", fault.instance_path());
+        self.validator(part, schema).iter_errors(value).map(told).collect()
+    }
+
+    fn validator(&self, part: Part, schema: &Value) -> Arc<Validator> {
+        let mut validators = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = validators.entry((part, schema.to_string())).or_insert_with(|| {
+            let mut root = closed(schema);
+            if let Some(root) = root.as_object_mut() {
+                root.insert("components".to_owned(), json!({ "schemas": self.schemas }));
+            }
+            // Of what is asked, the service reads more ways of writing a time or an address than it promises.
+            let formats = part == Part::Answer;
+            let options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(formats);
+            Arc::new(options.build(&root).unwrap_or_else(|error| panic!("{schema}: {error}")))
+        });
+        Arc::clone(made)
+    }
+}
+
+/// Whether the path is one of the template's.
+fn fits(template: &str, path: &str) -> bool {
+    let (mut wanted, mut given) = (template.split('/'), path.split('/'));
+    loop {
+        match (wanted.next(), given.next()) {
+            (None, None) => return true,
+            (Some(wanted), Some(given)) if wanted == given || (wanted.starts_with('{') && !given.is_empty()) => {}
+            _ => return false,
+        }
+    }
+}
+
+/// The schema as it is, with closed schemas as its parts.
+fn open(schema: &Value) -> Value {
+    let Some(keywords) = schema.as_object() else { return schema.clone() };
+    let rewritten = keywords.iter().map(|(keyword, value)| {
+        let value = match keyword.as_str() {
+            "properties" => each(value, closed),
+            "items" | "additionalProperties" => closed(value),
+            "prefixItems" => all(value, closed),
+            "allOf" | "anyOf" | "oneOf" => all(value, open),
+            _ => value.clone(),
+        };
+        (keyword.clone(), value)
+    });
+    let mut rewritten: Map<String, Value> = rewritten.collect();
+    if rewritten.get("type").is_some_and(|kind| kind == "object")
+        && !TELLS.iter().any(|tells| rewritten.contains_key(*tells))
+    {
+        // An object of the caller's own.
+        rewritten.entry("additionalProperties").or_insert(json!(true));
+    }
+    Value::Object(rewritten)
+}
+
+/// The schema without any fields that it does not tell of.
+fn closed(schema: &Value) -> Value {
+    let mut closed = open(schema);
+    let Some(keywords) = closed.as_object_mut() else { return closed };
+    if let Some(name) = keywords.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next()) {
+        let reference = json!(format!("#/components/schemas/{CLOSED}{name}"));
+        keywords.insert("$ref".to_owned(), reference);
+        return closed;
+    }
+    if TELLS.iter().any(|tells| keywords.contains_key(*tells)) && !keywords.contains_key("additionalProperties") {
+        keywords.insert("unevaluatedProperties".to_owned(), json!(false));
+    }
+    closed
+}
+
+fn each(parts: &Value, rewrite: fn(&Value) -> Value) -> Value {
+    let parts = parts.as_object().into_iter().flatten();
+    Value::Object(parts.map(|(name, part)| (name.clone(), rewrite(part))).collect())
+}
+
+fn all(parts: &Value, rewrite: fn(&Value) -> Value) -> Value {
+    Value::Array(parts.as_array().into_iter().flatten().map(rewrite).collect())
+}
