@@ -6,6 +6,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 use crate::artifacts::{self, Profile};
+use crate::postgres::{Durability, TestServer};
 use crate::process;
 use crate::steps::Steps;
 use crate::workspace::{self, Workspace};
@@ -20,6 +21,8 @@ struct Check {
     file: &'static str,
     /// The tool's command line; the file's path is added to it.
     tool: &'static [&'static str],
+    /// Whether the tool wants an empty Postgres database beside.
+    postgres: bool,
 }
 
 /// What writes that which is checked.
@@ -47,6 +50,7 @@ const CHECKS: &[Check] = &[
         emit: Emit::Server(&["openapi"]),
         file: "openapi.json",
         tool: &["openapi-spec-validator"],
+        postgres: false,
     },
     Check {
         name: "feed-python",
@@ -59,6 +63,7 @@ const CHECKS: &[Check] = &[
         emit: FEED,
         file: "feed.json",
         tool: &["python", "xtask/interop/feed.py"],
+        postgres: false,
     },
     Check {
         name: "feed-node",
@@ -66,6 +71,7 @@ const CHECKS: &[Check] = &[
         emit: FEED,
         file: "feed.json",
         tool: &["node", "xtask/interop/feed.cjs"],
+        postgres: false,
     },
     Check {
         name: "feed-reading",
@@ -78,6 +84,7 @@ const CHECKS: &[Check] = &[
         emit: Emit::Example("kalends-feeds", "busy_times"),
         file: "busy_times.jsonl",
         tool: &["python", "xtask/interop/reading.py"],
+        postgres: false,
     },
     Check {
         name: "tools",
@@ -85,6 +92,15 @@ const CHECKS: &[Check] = &[
         emit: Emit::Server(&["openapi"]),
         file: "openapi.json",
         tool: &["python", "xtask/interop/tools.py"],
+        postgres: false,
+    },
+    Check {
+        name: "description",
+        packages: Packages::Python(&["schemathesis==4.32.5"]),
+        emit: Emit::Server(&["openapi"]),
+        file: "openapi.json",
+        tool: &["python", "xtask/interop/description.py"],
+        postgres: true,
     },
     Check {
         name: "booking-page",
@@ -92,6 +108,7 @@ const CHECKS: &[Check] = &[
         emit: Emit::Example("kalends-web", "gallery"),
         file: "gallery.json",
         tool: &["node", "xtask/interop/booking_page.cjs"],
+        postgres: false,
     },
 ];
 
@@ -128,6 +145,10 @@ impl Check {
         command.env("NODE_PATH", folder.join("node_modules")).current_dir(workspace::root());
         // For a tool that talks to it.
         command.env("KALENDS_SERVER", server);
+        let postgres = self.postgres.then(|| TestServer::obtain(Durability::None)).transpose()?;
+        if let Some(postgres) = &postgres {
+            command.env("KALENDS_POSTGRES", postgres.url());
+        }
         process::run(command.args(arguments).arg(file))
     }
 }
