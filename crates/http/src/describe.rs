@@ -8,7 +8,7 @@ use kalends_app::operations::{self, Operation};
 use serde_json::{Map, Value, json};
 use utoipa::openapi::OpenApi;
 
-use crate::mcp;
+use crate::{examples, mcp};
 
 /// What follows the status in the name of an error that a browser gets as a page.
 const PAGE: &str = "Page";
@@ -31,11 +31,12 @@ pub(crate) fn complete(description: &OpenApi, base_url: &str) -> String {
     });
     document["components"]["headers"] = headers();
     document["components"]["responses"] = responses();
+    examples::show_errors(&mut document["components"]["responses"]);
     let schemas = document["components"]["schemas"].clone();
     for operation in operations::ALL {
         let described = &mut document["paths"][operation.path][operation.method.to_ascii_lowercase()];
         if described.is_object() {
-            show_examples(described, &schemas);
+            show_examples(described, operation, &schemas);
             describe(described, operation);
         }
     }
@@ -82,18 +83,20 @@ pub(crate) fn without_query(description: &OpenApi) -> HashSet<&'static str> {
     operations::ALL.iter().filter(|operation| !takes_query(operation)).map(|operation| operation.id).collect()
 }
 
-/// Gives every body of the operation an example.
-fn show_examples(described: &mut Value, schemas: &Value) {
-    let show = |content: Option<&mut Value>| {
-        for media in content.and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut) {
-            if media.get("example").is_none() && media.get("examples").is_none() {
+/// Gives every body of the operation an example: what was sent or answered in a test, else one of its schema.
+fn show_examples(described: &mut Value, operation: &Operation, schemas: &Value) {
+    let show = |content: Option<&mut Value>, recorded: Option<&Value>| {
+        for (media_type, media) in content.and_then(Value::as_object_mut).into_iter().flatten() {
+            if let Some(recorded) = recorded.filter(|_| examples::is_recorded(operation, media_type)) {
+                media["example"] = recorded.clone();
+            } else if media.get("example").is_none() && media.get("examples").is_none() {
                 media["example"] = example(&media["schema"], schemas);
             }
         }
     };
-    show(described.pointer_mut("/requestBody/content"));
-    for response in described["responses"].as_object_mut().into_iter().flat_map(Map::values_mut) {
-        show(response.get_mut("content"));
+    show(described.pointer_mut("/requestBody/content"), examples::request(operation));
+    for (status, response) in described["responses"].as_object_mut().into_iter().flatten() {
+        show(response.get_mut("content"), examples::answer(operation, status));
     }
 }
 

@@ -9,6 +9,7 @@ mod endpoints;
 mod enter;
 mod envelope;
 mod error;
+mod examples;
 mod extract;
 mod mcp;
 mod metered;

@@ -1,0 +1,103 @@
+//! The scenario whose requests and answers are the examples of the description.
+//!
+//! Everything in it is the same in every run: the clock moves by hand, random bytes follow from the request that draws
+//! them, and nothing leaves the process. Each chapter begins at a time of its own and says what it needs of those before.
+
+mod accounts;
+mod console;
+mod errors;
+mod events;
+mod feeds;
+mod holds;
+mod house;
+mod outside;
+mod proposals;
+mod record;
+mod story;
+mod webhooks;
+
+use kalends_app::operations;
+use serde_json::Value;
+
+use self::{house::House, record::Record, story::Story};
+use super::{EXAMPLES, RECORD, UNRECORDED, is_recorded};
+
+/// Plays the whole scenario.
+async fn play() -> Record {
+    let mut story = Story::begin();
+    accounts::the_service_introduces_itself(&mut story).await;
+    let house = House::built(&mut story).await;
+    events::the_week_is_planned(&mut story, &house).await;
+    events::somebody_asks_for_time(&mut story, &house).await;
+    holds::time_is_held(&mut story, &house).await;
+    proposals::agents_settle_on_a_time(&mut story, &house).await;
+    proposals::a_guest_books(&mut story, &house).await;
+    feeds::calendars_travel(&mut story, &house).await;
+    webhooks::events_are_posted(&mut story, &house).await;
+    errors::everything_goes_wrong(&mut story, &house).await;
+    accounts::the_account_is_looked_at(&mut story, &house).await;
+    console::a_human_takes_over(&mut story).await;
+    story.record
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_examples_are_what_is_answered() {
+    let happened = play().await;
+    if record::is_to_be_renewed() {
+        happened.write();
+        return;
+    }
+    let differing = happened.differing_from(&EXAMPLES);
+    assert!(
+        differing.is_empty(),
+        "the examples of the description are not what the service answers now:\n{}\nIf that is meant, renew them: {}",
+        differing.join("\n"),
+        record::RENEW,
+    );
+}
+
+#[test]
+fn the_record_is_written_as_it_would_be_renewed() {
+    let recorded: Value = serde_json::from_str(RECORD).unwrap();
+    assert_eq!(record::pretty(&recorded), RECORD, "renew the examples: {}", record::RENEW);
+}
+
+#[test]
+fn every_body_is_recorded_or_excused() {
+    let document: Value = serde_json::from_str(&crate::openapi_json("http://localhost")).unwrap();
+    let mut missing = Vec::new();
+    let mut look = |what: &str, operation, content: &Value, recorded: Option<&Value>| {
+        for media_type in content.as_object().into_iter().flatten().map(|(media_type, _)| media_type) {
+            if is_recorded(operation, media_type) && !recorded.is_some_and(|recorded| fits(recorded, media_type)) {
+                missing.push(format!("{} {what} {media_type}", operation.id));
+            }
+        }
+    };
+    for operation in operations::ALL {
+        let described = &document["paths"][operation.path][operation.method.to_ascii_lowercase()];
+        look("request", operation, &described["requestBody"]["content"], super::request(operation));
+        for (status, response) in described["responses"].as_object().unwrap() {
+            look(status, operation, &response["content"], super::answer(operation, status));
+        }
+    }
+    assert!(missing.is_empty(), "neither recorded nor in the list of what is not: {missing:#?}");
+    for (operation, media_type, reason) in UNRECORDED {
+        let described = &document["paths"][operation.path][operation.method.to_ascii_lowercase()];
+        let content = &described["responses"][operation.status.to_string()]["content"];
+        assert!(content[*media_type].is_object() && !reason.is_empty(), "{} {media_type}", operation.id);
+    }
+}
+
+/// Whether the body is of that type: a text, unless the type is one of fields.
+fn fits(body: &Value, media_type: &str) -> bool {
+    body.is_string() == (media_type.starts_with("text/") || media_type.starts_with("image/"))
+}
+
+#[test]
+fn every_failure_is_recorded() {
+    let document: Value = serde_json::from_str(&crate::openapi_json("http://localhost")).unwrap();
+    for (status, response) in document["components"]["responses"].as_object().unwrap() {
+        let example = &response["content"]["application/json"]["example"];
+        assert!(example["error"]["request_id"].as_str().is_some_and(|id| id.starts_with("req_")), "{status}");
+    }
+}

@@ -1,0 +1,62 @@
+//! A human in the console, who takes over what an agent began.
+
+use kalends_app::{operations as op, operators::set_plan};
+use kalends_quotas::Plan;
+use serde_json::json;
+
+use super::story::{Story, id, text};
+
+const PASSWORD: &str = "correct horse battery staple";
+
+/// Signs up and claims two organizations: Scout's, in which she works then, and Ada's, which is refused to her.
+pub(super) async fn a_human_takes_over(story: &mut Story) {
+    story.chapter("2026-03-02T12:00:00Z");
+    let body = json!({ "email": "scout@example.com", "agent_name": "Scout", "tos_version": "2026-01-01" });
+    let scout = story.ask(&op::SIGN_UP).send(body).done().await;
+    let (org, key, agent) = (text(&scout, "/org_id"), text(&scout, "/api_key"), text(&scout, "/agent_id"));
+    let body = json!({ "name": "Expeditions", "timezone": "Europe/Berlin" });
+    let calendar = id(&story.ask(&op::CREATE_AGENT_CALENDAR).of(&agent).by(&key).send(body).done().await);
+    let body = json!({
+        "title": "Base camp", "start_time": "2026-03-09T09:00:00+01:00", "end_time": "2026-03-09T10:00:00+01:00"
+    });
+    story.ask(&op::CREATE_EVENT).of(&calendar).by(&key).send(body).done().await;
+
+    let body = json!({
+        "email": "mina@example.com", "password": PASSWORD, "name": "Mina", "org_name": "Observatory",
+        "tos_version": "2026-01-01"
+    });
+    story.ask(&op::CONSOLE_SIGN_UP).send(body).told().await;
+    let enter = json!({ "email": "mina@example.com", "password": PASSWORD });
+    let token = text(&story.ask(&op::SIGN_IN).send(enter.clone()).told().await, "/token");
+    story.ask(&op::UPDATE_ME).by(&token).send(json!({ "name": "Mina Fleming" })).told().await;
+    let accepted = json!({ "tos_version": "2026-01-01" });
+    story.ask(&op::ACCEPT_TERMS_IN_CONSOLE).by(&token).send(accepted).told().await;
+
+    let body = json!({ "email": "scout@example.com" });
+    let claim = text(&story.ask(&op::INITIATE_CLAIM).by(&token).send(body).told().await, "/claim_id");
+    let proof = json!({ "claim_id": claim, "otp": story.last_code().await });
+    story.ask(&op::VERIFY_CLAIM).by(&token).send(proof).told().await;
+    let body = json!({ "email": "ada@example.com" });
+    let claim = text(&story.ask(&op::INITIATE_CLAIM).by(&token).send(body).done().await, "/claim_id");
+    let proof = json!({ "claim_id": claim, "otp": story.last_code().await });
+    story.ask(&op::VERIFY_CLAIM).by(&token).send(proof).done().await;
+    let mail = story.last_mail().await;
+    let refusal = mail.split_once("/revoke#").unwrap().1.split_whitespace().next().unwrap();
+    story.ask(&op::REVOKE_CLAIM).of(&claim).send(json!({ "revocation_token": refusal })).told().await;
+
+    // A day later nobody has spoken up for Scout's organization.
+    story.chapter("2026-03-03T12:30:00Z");
+    story.app.settle_claims(10).await.unwrap();
+    let token = text(&story.ask(&op::SIGN_IN).send(enter).done().await, "/token");
+    story.ask(&op::LIST_CLAIMS).by(&token).told().await;
+    story.ask(&op::SWITCH_ORG).of(&org).by(&token).told().await;
+    story.ask(&op::LIST_ORGS).by(&token).told().await;
+    story.ask(&op::GET_ME).by(&token).told().await;
+    set_plan(&story.app, org.parse().unwrap(), Plan::Pro, None).await.unwrap();
+    let body = json!({ "agent_id": agent, "label": "field radio" });
+    story.ask(&op::CREATE_KEY_FROM_CONSOLE).by(&token).send(body).told().await;
+    story.ask(&op::REGENERATE_KEY).by(&token).told().await;
+    story.ask(&op::EXPORT).by(&token).told().await;
+    let body = json!({ "current_password": PASSWORD, "new_password": "a horse of another colour" });
+    story.ask(&op::CHANGE_PASSWORD).by(&token).send(body).told().await;
+}

@@ -1,0 +1,40 @@
+//! Time that is held, kept and given back.
+
+use http::StatusCode;
+use kalends_app::operations as op;
+use serde_json::{Value, json};
+
+use super::{
+    house::House,
+    story::{Story, id},
+};
+
+/// A hold of an hour of Tuesday.
+fn hold(title: &str, hour: u32) -> Value {
+    json!({
+        "title": title, "start_time": format!("2026-03-03T{hour}:00:00+01:00"),
+        "end_time": format!("2026-03-03T{}:00:00+01:00", hour + 1), "hold_expires_at": "2026-03-02T08:50:00Z"
+    })
+}
+
+/// Single holds, one that comes too late, and sets of them.
+pub(super) async fn time_is_held(story: &mut Story, House { key, work, hers, .. }: &House) {
+    story.chapter("2026-03-02T08:40:00Z");
+    let lunch = id(&story.ask(&op::CREATE_EVENT).of(work).by(key).send(hold("Lunch", 12)).done().await);
+    story.ask(&op::CONFIRM_HOLD).of(&lunch).by(key).told().await;
+    let late = story.ask(&op::CREATE_EVENT).of(work).by(key).send(hold("Interview", 12));
+    late.refused(StatusCode::CONFLICT).await;
+    let interview = id(&story.ask(&op::CREATE_EVENT).of(work).by(key).send(hold("Interview", 16)).done().await);
+    story.ask(&op::RELEASE_HOLD).of(&interview).by(key).told().await;
+
+    let both = |hold: Value| {
+        let mut set = hold;
+        set["calendar_ids"] = json!([work, hers]);
+        set["hold_priority"] = json!(10);
+        set
+    };
+    let set = id(&story.ask(&op::CREATE_HOLD_SET).by(key).send(both(hold("Kick-off", 10))).told().await);
+    story.ask(&op::CONFIRM_HOLD_SET).of(&set).by(key).told().await;
+    let set = id(&story.ask(&op::CREATE_HOLD_SET).by(key).send(both(hold("Retrospective", 16))).done().await);
+    story.ask(&op::RELEASE_HOLD_SET).of(&set).by(key).told().await;
+}

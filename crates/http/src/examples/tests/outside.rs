@@ -1,0 +1,123 @@
+//! What stands in for everything outside of the service.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use kalends_accounts::SessionClaims;
+use kalends_app::ports::{
+    CredentialsError, FeedFetcher, FetchError, FetchedFeed, HumanCalendars, HumanSeen, SessionTokens, WebhookPost,
+    WebhookReply, WebhookSender,
+};
+use kalends_availability::{HumanBusy, HumanSource};
+use kalends_feeds::sync::Validators;
+use kalends_kernel::{CalendarId, Entropy, OrgId, RemoteUrl, Span, StoreError, base64url};
+use kalends_notifications::Outcome;
+use kalends_testkit::SeededEntropy;
+use sha2::{Digest as _, Sha256};
+
+/// Random bytes that follow from the request for which they are drawn: one that is added to the scenario changes the
+/// identifiers of no other. Clones are the same.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Draws(Arc<Mutex<SeededEntropy>>);
+
+impl Draws {
+    /// Begins with what follows from `text`.
+    pub(super) fn follow(&self, text: &str) {
+        let seed = Sha256::digest(text).first_chunk().copied().map_or(0, u64::from_le_bytes);
+        *self.0.lock().unwrap() = SeededEntropy::new(seed);
+    }
+}
+
+impl Entropy for Draws {
+    fn fill(&self, bytes: &mut [u8]) {
+        self.0.lock().unwrap().fill(bytes);
+    }
+}
+
+/// Tokens of the form that real ones have, without a signature.
+#[derive(Debug, Default)]
+pub(super) struct Tokens(Mutex<BTreeMap<String, String>>);
+
+impl SessionTokens for Tokens {
+    fn sign(&self, claims: &SessionClaims) -> Result<String, CredentialsError> {
+        let claims = serde_json::to_string(claims).map_err(CredentialsError::failed)?;
+        let parts = [r#"{"alg":"HS256","typ":"JWT"}"#, &claims, "a signature of 32 bytes in length"];
+        let token = parts.map(|part| base64url(part.as_bytes())).join(".");
+        self.0.lock().unwrap().insert(token.clone(), claims);
+        Ok(token)
+    }
+
+    fn read(&self, token: &str) -> Option<SessionClaims> {
+        serde_json::from_str(self.0.lock().unwrap().get(token)?).ok()
+    }
+}
+
+/// A receiver that takes everything in, after a moment.
+#[derive(Debug)]
+pub(super) struct Receiver;
+
+#[async_trait]
+impl WebhookSender for Receiver {
+    fn exempts(&self, _: &str, _: u16) -> bool {
+        false
+    }
+
+    async fn post(&self, _: WebhookPost) -> WebhookReply {
+        tokio::time::sleep(Duration::from_millis(42)).await;
+        WebhookReply { outcome: Outcome::Accepted(204), problem: None }
+    }
+}
+
+/// A server with one feed.
+#[derive(Debug)]
+pub(super) struct FeedServer(pub &'static str);
+
+#[async_trait]
+impl FeedFetcher for FeedServer {
+    async fn fetch(&self, _: &RemoteUrl, _: &Validators) -> Result<FetchedFeed, FetchError> {
+        let validators = Validators { etag: Some("\"1\"".to_owned()), last_modified: None };
+        Ok(FetchedFeed::Whole { body: self.0.as_bytes().into(), validators })
+    }
+}
+
+/// No human calendars, or a database of them that is in trouble. Clones are the same.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Humans(Arc<Mutex<Trouble>>);
+
+/// What is wrong with the database.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) enum Trouble {
+    /// Nothing.
+    #[default]
+    None,
+    /// It does not answer.
+    Away,
+    /// It fails.
+    Broken,
+}
+
+impl Humans {
+    /// From now on that is wrong.
+    pub(super) fn suffer(&self, trouble: Trouble) {
+        *self.0.lock().unwrap() = trouble;
+    }
+}
+
+#[async_trait]
+impl HumanCalendars for Humans {
+    async fn human_sources(&self, _: OrgId, _: &[CalendarId]) -> Result<Vec<HumanSeen>, StoreError> {
+        match *self.0.lock().unwrap() {
+            Trouble::None => Ok(Vec::new()),
+            Trouble::Away => Err(StoreError::Unavailable("it is away".into())),
+            Trouble::Broken => Err(StoreError::Failed("it is broken".into())),
+        }
+    }
+
+    async fn human_busy(&self, _: OrgId, _: &[HumanSource], _: Span) -> Result<Vec<HumanBusy>, StoreError> {
+        Ok(Vec::new())
+    }
+}
