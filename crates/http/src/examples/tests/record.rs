@@ -72,7 +72,7 @@ impl Record {
     /// What differs from the record as it is stored.
     pub(super) fn differing_from(&self, stored: &Value) -> Vec<String> {
         let mut differing = Vec::new();
-        differences("", stored, &self.value(), &mut differing);
+        differences("", Some(stored), Some(&self.value()), &mut differing);
         differing
     }
 }
@@ -104,34 +104,40 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
-/// Tells each place at which two values differ, as a line.
-fn differences(place: &str, stored: &Value, happened: &Value, found: &mut Vec<String>) {
+/// Tells each place at which two values differ, as a line. What is missing differs from null.
+fn differences(place: &str, stored: Option<&Value>, happened: Option<&Value>, found: &mut Vec<String>) {
     match (stored, happened) {
-        (Value::Object(before), Value::Object(after)) => {
+        (Some(Value::Object(before)), Some(Value::Object(after))) => {
             let names: BTreeSet<_> = before.keys().chain(after.keys()).collect();
             for name in names {
-                let (before, after) = (before.get(name).unwrap_or(&Value::Null), after.get(name));
-                differences(&format!("{place}/{name}"), before, after.unwrap_or(&Value::Null), found);
+                differences(&format!("{place}/{name}"), before.get(name), after.get(name), found);
             }
         }
-        (Value::Array(before), Value::Array(after)) if before.len() == after.len() => {
-            for (index, (before, after)) in before.iter().zip(after).enumerate() {
-                differences(&format!("{place}/{index}"), before, after, found);
+        (Some(Value::Array(before)), Some(Value::Array(after))) => {
+            for index in 0..before.len().max(after.len()) {
+                differences(&format!("{place}/{index}"), before.get(index), after.get(index), found);
             }
         }
-        (before, after) if before != after => found.push(format!("{place}\n  stored:   {before}\n  happened: {after}")),
+        (before, after) if before != after => {
+            let shown = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), Value::to_string);
+            found.push(format!("{place}\n  stored:   {}\n  happened: {}", shown(before), shown(after)));
+        }
         _ => {}
     }
 }
 
 #[test]
 fn differences_are_told_by_their_place() {
+    let (stored, happened) = (json!({ "a": { "b": [1, 2] }, "c": null }), json!({ "a": { "b": [1, 3, 4] }, "d": {} }));
     let mut found = Vec::new();
-    differences(
-        "",
-        &json!({ "a": { "b": [1, 2] }, "c": 1 }),
-        &json!({ "a": { "b": [1, 3] }, "c": 1, "d": {} }),
-        &mut found,
-    );
-    assert_eq!(found, ["/a/b/1\n  stored:   2\n  happened: 3", "/d\n  stored:   null\n  happened: {}"]);
+    differences("", Some(&stored), Some(&happened), &mut found);
+    let told =
+        |place: &str, stored: &str, happened: &str| format!("{place}\n  stored:   {stored}\n  happened: {happened}");
+    let expected = [
+        told("/a/b/1", "2", "3"),
+        told("/a/b/2", "nothing", "4"),
+        told("/c", "null", "nothing"),
+        told("/d", "nothing", "{}"),
+    ];
+    assert_eq!(found, expected);
 }
