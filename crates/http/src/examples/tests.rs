@@ -16,7 +16,7 @@ mod record;
 mod story;
 mod webhooks;
 
-use kalends_app::operations;
+use kalends_app::operations::{self, Operation};
 use serde_json::Value;
 
 use self::{house::House, record::Record, story::Story};
@@ -82,10 +82,13 @@ fn every_body_is_recorded_or_excused() {
         }
     }
     assert!(missing.is_empty(), "neither recorded and shown, nor in the list of what is not: {missing:#?}");
-    for (operation, media_type, reason) in UNRECORDED {
-        let described = &document["paths"][operation.path][operation.method.to_ascii_lowercase()];
-        let content = &described["responses"][operation.status.to_string()]["content"];
-        assert!(content[*media_type].is_object() && !reason.is_empty(), "{} {media_type}", operation.id);
+    for (whose, media_type, reason) in UNRECORDED {
+        let answers = |operation: &Operation| {
+            let described = &document["paths"][operation.path][operation.method.to_ascii_lowercase()];
+            described["responses"][operation.status.to_string()]["content"][*media_type].is_object()
+        };
+        let mut those = operations::ALL.iter().filter(|operation| whose.is_none_or(|whose| whose == **operation));
+        assert!(!reason.is_empty() && those.any(|operation| answers(operation)), "{whose:?} {media_type}");
     }
 }
 
@@ -98,7 +101,9 @@ fn fits(body: &Value, media_type: &str) -> bool {
 fn every_failure_is_recorded() {
     let document: Value = serde_json::from_str(&crate::openapi_json("http://localhost")).unwrap();
     for (status, response) in document["components"]["responses"].as_object().unwrap() {
-        let example = &response["content"]["application/json"]["example"];
-        assert!(example["error"]["request_id"].as_str().is_some_and(|id| id.starts_with("req_")), "{status}");
+        if let Some(media) = response["content"].get("application/json") {
+            let request = media["example"]["error"]["request_id"].as_str();
+            assert!(request.is_some_and(|id| id.starts_with("req_")), "{status}");
+        }
     }
 }
