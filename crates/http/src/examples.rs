@@ -47,11 +47,11 @@ pub(crate) fn answer(operation: &Operation, status: &str) -> Option<&'static Val
     EXAMPLES["operations"][operation.id]["answers"].get(status)
 }
 
-/// Gives the answers of failures, by status, their examples.
+/// Gives the answers of failures their examples. The name of each begins with its status.
 pub(crate) fn show_errors(responses: &mut Value) {
-    for (status, response) in responses.as_object_mut().into_iter().flatten() {
-        let media = response.pointer_mut("/content/application~1json");
-        if let (Some(media), Some(recorded)) = (media, EXAMPLES["errors"].get(status)) {
+    for (name, response) in responses.as_object_mut().into_iter().flatten() {
+        let recorded = name.get(..3).and_then(|status| EXAMPLES["errors"].get(status));
+        if let (Some(media), Some(recorded)) = (response.pointer_mut("/content/application~1json"), recorded) {
             media["example"] = recorded.clone();
         }
     }
