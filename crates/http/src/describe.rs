@@ -279,9 +279,16 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
         && operation.id != operations::TERMS.id
         && operation.id != operations::PLANS.id;
     if takes_input {
-        statuses.extend(["400", "408", "503"]);
+        statuses.extend(["400", "408"]);
     }
-    if operation.id == operations::READY.id {
+    let from_memory = [
+        operations::HEALTH.id,
+        operations::OPENAPI.id,
+        operations::TERMS.id,
+        operations::PLANS.id,
+        operations::BOOKING_ASSET.id,
+    ];
+    if !from_memory.contains(&operation.id) {
         statuses.push("503");
     }
     if takes_key(operation) {
@@ -384,7 +391,7 @@ fn responses() -> Value {
         "422": failure("The Idempotency-Key was used for another request; or the address of a feed is none that may be asked.", false),
         "429": failure("`quota_exceeded`: a limit of the plan is reached. `rate_limit_error` and `rate_limited`: too often.", true),
         "500": failure("`internal_error`", false),
-        "503": failure("`internal_error`: the database does not answer.", true),
+        "503": failure("`internal_error`: the database does not answer, or the service has more to do than it can.", true),
     });
     if let Some(all) = responses.as_object_mut() {
         for (status, response) in all.clone() {
