@@ -36,7 +36,7 @@ const COMMANDS: &[Command] = &[
         about: "run every test, on a throwaway Postgres",
         run: test::run,
     },
-    Command { name: "lint", arguments: "", about: "formatting, the layer check, clippy", run: lint::run },
+    Command { name: "lint", arguments: "", about: "formatting, the layer check, clippy, cargo doc", run: lint::run },
     Command { name: "ci", arguments: "", about: "all that a change must pass, tests last", run: ci::run },
     Command { name: "layers", arguments: "", about: "check the rules of docs/architecture.md", run: layers::run },
     Command {
