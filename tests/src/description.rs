@@ -253,3 +253,109 @@ fn each(parts: &Value, rewrite: fn(&Value) -> Value) -> Value {
 fn all(parts: &Value, rewrite: fn(&Value) -> Value) -> Value {
     Value::Array(parts.as_array().into_iter().flatten().map(rewrite).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn description() -> Description {
+        let shown = |schema: Value, headers: Value| json!({ "headers": headers, "content": { "application/json": { "schema": schema } } });
+        Description::new(json!({
+            "paths": {
+                "/things/{id}": { "get": { "responses": {
+                    "200": shown(json!({ "$ref": "#/components/schemas/Thing" }), json!({ "ETag": {} })),
+                    "404": { "$ref": "#/components/responses/404" }
+                } } },
+                "/things": { "post": {
+                    "parameters": [{ "name": "dry", "in": "query" }],
+                    "requestBody": { "content": { "application/json": { "schema": {
+                        "type": "object", "properties": { "at": { "type": "string", "format": "date-time" } },
+                        "additionalProperties": false
+                    } } } },
+                    "responses": { "204": {} }
+                } }
+            },
+            "components": {
+                "headers": { "ETag": {}, "RateLimit": {} },
+                "responses": { "404": shown(json!({ "type": "object" }), json!({})) },
+                "schemas": {
+                    "Named": { "type": "object", "required": ["name"], "properties": { "name": { "type": "string" } } },
+                    "Thing": { "allOf": [
+                        { "$ref": "#/components/schemas/Named" },
+                        { "type": "object", "properties": {
+                            "at": { "type": "string", "format": "date-time" },
+                            "part": { "oneOf": [{ "$ref": "#/components/schemas/Named" }, { "type": "null" }] },
+                            "own": { "type": "object" }
+                        } }
+                    ] }
+                }
+            }
+        }))
+    }
+
+    fn asked(method: &str, path: &str, json: Option<Value>) -> Asked {
+        let url = format!("http://localhost{path}").parse().unwrap();
+        Asked { method: method.parse().unwrap(), url, json }
+    }
+
+    fn answer(status: u16, headers: &[(&'static str, &str)], body: &Value) -> Answer {
+        let mut all = HeaderMap::new();
+        for (name, value) in headers {
+            all.insert(*name, value.parse().unwrap());
+        }
+        let bytes = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+        Answer::new("a request".to_owned(), status, all, bytes)
+    }
+
+    const JSON: (&str, &str) = ("content-type", "application/json");
+    const TAG: (&str, &str) = ("etag", "\"1\"");
+
+    #[rstest]
+    #[case::all_of_it(json!({ "name": "x", "at": "2026-03-02T09:00:00Z", "part": { "name": "y" }, "own": { "z": 1 } }), None)]
+    #[case::the_least(json!({ "name": "x", "part": null }), None)]
+    #[case::a_field_too_many(json!({ "name": "x", "more": 1 }), Some("more"))]
+    #[case::a_field_too_many_below(json!({ "name": "x", "part": { "name": "y", "more": 1 } }), Some("more"))]
+    #[case::a_field_is_missing(json!({ "at": "2026-03-02T09:00:00Z" }), Some("name"))]
+    #[case::no_time(json!({ "name": "x", "at": "yesterday" }), Some("date-time"))]
+    #[case::another_type(json!({ "name": 1 }), Some("string"))]
+    fn answers_fit_their_schema(#[case] body: Value, #[case] fault: Option<&str>) {
+        let faults = description().faults(&asked("GET", "/things/1", None), &answer(200, &[JSON, TAG], &body));
+        match fault {
+            None => assert_eq!(faults, [""; 0]),
+            Some(fault) => assert!(faults.iter().any(|told| told.contains(fault)), "{faults:?}"),
+        }
+    }
+
+    #[rstest]
+    #[case::no_such_status("GET", "/things/1", 500, &[JSON], "no answer 500")]
+    #[case::no_such_method("PUT", "/things/1", 200, &[JSON], "has no PUT")]
+    #[case::no_such_route("GET", "/other", 200, &[JSON], "no path fits")]
+    #[case::no_such_type("GET", "/things/1", 200, &[("content-type", "text/plain"), TAG], "content of type `text/plain`")]
+    #[case::a_header_is_missing("GET", "/things/1", 200, &[JSON], "no header ETag")]
+    #[case::a_header_too_many("GET", "/things/1", 404, &[JSON, ("ratelimit", "x")], "a header RateLimit")]
+    #[case::a_body_too_many("POST", "/things", 204, &[JSON], "a body")]
+    #[case::a_parameter_too_many("POST", "/things?wet=1", 204, &[], "a parameter wet")]
+    fn exchanges_are_described(
+        #[case] method: &str,
+        #[case] path: &str,
+        #[case] status: u16,
+        #[case] headers: &[(&'static str, &str)],
+        #[case] fault: &str,
+    ) {
+        let body = if headers.is_empty() { Value::Null } else { json!({ "name": "x" }) };
+        let faults = description().faults(&asked(method, path, None), &answer(status, headers, &body));
+        assert!(faults.iter().any(|told| told.contains(fault)), "{faults:?}");
+    }
+
+    #[test]
+    fn what_is_accepted_is_described_as_acceptable() {
+        let description = description();
+        let faults = |body: Value| {
+            description.faults(&asked("POST", "/things?dry=1", Some(body)), &answer(204, &[], &Value::Null))
+        };
+        assert_eq!(faults(json!({ "at": "tomorrow" })), [""; 0]);
+        assert!(faults(json!({ "when": "tomorrow" }))[0].contains("when"));
+    }
+}

@@ -106,9 +106,10 @@ async def schedules(tools, agent, calendar, day):
 
 def expected(description):
     """The operations that a key may call, by the description."""
-    for path in description["paths"].values():
+    for route, path in description["paths"].items():
         for operation in path.values():
-            if any("apiKey" in scheme for scheme in operation.get("security", [])):
+            # What lists the tools is none of them.
+            if route != "/mcp" and any("apiKey" in scheme for scheme in operation.get("security", [])):
                 yield operation["operationId"]
 
 

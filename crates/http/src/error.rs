@@ -9,7 +9,7 @@ use kalends_app::{App, Obstacles, Refusal, operations::Operation, ports::Credent
 use kalends_calendars::HoldError;
 use kalends_kernel::{FieldError, FieldErrors, RequestId, StoreError};
 use kalends_proposals::ProposalError;
-use kalends_wire::{Conflict, ErrorBody, ErrorEnvelope, Slot};
+use kalends_wire::{Conflict, ErrorBody, ErrorEnvelope, ErrorType, Slot};
 
 /// The most field errors that one message names; the rest is counted.
 const NAMED_MAX: usize = 5;
@@ -182,28 +182,34 @@ impl ApiError {
     fn body(&self, app: &App, id: String, operation: Option<&Operation>) -> ErrorBody {
         let plain = |kind, message: &str| ErrorBody::new(kind, message.to_owned(), id.clone());
         match self {
-            Self::NotJson(why) => plain("invalid_request", &format!("the body must be JSON: {why}")),
-            Self::BodyLost => plain("invalid_request", "the request could not be read to its end"),
+            Self::NotJson(why) => plain(ErrorType::InvalidRequest, &format!("the body must be JSON: {why}")),
+            Self::BodyLost => plain(ErrorType::InvalidRequest, "the request could not be read to its end"),
             Self::MediaType => {
-                plain("invalid_request", "the body must be JSON: send it with Content-Type: application/json")
+                plain(ErrorType::InvalidRequest, "the body must be JSON: send it with Content-Type: application/json")
             }
-            Self::FileType => {
-                plain("invalid_request", "the body must be an iCalendar file: send it with Content-Type: text/calendar")
+            Self::FileType => plain(
+                ErrorType::InvalidRequest,
+                "the body must be an iCalendar file: send it with Content-Type: text/calendar",
+            ),
+            Self::TooLarge(max) => {
+                plain(ErrorType::InvalidRequest, &format!("the body must be at most {max} bytes long"))
             }
-            Self::TooLarge(max) => plain("invalid_request", &format!("the body must be at most {max} bytes long")),
             Self::FeedUrl(errors) => invalid(errors, id, operation),
-            Self::NoRoute => plain("not_found", "there is no such route; GET /openapi.json lists them all"),
-            Self::Method => {
-                plain("invalid_request", "the route does not know this method; the Allow header lists those it knows")
-            }
+            Self::NoRoute => plain(ErrorType::NotFound, "there is no such route; GET /openapi.json lists them all"),
+            Self::Method => plain(
+                ErrorType::InvalidRequest,
+                "the route does not know this method; the Allow header lists those it knows",
+            ),
             Self::Elsewhere => plain(
-                "forbidden",
+                ErrorType::Forbidden,
                 "Host must be that of KALENDS_BASE_URL or of this machine, and Origin, where there is one, its origin",
             ),
-            Self::BodyLate => plain("invalid_request", "the body took longer than 20 seconds to arrive; send it again"),
-            Self::Deadline => plain("internal_error", "the service did not answer in time; repeat the request"),
+            Self::BodyLate => {
+                plain(ErrorType::InvalidRequest, "the body took longer than 20 seconds to arrive; send it again")
+            }
+            Self::Deadline => plain(ErrorType::InternalError, "the service did not answer in time; repeat the request"),
             Self::Internal => {
-                plain("internal_error", "something went wrong here; quote the request_id to the operator")
+                plain(ErrorType::InternalError, "something went wrong here; quote the request_id to the operator")
             }
             Self::Refused(refusal) => refused(refusal, app, id, operation),
         }
@@ -215,29 +221,29 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
     let coded = |kind, code| ErrorBody { code: Some(Cow::Borrowed(code)), ..of(kind) };
     match refusal {
         Refusal::Invalid(errors) | Refusal::Proposal(ProposalError::Invalid(errors)) => invalid(errors, id, operation),
-        Refusal::Unauthorized => of("unauthorized"),
-        Refusal::NotSignedIn | Refusal::WrongPassword => of("authentication_error"),
-        Refusal::CrossSite(_) => coded("forbidden", "cross_site"),
-        Refusal::Waitlisted => of("account_waitlisted"),
-        Refusal::OutOfReach => of("forbidden"),
-        Refusal::AgentPaused => coded("forbidden", "agent_paused"),
-        Refusal::ReadOnly(_) => coded("forbidden", "external_event_readonly"),
+        Refusal::Unauthorized => of(ErrorType::Unauthorized),
+        Refusal::NotSignedIn | Refusal::WrongPassword => of(ErrorType::AuthenticationError),
+        Refusal::CrossSite(_) => coded(ErrorType::Forbidden, "cross_site"),
+        Refusal::Waitlisted => of(ErrorType::AccountWaitlisted),
+        Refusal::OutOfReach => of(ErrorType::Forbidden),
+        Refusal::AgentPaused => coded(ErrorType::Forbidden, "agent_paused"),
+        Refusal::ReadOnly(_) => coded(ErrorType::Forbidden, "external_event_readonly"),
         Refusal::PlanRequired(feature) => ErrorBody {
             required_plan: Some(feature.required_plan().as_str().into()),
             feature: Some(feature.as_str().into()),
             upgrade_url: Some(format!("{}/plans", app.settings().console_url)),
             docs_url: Some(format!("{}/docs/", app.settings().base_url)),
-            ..of("plan_required")
+            ..of(ErrorType::PlanRequired)
         },
-        Refusal::LimitReached { .. } => of("quota_exceeded"),
-        Refusal::TooFast { .. } => of("rate_limit_error"),
+        Refusal::LimitReached { .. } => of(ErrorType::QuotaExceeded),
+        Refusal::TooFast { .. } => of(ErrorType::RateLimitError),
         Refusal::TooMany { limited, .. } => of(match limited {
-            Limited::SignUps | Limited::ClaimsOn | Limited::ClaimsOf => "rate_limit_error",
-            Limited::Exports => "rate_limited",
-            Limited::Feedback => "quota_exceeded",
+            Limited::SignUps | Limited::ClaimsOn | Limited::ClaimsOf => ErrorType::RateLimitError,
+            Limited::Exports => ErrorType::RateLimited,
+            Limited::Feedback => ErrorType::QuotaExceeded,
         }),
         Refusal::NotFound { missing, .. } => coded(
-            "not_found",
+            ErrorType::NotFound,
             match missing {
                 kalends_app::Missing::Agent => "agent_not_found",
                 kalends_app::Missing::Calendar => "calendar_not_found",
@@ -257,54 +263,60 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
                 kalends_app::Missing::Booking => "booking_not_found",
             },
         ),
-        Refusal::AgentState(_) => coded("conflict", "agent_decommissioned"),
-        Refusal::CalendarHasEvents(_) => coded("conflict", "calendar_has_events"),
-        Refusal::Hold(error) => coded("conflict", hold_code(error)),
-        Refusal::HoldSet(error) => coded("conflict", hold_code(&error.error)),
-        Refusal::Proposal(ProposalError::NotParticipant) => coded("forbidden", "not_a_participant"),
-        Refusal::Proposal(ProposalError::NotPending(_)) => coded("conflict", "proposal_not_pending"),
-        Refusal::Proposal(ProposalError::Duplicate(_)) => coded("conflict", "duplicate_response"),
-        Refusal::Proposal(ProposalError::NoResponses) => coded("conflict", "no_responses"),
-        Refusal::SlotTaken(obstacles) => obstructed(coded("conflict", "slot_taken"), obstacles),
+        Refusal::AgentState(_) => coded(ErrorType::Conflict, "agent_decommissioned"),
+        Refusal::CalendarHasEvents(_) => coded(ErrorType::Conflict, "calendar_has_events"),
+        Refusal::Hold(error) => coded(ErrorType::Conflict, hold_code(error)),
+        Refusal::HoldSet(error) => coded(ErrorType::Conflict, hold_code(&error.error)),
+        Refusal::Proposal(ProposalError::NotParticipant) => coded(ErrorType::Forbidden, "not_a_participant"),
+        Refusal::Proposal(ProposalError::NotPending(_)) => coded(ErrorType::Conflict, "proposal_not_pending"),
+        Refusal::Proposal(ProposalError::Duplicate(_)) => coded(ErrorType::Conflict, "duplicate_response"),
+        Refusal::Proposal(ProposalError::NoResponses) => coded(ErrorType::Conflict, "no_responses"),
+        Refusal::SlotTaken(obstacles) => obstructed(coded(ErrorType::Conflict, "slot_taken"), obstacles),
         Refusal::BookingTaken { nearest, .. } => ErrorBody {
             param: Some("start".to_owned()),
             // What is in the way is nobody's business here.
             nearest_free: Some(nearest.iter().copied().map(Slot::from).collect()),
-            ..coded("conflict", "slot_taken")
+            ..coded(ErrorType::Conflict, "slot_taken")
         },
-        Refusal::BookingClosed { .. } => coded("quota_exceeded", "booking_closed"),
-        Refusal::BookingOver(_) => coded("conflict", "booking_over"),
-        Refusal::Outdated(obstacles) => {
-            obstructed(ErrorBody { param: Some("if_as_of".to_owned()), ..coded("conflict", "stale") }, obstacles)
+        Refusal::BookingClosed { .. } => coded(ErrorType::QuotaExceeded, "booking_closed"),
+        Refusal::BookingOver(_) => coded(ErrorType::Conflict, "booking_over"),
+        Refusal::Outdated(obstacles) => obstructed(
+            ErrorBody { param: Some("if_as_of".to_owned()), ..coded(ErrorType::Conflict, "stale") },
+            obstacles,
+        ),
+        Refusal::Stale { .. } => {
+            ErrorBody { param: Some("If-Match".to_owned()), ..coded(ErrorType::Conflict, "stale") }
         }
-        Refusal::Stale { .. } => ErrorBody { param: Some("If-Match".to_owned()), ..coded("conflict", "stale") },
-        Refusal::Resync(_) => ErrorBody { param: Some("since".to_owned()), ..coded("conflict", "resync") },
+        Refusal::Resync(_) => ErrorBody { param: Some("since".to_owned()), ..coded(ErrorType::Conflict, "resync") },
         Refusal::StaleTerms(terms) => ErrorBody {
             param: Some("tos_version".to_owned()),
             current_version: Some(terms.current.clone()),
-            ..of("tos_version_stale")
+            ..of(ErrorType::TosVersionStale)
         },
-        Refusal::EmailTaken => coded("conflict", "email_taken"),
-        Refusal::ClaimTaken => coded("conflict", "claim_taken"),
-        Refusal::ClaimOver => coded("conflict", "claim_over"),
-        Refusal::BeingSent(_) => coded("conflict", "delivery_in_flight"),
-        Refusal::WebhookInactive => coded("conflict", "webhook_inactive"),
-        Refusal::Undelivered => coded("internal_error", "mail_unavailable"),
-        Refusal::IdempotencyMismatch => {
-            ErrorBody { param: Some("Idempotency-Key".to_owned()), ..coded("validation_error", "idempotency_mismatch") }
-        }
-        Refusal::StillRunning | Refusal::AlreadyAnswered => coded("conflict", "still_running"),
-        Refusal::Contended => coded("conflict", "contended"),
+        Refusal::EmailTaken => coded(ErrorType::Conflict, "email_taken"),
+        Refusal::ClaimTaken => coded(ErrorType::Conflict, "claim_taken"),
+        Refusal::ClaimOver => coded(ErrorType::Conflict, "claim_over"),
+        Refusal::BeingSent(_) => coded(ErrorType::Conflict, "delivery_in_flight"),
+        Refusal::WebhookInactive => coded(ErrorType::Conflict, "webhook_inactive"),
+        Refusal::Undelivered => coded(ErrorType::InternalError, "mail_unavailable"),
+        Refusal::IdempotencyMismatch => ErrorBody {
+            param: Some("Idempotency-Key".to_owned()),
+            ..coded(ErrorType::ValidationError, "idempotency_mismatch")
+        },
+        Refusal::StillRunning | Refusal::AlreadyAnswered => coded(ErrorType::Conflict, "still_running"),
+        Refusal::Contended => coded(ErrorType::Conflict, "contended"),
         Refusal::Credentials(CredentialsError::Busy) => {
-            ErrorBody::new("internal_error", "too many are signing in now; repeat the request".to_owned(), id)
+            ErrorBody::new(ErrorType::InternalError, "too many are signing in now; repeat the request".to_owned(), id)
         }
         // The cause is in the log; it is not for the caller.
-        Refusal::Store(StoreError::Unavailable(_)) => {
-            ErrorBody::new("internal_error", "the database does not answer now; repeat the request".to_owned(), id)
-        }
+        Refusal::Store(StoreError::Unavailable(_)) => ErrorBody::new(
+            ErrorType::InternalError,
+            "the database does not answer now; repeat the request".to_owned(),
+            id,
+        ),
         Refusal::Credentials(CredentialsError::Failed(_))
         | Refusal::Store(StoreError::Corrupt(_) | StoreError::Failed(_)) => ErrorBody::new(
-            "internal_error",
+            ErrorType::InternalError,
             "something went wrong here; quote the request_id to the operator".to_owned(),
             id,
         ),
@@ -336,11 +348,11 @@ fn told(error: &FieldError) -> String {
 }
 
 /// The `type` of a 400, which differs between endpoints (ruling 2.2).
-fn invalid_type(operation: Option<&Operation>) -> &'static str {
+fn invalid_type(operation: Option<&Operation>) -> ErrorType {
     match operation.map(|operation| operation.path) {
-        Some("/v1/availability") => "bad_request",
-        Some(path) if path.starts_with("/v1/scheduling/") => "validation",
-        _ => "validation_error",
+        Some("/v1/availability") => ErrorType::BadRequest,
+        Some(path) if path.starts_with("/v1/scheduling/") => ErrorType::Validation,
+        _ => ErrorType::ValidationError,
     }
 }
 

@@ -21,10 +21,66 @@ pub struct ErrorEnvelope {
     pub error: ErrorBody,
 }
 
+macro_rules! error_types {
+    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+        /// The kinds of errors: the service answers with no others.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+        #[serde(rename_all = "snake_case")]
+        pub enum ErrorType { $($(#[$doc])* $name,)* }
+
+        impl ErrorType {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// The name in the JSON.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+        }
+    };
+}
+
+// What differs in name alone differs in the specification (ruling 2.2).
+error_types! {
+    /// No key, or none in force.
+    Unauthorized = "unauthorized",
+    /// No session, or a wrong password.
+    AuthenticationError = "authentication_error",
+    /// Not the caller's to do.
+    Forbidden = "forbidden",
+    /// The organization waits to be let in.
+    AccountWaitlisted = "account_waitlisted",
+    /// The plan does not include it.
+    PlanRequired = "plan_required",
+    /// A limit of the plan is reached.
+    QuotaExceeded = "quota_exceeded",
+    /// Too fast.
+    RateLimitError = "rate_limit_error",
+    /// Too many exports.
+    RateLimited = "rate_limited",
+    /// No such thing in the caller's organization, or no such route.
+    NotFound = "not_found",
+    /// The state does not allow it.
+    Conflict = "conflict",
+    /// Other terms are in force than those that were accepted.
+    TosVersionStale = "tos_version_stale",
+    /// A field or parameter is not valid.
+    ValidationError = "validation_error",
+    /// The same, below `/v1/scheduling`.
+    Validation = "validation",
+    /// The same, at `/v1/availability`.
+    BadRequest = "bad_request",
+    /// The request itself is malformed: no JSON, too long, too late.
+    InvalidRequest = "invalid_request",
+    /// The service failed, or could not answer just now.
+    InternalError = "internal_error",
+}
+
 /// What went wrong.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ErrorBody {
-    /// The kind of error, from the specification's table.
+    /// The kind of error, from the specification's table. As text, so that who reads it bears kinds that are yet to come.
+    #[schema(value_type = ErrorType)]
     pub r#type: Cow<'static, str>,
     /// What was wrong, what is allowed and what was got.
     pub message: String,
@@ -61,9 +117,9 @@ pub struct ErrorBody {
 
 impl ErrorBody {
     /// An error without any of the optional parts.
-    pub const fn new(r#type: &'static str, message: String, request_id: String) -> Self {
+    pub const fn new(r#type: ErrorType, message: String, request_id: String) -> Self {
         Self {
-            r#type: Cow::Borrowed(r#type),
+            r#type: Cow::Borrowed(r#type.as_str()),
             message,
             request_id,
             param: None,
@@ -75,6 +131,18 @@ impl ErrorBody {
             conflicts: None,
             nearest_free: None,
             current_version: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_description_lists_the_names_that_are_answered() {
+        for kind in ErrorType::ALL {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
         }
     }
 }

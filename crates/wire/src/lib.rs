@@ -59,7 +59,7 @@ pub use console::{
     SignIn, SignedIn, UpdateMe, User,
 };
 pub use context::CalendarContext;
-pub use error::{ErrorBody, ErrorEnvelope};
+pub use error::{ErrorBody, ErrorEnvelope, ErrorType};
 pub use event::{
     CreateEvent, CreateEventBatch, DeleteEvent, Event, EventBatch, ExternalSync, ListEvents, Listing, UpdateEvent,
 };
