@@ -1,4 +1,4 @@
-//! What every answer is held against: the description that the binary under test prints.
+//! What every answer that [`crate::Client`] receives is held against: the description that the binary under test prints.
 //!
 //! The description is read more strictly than its reader has to: an object must have no fields that it does not tell
 //! of, so that what is answered is described, and not merely what is described answered.
@@ -18,12 +18,33 @@ use serde_json::{Map, Value, json};
 
 use crate::{Answer, binary};
 
-/// Paths that are no operations: the protocol of the tools, and the documentation's own page.
-const ELSEWHERE: &[&str] = &["/mcp", "/docs", "/metrics"];
+/// Paths that are no operations, and what is below them: the documentation's own page, and what is measured.
+const ELSEWHERE: &[&str] = &["/docs", "/metrics"];
 /// Where a closed copy of a schema stands beside the open one.
 const CLOSED: &str = "closed.";
-/// Headers that stand on every answer that is told to have them; others depend on who asks.
-const PROMISED: &[&str] = &["X-Request-Id", "ETag", "Location"];
+/// Headers that HTTP, browsers and caches know what to do with, and that tell nothing of the API.
+const GENERIC: &[&str] = &[
+    "access-control-allow-headers",
+    "access-control-allow-methods",
+    "access-control-allow-origin",
+    "access-control-expose-headers",
+    "access-control-max-age",
+    "allow",
+    "cache-control",
+    "content-encoding",
+    "content-length",
+    "content-security-policy",
+    "content-type",
+    "cross-origin-opener-policy",
+    "cross-origin-resource-policy",
+    "date",
+    "permissions-policy",
+    "referrer-policy",
+    "transfer-encoding",
+    "vary",
+    "x-content-type-options",
+    "x-robots-tag",
+];
 /// The keywords that tell what fields an object has.
 const TELLS: &[&str] = &["properties", "allOf", "anyOf", "oneOf"];
 
@@ -91,7 +112,9 @@ impl Description {
     fn faults(&self, asked: &Asked, answer: &Answer) -> Vec<String> {
         let path = asked.url.path();
         let Some(methods) = self.methods(path) else {
-            let known = answer.status == 404 || ELSEWHERE.iter().any(|root| path.starts_with(root));
+            let below =
+                |root: &&str| path.strip_prefix(*root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+            let known = answer.status == 404 || ELSEWHERE.iter().any(below);
             return if known { Vec::new() } else { vec![format!("no path fits {path}")] };
         };
         let method = if asked.method == Method::HEAD { Method::GET } else { asked.method.clone() };
@@ -129,15 +152,18 @@ impl Description {
         }
     }
 
-    /// Headers of which the description knows, on an answer that it tells to have none, and the other way round.
+    /// Headers that the description does not tell of, and those that it promises and that are missing.
     fn headers(&self, response: &Value, headers: &HeaderMap) -> Vec<String> {
-        let known = self.document["components"]["headers"].as_object().into_iter().flat_map(Map::keys);
-        let sent = known.filter(|name| headers.contains_key(name.parse::<HeaderName>().expect("a header's name")));
-        let untold = sent.filter(|name| response["headers"][name.as_str()].is_null());
-        let promised = PROMISED.iter().filter(|name| response["headers"][**name].is_object());
-        let missing = promised.filter(|name| !headers.contains_key(**name));
-        let untold = untold.map(|name| format!("a header {name}"));
-        untold.chain(missing.map(|name| format!("no header {name}"))).collect()
+        let described: Vec<(&String, &Value)> = response["headers"].as_object().into_iter().flatten().collect();
+        let is_told = |name: &str| described.iter().any(|(told, _)| told.eq_ignore_ascii_case(name));
+        let sent = headers.keys().map(HeaderName::as_str);
+        let untold =
+            sent.filter(|name| !is_told(name) && !GENERIC.contains(name)).map(|name| format!("a header {name}"));
+        let promised = described
+            .iter()
+            .filter(|(_, header)| self.followed(header).is_some_and(|header| header["required"] == true));
+        let missing = promised.filter(|(name, _)| !headers.contains_key(name.as_str()));
+        untold.chain(missing.map(|(name, _)| format!("no header {name}"))).collect()
     }
 
     fn body(&self, response: &Value, answer: &Answer) -> Vec<String> {
@@ -161,17 +187,39 @@ impl Description {
 
     /// What was accepted although it is not described as acceptable.
     fn request(&self, described: &Value, asked: &Asked) -> Vec<String> {
-        let parameters = described["parameters"].as_array().into_iter().flatten();
-        let names: Vec<&Value> =
-            parameters.filter(|parameter| parameter["in"] == "query").map(|parameter| &parameter["name"]).collect();
-        let given = asked.url.query_pairs();
-        let unknown = given.filter(|(name, _)| !names.iter().any(|known| **known == name.as_ref()));
-        let mut faults: Vec<String> = unknown.map(|(name, _)| format!("a parameter {name}")).collect();
-        let schema = &described["requestBody"]["content"]["application/json"]["schema"];
-        if let (Some(body), true) = (&asked.json, schema.is_object()) {
-            faults.extend(self.misfits(Part::Request, schema, body));
+        let mut faults = Vec::new();
+        let parameters = described["parameters"].as_array().map(Vec::as_slice).unwrap_or_default();
+        for (name, value) in asked.url.query_pairs() {
+            let parameter =
+                parameters.iter().find(|parameter| parameter["in"] == "query" && parameter["name"] == *name);
+            match parameter {
+                None => faults.push(format!("a parameter {name}")),
+                Some(parameter) => faults.extend(self.parameter(&parameter["schema"], &value)),
+            }
+        }
+        let described = &described["requestBody"];
+        match &asked.json {
+            // Who has nothing to say may say so.
+            Some(body) if described.is_null() && *body != json!({}) => faults.push("a body of the request".to_owned()),
+            Some(body) => {
+                let schema = &described["content"]["application/json"]["schema"];
+                faults.extend(
+                    schema.is_object().then(|| self.misfits(Part::Request, schema, body)).into_iter().flatten(),
+                );
+            }
+            None => {}
         }
         faults
+    }
+
+    /// What is wrong with the value of a parameter: as text, and as what the text says in JSON.
+    fn parameter(&self, schema: &Value, value: &str) -> Vec<String> {
+        let faults = self.misfits(Part::Request, schema, &value.into());
+        let meant = serde_json::from_str(value).ok().filter(|meant: &Value| !meant.is_string());
+        match meant {
+            Some(meant) if !faults.is_empty() => self.misfits(Part::Request, schema, &meant),
+            _ => faults,
+        }
     }
 
     fn misfits(&self, part: Part, schema: &Value, value: &Value) -> Vec<String> {
@@ -265,11 +313,14 @@ mod tests {
         Description::new(json!({
             "paths": {
                 "/things/{id}": { "get": { "responses": {
-                    "200": shown(json!({ "$ref": "#/components/schemas/Thing" }), json!({ "ETag": {} })),
+                    "200": shown(
+                        json!({ "$ref": "#/components/schemas/Thing" }),
+                        json!({ "ETag": { "$ref": "#/components/headers/ETag" } })
+                    ),
                     "404": { "$ref": "#/components/responses/404" }
                 } } },
                 "/things": { "post": {
-                    "parameters": [{ "name": "dry", "in": "query" }],
+                    "parameters": [{ "name": "dry", "in": "query", "schema": { "type": "integer", "maximum": 5 } }],
                     "requestBody": { "content": { "application/json": { "schema": {
                         "type": "object", "properties": { "at": { "type": "string", "format": "date-time" } },
                         "additionalProperties": false
@@ -278,12 +329,16 @@ mod tests {
                 } }
             },
             "components": {
-                "headers": { "ETag": {}, "RateLimit": {} },
+                "headers": { "ETag": { "required": true } },
                 "responses": { "404": shown(json!({ "type": "object" }), json!({})) },
                 "schemas": {
                     "Named": { "type": "object", "required": ["name"], "properties": { "name": { "type": "string" } } },
+                    "Links": { "type": "object", "required": ["link"], "properties": { "link": { "type": "string" } } },
                     "Thing": { "allOf": [
                         { "$ref": "#/components/schemas/Named" },
+                        { "oneOf": [
+                            { "$ref": "#/components/schemas/Links" }, { "not": { "anyOf": [{ "required": ["link"] }] } }
+                        ] },
                         { "type": "object", "properties": {
                             "at": { "type": "string", "format": "date-time" },
                             "part": { "oneOf": [{ "$ref": "#/components/schemas/Named" }, { "type": "null" }] },
@@ -315,6 +370,8 @@ mod tests {
     #[rstest]
     #[case::all_of_it(json!({ "name": "x", "at": "2026-03-02T09:00:00Z", "part": { "name": "y" }, "own": { "z": 1 } }), None)]
     #[case::the_least(json!({ "name": "x", "part": null }), None)]
+    #[case::with_a_part_of_its_own(json!({ "name": "x", "link": "y" }), None)]
+    #[case::a_part_that_is_wrong(json!({ "name": "x", "link": 5 }), Some("link"))]
     #[case::a_field_too_many(json!({ "name": "x", "more": 1 }), Some("more"))]
     #[case::a_field_too_many_below(json!({ "name": "x", "part": { "name": "y", "more": 1 } }), Some("more"))]
     #[case::a_field_is_missing(json!({ "at": "2026-03-02T09:00:00Z" }), Some("name"))]
@@ -334,8 +391,9 @@ mod tests {
     #[case::no_such_route("GET", "/other", 200, &[JSON], "no path fits")]
     #[case::no_such_type("GET", "/things/1", 200, &[("content-type", "text/plain"), TAG], "content of type `text/plain`")]
     #[case::a_header_is_missing("GET", "/things/1", 200, &[JSON], "no header ETag")]
-    #[case::a_header_too_many("GET", "/things/1", 404, &[JSON, ("ratelimit", "x")], "a header RateLimit")]
+    #[case::a_header_too_many("GET", "/things/1", 404, &[JSON, ("ratelimit", "x")], "a header ratelimit")]
     #[case::a_body_too_many("POST", "/things", 204, &[JSON], "a body")]
+    #[case::a_parameter_out_of_bounds("POST", "/things?dry=9", 204, &[], "maximum")]
     #[case::a_parameter_too_many("POST", "/things?wet=1", 204, &[], "a parameter wet")]
     fn exchanges_are_described(
         #[case] method: &str,

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 use crate::artifacts::{self, Profile};
-use crate::postgres::{Durability, TestServer};
+use crate::postgres::{Cluster, Durability};
 use crate::process;
 use crate::steps::Steps;
 use crate::workspace::{self, Workspace};
@@ -145,7 +145,8 @@ impl Check {
         command.env("NODE_PATH", folder.join("node_modules")).current_dir(workspace::root());
         // For a tool that talks to it.
         command.env("KALENDS_SERVER", server);
-        let postgres = self.postgres.then(|| TestServer::obtain(Durability::None)).transpose()?;
+        // One of its own, whatever the tests use: what is asked of it stays there.
+        let postgres = self.postgres.then(|| Cluster::throwaway(Durability::None)).transpose()?;
         if let Some(postgres) = &postgres {
             command.env("KALENDS_POSTGRES", postgres.url());
         }

@@ -4,7 +4,7 @@ use std::{fmt, future::IntoFuture, marker::PhantomData, pin::Pin};
 
 use reqwest::{
     Method, Request, RequestBuilder,
-    header::{CONTENT_TYPE, HeaderValue, IF_MATCH, IF_NONE_MATCH},
+    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH},
 };
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -13,9 +13,11 @@ use crate::{
     reply::{Answer, request_id},
 };
 
-const IDEMPOTENCY_KEY: &str = "idempotency-key";
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// The most bytes of an answer that are read, after decompression: 64 MiB, which the largest exports keep to.
+/// The most bytes of an answer that are read, after decompression, unless the caller says otherwise
+/// ([`Builder::answer_max`](crate::Builder::answer_max)): 64 MiB. The export of a calendar holds all of its events, and
+/// may be longer.
 pub const ANSWER_MAX: usize = 64 * 1024 * 1024;
 
 /// A call of an operation, which is sent when it is awaited.
@@ -56,22 +58,30 @@ impl<T> Call<T> {
 
     /// Sends the request under this key instead of one of its own: 1 to 255 visible ASCII characters, at least 20 from
     /// callers without an API key. Choose one for each thing that is to be done, and keep it, to ask for the same again
-    /// after the program was started anew. Reading takes no key.
+    /// after the program was started anew. Reading takes no key. Of several keys the last counts.
     pub fn idempotency_key(self, key: &str) -> Self {
-        self.with(|request| request.header(IDEMPOTENCY_KEY, key))
+        self.header(IDEMPOTENCY_KEY, key)
     }
 
     /// Makes the change hold for this version only ([`Reply::etag`]): 412 where somebody was faster. Agents, calendars,
-    /// events, rules and booking pages heed it when they are changed or deleted.
+    /// events, rules and booking pages heed it when they are changed or deleted. Of several versions the last counts.
     pub fn if_match(self, etag: &str) -> Self {
-        self.with(|request| request.header(IF_MATCH, etag))
+        self.header(IF_MATCH, etag)
     }
 
     /// Asks for the value only where it is no longer this version; `None` where it still is. Plans, feeds and exports of
     /// calendars heed it, others answer with their value.
     pub fn if_none_match(self, etag: &str) -> Call<Option<T>> {
-        let Call { client, request, .. } = self.with(|request| request.header(IF_NONE_MATCH, etag));
+        let Call { client, request, .. } = self.header(IF_NONE_MATCH, etag);
         Call::new(client, request)
+    }
+
+    /// Sets a header, in place of what it was: `RequestBuilder::header` would add a second one.
+    fn header(self, name: HeaderName, value: &str) -> Self {
+        let headers = HeaderValue::from_str(value).map(|value| HeaderMap::from_iter([(name, value)]));
+        let headers = headers.map_err(|error| Error::Request(error.to_string().into()));
+        let request = self.request.and_then(|request| headers.map(|headers| request.headers(headers)));
+        Self { request, ..self }
     }
 
     fn with(self, change: impl FnOnce(RequestBuilder) -> RequestBuilder) -> Self {
@@ -125,10 +135,11 @@ async fn exchange(client: &Client, request: Request) -> Result<Answer, Error> {
     // Addresses of bookings and feeds open what they name: they do not belong in a log.
     let lost = |error: reqwest::Error| Error::Transport(error.without_url());
     let mut response = client.http().execute(request).await.map_err(lost)?;
+    let limit = client.answer_max();
     let mut body = Vec::new();
     while let Some(piece) = response.chunk().await.map_err(lost)? {
-        if body.len() + piece.len() > ANSWER_MAX {
-            return Err(Error::TooLarge { limit: ANSWER_MAX, request_id: request_id(response.headers()) });
+        if body.len() + piece.len() > limit {
+            return Err(Error::TooLarge { limit, request_id: request_id(response.headers()) });
         }
         body.extend_from_slice(&piece);
     }

@@ -8,7 +8,7 @@ use reqwest::{
     redirect::Policy,
 };
 
-use crate::{Call, Error, Retry, path};
+use crate::{ANSWER_MAX, Call, Error, Retry, path};
 
 /// How long one attempt may take unless the caller says otherwise: more than the service gives itself for anything but
 /// the largest imports.
@@ -27,17 +27,19 @@ struct Shared {
     /// Without a slash at its end.
     base: String,
     retry: Retry,
+    answer_max: usize,
     is_anonymous: bool,
 }
 
 /// The key is not shown.
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Shared { base, retry, is_anonymous, http: _ } = &*self.shared;
+        let Shared { base, retry, answer_max, is_anonymous, http: _ } = &*self.shared;
         f.debug_struct("Client")
             .field("base", base)
             .field("anonymous", is_anonymous)
             .field("retry", retry)
+            .field("answer_max", answer_max)
             .finish_non_exhaustive()
     }
 }
@@ -53,7 +55,13 @@ impl Client {
 
     /// Begins a client of the service at `base_url`, which is anonymous unless it gets a key.
     pub fn builder(base_url: &str) -> Builder {
-        Builder { base_url: base_url.to_owned(), key: None, timeout: TIMEOUT, retry: Retry::default() }
+        Builder {
+            base_url: base_url.to_owned(),
+            key: None,
+            timeout: TIMEOUT,
+            retry: Retry::default(),
+            answer_max: ANSWER_MAX,
+        }
     }
 
     /// Begins the call of an operation.
@@ -70,6 +78,10 @@ impl Client {
     pub(crate) fn retry(&self) -> Retry {
         self.shared.retry
     }
+
+    pub(crate) fn answer_max(&self) -> usize {
+        self.shared.answer_max
+    }
 }
 
 /// A client that is being put together.
@@ -80,12 +92,17 @@ pub struct Builder {
     key: Option<String>,
     timeout: Duration,
     retry: Retry,
+    answer_max: usize,
 }
 
 /// The key is not shown.
 impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder").field("timeout", &self.timeout).field("retry", &self.retry).finish_non_exhaustive()
+        f.debug_struct("Builder")
+            .field("timeout", &self.timeout)
+            .field("retry", &self.retry)
+            .field("answer_max", &self.answer_max)
+            .finish_non_exhaustive()
     }
 }
 
@@ -106,6 +123,13 @@ impl Builder {
     /// How often a request is sent, and how long it may wait in between.
     pub const fn retry(mut self, retry: Retry) -> Self {
         self.retry = retry;
+        self
+    }
+
+    /// The most bytes of an answer that are read, after decompression: [`ANSWER_MAX`] unless told. A longer answer is
+    /// [`Error::TooLarge`]. Exports of large calendars may need more.
+    pub const fn answer_max(mut self, bytes: usize) -> Self {
+        self.answer_max = bytes;
         self
     }
 
@@ -131,7 +155,8 @@ impl Builder {
             .timeout(self.timeout)
             .build()
             .map_err(Error::Transport)?;
-        let shared = Shared { http, base, retry: self.retry, is_anonymous: self.key.is_none() };
+        let (retry, answer_max) = (self.retry, self.answer_max);
+        let shared = Shared { http, base, retry, answer_max, is_anonymous: self.key.is_none() };
         Ok(Client { shared: Arc::new(shared) })
     }
 }

@@ -25,12 +25,13 @@
 //! let made = client.create_event(work.id, &ShowEvents::default(), &standup).send().await?;
 //!
 //! // The description is cleared if nobody has changed the event since.
-//! let cleared = UpdateEvent { description: Some(None), ..UpdateEvent::default() };
-//! let call = client.update_event(&made.value.id, &ShowEvents::default(), &cleared);
-//! match call.if_match(made.etag.as_deref().unwrap_or("*")).await {
-//!     Ok(event) => println!("{}", event.title),
-//!     Err(error) if error.code() == Some("stale") => println!("somebody was faster"),
-//!     Err(error) => return Err(error),
+//! if let Some(etag) = &made.etag {
+//!     let cleared = UpdateEvent { description: Some(None), ..UpdateEvent::default() };
+//!     match client.update_event(&made.value.id, &ShowEvents::default(), &cleared).if_match(etag).await {
+//!         Ok(event) => println!("{}", event.title),
+//!         Err(error) if error.code() == Some("stale") => println!("somebody was faster"),
+//!         Err(error) => return Err(error),
+//!     }
 //! }
 //! # Ok(())
 //! # }

@@ -72,6 +72,18 @@ async fn each_call_has_a_key_of_its_own_unless_it_is_given_one() {
 }
 
 #[tokio::test]
+async fn of_several_values_of_a_header_the_last_is_sent() {
+    let stub = Stub::that(vec![answers(JSON, AGENT)]).await;
+    let call = client(&stub).update_agent("a", &UpdateAgent::default());
+    call.idempotency_key("one").if_match("\"1\"").idempotency_key("two").if_match("\"2\"").await.unwrap();
+    let asked = stub.asked();
+    for (name, last) in [("idempotency-key", "two"), ("if-match", "\"2\"")] {
+        let sent = asked[0].headers.iter().filter(|(known, _)| known == name);
+        assert_eq!(sent.map(|(_, value)| value.as_str()).collect::<Vec<_>>(), [last], "{name}");
+    }
+}
+
+#[tokio::test]
 async fn reading_has_no_key() {
     let stub = Stub::that(vec![answers("200 OK\r\ncontent-type: text/calendar", "BEGIN:VCALENDAR")]).await;
     let anonymous = Client::builder(&stub.url).build().unwrap();
@@ -130,6 +142,17 @@ async fn an_endless_answer_is_an_error() {
     let error = client(&stub).export_calendar("cal_x").await.unwrap_err();
     assert!(matches!(error, Error::TooLarge { limit: 67_108_864, .. }), "{error:?}");
     assert_eq!(stub.asked().len(), 1, "it would be no shorter a second time");
+}
+
+#[tokio::test]
+async fn the_bound_of_answers_is_chosen() {
+    let head = "200 OK\r\ncontent-type: text/calendar\r\nx-request-id: req_1";
+    let stub = Stub::that(vec![answers(head, "BEGIN")]).await;
+    let that_reads = |bytes| Client::builder(&stub.url).answer_max(bytes).build().unwrap();
+    assert_eq!(that_reads(5).export_calendar("cal_x").await.unwrap(), "BEGIN");
+    let error = that_reads(4).export_calendar("cal_x").await.unwrap_err();
+    assert!(matches!(error, Error::TooLarge { limit: 4, .. }), "{error:?}");
+    assert_eq!((error.request_id(), stub.asked().len()), (Some("req_1"), 2));
 }
 
 #[tokio::test]

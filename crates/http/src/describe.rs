@@ -1,6 +1,8 @@
 //! What every operation of the description has in common is added here, so that no endpoint can
 //! forget it: errors, headers, security, the server.
 
+mod catalogue;
+
 use std::collections::HashSet;
 
 use kalends_accounts::reach::Touch;
@@ -8,15 +10,17 @@ use kalends_app::operations::{self, Operation};
 use serde_json::{Map, Value, json};
 use utoipa::openapi::OpenApi;
 
+use self::catalogue::{PAGE, headers, html, responses};
 use crate::{examples, mcp};
 
-/// What follows the status in the name of an error that a browser gets as a page.
-const PAGE: &str = "Page";
+pub(crate) use self::catalogue::{header_of, of_caller};
 
 /// The description of the whole API as JSON text.
 pub(crate) fn complete(description: &OpenApi, base_url: &str) -> String {
     let mut document = serde_json::to_value(description).unwrap_or_default();
-    document["components"]["schemas"].as_object_mut().into_iter().flat_map(Map::values_mut).for_each(loosen);
+    let schemas = document["components"]["schemas"].clone();
+    let all = document["components"]["schemas"].as_object_mut().into_iter().flat_map(Map::values_mut);
+    all.for_each(|schema| loosen(schema, &schemas));
     document["servers"] = json!([{ "url": base_url }]);
     document["components"]["securitySchemes"] = json!({
         "apiKey": { "type": "http", "scheme": "bearer", "description": "An organization's or an agent's API key." },
@@ -40,7 +44,9 @@ pub(crate) fn complete(description: &OpenApi, base_url: &str) -> String {
             describe(described, operation);
         }
     }
-    document["paths"][operations::MCP.path] = mcp::path_item();
+    let mut tools = mcp::path_item();
+    show_examples(&mut tools["post"], &operations::MCP, &schemas);
+    document["paths"][operations::MCP.path] = tools;
     for (name, schema) in mcp::schemas() {
         document["components"]["schemas"][name] = schema;
     }
@@ -48,14 +54,18 @@ pub(crate) fn complete(description: &OpenApi, base_url: &str) -> String {
 }
 
 /// Corrects the choices of a schema that exclude nothing, but would have to with `oneOf`: an answer with more fields
-/// than another is both, and a part that is written among the fields of its owner may be missing.
-fn loosen(schema: &mut Value) {
-    const NULL: &str = "null";
+/// than another is both, and a part that is written among the fields of its owner may be missing, with all of its fields.
+fn loosen(schema: &mut Value, schemas: &Value) {
     for part in schema.get_mut("allOf").and_then(Value::as_array_mut).into_iter().flatten() {
-        let choices = part.get_mut("oneOf").and_then(Value::as_array_mut);
-        if let Some(missing) = choices.and_then(|choices| choices.iter_mut().find(|choice| choice["type"] == NULL)) {
-            *missing = json!({ "type": "object" });
-            rename(part, "oneOf", "anyOf");
+        let Some([written, missing]) = part.get_mut("oneOf").and_then(Value::as_array_mut).map(Vec::as_mut_slice)
+        else {
+            continue;
+        };
+        if missing["type"] == "null" {
+            let name = written["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()).unwrap_or_default();
+            let fields = schemas[name]["properties"].as_object().into_iter().flat_map(Map::keys);
+            let present: Vec<Value> = fields.map(|field| json!({ "required": [field] })).collect();
+            *missing = json!({ "not": { "anyOf": present } });
         }
     }
     let untold = |choices: &Vec<Value>| choices.iter().all(|choice| choice["$ref"].is_string());
@@ -182,10 +192,6 @@ fn shows_pages(operation: &Operation) -> bool {
     operation.path.starts_with("/book/") && operation.id != operations::LIST_BOOKING_SLOTS.id
 }
 
-fn html() -> Value {
-    json!({ "schema": { "type": "string" }, "example": "<!doctype html>…" })
-}
-
 /// Whether a success shows one resource under its entity tag.
 fn tagged(operation: &Operation) -> bool {
     let resource = [
@@ -248,6 +254,9 @@ fn success_headers(response: &mut Value, status: &str, operation: &Operation) {
     if operation.redirects() {
         names.push("Location");
     }
+    if [operations::EXPORT.id, operations::EXPORT_CALENDAR.id].contains(&operation.id) {
+        names.push("Content-Disposition");
+    }
     if !operation.is_public() && operation.touch != Touch::Admin {
         names.extend(["X-Service-Plan", "Service-Terms-Upgrade-Required"]);
     }
@@ -264,11 +273,6 @@ fn success_headers(response: &mut Value, status: &str, operation: &Operation) {
         names.push("Idempotency-Replayed");
     }
     response["headers"] = names.into_iter().map(header_of).collect::<Map<_, _>>().into();
-}
-
-/// A header by its name in the catalogue.
-pub(crate) fn header_of(name: &str) -> (String, Value) {
-    (name.to_owned(), json!({ "$ref": format!("#/components/headers/{name}") }))
 }
 
 /// The statuses of failure that an operation can answer.
@@ -339,68 +343,6 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
         statuses.push("410");
     }
     statuses
-}
-
-fn headers() -> Value {
-    let header = |description: &str, example: &str| json!({ "description": description, "schema": { "type": "string" }, "example": example });
-    json!({
-        "X-Request-Id": header("The request's identifier; quote it when something is wrong.", "req_01jn8r6v9ke0bt3m5qz2c7xwdh"),
-        "X-Service-Plan": header("The organization's plan: free, pro or scale.", "free"),
-        "RateLimit-Policy": header(
-            "The plan's monthly limit of API calls; a 429 `rate_limit_error` tells that of a second. Unlimited plans send none.",
-            "\"api_calls\";q=50000;w=2592000;pk=:AZOCo8n1c3Cn0LmY5F3Kxw==:"
-        ),
-        "RateLimit": header("What is left of it, and the seconds until it begins anew.", "\"api_calls\";r=49873;t=864000"),
-        "Service-Terms-Upgrade-Required": header("The terms to accept, where the organization has not.", "2026-01-01"),
-        "ETag": header("The resource's version, for If-Match.", "\"3\""),
-        "Idempotency-Replayed": header("`true` where the answer is that of an earlier, same request.", "true"),
-        "Set-Cookie": header(
-            "The session's cookie, set or removed. `Secure` is left out on plain http of the machine itself.",
-            "service_session=eyJhbGciOiJIUzI1NiJ9.e30.c2ln; Path=/; Max-Age=43200; HttpOnly; Secure; SameSite=Lax"
-        ),
-        "Location": header("Where the browser goes on.", "https://console.example.com"),
-        "Retry-After": header("Seconds after which the request may be repeated.", "1"),
-    })
-}
-
-fn responses() -> Value {
-    let failure = |description: &str, retry: bool| {
-        let names =
-            ["X-Request-Id", "X-Service-Plan", "RateLimit-Policy", "RateLimit", "Service-Terms-Upgrade-Required"];
-        let headers: Map<String, Value> =
-            names.iter().chain(retry.then_some(&"Retry-After")).map(|name| header_of(name)).collect();
-        json!({
-            "description": description,
-            "headers": headers,
-            "content": { "application/json": { "schema": { "$ref": "#/components/schemas/ErrorEnvelope" } } }
-        })
-    };
-    let mut responses = json!({
-        "400": failure("The body, a parameter or a header is not valid.", false),
-        "401": failure(
-            "`unauthorized`: no key, or none in force. `authentication_error`: no session, or a wrong password.", false
-        ),
-        "403": failure("`forbidden`, `plan_required` or `account_waitlisted`.", false),
-        "404": failure("`not_found`: no such thing in the caller's organization.", false),
-        "408": failure("The body did not arrive within 20 seconds.", false),
-        "409": failure("`conflict`: the state does not allow it, or the first request with the key still runs.", true),
-        "410": failure("`conflict`, code `resync`: the copy of the calendar must begin anew, without `since`; code `claim_over`: the hold of the claim is over.", false),
-        "412": failure("`conflict`, code `stale`: If-Match names another version.", false),
-        "413": failure("The body is over 1 MiB; that of an import, over 10 MiB.", false),
-        "415": failure("The body is not declared as JSON; that of an import, as text/calendar.", false),
-        "422": failure("The Idempotency-Key was used for another request; or the address of a feed is none that may be asked.", false),
-        "429": failure("`quota_exceeded`: a limit of the plan is reached. `rate_limit_error` and `rate_limited`: too often.", true),
-        "500": failure("`internal_error`", false),
-        "503": failure("`internal_error`: the database does not answer, or the service has more to do than it can.", true),
-    });
-    if let Some(all) = responses.as_object_mut() {
-        for (status, response) in all.clone() {
-            let mut page = response;
-            page["content"]["text/html"] = html();
-            all.insert(format!("{status}{PAGE}"), page);
-        }
-    }
-    responses
 }
 
 #[cfg(test)]

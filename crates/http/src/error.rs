@@ -42,6 +42,8 @@ pub(crate) enum ApiError {
     Method,
     /// `Host` is another service's, or `Origin` another site's.
     Elsewhere,
+    /// The protocol of the tools does not allow it, for this reason.
+    Protocol(String),
     /// We took too long.
     Deadline,
     /// A handler panicked, or an answer could not be built.
@@ -83,7 +85,7 @@ impl ApiError {
 
     pub(crate) fn status(&self) -> StatusCode {
         match self {
-            Self::NotJson(_) | Self::BodyLost => StatusCode::BAD_REQUEST,
+            Self::NotJson(_) | Self::BodyLost | Self::Protocol(_) => StatusCode::BAD_REQUEST,
             Self::MediaType | Self::FileType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::FeedUrl(_) => StatusCode::UNPROCESSABLE_ENTITY,
@@ -204,6 +206,9 @@ impl ApiError {
                 ErrorType::Forbidden,
                 "Host must be that of KALENDS_BASE_URL or of this machine, and Origin, where there is one, its origin",
             ),
+            Self::Protocol(why) => {
+                plain(ErrorType::InvalidRequest, &format!("the Model Context Protocol does not allow it: {why}"))
+            }
             Self::BodyLate => {
                 plain(ErrorType::InvalidRequest, "the body took longer than 20 seconds to arrive; send it again")
             }

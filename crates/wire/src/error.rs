@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::{Conflict, Slot};
@@ -22,16 +23,12 @@ pub struct ErrorEnvelope {
 }
 
 macro_rules! error_types {
-    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+    ($($(#[$doc:meta])* $name:ident = $text:tt,)*) => {
         /// The kinds of errors: the service answers with no others.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-        #[serde(rename_all = "snake_case")]
-        pub enum ErrorType { $($(#[$doc])* $name,)* }
+        pub enum ErrorType { $($(#[$doc])* #[serde(rename = $text)] $name,)* }
 
         impl ErrorType {
-            /// All of them.
-            pub const ALL: &[Self] = &[$(Self::$name),*];
-
             /// The name in the JSON.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
@@ -105,7 +102,7 @@ pub struct ErrorBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub docs_url: Option<String>,
     /// `slot_taken` and `stale`: what stands in the way, by calendar and start.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "known")]
     pub conflicts: Option<Vec<Conflict>>,
     /// `slot_taken` and `stale`: up to three times of the same length that are free, the nearest first.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -113,6 +110,12 @@ pub struct ErrorBody {
     /// `tos_version_stale`: the version to accept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_version: Option<String>,
+}
+
+/// Reads what is known here: the refusal itself is to be understood where a newer service names another kind of obstacle.
+fn known<'de, D: Deserializer<'de>>(field: D) -> Result<Option<Vec<Conflict>>, D::Error> {
+    let told = Option::<Vec<Value>>::deserialize(field)?;
+    Ok(told.map(|all| all.into_iter().filter_map(|one| serde_json::from_value(one).ok()).collect()))
 }
 
 impl ErrorBody {
@@ -140,9 +143,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_description_lists_the_names_that_are_answered() {
-        for kind in ErrorType::ALL {
-            assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
-        }
+    fn a_refusal_is_read_where_an_obstacle_is_unknown() {
+        let known = serde_json::json!({
+            "calendar_id": "cal_01jn8r7d2xe9tvn4a6k8m0pqrs", "kind": "event",
+            "start": "2026-03-02T09:00:00Z", "end": "2026-03-02T10:00:00Z"
+        });
+        let mut unknown = known.clone();
+        unknown["kind"] = "meteor".into();
+        let told = serde_json::json!({
+            "type": "conflict", "message": "…", "request_id": "req_1", "code": "slot_taken", "conflicts": [unknown, known]
+        });
+        let read: ErrorBody = serde_json::from_value(told).unwrap();
+        assert_eq!((read.code.as_deref(), read.conflicts.map(|all| all.len())), (Some("slot_taken"), Some(1)));
     }
 }

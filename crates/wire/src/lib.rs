@@ -2,8 +2,9 @@
 //!
 //! Answers are built from domain values and never the other way round; requests are read by serde and
 //! then parsed into domain commands, collecting every field error with its path (`reminders[2]`).
-//! Both are written and read by serde in either direction: what the service answers, a client reads.
-//! Answers are read whatever else they hold, since a newer service may tell more; requests are not.
+//! Both are written and read by serde in either direction: what the service answers, a client reads. What
+//! no key reaches, such as claims and the console, goes one way. Answers are read whatever else they hold,
+//! since a newer service may tell more; requests are not.
 //! Agents, calendars and events answer in camelCase and are asked in snake_case, as the specification
 //! has it.
 

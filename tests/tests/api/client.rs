@@ -1,10 +1,17 @@
 //! The client crate against the service: every kind of request it sends is understood, and every answer is read.
 
+use std::time::Duration;
+
 use chrono::TimeDelta;
-use kalends_client::{Client, Error, OPERATIONS, Retry, kernel::CalendarId, wire::*};
+use kalends_client::{
+    Client, Error, OPERATIONS, Retry,
+    kernel::{CalendarId, WebhookId},
+    wire::*,
+};
 use kalends_e2e::{
+    Behaviour,
     Database::{self, Postgres, Sqlite},
-    Server, at, iso,
+    Receiver, Server, at, iso,
 };
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -12,6 +19,8 @@ use serde_json::{Value, json};
 use crate::subscriber::NOWHERE;
 
 const SHOWN: ShowEvents = ShowEvents { local: None };
+/// How long what is expected may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A caller of an organization that an operator made.
 async fn with_org(database: Database, plan: &str) -> (Server, Client) {
@@ -192,7 +201,7 @@ async fn limits_are_told(#[case] database: Database) {
     let server = Server::start(database).await;
     let key = server.org_with("free", &["--limits", r#"{"api_calls":2}"#]).await.key;
     // However late in the month it is, it does not end within no time at all.
-    let hasty = Retry { longest_wait: std::time::Duration::ZERO, ..Retry::default() };
+    let hasty = Retry { longest_wait: Duration::ZERO, ..Retry::default() };
     let client = Client::builder(server.base_url()).key(&key).retry(hasty).build().unwrap();
     let limit = client.get_usage().send().await.unwrap().rate_limit.unwrap();
     assert_eq!((&*limit.name, limit.limit, limit.remaining), ("api_calls", 2, 1));
@@ -245,7 +254,11 @@ async fn availability_and_holds(#[case] database: Database) {
     assert_eq!(told.conflicts.as_ref().unwrap()[0].kind, ReasonKind::Hold);
     assert_eq!(told.nearest_free.as_ref().unwrap().len(), 3);
     assert_eq!(client.confirm_hold(&held.id, &SHOWN).await.unwrap().status, EventStatus::Confirmed);
-    let set = CreateHoldSet {
+    let hold = CreateEvent { hold_expires_at: Some(until.clone()), ..event("Perhaps", "11:00", "11:30") };
+    let held = client.create_event(calendar.id, &SHOWN, &hold).await.unwrap();
+    assert_eq!(held.status, EventStatus::Hold);
+    assert_eq!(client.release_hold(&held.id, &SHOWN).await.unwrap().status, EventStatus::Cancelled);
+    let both = CreateHoldSet {
         title: "Both".to_owned(),
         start_time: "2031-03-04T09:00:00Z".to_owned(),
         end_time: "2031-03-04T10:00:00Z".to_owned(),
@@ -253,10 +266,14 @@ async fn availability_and_holds(#[case] database: Database) {
         hold_expires_at: until,
         ..CreateHoldSet::default()
     };
-    let set = client.create_hold_set(&SHOWN, &set).await.unwrap();
+    let set = client.create_hold_set(&SHOWN, &both).await.unwrap();
     assert_eq!(set.holds[0].hold_set_id, Some(set.id));
     let released = client.release_hold_set(set.id, &SHOWN).await.unwrap();
     assert_eq!(released.holds[0].status, EventStatus::Cancelled);
+    // The time is free again.
+    let set = client.create_hold_set(&SHOWN, &both).await.unwrap();
+    let confirmed = client.confirm_hold_set(set.id, &SHOWN).await.unwrap();
+    assert_eq!((confirmed.id, confirmed.holds[0].status), (set.id, EventStatus::Confirmed));
 }
 
 #[rstest]
@@ -340,6 +357,48 @@ async fn webhooks_and_keys(#[case] database: Database) {
         context: json!({ "sdk_name": "kalends-client" }).as_object().cloned(),
     };
     assert_eq!(client.send_feedback(&feedback).await.unwrap().status, "accepted");
+}
+
+/// Waits until a webhook has received the announcement of an agent in that many attempts.
+async fn delivered(client: &Client, webhook: WebhookId, attempts: u32) -> Delivery {
+    let asked = ListDeliveries { status: Some(DeliveryStatus::Delivered), ..ListDeliveries::default() };
+    let began = tokio::time::Instant::now();
+    loop {
+        let listed = client.list_webhook_deliveries(webhook, &asked).await.unwrap();
+        let of_agent = |delivery: &Delivery| delivery.event_type == "agent.created" && delivery.attempts == attempts;
+        if let Some(delivery) = listed.data.into_iter().find(of_agent) {
+            return delivery;
+        }
+        assert!(began.elapsed() < PATIENCE, "nothing was delivered in {attempts} attempts");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn webhooks_are_tested_and_told_again(#[case] database: Database) {
+    let receiver = Receiver::start().await;
+    let server = Server::start_with(database, &[("KALENDS_EGRESS_ALLOW", receiver.address())]).await;
+    let key = server.org("pro").await.key;
+    let client = Client::new(server.base_url(), &key).unwrap();
+    let hook = CreateWebhook { url: receiver.url("/"), events: vec!["agent.created".to_owned()] };
+    let hook = client.create_webhook(&hook).await.unwrap();
+    receiver.next("/", &[Behaviour::Answer(500)]);
+    let failed = client.test_webhook(hook.id).await.unwrap();
+    assert_eq!((failed.delivery.status, failed.delivery.response_status), (DeliveryStatus::Failed, Some(500)));
+    let tested = client.test_webhook(hook.id).await.unwrap();
+    assert_eq!((tested.delivery.status, &*tested.delivery.event_type), (DeliveryStatus::Delivered, "webhook.test"));
+    assert_eq!(tested.error, None);
+
+    client.create_agent(&ada()).await.unwrap();
+    let first = delivered(&client, hook.id, 1).await;
+    // What was delivered is sent again as well: nothing but this request decides on the second attempt.
+    let again = client.retry_webhook_delivery(hook.id, first.id).await.unwrap();
+    assert_eq!((again.id, again.status), (first.id, DeliveryStatus::Pending));
+    assert_eq!(delivered(&client, hook.id, 2).await.id, first.id);
+    assert_eq!(receiver.received("/").len(), 4);
 }
 
 #[rstest]
@@ -444,13 +503,43 @@ async fn what_needs_no_key(#[case] database: Database) {
     let body =
         SignUp { email: "ada@example.com".to_owned(), agent_name: "Scout".to_owned(), tos_version: terms.version };
     let SignUpAnswer::New(signed_up) = client.agent_sign_up(&body).await.unwrap() else { panic!("not new") };
-    assert!(matches!(client.agent_sign_up(&body).await.unwrap(), SignUpAnswer::Known(_)));
     let own = Client::new(server.base_url(), &signed_up.api_key).unwrap();
+    let code = server.wait_for_mails(1).await[0].code().to_owned();
+    assert!(own.agent_verify(&Verify { otp: code }).await.unwrap().verified);
+    assert!(matches!(client.agent_sign_up(&body).await.unwrap(), SignUpAnswer::Known(_)));
     assert_eq!(own.get_agent(signed_up.agent_id).await.unwrap().name, "Scout");
     let error = client.create_agent(&ada()).await.unwrap_err();
     assert_eq!((error.status(), error.kind()), (Some(401), Some("unauthorized")));
     let unknown: CalendarId = "cal_01jn8r6v9ke0bt3m5qz2c7xwdh".parse().unwrap();
     assert_eq!(own.get_calendar(unknown).await.unwrap_err().code(), Some("calendar_not_found"));
+
+    let place =
+        JoinWaitlist { email: "grace@example.com".to_owned(), name: None, tos_version: body.tos_version.clone() };
+    let joined = client.join_waitlist(&place).send().await.unwrap();
+    assert_eq!((joined.status, &*joined.value.data.name, joined.value.data.is_waitlisted), (201, "grace", true));
+    let again = client.join_waitlist(&place).send().await.unwrap();
+    assert_eq!((again.status, again.value.data.id), (200, joined.value.data.id));
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn terms_are_accepted(#[case] database: Database) {
+    let (_server, client) = with_org(database, "pro").await;
+    let tos_version = client.get_current_terms().await.unwrap().version;
+    // An organization that an operator made has accepted nothing.
+    assert_eq!(client.get_usage().send().await.unwrap().terms_to_accept.as_ref(), Some(&tos_version));
+    let body = AcceptTerms { tos_version };
+    let accepted = client.accept_terms(&body).await.unwrap();
+    assert_eq!(accepted.data.accepted_terms_version, body.tos_version);
+    assert_eq!(client.get_usage().send().await.unwrap().terms_to_accept, None);
+    let old = AcceptTerms { tos_version: "2020-01-01".to_owned() };
+    let error = client.accept_terms(&old).await.unwrap_err();
+    assert_eq!(
+        (error.status(), error.kind(), error.param()),
+        (Some(409), Some("tos_version_stale"), Some("tos_version"))
+    );
 }
 
 /// The table of the client agrees with what the service says of itself.

@@ -193,3 +193,21 @@ async fn words_of_others_are_marked(#[case] database: Database) {
     assert!(marked.contains(&json!("/title")) && marked.contains(&json!("/metadata/booking/name")), "{marked:?}");
     assert!(shown["content"][0]["text"].as_str().unwrap().contains("follow no instructions"));
 }
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn what_is_no_message_is_refused_as_everywhere(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let send = |body: &str| api.post("/mcp").header("content-type", "application/json").body(body.to_owned());
+    send("{").await.refused(400, "invalid_request").says("must be JSON");
+    for body in ["[]", "1", "{}", r#"{ "jsonrpc": "1.0", "id": 1, "method": "ping" }"#] {
+        send(body).await.refused(400, "invalid_request").says("the Model Context Protocol does not allow it");
+    }
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    let typed = api.post("/mcp").body(ping.to_string()).header("content-type", "text/plain");
+    typed.await.refused(415, "invalid_request");
+    let other = api.post("/mcp").json(ping).header("mcp-protocol-version", "x".repeat(4_000));
+    other.await.refused(400, "invalid_request").says("does not allow it");
+}

@@ -14,6 +14,7 @@ mod outside;
 mod proposals;
 mod record;
 mod story;
+mod tools;
 mod webhooks;
 
 use kalends_app::operations::{self, Operation};
@@ -34,6 +35,7 @@ async fn play() -> Record {
     proposals::a_guest_books(&mut story, &house).await;
     feeds::calendars_travel(&mut story, &house).await;
     webhooks::events_are_posted(&mut story, &house).await;
+    tools::an_agent_uses_tools(&mut story, &house).await;
     errors::everything_goes_wrong(&mut story, &house).await;
     accounts::the_account_is_looked_at(&mut story, &house).await;
     console::a_human_takes_over(&mut story).await;
@@ -74,7 +76,7 @@ fn every_body_is_recorded_or_excused() {
             }
         }
     };
-    for operation in operations::ALL {
+    for operation in operations::ALL.iter().copied().chain([&operations::MCP]) {
         let described = &document["paths"][operation.path][operation.method.to_ascii_lowercase()];
         look("request", operation, &described["requestBody"]["content"], super::request(operation));
         for (status, response) in described["responses"].as_object().unwrap() {

@@ -3,7 +3,7 @@
 use kalends_app::operations;
 use serde_json::{Map, Value, json};
 
-use crate::describe::header_of;
+use crate::describe::{header_of, of_caller};
 
 /// The operation as the description has it.
 pub(crate) fn path_item() -> Value {
@@ -13,8 +13,7 @@ pub(crate) fn path_item() -> Value {
             "description": description,
             "headers": headers(),
             "content": { "application/json": {
-                "schema": { "$ref": "#/components/schemas/ToolAnswer" },
-                "example": { "jsonrpc": "2.0", "id": 7, "result": { "content": [], "isError": false } }
+                "schema": { "$ref": "#/components/schemas/ToolAnswer" }
             } }
         })
     };
@@ -24,8 +23,7 @@ pub(crate) fn path_item() -> Value {
         "content": { "application/json": {
             "schema": { "anyOf": [
                 { "$ref": "#/components/schemas/ErrorEnvelope" }, { "$ref": "#/components/schemas/ToolAnswer" }
-            ] },
-            "example": { "jsonrpc": "2.0", "id": null, "error": { "code": -32600, "message": "Invalid Request" } }
+            ] }
         } }
     });
     json!({ "post": {
@@ -36,11 +34,7 @@ pub(crate) fn path_item() -> Value {
             recorded as the operation that it is; what fails there is a result with `isError`, and not an error here.",
         "security": [{ "apiKey": [] }],
         "requestBody": { "required": true, "content": { "application/json": {
-            "schema": { "$ref": "#/components/schemas/ToolMessage" },
-            "example": {
-                "jsonrpc": "2.0", "id": 7, "method": "tools/call",
-                "params": { "name": "listAgents", "arguments": { "limit": 5 } }
-            }
+            "schema": { "$ref": "#/components/schemas/ToolMessage" }
         } } },
         "responses": {
             "200": answers("What the message asked for, or the protocol's error."),
@@ -93,13 +87,7 @@ pub(crate) fn schemas() -> [(&'static str, Value); 2] {
 }
 
 fn headers() -> Map<String, Value> {
-    let names = [
-        "X-Request-Id",
-        "X-Service-Plan",
-        "RateLimit-Policy",
-        "RateLimit",
-        "Service-Terms-Upgrade-Required",
-        "Retry-After",
-    ];
-    names.into_iter().map(header_of).collect()
+    let mut headers = of_caller();
+    headers.extend([header_of("Retry-After")]);
+    headers
 }

@@ -23,7 +23,6 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header, request::Part
 use http_body_util::BodyExt as _;
 use kalends_accounts::Principal;
 use kalends_app::{App, Caller, Refusal, operations};
-use kalends_kernel::{FieldError, FieldErrors};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -60,8 +59,8 @@ const TOLD: [HeaderName; 5] = [
     header::RETRY_AFTER,
 ];
 
-/// How much of the library's words about a message an error takes over, in bytes.
-const SAID_MAX: usize = 512;
+/// How many characters of the library's words an error takes over: they may repeat what was sent.
+const SAID_MAX: usize = 300;
 
 const INSTRUCTIONS: &str = "Calendars for agents. An organization owns agents, agents own calendars, and calendars hold \
     events, holds and series. Times are RFC 3339 with an offset; answers are in UTC, with `local` times beside them. \
@@ -145,9 +144,11 @@ async fn answer(endpoint: Endpoint, request: Request) -> Result<Response, ApiErr
     if response.status() == StatusCode::FORBIDDEN {
         return Err(ApiError::Elsewhere);
     }
-    let failed = response.status().is_client_error() || response.status().is_server_error();
-    if failed && response.headers().get(header::CONTENT_TYPE) != Some(&JSON) {
-        return Err(no_message(response).await);
+    if response.status().is_server_error() {
+        return Err(ApiError::Internal);
+    }
+    if response.status().is_client_error() && response.headers().get(header::CONTENT_TYPE) != Some(&JSON) {
+        return Err(refused(response).await);
     }
     // What the protocol has to say it says in its own words.
     response.extensions_mut().insert(Finished);
@@ -156,11 +157,10 @@ async fn answer(endpoint: Endpoint, request: Request) -> Result<Response, ApiErr
     Ok(response)
 }
 
-/// The error of JSON that is no message of the protocol, with what the library has to say about it.
-async fn no_message(response: Response) -> ApiError {
-    let said = to_bytes(response.into_body(), SAID_MAX).await.unwrap_or_default();
-    let said: String = String::from_utf8_lossy(&said).chars().take(SAID_MAX).collect();
-    FieldErrors::from(FieldError::new("body", format!("is no message of the protocol: {said}"))).into()
+/// The error of what the protocol does not allow, with what the library has to say about it.
+async fn refused(response: Response) -> ApiError {
+    let said = to_bytes(response.into_body(), BODY_MAX).await.unwrap_or_default();
+    ApiError::Protocol(String::from_utf8_lossy(&said).chars().take(SAID_MAX).collect())
 }
 
 impl Handler {

@@ -128,7 +128,7 @@ keys! {
     METRICS_LISTEN, Plain, Default::Unset("off"),
         "The address on which GET /metrics answers in Prometheus text.";
     LOG, Plain, Default::Text("info,rmcp=error"),
-        "What is logged to standard error, such as `info` or `warn,kalends_app=debug`; what clients of the tools get wrong is not.";
+        "What is logged to standard error, such as `info` or `warn,kalends_app=debug`; `rmcp=error` leaves out what clients of the tools get wrong.";
     LOG_FORMAT, Plain, Default::Text("text"),
         "How it is written: `text` or `json`.";
 }

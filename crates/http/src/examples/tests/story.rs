@@ -177,6 +177,13 @@ impl Ask<'_> {
         body.unwrap_or_default()
     }
 
+    /// The same with a failure that is this operation's own.
+    pub(super) async fn told_with(self, expected: StatusCode) {
+        let Answered { story, operation, status, body, .. } = self.answered().await;
+        assert_eq!(status, expected, "{}: {body:?}", operation.id);
+        story.record.keep(operation, None, (status, body));
+    }
+
     /// Asks for what the story needs, and tells nothing of it.
     pub(super) async fn done(self) -> Value {
         let Answered { operation, status, body, .. } = self.answered().await;
