@@ -198,16 +198,12 @@ impl Description {
             }
         }
         let described = &described["requestBody"];
+        let schema = &described["content"]["application/json"]["schema"];
         match &asked.json {
             // Who has nothing to say may say so.
             Some(body) if described.is_null() && *body != json!({}) => faults.push("a body of the request".to_owned()),
-            Some(body) => {
-                let schema = &described["content"]["application/json"]["schema"];
-                faults.extend(
-                    schema.is_object().then(|| self.misfits(Part::Request, schema, body)).into_iter().flatten(),
-                );
-            }
-            None => {}
+            Some(body) if schema.is_object() => faults.extend(self.misfits(Part::Request, schema, body)),
+            _ => {}
         }
         faults
     }

@@ -13,12 +13,12 @@ import sys
 import tempfile
 import urllib.request
 
+from server import Server
+
 # Of each database.
 CASES = 10_000
-# Of each operation and phase; what is left over is made up for by the number of operations.
+# The most that are made up for one operation in one phase.
 EXAMPLES = 80
-
-LISTENING = "kalends listening on "
 ADMIN_TOKEN = "a-token-of-this-check"
 HERE = pathlib.Path(__file__).parent
 CHECKS = [
@@ -31,55 +31,26 @@ CHECKS = [
 PASSWORD = "correct horse battery staple"
 
 
-class Server:
-    """A server on a free port, with an organization, a human and the operator's token."""
+def ask(url, body=None):
+    """What is answered without a key, in JSON."""
+    body = json.dumps(body).encode() if body else None
+    with urllib.request.urlopen(urllib.request.Request(url, body, {"Content-Type": "application/json"})) as answer:
+        return json.load(answer)
 
-    def __init__(self, folder, settings):
-        self.program = os.environ["KALENDS_SERVER"]
-        self.environment = dict(
-            os.environ,
-            KALENDS_DATA_DIR=f"{folder}/data",
-            KALENDS_LISTEN="127.0.0.1:0",
-            KALENDS_IP_LIMITS="off",
-            KALENDS_ADMIN_TOKEN=ADMIN_TOKEN,
-            # Where the hooks send what would leave the machine.
-            KALENDS_EGRESS_ALLOW="127.0.0.1:9",
-            **settings,
-        )
-        self.process = subprocess.Popen(
-            [self.program], env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )
-        line = self.process.stdout.readline()
-        assert line.startswith(LISTENING), line
-        self.url = line.removeprefix(LISTENING).strip()
 
-    def organization(self):
-        limits = json.dumps({"rate_per_second": 1_000_000})
-        command = [self.program, "org", "create", "--name", "Checked", "--plan", "custom", "--limits", limits]
-        output = subprocess.run(command, env=self.environment, check=True, capture_output=True, text=True).stdout
-        return json.loads(output)["api_key"]
-
-    def ask(self, path, body, key=None):
-        headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
-        request = urllib.request.Request(f"{self.url}{path}", json.dumps(body).encode(), headers)
-        with urllib.request.urlopen(request) as answer:
-            return json.load(answer)
-
-    def session(self):
-        """A human's session, of an organization of their own."""
-        terms = json.load(urllib.request.urlopen(f"{self.url}/v1/auth/terms/current"))["version"]
-        human = {"email": "ada@example.com", "password": PASSWORD}
-        self.ask("/v1/auth/signup", human | {"name": "Ada", "org_name": "Engines", "tos_version": terms})
-        return self.ask("/v1/auth/signin", human)["token"]
-
-    def stop(self):
-        self.process.terminate()
-        assert self.process.wait(timeout=60) == 0
+def session(url):
+    """A human's session, of an organization of their own."""
+    terms = ask(f"{url}/v1/auth/terms/current")["version"]
+    human = {"email": "ada@example.com", "password": PASSWORD}
+    ask(f"{url}/v1/auth/signup", human | {"name": "Ada", "org_name": "Engines", "tos_version": terms})
+    return ask(f"{url}/v1/auth/signin", human)["token"]
 
 
 def check(name, settings):
     with tempfile.TemporaryDirectory() as folder:
-        server = Server(folder, settings)
+        # The hooks send to that port what would leave the machine.
+        own = {"KALENDS_IP_LIMITS": "off", "KALENDS_ADMIN_TOKEN": ADMIN_TOKEN, "KALENDS_EGRESS_ALLOW": "127.0.0.1:9"}
+        server = Server(f"{folder}/data", **own, **settings)
         try:
             counted = pathlib.Path(folder, "cases")
             environment = dict(
@@ -87,8 +58,8 @@ def check(name, settings):
                 PYTHONPATH=str(HERE),
                 SCHEMATHESIS_HOOKS="description_hooks",
                 KALENDS_URL=server.url,
-                KALENDS_KEY=server.organization(),
-                KALENDS_SESSION=server.session(),
+                KALENDS_KEY=server.organization("custom", rate_per_second=1_000_000),
+                KALENDS_SESSION=session(server.url),
                 KALENDS_ADMIN_TOKEN=ADMIN_TOKEN,
                 KALENDS_CASES=str(counted),
             )

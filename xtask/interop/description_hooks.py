@@ -50,8 +50,7 @@ def taught(method, path, body):
     """Learns what an answer names."""
     segments = [segment for segment in path.split("/") if segment]
     if method == "POST" and isinstance(body.get("id"), str):
-        collection = segments[-1]
-        learn(collection, body["id"])
+        learn(segments[-1], body["id"])
     if isinstance(body.get("slug"), str):
         learn("book", body["slug"])
     if isinstance(body.get("cancel_url"), str):

@@ -7,8 +7,6 @@ organization, and with an agent's key. The argument is the description of the AP
 import asyncio
 import datetime
 import json
-import os
-import subprocess
 import sys
 import tempfile
 
@@ -16,30 +14,7 @@ import httpx2
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
-LISTENING = "kalends listening on "
-
-
-class Server:
-    """A server on a free port, and the operator's commands beside it."""
-
-    def __init__(self, folder):
-        self.program = os.environ["KALENDS_SERVER"]
-        self.environment = dict(os.environ, KALENDS_DATA_DIR=folder, KALENDS_LISTEN="127.0.0.1:0")
-        self.process = subprocess.Popen(
-            [self.program], env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )
-        line = self.process.stdout.readline()
-        assert line.startswith(LISTENING), line
-        self.url = line.removeprefix(LISTENING).strip()
-
-    def organization(self):
-        command = [self.program, "org", "create", "--name", "Tools", "--plan", "pro"]
-        output = subprocess.run(command, env=self.environment, check=True, capture_output=True, text=True).stdout
-        return json.loads(output)["api_key"]
-
-    def stop(self):
-        self.process.terminate()
-        assert self.process.wait(timeout=30) == 0
+from server import Server
 
 
 class Tools:
@@ -128,7 +103,7 @@ async def main(description, server):
         await schedules(tools, agent, calendar, "2031-03-04")
         return len(await tools.names())
 
-    count, agent, calendar, key = await with_key(server.url, server.organization(), organizes)
+    count, agent, calendar, key = await with_key(server.url, server.organization("pro"), organizes)
     fewer = await with_key(server.url, key, works)
     assert fewer < count, (fewer, count)
     print(f"{count} tools with a key of the organization, {fewer} with an agent's; both asked, held and confirmed")

@@ -76,7 +76,8 @@ error_types! {
 /// What went wrong.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ErrorBody {
-    /// The kind of error, from the specification's table. As text, so that who reads it bears kinds that are yet to come.
+    /// The kind of error, from the specification's table.
+    // Text, so that whoever reads it bears kinds that are yet to come.
     #[schema(value_type = ErrorType)]
     pub r#type: Cow<'static, str>,
     /// What was wrong, what is allowed and what was got.

@@ -1,0 +1,32 @@
+"""The server that KALENDS_SERVER names, on a free port, and the operator's commands beside it."""
+
+import json
+import os
+import subprocess
+
+LISTENING = "kalends listening on "
+
+
+class Server:
+    """A server whose data are in a folder, with settings by their names in the environment."""
+
+    def __init__(self, folder, **settings):
+        self.program = os.environ["KALENDS_SERVER"]
+        self.environment = dict(os.environ, KALENDS_DATA_DIR=folder, KALENDS_LISTEN="127.0.0.1:0", **settings)
+        self.process = subprocess.Popen(
+            [self.program], env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        line = self.process.stdout.readline()
+        assert line.startswith(LISTENING), line
+        self.url = line.removeprefix(LISTENING).strip()
+
+    def organization(self, plan, **limits):
+        """The key of a new organization."""
+        command = [self.program, "org", "create", "--name", "Interop", "--plan", plan]
+        command += ["--limits", json.dumps(limits)] if limits else []
+        output = subprocess.run(command, env=self.environment, check=True, capture_output=True, text=True).stdout
+        return json.loads(output)["api_key"]
+
+    def stop(self):
+        self.process.terminate()
+        assert self.process.wait(timeout=60) == 0
