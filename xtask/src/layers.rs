@@ -45,11 +45,11 @@ const LAYERS: &[(Layer, &[&str])] = &[
         Layer::Domain,
         &[
             "bookings",
+            "bridge",
             "accounts",
             "proposals",
             "feeds",
             "calendars",
-            "bridge",
             "notifications",
             "availability",
             "recurrence",

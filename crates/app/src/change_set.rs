@@ -27,6 +27,8 @@ pub struct ChangeSet {
     pub proposals: Vec<kalends_proposals::Change>,
     /// Writes to booking pages and bookings.
     pub bookings: Vec<kalends_bookings::Change>,
+    /// Writes to connection links, connections of human calendars and grants.
+    pub bridge: Vec<kalends_bridge::Change>,
     /// Use that is counted by the month: condition and write in one.
     pub charges: Vec<Charge>,
     /// Whether the status of an agent changes, and with it what the agent's keys may do.
@@ -136,6 +138,7 @@ impl ChangeSet {
             feeds: Vec::new(),
             proposals: Vec::new(),
             bookings: Vec::new(),
+            bridge: Vec::new(),
             charges: Vec::new(),
             alters_agent_keys: false,
             messages: Vec::new(),
@@ -153,6 +156,7 @@ impl ChangeSet {
             && self.feeds.is_empty()
             && self.proposals.is_empty()
             && self.bookings.is_empty()
+            && self.bridge.is_empty()
             && self.calendars.iter().all(|change| matches!(change, kalends_calendars::Change::CreateEvent(_)))
     }
 

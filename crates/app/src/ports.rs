@@ -9,6 +9,7 @@ use kalends_accounts::{
     oauth::{Client, IdentityClaims, Provider, TokenRequest},
 };
 use kalends_availability::{HumanBusy, HumanSource};
+use kalends_bridge::{TheirCalendar, Tokens};
 use kalends_feeds::sync::Validators;
 use kalends_kernel::{CalendarId, DataKeyId, Elapsed, Instant, KeyId, OrgId, RemoteUrl, Revision, Span, StoreError};
 use kalends_notifications::Outcome;
@@ -512,3 +513,61 @@ pub trait SignInProviders: Send + Sync {
     /// identity is worth is told by [`IdentityClaims::check`].
     async fn exchange(&self, provider: Provider, request: TokenRequest) -> Result<IdentityClaims, ExchangeError>;
 }
+
+/// Why a provider of calendars did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum ProviderError {
+    /// It lets us in no more, with this error of its own: the human has to consent again.
+    #[error("the provider lets the service in no more: {0}")]
+    Lapsed(String),
+    /// It does not answer, not in time, or not now.
+    #[error("the provider does not answer")]
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// Its answer makes no sense.
+    #[error("the provider's answer makes no sense")]
+    Malformed(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// What is busy in one calendar of a provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TheirBusy {
+    /// These spans: in any order, possibly overlapping, possibly reaching out of the window.
+    Known(Vec<Span>),
+    /// The provider does not tell of this calendar, for this reason.
+    Untold(String),
+}
+
+/// The providers of human calendars, as far as they are configured (ruling 9).
+///
+/// Each call ends within [`PROVIDER_WITHIN`], whatever the provider does.
+#[async_trait]
+pub trait CalendarProviders: Send + Sync {
+    /// Where and as whom a provider is asked for consent; `None` for one that is not configured.
+    fn client(&self, provider: Provider) -> Option<&Client>;
+
+    /// Exchanges the code of a callback for tokens.
+    async fn authorize(&self, provider: Provider, request: TokenRequest, now: Instant)
+    -> Result<Tokens, ProviderError>;
+
+    /// Other tokens for those, whose access token has ended or is about to.
+    async fn renew(&self, provider: Provider, tokens: &Tokens, now: Instant) -> Result<Tokens, ProviderError>;
+
+    /// The calendars of the account, the account's own first, at most
+    /// [`CALENDARS_MAX`](kalends_bridge::CALENDARS_MAX).
+    async fn calendars(&self, provider: Provider, tokens: &Tokens) -> Result<Vec<TheirCalendar>, ProviderError>;
+
+    /// When each of the calendars is busy within the window, in the order of the references.
+    async fn busy(
+        &self,
+        provider: Provider,
+        tokens: &Tokens,
+        references: &[String],
+        window: Span,
+    ) -> Result<Vec<TheirBusy>, ProviderError>;
+
+    /// Has the provider forget the consent, where it can be asked to.
+    async fn revoke(&self, provider: Provider, tokens: &Tokens) -> Result<(), ProviderError>;
+}
+
+/// How long a call of [`CalendarProviders`] takes at most.
+pub const PROVIDER_WITHIN: std::time::Duration = std::time::Duration::from_secs(60);

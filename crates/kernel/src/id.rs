@@ -158,6 +158,14 @@ ids! {
     SessionId = "ses";
     /// A human's claim on an organization that an agent signed up.
     ClaimId = "clm";
+    /// A link by which a human connects a calendar of theirs.
+    ConnectionLinkId = "cln";
+    /// A human's account at a provider of calendars, connected.
+    ConnectionId = "con";
+    /// A calendar of such an account.
+    ExternalCalendarId = "xcl";
+    /// For which agents a human's calendars count as busy.
+    GrantId = "grt";
     /// A request, as `X-Request-Id` and error envelopes show it.
     RequestId = "req";
     /// A data key that encrypts fields at rest.

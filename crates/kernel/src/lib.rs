@@ -24,9 +24,9 @@ pub use address::{NotPublic, not_public};
 pub use civil::{CivilDate, CivilDateTime, CivilTime, Zone, ZoneError};
 pub use field::{Code, FieldError, FieldErrors};
 pub use id::{
-    AgentId, AuditId, BookingId, BookingPageId, CalendarId, ClaimId, DataKeyId, DeliveryId, EventId, HoldSetId,
-    IdError, KeyId, MessageId, OrgId, ProposalId, RequestId, ResponseId, RulesId, SessionId, SlotId, SubscriptionId,
-    UserId, WebhookId, new_uuid,
+    AgentId, AuditId, BookingId, BookingPageId, CalendarId, ClaimId, ConnectionId, ConnectionLinkId, DataKeyId,
+    DeliveryId, EventId, ExternalCalendarId, GrantId, HoldSetId, IdError, KeyId, MessageId, OrgId, ProposalId,
+    RequestId, ResponseId, RulesId, SessionId, SlotId, SubscriptionId, UserId, WebhookId, new_uuid,
 };
 pub use instant::{Elapsed, Instant, ParseInstantError};
 pub use metadata::Metadata;

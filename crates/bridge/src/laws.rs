@@ -1,0 +1,273 @@
+//! What holds of links, listings, readings and grants, whatever happens.
+
+use std::{
+    collections::BTreeSet,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use kalends_accounts::oauth::{Client, Provider};
+use kalends_availability::BusySet;
+use kalends_kernel::{
+    AgentId, CalendarId, ConnectionId, Elapsed, Entropy, ExternalCalendarId, Instant, OrgId, Revision, Span, UserId,
+};
+use proptest::prelude::*;
+use rstest::rstest;
+use uuid::Uuid;
+
+use crate::*;
+
+const NOW: Instant = Instant::from_micros(1_800_000_000_000_000);
+
+/// Counts upwards, so that no two identifiers are equal.
+#[derive(Default)]
+struct Counting(AtomicU64);
+
+impl Entropy for Counting {
+    fn fill(&self, bytes: &mut [u8]) {
+        let mut number = self.0.fetch_add(1, Ordering::Relaxed).to_be_bytes().into_iter().rev().cycle();
+        bytes.iter_mut().for_each(|byte| *byte = number.next().unwrap());
+    }
+}
+
+fn org() -> OrgId {
+    OrgId::from_uuid(Uuid::from_u128(1))
+}
+
+fn human(number: u8) -> UserId {
+    UserId::from_uuid(Uuid::from_u128(number.into()))
+}
+
+fn connection(number: u8) -> ConnectionId {
+    ConnectionId::from_uuid(Uuid::from_u128(number.into()))
+}
+
+fn agent(number: u8) -> AgentId {
+    AgentId::from_uuid(Uuid::from_u128(number.into()))
+}
+
+fn link() -> (ConnectionLink, LinkSecret) {
+    let calendar = CalendarId::from_uuid(Uuid::from_u128(9));
+    ConnectionLink::create((org(), Some(agent(1)), calendar), NewLink::default(), NOW, &Counting::default())
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Open(u8),
+    Connect(u8, u8),
+    Complete(u8, u8),
+    Decline(u8),
+    Cancel,
+    Wait(i64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        (0..2u8).prop_map(Step::Open),
+        (0..2u8, 0..3u8).prop_map(|(human, connection)| Step::Connect(human, connection)),
+        (0..2u8, 0..3u8).prop_map(|(human, connection)| Step::Complete(human, connection)),
+        (0..2u8).prop_map(Step::Decline),
+        Just(Step::Cancel),
+        (0..20i64).prop_map(Step::Wait),
+    ]
+}
+
+/// What a link is, said as plainly as can be: who follows it since when, or how it ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Model {
+    Waiting,
+    Followed { by: u8, since: Instant },
+    Ended(LinkStatus),
+}
+
+impl Model {
+    fn at(self, now: Instant) -> Self {
+        match self {
+            Self::Waiting if now >= NOW + LINK_LASTS => Self::Ended(LinkStatus::Expired),
+            Self::Followed { since, .. } if now >= since + SETUP_LASTS => Self::Ended(LinkStatus::Expired),
+            model => model,
+        }
+    }
+
+    fn status(self) -> LinkStatus {
+        match self {
+            Self::Waiting => LinkStatus::AwaitingHuman,
+            Self::Followed { .. } => LinkStatus::InProgress,
+            Self::Ended(status) => status,
+        }
+    }
+
+    fn step(self, step: Step, now: Instant) -> Option<Self> {
+        match (self, step) {
+            (Self::Waiting, Step::Open(by)) => Some(Self::Followed { by, since: now }),
+            (Self::Followed { by, .. }, Step::Open(human) | Step::Connect(human, _)) if by == human => Some(self),
+            (Self::Followed { by, .. }, Step::Complete(human, _)) if by == human => {
+                Some(Self::Ended(LinkStatus::Completed))
+            }
+            (Self::Followed { by, .. }, Step::Decline(human)) if by == human => Some(Self::Ended(LinkStatus::Declined)),
+            (Self::Waiting | Self::Followed { .. }, Step::Cancel) => Some(Self::Ended(LinkStatus::Cancelled)),
+            _ => None,
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_link_is_for_one_human_and_ends_once(steps in prop::collection::vec(step(), 0..20)) {
+        let (mut link, mut model, mut now) = (link().0, Model::Waiting, NOW);
+        for step in steps {
+            model = model.at(now);
+            let done = match step {
+                Step::Open(by) => link.open(human(by), now),
+                Step::Connect(by, what) => link.connect(human(by), connection(what), now),
+                Step::Complete(by, what) => link.complete(human(by), connection(what), now),
+                Step::Decline(by) => link.decline(human(by), now),
+                Step::Cancel => link.cancel(now),
+                Step::Wait(minutes) => {
+                    now = now + Elapsed::minutes(minutes);
+                    model = model.at(now);
+                    prop_assert_eq!(link.status(now), model.status());
+                    continue;
+                }
+            };
+            let expected = model.step(step, now);
+            prop_assert_eq!(done.is_ok(), expected.is_some(), "{:?} at {:?}: {:?}", step, model, done);
+            if let (Ok(done), Some(expected)) = (done, expected) {
+                // A row that changes says so, and one that does not is left alone.
+                prop_assert_eq!(done.version == link.version, done == link);
+                (link, model) = (done, expected);
+            }
+            prop_assert_eq!(link.status(now), model.status());
+            prop_assert!(link.status(now) != LinkStatus::Completed || link.connection.is_some());
+        }
+    }
+
+    #[test]
+    fn a_listing_keeps_whatever_is_still_told(
+        known in prop::collection::btree_set(0..CALENDARS_MAX + 20, 0..CALENDARS_MAX),
+        told in prop::collection::vec(0..CALENDARS_MAX + 20, 0..CALENDARS_MAX * 2),
+    ) {
+        let entropy = Counting::default();
+        let named = |number: &usize, name: &str| TheirCalendar { reference: format!("c{number}"), name: name.into(), primary: false };
+        let first = listing((org(), connection(1)), &[], known.iter().map(|number| named(number, "old")).collect(), NOW, &entropy);
+        prop_assert!(first.gone.is_empty());
+        prop_assert_eq!(first.present.len(), known.len());
+        let second =
+            listing((org(), connection(1)), &first.present, told.iter().map(|number| named(number, "new")).collect(), NOW, &entropy);
+        let told: BTreeSet<_> = told.into_iter().collect();
+        prop_assert_eq!(second.present.len(), told.len().min(CALENDARS_MAX));
+        prop_assert_eq!(second.gone.len(), known.difference(&told).count());
+        let ids: BTreeSet<ExternalCalendarId> = second.present.iter().map(|calendar| calendar.id).collect();
+        prop_assert_eq!(ids.len(), second.present.len());
+        for before in &first.present {
+            let now = second.present.iter().find(|calendar| calendar.theirs.reference == before.theirs.reference);
+            match now {
+                Some(now) => prop_assert_eq!((now.id, now.revision, now.theirs.name.as_str()), (before.id, before.revision, "new")),
+                None => prop_assert!(second.gone.contains(&before.id)),
+            }
+        }
+    }
+
+    #[test]
+    fn a_reading_raises_the_revision_where_it_says_something_else(
+        readings in prop::collection::vec((0..3i64, prop::collection::vec((0..20i64, 1..5i64), 0..4)), 1..8),
+    ) {
+        let at = |hours: i64| NOW + Elapsed::hours(hours);
+        let mut calendar = listing(
+            (org(), connection(1)),
+            &[],
+            vec![TheirCalendar { reference: "c".into(), name: String::new(), primary: true }],
+            NOW,
+            &Counting::default(),
+        )
+        .present
+        .remove(0);
+        prop_assert_eq!(calendar.busy(Span::new(NOW, at(1)).unwrap()).read_at, None);
+        for (step, (from, spans)) in readings.into_iter().enumerate() {
+            let spans = spans.into_iter().map(|(start, length)| Span::new(at(start), at(start + length)).unwrap());
+            let reading = Reading {
+                read_at: at(i64::try_from(step).unwrap()),
+                covers: Span::new(at(-from), at(100)).unwrap(),
+                spans: BusySet::from_unsorted(spans.collect()),
+            };
+            let same = calendar.reading.as_ref().is_some_and(|last| last.covers == reading.covers && last.spans == reading.spans);
+            let next = calendar.read(reading.clone());
+            prop_assert_eq!(next.revision, Revision(calendar.revision.0 + i64::from(!same)));
+            let window = Span::new(at(5), at(12)).unwrap();
+            let busy = next.busy(window);
+            prop_assert_eq!((busy.read_at, busy.covers, busy.revision), (Some(reading.read_at), reading.covers, next.revision));
+            prop_assert_eq!(busy.spans, reading.spans.clip(window));
+            calendar = next;
+        }
+    }
+
+    #[test]
+    fn a_grant_covers_whom_it_names(agents in prop::collection::vec(0..6u8, 0..8), asked in prop::option::of(0..6u8), which in 0..3usize) {
+        let audience = Audience::ALL[which];
+        let source = ExternalCalendarId::from_uuid(Uuid::from_u128(3));
+        let new = NewGrant { sources: vec![source, source], audience, agents: agents.iter().copied().map(agent).collect() };
+        let grant = Grant::create((org(), human(1)), new, NOW, &Counting::default());
+        prop_assert_eq!(&grant.sources, &[source]);
+        let named = asked.is_some_and(|asked| agents.contains(&asked));
+        prop_assert_eq!(grant.covers(asked.map(agent)), audience == Audience::All || named);
+    }
+
+    #[test]
+    fn documents_come_back(access in ".{0,30}", refresh in ".{0,30}", until in 0..i64::MAX, reference in ".{1,30}", name in ".{0,30}") {
+        let tokens = Tokens { access, access_until: Instant::from_micros(until), refresh };
+        prop_assert_eq!(Tokens::read(&tokens.write()), Ok(tokens));
+        let theirs = TheirCalendar { reference, name, primary: false };
+        let Confidential { reference, name } = Confidential::read(&Confidential::write(&theirs)).unwrap();
+        prop_assert_eq!((reference, name), (theirs.reference, theirs.name));
+    }
+}
+
+#[rstest]
+#[case(&b"{}"[..])]
+#[case(b"[1]")]
+#[case(br#"{"access":"a","until":1,"refresh":"b","reference":"c","name":"d"}"#)]
+fn other_documents_are_refused(#[case] document: &[u8]) {
+    assert_eq!(Tokens::read(document), Err(TokensError));
+    assert_eq!(Confidential::read(document), Err(ConfidentialError));
+}
+
+#[test]
+fn a_link_ends_to_the_instant() {
+    let (link, _) = link();
+    let last = NOW + LINK_LASTS - Elapsed::micros(1);
+    let opened = link.open(human(1), last).unwrap();
+    assert_eq!(link.open(human(1), NOW + LINK_LASTS), Err(LinkError::Ended(LinkStatus::Expired)));
+    assert_eq!(opened.status(last + SETUP_LASTS - Elapsed::micros(1)), LinkStatus::InProgress);
+    assert_eq!(opened.status(last + SETUP_LASTS), LinkStatus::Expired);
+    assert_eq!(opened.open(human(2), last), Err(LinkError::OtherHuman));
+    assert_eq!(link.decline(human(1), NOW), Err(LinkError::NotOpened));
+}
+
+#[test]
+fn secrets_and_tokens_do_not_show() {
+    let (_, secret) = link();
+    let tokens = Tokens { access: "planted".into(), access_until: NOW, refresh: "planted".into() };
+    let shown = format!("{secret:?} {tokens:?}");
+    assert!(!shown.contains("planted") && !shown.contains(secret.reveal()), "{shown}");
+    assert_eq!(secret.reveal().len(), 43);
+}
+
+#[rstest]
+#[case(Provider::Google, &["access_type=offline", "prompt=consent", "calendar.freebusy"])]
+#[case(Provider::Microsoft, &["prompt=select_account", "offline_access", "Calendars.ReadBasic"])]
+fn consent_is_asked_for_the_least_that_works(#[case] provider: Provider, #[case] parts: &[&str]) {
+    let client = Client {
+        provider,
+        authorization_endpoint: "https://provider.example/authorize?kept=1".parse().unwrap(),
+        issuer: "https://provider.example".into(),
+        client_id: "kalends".into(),
+        redirect_uri: "https://calendar.example.com/callback".into(),
+    };
+    let purpose = Purpose::Connect { link: None };
+    let (attempt, begun) = ConnectAttempt::begin((org(), human(1)), purpose, &client, NOW, &Counting::default());
+    let url = ConnectAttempt::authorization_url(&begun, &client);
+    for part in parts.iter().chain(&["kept=1", "response_type=code", "code_challenge_method=S256"]) {
+        assert!(url.as_str().contains(part), "{part} in {url}");
+    }
+    assert_eq!(attempt.oauth, begun.attempt);
+    assert!(!url.as_str().contains("ReadWrite") && !url.as_str().contains("openid"), "{url}");
+}

@@ -1,0 +1,57 @@
+//! The bridge to the calendars of humans (service, "Human calendar bridge"; ruling 9).
+//!
+//! An agent makes a [`ConnectionLink`] and polls it. A human follows it once, lets a provider of theirs tell when they are busy
+//! (a [`Connection`] and its [`ExternalCalendar`]s), and says for which agents that counts (a [`Grant`]). From then on
+//! the connection is refreshed every few minutes, and nothing but start and end of busy times is kept.
+//!
+//! Everything is pure: the present instant and fresh identifiers are arguments. Talking to a provider is an adapter's work.
+//!
+//! ```
+//! use kalends_bridge::{ConnectionLink, LinkStatus, NewLink, PublicationPolicy};
+//! use kalends_kernel::{Elapsed, Entropy, Instant};
+//!
+//! struct Counting(std::sync::atomic::AtomicU8);
+//! impl Entropy for Counting {
+//!     fn fill(&self, bytes: &mut [u8]) {
+//!         bytes.fill(self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
+//!     }
+//! }
+//! let entropy = Counting(0.into());
+//! let now: Instant = "2026-03-02T08:00:00Z".parse()?;
+//! let org = "org_00000000000000000000000001".parse()?;
+//! let agent = "agt_00000000000000000000000001".parse()?;
+//! let calendar = "cal_00000000000000000000000001".parse()?;
+//! let asked = NewLink { publishing: false, policy: PublicationPolicy::None };
+//! let (link, secret) = ConnectionLink::create((org, Some(agent), calendar), asked, now, &entropy);
+//! assert_eq!(secret.hash(), link.secret);
+//!
+//! let human = "usr_00000000000000000000000001".parse()?;
+//! let opened = link.open(human, now)?;
+//! assert_eq!(opened.status(now), LinkStatus::InProgress);
+//! assert_eq!(opened.status(now + Elapsed::hours(1)), LinkStatus::Expired, "who dawdles begins again");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod attempt;
+mod change;
+mod connection;
+mod external;
+mod grant;
+#[cfg(test)]
+mod laws;
+mod link;
+pub mod ports;
+mod refresh;
+
+pub use attempt::{ConnectAttempt, Purpose, Scopes};
+pub use change::{Change, Fence, RefreshClaim};
+pub use connection::{Connection, ConnectionPatch, ConnectionStatus, LABEL_MAX, Tokens, TokensError};
+pub use external::{
+    CALENDARS_MAX, Confidential, ConfidentialError, ExternalCalendar, Listing, NAME_MAX, REFERENCE_MAX, Reading,
+    TheirCalendar, listing,
+};
+pub use grant::{AGENTS_MAX, Audience, Grant, NewGrant, SOURCES_MAX};
+pub use link::{
+    ConnectionLink, LINK_LASTS, LinkError, LinkSecret, LinkStatus, NewLink, PublicationPolicy, SETUP_LASTS,
+};
+pub use refresh::{CLAIM_LASTS, Ended, RENEW_BEFORE, RefreshState, SPANS_MAX, next_due, window};
