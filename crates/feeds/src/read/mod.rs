@@ -27,6 +27,7 @@ mod values;
 mod zones;
 
 pub use feed::{Context, Feed, Item, ReadError, SkipReason, Skipped, Warning, What};
+pub use zones::named as zone_named;
 
 use crate::limits::TOLD_MAX;
 use gather::Gathered;

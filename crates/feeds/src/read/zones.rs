@@ -70,7 +70,7 @@ pub(super) fn clock_of(
 
 /// The zone that a name names beyond doubt: the database's own, with or without the prefix of a producer,
 /// or that of Windows.
-pub(super) fn named(name: &str) -> Option<Zone> {
+pub fn named(name: &str) -> Option<Zone> {
     if ["UTC", "GMT", "Z", "Etc/UTC", "Etc/GMT", "tzone://Microsoft/Utc"]
         .iter()
         .any(|utc| name.eq_ignore_ascii_case(utc))

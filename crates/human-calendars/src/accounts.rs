@@ -1,0 +1,136 @@
+//! The providers that the operator configured, as the application asks them.
+
+use std::{future::Future, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use kalends_accounts::oauth::{Client, Provider, TokenRequest};
+use kalends_app::ports::{CalendarProviders, PROVIDER_WITHIN, ProviderError, TheirBusy};
+use kalends_bridge::{TheirCalendar, Tokens};
+use kalends_egress::Egress;
+use kalends_kernel::{Instant, RemoteUrl, Span};
+use secrecy::SecretString;
+use tokio::time::timeout;
+
+use crate::{
+    account::{Account, post_form},
+    google, microsoft, tokens,
+};
+
+/// A provider of calendars and what it knows us by.
+#[derive(Debug, Clone)]
+pub struct ProviderSettings {
+    /// Where humans consent, and as whom it is asked.
+    pub client: Client,
+    /// Its token endpoint.
+    pub token_endpoint: RemoteUrl,
+    /// Our secret there.
+    pub client_secret: SecretString,
+    /// The base of its calendar API, with or without a slash at its end.
+    pub api: RemoteUrl,
+    /// Where it is asked to forget a consent; `None` where it cannot be asked to.
+    pub revocation_endpoint: Option<RemoteUrl>,
+}
+
+/// The accounts of humans at the providers that the operator configured, reached through the guarded client.
+///
+/// Each call ends within [`PROVIDER_WITHIN`], each of its exchanges within 15 s.
+pub struct CalendarAccounts {
+    egress: Arc<Egress>,
+    configured: Vec<ProviderSettings>,
+    within: Duration,
+}
+
+impl CalendarAccounts {
+    /// Those providers; each is to be there once at most.
+    pub const fn new(egress: Arc<Egress>, configured: Vec<ProviderSettings>) -> Self {
+        Self { egress, configured, within: PROVIDER_WITHIN }
+    }
+
+    fn of(&self, provider: Provider) -> Option<&ProviderSettings> {
+        self.configured.iter().find(|configured| configured.client.provider == provider)
+    }
+
+    fn configured(&self, provider: Provider) -> Result<&ProviderSettings, ProviderError> {
+        self.of(provider).ok_or_else(|| ProviderError::Unavailable("it is not configured".into()))
+    }
+
+    fn account(&self, provider: Provider, tokens: &Tokens) -> Result<Account<'_>, ProviderError> {
+        Account::new(&self.egress, &self.configured(provider)?.api, tokens)
+    }
+
+    /// What comes of a call, unless it takes too long in all.
+    async fn in_time<T>(
+        &self,
+        call: impl Future<Output = Result<T, ProviderError>> + Send,
+    ) -> Result<T, ProviderError> {
+        let late = || format!("no complete answer within {} s", self.within.as_secs_f64());
+        timeout(self.within, call).await.unwrap_or_else(|_| Err(ProviderError::Unavailable(late().into())))
+    }
+}
+
+#[async_trait]
+impl CalendarProviders for CalendarAccounts {
+    fn client(&self, provider: Provider) -> Option<&Client> {
+        self.of(provider).map(|settings| &settings.client)
+    }
+
+    async fn authorize(
+        &self,
+        provider: Provider,
+        request: TokenRequest,
+        now: Instant,
+    ) -> Result<Tokens, ProviderError> {
+        let settings = self.configured(provider)?;
+        let form = tokens::authorizing(settings, &request);
+        let answer = self.in_time(post_form(&self.egress, &settings.token_endpoint, form)).await?;
+        tokens::granted(answer.status, &answer.body, None, now)
+    }
+
+    async fn renew(&self, provider: Provider, tokens: &Tokens, now: Instant) -> Result<Tokens, ProviderError> {
+        let settings = self.configured(provider)?;
+        let form = tokens::renewing(settings, tokens);
+        let answer = self.in_time(post_form(&self.egress, &settings.token_endpoint, form)).await?;
+        tokens::granted(answer.status, &answer.body, Some(&tokens.refresh), now)
+    }
+
+    async fn calendars(&self, provider: Provider, tokens: &Tokens) -> Result<Vec<TheirCalendar>, ProviderError> {
+        let account = self.account(provider, tokens)?;
+        match provider {
+            Provider::Google => self.in_time(google::calendars(&account)).await,
+            Provider::Microsoft => self.in_time(microsoft::calendars(&account)).await,
+        }
+    }
+
+    async fn busy(
+        &self,
+        provider: Provider,
+        tokens: &Tokens,
+        references: &[String],
+        window: Span,
+    ) -> Result<Vec<TheirBusy>, ProviderError> {
+        let account = self.account(provider, tokens)?;
+        match provider {
+            Provider::Google => self.in_time(google::busy(&account, references, window)).await,
+            Provider::Microsoft => self.in_time(microsoft::busy(&account, references, window)).await,
+        }
+    }
+
+    async fn revoke(&self, provider: Provider, tokens: &Tokens) -> Result<(), ProviderError> {
+        let Some(endpoint) = &self.configured(provider)?.revocation_endpoint else { return Ok(()) };
+        let answer = self.in_time(post_form(&self.egress, endpoint, tokens::revoking(tokens))).await?;
+        tokens::revoked(answer.status, &answer.body)
+    }
+}
+
+#[cfg(test)]
+impl CalendarAccounts {
+    pub(crate) fn egress(&self) -> Arc<Egress> {
+        Arc::clone(&self.egress)
+    }
+
+    /// The same with less time.
+    pub(crate) const fn limited(mut self, within: Duration) -> Self {
+        self.within = within;
+        self
+    }
+}

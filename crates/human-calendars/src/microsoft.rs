@@ -1,0 +1,445 @@
+//! Microsoft's calendar API, Graph version 1.0 (<https://learn.microsoft.com/graph/api/resources/calendar>).
+//!
+//! Events of whole days are told from midnight to midnight of UTC, in whichever zone their human lives. They are read as the
+//! days of the zone in which they were made; where that says nothing, as all of the time in which somewhere it is that day.
+
+use std::borrow::Cow;
+
+use kalends_app::ports::{ProviderError, TheirBusy};
+use kalends_bridge::TheirCalendar;
+use kalends_egress::{HeaderName, HeaderValue};
+use kalends_feeds::read::zone_named;
+use kalends_kernel::{Elapsed, Instant, Span, Zone};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{
+    account::Account,
+    answer::{Malformed, add, listed, read, unavailable, untold},
+};
+
+/// The most pages of calendars that are asked for, of 100 each.
+const PAGES_MAX: usize = 10;
+/// The most pages of one calendar's events. They may hold less than is asked for, but an end there must be.
+const EVENT_PAGES_MAX: usize = 50;
+
+/// All but what is unreserved (RFC 3986 section 2.3).
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Has times told in UTC, which is the default already, but also where a mailbox says otherwise.
+const IN_UTC: (HeaderName, HeaderValue) =
+    (HeaderName::from_static("prefer"), HeaderValue::from_static("outlook.timezone=\"UTC\""));
+
+/// The codes of a 403 that a new consent mends (<https://learn.microsoft.com/graph/resolve-auth-errors>).
+const NOT_CONSENTED: [&str; 5] =
+    ["ErrorAccessDenied", "AccessDenied", "Authorization_RequestDenied", "Forbidden", "insufficient_claims"];
+/// The codes of a 400 that say that there is no such calendar.
+const NO_CALENDAR: [&str; 2] = ["ErrorInvalidIdMalformed", "ErrorInvalidId"];
+
+/// How much sooner than in UTC a day begins where it begins first, and how much later it ends where it ends last.
+const EARLIEST_ZONE: Elapsed = Elapsed::hours(14);
+const LATEST_ZONE: Elapsed = Elapsed::hours(12);
+
+/// What an event may be shown as without being busy. Whatever else there is, or comes to be, is busy.
+const NOT_BUSY: [&str; 2] = ["free", "workingElsewhere"];
+
+/// The calendars of the account.
+pub(crate) async fn calendars(account: &Account<'_>) -> Result<Vec<TheirCalendar>, ProviderError> {
+    let mut found = Vec::new();
+    let mut url = account.url("/me/calendars", &[("$select", "id,name,isDefaultCalendar"), ("$top", "100")])?;
+    for _ in 0..PAGES_MAX {
+        let answer = account.get(url, None).await?;
+        let (calendars, next) = listing(answer.status, &answer.body)?;
+        found.extend(calendars);
+        let Some(next) = next else { break };
+        url = account.next(&next)?;
+    }
+    Ok(listed(found))
+}
+
+/// When each of the calendars is busy within the window.
+pub(crate) async fn busy(
+    account: &Account<'_>,
+    references: &[String],
+    window: Span,
+) -> Result<Vec<TheirBusy>, ProviderError> {
+    let mut told = Vec::with_capacity(references.len());
+    for reference in references {
+        told.push(busy_of(account, reference, window).await?);
+    }
+    Ok(told)
+}
+
+async fn busy_of(account: &Account<'_>, reference: &str, window: Span) -> Result<TheirBusy, ProviderError> {
+    // These are steps in a path, however they are written, and would lead to another calendar.
+    if matches!(reference, "" | "." | "..") {
+        return Ok(untold("ErrorInvalidIdMalformed"));
+    }
+    let path = format!("/me/calendars/{}/calendarView", utf8_percent_encode(reference, SEGMENT));
+    let query = [
+        ("startDateTime", window.start().to_string()),
+        ("endDateTime", window.end().to_string()),
+        ("$select", "start,end,isAllDay,originalStartTimeZone,showAs,isCancelled".to_owned()),
+        ("$top", "1000".to_owned()),
+    ];
+    let query = query.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let mut url = account.url(&path, &query)?;
+    let mut told = TheirBusy::Known(Vec::new());
+    for _ in 0..EVENT_PAGES_MAX {
+        let answer = account.get(url, Some(IN_UTC)).await?;
+        let (page, next) = view(answer.status, &answer.body)?;
+        add(&mut told, page)?;
+        let Some(next) = next else { return Ok(told) };
+        url = account.next(&next)?;
+    }
+    // What was not read would look free.
+    Err(Malformed::Longer(EVENT_PAGES_MAX).into())
+}
+
+#[derive(Deserialize)]
+struct Page<T> {
+    value: Vec<T>,
+    #[serde(rename = "@odata.nextLink")]
+    next: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Calendar {
+    id: Option<String>,
+    name: Option<String>,
+    is_default_calendar: Option<bool>,
+}
+
+/// The calendars on a page, and where the next one is.
+fn listing(status: u16, body: &[u8]) -> Result<(Vec<TheirCalendar>, Option<String>), ProviderError> {
+    if status != 200 {
+        return Err(match code(body) {
+            _ if status == 401 => lapsed("invalid_token"),
+            Some(code) if status == 403 && is_one_of(&NOT_CONSENTED, &code) => lapsed("insufficient_scope"),
+            code => unavailable(status, code.as_deref()),
+        });
+    }
+    let Page { value, next }: Page<Calendar> = read("a list of calendars", body)?;
+    let calendars = value.into_iter().filter_map(|calendar| {
+        Some(TheirCalendar {
+            reference: calendar.id?,
+            name: calendar.name.unwrap_or_default(),
+            primary: calendar.is_default_calendar.unwrap_or_default(),
+        })
+    });
+    Ok((calendars.collect(), next))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Event<'a> {
+    #[serde(borrow)]
+    start: DateTimeTimeZone<'a>,
+    #[serde(borrow)]
+    end: DateTimeTimeZone<'a>,
+    is_all_day: Option<bool>,
+    #[serde(borrow)]
+    original_start_time_zone: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    show_as: Option<Cow<'a, str>>,
+    is_cancelled: Option<bool>,
+}
+
+impl Event<'_> {
+    fn is_busy(&self) -> bool {
+        let not_busy = self.show_as.as_deref().is_some_and(|shown| NOT_BUSY.contains(&shown));
+        !not_busy && !self.is_cancelled.unwrap_or_default()
+    }
+
+    /// When it takes place; `None` where that is no time at all.
+    fn span(&self) -> Result<Option<Span>, Malformed> {
+        let (start, end) = (self.start.instant()?, self.end.instant()?);
+        if start >= end || !self.is_all_day.unwrap_or_default() {
+            return Ok(Span::new(start, end).ok());
+        }
+        // Whoever made it by a program may have named UTC and meant nothing by it.
+        let zone = self.original_start_time_zone.as_deref().and_then(zone_named).filter(|zone| *zone != Zone::UTC);
+        let in_zone = |at: Instant| zone.and_then(|zone| zone.to_instant(Zone::UTC.to_civil(at)));
+        let days = (in_zone(start).unwrap_or(start - EARLIEST_ZONE), in_zone(end).unwrap_or(end + LATEST_ZONE));
+        Ok(Span::new(days.0, days.1).ok())
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DateTimeTimeZone<'a> {
+    #[serde(borrow)]
+    date_time: Cow<'a, str>,
+    #[serde(borrow)]
+    time_zone: Cow<'a, str>,
+}
+
+impl DateTimeTimeZone<'_> {
+    /// The instant, where it is told as was asked for: `2026-03-02T09:00:00.0000000` of UTC.
+    fn instant(&self) -> Result<Instant, Malformed> {
+        if self.time_zone != "UTC" {
+            return Err(Malformed::Sense("an event's time is not told in UTC"));
+        }
+        const FORM: &[u8] = b"0000-00-00T00:00:00.0000000";
+        let fits = |(byte, form): (u8, &u8)| if *form == b'0' { byte.is_ascii_digit() } else { byte == *form };
+        let strict = self.date_time.len() == FORM.len() && self.date_time.bytes().zip(FORM).all(fits);
+        let wrong = Malformed::Sense("an event's time is no time");
+        if !strict {
+            return Err(wrong);
+        }
+        // As the kernel reads what answers show, in which any year may stand: of a long event only a part is in the window.
+        let text = Value::String(format!("{}Z", self.date_time));
+        Instant::deserialize(text).map_err(|_| wrong)
+    }
+}
+
+/// What is busy on a page, and where the next one is.
+fn view(status: u16, body: &[u8]) -> Result<(TheirBusy, Option<String>), ProviderError> {
+    if status != 200 {
+        let code = code(body);
+        let shown = code.as_deref().unwrap_or_default();
+        return match status {
+            401 => Err(lapsed("invalid_token")),
+            404 => Ok((untold(if shown.is_empty() { "not_found" } else { shown }), None)),
+            400 if is_one_of(&NO_CALENDAR, shown) => Ok((untold(shown), None)),
+            // The account lets us in, or its calendars would not be known. This one does not: others share calendars and
+            // take them back, which no consent of this human mends.
+            403 if is_one_of(&NOT_CONSENTED, shown) => Ok((untold(shown), None)),
+            _ => Err(unavailable(status, code.as_deref())),
+        };
+    }
+    let Page { value, next }: Page<Event<'_>> = read("a list of events", body)?;
+    let mut spans = Vec::new();
+    for event in value.iter().filter(|event| event.is_busy()) {
+        // A time that is empty or reversed is none.
+        spans.extend(event.span()?);
+    }
+    Ok((TheirBusy::Known(spans), next))
+}
+
+fn lapsed(error: &str) -> ProviderError {
+    ProviderError::Lapsed(error.to_owned())
+}
+
+/// The API's own error (<https://learn.microsoft.com/graph/errors>).
+fn code(body: &[u8]) -> Option<String> {
+    let document: Value = serde_json::from_slice(body).ok()?;
+    document.pointer("/error/code")?.as_str().map(str::to_owned)
+}
+
+/// Parts of the API write their codes in another case.
+fn is_one_of(codes: &[&str], code: &str) -> bool {
+    codes.iter().any(|known| known.eq_ignore_ascii_case(code))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    fn event(start: &str, end: &str) -> Value {
+        let time = |text: &str| json!({ "dateTime": text, "timeZone": "UTC" });
+        json!({ "@odata.etag": "W/\"x\"", "id": "AAMk", "subject": "Dentist", "start": time(start), "end": time(end) })
+    }
+
+    fn nine_to_ten() -> Value {
+        event("2026-03-02T09:00:00.0000000", "2026-03-02T10:00:00.0000000")
+    }
+
+    fn page(events: &[Value]) -> Vec<u8> {
+        json!({ "@odata.context": "x", "value": events }).to_string().into_bytes()
+    }
+
+    fn spans(told: &TheirBusy) -> Vec<String> {
+        let TheirBusy::Known(spans) = told else { panic!("{told:?}") };
+        spans.iter().map(|span| format!("{}/{}", span.start(), span.end())).collect()
+    }
+
+    #[rstest]
+    #[case::windows(json!("Pacific Standard Time"), "2026-03-08T08:00:00Z/2026-03-09T07:00:00Z")]
+    #[case::of_the_database(json!("Asia/Kolkata"), "2026-03-07T18:30:00Z/2026-03-08T18:30:00Z")]
+    #[case::unknown(json!("Customized Time Zone"), "2026-03-07T10:00:00Z/2026-03-09T12:00:00Z")]
+    #[case::unsaid(Value::Null, "2026-03-07T10:00:00Z/2026-03-09T12:00:00Z")]
+    #[case::of_a_program(json!("UTC"), "2026-03-07T10:00:00Z/2026-03-09T12:00:00Z")]
+    fn whole_days_are_those_of_their_zone(#[case] zone: Value, #[case] expected: &str) {
+        // A day with 23 hours in Los Angeles.
+        let mut day = event("2026-03-08T00:00:00.0000000", "2026-03-09T00:00:00.0000000");
+        day["isAllDay"] = json!(true);
+        day["originalStartTimeZone"] = zone;
+        let (told, _) = view(200, &page(&[day])).unwrap();
+        assert_eq!(spans(&told), [expected]);
+    }
+
+    #[rstest]
+    #[case::none(r#"{"value":[]}"#, &[], None)]
+    #[case::more(r#"{"value":[],"@odata.nextLink":"https://x/"}"#, &[], Some("https://x/"))]
+    #[case::all_of_it(
+        r#"{"@odata.context":"x","value":[
+            {"@odata.id":"y","id":"AAMkAGI=","name":"Calendar","isDefaultCalendar":true,"owner":{"name":"Ada"}},
+            {"id":"AAMk/2","name":"Birthdays","isDefaultCalendar":false},
+            {"name":"no identifier"},
+            {"id":"AAMk3","name":null,"isDefaultCalendar":null}]}"#,
+        &[("AAMkAGI=", "Calendar", true), ("AAMk/2", "Birthdays", false), ("AAMk3", "", false)],
+        None
+    )]
+    fn calendars_are_read(#[case] body: &str, #[case] expected: &[(&str, &str, bool)], #[case] next: Option<&str>) {
+        let (calendars, link) = listing(200, body.as_bytes()).unwrap();
+        let calendars: Vec<_> =
+            calendars.iter().map(|found| (found.reference.as_str(), found.name.as_str(), found.primary)).collect();
+        assert_eq!((calendars.as_slice(), link.as_deref()), (expected, next));
+    }
+
+    #[rstest]
+    #[case::nothing("")]
+    #[case::not_json("<html>Dentist</html>")]
+    #[case::cut_off(r#"{"value":[{"id":"a","name":"Dentist"#)]
+    #[case::no_value("{}")]
+    #[case::no_list(r#"{"value":"Dentist"}"#)]
+    #[case::no_text(r#"{"value":[{"id":"a","name":["Dentist"]}]}"#)]
+    #[case::no_link(r#"{"value":[],"@odata.nextLink":{"Dentist":1}}"#)]
+    fn what_makes_no_sense(#[case] body: &str) {
+        let read = listing(200, body.as_bytes()).map(|_| ()).unwrap_err();
+        assert!(matches!(read, ProviderError::Malformed(_)) && !format!("{read:?}").contains("Dentist"), "{read:?}");
+        let read = view(200, body.as_bytes()).map(|_| ()).unwrap_err();
+        assert!(matches!(read, ProviderError::Malformed(_)) && !format!("{read:?}").contains("Dentist"), "{read:?}");
+    }
+
+    #[rstest]
+    #[case("busy", true)]
+    #[case("tentative", true)]
+    #[case("oof", true)]
+    #[case("unknown", true)]
+    #[case("of a kind that is new", true)]
+    #[case("free", false)]
+    #[case("workingElsewhere", false)]
+    fn what_is_busy(#[case] shown: &str, #[case] busy: bool) {
+        let mut shown_so = nine_to_ten();
+        shown_so["showAs"] = json!(shown);
+        assert_eq!(spans(&view(200, &page(&[shown_so.clone()])).unwrap().0).len(), usize::from(busy));
+        shown_so["isCancelled"] = json!(true);
+        assert_eq!(spans(&view(200, &page(&[shown_so])).unwrap().0).len(), 0);
+    }
+
+    #[test]
+    fn unless_told_otherwise_it_is_busy() {
+        let mut unsaid = nine_to_ten();
+        unsaid["showAs"] = Value::Null;
+        unsaid["isCancelled"] = Value::Null;
+        let told = view(200, &page(&[nine_to_ten(), unsaid])).unwrap().0;
+        assert_eq!(spans(&told), ["2026-03-02T09:00:00Z/2026-03-02T10:00:00Z"; 2]);
+    }
+
+    #[test]
+    fn times_are_read() {
+        let told = view(
+            200,
+            &page(&[
+                event("2026-03-02T09:00:00.1234567", "2026-03-02T10:00:00.0000000"),
+                event("2026-03-02T09:00:00.0000000", "2026-03-02T09:00:00.0000000"),
+                event("2026-03-02T09:00:00.0000000", "2026-03-02T08:00:00.0000000"),
+                event("1601-01-01T00:00:00.0000000", "4500-09-01T00:00:00.0000000"),
+            ]),
+        );
+        assert_eq!(
+            spans(&told.unwrap().0),
+            ["2026-03-02T09:00:00.123456Z/2026-03-02T10:00:00Z", "1601-01-01T00:00:00Z/4500-09-01T00:00:00Z"]
+        );
+    }
+
+    #[rstest]
+    #[case("2026-03-02T09:00:00")]
+    #[case("2026-03-02T09:00:00.000000")]
+    #[case("2026-03-02T09:00:00.00000000")]
+    #[case("2026-03-02 09:00:00.0000000")]
+    #[case("2026-03-02T09:00:00.0000000Z")]
+    #[case("2026-03-02T09:00:00.00+01:00")]
+    #[case("2026-02-30T09:00:00.0000000")]
+    #[case("2026-03-02T24:00:00.0000000")]
+    #[case("Dentist")]
+    #[case("")]
+    fn no_times(#[case] text: &str) {
+        let events = [event(text, "2026-03-02T10:00:00.0000000"), event("2026-03-02T10:00:00.0000000", text)];
+        for odd in events {
+            let Err(ProviderError::Malformed(error)) = view(200, &page(&[nine_to_ten(), odd])) else {
+                panic!("{text}")
+            };
+            assert_eq!(error.to_string(), "an event's time is no time");
+        }
+    }
+
+    #[rstest]
+    #[case("W. Europe Standard Time")]
+    #[case("Europe/Berlin")]
+    #[case("utc")]
+    #[case("")]
+    fn no_utc(#[case] zone: &str) {
+        for edge in ["start", "end"] {
+            let mut odd = nine_to_ten();
+            odd[edge]["timeZone"] = json!(zone);
+            let Err(ProviderError::Malformed(error)) = view(200, &page(&[odd])) else { panic!("{zone}") };
+            assert_eq!(error.to_string(), "an event's time is not told in UTC");
+        }
+    }
+
+    #[rstest]
+    #[case::no_start(json!({ "end": nine_to_ten()["end"] }))]
+    #[case::a_text(json!({ "start": "2026-03-02T09:00:00Z", "end": nine_to_ten()["end"] }))]
+    #[case::no_zone(json!({ "start": { "dateTime": "Dentist" }, "end": nine_to_ten()["end"] }))]
+    #[case::a_flag(json!({ "start": nine_to_ten()["start"], "end": nine_to_ten()["end"], "showAs": true }))]
+    #[case::no_flag(json!({ "start": nine_to_ten()["start"], "end": nine_to_ten()["end"], "isCancelled": "Dentist" }))]
+    fn no_events(#[case] odd: Value) {
+        let read = view(200, &page(&[odd])).map(|_| ()).unwrap_err();
+        assert!(matches!(read, ProviderError::Malformed(_)) && !format!("{read:?}").contains("Dentist"), "{read:?}");
+    }
+
+    #[test]
+    fn escapes_are_read() {
+        let text = String::from_utf8(page(&[nine_to_ten()])).unwrap().replace("UTC", "UT\\u0043");
+        assert_eq!(spans(&view(200, text.as_bytes()).unwrap().0).len(), 1);
+    }
+
+    /// What an answer means to a list of calendars, and to one calendar.
+    #[rstest]
+    #[case(401, "InvalidAuthenticationToken", "lapsed invalid_token", "lapsed invalid_token")]
+    #[case(403, "ErrorAccessDenied", "lapsed insufficient_scope", "untold ErrorAccessDenied")]
+    #[case(403, "accessDenied", "lapsed insufficient_scope", "untold accessDenied")]
+    #[case(403, "ErrorQuotaExceeded", "403 (ErrorQuotaExceeded)", "403 (ErrorQuotaExceeded)")]
+    #[case(404, "ErrorItemNotFound", "404 (ErrorItemNotFound)", "untold ErrorItemNotFound")]
+    #[case(404, "", "404", "untold not_found")]
+    #[case(400, "ErrorInvalidIdMalformed", "400 (ErrorInvalidIdMalformed)", "untold ErrorInvalidIdMalformed")]
+    #[case(400, "BadRequest", "400 (BadRequest)", "400 (BadRequest)")]
+    #[case(429, "TooManyRequests", "429 (TooManyRequests)", "429 (TooManyRequests)")]
+    #[case(500, "ErrorAccessDenied", "500 (ErrorAccessDenied)", "500 (ErrorAccessDenied)")]
+    #[case(503, "", "503", "503")]
+    #[case(302, "", "302", "302")]
+    fn failures(#[case] status: u16, #[case] code: &str, #[case] list: &str, #[case] one: &str) {
+        let body = json!({ "error": { "code": code, "message": "of ada@example.com", "innerError": {} } }).to_string();
+        let shown = |error: ProviderError| match error {
+            ProviderError::Lapsed(code) => format!("lapsed {code}"),
+            ProviderError::Unavailable(told) => told.to_string().replace("it answers with status ", ""),
+            ProviderError::Malformed(error) => panic!("{error:?}"),
+        };
+        assert_eq!(shown(listing(status, body.as_bytes()).unwrap_err()), list);
+        let told = match view(status, body.as_bytes()) {
+            Ok((TheirBusy::Untold(reason), None)) => format!("untold {reason}"),
+            Ok(told) => panic!("{told:?}"),
+            Err(error) => shown(error),
+        };
+        assert_eq!(told, one);
+    }
+
+    #[rstest]
+    #[case(b"<html>".as_slice())]
+    #[case(br#"{"error":"x"}"#)]
+    #[case(br#"{"error":{"code":7}}"#)]
+    #[case(b"\xff")]
+    fn errors_may_be_anything(#[case] body: &[u8]) {
+        assert_eq!(code(body), None);
+        assert!(matches!(listing(403, body), Err(ProviderError::Unavailable(_))));
+        assert!(matches!(view(404, body), Ok((TheirBusy::Untold(_), None))));
+    }
+}

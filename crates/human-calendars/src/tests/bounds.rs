@@ -1,0 +1,121 @@
+//! Providers that take their time, say too much or say it to somebody else.
+
+use std::time::Duration;
+
+use kalends_accounts::oauth::Provider::{self, Google, Microsoft};
+use kalends_app::ports::{CalendarProviders as _, ProviderError};
+use kalends_bridge::Tokens;
+use rstest::rstest;
+use serde_json::json;
+
+use super::{
+    NOW, accounts, references, span,
+    stand_in::{StandIn, nothing, ok, stand_still, told},
+    tokens,
+};
+
+fn said<T: std::fmt::Debug>(failed: Result<T, ProviderError>) -> String {
+    let Err(ProviderError::Unavailable(error)) = failed else { panic!("{failed:?}") };
+    error.to_string()
+}
+
+#[tokio::test]
+async fn an_exchange_ends() {
+    let _held = stand_still();
+    let server = StandIn::start(|_| nothing().after(Duration::from_secs(16))).await;
+    let accounts = accounts(&server);
+    let began = tokio::time::Instant::now();
+    let late = "no complete answer within 15 s";
+    assert_eq!(said(accounts.calendars(Google, &tokens()).await), late);
+    assert_eq!(said(accounts.renew(Microsoft, &tokens(), NOW).await), late);
+    assert_eq!(said(accounts.revoke(Google, &tokens()).await), late);
+    assert_eq!((began.elapsed().as_secs(), server.asked().len()), (48, 3));
+}
+
+#[tokio::test]
+async fn a_call_ends_although_each_exchange_does() {
+    let _held = stand_still();
+    let page = || ok(json!({ "items": [], "nextPageToken": "again" }));
+    let answers = (0..6).map(|_| page()).chain([nothing()]);
+    let server = StandIn::telling(answers.map(|told| told.after(Duration::from_secs(9))).collect()).await;
+    let began = tokio::time::Instant::now();
+    assert_eq!(said(accounts(&server).calendars(Google, &tokens()).await), "no complete answer within 60 s");
+    assert_eq!((began.elapsed().as_secs(), server.asked().len()), (63, 7));
+}
+
+/// The runtime lets time pass where it has nothing else to do, which is while it waits for the server.
+#[rstest]
+#[case(Google)]
+#[case(Microsoft)]
+#[tokio::test(start_paused = true)]
+async fn every_call_is_limited(#[case] provider: Provider) {
+    let server = StandIn::start(|_| nothing()).await;
+    let accounts = accounts(&server).limited(Duration::from_secs(3));
+    let late = "no complete answer within 3 s";
+    let window = span("2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z");
+    assert_eq!(said(accounts.calendars(provider, &tokens()).await), late);
+    assert_eq!(said(accounts.busy(provider, &tokens(), &references(&["a"]), window).await), late);
+    assert_eq!(said(accounts.renew(provider, &tokens(), NOW).await), late);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_too_long_is_not_read() {
+    let server = StandIn::start(|asked| {
+        let most = if asked.path() == "/token" { 64 << 10 } else { 4 << 20 };
+        ok(" ".repeat(most + 1))
+    })
+    .await;
+    let accounts = accounts(&server);
+    for (failed, most) in [
+        (accounts.calendars(Google, &tokens()).await.map(|_| ()), 4 << 20),
+        (accounts.calendars(Microsoft, &tokens()).await.map(|_| ()), 4 << 20),
+        (accounts.renew(Google, &tokens(), NOW).await.map(|_| ()), 64 << 10),
+    ] {
+        let Err(ProviderError::Malformed(error)) = failed else { panic!("{failed:?}") };
+        assert_eq!(error.to_string(), format!("the answer is longer than {most} bytes"));
+    }
+}
+
+#[tokio::test]
+async fn redirects_are_not_followed() {
+    let server = StandIn::start(|_| told(307, "")).await;
+    let accounts = accounts(&server);
+    assert_eq!(said(accounts.calendars(Google, &tokens()).await), "it answers with status 307");
+    assert_eq!(said(accounts.renew(Google, &tokens(), NOW).await), "it answers with status 307");
+    assert_eq!(server.asked().len(), 2);
+}
+
+#[rstest]
+#[case("two\r\nlines")]
+#[case("\u{7f}")]
+#[tokio::test]
+async fn a_token_that_no_header_holds_opens_nothing(#[case] access: &str) {
+    let server = StandIn::telling(vec![]).await;
+    let odd = Tokens { access: access.to_owned(), ..tokens() };
+    let failed = accounts(&server).calendars(Google, &odd).await;
+    assert!(matches!(&failed, Err(ProviderError::Lapsed(error)) if error == "invalid_token"), "{failed:?}");
+}
+
+#[tokio::test]
+async fn errors_tell_no_token() {
+    let server = StandIn::start(|asked| {
+        // Whatever was sent comes back, where errors and where answers are read.
+        let echo = format!("{} {}", asked.headers.get("authorization").map_or("", String::as_str), asked.body);
+        match asked.path() {
+            "/revoke" => told(400, json!({ "error_description": echo })),
+            "/token" => ok(json!({ "access_token": [echo] })),
+            path if path.ends_with("calendarList") => told(401, json!({ "error": { "message": echo } })),
+            _ => ok(json!({ "value": [{ "name": [echo] }] })),
+        }
+    })
+    .await;
+    let accounts = accounts(&server);
+    let shown = [
+        format!("{:?}", accounts.revoke(Google, &tokens()).await.unwrap_err()),
+        format!("{:?}", accounts.renew(Google, &tokens(), NOW).await.unwrap_err()),
+        format!("{:?}", accounts.calendars(Google, &tokens()).await.unwrap_err()),
+        format!("{:?}", accounts.calendars(Microsoft, &tokens()).await.unwrap_err()),
+    ];
+    assert!(shown.iter().all(|shown| !shown.contains("access\"") && !shown.contains("ya29")), "{shown:?}");
+    assert!(shown.iter().all(|shown| !shown.contains("refresh") && !shown.contains("s&=cret")), "{shown:?}");
+}

@@ -1,0 +1,126 @@
+//! What Google is asked, and what is made of its answers.
+
+use kalends_accounts::oauth::Provider::Google;
+use kalends_app::ports::{CalendarProviders as _, ProviderError, TheirBusy};
+use serde_json::{Value, json};
+
+use super::{
+    accounts, references, span,
+    stand_in::{StandIn, ok, told},
+    tokens,
+};
+
+const FIELDS: &str = "nextPageToken,items(id,summary,summaryOverride,primary,deleted)";
+
+fn pairs(query: &[(&str, &str)]) -> Vec<(String, String)> {
+    query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+#[tokio::test]
+async fn calendars_are_listed_over_pages() {
+    let server = StandIn::telling(vec![
+        ok(json!({ "items": [{ "id": "team@x", "summary": "Team" }], "nextPageToken": "p/2&=" })),
+        ok(json!({ "items": [{ "id": "ada@x", "summary": "Ada", "primary": true }] })),
+    ])
+    .await;
+    let found = accounts(&server).calendars(Google, &tokens()).await.unwrap();
+    let found: Vec<_> = found.iter().map(|calendar| (calendar.reference.as_str(), calendar.primary)).collect();
+    assert_eq!(found, [("ada@x", true), ("team@x", false)]);
+    let asked = server.asked();
+    let query = |number: usize| asked.get(number).unwrap().query();
+    assert_eq!(query(0), pairs(&[("maxResults", "250"), ("fields", FIELDS)]));
+    assert_eq!(query(1), pairs(&[("maxResults", "250"), ("fields", FIELDS), ("pageToken", "p/2&=")]));
+    assert_eq!(asked.len(), 2);
+    for asked in asked {
+        assert_eq!((asked.method.as_str(), asked.path()), ("GET", "/api/v3/users/me/calendarList"));
+        assert_eq!(asked.headers["authorization"], "Bearer ya29.access");
+        assert_eq!(asked.headers["accept"], "application/json");
+    }
+}
+
+#[tokio::test]
+async fn pages_come_to_an_end() {
+    let server = StandIn::start(|_| ok(json!({ "items": [{ "id": "x" }], "nextPageToken": "again" }))).await;
+    let found = accounts(&server).calendars(Google, &tokens()).await.unwrap();
+    assert_eq!((found.len(), server.asked().len()), (1, 10));
+}
+
+#[tokio::test]
+async fn half_a_year_is_asked_for_in_parts() {
+    let server = StandIn::start(|asked| {
+        let from = asked.json()["timeMin"].clone();
+        let until = from.as_str().unwrap().replace("T00:00", "T01:00");
+        ok(json!({ "calendars": {
+            "ada@x": { "busy": [{ "start": from, "end": until }] },
+            "team#1@x": { "errors": [{ "domain": "global", "reason": "notFound" }], "busy": [] },
+        } }))
+    })
+    .await;
+    let window = span("2026-03-01T00:00:00Z", "2026-09-02T00:00:00Z");
+    let asking = references(&["team#1@x", "ada@x", "of nobody"]);
+    let told = accounts(&server).busy(Google, &tokens(), &asking, window).await.unwrap();
+    let edges = [
+        "2026-03-01T00:00:00Z",
+        "2026-04-30T00:00:00Z",
+        "2026-06-29T00:00:00Z",
+        "2026-08-28T00:00:00Z",
+        "2026-09-02T00:00:00Z",
+    ];
+    let busy = edges[..4].iter().map(|from| span(from, &from.replace("T00:00", "T01:00"))).collect();
+    let untold = |reason: &str| TheirBusy::Untold(reason.to_owned());
+    assert_eq!(told, [untold("notFound"), TheirBusy::Known(busy), untold("missing")]);
+    let asked = server.asked();
+    let parts: Vec<_> = asked.iter().map(super::stand_in::Asked::json).collect();
+    let items = json!([{ "id": "team#1@x" }, { "id": "ada@x" }, { "id": "of nobody" }]);
+    let expected: Vec<_> =
+        edges.windows(2).map(|edge| json!({ "timeMin": edge[0], "timeMax": edge[1], "items": items })).collect();
+    assert_eq!(parts, expected);
+    for asked in asked {
+        assert_eq!((asked.method.as_str(), asked.target.as_str()), ("POST", "/api/v3/freeBusy"));
+        assert_eq!(asked.headers["authorization"], "Bearer ya29.access");
+    }
+}
+
+#[tokio::test]
+async fn many_calendars_are_asked_for_in_groups() {
+    let server = StandIn::start(|asked| {
+        let calendars: serde_json::Map<String, Value> = asked.json()["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| {
+                let id = item["id"].as_str().unwrap();
+                let busy = json!({ "start": "2026-03-01T00:00:00Z", "end": format!("2026-03-01T{id}:00Z") });
+                (id.to_owned(), json!({ "busy": [busy] }))
+            })
+            .collect();
+        ok(json!({ "calendars": calendars }))
+    })
+    .await;
+    let all: Vec<String> = (0..101).map(|n| format!("{:02}:{:02}", n / 60 + 1, n % 60)).collect();
+    let window = span("2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z");
+    let told = accounts(&server).busy(Google, &tokens(), &all, window).await.unwrap();
+    // Each is told its own.
+    for (reference, told) in all.iter().zip(&told) {
+        let own = span("2026-03-01T00:00:00Z", &format!("2026-03-01T{reference}:00Z"));
+        assert_eq!(*told, TheirBusy::Known(vec![own]));
+    }
+    assert_eq!(told.len(), 101);
+    let groups: Vec<_> = server.asked().iter().map(|asked| asked.json()["items"].as_array().unwrap().len()).collect();
+    assert_eq!(groups, [50, 50, 1]);
+}
+
+#[tokio::test]
+async fn nobody_is_asked_for_nothing() {
+    let server = StandIn::telling(vec![]).await;
+    let window = span("2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z");
+    assert_eq!(accounts(&server).busy(Google, &tokens(), &[], window).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_consent_that_is_not_enough_has_lapsed() {
+    let answer = json!({ "error": { "code": 403, "errors": [{ "reason": "insufficientPermissions" }] } });
+    let server = StandIn::telling(vec![told(403, answer)]).await;
+    let found = accounts(&server).calendars(Google, &tokens()).await;
+    assert!(matches!(&found, Err(ProviderError::Lapsed(error)) if error == "insufficient_scope"), "{found:?}");
+}

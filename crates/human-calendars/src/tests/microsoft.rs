@@ -1,0 +1,189 @@
+//! What Microsoft is asked, and what is made of its answers.
+
+use kalends_accounts::oauth::Provider::Microsoft;
+use kalends_app::ports::{CalendarProviders as _, ProviderError, TheirBusy};
+use kalends_kernel::Span;
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::{
+    accounts, references, span,
+    stand_in::{Asked, StandIn, ok, told},
+    tokens,
+};
+
+fn window() -> Span {
+    span("2026-03-01T00:00:00Z", "2026-09-02T00:00:00Z")
+}
+
+fn event(start: &str, end: &str, shown: &str) -> Value {
+    let time = |at: &str| json!({ "dateTime": format!("2026-03-02T{at}:00.0000000"), "timeZone": "UTC" });
+    json!({ "start": time(start), "end": time(end), "showAs": shown, "isCancelled": false })
+}
+
+/// A link to the page of that number, as the API writes it.
+fn link(asked: &Asked, page: u32) -> String {
+    format!("http://{}{}?%24skip={page}&x=%2F", asked.headers["host"], asked.path())
+}
+
+fn page_of(asked: &Asked) -> u32 {
+    asked.query().iter().find(|(name, _)| name == "$skip").map_or(0, |(_, page)| page.parse().unwrap())
+}
+
+#[tokio::test]
+async fn calendars_are_listed_over_pages() {
+    let server = StandIn::start(|asked| {
+        ok(match page_of(asked) {
+            0 => json!({ "value": [{ "id": "b=", "name": "Team" }], "@odata.nextLink": link(asked, 1) }),
+            _ => json!({ "value": [{ "id": "a=", "name": "Calendar", "isDefaultCalendar": true }] }),
+        })
+    })
+    .await;
+    let found = accounts(&server).calendars(Microsoft, &tokens()).await.unwrap();
+    let found: Vec<_> = found.iter().map(|calendar| (calendar.reference.as_str(), calendar.primary)).collect();
+    assert_eq!(found, [("a=", true), ("b=", false)]);
+    let asked = server.asked();
+    let first = [("$select", "id,name,isDefaultCalendar"), ("$top", "100")];
+    assert_eq!(asked[0].query(), first.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    assert_eq!(asked[1].target, "/api/v3/me/calendars?%24skip=1&x=%2F", "a link is followed as it is");
+    for asked in asked {
+        assert_eq!((asked.method.as_str(), asked.path()), ("GET", "/api/v3/me/calendars"));
+        assert_eq!(asked.headers["authorization"], "Bearer ya29.access");
+    }
+}
+
+#[tokio::test]
+async fn pages_come_to_an_end() {
+    let server = StandIn::start(|asked| {
+        ok(json!({ "value": [{ "id": "x" }], "@odata.nextLink": link(asked, page_of(asked) + 1) }))
+    })
+    .await;
+    let found = accounts(&server).calendars(Microsoft, &tokens()).await.unwrap();
+    assert_eq!((found.len(), server.asked().len()), (1, 10));
+}
+
+#[tokio::test]
+async fn busy_times_are_read_calendar_by_calendar() {
+    let server = StandIn::start(|asked| {
+        let first = asked.path().contains("AAMk%2F1%3D%3D");
+        match (first, page_of(asked)) {
+            (true, 0) => ok(json!({
+                "value": [event("09:00", "10:00", "busy"), event("10:00", "11:00", "free")],
+                "@odata.nextLink": link(asked, 1),
+            })),
+            (true, _) => ok(json!({ "value": [event("09:30", "10:30", "tentative")] })),
+            _ => told(404, json!({ "error": { "code": "ErrorItemNotFound" } })),
+        }
+    })
+    .await;
+    let told =
+        accounts(&server).busy(Microsoft, &tokens(), &references(&["AAMk/1==", "ü@x#?%/../"]), window()).await.unwrap();
+    let busy = vec![
+        span("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z"),
+        span("2026-03-02T09:30:00Z", "2026-03-02T10:30:00Z"),
+    ];
+    assert_eq!(told, [TheirBusy::Known(busy), TheirBusy::Untold("ErrorItemNotFound".into())]);
+    let asked = server.asked();
+    let paths: Vec<_> = asked.iter().map(Asked::path).collect();
+    let (known, gone) = ("AAMk%2F1%3D%3D", "%C3%BC%40x%23%3F%25%2F..%2F");
+    assert_eq!(paths, [known, known, gone].map(|id| format!("/api/v3/me/calendars/{id}/calendarView")));
+    let query = [
+        ("startDateTime", "2026-03-01T00:00:00Z"),
+        ("endDateTime", "2026-09-02T00:00:00Z"),
+        ("$select", "start,end,isAllDay,originalStartTimeZone,showAs,isCancelled"),
+        ("$top", "1000"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    assert_eq!(asked[0].query(), query);
+    assert_eq!(asked[2].query(), query);
+    for asked in asked {
+        assert_eq!(asked.method, "GET");
+        assert_eq!(asked.headers["prefer"], "outlook.timezone=\"UTC\"", "on every page");
+        assert_eq!(asked.headers["authorization"], "Bearer ya29.access");
+    }
+}
+
+#[rstest]
+#[case("")]
+#[case(".")]
+#[case("..")]
+#[tokio::test]
+async fn a_step_in_a_path_is_no_calendar(#[case] reference: &str) {
+    let server = StandIn::telling(vec![]).await;
+    let told = accounts(&server).busy(Microsoft, &tokens(), &references(&[reference]), window()).await.unwrap();
+    assert_eq!(told, [TheirBusy::Untold("ErrorInvalidIdMalformed".into())]);
+}
+
+#[rstest]
+#[case::another_host("http://127.0.0.2:PORT/next")]
+#[case::another_port("http://127.0.0.1:1/next")]
+#[case::another_scheme("https://127.0.0.1:PORT/next")]
+#[case::with_credentials("http://ada@127.0.0.1:PORT/next")]
+#[case::of_another_host("http://127.0.0.1:PORT@other.example/next")]
+#[case::relative("/next")]
+#[case::no_address("mailto:ada@example.com")]
+#[case::empty("")]
+#[tokio::test]
+async fn a_token_goes_nowhere_else(#[case] link: &'static str) {
+    let server = StandIn::start(|asked| {
+        let port = asked.headers["host"].rsplit(':').next().unwrap();
+        ok(json!({ "value": [], "@odata.nextLink": link.replace("PORT", port) }))
+    })
+    .await;
+    let accounts = accounts(&server);
+    let calendars = accounts.calendars(Microsoft, &tokens()).await.map(|_| ());
+    let busy = accounts.busy(Microsoft, &tokens(), &references(&["a"]), window()).await.map(|_| ());
+    for failed in [calendars, busy] {
+        let Err(ProviderError::Malformed(error)) = failed else { panic!("{failed:?}") };
+        assert_eq!(error.to_string(), "the link to the next page leads away from the provider");
+    }
+    assert_eq!(server.asked().len(), 2);
+}
+
+#[tokio::test]
+async fn an_endless_link_is_none() {
+    let server = StandIn::start(|asked| {
+        let link = format!("{}&{}", link(asked, 1), "x".repeat(8 << 10));
+        ok(json!({ "value": [], "@odata.nextLink": link }))
+    })
+    .await;
+    let found = accounts(&server).calendars(Microsoft, &tokens()).await;
+    assert!(matches!(found, Err(ProviderError::Malformed(_))), "{found:?}");
+}
+
+#[tokio::test]
+async fn what_is_not_read_to_its_end_is_not_read() {
+    let server =
+        StandIn::start(|asked| ok(json!({ "value": [], "@odata.nextLink": link(asked, page_of(asked) + 1) }))).await;
+    let told = accounts(&server).busy(Microsoft, &tokens(), &references(&["a"]), window()).await;
+    let Err(ProviderError::Malformed(error)) = told else { panic!("{told:?}") };
+    assert_eq!(error.to_string(), "a calendar's events fill more than 50 pages, which is more than are read");
+    assert_eq!(server.asked().len(), 50);
+}
+
+#[tokio::test]
+async fn a_calendar_that_is_never_free_is_too_much() {
+    let server = StandIn::start(|asked| {
+        let events = vec![event("09:00", "10:00", "busy"); 10_000];
+        ok(json!({ "value": events, "@odata.nextLink": link(asked, page_of(asked) + 1) }))
+    })
+    .await;
+    let told = accounts(&server).busy(Microsoft, &tokens(), &references(&["a"]), window()).await;
+    let Err(ProviderError::Malformed(error)) = told else { panic!("{told:?}") };
+    assert!(error.to_string().starts_with("a calendar has more than 20000 busy times"), "{error}");
+    assert_eq!(server.asked().len(), 3);
+}
+
+#[rstest]
+#[case(401, "invalid_token")]
+#[case(429, "")]
+#[tokio::test]
+async fn one_failure_fails_all(#[case] status: u16, #[case] lapsed: &str) {
+    let server = StandIn::telling(vec![ok(json!({ "value": [] })), told(status, "")]).await;
+    let told = accounts(&server).busy(Microsoft, &tokens(), &references(&["a", "b", "c"]), window()).await;
+    match told {
+        Err(ProviderError::Lapsed(error)) => assert_eq!(error, lapsed),
+        Err(ProviderError::Unavailable(_)) => assert_eq!(lapsed, ""),
+        told => panic!("{told:?}"),
+    }
+}

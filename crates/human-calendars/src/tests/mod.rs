@@ -1,0 +1,69 @@
+//! The adapter against stand-ins of the providers on this machine.
+
+mod bounds;
+mod google;
+mod microsoft;
+mod stand_in;
+mod tokens;
+
+use std::{num::NonZeroUsize, sync::Arc};
+
+use async_trait::async_trait;
+use kalends_accounts::oauth::{Client, Provider};
+use kalends_bridge::Tokens;
+use kalends_egress::{Allowed, Egress, Resolver, Settings};
+use kalends_kernel::{Instant, RemoteUrl, Span};
+use secrecy::SecretString;
+use stand_in::StandIn;
+use url::Url;
+
+use crate::{CalendarAccounts, ProviderSettings};
+
+const NOW: Instant = Instant::from_micros(1_800_000_000_000_000);
+
+/// Nothing here leaves the machine.
+struct NoNames;
+
+#[async_trait]
+impl Resolver for NoNames {
+    async fn resolve(&self, host: &str) -> std::io::Result<Vec<std::net::IpAddr>> {
+        panic!("{host} was looked up");
+    }
+}
+
+fn settings(provider: Provider, server: &StandIn) -> ProviderSettings {
+    let at = |path: &str| RemoteUrl::parse("url", &server.url(path), |_, _| true).unwrap();
+    ProviderSettings {
+        client: Client {
+            provider,
+            authorization_endpoint: Url::parse("https://provider.example/authorize").unwrap(),
+            issuer: "https://provider.example".into(),
+            client_id: "kalends&co".into(),
+            redirect_uri: "https://calendar.example.com/v1/human-calendars/callback".into(),
+        },
+        token_endpoint: at("/token"),
+        client_secret: SecretString::from("s&=cret".to_owned()),
+        api: at("/api/v3/"),
+        revocation_endpoint: (provider == Provider::Google).then(|| at("/revoke")),
+    }
+}
+
+/// Both providers, played by one server.
+fn accounts(server: &StandIn) -> CalendarAccounts {
+    let allowed = Allowed::new([("127.0.0.1".to_owned(), server.port())]);
+    let options = Settings { user_agent: "kalends-tests".into(), per_host: NonZeroUsize::MIN };
+    let egress = Egress::new(allowed, Arc::new(NoNames), &options).unwrap();
+    CalendarAccounts::new(Arc::new(egress), Provider::ALL.map(|provider| settings(provider, server)).into())
+}
+
+fn tokens() -> Tokens {
+    Tokens { access: "ya29.access".into(), access_until: NOW, refresh: "1//refresh".into() }
+}
+
+fn span(start: &str, end: &str) -> Span {
+    Span::new(start.parse().unwrap(), end.parse().unwrap()).unwrap()
+}
+
+fn references(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}

@@ -1,0 +1,173 @@
+//! A server that answers as it is told to, and keeps what it was asked.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, mpsc},
+    time::Duration,
+};
+
+use serde_json::Value;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+};
+use url::{Url, form_urlencoded};
+
+/// A request.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    pub(crate) method: String,
+    /// The path and the query, as they were sent.
+    pub(crate) target: String,
+    pub(crate) headers: BTreeMap<String, String>,
+    pub(crate) body: String,
+}
+
+impl Asked {
+    pub(crate) fn path(&self) -> &str {
+        self.target.split('?').next().unwrap()
+    }
+
+    /// The query, decoded.
+    pub(crate) fn query(&self) -> Vec<(String, String)> {
+        let url = Url::parse("http://x/").unwrap().join(&self.target).unwrap();
+        url.query_pairs().into_owned().collect()
+    }
+
+    /// The content, as a form.
+    pub(crate) fn form(&self) -> Vec<(String, String)> {
+        assert_eq!(self.headers["content-type"], "application/x-www-form-urlencoded");
+        form_urlencoded::parse(self.body.as_bytes()).into_owned().collect()
+    }
+
+    /// The content, as JSON.
+    pub(crate) fn json(&self) -> Value {
+        assert_eq!(self.headers["content-type"], "application/json");
+        serde_json::from_str(&self.body).unwrap()
+    }
+}
+
+/// What is answered, after that much time, which the server itself lets pass.
+pub(crate) struct Told {
+    /// A status and a content, or nothing at all.
+    answer: Option<(u16, String)>,
+    after: Duration,
+}
+
+impl Told {
+    pub(crate) fn after(mut self, time: Duration) -> Self {
+        self.after = time;
+        self
+    }
+}
+
+pub(crate) fn ok(body: impl ToString) -> Told {
+    told(200, body)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "what is told is made for it")]
+pub(crate) fn told(status: u16, body: impl ToString) -> Told {
+    Told { answer: Some((status, body.to_string())), after: Duration::ZERO }
+}
+
+/// No answer ever.
+pub(crate) fn nothing() -> Told {
+    Told { answer: None, after: Duration::ZERO }
+}
+
+/// The server. It lives as long as the test's runtime.
+pub(crate) struct StandIn {
+    port: u16,
+    asked: Arc<Mutex<Vec<Asked>>>,
+}
+
+impl StandIn {
+    /// A server that answers what `answer` tells of each request.
+    pub(crate) async fn start(answer: impl Fn(&Asked) -> Told + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (asked, answer) = (Arc::<Mutex<Vec<Asked>>>::default(), Arc::new(answer));
+        let log = Arc::clone(&asked);
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let (log, answer) = (Arc::clone(&log), Arc::clone(&answer));
+                tokio::spawn(async move {
+                    while let Some(asked) = arrival(&mut stream).await {
+                        let told = answer(&asked);
+                        log.lock().unwrap().push(asked);
+                        send(&mut stream, &told).await;
+                    }
+                });
+            }
+        });
+        Self { port, asked }
+    }
+
+    /// A server that gives these answers, one after the other.
+    pub(crate) async fn telling(answers: Vec<Told>) -> Self {
+        let answers = Mutex::new(answers.into_iter());
+        Self::start(move |asked| {
+            let next = answers.lock().unwrap().next();
+            next.unwrap_or_else(|| panic!("one question too many: {asked:?}"))
+        })
+        .await
+    }
+
+    pub(crate) const fn port(&self) -> u16 {
+        self.port
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    /// The only request that there was.
+    pub(crate) fn asked_once(&self) -> Asked {
+        let mut asked = self.asked();
+        assert_eq!(asked.len(), 1, "{asked:?}");
+        asked.remove(0)
+    }
+}
+
+async fn send(stream: &mut TcpStream, told: &Told) {
+    if !told.after.is_zero() {
+        tokio::time::advance(told.after).await;
+    }
+    let Some((status, body)) = &told.answer else { return std::future::pending().await };
+    let head =
+        format!("HTTP/1.1 {status} x\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
+    // Whoever gave up does not listen any more.
+    let _ = stream.write_all(format!("{head}{body}").as_bytes()).await;
+}
+
+/// Reads one request; `None` where the connection ends.
+async fn arrival(stream: &mut TcpStream) -> Option<Asked> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(stream.read_u8().await.ok()?);
+    }
+    let text = String::from_utf8(head).unwrap();
+    let mut lines = text.split("\r\n");
+    let mut line = lines.next()?.split(' ');
+    let (method, target) = (line.next()?.to_owned(), line.next()?.to_owned());
+    let headers: BTreeMap<String, String> = lines
+        .filter_map(|line| line.split_once(": "))
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
+        .collect();
+    let mut body = vec![0; headers.get("content-length").map_or(0, |length| length.parse().unwrap())];
+    stream.read_exact(&mut body).await.ok()?;
+    Some(Asked { method, target, headers, body: String::from_utf8(body).unwrap() })
+}
+
+/// Lets time stand still; it moves by [`tokio::time::advance`] alone, as long as the result lives.
+pub(crate) fn stand_still() -> mpsc::Sender<()> {
+    tokio::time::pause();
+    let (hold, held) = mpsc::channel();
+    // While a thread is busy the runtime does not skip to the next timer by itself.
+    tokio::task::spawn_blocking(move || held.recv());
+    hold
+}

@@ -1,0 +1,109 @@
+//! Tokens: what the token endpoints are sent.
+
+use kalends_accounts::oauth::{Provider, TokenRequest};
+use kalends_app::ports::{CalendarProviders as _, ProviderError};
+use kalends_kernel::Elapsed;
+use rstest::rstest;
+use serde_json::json;
+
+use super::{
+    NOW, accounts, settings,
+    stand_in::{StandIn, ok, told},
+    tokens,
+};
+use crate::CalendarAccounts;
+
+/// What a form holds, in the order in which it is sent.
+type Form = [(&'static str, &'static str)];
+
+fn owned(form: &Form) -> Vec<(String, String)> {
+    form.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+#[rstest]
+#[case(Provider::Google)]
+#[case(Provider::Microsoft)]
+#[tokio::test]
+async fn a_code_is_exchanged(#[case] provider: Provider) {
+    let answer = json!({ "access_token": "a", "token_type": "Bearer", "expires_in": 600, "refresh_token": "r" });
+    let server = StandIn::telling(vec![ok(answer)]).await;
+    let request = TokenRequest {
+        code: "4/0+a b".into(),
+        code_verifier: "verifier".into(),
+        redirect_uri: "https://calendar.example.com/callback".into(),
+    };
+    let granted = accounts(&server).authorize(provider, request, NOW).await.unwrap();
+    assert_eq!((granted.access.as_str(), granted.refresh.as_str()), ("a", "r"));
+    assert_eq!(granted.access_until, NOW + Elapsed::minutes(10));
+    let asked = server.asked_once();
+    assert_eq!((asked.method.as_str(), asked.target.as_str()), ("POST", "/token"));
+    assert_eq!(asked.headers["accept"], "application/json");
+    assert!(!asked.headers.contains_key("authorization"));
+    let form = owned(&[
+        ("grant_type", "authorization_code"),
+        ("code", "4/0+a b"),
+        ("redirect_uri", "https://calendar.example.com/callback"),
+        ("code_verifier", "verifier"),
+        ("client_id", "kalends&co"),
+        ("client_secret", "s&=cret"),
+    ]);
+    assert_eq!(asked.form(), form);
+}
+
+#[rstest]
+#[case::kept(Provider::Google, json!({ "access_token": "a", "expires_in": 600 }), "1//refresh")]
+#[case::rotated(Provider::Microsoft, json!({ "access_token": "a", "refresh_token": "M.R3" }), "M.R3")]
+#[tokio::test]
+async fn tokens_are_renewed(#[case] provider: Provider, #[case] answer: serde_json::Value, #[case] refresh: &str) {
+    let server = StandIn::telling(vec![ok(answer)]).await;
+    let renewed = accounts(&server).renew(provider, &tokens(), NOW).await.unwrap();
+    assert_eq!((renewed.access.as_str(), renewed.refresh.as_str()), ("a", refresh));
+    let asked = server.asked_once();
+    assert_eq!((asked.method.as_str(), asked.target.as_str()), ("POST", "/token"));
+    let form = owned(&[
+        ("grant_type", "refresh_token"),
+        ("refresh_token", "1//refresh"),
+        ("client_id", "kalends&co"),
+        ("client_secret", "s&=cret"),
+    ]);
+    assert_eq!(asked.form(), form);
+}
+
+#[tokio::test]
+async fn a_consent_that_is_gone_has_lapsed() {
+    let server = StandIn::telling(vec![told(400, json!({ "error": "invalid_grant" }))]).await;
+    let renewed = accounts(&server).renew(Provider::Google, &tokens(), NOW).await;
+    assert!(matches!(&renewed, Err(ProviderError::Lapsed(error)) if error == "invalid_grant"), "{renewed:?}");
+}
+
+#[tokio::test]
+async fn a_consent_is_given_back_where_that_is_possible() {
+    let server = StandIn::telling(vec![ok(""), told(503, "")]).await;
+    let accounts = accounts(&server);
+    accounts.revoke(Provider::Microsoft, &tokens()).await.unwrap();
+    assert!(server.asked().is_empty(), "Microsoft cannot be asked to");
+    accounts.revoke(Provider::Google, &tokens()).await.unwrap();
+    let asked = server.asked_once();
+    assert_eq!((asked.method.as_str(), asked.target.as_str()), ("POST", "/revoke"));
+    assert_eq!(asked.form(), owned(&[("token", "1//refresh")]));
+    let failed = accounts.revoke(Provider::Google, &tokens()).await;
+    assert!(matches!(failed, Err(ProviderError::Unavailable(_))), "{failed:?}");
+}
+
+#[tokio::test]
+async fn who_is_not_configured_is_not_asked() {
+    let server = StandIn::telling(vec![]).await;
+    let only = CalendarAccounts::new(accounts(&server).egress(), vec![settings(Provider::Google, &server)]);
+    assert_eq!(only.client(Provider::Google).map(|client| client.client_id.as_str()), Some("kalends&co"));
+    assert!(only.client(Provider::Microsoft).is_none());
+    let renewed = only.renew(Provider::Microsoft, &tokens(), NOW).await;
+    let Err(ProviderError::Unavailable(error)) = renewed else { panic!("{renewed:?}") };
+    assert_eq!(error.to_string(), "it is not configured");
+}
+
+#[tokio::test]
+async fn no_secret_shows() {
+    let server = StandIn::telling(vec![]).await;
+    let shown = format!("{:?}", settings(Provider::Google, &server));
+    assert!(!shown.contains("s&=cret") && !shown.contains("/token"), "{shown}");
+}
