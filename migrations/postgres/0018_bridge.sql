@@ -113,6 +113,8 @@ CREATE TABLE availability_grants (
     CONSTRAINT availability_grants_pk PRIMARY KEY (org_id, id)
 );
 CREATE INDEX availability_grants_of_org ON availability_grants (org_id, created_at, id);
+-- Those that count for everybody: looked for with each question about availability.
+CREATE INDEX availability_grants_for_all ON availability_grants (org_id, id) WHERE audience = 'all';
 
 CREATE TABLE availability_grant_sources (
     org_id               UUID NOT NULL,

@@ -194,9 +194,12 @@ impl BegunAttempt {
             .append_pair("redirect_uri", &self.attempt.redirect_uri)
             .append_pair("scope", scopes)
             .append_pair("state", &self.state)
-            .append_pair("nonce", &self.attempt.nonce)
             .append_pair("code_challenge", &self.attempt.challenge())
             .append_pair("code_challenge_method", "S256");
+        // Only an identity repeats one.
+        if !self.attempt.nonce.is_empty() {
+            url.query_pairs_mut().append_pair("nonce", &self.attempt.nonce);
+        }
         url
     }
 }

@@ -29,6 +29,8 @@ impl App {
     pub async fn delete_account(&self, actor: &Actor) -> Result<Answer, Refusal> {
         let (_, user) = human(actor)?;
         let org = actor.org();
+        // First, while there is still something to revoke with. A provider that does not answer keeps nobody from leaving.
+        self.revoke_all(org).await?;
         let answer = retry_stale(|| async {
             let missing = || Refusal::missing(Missing::Organization, &org.to_string());
             let seen = self.store.find_organization(org).await?.ok_or_else(missing)?.version;

@@ -19,10 +19,11 @@ use crate::{
     idempotency::Running,
     metering::Meter,
     ports::{
-        CommitError, FeedFetcher, HumanCalendars, Mailer, PasswordHasher, RateLimiter, SessionTokens, SignInProviders,
-        Store, WebhookSender,
+        CalendarProviders, CommitError, FeedFetcher, HumanCalendars, Mailer, PasswordHasher, RateLimiter,
+        SessionTokens, SignInProviders, Store, WebhookSender,
     },
     principals::PrincipalCache,
+    refreshing::makes_refresh_due,
     sending::Nudges,
     series_cache::SeriesCache,
     syncing::{READ_AT_ONCE, makes_due},
@@ -72,6 +73,8 @@ pub struct Parts {
     pub tokens: Arc<dyn SessionTokens>,
     /// With whom humans sign in beside a password.
     pub providers: Arc<dyn SignInProviders>,
+    /// Where humans have the calendars that they connect.
+    pub calendar_providers: Arc<dyn CalendarProviders>,
     /// Who posts to webhook endpoints.
     pub sender: Arc<dyn WebhookSender>,
     /// Who fetches the feeds to which calendars are subscribed.
@@ -92,6 +95,7 @@ pub struct App {
     pub(crate) passwords: Arc<dyn PasswordHasher>,
     pub(crate) tokens: Arc<dyn SessionTokens>,
     pub(crate) providers: Arc<dyn SignInProviders>,
+    pub(crate) calendar_providers: Arc<dyn CalendarProviders>,
     pub(crate) sender: Arc<dyn WebhookSender>,
     pub(crate) fetcher: Arc<dyn FeedFetcher>,
     /// How many feeds and files are read at once: each is in memory as a whole.
@@ -159,6 +163,7 @@ impl App {
             passwords: parts.passwords,
             tokens: parts.tokens,
             providers: parts.providers,
+            calendar_providers: parts.calendar_providers,
             sender: parts.sender,
             fetcher: parts.fetcher,
             reading: Semaphore::new(READ_AT_ONCE),
@@ -243,8 +248,8 @@ impl App {
 
     /// Commits `changes`, and tells the workers of this process where they have something to do.
     pub(crate) async fn store_changes(&self, changes: ChangeSet) -> Result<(), CommitError> {
-        let (announces, resends, syncs) =
-            (!changes.messages.is_empty(), !changes.webhooks.is_empty(), makes_due(&changes));
+        let (announces, resends) = (!changes.messages.is_empty(), !changes.webhooks.is_empty());
+        let (syncs, refreshes) = (makes_due(&changes), makes_refresh_due(&changes));
         self.store.commit(changes).await?;
         if announces {
             self.nudges.fan_out.notify_one();
@@ -254,6 +259,9 @@ impl App {
         }
         if syncs {
             self.nudges.sync.notify_one();
+        }
+        if refreshes {
+            self.nudges.refresh.notify_one();
         }
         Ok(())
     }

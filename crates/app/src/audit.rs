@@ -185,7 +185,10 @@ impl App {
     /// # Errors
     /// [`Refusal::Store`].
     pub async fn forget_attempts(&self, limit: u32) -> Result<bool, Refusal> {
-        Ok(self.store.forget_attempts(self.now(), limit).await? < u64::from(limit))
+        let now = self.now();
+        let to_sign_in = self.store.forget_attempts(now, limit).await?;
+        let to_connect = self.store.forget_connect_attempts(now, limit).await?;
+        Ok(to_sign_in.max(to_connect) < u64::from(limit))
     }
 
     /// Removes up to `limit` sessions that have expired, and says whether that was all.

@@ -10,11 +10,8 @@ use crate::{
     ports::{HumanCalendars, HumanSeen},
 };
 
-/// No human calendar is connected to anything.
-///
-/// This is what the service runs with until there is a bridge to human calendars: nobody can connect
-/// one, so that there is nothing to know and every answer is `complete`. It is not a store that has
-/// forgotten; a bridge takes its place in [`Parts`](crate::Parts).
+/// No human calendar is connected to anything: for what has no bridge to them. There is nothing to know then, and every answer is
+/// `complete`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoHumanCalendars;
 

@@ -118,7 +118,7 @@ impl From<OauthError> for OauthFailure {
 const ERROR_MAX: usize = 64;
 
 /// What a provider told, as it may stand in a log.
-fn plain(error: &str) -> String {
+pub(crate) fn plain(error: &str) -> String {
     error.chars().filter(char::is_ascii_graphic).take(ERROR_MAX).collect()
 }
 

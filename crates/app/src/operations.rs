@@ -193,6 +193,26 @@ operations! {
     DELETE_SUBSCRIPTION = "deleteIcalSubscription" "DELETE" "/v1/ical-subscriptions/{id}" 204 AgentData IcalSubscriptionDelete;
     IMPORT_CALENDAR = "importCalendar" "POST" "/v1/calendars/{id}/import" 200 AgentData EventCreate;
 
+    CREATE_CONNECTION_LINK = "createConnectionLink" "POST" "/v1/calendars/{id}/connection-links" 201 AgentData ConnectionCreate;
+    GET_CONNECTION_LINK = "getConnectionLink" "GET" "/v1/connection-links/{id}" 200 AgentData;
+    CANCEL_CONNECTION_LINK = "cancelConnectionLink" "DELETE" "/v1/connection-links/{id}" 204 AgentData ConnectionRevoke;
+    OPEN_CONNECTION_LINK = "openConnectionLink" "POST" "/v1/connection-links/open" 200 Console ConnectionAuthorize;
+    DECLINE_CONNECTION_LINK = "declineConnectionLink" "POST" "/v1/connection-links/{id}/decline" 200 Console ConnectionRevoke;
+    START_CONNECTION = "startCalendarConnection" "POST" "/v1/calendar-connections/oauth/{provider}/start" 200 Console ConnectionAuthorize;
+    END_CONNECTION = "endCalendarConnection" "GET" "/v1/calendar-connections/oauth/{provider}/callback" 302 Public;
+    LIST_CONNECTIONS = "listCalendarConnections" "GET" "/v1/calendar-connections" 200 Console;
+    GET_CONNECTION = "getCalendarConnection" "GET" "/v1/calendar-connections/{id}" 200 Console;
+    UPDATE_CONNECTION = "updateCalendarConnection" "PATCH" "/v1/calendar-connections/{id}" 200 Console ConnectionAuthorize;
+    DELETE_CONNECTION = "deleteCalendarConnection" "DELETE" "/v1/calendar-connections/{id}" 204 Console ConnectionRevoke;
+    REFRESH_CONNECTION = "refreshCalendarConnection" "POST" "/v1/calendar-connections/{id}/refresh" 202 Console ConnectionAuthorize;
+    PAUSE_CONNECTION = "pauseCalendarConnection" "POST" "/v1/calendar-connections/{id}/pause" 200 Console ConnectionRevoke;
+    RESUME_CONNECTION = "resumeCalendarConnection" "POST" "/v1/calendar-connections/{id}/resume" 200 Console ConnectionAuthorize;
+    REAUTHORIZE_CONNECTION = "reauthorizeCalendarConnection" "POST" "/v1/calendar-connections/{id}/reauthorize" 200 Console ConnectionAuthorize;
+    LIST_EXTERNAL_CALENDARS = "listExternalCalendars" "GET" "/v1/calendar-connections/{id}/external-calendars" 200 Console;
+    CREATE_GRANT = "createAvailabilityGrant" "POST" "/v1/availability-grants" 201 Console ConnectionAuthorize;
+    LIST_GRANTS = "listAvailabilityGrants" "GET" "/v1/availability-grants" 200 Console;
+    DELETE_GRANT = "deleteAvailabilityGrant" "DELETE" "/v1/availability-grants/{id}" 204 Console ConnectionRevoke;
+
     CREATE_PROPOSAL = "createProposal" "POST" "/v1/scheduling/proposals" 201 ProposalOrganize ProposalCreate;
     LIST_PROPOSALS = "listProposals" "GET" "/v1/scheduling/proposals" 200 ProposalList;
     GET_PROPOSAL = "getProposal" "GET" "/v1/scheduling/proposals/{id}" 200 ProposalRead;

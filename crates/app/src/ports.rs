@@ -167,6 +167,10 @@ pub trait Store:
     + kalends_feeds::ports::ImportedItems
     + kalends_proposals::ports::Proposals
     + kalends_bookings::ports::BookingPages
+    + kalends_bridge::ports::ConnectionLinks
+    + kalends_bridge::ports::ConnectAttempts
+    + kalends_bridge::ports::Connections
+    + kalends_bridge::ports::Grants
     + kalends_notifications::ports::Webhooks
     + kalends_notifications::ports::Deliveries
     + kalends_notifications::ports::DeliveryQueue
@@ -204,6 +208,10 @@ impl<T> Store for T where
         + kalends_feeds::ports::ImportedItems
         + kalends_proposals::ports::Proposals
         + kalends_bookings::ports::BookingPages
+        + kalends_bridge::ports::ConnectionLinks
+        + kalends_bridge::ports::ConnectAttempts
+        + kalends_bridge::ports::Connections
+        + kalends_bridge::ports::Grants
         + kalends_notifications::ports::Webhooks
         + kalends_notifications::ports::Deliveries
         + kalends_notifications::ports::DeliveryQueue

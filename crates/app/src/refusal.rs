@@ -5,6 +5,7 @@
 
 use kalends_accounts::{Limited, reach::Denied};
 use kalends_availability::Block;
+use kalends_bridge::ConnectionStatus;
 use kalends_calendars::ports::BusySource;
 use kalends_kernel::{CalendarId, FieldErrors, Span, StoreError};
 use kalends_quotas::{Feature, Metric, Rate};
@@ -46,6 +47,16 @@ pub enum Missing {
     BookingPage,
     /// What a guest has booked.
     Booking,
+    /// A link by which a human connects a calendar.
+    ConnectionLink,
+    /// A connected account of a human.
+    Connection,
+    /// A calendar of such an account.
+    ExternalCalendar,
+    /// What has calendars of a human count.
+    Grant,
+    /// A provider of calendars.
+    CalendarProvider,
 }
 
 impl Missing {
@@ -68,6 +79,11 @@ impl Missing {
             Self::Organization => "organization",
             Self::Provider => "provider to sign in with",
             Self::Claim => "claim with this revocation token",
+            Self::ConnectionLink => "connection link of this organization",
+            Self::Connection => "calendar connection",
+            Self::ExternalCalendar => "external calendar",
+            Self::Grant => "availability grant",
+            Self::CalendarProvider => "provider of calendars",
         }
     }
 }
@@ -237,6 +253,15 @@ pub enum Refusal {
     /// The hold of a claim is over.
     #[error("{}", kalends_accounts::RevokeError::TooLate)]
     ClaimOver,
+    /// Nothing becomes of a connection link in this way.
+    #[error(transparent)]
+    Link(#[from] kalends_bridge::LinkError),
+    /// A provider of calendars takes nothing that is published.
+    #[error("{} calendars are read for availability alone; choose another provider, or have the agent ask without publishing", .0.title())]
+    NotPublished(kalends_accounts::oauth::Provider),
+    /// A connection is not refreshed as long as that is its status.
+    #[error("the connection is not refreshed while its status is {status}; {remedy}", status = .0.as_str(), remedy = remedy(*.0))]
+    NotRefreshed(ConnectionStatus),
     /// A worker is sending the delivery.
     #[error(transparent)]
     BeingSent(#[from] kalends_notifications::BeingSent),
@@ -264,6 +289,15 @@ pub enum Refusal {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// What has a connection refreshed again.
+const fn remedy(status: ConnectionStatus) -> &'static str {
+    match status {
+        ConnectionStatus::Paused => "resume it first",
+        ConnectionStatus::ReauthorizationRequired => "consent again by its /reauthorize first",
+        ConnectionStatus::Active | ConnectionStatus::Error => "repeat the request",
+    }
 }
 
 /// The end of what is said of a slot that is taken.

@@ -61,6 +61,7 @@ pub(crate) struct Nudges {
     pub(crate) fan_out: Notify,
     pub(crate) send: Notify,
     pub(crate) sync: Notify,
+    pub(crate) refresh: Notify,
 }
 
 /// Sends nothing: for what has no workers.

@@ -24,8 +24,8 @@ pub enum Change {
         /// Its calendars.
         calendars: Vec<ExternalCalendar>,
     },
-    /// Writes label, tokens, pause and refresh state of a connection over the row that had the version `seen`; otherwise the
-    /// change-set is stale. One that is paused or has lapsed is due no more.
+    /// Writes label and pause of a connection over the row that had the version `seen`; otherwise the change-set is stale.
+    /// What opens it and what came of refreshing stay what they are. One that is paused is due no more.
     UpdateConnection {
         /// The connection as it shall be.
         connection: Box<Connection>,
@@ -33,6 +33,17 @@ pub enum Change {
         seen: Version,
         /// When it is due, where the change makes it due.
         due: Option<Instant>,
+    },
+    /// Writes tokens and refresh state of a connection that was consented to again over the row that had the version `seen`;
+    /// otherwise the change-set is stale. A refresh under way loses its claim: it asks with what counts no more. Due at once,
+    /// unless it is paused.
+    ReauthorizeConnection {
+        /// The connection as it shall be.
+        connection: Box<Connection>,
+        /// The version that the decision saw.
+        seen: Version,
+        /// When it was consented to.
+        at: Instant,
     },
     /// Removes a connection that still has the version `seen`, with its calendars; they are gone from grants, and a grant
     /// without any is removed.

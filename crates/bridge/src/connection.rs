@@ -127,8 +127,6 @@ pub enum ConnectionPatch {
     Label(Option<String>),
     /// Whether it is paused.
     Paused(bool),
-    /// They consented again.
-    Reauthorized(Tokens),
 }
 
 impl Connection {
@@ -161,12 +159,15 @@ impl Connection {
         match patch {
             ConnectionPatch::Label(label) => changed.label = label,
             ConnectionPatch::Paused(paused) => changed.paused = paused,
-            ConnectionPatch::Reauthorized(tokens) => {
-                changed.tokens = tokens;
-                changed.refresh = self.refresh.reauthorized();
-            }
         }
         changed
+    }
+
+    /// The connection, to which its human has consented again.
+    #[must_use]
+    pub fn reauthorized(&self, tokens: Tokens, now: Instant) -> Self {
+        let (version, refresh) = (self.version.next(), self.refresh.reauthorized());
+        Self { tokens, refresh, version, updated_at: now, ..self.clone() }
     }
 
     /// How it does.

@@ -6,6 +6,8 @@ use kalends_kernel::{AgentId, Entropy, ExternalCalendarId, GrantId, Instant, Org
 pub const SOURCES_MAX: usize = 50;
 /// The most agents that a grant names.
 pub const AGENTS_MAX: usize = 500;
+/// The most agents that all of them may be for [`Audience::AllCurrent`].
+pub const ALL_CURRENT_MAX: u64 = 10_000;
 
 /// For whom the calendars count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

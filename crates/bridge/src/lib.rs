@@ -50,8 +50,8 @@ pub use external::{
     CALENDARS_MAX, Confidential, ConfidentialError, ExternalCalendar, Listing, NAME_MAX, REFERENCE_MAX, Reading,
     TheirCalendar, listing,
 };
-pub use grant::{AGENTS_MAX, Audience, Grant, NewGrant, SOURCES_MAX};
+pub use grant::{AGENTS_MAX, ALL_CURRENT_MAX, Audience, Grant, NewGrant, SOURCES_MAX};
 pub use link::{
-    ConnectionLink, LINK_LASTS, LinkError, LinkSecret, LinkStatus, NewLink, PublicationPolicy, SETUP_LASTS,
+    ConnectionLink, LINK_LASTS, LINKS_KEPT, LinkError, LinkSecret, LinkStatus, NewLink, PublicationPolicy, SETUP_LASTS,
 };
 pub use refresh::{CLAIM_LASTS, Ended, RENEW_BEFORE, RefreshState, SPANS_MAX, next_due, window};

@@ -14,6 +14,9 @@ pub const LINK_LASTS: Elapsed = Elapsed::minutes(15);
 /// How long a human who has followed a link may take to connect a calendar.
 pub const SETUP_LASTS: Elapsed = Elapsed::minutes(30);
 
+/// For how long a link can be read after it ended.
+pub const LINKS_KEPT: Elapsed = Elapsed::days(30);
+
 /// Which events of ours a human may have published to a calendar of theirs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PublicationPolicy {
@@ -258,8 +261,11 @@ impl ConnectionLink {
         self.changed(LinkStatus::Expired, now)
     }
 
-    /// Whether the human is the one who follows it.
-    fn followed_by(&self, human: UserId, now: Instant) -> Result<(), LinkError> {
+    /// Demands that it goes on, and that the human is the one who follows it.
+    ///
+    /// # Errors
+    /// [`LinkError`].
+    pub fn followed_by(&self, human: UserId, now: Instant) -> Result<(), LinkError> {
         match self.status(now) {
             LinkStatus::AwaitingHuman => Err(LinkError::NotOpened),
             LinkStatus::InProgress if self.human == Some(human) => Ok(()),

@@ -4,16 +4,16 @@ use std::fmt::Display;
 
 use kalends_wire::{
     AcceptTerms, Accepted, AcrossAgents, Agent, AgentAvailability, AuditLog, AvailabilityOf, AvailabilityRules, Booked,
-    BookingPage, BookingSlots, Calendar, CalendarAvailability, CalendarContext, Changes, CreateAgent,
-    CreateBookingPage, CreateCalendar, CreateEvent, CreateEventBatch, CreateHoldSet, CreateProposal, CreateScopedKey,
-    CreateSubscription, CreateWebhook, DeleteCalendar, DeleteEvent, Delivery, DeliveryList, Event, EventBatch,
-    ExplainAvailability, Explanation, Feedback, GuestBooking, Health, HoldSet, ImportReport, JoinWaitlist,
-    JoinedWaitlist, List, ListAgents, ListAudit, ListCalendars, ListChanges, ListDeliveries, ListEvents, ListProposals,
-    ListSubscriptions, MoveBooking, NewScopedKey, NewWebhook, Paging, Plans, Proposal, ProposalSummary,
-    PutAvailabilityRules, Resolution, RespondToProposal, ScopedKeys, ShowEvents, SignUp, SignUpAnswer, SlotsOfPage,
-    SubmitBooking, Subscription, Syncing, Terms, TermsAccepted, TestedDelivery, UpdateAgent, UpdateBookingPage,
-    UpdateCalendar, UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified, Verify, Webhook, WebhookPaging,
-    WebhookSecret,
+    BookingPage, BookingSlots, Calendar, CalendarAvailability, CalendarContext, Changes, ConnectionLink, CreateAgent,
+    CreateBookingPage, CreateCalendar, CreateConnectionLink, CreateEvent, CreateEventBatch, CreateHoldSet,
+    CreateProposal, CreateScopedKey, CreateSubscription, CreateWebhook, DeleteCalendar, DeleteEvent, Delivery,
+    DeliveryList, Event, EventBatch, ExplainAvailability, Explanation, Feedback, GuestBooking, Health, HoldSet,
+    ImportReport, JoinWaitlist, JoinedWaitlist, List, ListAgents, ListAudit, ListCalendars, ListChanges,
+    ListDeliveries, ListEvents, ListProposals, ListSubscriptions, MoveBooking, NewConnectionLink, NewScopedKey,
+    NewWebhook, Paging, Plans, Proposal, ProposalSummary, PutAvailabilityRules, Resolution, RespondToProposal,
+    ScopedKeys, ShowEvents, SignUp, SignUpAnswer, SlotsOfPage, SubmitBooking, Subscription, Syncing, Terms,
+    TermsAccepted, TestedDelivery, UpdateAgent, UpdateBookingPage, UpdateCalendar, UpdateEvent, UpdateSubscription,
+    UpdateWebhook, Usage, Verified, Verify, Webhook, WebhookPaging, WebhookSecret,
 };
 use reqwest::Method;
 use serde_json::Value;
@@ -214,6 +214,13 @@ operations! {
     deleteIcalSubscription delete_ical_subscription: DELETE "/v1/ical-subscriptions/{id}" (id) -> ();
     /// Imports iCalendar text into a calendar.
     importCalendar import_calendar: POST "/v1/calendars/{id}/import" (id; file: str) -> ImportReport;
+    /// Asks a human to connect a calendar of theirs; the answer tells where to send them.
+    createConnectionLink create_connection_link: POST "/v1/calendars/{id}/connection-links"
+        (id; body: CreateConnectionLink) -> NewConnectionLink;
+    /// Polls a connection link.
+    getConnectionLink get_connection_link: GET "/v1/connection-links/{id}" (id) -> ConnectionLink;
+    /// Cancels a connection link.
+    cancelConnectionLink cancel_connection_link: DELETE "/v1/connection-links/{id}" (id) -> ();
     /// Offers agents some times.
     createProposal create_proposal: POST "/v1/scheduling/proposals" (; body: CreateProposal) -> Proposal;
     /// Lists proposals, the oldest first.

@@ -183,7 +183,7 @@ fn describe(described: &mut Value, operation: &Operation) {
 fn takes_if_match(operation: &Operation) -> bool {
     let changes_a_row = matches!(operation.method, "PATCH" | "DELETE")
         && !operation.is_console()
-        && operation.id != operations::DELETE_KEY.id;
+        && ![operations::DELETE_KEY.id, operations::CANCEL_CONNECTION_LINK.id].contains(&operation.id);
     changes_a_row || operation.id == operations::PUT_RULES.id
 }
 
@@ -213,6 +213,8 @@ fn tagged(operation: &Operation) -> bool {
                 operations::JOIN_WAITLIST.id,
                 operations::CREATE_BOOKING.id,
                 operations::CREATE_PROPOSAL.id,
+                operations::CREATE_CONNECTION_LINK.id,
+                operations::CREATE_GRANT.id,
             ]
             .contains(&operation.id))
         || [
@@ -236,7 +238,7 @@ fn takes_key(operation: &Operation) -> bool {
     !operation.is_public() && !operation.is_console() && operation.touch != Touch::Admin
 }
 
-/// Whether a success begins or ends a session.
+/// Whether a success begins or ends a session, or an attempt at a provider.
 fn sets_cookie(operation: &Operation) -> bool {
     [
         operations::CONSOLE_SIGN_UP.id,
@@ -244,6 +246,8 @@ fn sets_cookie(operation: &Operation) -> bool {
         operations::SIGN_OUT.id,
         operations::CHANGE_PASSWORD.id,
         operations::DELETE_ACCOUNT.id,
+        operations::START_CONNECTION.id,
+        operations::REAUTHORIZE_CONNECTION.id,
     ]
     .contains(&operation.id)
         || operation.redirects()
@@ -322,6 +326,8 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
         operations::LIST_PROPOSALS.id,
         operations::CREATE_KEY.id,
         operations::CREATE_KEY_FROM_CONSOLE.id,
+        operations::OPEN_CONNECTION_LINK.id,
+        operations::CREATE_GRANT.id,
     ];
     if operation.path.contains('{') || names_things.contains(&operation.id) {
         statuses.push("404");
@@ -415,6 +421,11 @@ mod tests {
             "/sync",
             "/cancel",
             "/resolve",
+            "/decline",
+            "/refresh",
+            "/pause",
+            "/resume",
+            "/reauthorize",
         ];
         let takes_none = without.iter().any(|end| operation.path.ends_with(end));
         matches!(operation.method, "POST" | "PATCH" | "PUT") && !takes_none

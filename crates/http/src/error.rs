@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use kalends_accounts::Limited;
 use kalends_app::{App, Obstacles, Refusal, operations::Operation, ports::CredentialsError};
+use kalends_bridge::{ConnectionStatus, LinkError};
 use kalends_calendars::HoldError;
 use kalends_kernel::{FieldError, FieldErrors, RequestId, StoreError};
 use kalends_proposals::ProposalError;
@@ -120,6 +121,9 @@ impl ApiError {
                 | Refusal::StaleTerms(_)
                 | Refusal::EmailTaken
                 | Refusal::ClaimTaken
+                | Refusal::Link(_)
+                | Refusal::NotPublished(_)
+                | Refusal::NotRefreshed(_)
                 | Refusal::BeingSent(_)
                 | Refusal::WebhookInactive
                 | Refusal::StillRunning
@@ -266,6 +270,11 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
                 kalends_app::Missing::Proposal => "proposal_not_found",
                 kalends_app::Missing::BookingPage => "booking_page_not_found",
                 kalends_app::Missing::Booking => "booking_not_found",
+                kalends_app::Missing::ConnectionLink => "connection_link_not_found",
+                kalends_app::Missing::Connection => "calendar_connection_not_found",
+                kalends_app::Missing::ExternalCalendar => "external_calendar_not_found",
+                kalends_app::Missing::Grant => "availability_grant_not_found",
+                kalends_app::Missing::CalendarProvider => "provider_not_found",
             },
         ),
         Refusal::AgentState(_) => coded(ErrorType::Conflict, "agent_decommissioned"),
@@ -301,6 +310,23 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::EmailTaken => coded(ErrorType::Conflict, "email_taken"),
         Refusal::ClaimTaken => coded(ErrorType::Conflict, "claim_taken"),
         Refusal::ClaimOver => coded(ErrorType::Conflict, "claim_over"),
+        Refusal::Link(error) => coded(
+            ErrorType::Conflict,
+            match error {
+                LinkError::Ended(_) => "link_over",
+                LinkError::OtherHuman => "link_of_another",
+                LinkError::NotOpened => "link_not_opened",
+            },
+        ),
+        Refusal::NotPublished(_) => coded(ErrorType::Conflict, "publishing_unsupported"),
+        Refusal::NotRefreshed(status) => coded(
+            ErrorType::Conflict,
+            match status {
+                ConnectionStatus::Paused => "connection_paused",
+                ConnectionStatus::ReauthorizationRequired => "reauthorization_required",
+                ConnectionStatus::Active | ConnectionStatus::Error => "contended",
+            },
+        ),
         Refusal::BeingSent(_) => coded(ErrorType::Conflict, "delivery_in_flight"),
         Refusal::WebhookInactive => coded(ErrorType::Conflict, "webhook_inactive"),
         Refusal::Undelivered => coded(ErrorType::InternalError, "mail_unavailable"),

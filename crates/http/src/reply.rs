@@ -6,7 +6,7 @@ use axum::{
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use kalends_accounts::SessionCookies;
-use kalends_app::{Answer, App, SessionBegun, etag};
+use kalends_app::{Answer, App, ConsentBegun, SessionBegun, etag};
 use kalends_kernel::Version;
 use serde::Serialize;
 
@@ -58,6 +58,22 @@ impl Ended {
 }
 
 impl IntoResponse for Ended {
+    fn into_response(self) -> Response {
+        with_cookie(Changed(self.0).into_response(), &self.1)
+    }
+}
+
+/// An answer that begins an attempt at a provider, with the cookie that binds it to the browser. One that is replayed later
+/// sets none.
+pub(crate) struct Bound(Answer, String);
+
+impl Bound {
+    pub(crate) fn new(app: &App, begun: ConsentBegun) -> Self {
+        Self(begun.answer, cookies(app).set_state(&begun.state))
+    }
+}
+
+impl IntoResponse for Bound {
     fn into_response(self) -> Response {
         with_cookie(Changed(self.0).into_response(), &self.1)
     }

@@ -4,7 +4,9 @@ use std::{collections::HashSet, future::pending, sync::Arc};
 
 use axum::{Router, body::Body, extract::Request, middleware, response::Response, routing::get};
 use http::StatusCode;
-use kalends_app::{App, ChangeSet, MemoryRateLimiter, NoHumanCalendars, NoProviders, Parts, ports::Commit as _};
+use kalends_app::{
+    App, ChangeSet, MemoryRateLimiter, NoCalendarProviders, NoHumanCalendars, NoProviders, Parts, ports::Commit as _,
+};
 use kalends_quotas::Plan;
 use kalends_testkit::{
     Mailbox, MemoryStore, TestPasswords, TestTokens,
@@ -28,6 +30,7 @@ async fn service(listing: axum::routing::MethodRouter<Arc<App>>) -> (Router, Str
         passwords: Arc::new(TestPasswords::default()),
         tokens: Arc::new(TestTokens),
         human: Arc::new(NoHumanCalendars),
+        calendar_providers: Arc::new(NoCalendarProviders),
         limiter: Arc::new(MemoryRateLimiter::default()),
         sender: Arc::new(kalends_app::NoSender),
         fetcher: Arc::new(kalends_app::NoFetcher),

@@ -5,8 +5,9 @@
 //! table. All others get a transaction of their own at once.
 //!
 //! Rows are locked in one order, so that no two transactions wait for each other: calendars by id,
-//! answers by scope, agents and events, webhooks and their queues, subscriptions, proposals, booking pages, accounts, the organization that is counted, counters,
-//! and last the epoch of principals. That organizations stay is shared from the beginning: only their deletion, which
+//! answers by scope, agents and events, webhooks and their queues, subscriptions, proposals, booking pages, connection
+//! links, connections of human calendars, their calendars by id, grants by id, accounts, the organization that is counted,
+//! counters, and last the epoch of principals. That organizations stay is shared from the beginning: only their deletion, which
 //! locks nothing that comes before accounts, waits for it. What is lost nevertheless, to a serialization failure or to a
 //! deadlock with something else, is tried again here.
 
@@ -23,7 +24,9 @@ use kalends_lender::Lender;
 use sqlx::{PgConnection, Postgres};
 
 use crate::PostgresStore;
-use crate::apply::{accounts, answers, audit, bookings, calendars, outbox, proposals, subscriptions, usage, webhooks};
+use crate::apply::{
+    accounts, answers, audit, bookings, bridge, calendars, outbox, proposals, subscriptions, usage, webhooks,
+};
 use crate::error::{ApplyError, failed};
 use crate::retry::retried;
 use crate::sealed::SealedChangeSet;
@@ -182,6 +185,7 @@ async fn write(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Resu
     subscriptions::apply(connection, batch).await?;
     proposals::apply(connection, batch).await?;
     bookings::apply(connection, batch).await?;
+    bridge::apply(connection, batch).await?;
     outbox::apply(connection, batch).await?;
     audit::apply(connection, batch).await?;
     accounts::apply(connection, batch).await?;

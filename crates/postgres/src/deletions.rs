@@ -59,6 +59,20 @@ impl Deletions for PostgresStore {
             "DELETE FROM booking_pages WHERE org_id = $1 AND id IN (
                  SELECT id FROM booking_pages WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM bookings WHERE org_id = $1 AND id IN (SELECT id FROM bookings WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM connection_links WHERE org_id = $1 AND id IN (
+                 SELECT id FROM connection_links WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM connection_attempts WHERE org_id = $1 AND state_hash IN (
+                 SELECT state_hash FROM connection_attempts WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM calendar_connections WHERE org_id = $1 AND id IN (
+                 SELECT id FROM calendar_connections WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM external_calendars WHERE org_id = $1 AND id IN (
+                 SELECT id FROM external_calendars WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM availability_grants WHERE org_id = $1 AND id IN (
+                 SELECT id FROM availability_grants WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM availability_grant_sources WHERE org_id = $1 AND (grant_id, external_calendar_id) IN (
+                 SELECT grant_id, external_calendar_id FROM availability_grant_sources WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM availability_grant_agents WHERE org_id = $1 AND (grant_id, agent_id) IN (
+                 SELECT grant_id, agent_id FROM availability_grant_agents WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM ical_subscriptions WHERE org_id = $1 AND id IN (
                  SELECT id FROM ical_subscriptions WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM imported_items WHERE org_id = $1 AND (origin_id, key) IN (

@@ -13,6 +13,7 @@
 mod allowances;
 mod apply;
 mod commit;
+mod connect_attempts;
 mod counts;
 mod deletions;
 mod error;

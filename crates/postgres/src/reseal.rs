@@ -4,18 +4,19 @@
 //! looked for old seals from the beginning each time would pass over ever more new ones. A walk that
 //! begins at the beginning and finds nothing ends the work.
 
+mod anew;
+
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use kalends_app::ports::{FieldCipher, OpenError, Place, Reseal};
 use kalends_kernel::{
-    BookingId, BookingPageId, CalendarId, EventId, MessageId, ProposalId, ResponseId, StoreError, SubscriptionId,
-    WebhookId,
+    BookingId, BookingPageId, CalendarId, ConnectionId, EventId, ExternalCalendarId, MessageId, ProposalId, ResponseId,
+    StoreError, SubscriptionId, WebhookId,
 };
-use kalends_lender::Lender;
-use sqlx::Postgres;
 use uuid::Uuid;
 
+use self::anew::Anew;
 use crate::PostgresStore;
 use crate::error::store_error;
 use crate::retry::retried;
@@ -49,6 +50,9 @@ enum Position {
     Responses(Uuid, Uuid),
     BookingPages(Uuid, Uuid),
     Bookings(Uuid, Uuid),
+    ConnectionLabels(Uuid, Uuid),
+    ConnectionTokens(Uuid, Uuid),
+    ExternalCalendars(Uuid, Uuid),
     Calendars(Uuid, Uuid),
     Answers(Vec<u8>),
 }
@@ -70,7 +74,10 @@ impl Position {
             Self::Proposals(..) => Some(Self::Responses(Uuid::nil(), Uuid::nil())),
             Self::Responses(..) => Some(Self::BookingPages(Uuid::nil(), Uuid::nil())),
             Self::BookingPages(..) => Some(Self::Bookings(Uuid::nil(), Uuid::nil())),
-            Self::Bookings(..) => Some(Self::Calendars(Uuid::nil(), Uuid::nil())),
+            Self::Bookings(..) => Some(Self::ConnectionLabels(Uuid::nil(), Uuid::nil())),
+            Self::ConnectionLabels(..) => Some(Self::ConnectionTokens(Uuid::nil(), Uuid::nil())),
+            Self::ConnectionTokens(..) => Some(Self::ExternalCalendars(Uuid::nil(), Uuid::nil())),
+            Self::ExternalCalendars(..) => Some(Self::Calendars(Uuid::nil(), Uuid::nil())),
             Self::Calendars(..) => Some(Self::Answers(Vec::new())),
             Self::Answers(_) => None,
         }
@@ -95,6 +102,9 @@ impl Old {
             Position::Responses(_, id) => sealed::response_remark(ResponseId::from_uuid(*id)),
             Position::BookingPages(_, id) => sealed::booking_page_content(BookingPageId::from_uuid(*id)),
             Position::Bookings(_, id) => sealed::booking_guest(BookingId::from_uuid(*id)),
+            Position::ConnectionLabels(_, id) => sealed::connection_label(ConnectionId::from_uuid(*id)),
+            Position::ConnectionTokens(_, id) => sealed::connection_tokens(ConnectionId::from_uuid(*id)),
+            Position::ExternalCalendars(_, id) => sealed::external_content(ExternalCalendarId::from_uuid(*id)),
             Position::Calendars(_, id) => sealed::feed_token(CalendarId::from_uuid(*id)),
             Position::Answers(scope) => sealed::answer_body(&located_answer(scope).hash("scope", scope)?),
         })
@@ -118,6 +128,15 @@ impl Old {
                 StoreError::corrupt("booking_pages", "content", BookingPageId::from_uuid(*id), error)
             }
             Position::Bookings(_, id) => StoreError::corrupt("bookings", "guest", BookingId::from_uuid(*id), error),
+            Position::ConnectionLabels(_, id) => {
+                StoreError::corrupt("calendar_connections", "label", ConnectionId::from_uuid(*id), error)
+            }
+            Position::ConnectionTokens(_, id) => {
+                StoreError::corrupt("calendar_connections", "tokens", ConnectionId::from_uuid(*id), error)
+            }
+            Position::ExternalCalendars(_, id) => {
+                StoreError::corrupt("external_calendars", "content", ExternalCalendarId::from_uuid(*id), error)
+            }
             Position::Calendars(_, id) => {
                 StoreError::corrupt("calendars", "feed_token", CalendarId::from_uuid(*id), error)
             }
@@ -278,6 +297,39 @@ impl PostgresStore {
                  ORDER BY org_id, id
                  LIMIT $4"
             ),
+            Position::ConnectionLabels(org, id) => old!(
+                ConnectionLabels,
+                label,
+                org,
+                id,
+                r#"SELECT org_id, id, label AS "label!"
+                 FROM calendar_connections
+                 WHERE (org_id, id) > ($1, $2) AND NOT starts_with(label, $3)
+                 ORDER BY org_id, id
+                 LIMIT $4"#
+            ),
+            Position::ConnectionTokens(org, id) => old!(
+                ConnectionTokens,
+                tokens,
+                org,
+                id,
+                "SELECT org_id, id, tokens
+                 FROM calendar_connections
+                 WHERE (org_id, id) > ($1, $2) AND NOT starts_with(tokens, $3)
+                 ORDER BY org_id, id
+                 LIMIT $4"
+            ),
+            Position::ExternalCalendars(org, id) => old!(
+                ExternalCalendars,
+                content,
+                org,
+                id,
+                "SELECT org_id, id, content
+                 FROM external_calendars
+                 WHERE (org_id, id) > ($1, $2) AND NOT starts_with(content, $3)
+                 ORDER BY org_id, id
+                 LIMIT $4"
+            ),
             Position::Calendars(org, id) => old!(
                 Calendars,
                 feed_token,
@@ -322,162 +374,5 @@ impl PostgresStore {
         }
         retried(|| anew.write(&self.connections)).await.map_err(store_error)?;
         Ok(failure)
-    }
-}
-
-/// Values that were sealed anew, by column.
-#[derive(Default)]
-struct Anew<'a> {
-    events: Rows<'a>,
-    outbox: Rows<'a>,
-    webhooks: Rows<'a>,
-    subscriptions: Rows<'a>,
-    proposals: Rows<'a>,
-    responses: Rows<'a>,
-    booking_pages: Rows<'a>,
-    bookings: Rows<'a>,
-    calendars: Rows<'a>,
-    token_hashes: Vec<Option<Vec<u8>>>,
-    scopes: Vec<&'a [u8]>,
-    answers: Values<'a>,
-}
-
-#[derive(Default)]
-struct Rows<'a> {
-    orgs: Vec<Uuid>,
-    ids: Vec<Uuid>,
-    values: Values<'a>,
-}
-
-#[derive(Default)]
-struct Values<'a> {
-    seen: Vec<&'a str>,
-    anew: Vec<String>,
-}
-
-impl<'a> Rows<'a> {
-    fn push(&mut self, org: Uuid, id: Uuid, old: &'a Old, anew: String) {
-        self.orgs.push(org);
-        self.ids.push(id);
-        self.values.push(old, anew);
-    }
-}
-
-impl<'a> Values<'a> {
-    fn push(&mut self, old: &'a Old, anew: String) {
-        self.seen.push(&old.sealed);
-        self.anew.push(anew);
-    }
-}
-
-impl<'a> Anew<'a> {
-    fn push(&mut self, old: &'a Old, renewed: Renewed) {
-        let Renewed { sealed, hash } = renewed;
-        match &old.at {
-            Position::Events(org, id) => self.events.push(*org, *id, old, sealed),
-            Position::Outbox(org, id) => self.outbox.push(*org, *id, old, sealed),
-            Position::Webhooks(org, id) => self.webhooks.push(*org, *id, old, sealed),
-            Position::Subscriptions(org, id) => self.subscriptions.push(*org, *id, old, sealed),
-            Position::Proposals(org, id) => self.proposals.push(*org, *id, old, sealed),
-            Position::Responses(org, id) => self.responses.push(*org, *id, old, sealed),
-            Position::BookingPages(org, id) => self.booking_pages.push(*org, *id, old, sealed),
-            Position::Bookings(org, id) => self.bookings.push(*org, *id, old, sealed),
-            Position::Calendars(org, id) => {
-                self.calendars.push(*org, *id, old, sealed);
-                self.token_hashes.push(hash);
-            }
-            Position::Answers(scope) => {
-                self.scopes.push(scope);
-                self.answers.push(old, sealed);
-            }
-        }
-    }
-
-    /// Writes what there is, one statement a column; a value that has changed meanwhile stays.
-    async fn write(&self, connections: &Lender<Postgres>) -> Result<(), sqlx::Error> {
-        macro_rules! write {
-            ($column:ident, $statement:literal) => {
-                let Rows { orgs, ids, values: Values { seen, anew } } = &self.$column;
-                if !ids.is_empty() {
-                    sqlx::query!($statement, orgs, ids, seen as &[&str], anew).execute(connections).await?;
-                }
-            };
-        }
-        write!(
-            events,
-            "UPDATE events SET content = row.anew
-                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
-                 WHERE events.org_id = row.org_id AND events.id = row.id AND events.content = row.seen"
-        );
-        write!(
-            outbox,
-            "UPDATE outbox SET payload = row.anew
-                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
-                 WHERE outbox.org_id = row.org_id AND outbox.id = row.id AND outbox.payload = row.seen"
-        );
-        write!(
-            webhooks,
-            "UPDATE webhooks SET content = row.anew
-                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
-                 WHERE webhooks.org_id = row.org_id AND webhooks.id = row.id AND webhooks.content = row.seen"
-        );
-        write!(
-            subscriptions,
-            "UPDATE ical_subscriptions s SET content = row.anew
-                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
-                 WHERE s.org_id = row.org_id AND s.id = row.id AND s.content = row.seen"
-        );
-        write!(
-            proposals,
-            "UPDATE proposals p SET content = row.anew
-                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
-                 WHERE p.org_id = row.org_id AND p.id = row.id AND p.content = row.seen"
-        );
-        write!(
-            responses,
-            "UPDATE proposal_participants p SET remark = row.anew
-                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
-                 WHERE p.org_id = row.org_id AND p.response_id = row.id AND p.remark = row.seen"
-        );
-        write!(
-            booking_pages,
-            "UPDATE booking_pages b SET content = row.anew
-                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
-                 WHERE b.org_id = row.org_id AND b.id = row.id AND b.content = row.seen"
-        );
-        write!(
-            bookings,
-            "UPDATE bookings b SET guest = row.anew
-                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
-                 WHERE b.org_id = row.org_id AND b.id = row.id AND b.guest = row.seen"
-        );
-        if !self.calendars.ids.is_empty() {
-            sqlx::query!(
-                "UPDATE calendars SET feed_token = row.anew, feed_token_hash = row.hash
-                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bytea[])
-                     AS row (org_id, id, seen, anew, hash)
-                 WHERE calendars.org_id = row.org_id AND calendars.id = row.id AND calendars.feed_token = row.seen",
-                &self.calendars.orgs,
-                &self.calendars.ids,
-                &self.calendars.values.seen as &[&str],
-                &self.calendars.values.anew,
-                &self.token_hashes as &[Option<Vec<u8>>],
-            )
-            .execute(connections)
-            .await?;
-        }
-        if !self.scopes.is_empty() {
-            sqlx::query!(
-                "UPDATE idempotent_answers SET body = row.anew
-                 FROM unnest($1::bytea[], $2::text[], $3::text[]) AS row (scope, seen, anew)
-                 WHERE idempotent_answers.scope = row.scope AND idempotent_answers.body = row.seen",
-                &self.scopes as &[&[u8]],
-                &self.answers.seen as &[&str],
-                &self.answers.anew,
-            )
-            .execute(connections)
-            .await?;
-        }
-        Ok(())
     }
 }

@@ -10,8 +10,8 @@ use kalends_app::ports::{FieldCipher, Place, SEALED};
 use kalends_app::{ChangeSet, StoredAnswer};
 use kalends_calendars::{Calendar, Change, Event, FeedToken};
 use kalends_kernel::{
-    BookingId, BookingPageId, CalendarId, EventId, MessageId, Metadata, ProposalId, ResponseId, StoreError,
-    SubscriptionId, Version, WebhookId,
+    BookingId, BookingPageId, CalendarId, ConnectionId, EventId, ExternalCalendarId, MessageId, Metadata, ProposalId,
+    ResponseId, StoreError, SubscriptionId, Version, WebhookId,
 };
 use kalends_notifications::{Confidential, Message};
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,21 @@ pub(crate) const fn booking_page_content(id: BookingPageId) -> Place {
 /// Where the sealed guest of a booking stands.
 pub(crate) const fn booking_guest(id: BookingId) -> Place {
     Place { table: "bookings", column: "guest", id: id.uuid() }
+}
+
+/// Where what a human calls a connection stands, sealed.
+pub(crate) const fn connection_label(id: ConnectionId) -> Place {
+    Place { table: "calendar_connections", column: "label", id: id.uuid() }
+}
+
+/// Where the sealed tokens of a connection stand.
+pub(crate) const fn connection_tokens(id: ConnectionId) -> Place {
+    Place { table: "calendar_connections", column: "tokens", id: id.uuid() }
+}
+
+/// Where the sealed part of an external calendar stands.
+pub(crate) const fn external_content(id: ExternalCalendarId) -> Place {
+    Place { table: "external_calendars", column: "content", id: id.uuid() }
 }
 
 /// Where the sealed body of an answer stands. Its row has a scope instead of an identifier; half of
@@ -141,8 +156,21 @@ pub(crate) struct SealedChangeSet {
     proposals: Vec<Option<String>>,
     /// What is sealed of each write to booking pages, in their order.
     bookings: Vec<String>,
+    /// What is sealed of each write to the bridge, in their order.
+    bridge: Vec<SealedBridge>,
     /// The body of the answer.
     body: Option<String>,
+}
+
+/// What is sealed of one write to the bridge.
+#[derive(Default)]
+pub(crate) struct SealedBridge {
+    /// What the human calls the connection, if anything.
+    pub(crate) label: Option<String>,
+    /// What opens the account, where that is written.
+    pub(crate) tokens: Option<String>,
+    /// The contents of the external calendars that are written, in their order.
+    pub(crate) contents: Vec<String>,
 }
 
 /// One calendar to write.
@@ -179,11 +207,12 @@ impl SealedChangeSet {
         let feeds = changes.feeds.iter().map(|change| subscription(change, cipher)).collect();
         let proposals = changes.proposals.iter().map(|change| proposal(change, cipher)).collect();
         let bookings = changes.bookings.iter().map(|change| booking(change, cipher)).collect();
+        let bridge = changes.bridge.iter().map(|change| bridge(change, cipher)).collect();
         let body = changes.answer.as_ref().and_then(|stored| {
             let body = stored.answer.body.as_ref()?;
             Some(cipher.seal(answer_body(&stored.scope), body.as_bytes()))
         });
-        Ok(Self { changes, contents, tokens, payloads, hooks, feeds, proposals, bookings, body })
+        Ok(Self { changes, contents, tokens, payloads, hooks, feeds, proposals, bookings, bridge, body })
     }
 
     pub(crate) fn changes(&self) -> &ChangeSet {
@@ -226,6 +255,11 @@ impl SealedChangeSet {
         self.changes.bookings.iter().zip(self.bookings.iter().map(String::as_str))
     }
 
+    /// The writes to the bridge, each with what is sealed of it.
+    pub(crate) fn bridge(&self) -> impl Iterator<Item = (&kalends_bridge::Change, &SealedBridge)> {
+        self.changes.bridge.iter().zip(&self.bridge)
+    }
+
     pub(crate) fn answer(&self) -> Option<(&StoredAnswer, Option<&str>)> {
         self.changes.answer.as_ref().map(|answer| (answer, self.body.as_deref()))
     }
@@ -240,8 +274,15 @@ impl SealedChangeSet {
             .chain(&self.payloads)
             .chain(&self.bookings)
             .chain(self.hooks.iter().chain(&self.feeds).chain(&self.proposals).flatten())
+            .chain(self.bridge.iter().flat_map(SealedBridge::texts))
             .chain(&self.body);
         texts.map(|text| text.len() + ROW).sum::<usize>() + ROW
+    }
+}
+
+impl SealedBridge {
+    fn texts(&self) -> impl Iterator<Item = &String> {
+        self.contents.iter().chain(&self.label).chain(&self.tokens)
     }
 }
 
@@ -294,6 +335,42 @@ fn booking(change: &kalends_bookings::Change, cipher: &dyn FieldCipher) -> Strin
             cipher.seal(booking_page_content(page.id), &Confidential::write(page))
         }
         Change::CreateBooking { booking, .. } => cipher.seal(booking_guest(booking.id), &booking.guest.write()),
+    }
+}
+
+/// What is sealed of a write to the bridge: a connection's label and tokens, what its calendars are called.
+fn bridge(change: &kalends_bridge::Change, cipher: &dyn FieldCipher) -> SealedBridge {
+    use kalends_bridge::{Change, Confidential, Connection, ExternalCalendar, Tokens};
+    let tokens = |id, tokens: &Tokens| Some(cipher.seal(connection_tokens(id), &tokens.write()));
+    let label = |connection: &Connection| {
+        connection.label.as_ref().map(|label| cipher.seal(connection_label(connection.id), label.as_bytes()))
+    };
+    let content = |calendar: &ExternalCalendar| {
+        cipher.seal(external_content(calendar.id), &Confidential::write(&calendar.theirs))
+    };
+    match change {
+        Change::CreateConnection { connection, calendars } => SealedBridge {
+            label: label(connection),
+            tokens: tokens(connection.id, &connection.tokens),
+            contents: calendars.iter().map(content).collect(),
+        },
+        Change::UpdateConnection { connection, .. } => {
+            SealedBridge { label: label(connection), ..SealedBridge::default() }
+        }
+        Change::ReauthorizeConnection { connection, .. } => {
+            SealedBridge { tokens: tokens(connection.id, &connection.tokens), ..SealedBridge::default() }
+        }
+        Change::EndRefresh { claim, tokens: renewed, calendars, .. } => SealedBridge {
+            label: None,
+            tokens: renewed.as_ref().and_then(|renewed| tokens(claim.connection, renewed)),
+            contents: calendars.iter().map(content).collect(),
+        },
+        Change::CreateLink(_)
+        | Change::UpdateLink { .. }
+        | Change::DeleteConnection { .. }
+        | Change::AskRefresh { .. }
+        | Change::CreateGrant(_)
+        | Change::DeleteGrant { .. } => SealedBridge::default(),
     }
 }
 

@@ -22,7 +22,7 @@ use zeroize::Zeroizing;
 
 pub use given::{Given, Source};
 pub(crate) use listing::list;
-pub use oauth::OauthProvider;
+pub use oauth::{CalendarAddresses, OauthProvider};
 pub use values::{DatabaseUrl, HostPort, LogFormat};
 
 /// The configuration, parsed.

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use kalends_accounts::{AdminToken, Terms, oauth::Client};
-use kalends_app::{App, MemoryRateLimiter, NoHumanCalendars, Parts, Settings};
+use kalends_app::{App, MemoryRateLimiter, Parts, Settings};
 use kalends_credentials::{Argon2Hasher, JwtTokens};
+use kalends_human_calendars::CalendarAccounts;
 use kalends_ical_fetch::EgressFetcher;
 use kalends_kernel::{Clock, Entropy};
 use kalends_mail::Letterhead;
@@ -53,14 +54,15 @@ impl Service {
             trusted_proxies: TrustedProxies::new(config.trusted_proxies.iter().copied()),
             base_url,
         };
-        let store = database.store(Arc::<KeyRing>::clone(&ring));
-        let human = Arc::new(NoHumanCalendars);
+        let (store, human) = database.store(Arc::<KeyRing>::clone(&ring));
         let limiter = Arc::new(MemoryRateLimiter::default());
         let passwords = Arc::new(Argon2Hasher::new(Arc::clone(&entropy)).context("cannot hash passwords")?);
         let tokens = Arc::new(JwtTokens::new(session_key).context("cannot sign sessions")?);
         let egress = Arc::new(outgoing::egress(config).context("cannot set up outgoing calls")?);
         let sender = Arc::new(EgressSender::new(Arc::clone(&egress)));
         let fetcher = Arc::new(EgressFetcher::new(Arc::clone(&egress)));
+        let accounts = CalendarAccounts::new(Arc::clone(&egress), calendar_providers(config, &settings.base_url));
+        let calendar_providers = Arc::new(accounts);
         let providers = Arc::new(Providers::new(egress, providers(config, &settings.base_url)));
         let parts = Parts {
             store,
@@ -68,6 +70,7 @@ impl Service {
             entropy,
             mailer,
             human,
+            calendar_providers,
             limiter,
             passwords,
             tokens,
@@ -81,20 +84,40 @@ impl Service {
     }
 }
 
-/// The providers with which humans sign in; each sends them back to one address, whatever a request says.
+/// Our client at a provider, which sends humans back below `path` alone, whatever a request says.
+fn client(configured: &OauthProvider, base_url: &str, path: &str) -> Client {
+    Client {
+        provider: configured.provider,
+        authorization_endpoint: configured.authorize_url.clone(),
+        issuer: configured.issuer.clone(),
+        client_id: configured.client_id.clone(),
+        redirect_uri: format!("{base_url}{path}/oauth/{}/callback", configured.provider.as_str()),
+    }
+}
+
+/// The providers with which humans sign in.
 fn providers(config: &Config, base_url: &str) -> Vec<ProviderSettings> {
     let settings = |configured: &OauthProvider| ProviderSettings {
-        client: Client {
-            provider: configured.provider,
-            authorization_endpoint: configured.authorize_url.clone(),
-            issuer: configured.issuer.clone(),
-            client_id: configured.client_id.clone(),
-            redirect_uri: format!("{base_url}/v1/auth/oauth/{}/callback", configured.provider.as_str()),
-        },
+        client: client(configured, base_url, "/v1/auth"),
         token_endpoint: configured.token_url.clone(),
         client_secret: configured.client_secret.clone(),
     };
     config.oauth.iter().map(settings).collect()
+}
+
+/// The providers whose calendars humans may connect.
+fn calendar_providers(config: &Config, base_url: &str) -> Vec<kalends_human_calendars::ProviderSettings> {
+    let settings = |configured: &OauthProvider| {
+        let addresses = configured.calendars.clone()?;
+        Some(kalends_human_calendars::ProviderSettings {
+            client: client(configured, base_url, "/v1/calendar-connections"),
+            token_endpoint: configured.token_url.clone(),
+            client_secret: configured.client_secret.clone(),
+            api: addresses.api,
+            revocation_endpoint: addresses.revoke_url,
+        })
+    };
+    config.oauth.iter().filter_map(settings).collect()
 }
 
 /// Opens the database and the ring of its data keys.

@@ -4,7 +4,7 @@
 //! fails their group is taken back and halved until the one that cannot be applied stands alone, so
 //! that it harms no other. What one change-set does, it does in this order: the stored answer, which
 //! tells a repetition whatever else would go wrong; guards; accounts; agents, calendars and events; webhooks; subscriptions; proposals;
-//! what exists afterwards; charges; messages; the audit entry.
+//! bookings; the bridge to human calendars; what exists afterwards; charges; messages; the audit entry.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
@@ -185,6 +185,7 @@ async fn apply_group(
         apply::subscriptions::apply(connection, entry).await?;
         apply::proposals::apply(connection, entry).await?;
         apply::bookings::apply(connection, entry).await?;
+        apply::bridge::apply(connection, entry).await?;
     }
     for entry in &group {
         apply::accounts::check_existing(connection, entry).await?;

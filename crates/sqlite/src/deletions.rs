@@ -68,6 +68,20 @@ impl Deletions for SqliteStore {
                 select calendar_id, proposal_id, place from reservations where org_id = ?1 limit ?2)",
             "delete from booking_pages where rowid in (select rowid from booking_pages where org_id = ?1 limit ?2)",
             "delete from bookings where rowid in (select rowid from bookings where org_id = ?1 limit ?2)",
+            "delete from connection_links where rowid in (
+                select rowid from connection_links where org_id = ?1 limit ?2)",
+            "delete from connection_attempts where rowid in (
+                select rowid from connection_attempts where org_id = ?1 limit ?2)",
+            "delete from calendar_connections where rowid in (
+                select rowid from calendar_connections where org_id = ?1 limit ?2)",
+            "delete from external_calendars where rowid in (
+                select rowid from external_calendars where org_id = ?1 limit ?2)",
+            "delete from availability_grants where rowid in (
+                select rowid from availability_grants where org_id = ?1 limit ?2)",
+            "delete from availability_grant_sources where org_id = ?1 and (grant_id, external_calendar_id) in (
+                select grant_id, external_calendar_id from availability_grant_sources where org_id = ?1 limit ?2)",
+            "delete from availability_grant_agents where org_id = ?1 and (grant_id, agent_id) in (
+                select grant_id, agent_id from availability_grant_agents where org_id = ?1 limit ?2)",
             "delete from webhooks where rowid in (select rowid from webhooks where org_id = ?1 limit ?2)",
             "delete from webhook_queues where rowid in (select rowid from webhook_queues where org_id = ?1 limit ?2)",
             "delete from webhook_deliveries where rowid in (

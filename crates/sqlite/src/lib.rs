@@ -10,6 +10,7 @@
 mod allowances;
 mod apply;
 mod commit;
+mod connect_attempts;
 mod counts;
 mod deletions;
 mod error;

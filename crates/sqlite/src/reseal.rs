@@ -14,7 +14,7 @@ use crate::{
     rows::{Row, answer::body_place, calendar::open_feed_token},
 };
 
-/// The tables that hold sealed fields.
+/// The sealed fields, by their tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Table {
     Events,
@@ -26,6 +26,9 @@ enum Table {
     Responses,
     BookingPages,
     Bookings,
+    Tokens,
+    Labels,
+    ExternalCalendars,
     Calendars,
 }
 
@@ -49,7 +52,7 @@ struct Renewed {
 }
 
 impl Table {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 13] = [
         Self::Events,
         Self::Outbox,
         Self::Answers,
@@ -59,6 +62,9 @@ impl Table {
         Self::Responses,
         Self::BookingPages,
         Self::Bookings,
+        Self::Tokens,
+        Self::Labels,
+        Self::ExternalCalendars,
         Self::Calendars,
     ];
 
@@ -72,6 +78,9 @@ impl Table {
             Self::Responses => ("proposal_participants", "remark"),
             Self::BookingPages => ("booking_pages", "content"),
             Self::Bookings => ("bookings", "guest"),
+            Self::Tokens => ("calendar_connections", "tokens"),
+            Self::Labels => ("calendar_connections", "label"),
+            Self::ExternalCalendars => ("external_calendars", "content"),
             Self::Calendars => ("calendars", "feed_token"),
             Self::Answers => {
                 let row = Row { table: "idempotent_answers", id: &"a stored answer" };
@@ -176,6 +185,18 @@ impl SqliteStore {
                 r#"select rowid as "place!", id, guest as sealed from bookings
                      where rowid > ?2 and substr(guest, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
+            Table::Tokens => old!(
+                r#"select rowid as "place!", id, tokens as sealed from calendar_connections
+                     where rowid > ?2 and substr(tokens, 1, length(?1)) <> ?1 order by rowid limit ?3"#
+            ),
+            Table::Labels => old!(
+                r#"select rowid as "place!", id, label as "sealed!" from calendar_connections
+                     where rowid > ?2 and substr(label, 1, length(?1)) <> ?1 order by rowid limit ?3"#
+            ),
+            Table::ExternalCalendars => old!(
+                r#"select rowid as "place!", id, content as sealed from external_calendars
+                     where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#
+            ),
             Table::Calendars => old!(
                 r#"select rowid as "place!", id, feed_token as sealed from calendars
                      where rowid > ?2 and substr(feed_token, 1, length(?1)) <> ?1 order by rowid limit ?3"#
@@ -232,6 +253,21 @@ impl SqliteStore {
                 "update bookings set guest = renewed.value ->> 2 from json_each(?1) renewed
                      where bookings.rowid = (renewed.value ->> 0) and bookings.guest = (renewed.value ->> 1)"
             ),
+            Table::Tokens => replaced!(
+                "update calendar_connections set tokens = renewed.value ->> 2 from json_each(?1) renewed
+                     where calendar_connections.rowid = (renewed.value ->> 0)
+                        and calendar_connections.tokens = (renewed.value ->> 1)"
+            ),
+            Table::Labels => replaced!(
+                "update calendar_connections set label = renewed.value ->> 2 from json_each(?1) renewed
+                     where calendar_connections.rowid = (renewed.value ->> 0)
+                        and calendar_connections.label = (renewed.value ->> 1)"
+            ),
+            Table::ExternalCalendars => replaced!(
+                "update external_calendars set content = renewed.value ->> 2 from json_each(?1) renewed
+                     where external_calendars.rowid = (renewed.value ->> 0)
+                        and external_calendars.content = (renewed.value ->> 1)"
+            ),
             Table::Calendars => replaced!(
                 "update calendars set feed_token = renewed.value ->> 2, feed_token_hash = unhex(renewed.value ->> 3)
                      from json_each(?1) renewed
@@ -269,6 +305,8 @@ fn shown(table: Table, id: Uuid) -> String {
         Table::Subscriptions => kalends_kernel::SubscriptionId::from_uuid(id).to_string(),
         Table::BookingPages => kalends_kernel::BookingPageId::from_uuid(id).to_string(),
         Table::Bookings => kalends_kernel::BookingId::from_uuid(id).to_string(),
+        Table::Tokens | Table::Labels => kalends_kernel::ConnectionId::from_uuid(id).to_string(),
+        Table::ExternalCalendars => kalends_kernel::ExternalCalendarId::from_uuid(id).to_string(),
         Table::Calendars => CalendarId::from_uuid(id).to_string(),
         Table::Proposals => kalends_kernel::ProposalId::from_uuid(id).to_string(),
         Table::Responses => kalends_kernel::ResponseId::from_uuid(id).to_string(),

@@ -31,7 +31,7 @@ async fn run(connection: &mut SqliteConnection, statement: &'static str) -> Resu
 }
 
 impl Database {
-    /// Gives up the claims on endpoints and subscriptions that a process held which is no more. For whoever is the only
+    /// Gives up the claims on endpoints, subscriptions and connections that a process held which is no more. For whoever is the only
     /// one to serve, as it starts: nobody has to wait until the claims have run out.
     ///
     /// # Errors
@@ -47,6 +47,14 @@ impl Database {
         let mut writing = self.writer.take().await?;
         let released = sqlx::query!(
             "update ical_subscriptions set due_at = 0, claimed_until = null
+             where due_at >= 0 and claimed_until is not null"
+        )
+        .execute(&mut writing.connection)
+        .await;
+        writing.done(released).await?;
+        let mut writing = self.writer.take().await?;
+        let released = sqlx::query!(
+            "update calendar_connections set due_at = 0, claimed_until = null
              where due_at >= 0 and claimed_until is not null"
         )
         .execute(&mut writing.connection)

@@ -32,6 +32,7 @@ pub mod accounts;
 pub mod agents;
 pub mod answers;
 pub mod bookings;
+pub mod bridge;
 pub mod busy;
 pub mod calendars;
 pub mod changes;
@@ -58,14 +59,19 @@ pub mod webhooks;
 
 use std::{any::Any, fmt, sync::Arc};
 
-use kalends_app::ports::Store;
+use kalends_app::ports::{HumanCalendars, Store};
 
 use crate::Inspect;
+
+/// All that a store does.
+pub trait WholeStore: Store + HumanCalendars {}
+
+impl<T: Store + HumanCalendars> WholeStore for T {}
 
 /// A store and what a case needs beside it.
 pub struct StoreUnderTest {
     /// The store, holding nothing.
-    pub store: Arc<dyn Store>,
+    pub store: Arc<dyn WholeStore>,
     /// A look behind its ports.
     pub inspect: Arc<dyn Inspect>,
     /// What lives as long as the case: a temporary directory, or what drops the database.
@@ -352,6 +358,33 @@ macro_rules! conformance_cases {
                 one_gets_the_slot,
                 at_most_so_many_booking_pages_exist,
                 booking_pages_go_with_their_organization,
+            }
+            bridge {
+                links_come_back_as_they_were,
+                links_are_changed_under_their_version,
+                one_link_waits_for_a_human,
+                links_are_made_for_calendars_in_sight,
+                old_links_are_forgotten,
+                consent_attempts_are_used_once,
+                one_uses_a_consent_attempt,
+                consent_attempts_are_forgotten,
+                link_states_are_told_apart,
+                connections_come_back_as_they_were,
+                connections_are_listed_by_creation_in_pages,
+                connections_are_changed_under_their_version,
+                a_deleted_connection_leaves_nothing,
+                the_bridge_goes_with_its_organization,
+                due_connections_are_claimed,
+                a_refresh_says_when_the_next_is_due,
+                humans_and_workers_leave_each_other_what_is_theirs,
+                paused_connections_are_not_refreshed,
+                a_refresh_writes_what_came_of_it,
+                workers_share_connections,
+                grants_come_back_as_they_were,
+                grants_are_made_of_known_calendars,
+                grants_count_for_whom_they_name,
+                human_calendars_tell_when_they_are_busy,
+                no_grant_outlives_its_calendars,
             }
             webhooks {
                 webhooks_come_back_as_they_were,

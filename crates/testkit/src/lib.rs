@@ -11,6 +11,7 @@
 //! A crate on which this one depends uses it in tests of its own `tests` directory: inside such a
 //! crate's unit tests its types and the ones seen from here would be two different ones.
 
+mod calendar_providers;
 mod cipher;
 mod clock;
 pub mod conformance;
@@ -24,6 +25,7 @@ mod mailbox;
 mod memory;
 mod statements;
 
+pub use calendar_providers::{Failing, TestCalendarProviders};
 pub use cipher::TestCipher;
 pub use clock::ManualClock;
 pub use credentials::{TestPasswords, TestTokens};

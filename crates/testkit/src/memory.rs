@@ -7,6 +7,7 @@ mod account_data;
 mod accounts;
 mod apply;
 mod bookings;
+mod bridge;
 mod busy;
 mod calendars;
 mod changes;

@@ -134,7 +134,8 @@ pub struct Reason {
     pub calendar_id: Option<CalendarId>,
     /// What it is.
     pub reason: ReasonKind,
-    /// The start: of an event, a hold or busy time, its own; else that of the part inside the time asked about.
+    /// The start: of an event or a hold, its own; else that of the part inside the time asked about, to which the buffers
+    /// count where a human is busy.
     #[schema(value_type = String, format = DateTime)]
     pub start: Instant,
     /// The end, exclusive.

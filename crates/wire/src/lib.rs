@@ -16,6 +16,8 @@ mod bookings;
 mod calendar;
 mod changes;
 mod claims;
+mod connection_links;
+mod connections;
 mod console;
 mod context;
 mod error;
@@ -55,6 +57,11 @@ pub use bookings::{
 pub use calendar::{Calendar, CreateCalendar, DeleteCalendar, IncludeCalendars, ListCalendars, UpdateCalendar};
 pub use changes::{Change, Changes, ChangesQuery, Deleted, ListChanges};
 pub use claims::{AccountClaim, ClaimInitiated, ClaimRevoked, ExportedClaim, InitiateClaim, RevokeClaim, VerifyClaim};
+pub use connection_links::{ConnectionLink, CreateConnectionLink, FollowedLink, NewConnectionLink, OpenConnectionLink};
+pub use connections::{
+    AvailabilityGrant, CalendarConnection, ConsentBegun, CreateGrant, ExternalCalendar, ExternalCalendars, Refreshing,
+    StartConnection, UpdateConnection, WantedGrant, provider_names,
+};
 pub use console::{
     ChangePassword, CheckedConsoleSignUp, ConsoleSignUp, ConsoleSignedUp, Me, Org, OwnedOrg, OwnedOrgs, RegeneratedKey,
     SignIn, SignedIn, UpdateMe, User,

@@ -76,6 +76,7 @@ fn the_examples_of_answers() {
         Calendar,
         CalendarAvailability,
         Changes,
+        ConnectionLink,
         Deleted,
         Delivery,
         ErrorEnvelope,
@@ -85,6 +86,7 @@ fn the_examples_of_answers() {
         Health,
         JoinedWaitlist,
         Local,
+        NewConnectionLink,
         OpenPage,
         Proposal,
         ProposalSummary,
@@ -105,6 +107,7 @@ fn the_examples_of_requests() {
     is_sent::<AcceptTerms>();
     is_sent::<CreateAgent>();
     is_sent::<CreateCalendar>();
+    is_sent::<CreateConnectionLink>();
     is_sent::<CreateEvent>();
     is_sent::<CreateHoldSet>();
     is_sent::<CreateBookingPage>();

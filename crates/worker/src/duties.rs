@@ -99,7 +99,7 @@ async fn settle_claims(app: Arc<App>) -> Result<Done, Refusal> {
 }
 
 /// Removes a batch of each kind of what is kept no longer: entries of the audit log; counts, answers, sessions and
-/// attempts to sign in that have expired; claims that have ended; timers of calendars that were deleted;
+/// attempts to sign in or to connect that have expired; claims and connection links that have ended; timers of calendars that were deleted;
 /// reservations of proposals that are over; webhook deliveries.
 async fn purge(app: Arc<App>) -> Result<Done, Refusal> {
     let entries = app.purge_audit(PURGE_AT_ONCE).await?;
@@ -108,10 +108,11 @@ async fn purge(app: Arc<App>) -> Result<Done, Refusal> {
     let sessions = app.forget_sessions(PURGE_AT_ONCE).await?;
     let claims = app.forget_claims(PURGE_AT_ONCE).await?;
     let attempts = app.forget_attempts(PURGE_AT_ONCE).await?;
+    let links = app.forget_links(PURGE_AT_ONCE).await?;
     let timers = app.forget_timers(PURGE_AT_ONCE).await?;
     let reservations = app.forget_reservations(PURGE_AT_ONCE).await?;
     let deliveries = app.forget_deliveries(PURGE_AT_ONCE).await?;
-    let people = answers && sessions && claims && attempts;
+    let people = answers && sessions && claims && attempts && links;
     Ok(Done::swept(entries && counts && people && timers && reservations && deliveries))
 }
 

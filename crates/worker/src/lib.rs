@@ -5,10 +5,10 @@
 //! and that each is done once however many nodes run, is for the use case and its change-sets. A loop takes no
 //! input; a tick or the end wakes it, and it asks again until nothing is left.
 
+mod claims;
 mod duties;
 mod duty;
 mod perform;
-mod subscriptions;
 mod webhooks;
 
 use std::sync::Arc;
@@ -20,15 +20,15 @@ pub use duties::DUTIES;
 pub use duty::Duty;
 pub use webhooks::send_webhooks;
 
-/// Starts a loop for each of the [`DUTIES`] and those that address webhook messages and sync
-/// subscriptions, which end with `stop`. What a duty
-/// has begun to commit is committed all the same, or not at all.
+/// Starts a loop for each of the [`DUTIES`] and those that address webhook messages, sync subscriptions and refresh
+/// human calendars, which end with `stop`. What a duty has begun to commit is committed all the same, or not at all.
 pub fn start(app: &Arc<App>, tasks: &TaskTracker, stop: &CancellationToken) {
     for duty in DUTIES {
         let (app, ended) = (Arc::clone(app), stop.clone());
         tasks.spawn(async move { ended.run_until_cancelled(perform::perform(duty, app)).await });
     }
-    subscriptions::sync(app, tasks, stop);
+    claims::SYNCS.start(app, tasks, stop);
+    claims::REFRESHES.start(app, tasks, stop);
     let (app, ended) = (Arc::clone(app), stop.clone());
     tasks.spawn(async move { ended.run_until_cancelled(webhooks::fan_out(app)).await });
 }

@@ -72,7 +72,7 @@ mod tests {
         atomic::{AtomicUsize, Ordering},
     };
 
-    use kalends_app::{Done, MemoryRateLimiter, NoHumanCalendars, NoProviders, Parts, Refusal};
+    use kalends_app::{Done, MemoryRateLimiter, NoCalendarProviders, NoHumanCalendars, NoProviders, Parts, Refusal};
     use kalends_testkit::{
         Mailbox, MemoryStore, TestPasswords, TestTokens,
         fixtures::{Fixtures, settings},
@@ -91,6 +91,7 @@ mod tests {
             passwords: Arc::new(TestPasswords::default()),
             tokens: Arc::new(TestTokens),
             human: Arc::new(NoHumanCalendars),
+            calendar_providers: Arc::new(NoCalendarProviders),
             limiter: Arc::new(MemoryRateLimiter::default()),
             providers: Arc::new(NoProviders),
             sender: Arc::new(kalends_app::NoSender),

@@ -8,8 +8,8 @@ use kalends_accounts::{
     reach::CallerKind,
 };
 use kalends_app::{
-    Actor, Answer, App, ChangeSet, Export, Idempotency, Leased, MemoryRateLimiter, NoHumanCalendars, Parts, Refusal,
-    Request, StoredAnswer, operations, ports::Commit as _,
+    Actor, Answer, App, ChangeSet, Export, Idempotency, Leased, MemoryRateLimiter, NoCalendarProviders,
+    NoHumanCalendars, Parts, Refusal, Request, StoredAnswer, operations, ports::Commit as _,
 };
 use kalends_calendars::{AgentType, Calendar, NewAgent};
 use kalends_kernel::{Clock as _, Elapsed, KeyId, Metadata, RequestId, SessionId, UserId};
@@ -39,6 +39,7 @@ impl House {
             passwords: Arc::new(TestPasswords::default()),
             tokens: Arc::new(TestTokens),
             human: Arc::new(NoHumanCalendars),
+            calendar_providers: Arc::new(NoCalendarProviders),
             limiter: Arc::new(MemoryRateLimiter::default()),
             providers: Arc::new(kalends_app::NoProviders),
             sender: Arc::new(kalends_app::NoSender),

@@ -81,6 +81,7 @@ impl House {
             entropy: Arc::new(make.entropy.clone()),
             mailer: Arc::new(Mailbox::default()),
             human,
+            calendar_providers: Arc::new(kalends_app::NoCalendarProviders),
             limiter: Arc::new(MemoryRateLimiter::default()),
             passwords: Arc::new(TestPasswords::default()),
             tokens: Arc::new(TestTokens),

@@ -4,7 +4,8 @@ use std::{net::IpAddr, sync::Arc};
 
 use kalends_accounts::{Action, Change, Email, Password, Session, SessionEnd, ports::People as _};
 use kalends_app::{
-    Actor, App, ChangeSet, Entrant, MemoryRateLimiter, NoHumanCalendars, Parts, Refusal, Request, SessionBegun,
+    Actor, App, ChangeSet, Entrant, MemoryRateLimiter, NoCalendarProviders, NoHumanCalendars, Parts, Refusal, Request,
+    SessionBegun,
     operations::{self, Operation},
     ports::Commit as _,
 };
@@ -34,6 +35,7 @@ impl Door {
             entropy: Arc::new(make.entropy.clone()),
             mailer: Arc::new(Mailbox::default()),
             human: Arc::new(NoHumanCalendars),
+            calendar_providers: Arc::new(NoCalendarProviders),
             limiter: Arc::new(MemoryRateLimiter::default()),
             passwords: Arc::new(passwords.clone()),
             tokens: Arc::new(TestTokens),

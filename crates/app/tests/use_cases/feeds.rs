@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 use kalends_app::{
-    App, ChangeSet, Feed, FeedAnswer, MemoryRateLimiter, Missing, NoHumanCalendars, NoProviders, Parts, Refusal,
-    ports::Commit as _,
+    App, ChangeSet, Feed, FeedAnswer, MemoryRateLimiter, Missing, NoCalendarProviders, NoHumanCalendars, NoProviders,
+    Parts, Refusal, ports::Commit as _,
 };
 use kalends_calendars::{Calendar, CalendarPatch, Event, FeedToken, Patch};
 use kalends_kernel::Elapsed;
@@ -29,6 +29,7 @@ fn app(store: &MemoryStore, make: &Fixtures) -> Arc<App> {
         entropy: Arc::new(make.entropy.clone()),
         mailer: Arc::new(Mailbox::default()),
         human: Arc::new(NoHumanCalendars),
+        calendar_providers: Arc::new(NoCalendarProviders),
         limiter: Arc::new(MemoryRateLimiter::default()),
         sender: Arc::new(kalends_app::NoSender),
         fetcher: Arc::new(kalends_app::NoFetcher),

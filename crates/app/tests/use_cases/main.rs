@@ -3,6 +3,7 @@
 
 mod account;
 mod availability;
+mod bridge;
 mod console;
 mod feeds;
 mod histories;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use kalends_accounts::{Credential, Organization, Principal, Reach, reach::CallerKind};
 use kalends_app::{
-    App, Caller, ChangeSet, Leased, MemoryRateLimiter, NoHumanCalendars, Parts, Refusal, ports::Commit as _,
+    App, Caller, ChangeSet, Leased, MemoryRateLimiter, NoCalendarProviders, NoHumanCalendars, Parts, Refusal,
+    ports::Commit as _,
 };
 use kalends_kernel::{Clock as _, Elapsed, KeyId};
 use kalends_quotas::{Limits, Metric, Period};
@@ -41,6 +42,7 @@ impl Nodes {
             entropy: Arc::new(self.make.entropy.clone()),
             mailer: Arc::new(Mailbox::default()),
             human: Arc::new(NoHumanCalendars),
+            calendar_providers: Arc::new(NoCalendarProviders),
             limiter: Arc::new(MemoryRateLimiter::default()),
             passwords: Arc::new(TestPasswords::default()),
             tokens: Arc::new(TestTokens),

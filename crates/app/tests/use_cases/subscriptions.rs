@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use kalends_app::{
-    App, ChangeSet, MemoryRateLimiter, NoHumanCalendars, Parts,
+    App, ChangeSet, MemoryRateLimiter, NoCalendarProviders, NoHumanCalendars, Parts,
     ports::{Commit as _, FeedFetcher, FetchError, FetchedFeed},
 };
 use kalends_calendars::{
@@ -100,6 +100,7 @@ impl House {
             passwords: Arc::new(TestPasswords::default()),
             tokens: Arc::new(TestTokens),
             human: Arc::new(NoHumanCalendars),
+            calendar_providers: Arc::new(NoCalendarProviders),
             limiter: Arc::new(MemoryRateLimiter::default()),
             providers: Arc::new(kalends_app::NoProviders),
             sender: Arc::new(kalends_app::NoSender),

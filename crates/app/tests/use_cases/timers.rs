@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kalends_app::{
-    App, ChangeSet, Done, MemoryRateLimiter, NoHumanCalendars, NoProviders, Parts,
+    App, ChangeSet, Done, MemoryRateLimiter, NoCalendarProviders, NoHumanCalendars, NoProviders, Parts,
     ports::{Commit as _, CommitError},
 };
 use kalends_calendars::{Calendar, Change, Event, EventPatch, EventStatus, Patch, Reminders};
@@ -32,6 +32,7 @@ impl Stage {
             entropy: Arc::new(make.entropy.clone()),
             mailer: Arc::new(Mailbox::default()),
             human: Arc::new(NoHumanCalendars),
+            calendar_providers: Arc::new(NoCalendarProviders),
             limiter: Arc::new(MemoryRateLimiter::default()),
             sender: Arc::new(kalends_app::NoSender),
             fetcher: Arc::new(kalends_app::NoFetcher),

@@ -12,7 +12,7 @@ use std::{
 use async_trait::async_trait;
 use kalends_accounts::Organization;
 use kalends_app::{
-    App, ChangeSet, MemoryRateLimiter, NoHumanCalendars, Parts,
+    App, ChangeSet, MemoryRateLimiter, NoCalendarProviders, NoHumanCalendars, Parts,
     ports::{Commit as _, WebhookPost, WebhookReply, WebhookSender},
 };
 use kalends_kernel::{Elapsed, Instant, OrgId};
@@ -94,6 +94,7 @@ impl House {
             passwords: Arc::new(TestPasswords::default()),
             tokens: Arc::new(TestTokens),
             human: Arc::new(NoHumanCalendars),
+            calendar_providers: Arc::new(NoCalendarProviders),
             limiter: Arc::new(MemoryRateLimiter::default()),
             providers: Arc::new(kalends_app::NoProviders),
             sender: Arc::new(receiver.clone()),

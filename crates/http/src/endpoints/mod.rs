@@ -10,9 +10,12 @@ mod booking_pages;
 mod bookings;
 mod calendars;
 mod claims;
+mod connection_links;
+mod connections;
 mod console;
 mod events;
 mod feeds;
+mod grants;
 mod hold_sets;
 mod keys;
 mod oauth;
@@ -46,6 +49,7 @@ use crate::Routes;
         (name = "Webhooks", description = "What happens is posted to addresses of the organization."),
         (name = "iCal subscriptions", description = "Feeds of others, kept in step with calendars."),
         (name = "Booking pages", description = "Public links on which people book time of a calendar."),
+        (name = "Human calendars", description = "Calendars of humans, of which nothing is told but when they are busy."),
         (name = "Keys", description = "Keys that speak for one agent."),
         (name = "Usage", description = "What an organization uses of what its plan grants."),
         (name = "Accounts", description = "Sign-up and terms."),
@@ -66,6 +70,9 @@ pub(crate) fn all() -> Routes {
         .merge(events::routes())
         .merge(feeds::routes())
         .merge(subscriptions::routes())
+        .merge(connection_links::routes())
+        .merge(connections::routes())
+        .merge(grants::routes())
         .merge(booking_pages::routes())
         .merge(bookings::routes())
         .merge(hold_sets::routes())

@@ -4,6 +4,7 @@
 //! them, and nothing leaves the process. Each chapter begins at a time of its own and says what it needs of those before.
 
 mod accounts;
+mod bridge;
 mod console;
 mod errors;
 mod events;
@@ -38,7 +39,8 @@ async fn play() -> Record {
     tools::an_agent_uses_tools(&mut story, &house).await;
     errors::everything_goes_wrong(&mut story, &house).await;
     accounts::the_account_is_looked_at(&mut story, &house).await;
-    console::a_human_takes_over(&mut story).await;
+    let owned = console::a_human_takes_over(&mut story).await;
+    bridge::a_human_connects_a_calendar(&mut story, &owned).await;
     story.record
 }
 

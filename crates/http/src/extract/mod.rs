@@ -2,6 +2,7 @@
 
 mod body;
 mod caller;
+mod from_provider;
 mod if_match;
 mod if_none_match;
 mod path;
@@ -10,6 +11,7 @@ mod unknown;
 
 pub(crate) use body::{AlreadyRead, File, JsonBody, JsonText, NoBody, max_of as body_max_of, read as read_body};
 pub(crate) use caller::{Anonymous, Caller};
+pub(crate) use from_provider::FromProvider;
 pub(crate) use if_match::Precondition;
 pub(crate) use if_none_match::has;
 pub(crate) use path::PathOf;

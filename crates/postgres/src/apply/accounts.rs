@@ -151,6 +151,9 @@ async fn delete_organization(
     // Nothing is sent any more.
     sqlx::query!("DELETE FROM webhooks WHERE org_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM ical_subscriptions WHERE org_id = $1", id).execute(&mut *connection).await?;
+    // Nor is anything refreshed, and no human follows a link.
+    sqlx::query!("DELETE FROM calendar_connections WHERE org_id = $1", id).execute(&mut *connection).await?;
+    sqlx::query!("DELETE FROM connection_links WHERE org_id = $1", id).execute(&mut *connection).await?;
     // Nor is anything booked.
     sqlx::query!("DELETE FROM booking_pages WHERE org_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM webhook_queues WHERE org_id = $1", id).execute(&mut *connection).await?;

@@ -4,6 +4,7 @@
 mod agent;
 mod answer;
 mod booking;
+mod bridge;
 mod calendar;
 mod claim;
 mod data_key;
@@ -26,6 +27,7 @@ use kalends_kernel::{Metadata, StoreError};
 pub(crate) use agent::{AgentRow, agent_row};
 pub(crate) use answer::{AnswerRow, located_answer};
 pub(crate) use booking::{BookingPageRow, BookingRow, constraints_json};
+pub(crate) use bridge::{ConnectionRow, ExternalCalendarRow, GrantRow, LinkRow, ReadingRow, packed};
 pub(crate) use calendar::{CalendarRow, calendar_row};
 pub(crate) use claim::ClaimRow;
 pub(crate) use data_key::{DataKeyRow, state_name};

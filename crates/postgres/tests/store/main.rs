@@ -4,6 +4,7 @@
 //! `postgres://postgres@127.0.0.1:5432/postgres`. Each test has a database of its own.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod bridge;
 mod commits;
 mod deletion;
 mod feed_tokens;

@@ -31,6 +31,22 @@ const FILL: &str = "
     SELECT org_id, id, id, repeat('x', 200), 1, 1, 1 FROM calendars;
     INSERT INTO reservations (org_id, calendar_id, proposal_id, place, start_at, end_at, expires_at, revision)
     SELECT c.org_id, c.id, c.id, n, n, n + 1, n, 1 FROM calendars c, generate_series(1, 3) n;
+    INSERT INTO calendar_connections (org_id, id, human_id, provider, tokens, paused, lapsed, due_at, fence, failures,
+        version, created_at, updated_at)
+    SELECT md5('o' || n % 200 + 1)::uuid, md5('n' || n)::uuid, md5('h' || n)::uuid, 'google', repeat('x', 200), FALSE,
+        FALSE, n, 0, 0, 1, n, n
+    FROM generate_series(1, 2000) n;
+    INSERT INTO external_calendars (org_id, id, connection_id, content, is_primary, revision)
+    SELECT org_id, md5(id::text || n)::uuid, id, repeat('x', 200), FALSE, 1
+    FROM calendar_connections, generate_series(1, 3) n;
+    INSERT INTO availability_grants (org_id, id, human_id, audience, version, created_at)
+    SELECT org_id, id, human_id, CASE WHEN due_at % 50 = 0 THEN 'all' ELSE 'selected' END, 1, 1
+    FROM calendar_connections;
+    INSERT INTO availability_grant_sources (org_id, grant_id, external_calendar_id)
+    SELECT org_id, connection_id, id FROM external_calendars;
+    INSERT INTO availability_grant_agents (org_id, grant_id, agent_id)
+    SELECT g.org_id, g.id, a.id FROM availability_grants g JOIN agents a ON a.org_id = g.org_id
+    WHERE g.audience = 'selected';
     ANALYZE";
 
 /// Series on five calendars of one organization.
@@ -152,4 +168,31 @@ async fn the_series_of_a_calendar_are_read_alone() {
     let list = [ORG, "md5('c7')::uuid", "NULL", window[0], window[1], "NULL", "NULL"];
     let series = plan(&bench, instances, "SELECT e.id, c.id AS calendar_id", &list).await;
     uses(&series, &["events_series", of_calendar]);
+}
+
+#[tokio::test]
+async fn what_counts_of_humans_is_found_by_indexes() {
+    let bench = Bench::set().await;
+    sqlx::raw_sql(FILL).execute(&bench.behind.pool).await.unwrap();
+    let human = include_str!("../../src/read/human.rs");
+    let several = human.find("several =>").unwrap();
+    for (file, calendars) in [(&human[..several], "md5('c7')::uuid"), (&human[several..], "ARRAY[md5('c7')::uuid]")] {
+        let found = plan(&bench, file, "SELECT DISTINCT c.id AS calendar_id", &[ORG, calendars]).await;
+        let indexes = ["availability_grant_agents_of_agent", "availability_grants_for_all", "external_calendars_pk"];
+        uses(&found, &indexes);
+        uses(&found, &["availability_grant_sources_pk", "calendar_connections_pk", "agents_pk"]);
+    }
+    let busy = plan(&bench, human, "SELECT x.id, x.revision", &[ORG, "ARRAY[md5(md5('n7')::uuid || '1')::uuid]"]).await;
+    uses(&busy, &["external_calendars_pk", "calendar_connections_pk"]);
+
+    let bridge = include_str!("../../src/read/bridge.rs");
+    let due = plan(&bench, bridge, "WITH due AS MATERIALIZED", &["5", "9", "3"]).await;
+    uses(&due, &["calendar_connections_due", "calendar_connections_pk"]);
+    let grants = plan(
+        &bench,
+        bridge,
+        "SELECT g.org_id, g.id, g.human_id, g.audience, g.version, g.created_at, g",
+        &[ORG, "9", "0"],
+    );
+    uses(&grants.await, &["availability_grant_sources_pk", "availability_grant_agents_pk"]);
 }

@@ -15,7 +15,12 @@ use kalends_testkit::fixtures::{Compose as _, span};
 use crate::server::{Bench, Scratch};
 
 #[track_caller]
-fn located<T: std::fmt::Debug>(outcome: Result<T, StoreError>, table: &str, column: &str, id: &impl ToString) {
+pub(crate) fn located<T: std::fmt::Debug>(
+    outcome: Result<T, StoreError>,
+    table: &str,
+    column: &str,
+    id: &impl ToString,
+) {
     match outcome {
         Err(StoreError::Corrupt(CorruptRow { table: in_table, column: in_column, id: of, .. })) => {
             assert_eq!((in_table, in_column, of), (table, column, id.to_string()));

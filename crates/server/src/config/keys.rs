@@ -109,6 +109,12 @@ keys! {
         "Where Google exchanges codes for identities.";
     OAUTH_GOOGLE_ISSUER, Plain, Default::Text("https://accounts.google.com"),
         "What Google's identity tokens name as their issuer.";
+    OAUTH_GOOGLE_CALENDARS, Plain, Default::Text("false"),
+        "Whether humans may connect calendars of Google, with the same client. Its redirect address for that is BASE_URL/v1/calendar-connections/oauth/google/callback.";
+    OAUTH_GOOGLE_CALENDAR_URL, Plain, Default::Text(kalends_human_calendars::defaults::GOOGLE_API_URL),
+        "The base of Google's calendar API.";
+    OAUTH_GOOGLE_REVOKE_URL, Plain, Default::Text(kalends_human_calendars::defaults::GOOGLE_REVOKE_URL),
+        "Where Google is asked to forget a consent.";
     OAUTH_MICROSOFT_CLIENT_ID, Plain, Default::Unset("nobody signs in with Microsoft"),
         "The service's client identifier at Microsoft. Its redirect address there is BASE_URL/v1/auth/oauth/microsoft/callback.";
     OAUTH_MICROSOFT_CLIENT_SECRET, Secret, Default::Unset("nobody signs in with Microsoft"),
@@ -119,6 +125,10 @@ keys! {
         "Where Microsoft exchanges codes for identities.";
     OAUTH_MICROSOFT_ISSUER, Plain, Default::Text("https://login.microsoftonline.com/{tenantid}/v2.0"),
         "What Microsoft's identity tokens name as their issuer; {tenantid} stands for any tenant.";
+    OAUTH_MICROSOFT_CALENDARS, Plain, Default::Text("false"),
+        "Whether humans may connect calendars of Microsoft, with the same client. Its redirect address for that is BASE_URL/v1/calendar-connections/oauth/microsoft/callback.";
+    OAUTH_MICROSOFT_CALENDAR_URL, Plain, Default::Text(kalends_human_calendars::defaults::MICROSOFT_API_URL),
+        "The base of Microsoft's API.";
     IP_LIMITS, Plain, Default::Text("default"),
         "The requests a minute of one address: `default`, `off`, or a list such as feed=600,booking=100 (feed, plans, booking_page, booking, waitlist, sign_in, sign_up).";
     TRUSTED_PROXIES, Plain, Default::Unset("none"),

@@ -1,11 +1,11 @@
-//! With whom humans sign in beside a password.
+//! With whom humans sign in beside a password, and where they have calendars.
 
 use kalends_accounts::oauth::Provider;
 use kalends_kernel::RemoteUrl;
 use secrecy::SecretString;
 use url::Url;
 
-use super::{HostPort, Reader, keys};
+use super::{HostPort, Reader, keys, values::flag};
 
 /// The most characters of an identifier, a secret or an issuer.
 const TEXT_MAX: usize = 512;
@@ -25,6 +25,17 @@ pub struct OauthProvider {
     pub token_url: RemoteUrl,
     /// What identity tokens name as their issuer.
     pub issuer: String,
+    /// Where its calendars are, where humans may connect them.
+    pub calendars: Option<CalendarAddresses>,
+}
+
+/// Where the calendars of a provider are.
+#[derive(Debug, Clone)]
+pub struct CalendarAddresses {
+    /// The base of its calendar API.
+    pub api: RemoteUrl,
+    /// Where it is asked to forget a consent; `None` where it cannot be asked to.
+    pub revoke_url: Option<RemoteUrl>,
 }
 
 /// The keys of a provider.
@@ -35,6 +46,9 @@ struct Keys {
     authorize_url: &'static keys::Key,
     token_url: &'static keys::Key,
     issuer: &'static keys::Key,
+    calendars: &'static keys::Key,
+    calendar_url: &'static keys::Key,
+    revoke_url: Option<&'static keys::Key>,
 }
 
 static PROVIDERS: [Keys; 2] = [
@@ -45,6 +59,9 @@ static PROVIDERS: [Keys; 2] = [
         authorize_url: &keys::OAUTH_GOOGLE_AUTHORIZE_URL,
         token_url: &keys::OAUTH_GOOGLE_TOKEN_URL,
         issuer: &keys::OAUTH_GOOGLE_ISSUER,
+        calendars: &keys::OAUTH_GOOGLE_CALENDARS,
+        calendar_url: &keys::OAUTH_GOOGLE_CALENDAR_URL,
+        revoke_url: Some(&keys::OAUTH_GOOGLE_REVOKE_URL),
     },
     Keys {
         provider: Provider::Microsoft,
@@ -53,6 +70,9 @@ static PROVIDERS: [Keys; 2] = [
         authorize_url: &keys::OAUTH_MICROSOFT_AUTHORIZE_URL,
         token_url: &keys::OAUTH_MICROSOFT_TOKEN_URL,
         issuer: &keys::OAUTH_MICROSOFT_ISSUER,
+        calendars: &keys::OAUTH_MICROSOFT_CALENDARS,
+        calendar_url: &keys::OAUTH_MICROSOFT_CALENDAR_URL,
+        revoke_url: None,
     },
 ];
 
@@ -69,6 +89,9 @@ impl Reader<'_> {
         let authorize_url = self.read(keys.authorize_url, |text| remote(text, exempt).map(|url| url.as_url().clone()));
         let token_url = self.read(keys.token_url, |text| remote(text, exempt));
         let issuer = self.read(keys.issuer, issuer);
+        let connected = self.read(keys.calendars, flag);
+        let api = self.read(keys.calendar_url, |text| remote(text, exempt));
+        let revoke_url = keys.revoke_url.map(|key| self.read(key, |text| remote(text, exempt)));
         for (one, other) in [(keys.client_id, keys.client_secret), (keys.client_secret, keys.client_id)] {
             if self.given.find(one).is_some() && self.given.find(other).is_none() {
                 self.problems.push(format!("{}: is needed too, since {} is given", other.name, one.name));
@@ -81,6 +104,11 @@ impl Reader<'_> {
             authorize_url: authorize_url?,
             token_url: token_url?,
             issuer: issuer?,
+            calendars: if connected? {
+                Some(CalendarAddresses { api: api?, revoke_url: revoke_url.map_or(Some(None), |url| url.map(Some))? })
+            } else {
+                None
+            },
         })
     }
 }
@@ -136,6 +164,24 @@ mod tests {
     }
 
     #[test]
+    fn calendars_are_connected_where_the_operator_says_so() {
+        assert!(parse(&[ID, SECRET]).unwrap()[0].calendars.is_none());
+        let on = ("KALENDS_OAUTH_MICROSOFT_CALENDARS", "true");
+        let microsoft = parse(&[ID, SECRET, on]).unwrap().remove(0).calendars.unwrap();
+        assert_eq!(microsoft.api.as_str(), "https://graph.microsoft.com/v1.0");
+        assert!(microsoft.revoke_url.is_none());
+        let google = [
+            ("KALENDS_OAUTH_GOOGLE_CLIENT_ID", "kalends"),
+            ("KALENDS_OAUTH_GOOGLE_CLIENT_SECRET", "hush hush"),
+            ("KALENDS_OAUTH_GOOGLE_CALENDARS", "true"),
+        ];
+        let google = parse(&google).unwrap().remove(0).calendars.unwrap();
+        assert_eq!(google.api.as_str(), "https://www.googleapis.com/calendar/v3");
+        assert_eq!(google.revoke_url.unwrap().as_str(), "https://oauth2.googleapis.com/revoke");
+        assert_eq!(parse(&[ID, SECRET, (on.0, "perhaps")]).unwrap_err().len(), 1);
+    }
+
+    #[test]
     fn addresses_are_public_or_allowed() {
         for (key, value) in [
             ("KALENDS_OAUTH_GOOGLE_TOKEN_URL", "http://provider.example/token"),
@@ -143,6 +189,8 @@ mod tests {
             ("KALENDS_OAUTH_GOOGLE_AUTHORIZE_URL", "javascript:alert(1)"),
             ("KALENDS_OAUTH_GOOGLE_AUTHORIZE_URL", "http://127.0.0.1:9001/authorize"),
             ("KALENDS_OAUTH_GOOGLE_ISSUER", "accounts.google.com"),
+            ("KALENDS_OAUTH_GOOGLE_CALENDAR_URL", "http://127.0.0.1:9001/calendar"),
+            ("KALENDS_OAUTH_GOOGLE_REVOKE_URL", "revoke"),
         ] {
             let problems = parse(&[(key, value), ("KALENDS_EGRESS_ALLOW", "127.0.0.1:9002")]).unwrap_err();
             assert!(problems.len() == 1 && problems[0].starts_with(key), "{problems:?}");

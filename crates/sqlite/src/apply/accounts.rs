@@ -182,6 +182,9 @@ async fn delete_organization(
     // Nothing is sent any more.
     sqlx::query!("delete from webhooks where org_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from ical_subscriptions where org_id = ?1", id).execute(&mut *connection).await?;
+    // Nor is anything refreshed, and no human follows a link.
+    sqlx::query!("delete from calendar_connections where org_id = ?1", id).execute(&mut *connection).await?;
+    sqlx::query!("delete from connection_links where org_id = ?1", id).execute(&mut *connection).await?;
     // Nor is anything booked.
     sqlx::query!("delete from booking_pages where org_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from webhook_queues where org_id = ?1", id).execute(&mut *connection).await?;

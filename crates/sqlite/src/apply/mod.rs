@@ -9,9 +9,11 @@ pub(crate) mod accounts;
 pub(crate) mod answers;
 pub(crate) mod audit;
 pub(crate) mod bookings;
+pub(crate) mod bridge;
 pub(crate) mod busy_days;
 pub(crate) mod calendars;
 mod claims;
+mod connections;
 pub(crate) mod outbox;
 mod people;
 pub(crate) mod proposals;
@@ -45,6 +47,8 @@ pub(crate) struct Sealed {
     proposals: Vec<Option<String>>,
     /// What is sealed of each write to booking pages, in the order of the changes.
     bookings: Vec<String>,
+    /// What is sealed of each write to the bridge to human calendars, in the order of the changes.
+    bridge: Vec<bridge::SealedChange>,
     /// The body of the stored answer.
     body: Option<String>,
 }
@@ -71,6 +75,7 @@ impl Sealed {
             feeds: changes.feeds.iter().map(|change| subscriptions::seal(change, cipher)).collect(),
             proposals: changes.proposals.iter().map(|change| proposals::seal(change, cipher)).collect(),
             bookings: changes.bookings.iter().map(|change| bookings::seal(change, cipher)).collect(),
+            bridge: changes.bridge.iter().map(|change| bridge::seal(change, cipher)).collect(),
             body: changes.answer.as_ref().and_then(|answer| answers::seal(answer, cipher)),
             changes: Arc::clone(changes),
         })

@@ -10,7 +10,7 @@ use sqlx::AssertSqlSafe;
 use crate::scratch::Scratch;
 
 /// Where a read found a corrupt value.
-fn place<T: std::fmt::Debug>(outcome: Result<T, StoreError>) -> (&'static str, &'static str, String) {
+pub(crate) fn place<T: std::fmt::Debug>(outcome: Result<T, StoreError>) -> (&'static str, &'static str, String) {
     match outcome {
         Err(StoreError::Corrupt(row)) => (row.table, row.column, row.id),
         other => panic!("{other:?}"),

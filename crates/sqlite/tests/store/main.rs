@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking, in their helpers too")]
 
 mod batches;
+mod connections;
 mod corruption;
 mod deletion;
 mod feed_tokens;

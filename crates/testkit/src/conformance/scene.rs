@@ -3,10 +3,7 @@
 use std::{future::Future, sync::Arc, time::Duration};
 
 use kalends_accounts::{AuditEntry, Organization, VerificationCode};
-use kalends_app::{
-    ChangeSet,
-    ports::{CommitError, Store},
-};
+use kalends_app::{ChangeSet, ports::CommitError};
 use kalends_calendars::{
     Agent, Calendar, Event,
     ports::{AgentFilter, CalendarFilter, EventFilter, EventScope},
@@ -16,7 +13,7 @@ use kalends_notifications::Message;
 use kalends_quotas::Metric;
 use tokio::sync::Barrier;
 
-use super::StoreUnderTest;
+use super::{StoreUnderTest, WholeStore};
 use crate::{
     Inspect,
     fixtures::{Compose, Fixtures},
@@ -58,7 +55,7 @@ pub(super) use assert_refused;
 /// An organization in a store, and what makes more.
 #[derive(Clone)]
 pub(super) struct Scene {
-    pub(super) store: Arc<dyn Store>,
+    pub(super) store: Arc<dyn WholeStore>,
     pub(super) inspect: Arc<dyn Inspect>,
     pub(super) make: Fixtures,
     pub(super) org: OrgId,

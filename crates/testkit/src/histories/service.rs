@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     Mailbox, TestPasswords, TestTokens,
-    conformance::StoreUnderTest,
+    conformance::{StoreUnderTest, WholeStore},
     fixtures::{Compose as _, Fixtures, settings},
 };
 
@@ -92,11 +92,12 @@ impl Service {
         let meanwhile = Meanwhile::default();
         let node = || {
             App::new(Parts {
-                store: Arc::clone(&under_test.store),
+                store: Arc::<dyn WholeStore>::clone(&under_test.store),
                 clock: Arc::new(make.clock.clone()),
                 entropy: Arc::new(make.entropy.clone()),
                 mailer: Arc::new(Mailbox::default()),
                 human: Arc::new(meanwhile.clone()),
+                calendar_providers: Arc::new(kalends_app::NoCalendarProviders),
                 limiter: Arc::new(MemoryRateLimiter::default()),
                 passwords: Arc::new(TestPasswords::default()),
                 tokens: Arc::new(TestTokens),

@@ -43,6 +43,9 @@ impl State {
         for change in &changes.bookings {
             next.apply_to_bookings(change)?;
         }
+        for change in &changes.bridge {
+            next.apply_to_bridge(change)?;
+        }
         for calendar in calendars_revised(&changes.calendars) {
             next.raise_revision(changes.org, calendar);
         }
@@ -226,6 +229,8 @@ impl State {
                 self.queues.retain(|(by, _), _| by != org);
                 self.subscriptions.retain(|(by, _), _| by != org);
                 self.booking_pages.retain(|(by, _), _| by != org);
+                self.links.retain(|(by, _), _| by != org);
+                self.connections.retain(|(by, _), _| by != org);
                 self.owners.remove(org);
                 self.sessions.retain(|_, session| session.org != Some(*org));
                 self.scoped_keys.retain(|_, key| key.org != *org);

@@ -12,6 +12,7 @@ use kalends_accounts::{
 };
 use kalends_app::StoredAnswer;
 use kalends_bookings::{Booking, BookingPage};
+use kalends_bridge::{ConnectAttempt, Connection, ConnectionLink, ExternalCalendar, Grant};
 use kalends_calendars::{
     Agent, AgentStatus, AvailabilityRules, Calendar, DatabaseId, Event, Reservation, Timer, ports::StatusAt,
 };
@@ -20,8 +21,9 @@ use kalends_feeds::{
     sync::{ItemKey, KnownItem},
 };
 use kalends_kernel::{
-    AgentId, AuditId, BookingId, BookingPageId, CalendarId, ClaimId, DeliveryId, EventId, Instant, KeyId, Listed,
-    MessageId, OrgId, Page, ProposalId, Revision, SessionId, SubscriptionId, UserId, Version, WebhookId,
+    AgentId, AuditId, BookingId, BookingPageId, CalendarId, ClaimId, ConnectionId, ConnectionLinkId, DeliveryId,
+    EventId, ExternalCalendarId, GrantId, Instant, KeyId, Listed, MessageId, OrgId, Page, ProposalId, Revision,
+    SessionId, SubscriptionId, UserId, Version, WebhookId,
 };
 use kalends_notifications::{Delivery, Health, Message, Queue, WebhookEndpoint};
 use kalends_proposals::Proposal;
@@ -71,6 +73,11 @@ pub(super) struct State {
     pub(super) reservations: Vec<ReservationRow>,
     pub(super) booking_pages: BTreeMap<(OrgId, BookingPageId), BookingPage>,
     pub(super) bookings: BTreeMap<(OrgId, BookingId), Booking>,
+    pub(super) links: BTreeMap<(OrgId, ConnectionLinkId), ConnectionLink>,
+    pub(super) connect_attempts: HashMap<TokenHash, ConnectAttempt>,
+    pub(super) connections: BTreeMap<(OrgId, ConnectionId), ConnectionRow>,
+    pub(super) external: BTreeMap<(OrgId, ExternalCalendarId), ExternalCalendar>,
+    pub(super) grants: BTreeMap<(OrgId, GrantId), Grant>,
     pub(super) audit: BTreeMap<(OrgId, AuditId), AuditEntry>,
     pub(super) answers: HashMap<[u8; 32], StoredAnswer>,
 }
@@ -82,6 +89,16 @@ pub(super) struct SubscriptionRow {
     pub(super) due_at: Option<Instant>,
     pub(super) claimed_until: Option<Instant>,
     pub(super) fence: Fence,
+    pub(super) asked: bool,
+}
+
+/// A connection with what only stores know of it.
+#[derive(Debug, Clone)]
+pub(super) struct ConnectionRow {
+    pub(super) connection: Connection,
+    pub(super) due_at: Option<Instant>,
+    pub(super) claimed_until: Option<Instant>,
+    pub(super) fence: kalends_bridge::Fence,
     pub(super) asked: bool,
 }
 

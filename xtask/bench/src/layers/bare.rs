@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::Result;
 use kalends_app::ports::Commit as _;
-use kalends_app::{App, ChangeSet, MemoryRateLimiter, NoHumanCalendars, NoProviders, Parts};
+use kalends_app::{App, ChangeSet, MemoryRateLimiter, NoCalendarProviders, NoHumanCalendars, NoProviders, Parts};
 use kalends_kernel::{Clock, Elapsed, Instant, Span};
 use kalends_sqlite::{Database, OpenOptions, SqliteStore};
 use kalends_testkit::fixtures::{Compose as _, Fixtures, settings};
@@ -72,6 +72,7 @@ pub(crate) async fn serve(options: &Options) -> Result<()> {
         passwords: Arc::new(TestPasswords::default()),
         tokens: Arc::new(TestTokens),
         human: Arc::new(NoHumanCalendars),
+        calendar_providers: Arc::new(NoCalendarProviders),
         limiter: Arc::new(MemoryRateLimiter::default()),
         providers: Arc::new(NoProviders),
         sender: Arc::new(kalends_app::NoSender),

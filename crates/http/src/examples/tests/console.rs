@@ -6,10 +6,20 @@ use serde_json::json;
 
 use super::story::{Story, id, text};
 
+/// What a human owns in the end.
+pub(super) struct Owned {
+    pub(super) org: String,
+    pub(super) key: String,
+    pub(super) agent: String,
+    pub(super) calendar: String,
+}
+
+/// With what she signs in then.
+pub(super) const LAST_PASSWORD: &str = "a horse of another colour";
 const PASSWORD: &str = "correct horse battery staple";
 
 /// Signs up and claims two organizations: Scout's, in which she works then, and Ada's, which is refused to her.
-pub(super) async fn a_human_takes_over(story: &mut Story) {
+pub(super) async fn a_human_takes_over(story: &mut Story) -> Owned {
     story.chapter("2026-03-02T12:00:00Z");
     let body = json!({ "email": "scout@example.com", "agent_name": "Scout", "tos_version": "2026-01-01" });
     let scout = story.ask(&op::SIGN_UP).send(body).done().await;
@@ -55,8 +65,9 @@ pub(super) async fn a_human_takes_over(story: &mut Story) {
     set_plan(&story.app, org.parse().unwrap(), Plan::Pro, None).await.unwrap();
     let body = json!({ "agent_id": agent, "label": "field radio" });
     story.ask(&op::CREATE_KEY_FROM_CONSOLE).by(&token).send(body).told().await;
-    story.ask(&op::REGENERATE_KEY).by(&token).told().await;
+    let key = text(&story.ask(&op::REGENERATE_KEY).by(&token).told().await, "/key");
     story.ask(&op::EXPORT).by(&token).told().await;
-    let body = json!({ "current_password": PASSWORD, "new_password": "a horse of another colour" });
+    let body = json!({ "current_password": PASSWORD, "new_password": LAST_PASSWORD });
     story.ask(&op::CHANGE_PASSWORD).by(&token).send(body).told().await;
+    Owned { org, key, agent, calendar }
 }

@@ -5,11 +5,11 @@ use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
 use axum::{Router, body::Body, extract::ConnectInfo};
 use http::{HeaderMap, Request, StatusCode, header};
 use http_body_util::BodyExt as _;
-use kalends_accounts::AdminToken;
+use kalends_accounts::{AdminToken, oauth::Provider};
 use kalends_app::{App, MemoryRateLimiter, NoProviders, Parts, Settings, operations::Operation};
 use kalends_kernel::Elapsed;
 use kalends_testkit::{
-    Mailbox, ManualClock, MemoryStore, TestPasswords,
+    Mailbox, ManualClock, MemoryStore, TestCalendarProviders, TestPasswords,
     fixtures::{at, settings},
 };
 use serde_json::Value;
@@ -32,6 +32,8 @@ const CALLER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Ad
 pub(super) struct Story {
     pub(super) app: Arc<App>,
     pub(super) record: Record,
+    /// Where humans have calendars.
+    pub(super) calendars: TestCalendarProviders,
     router: Router,
     clock: ManualClock,
     draws: Draws,
@@ -45,6 +47,7 @@ impl Story {
     pub(super) fn begin() -> Self {
         let (clock, draws) = (ManualClock::new(at("2026-03-02T08:00:00Z")), Draws::default());
         let (humans, mailbox) = (Humans::default(), Mailbox::default());
+        let calendars = TestCalendarProviders::offering(Provider::ALL, BASE_URL);
         let mut settings = Settings {
             base_url: BASE_URL.to_owned(),
             console_url: "https://console.example.com".to_owned(),
@@ -60,6 +63,7 @@ impl Story {
             passwords: Arc::new(TestPasswords::default()),
             tokens: Arc::new(Tokens::default()),
             human: Arc::new(humans.clone()),
+            calendar_providers: Arc::new(calendars.clone()),
             limiter: Arc::new(MemoryRateLimiter::default()),
             sender: Arc::new(Receiver),
             fetcher: Arc::new(FeedServer(FEED)),
@@ -68,7 +72,7 @@ impl Story {
         });
         let router = crate::router(Arc::clone(&app));
         let asked = BTreeMap::new();
-        Self { app, record: Record::default(), router, clock, draws, humans, mailbox, asked }
+        Self { app, record: Record::default(), calendars, router, clock, draws, humans, mailbox, asked }
     }
 
     /// Begins a chapter at that time.
@@ -189,6 +193,12 @@ impl Ask<'_> {
         let Answered { operation, status, body, .. } = self.answered().await;
         assert!(status.is_success(), "{}: {status} {body:?}", operation.id);
         body.unwrap_or_default()
+    }
+
+    /// Asks as a browser that is sent elsewhere, and tells nothing of it.
+    pub(super) async fn sent_on(self) {
+        let Answered { operation, status, body, .. } = self.answered().await;
+        assert_eq!(status, StatusCode::FOUND, "{}: {body:?}", operation.id);
     }
 
     /// Makes the failure the example of its status.

@@ -1,0 +1,155 @@
+//! Connection links (ruling 9.1): an agent makes, polls and takes back; a human opens, and declines or goes on to connect.
+//!
+//! A link is of an organization, and so is the human who may follow it: whoever is signed in to it in the console.
+
+use kalends_accounts::TokenHash;
+use kalends_bridge::{Change, ConnectionLink, LINKS_KEPT, LinkStatus, NewLink};
+use kalends_kernel::ConnectionLinkId;
+use kalends_wire as wire;
+
+use crate::{
+    Actor, Answer, App, ChangeSet, Missing, Refusal,
+    app::{Attempt, nothing, retry_stale, shown},
+    console::human,
+};
+
+impl App {
+    /// Makes a link by which a human connects a calendar of theirs; while one waits for a human, that one is shown instead, and
+    /// where it leads is not told again.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] without such a calendar.
+    pub async fn create_connection_link(
+        &self,
+        actor: &Actor,
+        calendar: &str,
+        asked: NewLink,
+    ) -> Result<Answer, Refusal> {
+        retry_stale(|| async {
+            let calendar = self.calendar(actor, calendar).await?;
+            let (org, now) = (actor.org(), self.now());
+            let mut changes = ChangeSet::new(org);
+            let waiting = self.store.waiting_link(org, calendar.id).await?;
+            let (link, secret) = match waiting {
+                Some(waiting) if waiting.status(now) == LinkStatus::AwaitingHuman => (waiting, None),
+                waiting => {
+                    // One whose time is over makes room.
+                    changes.bridge.extend(waiting.map(|waiting| Change::UpdateLink {
+                        seen: waiting.version,
+                        link: Box::new(waiting.expired(now)),
+                    }));
+                    let of = (org, calendar.agent, calendar.id);
+                    let (link, secret) = ConnectionLink::create(of, asked, now, self.entropy());
+                    changes.bridge.push(Change::CreateLink(Box::new(link.clone())));
+                    (link, Some(secret))
+                }
+            };
+            let told = wire::NewConnectionLink {
+                link: wire::ConnectionLink::new(&link, now),
+                reused: secret.is_none(),
+                // Behind the `#`, where neither logs nor other sites see it.
+                setup_url: secret.map(|secret| format!("{}/connect#{}", self.settings.console_url, secret.reveal())),
+            };
+            let answer = shown(actor, &told, None);
+            self.commit_for(actor, link.agent, link.id.to_string(), changes, answer).await
+        })
+        .await
+    }
+
+    /// How far a link is.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::OutOfReach`].
+    pub async fn connection_link(&self, actor: &Actor, id: &str) -> Result<wire::ConnectionLink, Refusal> {
+        let link = self.link_of(actor, id).await?;
+        actor.for_agent(link.agent)?;
+        Ok(wire::ConnectionLink::new(&link, self.now()))
+    }
+
+    /// Takes a link back, as long as nothing has become of it.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::OutOfReach`], [`Refusal::Link`] for one that has ended.
+    pub async fn cancel_connection_link(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+        retry_stale(|| async {
+            let link = self.link_of(actor, id).await?;
+            actor.for_agent(link.agent)?;
+            let cancelled = link.cancel(self.now()).map_err(Refusal::from)?;
+            self.commit_link(actor, &link, cancelled, nothing(actor)).await
+        })
+        .await
+    }
+
+    /// A human has followed a link: it is theirs from now on.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] where no link of the organization to which they are signed in has that token; [`Refusal::Link`].
+    pub async fn open_connection_link(&self, actor: &Actor, token: &str) -> Result<Answer, Refusal> {
+        let (_, human) = human(actor)?;
+        let missing = || Refusal::missing(Missing::ConnectionLink, "with this token");
+        retry_stale(|| async {
+            let found = self.store.find_link_by_secret(TokenHash::of(token)).await?;
+            let link = found.filter(|link| link.org == actor.org()).ok_or_else(missing)?;
+            let opened = link.open(human, self.now()).map_err(Refusal::from)?;
+            let answer = shown(actor, &self.followed(actor, &opened).await?, None);
+            self.commit_link(actor, &link, opened, answer).await
+        })
+        .await
+    }
+
+    /// The human who follows a link does not want to connect anything.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::Link`].
+    pub async fn decline_connection_link(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+        let (_, human) = human(actor)?;
+        retry_stale(|| async {
+            let link = self.link_of(actor, id).await?;
+            let declined = link.decline(human, self.now()).map_err(Refusal::from)?;
+            let answer = shown(actor, &self.followed(actor, &declined).await?, None);
+            self.commit_link(actor, &link, declined, answer).await
+        })
+        .await
+    }
+
+    /// Removes a batch of links that ended [`LINKS_KEPT`] ago; whether that was all.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn forget_links(&self, limit: u32) -> Result<bool, Refusal> {
+        Ok(self.store.forget_links(self.now() - LINKS_KEPT, limit).await? < u64::from(limit))
+    }
+
+    /// A link of the caller's organization.
+    pub(crate) async fn link_of(&self, actor: &Actor, id: &str) -> Result<ConnectionLink, Refusal> {
+        let missing = || Refusal::missing(Missing::ConnectionLink, id);
+        let link: ConnectionLinkId = id.parse().map_err(|_| missing())?;
+        self.store.find_link(actor.org(), link).await?.ok_or_else(missing)
+    }
+
+    async fn followed(&self, actor: &Actor, link: &ConnectionLink) -> Result<wire::FollowedLink, Refusal> {
+        let calendar = self.store.find_calendar(actor.org(), link.calendar).await?;
+        let agent = match link.agent {
+            Some(agent) => self.store.find_agent(actor.org(), agent).await?,
+            None => None,
+        };
+        let providers = wire::provider_names(|provider| self.calendar_providers.client(provider).is_some());
+        Ok(wire::FollowedLink::new((link, self.now()), calendar.as_ref(), agent.as_ref(), providers))
+    }
+
+    /// Writes what became of a link; nothing where that is what it was.
+    async fn commit_link(
+        &self,
+        actor: &Actor,
+        seen: &ConnectionLink,
+        link: ConnectionLink,
+        answer: Answer,
+    ) -> Result<Answer, Attempt> {
+        let (agent, id) = (link.agent, link.id.to_string());
+        let mut changes = ChangeSet::new(actor.org());
+        if link != *seen {
+            changes.bridge.push(Change::UpdateLink { link: Box::new(link), seen: seen.version });
+        }
+        self.commit_for(actor, agent, id, changes, answer).await
+    }
+}

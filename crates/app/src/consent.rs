@@ -1,0 +1,410 @@
+//! A human consents, at their provider, to being asked when they are busy (ruling 9.2).
+//!
+//! As in [`crate::oauth`], whoever comes back from a provider is a browser: what does not work is told by a code in the address
+//! of the console, and in the log by its reason. An attempt is good for one answer, on whichever node. What a provider let us
+//! into and we do not keep is given back at once.
+
+use async_trait::async_trait;
+use kalends_accounts::{
+    Action, AuditEntry, Principal, TokenHash,
+    oauth::{Callback, Client, OauthError, Provider, TokenRequest},
+};
+use kalends_bridge::{Change, ConnectAttempt, Connection, LinkError, Purpose, TheirCalendar, Tokens, listing};
+use kalends_kernel::{AuditId, ConnectionId, ConnectionLinkId, Instant, Page, Span, StoreError};
+use kalends_wire as wire;
+
+use crate::{
+    Actor, Answer, App, ChangeSet, Missing, Refusal, Request,
+    app::{Attempt, retry_stale, shown},
+    console::human,
+    oauth::plain,
+    ports::{CalendarProviders, ProviderError, TheirBusy},
+};
+
+/// A service without providers of calendars.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoCalendarProviders;
+
+/// What every call of [`NoCalendarProviders`] comes to.
+fn unconfigured<T>() -> Result<T, ProviderError> {
+    Err(ProviderError::Unavailable("no provider of calendars is configured".into()))
+}
+
+#[async_trait]
+impl CalendarProviders for NoCalendarProviders {
+    fn client(&self, _: Provider) -> Option<&Client> {
+        None
+    }
+
+    async fn authorize(&self, _: Provider, _: TokenRequest, _: Instant) -> Result<Tokens, ProviderError> {
+        unconfigured()
+    }
+
+    async fn renew(&self, _: Provider, _: &Tokens, _: Instant) -> Result<Tokens, ProviderError> {
+        unconfigured()
+    }
+
+    async fn calendars(&self, _: Provider, _: &Tokens) -> Result<Vec<TheirCalendar>, ProviderError> {
+        unconfigured()
+    }
+
+    async fn busy(&self, _: Provider, _: &Tokens, _: &[String], _: Span) -> Result<Vec<TheirBusy>, ProviderError> {
+        unconfigured()
+    }
+
+    async fn revoke(&self, _: Provider, _: &Tokens) -> Result<(), ProviderError> {
+        unconfigured()
+    }
+}
+
+/// An attempt that has begun.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ConsentBegun {
+    /// The answer.
+    pub answer: Answer,
+    /// What the browser's cookie keeps.
+    pub state: String,
+}
+
+/// What became of an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConsentEnded {
+    /// The account is connected.
+    Connected {
+        /// The connection.
+        connection: ConnectionId,
+        /// The link that asked for it, if one did.
+        link: Option<ConnectionLinkId>,
+    },
+    /// Nothing is.
+    Failed(ConsentFailure),
+}
+
+/// Why nothing is connected, as far as the human is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ConsentFailure {
+    /// The attempt is unknown, used, expired, or another browser's.
+    State,
+    /// The human or the provider said no.
+    Declined,
+    /// What the provider said does not count.
+    Failed,
+    /// The provider did not answer.
+    Unavailable,
+    /// The link has ended meanwhile, or is somebody else's.
+    LinkOver,
+    /// The consent is of another account than the connection.
+    OtherAccount,
+    /// The connection is gone.
+    Gone,
+}
+
+impl ConsentFailure {
+    /// Every failure.
+    pub const ALL: [Self; 7] =
+        [Self::State, Self::Declined, Self::Failed, Self::Unavailable, Self::LinkOver, Self::OtherAccount, Self::Gone];
+
+    /// The code in the console's address.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::State => "oauth_state",
+            Self::Declined => "oauth_declined",
+            Self::Failed => "oauth_failed",
+            Self::Unavailable => "provider_unavailable",
+            Self::LinkOver => "link_over",
+            Self::OtherAccount => "other_account",
+            Self::Gone => "connection_gone",
+        }
+    }
+}
+
+impl From<OauthError> for ConsentFailure {
+    fn from(error: OauthError) -> Self {
+        match error {
+            OauthError::State => Self::State,
+            OauthError::Declined => Self::Declined,
+            OauthError::Provider
+            | OauthError::NoCode
+            | OauthError::Issuer
+            | OauthError::Audience
+            | OauthError::Time
+            | OauthError::Nonce
+            | OauthError::Nobody => Self::Failed,
+        }
+    }
+}
+
+/// What a consent let us into.
+struct Consented {
+    attempt: ConnectAttempt,
+    tokens: Tokens,
+    calendars: Vec<TheirCalendar>,
+}
+
+/// Which connection a consent made or renewed.
+type Kept = Result<ConnectionId, ConsentFailure>;
+
+impl App {
+    fn calendar_client(&self, provider: &str) -> Result<&Client, Refusal> {
+        let client = Provider::from_name(provider).and_then(|provider| self.calendar_providers.client(provider));
+        client.ok_or_else(|| Refusal::missing(Missing::CalendarProvider, provider))
+    }
+
+    /// Begins an attempt to connect an account at the provider of that name, for a link or for none.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] for a provider that is not configured, or a link that is not there; [`Refusal::Link`];
+    /// [`Refusal::NotPublished`] where the link asks for publishing, which the provider does not do.
+    pub async fn begin_connection(
+        &self,
+        actor: &Actor,
+        provider: &str,
+        link: Option<&str>,
+    ) -> Result<ConsentBegun, Refusal> {
+        let (_, human) = human(actor)?;
+        let client = self.calendar_client(provider)?;
+        let link = match link {
+            Some(id) => Some(self.link_of(actor, id).await?),
+            None => None,
+        };
+        if let Some(link) = &link {
+            link.followed_by(human, self.now())?;
+            if link.asked.publishing && client.provider == Provider::Google {
+                return Err(Refusal::NotPublished(client.provider));
+            }
+        }
+        let purpose = Purpose::Connect { link: link.as_ref().map(|link| link.id) };
+        let resource = link.map_or(human.to_string(), |link| link.id.to_string());
+        self.begin_consent(actor, client, purpose, resource).await
+    }
+
+    /// Begins an attempt to have a human consent to a connection once more.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] without such a connection, or where its provider is configured no more.
+    pub async fn begin_reauthorization(&self, actor: &Actor, id: &str) -> Result<ConsentBegun, Refusal> {
+        let connection = self.connection_of(actor, id).await?;
+        let client = self.calendar_client(connection.provider.as_str())?;
+        let purpose = Purpose::Reauthorize { connection: connection.id };
+        self.begin_consent(actor, client, purpose, connection.id.to_string()).await
+    }
+
+    async fn begin_consent(
+        &self,
+        actor: &Actor,
+        client: &Client,
+        purpose: Purpose,
+        resource: String,
+    ) -> Result<ConsentBegun, Refusal> {
+        let (_, human) = human(actor)?;
+        let of = (actor.org(), human);
+        let (attempt, begun) = ConnectAttempt::begin(of, purpose, client, self.now(), self.entropy());
+        self.store.keep_connect_attempt(&attempt).await?;
+        let told = wire::ConsentBegun { authorization_url: ConnectAttempt::authorization_url(&begun, client).into() };
+        let answer = shown(actor, &told, None);
+        let changes = ChangeSet::new(actor.org());
+        let answer = self.commit_for(actor, None, resource, changes, answer).await.map_err(Attempt::last_word)?;
+        Ok(ConsentBegun { answer, state: begun.state })
+    }
+
+    /// Ends an attempt with what the browser brought back.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] for a provider that is not configured; [`Refusal::Store`].
+    pub async fn end_connection(
+        &self,
+        request: &Request,
+        provider: &str,
+        callback: Callback<'_>,
+    ) -> Result<ConsentEnded, Refusal> {
+        let client = self.calendar_client(provider)?;
+        let failed = |failure: ConsentFailure, why: &dyn std::fmt::Display| {
+            tracing::info!(provider = client.provider.as_str(), request_id = %request.id, "nothing is connected: {why}");
+            Ok(ConsentEnded::Failed(failure))
+        };
+        let attempt = match callback.state {
+            Some(state) => self.store.use_connect_attempt(TokenHash::of(state)).await?,
+            None => None,
+        };
+        let told = callback.error.map(plain);
+        let asked = match callback.check(attempt.as_ref().map(|attempt| &attempt.oauth), client, self.now()) {
+            Ok(asked) => asked,
+            Err(error @ OauthError::Provider) => {
+                let told = told.as_deref().unwrap_or_default();
+                tracing::warn!(provider = client.provider.as_str(), told, "a provider reports an error");
+                return failed(error.into(), &error);
+            }
+            Err(error) => return failed(error.into(), &error),
+        };
+        // Checked above: there is no request for tokens without an attempt.
+        let Some(attempt) = attempt else { return failed(ConsentFailure::State, &OauthError::State) };
+        let consented = match self.consented(client.provider, attempt, asked).await {
+            Ok(consented) => consented,
+            Err(error @ ProviderError::Unavailable(_)) => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "a provider does not answer");
+                return failed(ConsentFailure::Unavailable, &error);
+            }
+            Err(error) => return failed(ConsentFailure::Failed, &error),
+        };
+        match retry_stale(|| self.keep_consent(request, client.provider, &consented)).await {
+            Ok(Ok(connection)) => {
+                let link = match consented.attempt.purpose {
+                    Purpose::Connect { link } => link,
+                    Purpose::Reauthorize { .. } => None,
+                };
+                Ok(ConsentEnded::Connected { connection, link })
+            }
+            Ok(Err(failure)) => {
+                self.give_back_unused(client.provider, &consented).await?;
+                failed(failure, &failure.as_str())
+            }
+            Err(refusal @ Refusal::Store(_)) => Err(refusal),
+            Err(refusal) => {
+                self.give_back_unused(client.provider, &consented).await?;
+                // Such as an organization that has just been deleted: a browser is told in the console.
+                failed(ConsentFailure::Failed, &refusal)
+            }
+        }
+    }
+
+    /// What the provider lets us into for the code.
+    async fn consented(
+        &self,
+        provider: Provider,
+        attempt: ConnectAttempt,
+        asked: TokenRequest,
+    ) -> Result<Consented, ProviderError> {
+        let tokens = self.calendar_providers.authorize(provider, asked, self.now()).await?;
+        match self.calendar_providers.calendars(provider, &tokens).await {
+            Ok(calendars) => Ok(Consented { attempt, tokens, calendars }),
+            Err(error) => {
+                self.give_back(provider, &tokens).await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Gives a consent back that is not kept, unless a connection lives by one of the same account: a provider may end
+    /// both.
+    async fn give_back_unused(&self, provider: Provider, consented: &Consented) -> Result<(), StoreError> {
+        if self.same_account(provider, consented).await?.is_none() {
+            self.give_back(provider, &consented.tokens).await;
+        }
+        Ok(())
+    }
+
+    async fn give_back(&self, provider: Provider, tokens: &Tokens) {
+        if let Err(error) = self.calendar_providers.revoke(provider, tokens).await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "a consent that is not used was not given back");
+        }
+    }
+
+    /// Makes the connection, or renews it.
+    async fn keep_consent(
+        &self,
+        request: &Request,
+        provider: Provider,
+        consented: &Consented,
+    ) -> Result<Kept, Attempt> {
+        let (org, now) = (consented.attempt.org, self.now());
+        let mut changes = ChangeSet::new(org);
+        let known = match consented.attempt.purpose {
+            Purpose::Reauthorize { connection } => match self.store.find_connection(org, connection).await? {
+                Some(known) if self.is_account(&known, consented).await? => Some(known),
+                Some(_) => return Ok(Err(ConsentFailure::OtherAccount)),
+                None => return Ok(Err(ConsentFailure::Gone)),
+            },
+            // Connected before: what is chosen of it stays.
+            Purpose::Connect { .. } => self.same_account(provider, consented).await?,
+        };
+        let connection = match known {
+            Some(known) => {
+                let connection = Box::new(known.reauthorized(consented.tokens.clone(), now));
+                changes.bridge.push(Change::ReauthorizeConnection { connection, seen: known.version, at: now });
+                known.id
+            }
+            None => {
+                let of = (org, consented.attempt.human, provider);
+                let connection = Connection::create(of, consented.tokens.clone(), now, self.entropy());
+                let theirs = consented.calendars.clone();
+                let calendars = listing((org, connection.id), &[], theirs, now, self.entropy()).present;
+                let (id, connection) = (connection.id, Box::new(connection));
+                changes.bridge.push(Change::CreateConnection { connection, calendars });
+                id
+            }
+        };
+        if let Purpose::Connect { link: Some(link) } = consented.attempt.purpose {
+            let Some(seen) = self.store.find_link(org, link).await? else { return Ok(Err(ConsentFailure::LinkOver)) };
+            let link = match seen.connect(consented.attempt.human, connection, now) {
+                Ok(link) => link,
+                Err(LinkError::Ended(_) | LinkError::OtherHuman | LinkError::NotOpened) => {
+                    return Ok(Err(ConsentFailure::LinkOver));
+                }
+            };
+            changes.bridge.push(Change::UpdateLink { link: Box::new(link), seen: seen.version });
+        }
+        changes.audit = Some(self.connected(request, consented, connection));
+        self.store_changes(changes).await.map_err(|error| self.refused_commit(error))?;
+        Ok(Ok(connection))
+    }
+
+    /// The connection of the account to which consent was given, where the human has connected it before.
+    async fn same_account(&self, provider: Provider, consented: &Consented) -> Result<Option<Connection>, StoreError> {
+        let mut page = Page::default();
+        loop {
+            let listed = self.store.list_connections(consented.attempt.org, page).await?;
+            for known in listed.data {
+                let of_them = known.provider == provider && known.human == consented.attempt.human;
+                if of_them && self.is_account(&known, consented).await? {
+                    return Ok(Some(known));
+                }
+            }
+            page.offset += page.limit;
+            if u64::from(page.offset) >= listed.total {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Whether a connection is of the account to which consent was given: its own calendar is the same. No more is known of
+    /// who it is.
+    async fn is_account(&self, known: &Connection, consented: &Consented) -> Result<bool, StoreError> {
+        let own = consented.calendars.iter().find(|calendar| calendar.primary);
+        let calendars = self.store.external_calendars(known.org, known.id).await?;
+        let known = calendars.iter().map(|known| &known.calendar.theirs).find(|calendar| calendar.primary);
+        Ok(own.is_some() && own.map(|own| &own.reference) == known.map(|known| &known.reference))
+    }
+
+    /// The entry of the log. The route only redirects, so that its own is none of the writing ones.
+    fn connected(&self, request: &Request, consented: &Consented, connection: ConnectionId) -> AuditEntry {
+        let now = self.now();
+        AuditEntry {
+            id: AuditId::new(now, self.entropy()),
+            org: consented.attempt.org,
+            action: Action::ConnectionAuthorize,
+            actor_key_prefix: Some(Principal::shown_of(consented.attempt.human)),
+            agent: None,
+            resource: connection.to_string(),
+            ip: request.ip,
+            status: request.operation.status,
+            method: request.operation.method.to_owned(),
+            path: request.operation.path.to_owned(),
+            duration: now - request.started,
+            request: request.id,
+            created_at: now,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn failures_have_codes_of_their_own() {
+        let codes: BTreeSet<_> = ConsentFailure::ALL.into_iter().map(ConsentFailure::as_str).collect();
+        assert_eq!(codes.len(), ConsentFailure::ALL.len());
+    }
+}

@@ -1,0 +1,136 @@
+//! For which agents a human's calendars count as busy (ruling 9.2).
+
+use std::collections::BTreeSet;
+
+use kalends_bridge::{ALL_CURRENT_MAX, Audience, Change, Grant, NewGrant};
+use kalends_calendars::ports::AgentFilter;
+use kalends_kernel::{AgentId, ConnectionId, ExternalCalendarId, FieldError, GrantId, LIMIT_MAX, Listed, Page};
+use kalends_wire as wire;
+
+use crate::{
+    Actor, Answer, App, ChangeSet, Missing, Refusal,
+    app::{nothing, retry_stale, shown},
+    console::human,
+};
+
+impl App {
+    /// Has calendars of a human count as busy, and completes the link that asked for it, if one did. They are read at once.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] for a calendar, an agent or a link that is not there; [`Refusal::Link`]; [`Refusal::Invalid`] where
+    /// there is no agent to count for.
+    pub async fn create_grant(&self, actor: &Actor, wanted: wire::WantedGrant) -> Result<Answer, Refusal> {
+        let (_, human) = human(actor)?;
+        retry_stale(|| async {
+            let (org, now) = (actor.org(), self.now());
+            let (sources, connections) = self.sources_of_grant(actor, &wanted.sources).await?;
+            let agents = self.agents_of_grant(actor, &wanted).await?;
+            let new = NewGrant { sources, audience: wanted.audience, agents };
+            let grant = Grant::create((org, human), new, now, self.entropy());
+            let mut changes = ChangeSet::new(org);
+            for connection in &connections {
+                let refreshed = self.store.find_connection(org, *connection).await?;
+                if refreshed.is_some_and(|connection| connection.is_refreshed()) {
+                    changes.bridge.push(Change::AskRefresh { org, connection: *connection, at: now });
+                }
+            }
+            if let Some(id) = &wanted.link {
+                let link = self.link_of(actor, id).await?;
+                // The one that was connected for it, where a calendar of that is among them.
+                let own = link.connection.filter(|own| connections.contains(own));
+                let Some(connection) = own.or(connections.first().copied()) else {
+                    return Err(Refusal::missing(Missing::Connection, id).into());
+                };
+                let completed = link.complete(human, connection, now).map_err(Refusal::from)?;
+                changes.bridge.push(Change::UpdateLink { link: Box::new(completed), seen: link.version });
+            }
+            let answer = shown(actor, &wire::AvailabilityGrant::from(&grant), None);
+            let id = grant.id.to_string();
+            changes.bridge.push(Change::CreateGrant(Box::new(grant)));
+            self.commit_for(actor, None, id, changes, answer).await
+        })
+        .await
+    }
+
+    /// The organization's grants, the oldest first.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn list_grants(&self, actor: &Actor, page: Page) -> Result<Listed<wire::AvailabilityGrant>, Refusal> {
+        let listed = self.store.list_grants(actor.org(), page).await?;
+        Ok(listed.map(|grant| wire::AvailabilityGrant::from(&grant)))
+    }
+
+    /// Takes a grant back: from now on the calendars count for nobody by it.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`].
+    pub async fn delete_grant(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+        let missing = || Refusal::missing(Missing::Grant, id);
+        retry_stale(|| async {
+            let grant: GrantId = id.parse().map_err(|_| missing())?;
+            let org = actor.org();
+            let found = self.store.find_grant(org, grant).await?.ok_or_else(missing)?;
+            let mut changes = ChangeSet::new(org);
+            changes.bridge.push(Change::DeleteGrant { org, grant: found.id });
+            self.commit_for(actor, None, found.id.to_string(), changes, nothing(actor)).await
+        })
+        .await
+    }
+
+    /// The calendars that a grant names, and of which connections they are.
+    async fn sources_of_grant(
+        &self,
+        actor: &Actor,
+        written: &[String],
+    ) -> Result<(Vec<ExternalCalendarId>, BTreeSet<ConnectionId>), Refusal> {
+        let missing = |id: &str| Refusal::missing(Missing::ExternalCalendar, id);
+        let parsed = written.iter().map(|text| text.parse().map_err(|_| missing(text)));
+        let sources = parsed.collect::<Result<Vec<ExternalCalendarId>, _>>()?;
+        let known = self.store.connections_of(actor.org(), &sources).await?;
+        if let Some(unknown) = sources.iter().find(|source| !known.iter().any(|(known, _)| known == *source)) {
+            return Err(missing(&unknown.to_string()));
+        }
+        Ok((sources, known.into_iter().map(|(_, connection)| connection).collect()))
+    }
+
+    /// The agents for whom a grant counts; none where all do.
+    async fn agents_of_grant(&self, actor: &Actor, wanted: &wire::WantedGrant) -> Result<Vec<AgentId>, Refusal> {
+        match wanted.audience {
+            Audience::All => Ok(Vec::new()),
+            Audience::Selected => {
+                let mut agents = Vec::with_capacity(wanted.agents.len());
+                for id in &wanted.agents {
+                    agents.push(self.agent(actor, id).await?.living()?.id);
+                }
+                Ok(agents)
+            }
+            Audience::AllCurrent => {
+                let agents = self.living_agents(actor).await?;
+                if agents.is_empty() {
+                    return Err(FieldError::new("audience", "must be all as long as there is no agent").into());
+                }
+                Ok(agents)
+            }
+        }
+    }
+
+    /// Every agent of the organization that is not decommissioned.
+    async fn living_agents(&self, actor: &Actor) -> Result<Vec<AgentId>, Refusal> {
+        let mut agents = Vec::new();
+        let mut page = Page { limit: LIMIT_MAX, offset: 0 };
+        loop {
+            let Listed { data, total } = self.store.list_agents(actor.org(), AgentFilter::default(), page).await?;
+            if total > ALL_CURRENT_MAX {
+                let message =
+                    format!("must be all where there are more than {ALL_CURRENT_MAX} agents, got all_current");
+                return Err(FieldError::new("audience", message).into());
+            }
+            agents.extend(data.iter().filter(|agent| agent.living().is_ok()).map(|agent| agent.id));
+            page.offset += LIMIT_MAX;
+            if u64::from(page.offset) >= total {
+                return Ok(agents);
+            }
+        }
+    }
+}

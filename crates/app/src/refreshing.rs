@@ -1,0 +1,201 @@
+//! Connected calendars of humans, kept in step: what the workers call (ruling 9.3).
+//!
+//! A worker claims connections that are due ([`App::claim_refreshes`]) and refreshes each in a task of its own
+//! ([`App::refresh_connection`]): renews what opens the account, reads which calendars there are, and when those are busy that
+//! count for somebody. All of it is committed at once, and refused where the claim is lost. What fails keeps what was read
+//! before, whose age tells what it is worth.
+
+use kalends_availability::BusySet;
+use kalends_bridge::{
+    CLAIM_LASTS, Change, Connection, Ended, ExternalCalendar, Listing, RENEW_BEFORE, Reading, RefreshClaim, SPANS_MAX,
+    Tokens, listing, next_due, ports::KnownCalendar, window,
+};
+use kalends_kernel::{ExternalCalendarId, random_bytes};
+
+use crate::{
+    App, ChangeSet, Refusal,
+    ports::{CommitError, ProviderError, TheirBusy},
+};
+
+/// Whether a refresh may be due once the change-set is committed.
+pub(crate) fn makes_refresh_due(changes: &ChangeSet) -> bool {
+    changes.bridge.iter().any(|change| match change {
+        Change::CreateConnection { .. } | Change::ReauthorizeConnection { .. } | Change::AskRefresh { .. } => true,
+        Change::UpdateConnection { due, .. } => due.is_some(),
+        Change::CreateLink(_)
+        | Change::UpdateLink { .. }
+        | Change::DeleteConnection { .. }
+        | Change::EndRefresh { .. }
+        | Change::CreateGrant(_)
+        | Change::DeleteGrant { .. } => false,
+    })
+}
+
+/// What a refresh has to write.
+struct Refreshed {
+    tokens: Option<Tokens>,
+    listing: Listing,
+    ended: Ended,
+}
+
+/// What was read of an account.
+struct Read {
+    listing: Listing,
+    /// How many of the calendars that count it does not tell of, or too much.
+    untold: usize,
+}
+
+impl App {
+    /// Waits until this process has made a connection due.
+    pub async fn nudged_to_refresh(&self) {
+        self.nudges.refresh.notified().await;
+    }
+
+    /// Claims up to `limit` connections that are due.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn claim_refreshes(&self, limit: u32) -> Result<Vec<(RefreshClaim, Connection)>, Refusal> {
+        let now = self.now();
+        Ok(self.store.claim_refreshes(now, now + CLAIM_LASTS, limit).await?)
+    }
+
+    /// Refreshes a connection that this worker has claimed. What fails is kept with the connection, or logged.
+    pub async fn refresh_connection(&self, claim: RefreshClaim, connection: Connection) {
+        let began = tokio::time::Instant::now();
+        let outcome = match self.refresh_claimed(claim, &connection).await {
+            Ok(outcome) => outcome,
+            Err(CommitError::Store(error)) => {
+                tracing::error!(
+                    error = &error as &dyn std::error::Error,
+                    connection = %claim.connection,
+                    "a connection cannot be refreshed; it is claimed again once its claim has run out"
+                );
+                "broken"
+            }
+            // The claim is lost, or the organization is gone: whoever comes next knows better. Nothing else is a
+            // condition of these change-sets.
+            Err(
+                CommitError::Stale
+                | CommitError::NoOrganization
+                | CommitError::LimitReached { .. }
+                | CommitError::EmailTaken
+                | CommitError::AlreadyAnswered,
+            ) => "lost",
+        };
+        metrics::counter!("kalends_human_calendar_refreshes_total", "outcome" => outcome).increment(1);
+        metrics::histogram!("kalends_human_calendar_refresh_seconds").record(began.elapsed());
+        tracing::debug!(connection = %claim.connection, outcome, "a refresh ended");
+    }
+
+    async fn refresh_claimed(&self, claim: RefreshClaim, connection: &Connection) -> Result<&'static str, CommitError> {
+        let known = self.store.external_calendars(claim.org, claim.connection).await?;
+        let Refreshed { tokens, listing, ended } = self.refreshed(connection, known).await;
+        let outcome = match &ended {
+            Ended::Good => "good",
+            Ended::Failed(_) => "failed",
+            Ended::Lapsed(_) => "lapsed",
+        };
+        let at = self.now();
+        let state = connection.refresh.after(ended, at);
+        let next = next_due(&state, at, u32::from_le_bytes(random_bytes(self.entropy())));
+        let Listing { present: calendars, gone } = listing;
+        let mut changes = ChangeSet::new(claim.org);
+        changes.bridge.push(Change::EndRefresh { claim, tokens, state, calendars, gone, next, at });
+        self.store_changes(changes).await?;
+        Ok(outcome)
+    }
+
+    /// Asks the provider for everything; tells what is to be written, whatever comes of it.
+    async fn refreshed(&self, connection: &Connection, known: Vec<KnownCalendar>) -> Refreshed {
+        let mut renewed = None;
+        if connection.tokens.access_until <= self.now() + RENEW_BEFORE {
+            match self.renewed(connection).await {
+                Ok(tokens) => renewed = Some(tokens),
+                Err(error) => return unread(None, &error),
+            }
+        }
+        let tokens = renewed.as_ref().unwrap_or(&connection.tokens);
+        let read = match self.read_account(connection, tokens, &known).await {
+            // An access token may end before its time: another one tells whether the consent has.
+            Err(ProviderError::Lapsed(_)) if renewed.is_none() => match self.renewed(connection).await {
+                Ok(tokens) => {
+                    let read = self.read_account(connection, &tokens, &known).await;
+                    renewed = Some(tokens);
+                    read
+                }
+                Err(error) => Err(error),
+            },
+            read => read,
+        };
+        match read {
+            Ok(Read { listing, untold: 0 }) => Refreshed { tokens: renewed, listing, ended: Ended::Good },
+            Ok(Read { listing, untold }) => {
+                let ended = Ended::Failed(format!("the provider did not tell when {untold} of the calendars are busy"));
+                Refreshed { tokens: renewed, listing, ended }
+            }
+            Err(error) => unread(renewed, &error),
+        }
+    }
+
+    async fn renewed(&self, connection: &Connection) -> Result<Tokens, ProviderError> {
+        self.calendar_providers.renew(connection.provider, &connection.tokens, self.now()).await
+    }
+
+    /// Which calendars there are, and when those are busy that count.
+    async fn read_account(
+        &self,
+        connection: &Connection,
+        tokens: &Tokens,
+        known: &[KnownCalendar],
+    ) -> Result<Read, ProviderError> {
+        let theirs = self.calendar_providers.calendars(connection.provider, tokens).await?;
+        let now = self.now();
+        let before: Vec<ExternalCalendar> = known.iter().map(|known| known.calendar.clone()).collect();
+        let of = (connection.org, connection.id);
+        let mut listing = listing(of, &before, theirs, now, self.entropy());
+        let counting: Vec<ExternalCalendarId> =
+            known.iter().filter(|known| known.counts).map(|known| known.calendar.id).collect();
+        let (counts, others): (Vec<_>, Vec<_>) =
+            listing.present.into_iter().partition(|calendar| counting.contains(&calendar.id));
+        let references: Vec<String> = counts.iter().map(|calendar| calendar.theirs.reference.clone()).collect();
+        let window = window(now);
+        let busy = if references.is_empty() {
+            Vec::new()
+        } else {
+            self.calendar_providers.busy(connection.provider, tokens, &references, window).await?
+        };
+        let mut busy = busy.into_iter();
+        let mut untold = 0;
+        let read = counts.into_iter().map(|calendar| {
+            let spans = match busy.next() {
+                Some(TheirBusy::Known(spans)) => BusySet::from_unsorted(spans).clip(window),
+                Some(TheirBusy::Untold(_)) | None => {
+                    untold += 1;
+                    return calendar;
+                }
+            };
+            if spans.len() > SPANS_MAX {
+                untold += 1;
+                return calendar;
+            }
+            calendar.read(Reading { read_at: now, covers: window, spans })
+        });
+        // Of what counts for nobody nothing is kept.
+        let forgotten = others.into_iter().map(|calendar| ExternalCalendar { reading: None, ..calendar });
+        listing.present = read.chain(forgotten).collect();
+        Ok(Read { listing, untold })
+    }
+}
+
+/// A refresh that read nothing.
+fn unread(tokens: Option<Tokens>, error: &ProviderError) -> Refreshed {
+    let ended = match error {
+        ProviderError::Lapsed(_) => Ended::Lapsed(error.to_string()),
+        ProviderError::Unavailable(_) | ProviderError::Malformed(_) => {
+            tracing::warn!(error = error as &dyn std::error::Error, "a provider of calendars cannot be read");
+            Ended::Failed(error.to_string())
+        }
+    };
+    Refreshed { tokens, listing: Listing::default(), ended }
+}

@@ -1,0 +1,448 @@
+//! Human calendars, from the link to what counts as busy, with providers that do what the test says.
+
+use std::sync::Arc;
+
+use kalends_accounts::{
+    Credential, Principal, Reach,
+    oauth::{Callback, Provider},
+    reach::CallerKind,
+};
+use kalends_app::{
+    Actor, Answer, App, ChangeSet, ConsentBegun, ConsentEnded, ConsentFailure, MemoryRateLimiter, Parts, Refusal,
+    Request,
+    operations::{self as op, Operation},
+    ports::{Commit as _, HumanCalendars as _},
+};
+use kalends_availability::{BusySet, HumanSource};
+use kalends_bridge::{LinkError, LinkStatus, NewLink, PublicationPolicy};
+use kalends_calendars::{Agent, Calendar};
+use kalends_kernel::{Elapsed, KeyId, OrgId, Page, RequestId, SessionId, Span, UserId};
+use kalends_quotas::Plan;
+use kalends_testkit::{
+    Failing, Mailbox, MemoryStore, TestCalendarProviders, TestPasswords, TestTokens,
+    fixtures::{Compose as _, Fixtures, settings},
+};
+use kalends_wire::{CreateGrant, WantedGrant};
+use serde_json::{Value, json};
+
+/// An organization with an agent and a calendar, and humans with accounts at providers.
+struct House {
+    app: Arc<App>,
+    store: MemoryStore,
+    make: Fixtures,
+    accounts: TestCalendarProviders,
+    org: OrgId,
+    agent: Agent,
+    calendar: Calendar,
+    human: UserId,
+}
+
+fn json_of(answer: &Answer) -> Value {
+    serde_json::from_str(answer.body.as_deref().unwrap()).unwrap()
+}
+
+fn text(value: &Value, pointer: &str) -> String {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("no {pointer} in {value}")).to_owned()
+}
+
+impl House {
+    async fn new() -> Self {
+        let (store, make) = (MemoryStore::new(), Fixtures::new());
+        let accounts = TestCalendarProviders::offering(Provider::ALL, &settings().base_url);
+        let app = App::new(Parts {
+            store: Arc::new(store.clone()),
+            clock: Arc::new(make.clock.clone()),
+            entropy: Arc::new(make.entropy.clone()),
+            mailer: Arc::new(Mailbox::default()),
+            human: Arc::new(store.clone()),
+            calendar_providers: Arc::new(accounts.clone()),
+            limiter: Arc::new(MemoryRateLimiter::default()),
+            passwords: Arc::new(TestPasswords::default()),
+            tokens: Arc::new(TestTokens),
+            providers: Arc::new(kalends_app::NoProviders),
+            sender: Arc::new(kalends_app::NoSender),
+            fetcher: Arc::new(kalends_app::NoFetcher),
+            settings: settings(),
+        });
+        let organization = make.organization();
+        let org = organization.id;
+        store.commit(ChangeSet::new(org).create(&organization)).await.unwrap();
+        let agent = make.agent(org);
+        store.commit(ChangeSet::new(org).create(&agent)).await.unwrap();
+        let calendar = make.calendar(&agent);
+        store.commit(ChangeSet::new(org).create(&calendar)).await.unwrap();
+        let human = UserId::new(make.tick(), &make.entropy);
+        Self { app, store, make, accounts, org, agent, calendar, human }
+    }
+
+    fn actor(&self, credential: Credential, kind: CallerKind, operation: &'static Operation) -> Actor {
+        let principal = Principal {
+            credential,
+            key_prefix: "svc_sk_0123456789abc".into(),
+            org: self.org,
+            kind,
+            reach: Reach::Organization,
+            waitlisted: false,
+            plan: Plan::Pro,
+            limits: Plan::Pro.limits(),
+            accepted_terms: None,
+        };
+        let started = self.make.tick();
+        let id = RequestId::new(started, &self.make.entropy);
+        let request = Request { id, ip: None, operation, started, idempotency: None, local: false };
+        Actor::enter(Arc::new(principal), request).unwrap()
+    }
+
+    fn key(&self, operation: &'static Operation) -> Actor {
+        let key = KeyId::new(self.make.tick(), &self.make.entropy);
+        self.actor(Credential::Key(key), CallerKind::OrganizationKey, operation)
+    }
+
+    /// A human of the organization in the console.
+    fn session_of(&self, user: UserId, operation: &'static Operation) -> Actor {
+        let session = SessionId::new(self.make.tick(), &self.make.entropy);
+        self.actor(Credential::Session { session, user }, CallerKind::Session, operation)
+    }
+
+    fn session(&self, operation: &'static Operation) -> Actor {
+        self.session_of(self.human, operation)
+    }
+
+    async fn ask(&self, asked: NewLink) -> Value {
+        let (actor, calendar) = (self.key(&op::CREATE_CONNECTION_LINK), self.calendar.id.to_string());
+        json_of(&self.app.create_connection_link(&actor, &calendar, asked).await.unwrap())
+    }
+
+    async fn status(&self, link: &str) -> String {
+        self.app.connection_link(&self.key(&op::GET_CONNECTION_LINK), link).await.unwrap().status.into_owned()
+    }
+
+    async fn open_by(&self, human: UserId, link: &Value) -> Result<Answer, Refusal> {
+        let token = text(link, "/setup_url").split_once("/connect#").unwrap().1.to_owned();
+        self.app.open_connection_link(&self.session_of(human, &op::OPEN_CONNECTION_LINK), &token).await
+    }
+
+    async fn start(&self, provider: Provider, link: Option<&str>) -> Result<ConsentBegun, Refusal> {
+        self.app.begin_connection(&self.session(&op::START_CONNECTION), provider.as_str(), link).await
+    }
+
+    /// The browser comes back with that code.
+    async fn come_back(&self, provider: Provider, begun: &ConsentBegun, code: &str) -> ConsentEnded {
+        let callback =
+            Callback { state: Some(&begun.state), code: Some(code), cookie: Some(&begun.state), ..Callback::default() };
+        let request = self.session(&op::END_CONNECTION).request;
+        self.app.end_connection(&request, provider.as_str(), callback).await.unwrap()
+    }
+
+    /// Connects the account of that code, for no link.
+    async fn connect(&self, code: &str) -> String {
+        let begun = self.start(Provider::Google, None).await.unwrap();
+        match self.come_back(Provider::Google, &begun, code).await {
+            ConsentEnded::Connected { connection, .. } => connection.to_string(),
+            ConsentEnded::Failed(failure) => panic!("{failure:?}"),
+        }
+    }
+
+    /// Has the account's first calendar count for the agent.
+    async fn grant(&self, connection: &str, link: Option<&str>) -> Result<Value, Refusal> {
+        let actor = self.session(&op::LIST_EXTERNAL_CALENDARS);
+        let calendars = self.app.external_calendars(&actor, connection).await.unwrap();
+        let body = json!({
+            "external_calendar_ids": [calendars.data[0].id], "audience": "selected", "agent_ids": [self.agent.id],
+            "connection_link_id": link
+        });
+        let wanted: WantedGrant = serde_json::from_value::<CreateGrant>(body).unwrap().parse().unwrap();
+        Ok(json_of(&self.app.create_grant(&self.session(&op::CREATE_GRANT), wanted).await?))
+    }
+
+    /// Every connection that is due is refreshed; how many there were.
+    async fn refresh(&self) -> usize {
+        let claimed = self.app.claim_refreshes(10).await.unwrap();
+        let count = claimed.len();
+        for (claim, connection) in claimed {
+            self.app.refresh_connection(claim, connection).await;
+        }
+        count
+    }
+
+    /// What counts for the calendar, in hours after noon of a day ahead.
+    async fn busy(&self) -> Option<BusySet> {
+        let seen = self.store.human_sources(self.org, &[self.calendar.id]).await.unwrap();
+        let sources: Vec<HumanSource> = seen.iter().map(|seen| seen.source).collect();
+        let busy = self.store.human_busy(self.org, &sources, self.span(-1_000, 1_000)).await.unwrap();
+        busy.into_iter().find(|busy| busy.read_at.is_some()).map(|busy| busy.spans)
+    }
+
+    fn span(&self, from: i64, until: i64) -> Span {
+        let day = "2026-03-09T12:00:00Z".parse::<kalends_kernel::Instant>().unwrap();
+        Span::new(day + Elapsed::hours(from), day + Elapsed::hours(until)).unwrap()
+    }
+
+    async fn connection(&self, id: &str) -> Value {
+        let shown = self.app.connection(&self.session(&op::GET_CONNECTION), id).await.unwrap();
+        serde_json::to_value(shown).unwrap()
+    }
+}
+
+const WORK: &str = "Ada's own account";
+
+#[tokio::test]
+async fn a_link_leads_to_busy_times() {
+    let house = House::new().await;
+    house.accounts.account(WORK, &["Private", "Birthdays"]);
+    house.accounts.busy(WORK, "Private", vec![house.span(1, 2), house.span(2, 3)]);
+    house.accounts.busy(WORK, "Birthdays", vec![house.span(5, 6)]);
+    let link = house.ask(NewLink::default()).await;
+    let id = text(&link, "/id");
+    assert_eq!((house.status(&id).await.as_str(), &link["reused"]), ("awaiting_human", &json!(false)));
+    let again = house.ask(NewLink::default()).await;
+    assert_eq!((&again["id"], &again["reused"], &again["setup_url"]), (&link["id"], &json!(true), &Value::Null));
+
+    let opened = json_of(&house.open_by(house.human, &link).await.unwrap());
+    assert_eq!((&opened["agent_id"], &opened["providers"]), (&json!(house.agent.id), &json!(["google", "microsoft"])));
+    assert_eq!(house.status(&id).await, "in_progress");
+    let begun = house.start(Provider::Google, Some(&id)).await.unwrap();
+    let ConsentEnded::Connected { connection, link: Some(of) } = house.come_back(Provider::Google, &begun, WORK).await
+    else {
+        panic!("not connected");
+    };
+    assert_eq!((of.to_string(), house.status(&id).await.as_str()), (id.clone(), "in_progress"));
+    assert_eq!(house.refresh().await, 1);
+    assert_eq!(house.busy().await, None, "nobody has said what counts");
+
+    house.grant(&connection.to_string(), Some(&id)).await.unwrap();
+    assert_eq!(house.status(&id).await, "completed");
+    assert_eq!(house.refresh().await, 1, "it is read at once");
+    assert_eq!(house.busy().await, Some(BusySet::from_unsorted(vec![house.span(1, 3)])));
+    assert_eq!(house.refresh().await, 0);
+    house.make.clock.advance(Elapsed::minutes(5));
+    assert_eq!(house.refresh().await, 1, "every five minutes");
+}
+
+#[tokio::test]
+async fn a_link_is_for_one_human_of_the_organization() {
+    let house = House::new().await;
+    let link = house.ask(NewLink::default()).await;
+    house.open_by(house.human, &link).await.unwrap();
+    house.open_by(house.human, &link).await.unwrap();
+    let other = UserId::new(house.make.tick(), &house.make.entropy);
+    let refused = house.open_by(other, &link).await;
+    assert!(matches!(refused, Err(Refusal::Link(LinkError::OtherHuman))), "{refused:?}");
+
+    let elsewhere = House { org: OrgId::new(house.make.tick(), &house.make.entropy), ..house };
+    let refused = elsewhere.open_by(elsewhere.human, &link).await;
+    assert!(matches!(refused, Err(Refusal::NotFound { .. })), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_link_makes_room_when_it_ends() {
+    let house = House::new().await;
+    let first = house.ask(NewLink::default()).await;
+    house.make.clock.advance(Elapsed::minutes(15));
+    assert_eq!(house.status(&text(&first, "/id")).await, "expired");
+    let second = house.ask(NewLink::default()).await;
+    assert_ne!(first["id"], second["id"]);
+    let cancel = house.key(&op::CANCEL_CONNECTION_LINK);
+    house.app.cancel_connection_link(&cancel, &text(&second, "/id")).await.unwrap();
+    let third = house.ask(NewLink::default()).await;
+    assert!(second["id"] != third["id"] && third["reused"] == json!(false));
+    for ended in [&first, &second] {
+        let refused = house.app.cancel_connection_link(&cancel, &text(ended, "/id")).await;
+        assert!(matches!(refused, Err(Refusal::Link(LinkError::Ended(_)))), "{refused:?}");
+    }
+    // One that a human follows is theirs; the agent may ask somebody else meanwhile.
+    house.open_by(house.human, &third).await.unwrap();
+    assert_ne!(house.ask(NewLink::default()).await["id"], third["id"]);
+    let decline = house.session(&op::DECLINE_CONNECTION_LINK);
+    house.app.decline_connection_link(&decline, &text(&third, "/id")).await.unwrap();
+    assert_eq!(house.status(&text(&third, "/id")).await, LinkStatus::Declined.as_str());
+}
+
+#[tokio::test]
+async fn google_takes_nothing_that_is_published() {
+    let house = House::new().await;
+    let link = house.ask(NewLink { publishing: true, policy: PublicationPolicy::Confirmed }).await;
+    let id = text(&link, "/id");
+    house.open_by(house.human, &link).await.unwrap();
+    let refused = house.start(Provider::Google, Some(&id)).await.err();
+    assert!(matches!(refused, Some(Refusal::NotPublished(Provider::Google))), "{refused:?}");
+    assert!(house.start(Provider::Microsoft, Some(&id)).await.is_ok());
+}
+
+#[tokio::test]
+async fn an_account_is_connected_once() {
+    let house = House::new().await;
+    house.accounts.account(WORK, &["Private"]);
+    house.accounts.account("another", &["Private"]);
+    let connection = house.connect(WORK).await;
+    house.grant(&connection, None).await.unwrap();
+    assert_eq!(house.connect(WORK).await, connection);
+    assert_ne!(house.connect("another").await, connection);
+    let listed = house.app.list_connections(&house.session(&op::LIST_CONNECTIONS), Page::default()).await.unwrap();
+    assert_eq!(listed.total, 2);
+    assert!(house.busy().await.is_none() && house.refresh().await == 2 && house.busy().await.is_some());
+    assert!(house.accounts.revoked().is_empty());
+}
+
+#[tokio::test]
+async fn what_comes_too_late_is_given_back() {
+    let house = House::new().await;
+    house.accounts.account(WORK, &["Private"]);
+    let link = house.ask(NewLink::default()).await;
+    let id = text(&link, "/id");
+    house.open_by(house.human, &link).await.unwrap();
+    let begun = house.start(Provider::Google, Some(&id)).await.unwrap();
+    house.app.cancel_connection_link(&house.key(&op::CANCEL_CONNECTION_LINK), &id).await.unwrap();
+    let ended = house.come_back(Provider::Google, &begun, WORK).await;
+    assert_eq!(ended, ConsentEnded::Failed(ConsentFailure::LinkOver));
+    assert_eq!(house.accounts.revoked(), [WORK]);
+    // An attempt is good for one answer.
+    let ended = house.come_back(Provider::Google, &begun, WORK).await;
+    assert_eq!(ended, ConsentEnded::Failed(ConsentFailure::State));
+    // Nor is a consent given back by which a connection lives.
+    house.connect(WORK).await;
+    let link = house.ask(NewLink::default()).await;
+    house.open_by(house.human, &link).await.unwrap();
+    let begun = house.start(Provider::Google, Some(&text(&link, "/id"))).await.unwrap();
+    house.app.cancel_connection_link(&house.key(&op::CANCEL_CONNECTION_LINK), &text(&link, "/id")).await.unwrap();
+    house.come_back(Provider::Google, &begun, WORK).await;
+    assert_eq!(house.accounts.revoked(), [WORK]);
+}
+
+#[tokio::test]
+async fn what_fails_keeps_what_was_read_and_is_tried_again() {
+    let house = House::new().await;
+    house.accounts.account(WORK, &["Private"]);
+    house.accounts.busy(WORK, "Private", vec![house.span(1, 2)]);
+    let connection = house.connect(WORK).await;
+    house.grant(&connection, None).await.unwrap();
+    house.refresh().await;
+    let read = house.busy().await;
+    assert!(read.is_some());
+
+    house.accounts.fail(Some(Failing::Away));
+    house.make.clock.advance(Elapsed::minutes(5));
+    assert_eq!(house.refresh().await, 1);
+    let shown = house.connection(&connection).await;
+    assert_eq!((&shown["status"], &shown["data"]), (&json!("error"), &json!("fresh")));
+    assert!(shown["last_error"].is_string());
+    assert_eq!(house.busy().await, read);
+    // Longer and longer, but never so long that what was fresh becomes stale by itself.
+    for _ in 0..6 {
+        house.make.clock.advance(Elapsed::minutes(40));
+        assert_eq!(house.refresh().await, 1);
+    }
+    assert_eq!(house.connection(&connection).await["data"], "stale");
+    assert_eq!(house.busy().await, read);
+    house.accounts.fail(None);
+    house.make.clock.advance(Elapsed::minutes(40));
+    assert_eq!(house.refresh().await, 1);
+    assert_eq!(house.connection(&connection).await["status"], "active");
+}
+
+#[tokio::test]
+async fn tokens_are_renewed_before_their_time_and_when_they_end_early() {
+    let house = House::new().await;
+    house.accounts.account(WORK, &["Private"]);
+    let connection = house.connect(WORK).await;
+    house.refresh().await;
+    assert_eq!(house.accounts.renewed(), 0);
+    house.make.clock.advance(Elapsed::minutes(59));
+    house.refresh().await;
+    assert_eq!(house.accounts.renewed(), 1, "it would end within two minutes");
+    house.make.clock.advance(Elapsed::minutes(5));
+    house.refresh().await;
+    assert_eq!(house.accounts.renewed(), 1, "the fresh one is kept");
+    // Another account's first token ends at once.
+    house.accounts.account("early", &["Private"]);
+    let early = house.connect("early").await;
+    house.accounts.fail(Some(Failing::Access));
+    house.refresh().await;
+    assert_eq!(house.accounts.renewed(), 2);
+    assert_eq!(house.connection(&early).await["status"], "active");
+    assert_eq!(house.connection(&connection).await["status"], "active");
+}
+
+#[tokio::test]
+async fn a_consent_that_ended_is_given_again_for_the_same_account() {
+    let house = House::new().await;
+    house.accounts.account(WORK, &["Private"]);
+    house.accounts.account("another", &["Private"]);
+    let connection = house.connect(WORK).await;
+    house.grant(&connection, None).await.unwrap();
+    house.refresh().await;
+    house.accounts.fail(Some(Failing::Lapsed));
+    house.make.clock.advance(Elapsed::minutes(5));
+    house.refresh().await;
+    assert_eq!(house.connection(&connection).await["status"], "reauthorization_required");
+    house.make.clock.advance(Elapsed::hours(2));
+    assert_eq!(house.refresh().await, 0, "only the human can help");
+    let refused = house.app.ask_refresh(&house.session(&op::REFRESH_CONNECTION), &connection).await;
+    assert!(matches!(refused, Err(Refusal::NotRefreshed(_))), "{refused:?}");
+    assert!(house.busy().await.is_some(), "what is old counts for what it is worth");
+
+    house.accounts.fail(None);
+    let again = || async {
+        let actor = house.session(&op::REAUTHORIZE_CONNECTION);
+        house.app.begin_reauthorization(&actor, &connection).await.unwrap()
+    };
+    let ended = house.come_back(Provider::Google, &again().await, "another").await;
+    assert_eq!(ended, ConsentEnded::Failed(ConsentFailure::OtherAccount));
+    assert_eq!(house.accounts.revoked(), ["another"]);
+    let ended = house.come_back(Provider::Google, &again().await, WORK).await;
+    assert!(matches!(ended, ConsentEnded::Connected { link: None, .. }), "{ended:?}");
+    assert_eq!(house.refresh().await, 1);
+    let shown = house.connection(&connection).await;
+    assert_eq!((&shown["status"], &shown["data"]), (&json!("active"), &json!("fresh")));
+}
+
+#[tokio::test]
+async fn what_is_paused_or_gone_counts_for_nobody() {
+    let house = House::new().await;
+    house.accounts.account(WORK, &["Private", "Club"]);
+    let connection = house.connect(WORK).await;
+    house.grant(&connection, None).await.unwrap();
+    house.refresh().await;
+    assert!(house.busy().await.is_some());
+    let pause = |paused| {
+        let actor = house.session(if paused { &op::PAUSE_CONNECTION } else { &op::RESUME_CONNECTION });
+        let (app, connection) = (&house.app, &connection);
+        async move { app.pause_connection(&actor, connection, paused).await.unwrap() }
+    };
+    pause(true).await;
+    house.make.clock.advance(Elapsed::hours(1));
+    assert!(house.busy().await.is_none() && house.refresh().await == 0);
+    pause(false).await;
+    assert!(house.refresh().await == 1 && house.busy().await.is_some());
+
+    // The provider does not know the calendar any more.
+    house.accounts.account(WORK, &["Club"]);
+    house.make.clock.advance(Elapsed::minutes(5));
+    house.refresh().await;
+    assert!(house.busy().await.is_none());
+    let grants = house.app.list_grants(&house.session(&op::LIST_GRANTS), Page::default()).await.unwrap();
+    assert_eq!(grants.total, 0, "a grant of nothing is none");
+
+    house.grant(&connection, None).await.unwrap();
+    house.refresh().await;
+    assert!(house.busy().await.is_some());
+    house.app.delete_connection(&house.session(&op::DELETE_CONNECTION), &connection).await.unwrap();
+    assert_eq!(house.accounts.revoked(), [WORK]);
+    assert!(house.busy().await.is_none() && house.refresh().await == 0);
+}
+
+#[tokio::test]
+async fn a_refresh_that_lost_its_claim_writes_nothing() {
+    let house = House::new().await;
+    house.accounts.account(WORK, &["Private"]);
+    house.accounts.busy(WORK, "Private", vec![house.span(1, 2)]);
+    let connection = house.connect(WORK).await;
+    house.grant(&connection, None).await.unwrap();
+    let [(claim, slow)] = <[_; 1]>::try_from(house.app.claim_refreshes(10).await.unwrap()).unwrap();
+    house.make.clock.advance(kalends_bridge::CLAIM_LASTS);
+    assert_eq!(house.refresh().await, 1, "somebody else takes over");
+    let read = house.busy().await;
+    house.accounts.busy(WORK, "Private", vec![house.span(3, 4)]);
+    house.app.refresh_connection(claim, slow).await;
+    assert_eq!(house.busy().await, read);
+}

@@ -1,0 +1,19 @@
+//! Connection links: agents ask for a human's calendar, and humans follow.
+
+mod cancel;
+mod create;
+mod decline;
+mod open;
+mod read;
+
+use utoipa_axum::routes;
+
+use crate::Routes;
+
+pub(crate) fn routes() -> Routes {
+    Routes::new()
+        .routes(routes!(create::create))
+        .routes(routes!(read::read, cancel::cancel))
+        .routes(routes!(open::open))
+        .routes(routes!(decline::decline))
+}

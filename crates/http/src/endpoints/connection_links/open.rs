@@ -1,0 +1,30 @@
+//! `POST /v1/connection-links/open`
+
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, JsonBody},
+    reply::Changed,
+};
+
+/// Opens a connection link that you follow.
+///
+/// It is yours from then on, for 30 minutes: nobody else opens it. 404 where it is none of the organization that you are signed
+/// in to; switch to that one first.
+#[utoipa::path(
+    post,
+    path = "/v1/connection-links/open",
+    operation_id = "openConnectionLink",
+    tag = "Human calendars",
+    request_body = wire::OpenConnectionLink,
+    responses((status = 200, description = "The link, and what it asks for.", body = wire::FollowedLink))
+)]
+pub(crate) async fn open(
+    app: Service,
+    caller: Caller,
+    body: JsonBody<wire::OpenConnectionLink>,
+) -> Result<Changed, ApiError> {
+    Ok(Changed(app.open_connection_link(&caller.0, &body.0.parse()?).await?))
+}

@@ -1,0 +1,43 @@
+//! `GET /v1/calendar-connections/oauth/{provider}/callback`
+
+use kalends_app::ConsentEnded;
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Anonymous, FromProvider, PathOf},
+    reply::{Elsewhere, cookies},
+};
+
+/// Takes a browser back from a provider of calendars.
+///
+/// Sends it to `/connections` of the console with `?connected=` and the connection, and `&link=` where a link asked for it; or
+/// with `?error=` and one of `oauth_state` (the attempt is unknown, used, expired or another browser's: begin again),
+/// `oauth_declined`, `oauth_failed`, `provider_unavailable`, `link_over`, `other_account`, `connection_gone`. Parameters that the
+/// provider adds are ignored.
+#[utoipa::path(
+    get,
+    path = "/v1/calendar-connections/oauth/{provider}/callback",
+    operation_id = "endCalendarConnection",
+    tag = "Human calendars",
+    params(("provider" = String, Path, description = "`google` or `microsoft`."), wire::SignInAnswer),
+    responses((status = 302, description = "On to the console."))
+)]
+pub(crate) async fn callback(
+    app: Service,
+    request: Anonymous,
+    provider: PathOf<String>,
+    answer: FromProvider,
+) -> Result<Elsewhere, ApiError> {
+    let console = &app.settings().console_url;
+    let location = match app.end_connection(&request.0, &provider.0, answer.callback()).await? {
+        ConsentEnded::Connected { connection, link: Some(link) } => {
+            format!("{console}/connections?connected={connection}&link={link}")
+        }
+        ConsentEnded::Connected { connection, link: None } => format!("{console}/connections?connected={connection}"),
+        ConsentEnded::Failed(failure) => format!("{console}/connections?error={}", failure.as_str()),
+    };
+    let state = answer.is_ours().then(|| cookies(&app).clear_state());
+    Ok(Elsewhere { location, cookies: state.into_iter().collect() })
+}

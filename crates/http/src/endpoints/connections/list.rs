@@ -1,0 +1,29 @@
+//! `GET /v1/calendar-connections`
+
+use axum::Json;
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, QueryOf},
+};
+
+/// Lists the connected calendar accounts, the oldest first.
+#[utoipa::path(
+    get,
+    path = "/v1/calendar-connections",
+    operation_id = "listCalendarConnections",
+    tag = "Human calendars",
+    params(wire::Paging),
+    responses((status = 200, description = "A page of connections.", body = wire::List<wire::CalendarConnection>))
+)]
+pub(crate) async fn list(
+    app: Service,
+    caller: Caller,
+    query: QueryOf<wire::Paging>,
+) -> Result<Json<wire::List<wire::CalendarConnection>>, ApiError> {
+    let page = query.0.parse()?;
+    let listed = app.list_connections(&caller.0, page).await?;
+    Ok(Json(wire::List::new(listed, page, |connection| connection)))
+}

@@ -1,0 +1,30 @@
+//! Connected calendars of humans.
+
+mod callback;
+mod delete;
+mod external_calendars;
+mod list;
+mod pause;
+mod read;
+mod reauthorize;
+mod refresh;
+mod resume;
+mod start;
+mod update;
+
+use utoipa_axum::routes;
+
+use crate::Routes;
+
+pub(crate) fn routes() -> Routes {
+    Routes::new()
+        .routes(routes!(start::start))
+        .routes(routes!(callback::callback))
+        .routes(routes!(list::list))
+        .routes(routes!(read::read, update::update, delete::delete))
+        .routes(routes!(refresh::refresh))
+        .routes(routes!(pause::pause))
+        .routes(routes!(resume::resume))
+        .routes(routes!(reauthorize::reauthorize))
+        .routes(routes!(external_calendars::external_calendars))
+}

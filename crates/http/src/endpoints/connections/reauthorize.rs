@@ -1,0 +1,30 @@
+//! `POST /v1/calendar-connections/{id}/reauthorize`
+
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, NoBody, PathOf},
+    reply::Bound,
+};
+
+/// Asks for your consent to a connection once more.
+///
+/// Where its status is `reauthorization_required`. Send the browser to `authorization_url`, and choose the same account there.
+#[utoipa::path(
+    post,
+    path = "/v1/calendar-connections/{id}/reauthorize",
+    operation_id = "reauthorizeCalendarConnection",
+    tag = "Human calendars",
+    params(("id" = String, Path, description = "The connection, `con_…`.")),
+    responses((status = 200, description = "Where to go.", body = wire::ConsentBegun))
+)]
+pub(crate) async fn reauthorize(
+    app: Service,
+    caller: Caller,
+    id: PathOf<String>,
+    _: NoBody,
+) -> Result<Bound, ApiError> {
+    Ok(Bound::new(&app, app.begin_reauthorization(&caller.0, &id.0).await?))
+}

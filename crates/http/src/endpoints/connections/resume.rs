@@ -1,0 +1,25 @@
+//! `POST /v1/calendar-connections/{id}/resume`
+
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, NoBody, PathOf},
+    reply::Changed,
+};
+
+/// Has a connected calendar account that is paused go on.
+///
+/// It is refreshed at once.
+#[utoipa::path(
+    post,
+    path = "/v1/calendar-connections/{id}/resume",
+    operation_id = "resumeCalendarConnection",
+    tag = "Human calendars",
+    params(("id" = String, Path, description = "The connection, `con_…`.")),
+    responses((status = 200, description = "The connection.", body = wire::CalendarConnection))
+)]
+pub(crate) async fn resume(app: Service, caller: Caller, id: PathOf<String>, _: NoBody) -> Result<Changed, ApiError> {
+    Ok(Changed(app.pause_connection(&caller.0, &id.0, false).await?))
+}

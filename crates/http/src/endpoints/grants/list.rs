@@ -1,0 +1,29 @@
+//! `GET /v1/availability-grants`
+
+use axum::Json;
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, QueryOf},
+};
+
+/// Lists for which agents calendars of humans count as busy, the oldest first.
+#[utoipa::path(
+    get,
+    path = "/v1/availability-grants",
+    operation_id = "listAvailabilityGrants",
+    tag = "Human calendars",
+    params(wire::Paging),
+    responses((status = 200, description = "A page of grants.", body = wire::List<wire::AvailabilityGrant>))
+)]
+pub(crate) async fn list(
+    app: Service,
+    caller: Caller,
+    query: QueryOf<wire::Paging>,
+) -> Result<Json<wire::List<wire::AvailabilityGrant>>, ApiError> {
+    let page = query.0.parse()?;
+    let listed = app.list_grants(&caller.0, page).await?;
+    Ok(Json(wire::List::new(listed, page, |grant| grant)))
+}

@@ -1,0 +1,13 @@
+//! For which agents calendars of humans count as busy.
+
+mod create;
+mod delete;
+mod list;
+
+use utoipa_axum::routes;
+
+use crate::Routes;
+
+pub(crate) fn routes() -> Routes {
+    Routes::new().routes(routes!(create::create, list::list)).routes(routes!(delete::delete))
+}

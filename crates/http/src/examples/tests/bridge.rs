@@ -1,0 +1,86 @@
+//! An agent asks a human to connect a calendar, and the human does.
+
+use kalends_app::operations as op;
+use kalends_kernel::Span;
+use kalends_testkit::fixtures::at;
+use serde_json::{Value, json};
+
+use super::{
+    console::{LAST_PASSWORD, Owned},
+    story::{Story, id, text},
+};
+
+/// The state of the attempt that an answer begins: the browser keeps it in a cookie.
+fn state(answer: &Value) -> String {
+    let url = text(answer, "/authorization_url");
+    url.split_once("&state=").unwrap().1.split('&').next().unwrap().to_owned()
+}
+
+/// The human goes to the provider and comes back.
+async fn consents(story: &mut Story, state: &str) {
+    let back = story.ask(&op::END_CONNECTION).of("google").query(&format!("state={state}&code=mina"));
+    back.with("cookie", &format!("service_oauth_state={state}")).sent_on().await;
+}
+
+/// Every connection that is due is refreshed.
+async fn refreshed(story: &Story) {
+    for (claim, connection) in story.app.claim_refreshes(10).await.unwrap() {
+        story.app.refresh_connection(claim, connection).await;
+    }
+}
+
+/// Connects an account of Google, whose own calendar counts for the agent then, and ends all of that again.
+pub(super) async fn a_human_connects_a_calendar(story: &mut Story, owned: &Owned) {
+    story.chapter("2026-03-04T08:00:00Z");
+    story.calendars.account("mina", &["Private", "Birthdays"]);
+    let lunch = Span::new(at("2026-03-09T11:00:00Z"), at("2026-03-09T12:00:00Z")).unwrap();
+    story.calendars.busy("mina", "Private", vec![lunch]);
+
+    let asked = json!({ "capabilities": ["availability"], "publication_policy": "none" });
+    let ask = story.ask(&op::CREATE_CONNECTION_LINK).of(&owned.calendar).by(&owned.key).send(asked.clone());
+    let link = id(&ask.done().await);
+    story.ask(&op::CANCEL_CONNECTION_LINK).of(&link).by(&owned.key).told().await;
+    let ask = story.ask(&op::CREATE_CONNECTION_LINK).of(&owned.calendar).by(&owned.key).send(asked.clone());
+    let made = ask.told().await;
+    let link = id(&made);
+    let token = text(&made, "/setup_url").split_once('#').unwrap().1.to_owned();
+
+    let enter = json!({ "email": "mina@example.com", "password": LAST_PASSWORD });
+    let session = text(&story.ask(&op::SIGN_IN).send(enter).done().await, "/token");
+    story.ask(&op::SWITCH_ORG).of(&owned.org).by(&session).done().await;
+    story.ask(&op::OPEN_CONNECTION_LINK).by(&session).send(json!({ "token": token })).told().await;
+    let body = json!({ "connection_link_id": link });
+    let begun = story.ask(&op::START_CONNECTION).of("google").by(&session).send(body).told().await;
+    consents(story, &state(&begun)).await;
+    let listed = story.ask(&op::LIST_CONNECTIONS).by(&session).done().await;
+    let connection = text(&listed, "/data/0/id");
+    let calendars = story.ask(&op::LIST_EXTERNAL_CALENDARS).of(&connection).by(&session).done().await;
+    let body = json!({
+        "external_calendar_ids": [text(&calendars, "/data/0/id")], "audience": "selected", "agent_ids": [owned.agent],
+        "connection_link_id": link
+    });
+    let grant = id(&story.ask(&op::CREATE_GRANT).by(&session).send(body).told().await);
+    refreshed(story).await;
+
+    story.ask(&op::GET_CONNECTION_LINK).of(&link).by(&owned.key).told().await;
+    story.ask(&op::UPDATE_CONNECTION).of(&connection).by(&session).send(json!({ "label": "Private" })).told().await;
+    story.ask(&op::LIST_CONNECTIONS).by(&session).told().await;
+    story.ask(&op::GET_CONNECTION).of(&connection).by(&session).told().await;
+    story.ask(&op::LIST_EXTERNAL_CALENDARS).of(&connection).by(&session).told().await;
+    story.ask(&op::LIST_GRANTS).by(&session).told().await;
+    story.ask(&op::REFRESH_CONNECTION).of(&connection).by(&session).told().await;
+    story.ask(&op::PAUSE_CONNECTION).of(&connection).by(&session).told().await;
+    story.ask(&op::RESUME_CONNECTION).of(&connection).by(&session).told().await;
+    let begun = story.ask(&op::REAUTHORIZE_CONNECTION).of(&connection).by(&session).told().await;
+    consents(story, &state(&begun)).await;
+
+    // Another time she does not want to.
+    let ask = story.ask(&op::CREATE_CONNECTION_LINK).of(&owned.calendar).by(&owned.key).send(asked);
+    let made = ask.done().await;
+    let token = text(&made, "/setup_url").split_once('#').unwrap().1.to_owned();
+    story.ask(&op::OPEN_CONNECTION_LINK).by(&session).send(json!({ "token": token })).done().await;
+    story.ask(&op::DECLINE_CONNECTION_LINK).of(&id(&made)).by(&session).told().await;
+
+    story.ask(&op::DELETE_GRANT).of(&grant).by(&session).told().await;
+    story.ask(&op::DELETE_CONNECTION).of(&connection).by(&session).told().await;
+}

@@ -1,0 +1,285 @@
+//! Reads connection links, connections and grants, and claims connections to be refreshed.
+
+use async_trait::async_trait;
+use kalends_accounts::TokenHash;
+use kalends_bridge::ports::{ConnectionLinks, Connections, Grants, KnownCalendar};
+use kalends_bridge::{Connection, ConnectionLink, Fence, Grant, RefreshClaim};
+use kalends_kernel::{
+    CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Instant, Listed, OrgId, Page, StoreError,
+};
+use uuid::Uuid;
+
+use super::listed;
+use crate::PostgresStore;
+use crate::error::store_error;
+use crate::retry::retried;
+use crate::rows::{ConnectionRow, ExternalCalendarRow, GrantRow, LinkRow, ReadingRow};
+
+#[async_trait]
+impl ConnectionLinks for PostgresStore {
+    async fn find_link(&self, org: OrgId, link: ConnectionLinkId) -> Result<Option<ConnectionLink>, StoreError> {
+        let row = sqlx::query_as!(
+            LinkRow,
+            "SELECT org_id, id, agent_id, calendar_id, secret_hash, publishing, policy, state, human_id, connection_id,
+                 expires_at, version, created_at, updated_at
+             FROM connection_links WHERE org_id = $1 AND id = $2",
+            org.uuid(),
+            link.uuid(),
+        );
+        let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
+        row.map(LinkRow::into_domain).transpose()
+    }
+
+    async fn find_link_by_secret(&self, secret: TokenHash) -> Result<Option<ConnectionLink>, StoreError> {
+        let row = sqlx::query_as!(
+            LinkRow,
+            "SELECT org_id, id, agent_id, calendar_id, secret_hash, publishing, policy, state, human_id, connection_id,
+                 expires_at, version, created_at, updated_at
+             FROM connection_links WHERE secret_hash = $1",
+            secret.0.as_slice(),
+        );
+        let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
+        row.map(LinkRow::into_domain).transpose()
+    }
+
+    async fn waiting_link(&self, org: OrgId, calendar: CalendarId) -> Result<Option<ConnectionLink>, StoreError> {
+        let row = sqlx::query_as!(
+            LinkRow,
+            "SELECT org_id, id, agent_id, calendar_id, secret_hash, publishing, policy, state, human_id, connection_id,
+                 expires_at, version, created_at, updated_at
+             FROM connection_links WHERE org_id = $1 AND calendar_id = $2 AND state = 'awaiting_human'",
+            org.uuid(),
+            calendar.uuid(),
+        );
+        let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
+        row.map(LinkRow::into_domain).transpose()
+    }
+
+    async fn forget_links(&self, before: Instant, limit: u32) -> Result<u64, StoreError> {
+        let forgotten = retried(|| {
+            sqlx::query!(
+                "DELETE FROM connection_links WHERE (org_id, id) IN (
+                     SELECT org_id, id FROM connection_links WHERE expires_at < $1 LIMIT $2
+                 )",
+                before.as_micros(),
+                i64::from(limit),
+            )
+            .execute(&self.connections)
+        });
+        Ok(forgotten.await.map_err(store_error)?.rows_affected())
+    }
+}
+
+#[async_trait]
+impl Connections for PostgresStore {
+    async fn find_connection(&self, org: OrgId, connection: ConnectionId) -> Result<Option<Connection>, StoreError> {
+        let row = sqlx::query_as!(
+            ConnectionRow,
+            "SELECT org_id, id, human_id, provider, label, tokens, paused, lapsed, refreshed_at, last_error, failures,
+                 version, created_at, updated_at
+             FROM calendar_connections WHERE org_id = $1 AND id = $2",
+            org.uuid(),
+            connection.uuid(),
+        );
+        let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
+        row.map(|row| row.open(&*self.cipher)).transpose()
+    }
+
+    async fn list_connections(&self, org: OrgId, page: Page) -> Result<Listed<Connection>, StoreError> {
+        // They are few, so that counting them all costs nothing.
+        let records = sqlx::query!(
+            r#"SELECT org_id, id, human_id, provider, label, tokens, paused, lapsed, refreshed_at, last_error, failures,
+                 version, created_at, updated_at, count(*) OVER () AS "total!"
+             FROM calendar_connections WHERE org_id = $1
+             ORDER BY created_at, id LIMIT $2::bigint OFFSET $3::bigint"#,
+            org.uuid(),
+            i64::from(page.limit),
+            i64::from(page.offset),
+        );
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
+        let counted = records.first().map(|record| record.total);
+        let opened = records.into_iter().map(|record| {
+            let row = ConnectionRow {
+                org_id: record.org_id,
+                id: record.id,
+                human_id: record.human_id,
+                provider: record.provider,
+                label: record.label,
+                tokens: record.tokens,
+                paused: record.paused,
+                lapsed: record.lapsed,
+                refreshed_at: record.refreshed_at,
+                last_error: record.last_error,
+                failures: record.failures,
+                version: record.version,
+                created_at: record.created_at,
+                updated_at: record.updated_at,
+            };
+            row.open(&*self.cipher)
+        });
+        let data = opened.collect::<Result<_, _>>()?;
+        let total = sqlx::query_scalar!(
+            r#"SELECT count(*) AS "count!" FROM calendar_connections WHERE org_id = $1"#,
+            org.uuid(),
+        );
+        listed(data, page, counted, total.fetch_one(&self.connections)).await
+    }
+
+    async fn external_calendars(&self, org: OrgId, connection: ConnectionId) -> Result<Vec<KnownCalendar>, StoreError> {
+        let records = sqlx::query!(
+            r#"SELECT x.org_id, x.id, x.connection_id, x.content, x.is_primary, x.revision, x.read_at, x.covers_from,
+                 x.covers_until, x.spans,
+                 EXISTS (SELECT 1 FROM availability_grant_sources s
+                         WHERE s.org_id = x.org_id AND s.external_calendar_id = x.id) AS "counts!"
+             FROM external_calendars x WHERE x.org_id = $1 AND x.connection_id = $2 ORDER BY x.id"#,
+            org.uuid(),
+            connection.uuid(),
+        );
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
+        let opened = records.into_iter().map(|record| {
+            let row = ExternalCalendarRow {
+                org_id: record.org_id,
+                connection_id: record.connection_id,
+                content: record.content,
+                is_primary: record.is_primary,
+                reading: ReadingRow {
+                    id: record.id,
+                    revision: record.revision,
+                    read_at: record.read_at,
+                    covers_from: record.covers_from,
+                    covers_until: record.covers_until,
+                    spans: record.spans,
+                },
+            };
+            Ok(KnownCalendar { calendar: row.open(&*self.cipher)?, counts: record.counts })
+        });
+        opened.collect()
+    }
+
+    async fn connections_of(
+        &self,
+        org: OrgId,
+        calendars: &[ExternalCalendarId],
+    ) -> Result<Vec<(ExternalCalendarId, ConnectionId)>, StoreError> {
+        let ids: Vec<Uuid> = calendars.iter().map(|calendar| calendar.uuid()).collect();
+        let rows = sqlx::query!(
+            "SELECT id, connection_id FROM external_calendars WHERE org_id = $1 AND id = ANY($2::uuid[]) ORDER BY id",
+            org.uuid(),
+            &ids,
+        );
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        let read = |calendar, of| (ExternalCalendarId::from_uuid(calendar), ConnectionId::from_uuid(of));
+        Ok(rows.into_iter().map(|row| read(row.id, row.connection_id)).collect())
+    }
+
+    async fn claim_refreshes(
+        &self,
+        now: Instant,
+        until: Instant,
+        limit: u32,
+    ) -> Result<Vec<(RefreshClaim, Connection)>, StoreError> {
+        let claimed = retried(|| {
+            sqlx::query!(
+                r#"WITH due AS MATERIALIZED (
+                     SELECT org_id, id, due_at FROM calendar_connections WHERE due_at <= $1
+                     ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED
+                 )
+                 UPDATE calendar_connections k
+                 SET due_at = $2, claimed_until = $2, fence = k.fence + 1, asked_at = NULL
+                 FROM due
+                 WHERE k.org_id = due.org_id AND k.id = due.id
+                 RETURNING k.org_id, k.id, k.human_id, k.provider, k.label, k.tokens, k.paused, k.lapsed,
+                     k.refreshed_at, k.last_error, k.failures, k.version, k.created_at, k.updated_at, k.fence,
+                     due.due_at AS "was_due!""#,
+                now.as_micros(),
+                until.as_micros(),
+                i64::from(limit),
+            )
+            .fetch_all(&self.connections)
+        });
+        let mut records = claimed.await.map_err(store_error)?;
+        // The update returns them in an order of its own.
+        records.sort_by_key(|record| (record.was_due, record.id));
+        let claims = records.into_iter().map(|record| {
+            let row = ConnectionRow {
+                org_id: record.org_id,
+                id: record.id,
+                human_id: record.human_id,
+                provider: record.provider,
+                label: record.label,
+                tokens: record.tokens,
+                paused: record.paused,
+                lapsed: record.lapsed,
+                refreshed_at: record.refreshed_at,
+                last_error: record.last_error,
+                failures: record.failures,
+                version: record.version,
+                created_at: record.created_at,
+                updated_at: record.updated_at,
+            };
+            let connection = row.open(&*self.cipher)?;
+            let claim = RefreshClaim { org: connection.org, connection: connection.id, fence: Fence(record.fence) };
+            Ok((claim, connection))
+        });
+        claims.collect()
+    }
+}
+
+#[async_trait]
+impl Grants for PostgresStore {
+    async fn find_grant(&self, org: OrgId, grant: GrantId) -> Result<Option<Grant>, StoreError> {
+        let row = sqlx::query_as!(
+            GrantRow,
+            r#"SELECT g.org_id, g.id, g.human_id, g.audience, g.version, g.created_at,
+                 ARRAY(SELECT s.external_calendar_id FROM availability_grant_sources s
+                       WHERE s.org_id = g.org_id AND s.grant_id = g.id ORDER BY 1) AS "sources!",
+                 ARRAY(SELECT n.agent_id FROM availability_grant_agents n
+                       WHERE n.org_id = g.org_id AND n.grant_id = g.id ORDER BY 1) AS "agents!"
+             FROM availability_grants g WHERE g.org_id = $1 AND g.id = $2"#,
+            org.uuid(),
+            grant.uuid(),
+        );
+        let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
+        row.map(GrantRow::into_domain).transpose()
+    }
+
+    async fn list_grants(&self, org: OrgId, page: Page) -> Result<Listed<Grant>, StoreError> {
+        let records = sqlx::query!(
+            r#"SELECT g.org_id, g.id, g.human_id, g.audience, g.version, g.created_at, g.total AS "total!",
+                 ARRAY(SELECT s.external_calendar_id FROM availability_grant_sources s
+                       WHERE s.org_id = g.org_id AND s.grant_id = g.id ORDER BY 1) AS "sources!",
+                 ARRAY(SELECT n.agent_id FROM availability_grant_agents n
+                       WHERE n.org_id = g.org_id AND n.grant_id = g.id ORDER BY 1) AS "agents!"
+             FROM (
+                 SELECT org_id, id, human_id, audience, version, created_at, count(*) OVER () AS total
+                 FROM availability_grants WHERE org_id = $1
+                 ORDER BY created_at, id LIMIT $2::bigint OFFSET $3::bigint
+             ) g
+             ORDER BY g.created_at, g.id"#,
+            org.uuid(),
+            i64::from(page.limit),
+            i64::from(page.offset),
+        );
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
+        let counted = records.first().map(|record| record.total);
+        let read = records.into_iter().map(|record| {
+            let row = GrantRow {
+                org_id: record.org_id,
+                id: record.id,
+                human_id: record.human_id,
+                audience: record.audience,
+                version: record.version,
+                created_at: record.created_at,
+                sources: record.sources,
+                agents: record.agents,
+            };
+            row.into_domain()
+        });
+        let data = read.collect::<Result<_, _>>()?;
+        let total = sqlx::query_scalar!(
+            r#"SELECT count(*) AS "count!" FROM availability_grants WHERE org_id = $1"#,
+            org.uuid(),
+        );
+        listed(data, page, counted, total.fetch_one(&self.connections)).await
+    }
+}

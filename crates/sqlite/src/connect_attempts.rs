@@ -1,0 +1,74 @@
+//! Attempts to get a human's consent at a provider of calendars.
+
+use async_trait::async_trait;
+use kalends_accounts::TokenHash;
+use kalends_bridge::{ConnectAttempt, Purpose, ports::ConnectAttempts};
+use kalends_kernel::{Instant, StoreError};
+
+use crate::{SqliteStore, error::store_error, rows::connection_link::AttemptRow};
+
+#[async_trait]
+impl ConnectAttempts for SqliteStore {
+    async fn keep_connect_attempt(&self, attempt: &ConnectAttempt) -> Result<(), StoreError> {
+        let (key, org_id, human_id) = (attempt.oauth.key.0.as_slice(), attempt.org.uuid(), attempt.human.uuid());
+        let (link_id, connection_id) = match attempt.purpose {
+            Purpose::Connect { link } => (link.map(|link| link.uuid()), None),
+            Purpose::Reauthorize { connection } => (None, Some(connection.uuid())),
+        };
+        let (provider, expires_at) = (attempt.oauth.provider.as_str(), attempt.oauth.expires_at.as_micros());
+        let mut writing = self.database.writer.take().await?;
+        // Nothing is added to an account that was deleted meanwhile.
+        let kept = sqlx::query!(
+            "insert into connection_attempts (state_hash, org_id, human_id, link_id, connection_id, provider, verifier,
+                redirect_uri, expires_at)
+             select ?1, o.id, ?3, ?4, ?5, ?6, ?7, ?8, ?9 from organizations o where o.id = ?2",
+            key,
+            org_id,
+            human_id,
+            link_id,
+            connection_id,
+            provider,
+            attempt.oauth.verifier,
+            attempt.oauth.redirect_uri,
+            expires_at
+        )
+        .execute(&mut writing.connection)
+        .await;
+        writing.done(kept).await.map(drop)
+    }
+
+    async fn use_connect_attempt(&self, key: TokenHash) -> Result<Option<ConnectAttempt>, StoreError> {
+        let hash = key.0.as_slice();
+        let row = sqlx::query_as!(
+            AttemptRow,
+            "select org_id, human_id, link_id, connection_id, provider, verifier, redirect_uri, expires_at
+             from connection_attempts where state_hash = ?1",
+            hash
+        )
+        .fetch_optional(self.readers())
+        .await
+        .map_err(store_error)?;
+        // Whoever makes a state up does not take the writer's turn.
+        let Some(row) = row else { return Ok(None) };
+        let mut writing = self.database.writer.take().await?;
+        let used = sqlx::query!("delete from connection_attempts where state_hash = ?1", hash)
+            .execute(&mut writing.connection)
+            .await;
+        // Of several at once one has removed it.
+        if writing.done(used).await? == 0 { Ok(None) } else { row.read(key).map(Some) }
+    }
+
+    async fn forget_connect_attempts(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+        let now = now.as_micros();
+        let mut writing = self.database.writer.take().await?;
+        let forgotten = sqlx::query!(
+            "delete from connection_attempts where rowid in (
+                select rowid from connection_attempts where expires_at <= ?1 limit ?2)",
+            now,
+            limit
+        )
+        .execute(&mut writing.connection)
+        .await;
+        writing.done(forgotten).await
+    }
+}

@@ -1,0 +1,194 @@
+//! Reads connections with their calendars, and claims those that are due.
+
+use async_trait::async_trait;
+use kalends_bridge::{
+    Connection, Fence, RefreshClaim,
+    ports::{Connections, KnownCalendar},
+};
+use kalends_kernel::{ConnectionId, ExternalCalendarId, Instant, Listed, OrgId, Page, StoreError};
+use sqlx::SqliteConnection;
+
+use super::count;
+use crate::{
+    SqliteStore,
+    error::store_error,
+    json::{self, Hex},
+    rows::{
+        Row,
+        connection::{ConnectionRow, ExternalCalendarRow, ReadingColumns},
+        row_id,
+    },
+};
+
+#[async_trait]
+impl Connections for SqliteStore {
+    async fn find_connection(&self, org: OrgId, connection: ConnectionId) -> Result<Option<Connection>, StoreError> {
+        let (org_id, id) = (org.uuid(), connection.uuid());
+        sqlx::query_as!(
+            ConnectionRow,
+            "select org_id, id, human_id, provider, label, tokens, paused, lapsed, fence, refreshed_at, last_error,
+                failures, version, created_at, updated_at
+             from calendar_connections where org_id = ?1 and id = ?2",
+            org_id,
+            id
+        )
+        .fetch_optional(self.readers())
+        .await
+        .map_err(store_error)?
+        .map(|row| row.read(self.cipher.as_ref()))
+        .transpose()
+    }
+
+    async fn list_connections(&self, org: OrgId, page: Page) -> Result<Listed<Connection>, StoreError> {
+        let org_id = org.uuid();
+        self.snapshot(async |snapshot| {
+            let rows = sqlx::query_as!(
+                ConnectionRow,
+                "select org_id, id, human_id, provider, label, tokens, paused, lapsed, fence, refreshed_at, last_error,
+                    failures, version, created_at, updated_at
+                 from calendar_connections where org_id = ?1 order by created_at, id limit ?2 offset ?3",
+                org_id,
+                page.limit,
+                page.offset
+            )
+            .fetch_all(&mut *snapshot)
+            .await
+            .map_err(store_error)?;
+            let total = match page.total_if_known(rows.len()) {
+                Some(total) => total,
+                None => sqlx::query_scalar!("select count(*) from calendar_connections where org_id = ?1", org_id)
+                    .fetch_one(&mut *snapshot)
+                    .await
+                    .map(count)
+                    .map_err(store_error)?,
+            };
+            let data = rows.into_iter().map(|row| row.read(self.cipher.as_ref())).collect::<Result<_, _>>()?;
+            Ok(Listed { data, total })
+        })
+        .await
+    }
+
+    async fn external_calendars(&self, org: OrgId, connection: ConnectionId) -> Result<Vec<KnownCalendar>, StoreError> {
+        let (org_id, connection_id) = (org.uuid(), connection.uuid());
+        let rows = sqlx::query!(
+            r#"select e.id, e.connection_id, e.content, e.is_primary, e.revision, e.read_at, e.covers_from,
+                e.covers_until, e.spans,
+                exists (select 1 from availability_grant_sources s
+                    where s.org_id = ?1 and s.external_calendar_id = e.id) as "counts!: bool"
+             from external_calendars e where e.org_id = ?1 and e.connection_id = ?2 order by e.id"#,
+            org_id,
+            connection_id
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let known = rows.into_iter().map(|row| {
+            let calendar = ExternalCalendarRow {
+                id: row.id,
+                connection_id: row.connection_id,
+                content: row.content,
+                is_primary: row.is_primary,
+                revision: row.revision,
+                reading: ReadingColumns {
+                    read_at: row.read_at,
+                    covers_from: row.covers_from,
+                    covers_until: row.covers_until,
+                    spans: row.spans,
+                },
+            };
+            Ok(KnownCalendar { calendar: calendar.read(org, self.cipher.as_ref())?, counts: row.counts })
+        });
+        known.collect()
+    }
+
+    async fn connections_of(
+        &self,
+        org: OrgId,
+        calendars: &[ExternalCalendarId],
+    ) -> Result<Vec<(ExternalCalendarId, ConnectionId)>, StoreError> {
+        let org_id = org.uuid();
+        let asked: Vec<_> = calendars.iter().map(|calendar| Hex(calendar.uuid())).collect();
+        let asked = json::rows(&asked).map_err(store_error)?;
+        let rows = sqlx::query!(
+            "select id, connection_id from external_calendars
+             where org_id = ?1 and id in (select unhex(value) from json_each(?2))",
+            org_id,
+            asked
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let read = rows.into_iter().map(|row| {
+            let id = ExternalCalendarId::from_uuid(row_id("external_calendars", "id", &row.id)?);
+            let located = Row { table: "external_calendars", id: &id };
+            Ok((id, ConnectionId::from_uuid(located.uuid("connection_id", &row.connection_id)?)))
+        });
+        read.collect()
+    }
+
+    async fn claim_refreshes(
+        &self,
+        now: Instant,
+        until: Instant,
+        limit: u32,
+    ) -> Result<Vec<(RefreshClaim, Connection)>, StoreError> {
+        let at = now.as_micros();
+        // Nobody waits for the writer where nothing is to be done.
+        let any = sqlx::query_scalar!(
+            r#"select exists (select 1 from calendar_connections where due_at <= ?1) as "any!: bool""#,
+            at
+        )
+        .fetch_one(self.readers())
+        .await
+        .map_err(store_error)?;
+        if !any {
+            return Ok(Vec::new());
+        }
+        let rows = self.written(async |connection| claim(connection, now, until, limit).await).await?;
+        let claimed = rows.into_iter().filter_map(|row| {
+            // The number that it had before.
+            let fence = Fence(row.fence + 1);
+            // One that is unreadable must not keep the others from being refreshed.
+            let told = |error: &StoreError| {
+                tracing::error!(error = error as &dyn std::error::Error, "a connection that is due is unreadable");
+            };
+            let connection = row.read(self.cipher.as_ref()).inspect_err(told).ok()?;
+            Some((RefreshClaim { org: connection.org, connection: connection.id, fence }, connection))
+        });
+        Ok(claimed.collect())
+    }
+}
+
+/// Claims what is due, and returns it as it was before.
+async fn claim(
+    connection: &mut SqliteConnection,
+    now: Instant,
+    until: Instant,
+    limit: u32,
+) -> Result<Vec<ConnectionRow>, StoreError> {
+    let (at, until) = (now.as_micros(), until.as_micros());
+    let due = sqlx::query_as!(
+        ConnectionRow,
+        "select org_id, id, human_id, provider, label, tokens, paused, lapsed, fence, refreshed_at, last_error,
+            failures, version, created_at, updated_at
+         from calendar_connections where due_at <= ?1 order by due_at, id limit ?2",
+        at,
+        limit
+    )
+    .fetch_all(&mut *connection)
+    .await
+    .map_err(store_error)?;
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let claimed: Vec<_> = due.iter().map(|row| (hex(&row.org_id), hex(&row.id))).collect();
+    let claimed = json::rows(&claimed).map_err(store_error)?;
+    sqlx::query!(
+        "update calendar_connections set due_at = ?2, claimed_until = ?2, fence = fence + 1, asked_at = null
+         where (org_id, id) in (select unhex(value ->> 0), unhex(value ->> 1) from json_each(?1))",
+        claimed,
+        until
+    )
+    .execute(connection)
+    .await
+    .map_err(store_error)?;
+    Ok(due)
+}

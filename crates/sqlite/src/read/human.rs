@@ -1,0 +1,91 @@
+//! Which human calendars count for ours, and when they are busy.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use kalends_app::ports::{HumanCalendars, HumanSeen};
+use kalends_availability::{HumanBusy, HumanSource};
+use kalends_kernel::{CalendarId, Instant, OrgId, Revision, Span, StoreError};
+use uuid::Uuid;
+
+use crate::{
+    SqliteStore,
+    error::store_error,
+    json::{self, Hex},
+    rows::{
+        connection::{BusyRow, ReadingColumns},
+        row_id,
+    },
+};
+
+#[async_trait]
+impl HumanCalendars for SqliteStore {
+    async fn human_sources(&self, org: OrgId, calendars: &[CalendarId]) -> Result<Vec<HumanSeen>, StoreError> {
+        let org_id = org.uuid();
+        let asked: Vec<_> = calendars.iter().map(|calendar| Hex(calendar.uuid())).collect();
+        let asked = json::rows(&asked).map_err(store_error)?;
+        // By way of the grants: most organizations have none, and then nothing else is looked at.
+        let rows = sqlx::query!(
+            r#"select c.id as calendar_id, e.id as source_id, e.revision, e.read_at
+             from json_each(?2) asked
+                cross join calendars c on c.org_id = ?1 and c.id = unhex(asked.value)
+                cross join availability_grant_sources s on s.org_id = ?1 and s.grant_id in (
+                    select g.id from availability_grants g where g.org_id = ?1 and g.audience = 'all'
+                    union all
+                    select t.grant_id from availability_grant_agents t where t.org_id = ?1 and t.agent_id = c.agent_id)
+                cross join external_calendars e on e.org_id = ?1 and e.id = s.external_calendar_id
+                cross join calendar_connections n on n.org_id = ?1 and n.id = e.connection_id
+                left join agents a on a.org_id = ?1 and a.id = c.agent_id
+             where c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned') and not n.paused"#,
+            org_id,
+            asked
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let seen = rows.into_iter().map(|row| {
+            let source = row_id("external_calendars", "id", &row.source_id)?;
+            Ok(HumanSeen {
+                calendar: CalendarId::from_uuid(row_id("calendars", "id", &row.calendar_id)?),
+                source: HumanSource(source.as_u128()),
+                revision: Revision(row.revision),
+                read_at: row.read_at.map(Instant::from_micros),
+            })
+        });
+        seen.collect()
+    }
+
+    async fn human_busy(
+        &self,
+        org: OrgId,
+        sources: &[HumanSource],
+        window: Span,
+    ) -> Result<Vec<HumanBusy>, StoreError> {
+        let org_id = org.uuid();
+        let asked: BTreeSet<_> = sources.iter().map(|source| source.0).collect();
+        let asked: Vec<_> = asked.into_iter().map(|source| Hex(Uuid::from_u128(source))).collect();
+        let asked = json::rows(&asked).map_err(store_error)?;
+        let rows = sqlx::query!(
+            "select e.id, e.revision, e.read_at, e.covers_from, e.covers_until, e.spans
+             from json_each(?2) asked
+                cross join external_calendars e on e.org_id = ?1 and e.id = unhex(asked.value)
+                cross join calendar_connections n on n.org_id = ?1 and n.id = e.connection_id
+             where not n.paused",
+            org_id,
+            asked
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let busy = rows.into_iter().map(|row| {
+            let reading = ReadingColumns {
+                read_at: row.read_at,
+                covers_from: row.covers_from,
+                covers_until: row.covers_until,
+                spans: row.spans,
+            };
+            BusyRow { id: row.id, revision: row.revision, reading }.read(window)
+        });
+        busy.collect()
+    }
+}

@@ -1,0 +1,169 @@
+//! Providers of calendars that say what a test tells them to.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use async_trait::async_trait;
+use kalends_accounts::oauth::{Client, Provider, TokenRequest};
+use kalends_app::ports::{CalendarProviders, ProviderError, TheirBusy};
+use kalends_bridge::{TheirCalendar, Tokens};
+use kalends_kernel::{Elapsed, Instant, Span};
+
+/// Providers in memory. Clones are the same ones.
+#[derive(Debug, Clone)]
+pub struct TestCalendarProviders {
+    clients: Arc<[Client]>,
+    accounts: Arc<Mutex<Accounts>>,
+}
+
+#[derive(Debug, Default)]
+struct Accounts {
+    /// By the code that a callback brings for it, which its tokens repeat.
+    by_code: BTreeMap<String, Account>,
+    failure: Option<Failing>,
+    revoked: Vec<String>,
+    renewed: usize,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Account {
+    calendars: Vec<TheirCalendar>,
+    busy: BTreeMap<String, Vec<Span>>,
+}
+
+/// How every call of the providers fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failing {
+    /// They do not answer.
+    Away,
+    /// They let us in no more.
+    Lapsed,
+    /// The access token alone has ended: another one works.
+    Access,
+}
+
+/// How long an access token lasts.
+const ACCESS_LASTS: Elapsed = Elapsed::hours(1);
+
+impl TestCalendarProviders {
+    /// Those providers; the addresses of their pages are `https://PROVIDER.example/authorize`.
+    ///
+    /// # Panics
+    /// Never: the addresses are.
+    #[expect(clippy::unwrap_used, reason = "the addresses are constant")]
+    pub fn offering(providers: impl IntoIterator<Item = Provider>, base_url: &str) -> Self {
+        let client = |provider: Provider| Client {
+            provider,
+            authorization_endpoint: format!("https://{}.example/authorize", provider.as_str()).parse().unwrap(),
+            issuer: format!("https://{}.example", provider.as_str()),
+            client_id: "kalends".to_owned(),
+            redirect_uri: format!("{base_url}/v1/calendar-connections/oauth/{}/callback", provider.as_str()),
+        };
+        Self { clients: providers.into_iter().map(client).collect(), accounts: Arc::default() }
+    }
+
+    /// From now on a callback with that code is of an account with these calendars, the first of which is its own.
+    pub fn account(&self, code: &str, names: &[&str]) {
+        let calendar = |(place, name): (usize, &&str)| TheirCalendar {
+            reference: format!("{name}@{code}"),
+            name: (*name).to_owned(),
+            primary: place == 0,
+        };
+        let calendars = names.iter().enumerate().map(calendar).collect();
+        self.lock().by_code.entry(code.to_owned()).or_default().calendars = calendars;
+    }
+
+    /// From now on the calendar of that account is busy then, and at no other time.
+    pub fn busy(&self, code: &str, name: &str, spans: Vec<Span>) {
+        let mut accounts = self.lock();
+        accounts.by_code.entry(code.to_owned()).or_default().busy.insert(format!("{name}@{code}"), spans);
+    }
+
+    /// From now on every call fails in that way, or none does.
+    pub fn fail(&self, failure: Option<Failing>) {
+        self.lock().failure = failure;
+    }
+
+    /// The codes of the consents that were revoked, in order.
+    pub fn revoked(&self) -> Vec<String> {
+        self.lock().revoked.clone()
+    }
+
+    /// How often tokens were renewed.
+    pub fn renewed(&self) -> usize {
+        self.lock().renewed
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Accounts> {
+        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The account that the tokens open, unless everything fails.
+    fn opened(&self, tokens: &Tokens) -> Result<Account, ProviderError> {
+        let accounts = self.lock();
+        let fresh = tokens.access.ends_with(" again");
+        match accounts.failure {
+            Some(Failing::Away) => Err(ProviderError::Unavailable("it is away".into())),
+            Some(Failing::Lapsed) => Err(ProviderError::Lapsed("invalid_grant".to_owned())),
+            Some(Failing::Access) if !fresh => Err(ProviderError::Lapsed("invalid_token".to_owned())),
+            Some(Failing::Access) | None => accounts
+                .by_code
+                .get(&tokens.refresh)
+                .cloned()
+                .ok_or_else(|| ProviderError::Lapsed("invalid_grant".to_owned())),
+        }
+    }
+}
+
+#[async_trait]
+impl CalendarProviders for TestCalendarProviders {
+    fn client(&self, provider: Provider) -> Option<&Client> {
+        self.clients.iter().find(|client| client.provider == provider)
+    }
+
+    async fn authorize(&self, _: Provider, request: TokenRequest, now: Instant) -> Result<Tokens, ProviderError> {
+        let tokens = Tokens { access: "first".to_owned(), access_until: now + ACCESS_LASTS, refresh: request.code };
+        self.opened(&tokens).map(|_| tokens)
+    }
+
+    async fn renew(&self, _: Provider, tokens: &Tokens, now: Instant) -> Result<Tokens, ProviderError> {
+        let renewed = Tokens {
+            access: "once again".to_owned(),
+            access_until: now + ACCESS_LASTS,
+            refresh: tokens.refresh.clone(),
+        };
+        self.opened(&renewed)?;
+        self.lock().renewed += 1;
+        Ok(renewed)
+    }
+
+    async fn calendars(&self, _: Provider, tokens: &Tokens) -> Result<Vec<TheirCalendar>, ProviderError> {
+        Ok(self.opened(tokens)?.calendars)
+    }
+
+    async fn busy(
+        &self,
+        _: Provider,
+        tokens: &Tokens,
+        references: &[String],
+        window: Span,
+    ) -> Result<Vec<TheirBusy>, ProviderError> {
+        let account = self.opened(tokens)?;
+        let told = |reference: &String| {
+            if !account.calendars.iter().any(|calendar| calendar.reference == *reference) {
+                return TheirBusy::Untold("notFound".to_owned());
+            }
+            let spans = account.busy.get(reference).cloned().unwrap_or_default();
+            TheirBusy::Known(spans.into_iter().filter(|span| span.overlaps(window)).collect())
+        };
+        Ok(references.iter().map(told).collect())
+    }
+
+    async fn revoke(&self, _: Provider, tokens: &Tokens) -> Result<(), ProviderError> {
+        let code = tokens.refresh.clone();
+        self.lock().revoked.push(code);
+        Ok(())
+    }
+}

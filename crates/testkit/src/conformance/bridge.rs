@@ -1,0 +1,170 @@
+//! The bridge to human calendars: links and attempts, connections and their refreshes, grants and what they make count.
+
+mod connections;
+mod grants;
+mod links;
+mod refreshes;
+
+use std::collections::BTreeSet;
+
+use kalends_accounts::{TokenHash, oauth::Provider};
+use kalends_app::ports::{CommitError, HumanSeen};
+use kalends_availability::{BusySet, HumanSource};
+use kalends_bridge::{
+    Audience, Change, Connection, ConnectionLink, ExternalCalendar, Grant, LinkSecret, NewGrant, NewLink,
+    PublicationPolicy, Reading, TheirCalendar, Tokens, listing, ports::KnownCalendar,
+};
+use kalends_calendars::{Agent, Calendar};
+use kalends_kernel::{CalendarId, Instant, Span, UserId};
+
+pub use self::{connections::*, grants::*, links::*, refreshes::*};
+use super::{
+    samples::TRICKY,
+    scene::{Scene, hours},
+};
+
+/// How many tasks run at once.
+const TASKS: usize = 8;
+
+fn tokens(text: &str, until: Instant) -> Tokens {
+    Tokens { access: format!("access {text}"), access_until: until, refresh: format!("refresh {text}") }
+}
+
+fn reading(read_at: Instant, covers: Span, busy: &[Span]) -> Reading {
+    Reading { read_at, covers, spans: BusySet::from_unsorted(busy.to_vec()) }
+}
+
+impl Scene {
+    fn a_human(&self) -> UserId {
+        UserId::new(self.make.tick(), &self.make.entropy)
+    }
+
+    async fn bridge(&self, bridge: Vec<Change>) -> Result<(), CommitError> {
+        let mut changes = self.changes();
+        changes.bridge = bridge;
+        self.try_commit(changes).await
+    }
+
+    fn link_for(&self, calendar: &Calendar) -> (ConnectionLink, LinkSecret) {
+        let asked = NewLink { publishing: true, policy: PublicationPolicy::ConfirmedTentative };
+        let of = (self.org, calendar.agent, calendar.id);
+        ConnectionLink::create(of, asked, self.make.tick(), &self.make.entropy)
+    }
+
+    /// A link for the calendar, stored.
+    async fn linked(&self, calendar: &Calendar) -> ConnectionLink {
+        let (link, _) = self.link_for(calendar);
+        self.bridge(vec![Change::CreateLink(Box::new(link.clone()))]).await.unwrap();
+        link
+    }
+
+    async fn link_now(&self, link: &ConnectionLink) -> Option<ConnectionLink> {
+        self.store.find_link(self.org, link.id).await.unwrap()
+    }
+
+    async fn link_of(&self, secret: TokenHash) -> Option<ConnectionLink> {
+        self.store.find_link_by_secret(secret).await.unwrap()
+    }
+
+    /// Writes the link over the row that had the version of `seen`.
+    async fn relink(&self, seen: &ConnectionLink, link: &ConnectionLink) -> Result<(), CommitError> {
+        self.bridge(vec![Change::UpdateLink { link: Box::new(link.clone()), seen: seen.version }]).await
+    }
+
+    fn connection_of(&self, human: UserId) -> Connection {
+        let now = self.make.tick();
+        Connection::create((self.org, human, Provider::Google), tokens(TRICKY, now), now, &self.make.entropy)
+    }
+
+    /// Calendars of the account that are called like this, not stored, by their identifiers.
+    fn listed_of(&self, connection: &Connection, names: &[&str]) -> Vec<ExternalCalendar> {
+        let theirs = names.iter().enumerate().map(|(place, name)| TheirCalendar {
+            reference: format!("{name}@provider.example"),
+            name: format!("{name} {TRICKY}"),
+            primary: place == 0,
+        });
+        let of = (connection.org, connection.id);
+        let mut listed = listing(of, &[], theirs.collect(), self.make.tick(), &self.make.entropy).present;
+        listed.sort_by_key(|calendar| calendar.id);
+        listed
+    }
+
+    /// A connection with calendars of those names, stored.
+    async fn connected(&self, names: &[&str]) -> (Connection, Vec<ExternalCalendar>) {
+        let connection = self.connection_of(self.a_human());
+        let calendars = self.listed_of(&connection, names);
+        self.connect(&connection, &calendars).await;
+        (connection, calendars)
+    }
+
+    async fn connect(&self, connection: &Connection, calendars: &[ExternalCalendar]) {
+        let (connection, calendars) = (Box::new(connection.clone()), calendars.to_vec());
+        self.bridge(vec![Change::CreateConnection { connection, calendars }]).await.unwrap();
+    }
+
+    async fn connection_now(&self, connection: &Connection) -> Option<Connection> {
+        self.store.find_connection(self.org, connection.id).await.unwrap()
+    }
+
+    /// Writes the connection over the row that had the version of `seen`.
+    async fn reconnect(
+        &self,
+        seen: &Connection,
+        connection: &Connection,
+        due: Option<Instant>,
+    ) -> Result<(), CommitError> {
+        let change = Change::UpdateConnection { connection: Box::new(connection.clone()), seen: seen.version, due };
+        self.bridge(vec![change]).await
+    }
+
+    /// Writes that the connection was consented to again over the row that had the version of `seen`.
+    async fn reauthorize(&self, seen: &Connection, connection: &Connection, at: Instant) -> Result<(), CommitError> {
+        let connection = Box::new(connection.clone());
+        self.bridge(vec![Change::ReauthorizeConnection { connection, seen: seen.version, at }]).await
+    }
+
+    async fn disconnect(&self, seen: &Connection) -> Result<(), CommitError> {
+        let change = Change::DeleteConnection { org: self.org, connection: seen.id, seen: seen.version };
+        self.bridge(vec![change]).await
+    }
+
+    async fn known_calendars(&self, connection: &Connection) -> Vec<KnownCalendar> {
+        self.store.external_calendars(self.org, connection.id).await.unwrap()
+    }
+
+    fn grant_of(&self, audience: Audience, sources: &[&ExternalCalendar], agents: &[&Agent]) -> Grant {
+        let sources = sources.iter().map(|source| source.id).collect();
+        let new = NewGrant { sources, audience, agents: agents.iter().map(|agent| agent.id).collect() };
+        Grant::create((self.org, self.a_human()), new, self.make.tick(), &self.make.entropy)
+    }
+
+    /// A grant, stored.
+    async fn granted(&self, audience: Audience, sources: &[&ExternalCalendar], agents: &[&Agent]) -> Grant {
+        let grant = self.grant_of(audience, sources, agents);
+        self.bridge(vec![Change::CreateGrant(Box::new(grant.clone()))]).await.unwrap();
+        grant
+    }
+
+    async fn grant_now(&self, grant: &Grant) -> Option<Grant> {
+        self.store.find_grant(self.org, grant.id).await.unwrap()
+    }
+
+    async fn human_sources(&self, calendars: &[&Calendar]) -> BTreeSet<HumanSeen> {
+        let calendars: Vec<CalendarId> = calendars.iter().map(|calendar| calendar.id).collect();
+        self.store.human_sources(self.org, &calendars).await.unwrap().into_iter().collect()
+    }
+
+    /// Which of the human calendars count for that one.
+    async fn counting(&self, calendar: &Calendar) -> BTreeSet<HumanSource> {
+        self.human_sources(&[calendar]).await.into_iter().map(|seen| seen.source).collect()
+    }
+}
+
+fn sources<'a>(calendars: impl IntoIterator<Item = &'a ExternalCalendar>) -> BTreeSet<HumanSource> {
+    calendars.into_iter().map(ExternalCalendar::source).collect()
+}
+
+/// The time that readings cover here.
+fn covered() -> Span {
+    hours(0, 100)
+}

@@ -1,0 +1,215 @@
+//! Connections and the calendars of their accounts.
+
+use kalends_accounts::{Change as AccountChange, oauth::Provider};
+use kalends_app::ports::CommitError;
+use kalends_bridge::{
+    Audience, CLAIM_LASTS, Change, Connection, ConnectionPatch, Ended, Fence, RefreshClaim, ports::KnownCalendar,
+};
+use kalends_kernel::{ExternalCalendarId, Page};
+
+use super::{TASKS, covered, reading, tokens};
+use crate::{
+    conformance::{
+        StoreUnderTest,
+        samples::TRICKY,
+        scene::{Scene, WHOLE, assert_refused, hours, race, successes},
+    },
+    fixtures::Compose as _,
+};
+
+/// Every field survives, of connections and of their calendars, and neighbours see nothing.
+pub async fn connections_come_back_as_they_were(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let (plain, calendars) = scene.connected(&["work", "home", "club"]).await;
+    assert_eq!(scene.connection_now(&plain).await.as_ref(), Some(&plain));
+    assert_eq!(other.connection_now(&plain).await, None);
+    let known = |calendar| KnownCalendar { calendar, counts: false };
+    let expected: Vec<_> = calendars.iter().cloned().map(known).collect();
+    assert_eq!(scene.known_calendars(&plain).await, expected);
+    assert_eq!(other.known_calendars(&plain).await, []);
+
+    let now = scene.make.tick();
+    let full = Connection {
+        provider: Provider::Microsoft,
+        label: Some(TRICKY.into()),
+        paused: true,
+        refresh: plain.refresh.after(Ended::Good, now).after(Ended::Lapsed(TRICKY.into()), now),
+        ..scene.connection_of(plain.human)
+    };
+    let mut read = scene.listed_of(&full, &["work", "home"]);
+    read[0] = read[0].read(reading(now, covered(), &[hours(-5, 1), hours(2, 3), hours(3, 4), hours(9, 200)]));
+    read[1] = read[1].read(reading(now, covered(), &[]));
+    scene.connect(&full, &read).await;
+    assert_eq!(scene.connection_now(&full).await.as_ref(), Some(&full));
+    scene.granted(Audience::All, &[&read[1]], &[]).await;
+    let expected: Vec<_> = [false, true]
+        .into_iter()
+        .zip(&read)
+        .map(|(counts, of)| KnownCalendar { calendar: of.clone(), counts })
+        .collect();
+    assert_eq!(scene.known_calendars(&full).await, expected);
+
+    let never = ExternalCalendarId::new(now, &scene.make.entropy);
+    let asked = [read[1].id, never, calendars[0].id];
+    let of = async |scene: &Scene, asked: &[ExternalCalendarId]| {
+        let mut found = scene.store.connections_of(scene.org, asked).await.unwrap();
+        found.sort_unstable();
+        found
+    };
+    assert_eq!(of(&scene, &asked).await, [(calendars[0].id, plain.id), (read[1].id, full.id)]);
+    assert_eq!((of(&scene, &[]).await, of(&other, &asked).await), (vec![], vec![]));
+}
+
+/// The oldest come first, in pages with their number; neighbours see nothing.
+pub async fn connections_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let mut made = Vec::new();
+    for _ in 0..5 {
+        made.push(scene.connected(&[]).await.0);
+    }
+    other.connected(&[]).await;
+    for offset in 0..6 {
+        let listed = scene.store.list_connections(scene.org, Page { limit: 2, offset }).await.unwrap();
+        let expected: Vec<_> = made.iter().skip(offset as usize).take(2).cloned().collect();
+        assert_eq!((listed.data, listed.total), (expected, 5));
+    }
+    assert_eq!(other.store.list_connections(other.org, WHOLE).await.unwrap().total, 1);
+}
+
+/// Label, tokens and pause are written over the version that was seen; of several at once one is.
+pub async fn connections_are_changed_under_their_version(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (made, calendars) = scene.connected(&["work"]).await;
+    let mut seen = made.clone();
+    for patch in [
+        ConnectionPatch::Label(Some(TRICKY.into())),
+        ConnectionPatch::Paused(true),
+        ConnectionPatch::Label(None),
+        ConnectionPatch::Paused(false),
+    ] {
+        let changed = seen.patched(patch, scene.make.tick());
+        scene.reconnect(&seen, &changed, None).await.unwrap();
+        assert_eq!(scene.connection_now(&made).await.as_ref(), Some(&changed));
+        assert_refused!(scene.reconnect(&seen, &changed, None).await, CommitError::Stale);
+        seen = changed;
+    }
+    let at = scene.make.tick();
+    let changed = seen.reauthorized(tokens("other", at), at);
+    scene.reauthorize(&seen, &changed, at).await.unwrap();
+    assert_eq!(scene.connection_now(&made).await.as_ref(), Some(&changed));
+    assert_refused!(scene.reauthorize(&seen, &changed, at).await, CommitError::Stale);
+    seen = changed;
+    let outcomes = race(TASKS, |index| {
+        let (scene, seen) = (scene.clone(), seen.clone());
+        async move {
+            let patch = ConnectionPatch::Label(Some(index.to_string()));
+            scene.reconnect(&seen, &seen.patched(patch, scene.make.tick()), None).await
+        }
+    })
+    .await;
+    assert_eq!(successes(&outcomes), 1, "{outcomes:?}");
+    let won = outcomes.iter().position(Result::is_ok).unwrap().to_string();
+    let now = scene.connection_now(&made).await.unwrap();
+    assert_eq!((now.label, now.version), (Some(won), seen.version.next()));
+    assert_eq!(scene.known_calendars(&made).await[0].calendar, calendars[0]);
+}
+
+/// A connection goes with its calendars, which are gone from grants, and with the grants that had nothing else.
+pub async fn a_deleted_connection_leaves_nothing(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    let calendar = scene.calendar(&agent).await;
+    let (doomed, theirs) = scene.connected(&["work", "home"]).await;
+    let (kept, others) = scene.connected(&["work"]).await;
+    let own = scene.granted(Audience::Selected, &[&theirs[0], &theirs[1]], &[&agent]).await;
+    let both = scene.granted(Audience::AllCurrent, &[&theirs[0], &others[0]], &[&agent]).await;
+    let other = scene.granted(Audience::All, &[&others[0]], &[]).await;
+    let renamed = doomed.patched(ConnectionPatch::Label(Some("mine".into())), scene.make.tick());
+    scene.reconnect(&doomed, &renamed, None).await.unwrap();
+    let claims = scene.store.claim_refreshes(scene.make.tick(), scene.make.tick() + CLAIM_LASTS, 9).await.unwrap();
+    let (claim, _) = claims.into_iter().find(|(claim, _)| claim.connection == doomed.id).unwrap();
+
+    assert_refused!(scene.disconnect(&doomed).await, CommitError::Stale);
+    assert_eq!(scene.known_calendars(&doomed).await.len(), 2);
+    scene.disconnect(&renamed).await.unwrap();
+    assert_eq!((scene.connection_now(&doomed).await, scene.known_calendars(&doomed).await), (None, vec![]));
+    assert_eq!(scene.grant_now(&own).await, None);
+    let left = kalends_bridge::Grant { sources: vec![others[0].id], ..both.clone() };
+    assert_eq!(scene.grant_now(&both).await, Some(left.clone()));
+    assert_eq!(scene.grant_now(&other).await.as_ref(), Some(&other));
+    let listed = scene.store.list_grants(scene.org, WHOLE).await.unwrap();
+    assert_eq!((listed.data, listed.total), (vec![left, other], 2));
+    assert_eq!(scene.counting(&calendar).await, super::sources(&others));
+    assert_eq!(scene.known_calendars(&kept).await.len(), 1);
+
+    // Nothing is written to what is gone.
+    assert_refused!(scene.disconnect(&renamed).await, CommitError::Stale);
+    assert_refused!(scene.reconnect(&renamed, &renamed, None).await, CommitError::Stale);
+    let at = scene.make.tick();
+    let ask = Change::AskRefresh { org: scene.org, connection: doomed.id, at };
+    assert_refused!(scene.bridge(vec![ask]).await, CommitError::Stale);
+    let end = Change::EndRefresh {
+        claim,
+        tokens: None,
+        state: doomed.refresh.after(Ended::Good, at),
+        calendars: theirs,
+        gone: vec![],
+        next: Some(at),
+        at,
+    };
+    assert_refused!(scene.bridge(vec![end]).await, CommitError::Stale);
+    assert_eq!(scene.known_calendars(&doomed).await, []);
+}
+
+/// With the account its connections and links are gone at once, and the rest of the bridge soon; a neighbour's stay.
+pub async fn the_bridge_goes_with_its_organization(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let mut made = Vec::new();
+    for scene in [&scene, &other] {
+        let agent = scene.agent().await;
+        let calendar = scene.calendar(&agent).await;
+        let link = scene.linked(&calendar).await;
+        let (connection, calendars) = scene.connected(&["work", "home"]).await;
+        let grants = [
+            scene.granted(Audience::All, &[&calendars[0], &calendars[1]], &[]).await,
+            scene.granted(Audience::Selected, &[&calendars[0]], &[&agent]).await,
+        ];
+        made.push((calendar, link, connection, calendars, grants));
+    }
+    let (org, seen, at) = (scene.org, scene.organization().await.version, scene.make.tick());
+    scene.commit(scene.changes().account(AccountChange::DeleteOrganization { org, seen, at })).await;
+    let (calendar, link, connection, calendars, grants) = &made[0];
+    assert_eq!(scene.link_of(link.secret).await, None);
+    assert_eq!(scene.connection_now(connection).await, None);
+    let claims = scene.store.claim_refreshes(at, at + CLAIM_LASTS, 9).await.unwrap();
+    let claimed: Vec<_> = claims.iter().map(|(claim, _)| claim.connection).collect();
+    assert_eq!(claimed, [made[1].2.id]);
+    while scene.store.remove_rows(org, 2).await.unwrap() > 0 {}
+    assert_eq!((scene.link_now(link).await, scene.known_calendars(connection).await), (None, vec![]));
+    assert_eq!(scene.store.list_grants(org, WHOLE).await.unwrap().total, 0);
+    assert_eq!(scene.human_sources(&[calendar]).await.len(), 0);
+    assert_eq!(scene.store.connections_of(org, &[calendars[0].id]).await.unwrap(), []);
+    assert_eq!(scene.grant_now(&grants[0]).await, None);
+
+    let late = RefreshClaim { org, connection: connection.id, fence: Fence(1) };
+    let state = connection.refresh.clone();
+    let end = Change::EndRefresh {
+        claim: late,
+        tokens: None,
+        state,
+        calendars: calendars.clone(),
+        gone: vec![],
+        next: None,
+        at,
+    };
+    assert_refused!(scene.bridge(vec![end]).await, CommitError::NoOrganization);
+
+    let (calendar, link, connection, calendars, grants) = &made[1];
+    assert_eq!(other.link_of(link.secret).await.as_ref(), Some(link));
+    assert_eq!(other.connection_now(connection).await.as_ref(), Some(connection));
+    assert_eq!(other.counting(calendar).await, super::sources(calendars));
+    assert_eq!(other.store.list_grants(other.org, WHOLE).await.unwrap().data, grants.to_vec());
+}

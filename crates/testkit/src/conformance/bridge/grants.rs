@@ -1,0 +1,212 @@
+//! Grants, and what they make count.
+
+use std::collections::BTreeSet;
+
+use kalends_app::ports::{CommitError, HumanSeen};
+use kalends_availability::{BusySet, HumanBusy, HumanSource};
+use kalends_bridge::{Audience, Change, ConnectionPatch};
+use kalends_kernel::{ExternalCalendarId, Page, Revision, Span};
+
+use super::{TASKS, covered, reading, sources};
+use crate::conformance::{
+    StoreUnderTest,
+    scene::{Scene, WHOLE, assert_refused, hours, minutes, race},
+};
+
+/// Every field survives, for each audience; the oldest come first, in pages, and neighbours see nothing.
+pub async fn grants_come_back_as_they_were(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let (first, second) = (scene.agent().await, scene.agent().await);
+    let (_, calendars) = scene.connected(&["work", "home"]).await;
+    let (_, more) = scene.connected(&["work"]).await;
+    let all = [&calendars[1], &more[0], &calendars[0]];
+    let made = [
+        scene.granted(Audience::Selected, &all, &[&second, &first]).await,
+        scene.granted(Audience::AllCurrent, &all[..1], &[&first]).await,
+        scene.granted(Audience::All, &all[1..], &[]).await,
+        scene.granted(Audience::AllCurrent, &all[..2], &[]).await,
+        scene.granted(Audience::Selected, &all, &[&second, &first]).await,
+    ];
+    for grant in &made {
+        assert_eq!(scene.grant_now(grant).await.as_ref(), Some(grant));
+        assert_eq!(other.grant_now(grant).await, None);
+    }
+    for offset in 0..6 {
+        let listed = scene.store.list_grants(scene.org, Page { limit: 2, offset }).await.unwrap();
+        let expected: Vec<_> = made.iter().skip(offset as usize).take(2).cloned().collect();
+        assert_eq!((listed.data, listed.total), (expected, 5));
+    }
+    assert_eq!(other.store.list_grants(other.org, WHOLE).await.unwrap().total, 0);
+
+    let delete = || vec![Change::DeleteGrant { org: scene.org, grant: made[0].id }];
+    let theirs = vec![Change::DeleteGrant { org: other.org, grant: made[0].id }];
+    assert_refused!(other.bridge(theirs).await, CommitError::Stale);
+    scene.bridge(delete()).await.unwrap();
+    assert_eq!(scene.grant_now(&made[0]).await, None);
+    assert_refused!(scene.bridge(delete()).await, CommitError::Stale);
+    assert_eq!(scene.store.list_grants(scene.org, WHOLE).await.unwrap().data, made[1..]);
+}
+
+/// A grant is made of calendars that are there, all of them, and of the organization's own.
+pub async fn grants_are_made_of_known_calendars(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let agent = scene.agent().await;
+    let (kept, calendars) = scene.connected(&["work"]).await;
+    let (doomed, gone) = scene.connected(&["work"]).await;
+    let (_, theirs) = other.connected(&["work"]).await;
+    let never = scene.listed_of(&kept, &["never"]);
+    scene.disconnect(&doomed).await.unwrap();
+    for missing in [&gone[0], &theirs[0], &never[0]] {
+        let grant = scene.grant_of(Audience::Selected, &[&calendars[0], missing], &[&agent]);
+        let create = Change::CreateGrant(Box::new(grant.clone()));
+        assert_refused!(scene.bridge(vec![create]).await, CommitError::Stale);
+        assert_eq!(scene.grant_now(&grant).await, None);
+    }
+    assert!(!scene.known_calendars(&kept).await[0].counts, "nothing of it was kept");
+    assert_eq!(scene.counting(&scene.calendar(&agent).await).await, BTreeSet::new());
+    // Made together with the connection.
+    let connection = scene.connection_of(scene.a_human());
+    let fresh = scene.listed_of(&connection, &["work"]);
+    let grant = scene.grant_of(Audience::All, &[&fresh[0]], &[]);
+    let (connect, create) = (
+        Change::CreateConnection { connection: Box::new(connection), calendars: fresh },
+        Change::CreateGrant(Box::new(grant.clone())),
+    );
+    scene.bridge(vec![connect, create]).await.unwrap();
+    assert_eq!(scene.grant_now(&grant).await, Some(grant));
+}
+
+/// A grant counts for whom it names: agents, those that there were, or everybody and what is shared.
+pub async fn grants_count_for_whom_they_name(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let (named, current, late) = (scene.agent().await, scene.agent().await, scene.agent().await);
+    let (first, second) = (scene.calendar(&named).await, scene.calendar(&named).await);
+    let (theirs, unnamed) = (scene.calendar(&current).await, scene.calendar(&late).await);
+    let shared = scene.shared_calendar().await;
+    let neighbour = other.shared_calendar().await;
+    let (_, calendars) = scene.connected(&["work", "home", "club", "unused"]).await;
+    let [work, home, club, _] = calendars.as_slice() else { panic!("{calendars:?}") };
+    let (_, of_neighbour) = other.connected(&["work"]).await;
+    other.granted(Audience::All, &[&of_neighbour[0]], &[]).await;
+    assert!(scene.human_sources(&[&first, &shared]).await.is_empty());
+    scene.granted(Audience::Selected, &[work, home], &[&named]).await;
+    scene.granted(Audience::AllCurrent, &[work, club], &[&named, &current]).await;
+    let everybody = scene.granted(Audience::All, &[home], &[]).await;
+
+    let of = |calendar, found: &[HumanSource]| {
+        let seen = found.iter().map(move |source| (calendar, *source));
+        seen.collect::<Vec<_>>()
+    };
+    let asked = [&first, &second, &theirs, &unnamed, &shared, &neighbour];
+    let (work, home, club) = (work.source(), home.source(), club.source());
+    let expected: BTreeSet<_> = [
+        of(first.id, &[work, home, club]),
+        of(second.id, &[work, home, club]),
+        of(theirs.id, &[work, home, club]),
+        of(unnamed.id, &[home]),
+        of(shared.id, &[home]),
+    ]
+    .concat()
+    .into_iter()
+    .collect();
+    let seen = scene.human_sources(&asked).await;
+    let found: BTreeSet<_> = seen.iter().map(|seen| (seen.calendar, seen.source)).collect();
+    assert_eq!(found, expected);
+    assert!(seen.iter().all(|seen| (seen.revision, seen.read_at) == (Revision(0), None)));
+    assert_eq!(scene.human_sources(&[]).await, BTreeSet::new());
+    let of_others = other.human_sources(&asked).await;
+    let of_others: Vec<_> = of_others.iter().map(|seen| (seen.calendar, seen.source)).collect();
+    assert_eq!(of_others, [(neighbour.id, of_neighbour[0].source())]);
+
+    // What is out of sight has none, and a grant that is taken back says nothing more.
+    scene.delete(&second).await;
+    scene.decommission(&current).await;
+    assert_eq!(scene.human_sources(&[&second, &theirs]).await, BTreeSet::new());
+    scene.bridge(vec![Change::DeleteGrant { org: scene.org, grant: everybody.id }]).await.unwrap();
+    assert_eq!(scene.human_sources(&[&unnamed, &shared]).await, BTreeSet::new());
+    assert_eq!(scene.counting(&first).await, BTreeSet::from([work, home, club]));
+}
+
+/// What was read last is told, inside the window; a source that is unread, paused or gone says so by what is told of it.
+pub async fn human_calendars_tell_when_they_are_busy(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let calendar = scene.shared_calendar().await;
+    let connection = scene.connection_of(scene.a_human());
+    let mut read = scene.listed_of(&connection, &["work", "home", "unread"]);
+    let now = scene.make.tick();
+    read[0] = read[0].read(reading(now, covered(), &[hours(-3, 1), hours(2, 4), hours(6, 7), hours(50, 200)]));
+    read[1] = read[1].read(reading(now, hours(5, 9), &[]));
+    scene.connect(&connection, &read).await;
+    let all: Vec<_> = read.iter().collect();
+    scene.granted(Audience::All, &all, &[]).await;
+    let (_, elsewhere) = scene.connected(&["work"]).await;
+    scene.granted(Audience::All, &[&elsewhere[0]], &[]).await;
+
+    let seen = |place: usize| HumanSeen {
+        calendar: calendar.id,
+        source: read[place].source(),
+        revision: read[place].revision,
+        read_at: read[place].reading.as_ref().map(|reading| reading.read_at),
+    };
+    let own: BTreeSet<_> = [seen(0), seen(1), seen(2)].into_iter().collect();
+    let before = scene.human_sources(&[&calendar]).await;
+    assert!(before.is_superset(&own) && before.len() == 4, "{before:?}");
+
+    let busy = async |scene: &Scene, sources: &[HumanSource], window: Span| {
+        let mut busy = scene.store.human_busy(scene.org, sources, window).await.unwrap();
+        busy.sort_by_key(|busy| busy.source);
+        busy
+    };
+    let never = HumanSource(ExternalCalendarId::new(now, &scene.make.entropy).uuid().as_u128());
+    let asked: Vec<_> = sources(&read).into_iter().chain([never]).collect();
+    for window in [hours(3, 5), hours(3, 60), hours(0, 100), hours(-10, 300), hours(4, 6), minutes(61, 62)] {
+        let mut expected: Vec<HumanBusy> = read.iter().map(|calendar| calendar.busy(window)).collect();
+        expected.sort_by_key(|busy| busy.source);
+        assert_eq!(busy(&scene, &asked, window).await, expected, "{window:?}");
+    }
+    let told = busy(&scene, &asked[..1], hours(3, 60)).await;
+    let spans = BusySet::from_unsorted(vec![hours(3, 4), hours(6, 7), hours(50, 60)]);
+    assert_eq!((told.len(), &told[0].spans, told[0].covers), (1, &spans, covered()));
+    assert_eq!((busy(&scene, &[], hours(0, 9)).await, busy(&other, &asked, hours(0, 9)).await), (vec![], vec![]));
+
+    // Paused, they say nothing; resumed, they do again; and what is deleted is gone.
+    let paused = connection.patched(ConnectionPatch::Paused(true), scene.make.tick());
+    scene.reconnect(&connection, &paused, None).await.unwrap();
+    assert_eq!(scene.counting(&calendar).await, sources(&elsewhere));
+    assert_eq!(busy(&scene, &asked, hours(0, 9)).await, []);
+    let resumed = paused.patched(ConnectionPatch::Paused(false), scene.make.tick());
+    scene.reconnect(&paused, &resumed, Some(now)).await.unwrap();
+    assert_eq!(scene.human_sources(&[&calendar]).await, before);
+    assert_eq!(busy(&scene, &asked, hours(0, 9)).await.len(), 3);
+    scene.disconnect(&resumed).await.unwrap();
+    assert_eq!(scene.counting(&calendar).await, sources(&elsewhere));
+    assert_eq!(busy(&scene, &asked, hours(0, 9)).await, []);
+}
+
+/// Where a calendar goes while grants are made of it, no grant is left of what is gone.
+pub async fn no_grant_outlives_its_calendars(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    for _ in 0..4 {
+        let (doomed, calendars) = scene.connected(&["work"]).await;
+        let outcomes = race(TASKS, |index| {
+            let (scene, doomed, source) = (scene.clone(), doomed.clone(), calendars[0].clone());
+            let agent = agent.clone();
+            async move {
+                if index == 0 {
+                    return scene.disconnect(&doomed).await;
+                }
+                let grant = scene.grant_of(Audience::Selected, &[&source], &[&agent]);
+                scene.bridge(vec![Change::CreateGrant(Box::new(grant))]).await
+            }
+        })
+        .await;
+        assert!(outcomes[0].is_ok(), "{outcomes:?}");
+        assert!(outcomes.iter().all(|outcome| matches!(outcome, Ok(()) | Err(CommitError::Stale))), "{outcomes:?}");
+        assert_eq!(scene.store.list_grants(scene.org, WHOLE).await.unwrap().data, []);
+    }
+}

@@ -1,0 +1,142 @@
+//! The bridge to human calendars: what is written. What is read stands in [`read`].
+
+mod read;
+
+use std::collections::BTreeSet;
+
+use kalends_app::ports::CommitError;
+use kalends_bridge::{Change, Connection, ConnectionLink, ExternalCalendar, Fence, Grant, LinkStatus, RefreshClaim};
+use kalends_kernel::{ConnectionId, ExternalCalendarId, OrgId};
+
+use super::{
+    apply::{create, unchanged},
+    state::{ConnectionRow, State},
+};
+
+impl State {
+    pub(super) fn apply_to_bridge(&mut self, change: &Change) -> Result<(), CommitError> {
+        match change {
+            Change::CreateLink(link) => {
+                self.calendar(link.org, link.calendar).ok_or(CommitError::Stale)?;
+                let waits = |other: &ConnectionLink| {
+                    other.state == LinkStatus::AwaitingHuman && (other.org, other.calendar) == (link.org, link.calendar)
+                };
+                if waits(link) && self.links.values().any(waits) {
+                    return Err(CommitError::Stale);
+                }
+                create(self.links.entry((link.org, link.id)), &**link)?;
+            }
+            Change::UpdateLink { link, seen } => {
+                let row = self.links.get_mut(&(link.org, link.id)).ok_or(CommitError::Stale)?;
+                unchanged(row.version, *seen)?;
+                *row = ConnectionLink::clone(link);
+            }
+            Change::CreateConnection { connection, calendars } => {
+                let row = ConnectionRow {
+                    connection: Connection::clone(connection),
+                    due_at: Some(connection.created_at),
+                    claimed_until: None,
+                    fence: Fence(0),
+                    asked: false,
+                };
+                create(self.connections.entry((connection.org, connection.id)), &row)?;
+                self.keep_calendars(calendars);
+            }
+            Change::UpdateConnection { connection, seen, due } => {
+                let row = self.connection((connection.org, connection.id))?;
+                unchanged(row.connection.version, *seen)?;
+                row.connection = Connection {
+                    tokens: row.connection.tokens.clone(),
+                    refresh: row.connection.refresh.clone(),
+                    ..Connection::clone(connection)
+                };
+                // What comes back while it is still claimed is due when the claim ends, and then once more.
+                let due_at = row.claimed_until.max(*due).or(row.due_at);
+                row.due_at = due_at.filter(|_| row.connection.is_refreshed());
+                row.asked |= row.claimed_until.is_some() && due.is_some();
+            }
+            Change::ReauthorizeConnection { connection, seen, at } => {
+                let row = self.connection((connection.org, connection.id))?;
+                unchanged(row.connection.version, *seen)?;
+                *row = ConnectionRow {
+                    connection: Connection {
+                        label: row.connection.label.clone(),
+                        paused: row.connection.paused,
+                        ..Connection::clone(connection)
+                    },
+                    due_at: (!row.connection.paused).then_some(*at),
+                    claimed_until: None,
+                    fence: Fence(row.fence.0 + 1),
+                    asked: false,
+                };
+            }
+            Change::DeleteConnection { org, connection, seen } => {
+                unchanged(self.connection((*org, *connection))?.connection.version, *seen)?;
+                self.connections.remove(&(*org, *connection));
+                let of = self
+                    .external
+                    .values()
+                    .filter(|calendar| (calendar.org, calendar.connection) == (*org, *connection));
+                let gone: Vec<ExternalCalendarId> = of.map(|calendar| calendar.id).collect();
+                self.forget_calendars(*org, &gone);
+            }
+            Change::AskRefresh { org, connection, at } => {
+                let row = self.connection((*org, *connection))?;
+                if !row.connection.is_refreshed() {
+                    return Err(CommitError::Stale);
+                }
+                row.asked = true;
+                if row.claimed_until.is_none_or(|until| until <= *at) {
+                    row.due_at = Some(*at);
+                }
+            }
+            Change::EndRefresh { claim, tokens, state, calendars, gone, next, at } => {
+                let row = self.claimed_connection(*claim)?;
+                if let Some(tokens) = tokens {
+                    row.connection.tokens.clone_from(tokens);
+                }
+                row.connection.refresh.clone_from(state);
+                row.claimed_until = None;
+                let asked = std::mem::take(&mut row.asked);
+                let next = next.filter(|_| row.connection.is_refreshed());
+                row.due_at = next.map(|next| if asked { *at } else { next });
+                self.keep_calendars(calendars);
+                self.forget_calendars(claim.org, gone);
+            }
+            Change::CreateGrant(grant) => {
+                if !grant.sources.iter().all(|source| self.external.contains_key(&(grant.org, *source))) {
+                    return Err(CommitError::Stale);
+                }
+                create(self.grants.entry((grant.org, grant.id)), &**grant)?;
+            }
+            Change::DeleteGrant { org, grant } => {
+                self.grants.remove(&(*org, *grant)).ok_or(CommitError::Stale)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn connection(&mut self, key: (OrgId, ConnectionId)) -> Result<&mut ConnectionRow, CommitError> {
+        self.connections.get_mut(&key).ok_or(CommitError::Stale)
+    }
+
+    fn claimed_connection(&mut self, claim: RefreshClaim) -> Result<&mut ConnectionRow, CommitError> {
+        let row = self.connection((claim.org, claim.connection))?;
+        if row.fence == claim.fence && row.claimed_until.is_some() { Ok(row) } else { Err(CommitError::Stale) }
+    }
+
+    fn keep_calendars(&mut self, calendars: &[ExternalCalendar]) {
+        self.external.extend(calendars.iter().map(|calendar| ((calendar.org, calendar.id), calendar.clone())));
+    }
+
+    /// Takes the calendars out of grants too; a grant that had nothing else is gone.
+    fn forget_calendars(&mut self, org: OrgId, gone: &[ExternalCalendarId]) {
+        let gone: BTreeSet<&ExternalCalendarId> = gone.iter().collect();
+        self.external.retain(|(by, id), _| *by != org || !gone.contains(id));
+        self.grants.retain(|(by, _), Grant { sources, .. }| {
+            let before = sources.len();
+            sources.retain(|source| *by != org || !gone.contains(source));
+            !sources.is_empty() || before == 0
+        });
+    }
+}

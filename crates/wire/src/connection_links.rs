@@ -1,0 +1,256 @@
+//! Connection links: how a human is asked to connect a calendar (ruling 9.1).
+
+use std::borrow::Cow;
+
+use kalends_bridge::{self as domain, NewLink, PublicationPolicy};
+use kalends_calendars::{Agent, Calendar};
+use kalends_kernel::{AgentId, CalendarId, ConnectionId, ConnectionLinkId, FieldError, FieldErrors, Instant};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+const AVAILABILITY: &str = "availability";
+const PUBLISHING: &str = "publishing";
+/// The most characters of what a human's address ends with.
+const TOKEN_MAX: usize = 64;
+
+/// What an agent asks of a human.
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "capabilities": ["availability"], "publication_policy": "none" }))]
+pub struct CreateConnectionLink {
+    /// What the human's calendar is wanted for: `availability`, and `publishing` too if events are to be published there.
+    /// `availability` alone by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(min_items = 1, max_items = 2, example = json!(["availability"]))]
+    pub capabilities: Option<Vec<String>>,
+    /// Which events would be published: `none`, `confirmed` or `confirmed_tentative`. With `publishing` it is `confirmed` by
+    /// default, and without it `none`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "none")]
+    pub publication_policy: Option<String>,
+}
+
+impl CreateConnectionLink {
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// All fields at fault.
+    pub fn parse(self) -> Result<NewLink, FieldErrors> {
+        let mut errors = FieldErrors::default();
+        let publishing = errors.take(self.capabilities.map_or(Ok(false), |names| publishing(&names)));
+        let policy = errors.take(self.publication_policy.map(|name| policy(&name)).transpose());
+        let (Some(publishing), Some(policy)) = (publishing, policy) else { return Err(errors) };
+        let default = if publishing { PublicationPolicy::Confirmed } else { PublicationPolicy::None };
+        let policy = policy.unwrap_or(default);
+        if !publishing && policy != PublicationPolicy::None {
+            let message = "must be none where capabilities do not hold publishing";
+            return Err(FieldError::new("publication_policy", message).into());
+        }
+        Ok(NewLink { publishing, policy })
+    }
+}
+
+/// Whether capabilities hold publishing beside availability.
+fn publishing(names: &[String]) -> Result<bool, FieldError> {
+    let wrong = |message: String| Err(FieldError::new("capabilities", message));
+    let mut known = names.iter().filter(|name| [AVAILABILITY, PUBLISHING].contains(&name.as_str()));
+    if let Some(other) = names.iter().find(|name| ![AVAILABILITY, PUBLISHING].contains(&name.as_str())) {
+        return wrong(format!("must hold availability, and publishing at most beside it; got {other:?}"));
+    }
+    if names.len() > 2 || (names.len() == 2 && names[0] == names[1]) {
+        return wrong("must hold each of availability and publishing once at most".to_owned());
+    }
+    if !known.any(|name| name == AVAILABILITY) {
+        return wrong("must hold availability, without which nothing is published".to_owned());
+    }
+    Ok(names.iter().any(|name| name == PUBLISHING))
+}
+
+fn policy(name: &str) -> Result<PublicationPolicy, FieldError> {
+    PublicationPolicy::from_name(name).ok_or_else(|| {
+        FieldError::new("publication_policy", format!("must be none, confirmed or confirmed_tentative, got {name:?}"))
+    })
+}
+
+/// What a link asks for, by name.
+fn capabilities(asked: NewLink) -> Vec<Cow<'static, str>> {
+    let publishing = asked.publishing.then_some(PUBLISHING);
+    [AVAILABILITY].into_iter().chain(publishing).map(Cow::Borrowed).collect()
+}
+
+/// How far a connection link is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "id": "cln_01jn8r6v9ke0bt3m5qz2c7xwdh", "calendar_id": "cal_01jn8r6v9ke0bt3m5qz2c7xwdh", "status": "awaiting_human",
+    "capabilities": ["availability"], "publication_policy": "none", "expires_at": "2026-03-02T08:15:00Z",
+    "connection_id": null
+}))]
+pub struct ConnectionLink {
+    /// `cln_…`
+    #[schema(value_type = String)]
+    pub id: ConnectionLinkId,
+    /// For which calendar a human's is wanted.
+    #[schema(value_type = String)]
+    pub calendar_id: CalendarId,
+    /// `awaiting_human`, `in_progress` (a human follows it), `completed`, `declined`, `expired` or `cancelled`.
+    #[schema(value_type = String)]
+    pub status: Cow<'static, str>,
+    /// What is asked of the human: `availability`, and `publishing` or not.
+    pub capabilities: Vec<Cow<'static, str>>,
+    /// `none`, `confirmed` or `confirmed_tentative`.
+    #[schema(value_type = String)]
+    pub publication_policy: Cow<'static, str>,
+    /// When it ends, if nothing becomes of it until then: 15 minutes after it was made, 30 after a human has opened it.
+    #[schema(value_type = String, format = DateTime)]
+    pub expires_at: Instant,
+    /// What the human connected, `con_…`; null before that.
+    #[schema(value_type = Option<String>)]
+    pub connection_id: Option<ConnectionId>,
+}
+
+impl ConnectionLink {
+    /// The link as it is at `now`.
+    pub fn new(link: &domain::ConnectionLink, now: Instant) -> Self {
+        Self {
+            id: link.id,
+            calendar_id: link.calendar,
+            status: link.status(now).as_str().into(),
+            capabilities: capabilities(link.asked),
+            publication_policy: link.asked.policy.as_str().into(),
+            expires_at: link.expires_at,
+            connection_id: link.connection,
+        }
+    }
+}
+
+/// A connection link, and where it leads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "id": "cln_01jn8r6v9ke0bt3m5qz2c7xwdh", "calendar_id": "cal_01jn8r6v9ke0bt3m5qz2c7xwdh", "status": "awaiting_human",
+    "capabilities": ["availability"], "publication_policy": "none", "expires_at": "2026-03-02T08:15:00Z",
+    "connection_id": null, "setup_url": "https://kalends.example/console/connect#GCUQ1kCtWL3ZIG3FEPyvJ0sGTTnVYYLhxsXMzY0C6P8",
+    "reused": false
+}))]
+pub struct NewConnectionLink {
+    /// The link.
+    #[serde(flatten)]
+    pub link: ConnectionLink,
+    /// Where the human goes, once; told now and never again. Null where the link is one that waits already.
+    #[schema(format = "uri")]
+    pub setup_url: Option<String>,
+    /// Whether a link for the calendar waits for a human already: this one.
+    pub reused: bool,
+}
+
+/// What the address of a link ends with, as the human who followed it brings it.
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "token": "GCUQ1kCtWL3ZIG3FEPyvJ0sGTTnVYYLhxsXMzY0C6P8" }))]
+pub struct OpenConnectionLink {
+    /// What stands behind the `#` of `setup_url`.
+    #[schema(min_length = 1, max_length = 64)]
+    pub token: String,
+}
+
+impl OpenConnectionLink {
+    /// Checks the bounds.
+    ///
+    /// # Errors
+    /// It is empty or too long.
+    pub fn parse(self) -> Result<String, FieldErrors> {
+        if (1..=TOKEN_MAX).contains(&self.token.len()) {
+            return Ok(self.token);
+        }
+        Err(FieldError::new("token", format!("must be 1-{TOKEN_MAX} bytes long, got {}", self.token.len())).into())
+    }
+}
+
+/// A connection link, as the human sees it who follows it.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "id": "cln_01jn8r6v9ke0bt3m5qz2c7xwdh", "calendar_id": "cal_01jn8r6v9ke0bt3m5qz2c7xwdh", "status": "in_progress",
+    "capabilities": ["availability"], "publication_policy": "none", "expires_at": "2026-03-02T08:30:00Z",
+    "connection_id": null, "calendar_name": "Meetings", "agent_id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh",
+    "agent_name": "Scheduler", "providers": ["google"]
+}))]
+pub struct FollowedLink {
+    /// The link.
+    #[serde(flatten)]
+    pub link: ConnectionLink,
+    /// What the calendar is called for which yours is wanted; null where it is gone.
+    pub calendar_name: Option<String>,
+    /// The agent that asks; null for the organization.
+    #[schema(value_type = Option<String>)]
+    pub agent_id: Option<AgentId>,
+    /// What it is called.
+    pub agent_name: Option<String>,
+    /// The providers that can be connected here: `google`, `microsoft`, both or none.
+    pub providers: Vec<&'static str>,
+}
+
+impl FollowedLink {
+    /// The link at `now`, for which calendar of which agent it is, and who can be connected.
+    pub fn new(
+        (link, now): (&domain::ConnectionLink, Instant),
+        calendar: Option<&Calendar>,
+        agent: Option<&Agent>,
+        providers: Vec<&'static str>,
+    ) -> Self {
+        Self {
+            link: ConnectionLink::new(link, now),
+            calendar_name: calendar.map(|calendar| calendar.name.clone()),
+            agent_id: link.agent,
+            agent_name: agent.map(|agent| agent.name.clone()),
+            providers,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn parse(json: &str) -> Result<NewLink, String> {
+        let asked: CreateConnectionLink = serde_json::from_str(json).unwrap();
+        asked.parse().map_err(|errors| errors.first().to_string())
+    }
+
+    #[rstest]
+    #[case("{}", false, PublicationPolicy::None)]
+    #[case(r#"{"capabilities":["availability"]}"#, false, PublicationPolicy::None)]
+    #[case(r#"{"capabilities":["publishing","availability"]}"#, true, PublicationPolicy::Confirmed)]
+    #[case(
+        r#"{"capabilities":["availability","publishing"],"publication_policy":"none"}"#,
+        true,
+        PublicationPolicy::None
+    )]
+    #[case(
+        r#"{"capabilities":["availability","publishing"],"publication_policy":"confirmed_tentative"}"#,
+        true,
+        PublicationPolicy::ConfirmedTentative
+    )]
+    fn what_is_asked(#[case] json: &str, #[case] publishing: bool, #[case] policy: PublicationPolicy) {
+        assert_eq!(parse(json), Ok(NewLink { publishing, policy }));
+    }
+
+    #[rstest]
+    #[case::none(r#"{"capabilities":[]}"#, "capabilities")]
+    #[case::publishing_alone(r#"{"capabilities":["publishing"]}"#, "capabilities")]
+    #[case::twice(r#"{"capabilities":["availability","availability"]}"#, "capabilities")]
+    #[case::three(r#"{"capabilities":["availability","publishing","availability"]}"#, "capabilities")]
+    #[case::unknown(r#"{"capabilities":["availability","titles"]}"#, "capabilities")]
+    #[case::unknown_policy(r#"{"publication_policy":"all"}"#, "publication_policy")]
+    #[case::policy_of_nothing(r#"{"publication_policy":"confirmed"}"#, "publication_policy")]
+    fn what_cannot_be_asked(#[case] json: &str, #[case] param: &str) {
+        let error = parse(json).unwrap_err();
+        assert!(error.starts_with(param), "{error}");
+    }
+
+    #[test]
+    fn every_status_is_named() {
+        let names: Vec<_> = domain::LinkStatus::ALL.iter().map(|status| status.as_str()).collect();
+        assert_eq!(names, ["awaiting_human", "in_progress", "completed", "declined", "expired", "cancelled"]);
+    }
+}

@@ -1,0 +1,93 @@
+//! Work that is claimed and done in a task of its own: a loop that is woken by what this process makes due, and looks every
+//! second for the rest.
+
+use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
+
+use kalends_app::{App, Refusal};
+use kalends_bridge::{Connection, RefreshClaim};
+use kalends_feeds::{Subscription, SyncClaim};
+use tokio::{sync::Semaphore, time::sleep};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// How often it is looked for what is due: how late it begins at most, where there is a place for it.
+const EVERY: Duration = Duration::from_secs(1);
+
+type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+type Claims<T> = Boxed<Result<Vec<T>, Refusal>>;
+
+/// A kind of work of which each piece is claimed.
+pub(crate) struct Claimed<T> {
+    /// What is logged where nothing can be claimed.
+    failure: &'static str,
+    /// How many pieces are worked on at once.
+    at_once: usize,
+    /// Claims up to so many that are due.
+    claim: fn(Arc<App>, u32) -> Claims<T>,
+    /// Does one of them.
+    work: fn(Arc<App>, T) -> Boxed<()>,
+    /// Waits until this process has made one due.
+    nudged: fn(Arc<App>) -> Boxed<()>,
+}
+
+/// Subscriptions to feeds. Each may hold 10 MiB, and one that hangs holds its place for 30 s.
+pub(crate) const SYNCS: Claimed<(SyncClaim, Subscription)> = Claimed {
+    failure: "subscriptions cannot be claimed",
+    at_once: 4,
+    claim: |app, limit| Box::pin(async move { app.claim_syncs(limit).await }),
+    work: |app, (claim, subscription)| Box::pin(async move { app.sync(claim, subscription).await }),
+    nudged: |app| Box::pin(async move { app.nudged_to_sync().await }),
+};
+
+/// Connected calendars of humans. Each waits for its provider most of the time.
+pub(crate) const REFRESHES: Claimed<(RefreshClaim, Connection)> = Claimed {
+    failure: "connections of human calendars cannot be claimed",
+    at_once: 16,
+    claim: |app, limit| Box::pin(async move { app.claim_refreshes(limit).await }),
+    work: |app, (claim, connection)| Box::pin(async move { app.refresh_connection(claim, connection).await }),
+    nudged: |app| Box::pin(async move { app.nudged_to_refresh().await }),
+};
+
+impl<T: Send + 'static> Claimed<T> {
+    /// Starts the loop. With `stop` nothing more is begun, and what is under way is given up where it is: what was committed
+    /// is, and another worker goes on once the claim has run out.
+    pub(crate) fn start(self, app: &Arc<App>, tasks: &TaskTracker, stop: &CancellationToken) {
+        tasks.spawn(self.run(Arc::clone(app), tasks.clone(), stop.clone()));
+    }
+
+    async fn run(self, app: Arc<App>, tasks: TaskTracker, stop: CancellationToken) {
+        let places = Arc::new(Semaphore::new(self.at_once));
+        let mut failing = false;
+        while !stop.is_cancelled() {
+            let free = u32::try_from(places.available_permits()).unwrap_or(u32::MAX);
+            let claimed = if free == 0 { Ok(Vec::new()) } else { (self.claim)(Arc::clone(&app), free).await };
+            let claimed = match claimed {
+                Ok(claimed) => {
+                    failing = false;
+                    claimed
+                }
+                Err(error) => {
+                    // Told once, not with every look.
+                    if !failing {
+                        tracing::error!(error = &error as &dyn std::error::Error, "{}", self.failure);
+                    }
+                    failing = true;
+                    Vec::new()
+                }
+            };
+            for piece in claimed {
+                let (work, ended) = ((self.work)(Arc::clone(&app), piece), stop.clone());
+                // There is a place for each: nobody else takes any.
+                let place = Arc::clone(&places).try_acquire_owned().ok();
+                tasks.spawn(async move {
+                    ended.run_until_cancelled(work).await;
+                    drop(place);
+                });
+            }
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = (self.nudged)(Arc::clone(&app)) => {}
+                () = sleep(EVERY) => {}
+            }
+        }
+    }
+}
