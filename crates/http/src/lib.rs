@@ -73,6 +73,7 @@ fn compose(app: Arc<App>, enter: impl FnOnce(Router<Arc<App>>, Entrance) -> Rout
     let routes = Router::new()
         .merge(enter(routes, entrance))
         .merge(SwaggerUi::new("/docs").config(Config::from("/openapi.json")))
+        .merge(pages::console())
         .route("/", get(|| async { axum::response::Redirect::temporary("/docs/") }))
         .with_state(Arc::clone(&app))
         .layer(axum::Extension(endpoints::Description::new(description)));

@@ -3,14 +3,16 @@
 //! A browser that opens a booking page, or sends its form, is answered in HTML, errors included; everybody else gets JSON.
 
 use axum::{
+    Router,
     body::Body,
     extract::Request,
     response::{IntoResponse, Response},
+    routing::get,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use kalends_app::{Missing, Refusal};
 use kalends_kernel::RequestId;
-use kalends_web::{Notice, Path, headers};
+use kalends_web::{Console, Notice, Path, headers};
 
 use crate::error::ApiError;
 
@@ -81,6 +83,14 @@ pub(crate) fn is_form(headers: &HeaderMap) -> bool {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Finished;
 
+/// The pages on which humans connect calendars. As the documentation's page they are no operations: they are the same for
+/// everybody, and what they show and change goes through the API.
+pub(crate) fn console<S: Clone + Send + Sync + 'static>() -> Router<S> {
+    Console::ALL.into_iter().fold(Router::new(), |routes, page| {
+        routes.route(page.path(), get(move || async move { html(StatusCode::OK, page.html()) }))
+    })
+}
+
 /// An answer in HTML.
 pub(crate) fn html(status: StatusCode, text: String) -> Response {
     text_of(status, "text/html; charset=utf-8", text, &headers::PAGE)
@@ -104,7 +114,10 @@ pub(crate) fn text_of(
 
 #[cfg(test)]
 mod tests {
+    use kalends_app::ConsentFailure;
+    use kalends_web::assets;
     use rstest::rstest;
+    use tower::ServiceExt as _;
 
     use super::*;
 
@@ -135,5 +148,26 @@ mod tests {
             wanted.map(|wanted| wanted.back.map(|path| path.to_string())),
             back.map(|path| Some(path.to_owned()))
         );
+    }
+
+    #[tokio::test]
+    async fn pages_of_the_console_are_kept_by_nobody() {
+        for page in Console::ALL {
+            let request = Request::get(page.path()).body(Body::empty()).unwrap();
+            let response = console::<()>().oneshot(request).await.unwrap();
+            assert_eq!(response.status(), StatusCode::OK);
+            assert_eq!(response.headers()["content-type"], "text/html; charset=utf-8");
+            for (name, value) in headers::PAGE {
+                assert_eq!(response.headers()[name], value, "{page:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_failure_of_a_consent_has_its_sentence() {
+        let script = assets::ALL.iter().find(|asset| asset.name.starts_with("connect-")).unwrap().text;
+        for failure in ConsentFailure::ALL {
+            assert!(script.contains(&format!("    {}: '", failure.as_str())), "{failure:?}");
+        }
     }
 }

@@ -19,11 +19,12 @@ pub struct Asset {
 }
 
 /// Every file.
-pub static ALL: LazyLock<[Asset; 3]> = LazyLock::new(|| {
+pub static ALL: LazyLock<[Asset; 4]> = LazyLock::new(|| {
     [
         asset("booking", "css", "text/css; charset=utf-8", include_str!("../assets/booking.css")),
         asset("booking", "js", "text/javascript; charset=utf-8", include_str!("../assets/booking.js")),
         asset("booking", "svg", "image/svg+xml", include_str!("../assets/booking.svg")),
+        asset("connect", "js", "text/javascript; charset=utf-8", include_str!("../assets/connect.js")),
     ]
 });
 
@@ -49,6 +50,10 @@ pub(crate) fn script() -> String {
 
 pub(crate) fn icon() -> String {
     ALL[2].path()
+}
+
+pub(crate) fn connect_script() -> String {
+    ALL[3].path()
 }
 
 fn asset(stem: &str, extension: &str, content_type: &'static str, text: &'static str) -> Asset {

@@ -1,4 +1,5 @@
-//! The pages that guests see: how a public booking page looks as HTML, and what it says to an agent as Markdown.
+//! The pages that guests see: how a public booking page looks as HTML, and what it says to an agent as Markdown. And the pages
+//! on which humans connect calendars.
 //!
 //! Everything here is a pure function of what it is given. A caller reads the request with [`Asked`] and [`Clock`],
 //! asks the use cases, fills one of the views and sends the text that its `html()` returns together with
@@ -13,6 +14,7 @@ pub mod markdown;
 
 mod asked;
 mod booking;
+mod console;
 mod form;
 mod link;
 mod notice;
@@ -26,6 +28,7 @@ mod tests;
 
 pub use asked::{Asked, AskedSlot};
 pub use booking::{Booked, Booking, BookingState, Moving};
+pub use console::Console;
 pub use form::{Form, Given, HONEYPOT, Limits, Taken};
 pub use link::{Href, Path};
 pub use notice::Notice;

@@ -4,8 +4,8 @@ use kalends_kernel::{Elapsed, FieldError, FieldErrors, Instant, Span, Zone};
 
 use crate::markdown::Guide;
 use crate::{
-    Asked, Booked, Booking, BookingState, Clock, Form, Given, Href, Limits, Moving, Notice, Page, Path, Picker, Shown,
-    Taken,
+    Asked, Booked, Booking, BookingState, Clock, Console, Form, Given, Href, Limits, Moving, Notice, Page, Path,
+    Picker, Shown, Taken,
 };
 
 pub(super) const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
@@ -132,6 +132,8 @@ pub(super) fn every_page(text: &str) -> (Vec<(&'static str, String)>, String) {
         ("too many", Notice::TooMany { retry_after_seconds: 40 }.html(Some(&path))),
         ("nonsense", Notice::Nonsense.html(Some(&path))),
         ("failed", Notice::Failed { request_id: text }.html(Some(&path))),
+        ("connect", Console::Connect.html()),
+        ("connections", Console::Connections.html()),
     ];
     let address = Href::new("https://cal.example/book/kq7d").unwrap();
     let guide = Guide { page, shown, address: &address, bookable, offers: &offers[..3], limits: LIMITS };

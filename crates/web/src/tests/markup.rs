@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::Write as _;
 
 use super::fixture::every_page;
-use crate::assets;
+use crate::{Console, assets};
 
 /// A tag as it stands in a page.
 #[derive(Debug)]
@@ -154,16 +154,42 @@ fn files_that_pages_refer_to_exist() {
     }
 }
 
-/// All that a visitor of the longest page fetches, compressed: the promise is 30 KB.
+/// All that a visitor of a page fetches, compressed: the promise is 30 KB.
 #[test]
 fn a_page_with_its_files_is_small() {
-    let (pages, _) = every_page("A title of a usual length");
     let compressed = |text: &str| {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
         encoder.write_all(text.as_bytes()).unwrap();
         encoder.finish().unwrap().len()
     };
-    let files: usize = assets::ALL.iter().map(|asset| compressed(asset.text)).sum();
-    let page = pages.iter().map(|(_, page)| compressed(page)).max().unwrap();
-    assert!(files + page < 15_000, "{files} and {page} bytes");
+    for (name, page) in every_page("A title of a usual length").0 {
+        let fetched = assets::ALL.iter().filter(|asset| page.contains(&asset.path()));
+        let files: usize = fetched.map(|asset| compressed(asset.text)).sum();
+        let page = compressed(&page);
+        assert!(files + page < 15_000, "{name}: {files} and {page} bytes");
+    }
+}
+
+/// The API tells what others wrote: their names of calendars and of agents.
+#[test]
+fn scripts_put_in_whatever_they_are_told_as_text() {
+    let scripts = assets::ALL.iter().filter(|asset| asset.name.ends_with(".js"));
+    for asset in scripts {
+        for way in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", ".style"]
+        {
+            assert!(!asset.text.contains(way), "{} in {}", way, asset.name);
+        }
+    }
+}
+
+/// Whoever reads the page without its script is told why it is empty.
+#[test]
+fn the_console_tells_that_it_needs_its_script() {
+    for page in Console::ALL {
+        let html = page.html();
+        let (tags, text) = read(&html);
+        let script = tags.iter().find(|tag| tag.name == "script").unwrap();
+        assert!(script.get("src").unwrap().starts_with("/book/assets/connect-"), "{page:?}");
+        assert!(html.contains("<noscript>") && text.contains("needs JavaScript"), "{page:?}");
+    }
 }
