@@ -202,6 +202,17 @@ impl Browser {
         self.find(css).await.click().await.unwrap_or_else(|error| panic!("a click on {css}: {error}"));
     }
 
+    /// Waits for a button with that text and presses it.
+    pub async fn press_button(&self, text: &str) {
+        let button = self.wait_for(Locator::XPath(&format!("//button[normalize-space()='{text}']"))).await;
+        button.click().await.unwrap_or_else(|error| panic!("a click on {text}: {error}"));
+    }
+
+    /// Waits for a paragraph with that text.
+    pub async fn says(&self, text: &str) {
+        self.wait_for(Locator::XPath(&format!("//p[normalize-space()='{text}']"))).await;
+    }
+
     /// Types into a field.
     pub async fn fill(&self, css: &str, text: &str) {
         self.find(css).await.send_keys(text).await.unwrap_or_else(|error| panic!("{css}: {error}"));

@@ -21,7 +21,9 @@
 )]
 
 mod answer;
+mod authorization;
 mod browser;
+mod calendar_provider;
 mod client;
 mod database;
 mod description;
@@ -33,12 +35,14 @@ mod server;
 mod time;
 
 pub use answer::Answer;
+pub use authorization::{CLIENT_ID, CLIENT_SECRET};
 pub use browser::{Browser, Visitor};
+pub use calendar_provider::{CalendarProvider, Shown, TheirEvent};
 pub use client::{Call, Client};
 pub use database::Database;
 pub use feed_server::{Asked, FeedServer, Serving};
 pub use mail::Mail;
-pub use provider::{Answering, CLIENT_ID, CLIENT_SECRET, SignInProvider};
+pub use provider::{Answering, SignInProvider};
 pub use receiver::{Behaviour, Received, Receiver};
 pub use server::{Org, Output, Server, binary};
 pub use time::{at, iso, shifted};

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::booking_html::Place;
 
 /// A phone as most people have one.
-const PHONE: (u32, u32) = (390, 844);
+pub(crate) const PHONE: (u32, u32) = (390, 844);
 
 /// The address of the page.
 fn url(place: &Place) -> String {
@@ -81,7 +81,7 @@ async fn booked_at(place: &Place, slot: &str) {
 }
 
 /// Requires that nothing is wider than the screen, whose width the page was laid out for.
-async fn fits(browser: &Browser) {
+pub(crate) async fn fits(browser: &Browser) {
     let widths = browser.run("return [innerWidth, document.documentElement.scrollWidth]").await;
     assert_eq!(widths, json!([PHONE.0, PHONE.0]), "{}", browser.url().await);
 }

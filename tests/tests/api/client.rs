@@ -489,6 +489,22 @@ async fn feeds_and_files(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
+async fn humans_are_asked_for_calendars(#[case] database: Database) {
+    let (_server, client) = with_org(database, "pro").await;
+    let (_, calendar) = agent_with_calendar(&client).await;
+    let asked = CreateConnectionLink::default();
+    let made = client.create_connection_link(calendar.id, &asked).await.unwrap();
+    assert!(made.setup_url.is_some() && !made.reused);
+    assert!(client.create_connection_link(calendar.id, &asked).await.unwrap().reused);
+    assert_eq!(client.get_connection_link(made.link.id).await.unwrap(), made.link);
+    client.cancel_connection_link(made.link.id).await.unwrap();
+    assert_eq!(client.get_connection_link(made.link.id).await.unwrap().status, "cancelled");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
 async fn what_needs_no_key(#[case] database: Database) {
     let server = Server::start(database).await;
     let client = anonymous(&server);

@@ -1,7 +1,7 @@
 //! `Idempotency-Key`: one effect, however often a request arrives.
 
 use crate::{
-    fixtures::{agent, agent_with_calendar, event, event_body, rows},
+    fixtures::{agent, agent_with_calendar, calendar_of, event, event_body, rows},
     subscriber::NOWHERE,
 };
 use kalends_e2e::{
@@ -75,6 +75,9 @@ async fn every_kind_of_write_is_repeatable(#[case] database: Database) {
     let paging = json!({ "calendar_id": calendar, "title": "Intro" });
     let page = api.post("/v1/booking-pages").json(paging.clone()).await.expect(201).id();
     let page = format!("/v1/booking-pages/{page}");
+    let links = format!("/v1/calendars/{calendar}/connection-links");
+    let asking = format!("/v1/calendars/{}/connection-links", calendar_of(&api, &owner).await);
+    let link = api.post(&asking).json(json!({})).await.expect(201).id();
     let entry = event_body("x", "2026-05-04T09:00:00Z", "2026-05-04T10:00:00Z");
     let slots = json!([{ "start_time": "2031-05-04T09:00:00Z", "end_time": "2031-05-04T10:00:00Z" }]);
     let proposing = json!({
@@ -113,6 +116,8 @@ async fn every_kind_of_write_is_repeatable(#[case] database: Database) {
         ("POST", "/v1/booking-pages".to_owned(), Some(paging)),
         ("PATCH", page.clone(), Some(json!({ "title": "Outro" }))),
         ("DELETE", page, None),
+        ("POST", links, Some(json!({}))),
+        ("DELETE", format!("/v1/connection-links/{link}"), None),
         ("DELETE", format!("/v1/events/{id}"), None),
         ("DELETE", format!("/v1/calendars/{calendar}"), None),
         ("DELETE", format!("/v1/agents/{owner}"), None),

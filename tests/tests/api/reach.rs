@@ -64,6 +64,8 @@ enum About {
     Proposal,
     /// A booking page of a calendar.
     BookingPage,
+    /// A link by which a human is asked for a calendar.
+    Link,
     /// The tools: whoever has a key is answered, and each call is ruled as the operation that it is.
     Tools,
 }
@@ -71,10 +73,29 @@ enum About {
 /// What each operation is about, and a body that is right. Panics for an operation that is not listed: add it.
 fn ruled(operation: &str) -> About {
     match operation {
-        "getHealth" | "getReady" | "getOpenApi" | "listPlans" | "getCurrentTerms" | "agentSignUp" | "joinWaitlist"
-        | "signUp" | "signIn" | "revokeClaim" | "startSignInWith" | "endSignInWith" | "getFeed" | "showBookingPage"
-        | "getBookingAsset" | "showCancellation" | "showMove" | "listBookingSlots" | "createBooking" | "getBooking"
-        | "cancelBooking" | "moveBooking" => About::Public,
+        "getHealth"
+        | "getReady"
+        | "getOpenApi"
+        | "listPlans"
+        | "getCurrentTerms"
+        | "agentSignUp"
+        | "joinWaitlist"
+        | "signUp"
+        | "signIn"
+        | "revokeClaim"
+        | "startSignInWith"
+        | "endSignInWith"
+        | "getFeed"
+        | "showBookingPage"
+        | "getBookingAsset"
+        | "showCancellation"
+        | "showMove"
+        | "listBookingSlots"
+        | "createBooking"
+        | "getBooking"
+        | "cancelBooking"
+        | "moveBooking"
+        | "endCalendarConnection" => About::Public,
         "signOut"
         | "getMe"
         | "updateMe"
@@ -88,7 +109,22 @@ fn ruled(operation: &str) -> About {
         | "exportAccount"
         | "deleteAccount"
         | "regenerateKey"
-        | "createScopedKeyFromConsole" => About::Console,
+        | "createScopedKeyFromConsole"
+        | "openConnectionLink"
+        | "declineConnectionLink"
+        | "startCalendarConnection"
+        | "listCalendarConnections"
+        | "getCalendarConnection"
+        | "updateCalendarConnection"
+        | "deleteCalendarConnection"
+        | "refreshCalendarConnection"
+        | "pauseCalendarConnection"
+        | "resumeCalendarConnection"
+        | "reauthorizeCalendarConnection"
+        | "listExternalCalendars"
+        | "createAvailabilityGrant"
+        | "listAvailabilityGrants"
+        | "deleteAvailabilityGrant" => About::Console,
         "activateOrganization" => About::Operator,
         "agentVerify" | "acceptTerms" | "createAgent" | "listAgents" | "createCalendar" | "listScopedKeys"
         | "listAuditLog" | "createWebhook" | "listWebhooks" => About::Organization,
@@ -128,7 +164,9 @@ fn ruled(operation: &str) -> About {
         | "createBookingPage"
         | "getCalendarAvailability"
         | "putAvailabilityRules"
+        | "createConnectionLink"
         | "explainAvailability" => About::Calendar,
+        "getConnectionLink" | "cancelConnectionLink" => About::Link,
         "getCalendarEvent"
         | "updateCalendarEvent"
         | "deleteCalendarEvent"
@@ -202,6 +240,7 @@ struct Things {
     subscription: String,
     proposal: String,
     page: String,
+    link: String,
 }
 
 struct World {
@@ -295,6 +334,7 @@ impl World {
                 subscription: id("isub"),
                 proposal: id("spr"),
                 page: id("bkp"),
+                link: id("cln"),
             };
         }
         let (start, end) = self.span();
@@ -314,7 +354,7 @@ impl World {
         };
         let (mut entry, mut set, mut key) = (String::new(), String::new(), String::new());
         let (mut webhook, mut delivery, mut subscription) = (String::new(), String::new(), String::new());
-        let (mut proposal, mut page) = (String::new(), String::new());
+        let (mut proposal, mut page, mut link) = (String::new(), String::new(), String::new());
         match about {
             About::Event => entry = event(api, &calendar, &start, &end).await,
             About::Hold | About::HoldSet => {
@@ -353,10 +393,14 @@ impl World {
                 let body = json!({ "calendar_id": calendar, "title": "x" });
                 page = api.post("/v1/booking-pages").json(body).await.expect(201).id();
             }
+            About::Link => {
+                let path = format!("/v1/calendars/{calendar}/connection-links");
+                link = api.post(path).json(json!({})).await.expect(201).id();
+            }
             _ => {}
         }
         let agent = owner.unwrap_or_default();
-        Things { agent, calendar, event: entry, set, key, webhook, delivery, subscription, proposal, page }
+        Things { agent, calendar, event: entry, set, key, webhook, delivery, subscription, proposal, page, link }
     }
 
     async fn ask(&mut self, operation: &Operation, who: Who, things: &Things) -> Answer {
@@ -425,6 +469,8 @@ fn named<'a>(path: &str, things: &'a Things) -> &'a str {
         &things.proposal
     } else if path.starts_with("/v1/booking-pages/") {
         &things.page
+    } else if path.starts_with("/v1/connection-links/") {
+        &things.link
     } else if path.starts_with("/v1/hold-sets/") {
         &things.set
     } else if path.contains("/events/") {
@@ -467,7 +513,12 @@ fn body(operation: &str, things: &Things, (start, end): (&str, &str), expires: &
         "updateBookingPage" => json!({ "title": "y" }),
         "createBooking" => json!({ "name": "Ada", "email": "ada@example.com", "start": start }),
         "moveBooking" => json!({ "start": start }),
-        "updateIcalSubscription" => json!({ "label": "y" }),
+        "updateIcalSubscription" | "updateCalendarConnection" => json!({ "label": "y" }),
+        "createConnectionLink" | "startCalendarConnection" => json!({}),
+        "openConnectionLink" => json!({ "token": "nobody-s" }),
+        "createAvailabilityGrant" => {
+            json!({ "external_calendar_ids": [format!("xcl_{NOBODY}")], "audience": "all" })
+        }
         "createProposal" => proposing(&things.agent, &[&things.agent], &things.calendar, (start, end)),
         "respondToProposal" => json!({ "agent_id": things.agent, "response": "decline" }),
         "createScopedKey" | "createScopedKeyFromConsole" => json!({ "agent_id": things.agent }),
@@ -543,6 +594,12 @@ fn consumes(operation: &Operation) -> bool {
     operation.method == Method::DELETE || ends.iter().any(|end| operation.path.ends_with(end))
 }
 
+/// Whether it is a human's business with a link, a connection or a grant that is there.
+fn names_a_connection(operation: &Operation) -> bool {
+    let below = ["/v1/connection-links/", "/v1/calendar-connections/", "/v1/availability-grants/"];
+    below.iter().any(|below| operation.path.starts_with(below)) || operation.id == "createAvailabilityGrant"
+}
+
 fn asked_about(about: About) -> &'static [Whose] {
     match about {
         About::Public | About::Operator | About::Console | About::Organization | About::Common | About::Tools => {
@@ -553,7 +610,13 @@ fn asked_about(about: About) -> &'static [Whose] {
             &[Whose::Own, Whose::Sibling, Whose::Paused, Whose::Foreign, Whose::Missing]
         }
         About::OrganizationsWebhook => &[Whose::Own, Whose::Foreign, Whose::Missing],
-        About::Calendar | About::Event | About::Hold | About::HoldSet | About::Rules | About::BookingPage => &THINGS,
+        About::Calendar
+        | About::Event
+        | About::Hold
+        | About::HoldSet
+        | About::Rules
+        | About::BookingPage
+        | About::Link => &THINGS,
     }
 }
 
@@ -564,7 +627,7 @@ fn asked_about(about: About) -> &'static [Whose] {
 async fn every_cell_of_the_matrix_is_as_ruled(#[case] database: Database) {
     let mut world = World::new(database).await;
     let operations = operations(&world.server).await;
-    assert!(operations.len() >= 101, "{}", operations.len());
+    assert!(operations.len() >= 120, "{}", operations.len());
     let mut wrong = BTreeSet::new();
     let mut cells = 0;
     for operation in &operations {
@@ -584,6 +647,8 @@ async fn every_cell_of_the_matrix_is_as_ruled(#[case] database: Database) {
                     Says::Yes if operation.path.starts_with("/book/") => status == 404,
                     // No provider is configured.
                     Says::Yes if operation.path.contains("/oauth/") => status == 404,
+                    // Whoever asks has followed no link, and connected nothing.
+                    Says::Yes if about == About::Console && names_a_connection(operation) => status == 404,
                     // Humans sign up on the free plan, which has none.
                     Says::Yes if operation.id == "createScopedKeyFromConsole" => kind == "plan_required",
                     Says::Yes => (200..300).contains(&status),
@@ -599,7 +664,12 @@ async fn every_cell_of_the_matrix_is_as_ruled(#[case] database: Database) {
                 if paused
                     && matches!(
                         about,
-                        About::Agent | About::Calendar | About::Event | About::Subscription | About::Proposal
+                        About::Agent
+                            | About::Calendar
+                            | About::Event
+                            | About::Subscription
+                            | About::Proposal
+                            | About::Link
                     )
                 {
                     assert_eq!(answer.at("/error/code"), "agent_paused", "{}", answer.shown());

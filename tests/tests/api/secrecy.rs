@@ -22,7 +22,7 @@ const DESCRIPTION: &str = "Quetzalcoatl agenda";
 
 /// Everything that the service keeps, as text where it is text: all but the mailbox and the files of keys, which are
 /// there to be read.
-async fn kept(server: &Server) -> String {
+pub(crate) async fn kept(server: &Server) -> String {
     let mut bytes = Vec::new();
     read_below(&server.data_dir(), &mut bytes);
     if let Some(url) = server.postgres_url() {
@@ -55,7 +55,7 @@ fn read_below(directory: &Path, bytes: &mut Vec<u8>) {
     }
 }
 
-fn holds(kept: &str, part: &str) -> bool {
+pub(crate) fn holds(kept: &str, part: &str) -> bool {
     kept.contains(part) || kept.contains(&hex(part))
 }
 

@@ -108,6 +108,7 @@ async fn the_description_names_every_operation(#[case] database: Database) {
         "/v1/auth/claim/{id}/revoke",
         "/v1/auth/oauth/{provider}",
         "/v1/auth/oauth/{provider}/callback",
+        "/v1/calendar-connections/oauth/{provider}/callback",
         "/v1/agent/sign-up",
         "/v1/waitlist",
         "/book/{slug}",

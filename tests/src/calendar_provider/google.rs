@@ -1,0 +1,139 @@
+//! Google's calendar API, as far as it is asked.
+
+use axum::{
+    Form, Json, Router,
+    extract::{Query, State},
+    http::{HeaderMap, StatusCode},
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::{Map, Value, json};
+
+use super::{CalendarProvider, Shown, TheirCalendar};
+use crate::{
+    authorization::{Parameters, error, value},
+    time::iso,
+};
+
+/// Below what the API lies.
+pub(super) const API: &str = "/calendar/v3";
+pub(super) const SCOPES: &[&str] = &[FREE_BUSY, CALENDAR_LIST];
+
+const FREE_BUSY: &str = "https://www.googleapis.com/auth/calendar.freebusy";
+const CALENDAR_LIST: &str = "https://www.googleapis.com/auth/calendar.calendarlist.readonly";
+/// The most calendars of one question.
+const CALENDARS_AT_ONCE: usize = 50;
+/// The longest time of one question. The real one takes a little more, and does not tell how much.
+const AT_ONCE: TimeDelta = TimeDelta::days(60);
+/// How many calendars are on a page, whatever is asked for.
+const PAGE: usize = 2;
+
+pub(super) fn routes() -> Router<CalendarProvider> {
+    Router::new()
+        .route("/revoke", post(revoke))
+        .route(&format!("{API}/users/me/calendarList"), get(calendar_list))
+        .route(&format!("{API}/freeBusy"), post(free_busy))
+}
+
+fn refused(status: StatusCode, reason: &str) -> Response {
+    let code = status.as_u16();
+    let errors = json!([{ "domain": "global", "reason": reason, "message": reason }]);
+    (status, Json(json!({ "error": { "code": code, "message": reason, "errors": errors } }))).into_response()
+}
+
+/// Forgets all that was consented to with the token (RFC 7009).
+async fn revoke(State(provider): State<CalendarProvider>, Form(form): Form<Parameters>) -> Response {
+    let token = value(&form, "token").to_owned();
+    provider.desk(|desk| {
+        let known = desk.refresh.get(&token).or_else(|| desk.access.get(&token)).map(|consent| consent.account.clone());
+        desk.revoked.push(token);
+        match known {
+            Some(account) => {
+                desk.forget(&account);
+                Json(json!({})).into_response()
+            }
+            None => error(StatusCode::BAD_REQUEST, "invalid_token"),
+        }
+    })
+}
+
+async fn calendar_list(
+    State(provider): State<CalendarProvider>,
+    headers: HeaderMap,
+    Query(asked): Query<Parameters>,
+) -> Response {
+    let Some(account) = provider.admitted(&headers, CALENDAR_LIST) else {
+        return refused(StatusCode::UNAUTHORIZED, "authError");
+    };
+    let from: usize = match value(&asked, "pageToken") {
+        "" => 0,
+        token => match token.strip_prefix("after=&").and_then(|number| number.parse().ok()) {
+            Some(from) => from,
+            None => return refused(StatusCode::BAD_REQUEST, "invalidParameter"),
+        },
+    };
+    let calendars = provider.calendars(&account);
+    let page = calendars.iter().enumerate().skip(from).take(PAGE);
+    let items: Vec<Value> = page
+        .map(|(place, TheirCalendar { id, name, .. })| {
+            let mut item = json!({ "kind": "calendar#calendarListEntry", "id": id, "summary": name });
+            if place == 0 {
+                // The account's own is called as the account, whatever its human calls it.
+                item["summary"] = account.clone().into();
+                item["summaryOverride"] = name.clone().into();
+                item["primary"] = true.into();
+            }
+            item
+        })
+        .collect();
+    let mut answer = json!({ "kind": "calendar#calendarList", "items": items });
+    if from + PAGE < calendars.len() {
+        answer["nextPageToken"] = format!("after=&{}", from + PAGE).into();
+    }
+    Json(answer).into_response()
+}
+
+async fn free_busy(State(provider): State<CalendarProvider>, headers: HeaderMap, Json(asked): Json<Value>) -> Response {
+    let Some(account) = provider.admitted(&headers, FREE_BUSY) else {
+        return refused(StatusCode::UNAUTHORIZED, "authError");
+    };
+    let time = |name: &str| {
+        let text = asked[name].as_str().and_then(|text| DateTime::parse_from_rfc3339(text).ok());
+        text.map(|time| time.to_utc())
+    };
+    let (Some(from), Some(to)) = (time("timeMin"), time("timeMax")) else {
+        return refused(StatusCode::BAD_REQUEST, "required");
+    };
+    if to <= from {
+        return refused(StatusCode::BAD_REQUEST, "timeRangeEmpty");
+    }
+    if to - from > AT_ONCE {
+        return refused(StatusCode::BAD_REQUEST, "timeRangeTooLong");
+    }
+    let items = asked["items"].as_array().cloned().unwrap_or_default();
+    let items: Vec<&str> = items.iter().filter_map(|item| item["id"].as_str()).collect();
+    if items.is_empty() || items.len() > CALENDARS_AT_ONCE {
+        return refused(StatusCode::BAD_REQUEST, "tooManyCalendarsRequested");
+    }
+    let calendars = provider.calendars(&account);
+    let told = items.iter().map(|id| {
+        let known = calendars.iter().find(|known| known.id == **id);
+        let not_found = json!({ "errors": [{ "domain": "global", "reason": "notFound" }], "busy": [] });
+        ((*id).to_owned(), known.map_or(not_found, |known| json!({ "busy": busy(known, from, to) })))
+    });
+    let calendars: Map<String, Value> = told.collect();
+    let (from, to) = (iso(from), iso(to));
+    Json(json!({ "kind": "calendar#freeBusy", "timeMin": from, "timeMax": to, "calendars": calendars })).into_response()
+}
+
+/// The busy times within a time, cut off at its ends.
+fn busy(calendar: &TheirCalendar, from: DateTime<Utc>, to: DateTime<Utc>) -> Vec<Value> {
+    let taken = calendar.events.iter().filter(|event| event.shown == Shown::Busy);
+    let within = taken.filter(|event| event.start < to && from < event.end);
+    within
+        .map(|event| {
+            json!({ "start": iso(event.start.max(from)), "end": iso(event.end.min(to)), "summary": event.title })
+        })
+        .collect()
+}

@@ -1,0 +1,252 @@
+//! The way of a human who is asked for a calendar, in a browser (rulings 9.1 and 9.2).
+
+use std::collections::BTreeSet;
+
+use kalends_e2e::{Answer, Browser, Database::Sqlite, Visitor};
+use serde_json::{Value, json};
+
+use crate::{
+    booking_browser::{PHONE, fits},
+    claims::text,
+    connecting::{CALENDARS, Connecting, HUMAN},
+    console::PASSWORD,
+    fixtures::shared_calendar,
+};
+
+const SIGN_IN: &str = "Sign in to connect your calendar";
+const CONNECT: &str = "Connect your calendar";
+const CHOOSE: &str = "Choose your calendars";
+const GRANTS: &str = "/v1/availability-grants";
+/// The first of the buttons in a row.
+const FIRST: &str = ".actions li:first-child button";
+
+/// Where the human is sent.
+fn address(link: &Answer) -> String {
+    link["setup_url"].as_str().unwrap().to_owned()
+}
+
+async fn sign_in(browser: &Browser) {
+    browser.headed(SIGN_IN).await;
+    browser.fill("#email", HUMAN).await;
+    browser.fill("#password", PASSWORD).await;
+    browser.click("form button.primary").await;
+}
+
+/// A browser in which the human is signed in and follows a link.
+async fn following(link: &Answer) -> Browser {
+    let browser = Visitor::new().open().await;
+    browser.goto(&address(link)).await;
+    sign_in(&browser).await;
+    browser.headed(CONNECT).await;
+    browser
+}
+
+async fn is_checked(browser: &Browser, css: &str) -> bool {
+    browser.property(css, "checked").await == "true"
+}
+
+/// The checkbox of the calendar in that place.
+fn calendar(place: usize) -> String {
+    format!("fieldset:first-of-type .choice:nth-of-type({}) input", place + 1)
+}
+
+async fn poll(it: &Connecting, link: &Answer) -> Answer {
+    it.api.get(format!("/v1/connection-links/{}", link.id())).await.expect(200)
+}
+
+async fn grants(it: &Connecting) -> Vec<Value> {
+    it.console.get(GRANTS).await.expect(200).data()
+}
+
+#[tokio::test]
+async fn a_human_connects_a_calendar() {
+    let it = Connecting::new(Sqlite).await;
+    let link = it.ask().await;
+    let browser = Visitor::new().phone(PHONE.0, PHONE.1).open().await;
+    browser.goto(&address(&link)).await;
+    browser.headed(SIGN_IN).await;
+    let connect = format!("{}/console/connect", it.server.base_url());
+    assert_eq!(browser.url().await, connect, "the secret does not stay in the address");
+    fits(&browser).await;
+    browser.fill("#email", HUMAN).await;
+    browser.fill("#password", "a password of nobody").await;
+    browser.click("form button.primary").await;
+    browser.find(".alert").await;
+    assert_eq!(poll(&it, &link).await["status"], "awaiting_human");
+    browser.run("document.getElementById('password').value = ''").await;
+    browser.fill("#password", PASSWORD).await;
+    browser.click("form button.primary").await;
+
+    browser.headed(CONNECT).await;
+    fits(&browser).await;
+    assert_eq!(poll(&it, &link).await["status"], "in_progress");
+    let told = browser.text("main").await;
+    let agent = it.api.get(format!("/v1/agents/{}", it.agent)).await.expect(200);
+    let name = agent["name"].as_str().unwrap();
+    for part in [name, "When you are busy, and nothing else", HUMAN, "Connect Google", "Connect Microsoft"] {
+        assert!(told.contains(part), "no {part} in {told}");
+    }
+    assert!(browser.is_at("h1").await, "what is new is found by the keyboard");
+    // Who skips to the content does not lose the link.
+    browser.run("document.querySelector('.skip').click()").await;
+    browser.press_button("Connect Google").await;
+
+    browser.headed(CHOOSE).await;
+    fits(&browser).await;
+    let chosen = [is_checked(&browser, &calendar(0)).await, is_checked(&browser, &calendar(1)).await];
+    assert_eq!(chosen, [true, false], "the account's own is proposed");
+    assert!(is_checked(&browser, "#audience-selected").await);
+    assert!(browser.text("main").await.contains(&format!("This agent only: {name}")));
+    browser.click(&calendar(0)).await;
+    browser.click("form button.primary").await;
+    assert_eq!(browser.text(".alert").await, "Please choose at least one calendar.");
+    browser.click(&calendar(0)).await;
+    browser.click(&calendar(1)).await;
+    browser.click("form button.primary").await;
+    browser.headed("Done").await;
+    assert!(browser.text("main").await.contains("You can close this page."));
+
+    let known = poll(&it, &link).await;
+    assert_eq!(known["status"], "completed");
+    let listed = it.external(known["connection_id"].as_str().unwrap()).await;
+    let granted = grants(&it).await;
+    assert_eq!(granted.len(), 1);
+    assert_eq!((&granted[0]["audience"], &granted[0]["agent_ids"]), (&json!("selected"), &json!([it.agent])));
+    let ids = |values: &[Value]| values.iter().map(text).collect::<BTreeSet<_>>();
+    let chosen = [listed[0]["id"].clone(), listed[1]["id"].clone()];
+    assert_eq!(ids(granted[0]["external_calendar_ids"].as_array().unwrap()), ids(&chosen));
+    let kept = browser.run("return sessionStorage.length").await;
+    assert_eq!(kept, 0, "nothing is remembered of a link that is done with");
+}
+
+#[tokio::test]
+async fn what_is_connected_is_managed() {
+    let it = Connecting::new(Sqlite).await;
+    let connection = it.granted(&it.google).await;
+    let browser = Visitor::new().phone(PHONE.0, PHONE.1).open().await;
+    browser.goto(&format!("{}/console/connections", it.server.base_url())).await;
+    sign_in(&browser).await;
+    browser.headed("Connected calendars").await;
+    browser.find(".entries").await;
+    fits(&browser).await;
+    let told = browser.text("main").await;
+    for part in ["Google", "Connected", CALENDARS[0].1, "1 agent"] {
+        assert!(told.contains(part), "no {part} in {told}");
+    }
+    browser.press_button("Pause").await;
+    browser.says("Paused.").await;
+    it.is(&connection, "paused").await;
+    browser.press_button("Resume").await;
+    browser.says("Resumed.").await;
+    it.is(&connection, "active").await;
+    browser.press_button("Refresh").await;
+    browser.says("Refreshing; it takes a moment.").await;
+    browser.press_button("Consent again").await;
+    browser.headed(CHOOSE).await;
+    assert!(!browser.has("#audience-selected").await, "no agent asks");
+    assert!(is_checked(&browser, "#audience-all_current").await);
+    browser.click(&calendar(2)).await;
+    browser.click("form button.primary").await;
+    browser.headed("Done").await;
+    assert_eq!(grants(&it).await.len(), 2);
+    browser.click("a[href='/console/connections']").await;
+    browser.find(".entries").await;
+    browser.press_button("Take back").await;
+    browser.says("Taken back.").await;
+    assert_eq!(grants(&it).await.len(), 1);
+    browser.run("window.confirm = () => false").await;
+    browser.press_button("Disconnect").await;
+    browser.find("main:not([aria-busy])").await;
+    it.is(&connection, "active").await;
+    browser.run("window.confirm = () => true").await;
+    browser.press_button("Disconnect").await;
+    browser.says("Disconnected.").await;
+    it.console.get(crate::connecting::path_of(&connection)).await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn a_human_declines() {
+    let it = Connecting::new(Sqlite).await;
+    let link = it.ask().await;
+    let browser = following(&link).await;
+    browser.press_button("Decline").await;
+    browser.headed("You have declined").await;
+    assert_eq!(poll(&it, &link).await["status"], "declined");
+    browser.goto(&address(&link)).await;
+    browser.headed("This link cannot be used").await;
+    assert!(browser.text("main").await.contains("declined"));
+}
+
+#[tokio::test]
+async fn an_account_that_is_connected_already_is_chosen() {
+    let it = Connecting::new(Sqlite).await;
+    let connection = it.connect(&it.microsoft, None).await;
+    let link = it.ask().await;
+    let browser = following(&link).await;
+    browser.click("ul.offers button").await;
+    browser.headed(CHOOSE).await;
+    browser.click("form button.primary").await;
+    browser.headed("Done").await;
+    let known = poll(&it, &link).await;
+    assert_eq!((&known["status"], &known["connection_id"]), (&json!("completed"), &json!(connection)));
+}
+
+#[tokio::test]
+async fn what_the_organization_shares_counts_for_all() {
+    let it = Connecting::new(Sqlite).await;
+    let shared = shared_calendar(&it.api, "UTC").await;
+    let link = it.api.post(format!("/v1/calendars/{shared}/connection-links")).json(json!({})).await.expect(201);
+    let browser = following(&link).await;
+    browser.press_button("Connect Microsoft").await;
+    browser.headed(CHOOSE).await;
+    assert!(is_checked(&browser, "#audience-all").await && !browser.has("#audience-selected").await);
+    browser.click("form button.primary").await;
+    browser.headed("Done").await;
+    assert_eq!(grants(&it).await[0]["audience"], "all");
+}
+
+#[tokio::test]
+async fn a_wrong_link_is_told() {
+    let it = Connecting::new(Sqlite).await;
+    let browser = Visitor::new().open().await;
+    let connect = format!("{}/console/connect", it.server.base_url());
+    browser.goto(&connect).await;
+    browser.headed("This link is not complete").await;
+    // Pasted into the same window, where only what is behind the `#` changes.
+    browser.goto(&format!("{connect}#nobody-has-made-this")).await;
+    sign_in(&browser).await;
+    browser.headed("This link is unknown here").await;
+    // The human's own organization, to which they are not signed in.
+    let orgs = it.console.get("/v1/auth/orgs").await.expect(200);
+    let other = orgs["orgs"].as_array().unwrap().iter().find(|org| org["active"] == false).unwrap();
+    assert_eq!(browser.text(FIRST).await, other["name"].as_str().unwrap());
+    let switch = format!("/v1/auth/orgs/{}/switch", other["id"].as_str().unwrap());
+    it.console.post(switch).await.expect(200);
+    let key = it.console.post("/v1/auth/keys/regenerate").await.expect(200)["key"].as_str().unwrap().to_owned();
+    let theirs = it.server.client(&key);
+    let calendar = shared_calendar(&theirs, "UTC").await;
+    let link = theirs.post(format!("/v1/calendars/{calendar}/connection-links")).json(json!({})).await.expect(201);
+    browser.run("document.querySelector('h1').textContent = 'Before'").await;
+    browser.goto(&address(&link)).await;
+    browser.headed("This link is unknown here").await;
+    browser.click(FIRST).await;
+    browser.headed(CONNECT).await;
+    assert!(browser.text("main").await.contains(other["name"].as_str().unwrap()));
+}
+
+#[tokio::test]
+async fn who_says_no_at_the_provider_comes_back_to_the_link() {
+    let it = Connecting::new(Sqlite).await;
+    let link = it.ask().await;
+    let browser = following(&link).await;
+    it.google.declines(true);
+    browser.press_button("Connect Google").await;
+    browser.headed("Nothing was connected").await;
+    assert!(browser.text("main").await.contains("Nothing was shared"));
+    browser.click("a.primary").await;
+    browser.headed(CONNECT).await;
+    it.google.declines(false);
+    browser.press_button("Connect Google").await;
+    browser.headed(CHOOSE).await;
+    assert_eq!(poll(&it, &link).await["status"], "in_progress");
+}

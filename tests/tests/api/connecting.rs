@@ -1,0 +1,318 @@
+//! An agent, the human whom it asks for a calendar, and the providers where that human has accounts.
+
+use std::{future::Future, time::Duration};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use kalends_e2e::{Answer, CalendarProvider, Client, Database, Org, Server, Shown, TheirEvent, at, iso};
+use serde_json::{Value, json};
+
+use crate::{
+    claims::text,
+    console::{PASSWORD, owner},
+    fixtures::{agent_with_calendar, now},
+};
+
+/// The organization's address. Its owner is [`HUMAN`].
+pub(crate) const ORG: &str = "ada@example.com";
+/// Who signs in to the console.
+pub(crate) const HUMAN: &str = "owner-of-ada@example.com";
+/// The human's account at the providers.
+pub(crate) const ACCOUNT: &str = "private-account@planted.example";
+/// Their calendars: identifiers and names.
+pub(crate) const CALENDARS: [(&str, &str); 3] = [
+    (ACCOUNT, "Planted private life"),
+    ("team/planted=&2@group.example", "Planted team"),
+    ("planted-third@group.example", "Planted third"),
+];
+/// What an event of theirs is called.
+pub(crate) const TITLE: &str = "Planted operation";
+
+/// How long a refresh may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A service that may connect calendars of both providers.
+pub(crate) struct Connecting {
+    pub(crate) server: Server,
+    pub(crate) google: CalendarProvider,
+    pub(crate) microsoft: CalendarProvider,
+    pub(crate) org: Org,
+    /// With the organization's key.
+    pub(crate) api: Client,
+    /// With the human's session.
+    pub(crate) console: Client,
+    pub(crate) agent: String,
+    pub(crate) calendar: String,
+    /// The midnight of a day to come.
+    pub(crate) day: DateTime<Utc>,
+}
+
+/// A consent that is asked for.
+pub(crate) struct Begun {
+    /// The provider's page.
+    pub(crate) url: String,
+    /// What binds it to the browser.
+    pub(crate) cookie: String,
+}
+
+impl Connecting {
+    pub(crate) async fn new(database: Database) -> Self {
+        Self::with(database, &[]).await
+    }
+
+    /// As [`Self::new`], with these variables.
+    pub(crate) async fn with(database: Database, variables: &[(&str, &str)]) -> Self {
+        let (google, microsoft) = (CalendarProvider::google().await, CalendarProvider::microsoft().await);
+        let mut all = [google.variables(), microsoft.variables()].concat();
+        let also = variables.iter().find(|(name, _)| *name == "KALENDS_EGRESS_ALLOW").map(|(_, value)| *value);
+        let reached = [Some(google.address()), Some(microsoft.address()), also];
+        all.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        all.push(("KALENDS_EGRESS_ALLOW".to_owned(), Vec::from_iter(reached.into_iter().flatten()).join(",")));
+        let all: Vec<_> = all.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let server = Server::start_with(database, &all).await;
+        let org = server.org_with("custom", &["--email", ORG]).await;
+        let api = server.api(&org);
+        let console = owner(&server, ORG).await;
+        let (agent, calendar) = agent_with_calendar(&api).await;
+        let day = at(&now(&api).await).date_naive() + TimeDelta::days(7);
+        let day = day.and_hms_opt(0, 0, 0).unwrap().and_utc();
+        let it = Self { server, google, microsoft, org, api, console, agent, calendar, day };
+        it.settle();
+        it
+    }
+
+    /// Has the providers know where the service is, and the human.
+    fn settle(&self) {
+        for provider in [&self.google, &self.microsoft] {
+            provider.register(self.server.base_url());
+            provider.account(ACCOUNT, &CALENDARS);
+        }
+    }
+
+    /// Starts the service again with its clock moved, and signs the human in again.
+    pub(crate) async fn restart_at_offset(&mut self, seconds: i64) {
+        self.server.restart_at_offset(seconds).await;
+        for provider in [&self.google, &self.microsoft] {
+            provider.register(self.server.base_url());
+        }
+        self.api = self.server.api(&self.org);
+        self.console = self.signed_in(HUMAN).await;
+    }
+
+    pub(crate) async fn signed_in(&self, email: &str) -> Client {
+        let body = json!({ "email": email, "password": PASSWORD });
+        let answer = self.server.anonymous().post("/v1/auth/signin").json(body).await.expect(200);
+        self.server.client(answer["token"].as_str().unwrap())
+    }
+
+    /// A time of the day, in minutes.
+    pub(crate) fn time(&self, minutes: i64) -> DateTime<Utc> {
+        self.day + TimeDelta::minutes(minutes)
+    }
+
+    /// An event between two minutes of the day.
+    pub(crate) fn event(&self, from: i64, to: i64) -> TheirEvent {
+        TheirEvent { start: self.time(from), end: self.time(to), title: TITLE.to_owned(), shown: Shown::Busy }
+    }
+
+    /// As availability shows what is busy between these minutes of the day.
+    pub(crate) fn spans(&self, minutes: &[(i64, i64)]) -> Vec<(String, String)> {
+        minutes.iter().map(|(from, to)| (iso(self.time(*from)), iso(self.time(*to)))).collect()
+    }
+
+    /// Asks for a human's calendar.
+    pub(crate) async fn ask(&self) -> Answer {
+        self.api.post(self.links()).json(json!({})).await.expect(201)
+    }
+
+    /// Where links for the agent's calendar are made.
+    pub(crate) fn links(&self) -> String {
+        format!("/v1/calendars/{}/connection-links", self.calendar)
+    }
+
+    /// A link that the human has opened.
+    pub(crate) async fn opened(&self) -> String {
+        let link = self.ask().await;
+        open(&self.console, &token(&link)).await.expect(200).id()
+    }
+
+    /// Asks for consent at a provider.
+    pub(crate) async fn begin(&self, provider: &CalendarProvider, link: Option<&str>) -> Begun {
+        let path = format!("/v1/calendar-connections/oauth/{}/start", provider.name());
+        let body = link.map_or(json!({}), |link| json!({ "connection_link_id": link }));
+        begun(&self.console.post(path).json(body).await.expect(200))
+    }
+
+    /// Asks for consent to a connection once more.
+    pub(crate) async fn begin_again(&self, connection: &str) -> Begun {
+        begun(&self.console.post(format!("{}/reauthorize", path_of(connection))).await.expect(200))
+    }
+
+    /// The browser goes to the provider and comes back: the path of the callback.
+    pub(crate) async fn back(&self, provider: &CalendarProvider, begun: &Begun) -> String {
+        let back = provider.authorize(&begun.url).await.unwrap();
+        back.strip_prefix(self.server.base_url()).unwrap_or_else(|| panic!("sent elsewhere: {back}")).to_owned()
+    }
+
+    /// The whole way to the provider and back.
+    pub(crate) async fn consent(&self, provider: &CalendarProvider, begun: &Begun) -> Answer {
+        let path = self.back(provider, begun).await;
+        self.answer(&path, &begun.cookie).await
+    }
+
+    pub(crate) async fn answer(&self, path: &str, cookie: &str) -> Answer {
+        self.server.anonymous().get(path).header("cookie", cookie).await
+    }
+
+    /// Connects the human's account: the connection.
+    pub(crate) async fn connect(&self, provider: &CalendarProvider, link: Option<&str>) -> String {
+        let begun = self.begin(provider, link).await;
+        self.connected(&self.consent(provider, &begun).await, link)
+    }
+
+    /// Requires that the console is told of a connection, and of the link.
+    #[track_caller]
+    pub(crate) fn connected(&self, answer: &Answer, link: Option<&str>) -> String {
+        assert_eq!(answer.status, 302, "{}", answer.shown());
+        let location = answer.header("location");
+        let start = format!("{}/console/connections?connected=", self.server.base_url());
+        let told = location.strip_prefix(&start).unwrap_or_else(|| panic!("{}", answer.shown()));
+        let connection = match link {
+            Some(link) => told.strip_suffix(&format!("&link={link}")).unwrap_or_else(|| panic!("{location}")),
+            None => told,
+        };
+        assert!(connection.starts_with("con_") && !connection.contains('&'), "{location}");
+        connection.to_owned()
+    }
+
+    /// Requires that nothing is connected, and that the console is told that code.
+    #[track_caller]
+    pub(crate) fn failed(&self, answer: &Answer, code: &str) {
+        assert_eq!(answer.status, 302, "{}", answer.shown());
+        let expected = format!("{}/console/connections?error={code}", self.server.base_url());
+        assert_eq!(answer.header("location"), expected, "{}", answer.shown());
+    }
+
+    /// The calendars of a connection, as the console lists them.
+    pub(crate) async fn external(&self, connection: &str) -> Vec<Value> {
+        self.console.get(format!("{}/external-calendars", path_of(connection))).await.expect(200).data()
+    }
+
+    /// Has calendars of these places count: the grant.
+    pub(crate) async fn grant(&self, connection: &str, places: &[usize], audience: &Value) -> Answer {
+        let known = self.external(connection).await;
+        let ids: Vec<_> = places.iter().map(|place| known[*place]["id"].clone()).collect();
+        let mut body = json!({ "external_calendar_ids": ids });
+        body.as_object_mut().unwrap().extend(audience.as_object().unwrap().clone());
+        self.console.post("/v1/availability-grants").json(body).await.expect(201)
+    }
+
+    /// Connects the human's account and has its first calendar count for the agent.
+    pub(crate) async fn granted(&self, provider: &CalendarProvider) -> String {
+        let connection = self.connect(provider, None).await;
+        self.grant(&connection, &[0], &self.to_agent()).await;
+        connection
+    }
+
+    /// The audience of the agent alone.
+    pub(crate) fn to_agent(&self) -> Value {
+        json!({ "audience": "selected", "agent_ids": [self.agent] })
+    }
+
+    /// What is known of the day of a calendar.
+    pub(crate) async fn available(&self, calendar: &str) -> Answer {
+        let (start, end) = (iso(self.day), iso(self.time(24 * 60)));
+        let window = [("start", start.as_str()), ("end", end.as_str()), ("include_busy", "true")];
+        self.api.get(format!("/v1/calendars/{calendar}/availability")).query(&window).await.expect(200)
+    }
+
+    /// When the day of a calendar is busy, all of it being known.
+    pub(crate) async fn busy(&self, calendar: &str) -> Vec<(String, String)> {
+        let known = self.available(calendar).await;
+        assert_eq!(known["availability_state"], "complete", "{}", known.shown());
+        busy_of(&known)
+    }
+
+    /// Waits until the agent's calendar is known to be busy at these minutes, and then alone.
+    pub(crate) async fn until_busy(&self, minutes: &[(i64, i64)]) {
+        let expected = self.spans(minutes);
+        let will_do = |known: &Answer| known["availability_state"] == "complete" && busy_of(known) == expected;
+        until("busy as it should be", || self.available(&self.calendar), will_do).await;
+    }
+
+    /// Waits until a connection shows something.
+    pub(crate) async fn until_shown(&self, connection: &str, what: &str, shows: impl Fn(&Answer) -> bool) -> Answer {
+        until(what, || async { self.console.get(path_of(connection)).await.expect(200) }, shows).await
+    }
+
+    /// Has a connection refreshed, and waits until it has ended well.
+    pub(crate) async fn refresh(&self, connection: &str) -> Answer {
+        let before = self.console.get(path_of(connection)).await.expect(200)["last_refreshed_at"].clone();
+        self.ask_refresh(connection).await;
+        self.until_shown(connection, "refreshed", |shown| shown["last_refreshed_at"] != before).await
+    }
+
+    /// Has a connection refreshed.
+    pub(crate) async fn ask_refresh(&self, connection: &str) {
+        let asked = self.console.post(format!("{}/refresh", path_of(connection))).await.expect(202);
+        assert_eq!(asked.json, json!({ "status": "refreshing" }));
+    }
+
+    /// Why the agent's calendar is not offered between two minutes of the day.
+    pub(crate) async fn explained(&self, from: i64, to: i64) -> Answer {
+        let (start, end) = (iso(self.time(from)), iso(self.time(to)));
+        let query = format!("calendar={}&start={start}&end={end}", self.calendar);
+        self.api.get(format!("/v1/availability/explain?{query}")).await.expect(200)
+    }
+
+    /// Requires that a connection shows this status.
+    pub(crate) async fn is(&self, connection: &str, status: &str) {
+        let shown = self.console.get(path_of(connection)).await.expect(200);
+        assert_eq!(shown["status"], status, "{}", shown.shown());
+    }
+}
+
+/// Where a connection is.
+pub(crate) fn path_of(connection: &str) -> String {
+    format!("/v1/calendar-connections/{connection}")
+}
+
+/// What the address of a new link ends with.
+pub(crate) fn token(link: &Answer) -> String {
+    let url = link["setup_url"].as_str().unwrap_or_else(|| panic!("no address: {}", link.shown()));
+    url.split_once('#').unwrap().1.to_owned()
+}
+
+/// Follows a link.
+pub(crate) async fn open(human: &Client, token: &str) -> Answer {
+    human.post("/v1/connection-links/open").json(json!({ "token": token })).await
+}
+
+/// The busy times of an answer about a calendar.
+pub(crate) fn busy_of(known: &Answer) -> Vec<(String, String)> {
+    known["busy"].as_array().unwrap().iter().map(|span| (text(&span["start"]), text(&span["end"]))).collect()
+}
+
+fn begun(answer: &Answer) -> Begun {
+    assert_eq!(answer.header("cache-control"), "no-store");
+    let (pair, attributes) = answer.header("set-cookie").split_once("; ").unwrap();
+    assert_eq!(attributes, "Path=/; Max-Age=600; HttpOnly; SameSite=Lax");
+    assert_eq!(pair.split_once('=').map(|(name, value)| (name, value.len())), Some(("service_oauth_state", 43)));
+    Begun { url: text(&answer["authorization_url"]), cookie: pair.to_owned() }
+}
+
+/// Asks again until the answer will do.
+pub(crate) async fn until<F: Future<Output = Answer>>(
+    what: &str,
+    ask: impl Fn() -> F,
+    will_do: impl Fn(&Answer) -> bool,
+) -> Answer {
+    let began = tokio::time::Instant::now();
+    loop {
+        let answer = ask().await;
+        if will_do(&answer) {
+            return answer;
+        }
+        assert!(began.elapsed() < PATIENCE, "not {what}: {}", answer.shown());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}

@@ -1,0 +1,343 @@
+//! What is kept of human calendars: for how long it counts, and that nobody else sees it (ruling 9.3).
+
+use std::time::Duration;
+
+use kalends_e2e::{
+    Answer,
+    Database::{self, Postgres, Sqlite},
+    Receiver, iso,
+};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::{
+    claims::text,
+    connecting::{ACCOUNT, CALENDARS, Connecting, TITLE, path_of},
+    fixtures::event,
+    holds::{hold_body, in_seconds},
+    secrecy::{holds, kept},
+    stored::{naming, tables},
+};
+
+const HOUR: i64 = 3_600;
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_failing_provider_changes_nothing_until_its_data_are_old(#[case] database: Database) {
+    let mut it = Connecting::new(database).await;
+    it.google.events(ACCOUNT, CALENDARS[0].0, &[it.event(9 * 60, 10 * 60)]);
+    it.microsoft.events(ACCOUNT, CALENDARS[0].0, &[it.event(10 * 60, 11 * 60)]);
+    let (first, second) = (it.granted(&it.google).await, it.granted(&it.microsoft).await);
+    it.until_busy(&[(9 * 60, 11 * 60)]).await;
+    for (provider, connection) in [(&it.google, &first), (&it.microsoft, &second)] {
+        for status in [500, 429] {
+            let before = it.console.get(path_of(connection)).await.expect(200);
+            provider.fails(Some(status));
+            it.ask_refresh(connection).await;
+            let failed = it.until_shown(connection, "failed", |shown| shown["status"] != "active").await;
+            assert_eq!(failed["status"], "error", "{}", failed.shown());
+            let told = failed["last_error"].as_str().unwrap();
+            assert!(told.starts_with("the provider") && !told.contains("Planted"), "{told}");
+            assert_eq!(failed["last_refreshed_at"], before["last_refreshed_at"]);
+            assert_eq!(failed["data"], "fresh");
+            assert_eq!(it.busy(&it.calendar).await, it.spans(&[(9 * 60, 11 * 60)]));
+            provider.fails(None);
+            let shown = it.refresh(connection).await;
+            assert_eq!((&shown["status"], &shown["last_error"]), (&json!("active"), &Value::Null));
+        }
+        provider.fails(Some(503));
+    }
+
+    // The console shows the age of what is known, and agents are told how much to believe.
+    let states = async |it: &Connecting| {
+        let shown = it.console.get(path_of(&first)).await.expect(200);
+        let known = it.available(&it.calendar).await;
+        let slots = known["slots"].as_array().unwrap().len();
+        (text(&shown["data"]), text(&known["availability_state"]), slots)
+    };
+    it.restart_at_offset(HOUR - 120).await;
+    let (data, state, slots) = states(&it).await;
+    assert_eq!((data.as_str(), state.as_str()), ("fresh", "complete"));
+    assert!(slots > 0);
+    it.restart_at_offset(HOUR + 5).await;
+    assert_eq!(states(&it).await, ("stale".to_owned(), "stale".to_owned(), 0));
+    assert_eq!(it.external(&first).await[0]["data"], "stale");
+    let known = it.available(&it.calendar).await;
+    assert_eq!(known["warnings"].as_array().unwrap().len(), 1, "{}", known.shown());
+    assert_eq!(it.explained(12 * 60, 13 * 60).await["availability_state"], "stale");
+    let (start, end) = (iso(it.time(0)), iso(it.time(24 * 60)));
+    let window = [("start", start.as_str()), ("end", &end), ("include_busy", "true"), ("allow_stale", "true")];
+    let path = format!("/v1/calendars/{}/availability", it.calendar);
+    let known = it.api.get(&path).query(&window).await.expect(200);
+    assert!(!known["slots"].as_array().unwrap().is_empty());
+    assert_eq!(crate::connecting::busy_of(&known), it.spans(&[(9 * 60, 11 * 60)]));
+
+    it.restart_at_offset(24 * HOUR + 60).await;
+    assert_eq!(states(&it).await, ("unavailable".to_owned(), "unavailable".to_owned(), 0));
+    let known = it.api.get(&path).query(&window).await.expect(200);
+    assert_eq!(
+        (known["availability_state"].as_str(), crate::connecting::busy_of(&known)),
+        (Some("unavailable"), vec![])
+    );
+
+    // Once they answer again, all is well by itself.
+    for provider in [&it.google, &it.microsoft] {
+        provider.fails(None);
+    }
+    for connection in [&first, &second] {
+        it.refresh(connection).await;
+    }
+    it.until_busy(&[(9 * 60, 11 * 60)]).await;
+}
+
+/// Nobody asks: the duty does.
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn what_changes_there_is_read_within_five_minutes(#[case] database: Database) {
+    let mut it = Connecting::new(database).await;
+    for provider in [&it.google, &it.microsoft] {
+        provider.events(ACCOUNT, CALENDARS[0].0, &[it.event(9 * 60, 10 * 60)]);
+        it.granted(provider).await;
+    }
+    it.until_busy(&[(9 * 60, 10 * 60)]).await;
+    it.google.events(ACCOUNT, CALENDARS[0].0, &[it.event(11 * 60, 12 * 60)]);
+    it.microsoft.events(ACCOUNT, CALENDARS[0].0, &[it.event(13 * 60, 14 * 60)]);
+    it.restart_at_offset(301).await;
+    it.until_busy(&[(11 * 60, 12 * 60), (13 * 60, 14 * 60)]).await;
+}
+
+/// What a human is busy with is in the way of a hold, which is told when and not what.
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn nothing_is_held_while_a_human_is_busy(#[case] database: Database) {
+    let it = Connecting::new(database).await;
+    it.google.events(ACCOUNT, CALENDARS[0].0, &[it.event(9 * 60, 10 * 60)]);
+    it.granted(&it.google).await;
+    it.until_busy(&[(9 * 60, 10 * 60)]).await;
+    let until = in_seconds(&it.api, 600).await;
+    let events = format!("/v1/calendars/{}/events", it.calendar);
+    let hold = |from: i64, to: i64| {
+        let body = hold_body(&iso(it.time(from)), &iso(it.time(to)), &until, 0);
+        it.api.post(&events).json(body)
+    };
+    let refused = hold(9 * 60 + 30, 10 * 60 + 30).await.refused(409, "conflict");
+    assert_eq!(refused.at("/error/conflicts/0/kind"), "human_busy", "{}", refused.shown());
+    assert!(!refused.text().contains("Planted"), "{}", refused.shown());
+    hold(10 * 60, 10 * 60 + 30).await.expect(201);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn calendars_that_are_gone_there_count_no_more(#[case] database: Database) {
+    let it = Connecting::new(database).await;
+    for provider in [&it.google, &it.microsoft] {
+        provider.events(ACCOUNT, CALENDARS[0].0, &[it.event(9 * 60, 10 * 60)]);
+        provider.events(ACCOUNT, CALENDARS[1].0, &[it.event(11 * 60, 12 * 60)]);
+        let connection = it.connect(provider, None).await;
+        it.grant(&connection, &[0, 1], &it.to_agent()).await;
+        it.until_busy(&[(9 * 60, 10 * 60), (11 * 60, 12 * 60)]).await;
+        let before = it.external(&connection).await;
+        provider.account(ACCOUNT, &[CALENDARS[0], ("new@group.example", "New"), (CALENDARS[2].0, "Called anew")]);
+        it.refresh(&connection).await;
+        assert_eq!(it.busy(&it.calendar).await, it.spans(&[(9 * 60, 10 * 60)]));
+        let after = it.external(&connection).await;
+        let names: Vec<_> = after.iter().map(|known| text(&known["name"])).collect();
+        assert_eq!(names, [CALENDARS[0].1, "Called anew", "New"]);
+        assert_eq!((&after[0]["id"], &after[1]["id"]), (&before[0]["id"], &before[2]["id"]));
+        provider.account(ACCOUNT, &CALENDARS);
+        it.console.delete(path_of(&connection)).await.expect(204);
+    }
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn agents_learn_nothing_but_when_a_human_is_busy(#[case] database: Database) {
+    let receiver = Receiver::start().await;
+    let variables = [("KALENDS_EGRESS_ALLOW", receiver.address()), ("KALENDS_LOG", "trace")];
+    let it = Connecting::with(database, &variables).await;
+    let hook = json!({ "url": receiver.url("/hook"), "events": ["*"] });
+    it.api.post("/v1/webhooks").json(hook).await.expect(201);
+    let key = it.api.post("/v1/keys").json(json!({ "agent_id": it.agent })).await.expect(201);
+    let own = it.server.client(key["key"].as_str().unwrap());
+    let mut secrets = Vec::new();
+    for provider in [&it.google, &it.microsoft] {
+        for (place, (id, _)) in (0..).zip(CALENDARS) {
+            provider.events(
+                ACCOUNT,
+                id,
+                &[it.event(place * 60, place * 60 + 30), it.event(300, 330), it.event(360, 400)],
+            );
+        }
+        let link = it.ask().await;
+        secrets.push(crate::connecting::token(&link));
+        let opened = crate::connecting::open(&it.console, &secrets[secrets.len() - 1]).await.expect(200).id();
+        let begun = it.begin(provider, Some(&opened)).await;
+        let state = begun.cookie.split_once('=').unwrap().1.to_owned();
+        let path = it.back(provider, &begun).await;
+        let connection = it.connected(&it.answer(&path, &begun.cookie).await, Some(&opened));
+        secrets.extend([state, path.split_once("code=").unwrap().1.split('&').next().unwrap().to_owned()]);
+        let ids: Vec<_> = it.external(&connection).await.iter().map(|known| known["id"].clone()).collect();
+        let body = json!({ "external_calendar_ids": ids, "audience": "all", "connection_link_id": opened });
+        it.console.post("/v1/availability-grants").json(body).await.expect(201);
+        it.console.patch(path_of(&connection)).json(json!({ "label": "Planted label" })).await.expect(200);
+        it.until_busy(&[(0, 30), (60, 90), (120, 150), (300, 330), (360, 400)]).await;
+        // And with a token that was renewed.
+        provider.lasts(60);
+        it.refresh(&connection).await;
+        it.refresh(&connection).await;
+        // What fails is logged, and not what it was about.
+        provider.fails(Some(500));
+        it.ask_refresh(&connection).await;
+        it.until_shown(&connection, "in error", |shown| shown["status"] == "error").await;
+    }
+    let entry = event(&it.api, &it.calendar, &iso(it.time(600)), &iso(it.time(660))).await;
+    receiver.wait_for_type("/hook", "event.created").await;
+
+    let (start, end) = (iso(it.time(0)), iso(it.time(24 * 60)));
+    let window = format!("start={start}&end={end}&include_busy=true");
+    let when = format!("start={start}&end={end}");
+    let mut told: Vec<Answer> = Vec::new();
+    for caller in [&it.api, &own] {
+        let mut links = caller.post(it.links()).json(json!({})).await.expect(201);
+        // The address is the one secret that the agent is told, of a link of its own.
+        links.bytes = links.text().replace("/console/connect#", "").into_bytes();
+        told.push(caller.get(format!("/v1/connection-links/{}", links.id())).await.expect(200));
+        for path in [
+            format!("/v1/calendars/{}/availability?{window}", it.calendar),
+            format!("/v1/agents/{}/availability?{window}", it.agent),
+            format!("/v1/availability/explain?calendar={}&{when}", it.calendar),
+            format!("/v1/availability/explain?agent={}&{when}", it.agent),
+            format!("/v1/calendars/{}", it.calendar),
+            "/v1/calendars?include=all".to_owned(),
+            format!("/v1/calendars/{}/events", it.calendar),
+            format!("/v1/events/{entry}"),
+            format!("/v1/calendars/{}/context", it.calendar),
+            format!("/v1/calendars/{}/changes", it.calendar),
+            format!("/v1/calendars/{}/export.ics", it.calendar),
+            format!("/v1/agents/{}", it.agent),
+            format!("/v1/agents/{}/events", it.agent),
+            "/v1/usage".to_owned(),
+        ] {
+            told.push(caller.get(path).await.expect(200));
+        }
+        for path in ["/v1/calendar-connections", "/v1/availability-grants"] {
+            told.push(caller.get(path).await.refused(401, "authentication_error"));
+        }
+    }
+    for path in ["/v1/agents", "/v1/audit-log?limit=200", "/v1/webhooks", "/v1/keys"] {
+        told.push(it.api.get(path).await.expect(200));
+    }
+    let across = format!("/v1/availability?agents={}&{window}", it.agent);
+    told.push(it.api.get(across).await.expect(200));
+    let export = it.console.get("/v1/auth/export").await.expect(200);
+
+    let tokens = [it.google.tokens(), it.microsoft.tokens()].concat();
+    assert!(tokens.len() >= 4, "an access and a refresh token of each provider: {tokens:?}");
+    let personal = [TITLE, ACCOUNT, "Planted label"].into_iter().chain(CALENDARS.map(|(_, name)| name));
+    let references = CALENDARS.map(|(id, _)| id);
+    let personal: Vec<String> = personal.chain(references).map(str::to_owned).collect();
+    let (log, kept) = (it.server.log(), kept(&it.server).await);
+    for secret in personal.iter().chain(&tokens).chain(&secrets) {
+        for answer in &told {
+            assert!(!answer.text().contains(secret), "{secret} is told: {}", answer.shown());
+        }
+        for message in receiver.received("/hook") {
+            assert!(!String::from_utf8_lossy(&message.body).contains(secret), "{secret} is sent");
+        }
+        assert!(!holds(&kept, secret), "{secret} is kept in the clear");
+        assert!(!log.contains(secret), "{secret} is in the log");
+    }
+    for secret in tokens.iter().chain(&secrets).map(String::as_str).chain([TITLE]) {
+        assert!(!export.text().contains(secret), "{secret} is exported");
+    }
+    assert!(log.contains("DEBUG sqlx::query"), "the log is not talkative");
+    assert!(holds(&kept, "microsoft"), "what is looked through is what is kept");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn the_log_tells_who_connected_what(#[case] database: Database) {
+    let it = Connecting::new(database).await;
+    let link = it.opened().await;
+    let connection = it.connect(&it.google, Some(&link)).await;
+    let grant = it.grant(&connection, &[0], &it.to_agent()).await.id();
+    it.console.post(format!("{}/pause", path_of(&connection))).await.expect(200);
+    it.console.delete(format!("/v1/availability-grants/{grant}")).await.expect(204);
+    it.console.delete(path_of(&connection)).await.expect(204);
+    it.api.delete(format!("/v1/connection-links/{link}")).await.expect(204);
+    let entries = async |action: &str| -> Vec<(String, String)> {
+        let log = it.api.get(format!("/v1/audit-log?action={action}")).await.expect(200).data();
+        let prefix = if action == "connection.create" { "svc_sk_" } else { "" };
+        assert!(log.iter().all(|entry| text(&entry["actor_key_prefix"]).starts_with(prefix)), "{log:#?}");
+        log.iter().rev().map(|entry| (text(&entry["path"]), text(&entry["resource"]))).collect()
+    };
+    let entry = |path: &str, resource: &str| (path.to_owned(), resource.to_owned());
+    assert_eq!(entries("connection.create").await, [entry("/v1/calendars/{id}/connection-links", &link)]);
+    let authorized = [
+        entry("/v1/connection-links/open", &link),
+        entry("/v1/calendar-connections/oauth/{provider}/start", &link),
+        entry("/v1/calendar-connections/oauth/{provider}/callback", &connection),
+        entry("/v1/availability-grants", &grant),
+    ];
+    assert_eq!(entries("connection.authorize").await, authorized);
+    let revoked = [
+        entry("/v1/calendar-connections/{id}/pause", &connection),
+        entry("/v1/availability-grants/{id}", &grant),
+        entry("/v1/calendar-connections/{id}", &connection),
+        entry("/v1/connection-links/{id}", &link),
+    ];
+    assert_eq!(entries("connection.revoke").await, revoked);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn nothing_is_left_of_a_deleted_account(#[case] database: Database) {
+    let mut it = Connecting::new(database).await;
+    it.google.events(ACCOUNT, CALENDARS[0].0, &[it.event(9 * 60, 10 * 60)]);
+    let waiting = it.ask().await.id();
+    let link = {
+        let (_, calendar) = crate::fixtures::agent_with_calendar(&it.api).await;
+        let made = it.api.post(format!("/v1/calendars/{calendar}/connection-links")).json(json!({})).await.expect(201);
+        crate::connecting::open(&it.console, &crate::connecting::token(&made)).await.expect(200).id()
+    };
+    let connection = it.connect(&it.google, Some(&link)).await;
+    let grant = it.grant(&connection, &[0], &it.to_agent()).await.id();
+    it.until_busy(&[(9 * 60, 10 * 60)]).await;
+    let external = text(&it.external(&connection).await[0]["id"]);
+    it.begin(&it.microsoft, None).await;
+    let things = [it.org.id.clone(), waiting, link, connection, grant, external];
+    let stored = tables(&it.server).await;
+    for thing in &things {
+        assert!(!naming(&stored, thing).is_empty(), "{thing} is in no table");
+    }
+
+    let tokens = it.google.refresh_tokens(ACCOUNT);
+    it.console.delete("/v1/auth/account").await.expect(204);
+    assert!(tokens.len() == 1 && it.google.revoked() == tokens, "the provider is told too");
+    // Past the time in which a request that was under way might still have added something.
+    it.server.restart_at_offset(60).await;
+    let began = tokio::time::Instant::now();
+    loop {
+        let stored = tables(&it.server).await;
+        let left: Vec<_> = things.iter().flat_map(|thing| naming(&stored, thing)).collect();
+        if left.is_empty() {
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "{left:?} still name it");
+        tokio::time::sleep(Duration::from_millis(250)).await;
+    }
+}
