@@ -1,7 +1,9 @@
 //! The deletion of an account (ruling 4.3): out of reach at once, its rows gone within a minute.
 
+use std::sync::Arc;
+
 use kalends_accounts::{Change, SessionEnd, goes_with};
-use kalends_kernel::Elapsed;
+use kalends_kernel::{Elapsed, StoreError};
 
 use crate::{
     Actor, Answer, App, ChangeSet, Missing, Refusal,
@@ -26,11 +28,17 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotSignedIn`] for whoever has no session.
-    pub async fn delete_account(&self, actor: &Actor) -> Result<Answer, Refusal> {
+    pub async fn delete_account(self: &Arc<Self>, actor: &Actor) -> Result<Answer, Refusal> {
         let (_, user) = human(actor)?;
         let org = actor.org();
-        // First, while there is still something to revoke with. A provider that does not answer keeps nobody from leaving.
-        self.revoke_all(org).await?;
+        // While they can still be read. What cannot be keeps nobody from leaving.
+        let consents = match self.consents_of(org).await {
+            Err(error @ StoreError::Corrupt(_)) => {
+                tracing::error!(error = &error as &dyn std::error::Error, %org, "consents are not given back");
+                Vec::new()
+            }
+            consents => consents?,
+        };
         let answer = retry_stale(|| async {
             let missing = || Refusal::missing(Missing::Organization, &org.to_string());
             let seen = self.store.find_organization(org).await?.ok_or_else(missing)?.version;
@@ -52,6 +60,7 @@ impl App {
         })
         .await?;
         tracing::info!(%org, request_id = %actor.request.id, "an account was deleted");
+        self.give_back(consents).await;
         Ok(answer)
     }
 

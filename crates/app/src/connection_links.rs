@@ -133,7 +133,8 @@ impl App {
             Some(agent) => self.store.find_agent(actor.org(), agent).await?,
             None => None,
         };
-        let providers = wire::provider_names(|provider| self.calendar_providers.client(provider).is_some());
+        let offered = |provider| link.asked.suits(provider) && self.calendar_providers.client(provider).is_some();
+        let providers = wire::provider_names(offered);
         Ok(wire::FollowedLink::new((link, self.now()), calendar.as_ref(), agent.as_ref(), providers))
     }
 

@@ -1,21 +1,15 @@
 //! Connected calendars of humans, as the console shows and changes them (rulings 9.2 and 9.3).
 
-use std::time::Duration;
+use std::sync::Arc;
 
-use futures::{StreamExt as _, stream};
 use kalends_bridge::{Change, Connection, ConnectionPatch, ConnectionStatus};
-use kalends_kernel::{ConnectionId, LIMIT_MAX, Listed, OrgId, Page, StoreError};
+use kalends_kernel::{ConnectionId, Listed, Page};
 use kalends_wire as wire;
 
 use crate::{
     Actor, Answer, App, ChangeSet, Missing, Refusal,
-    app::{Attempt, nothing, retry_stale, shown},
+    app::{nothing, retry_stale, shown},
 };
-
-/// How many consents are given back at once.
-const TOGETHER: usize = 8;
-/// How long whoever deletes an account waits for providers.
-const GIVEN_BACK_WITHIN: Duration = Duration::from_secs(15);
 
 impl App {
     /// The organization's connections, the oldest first.
@@ -95,20 +89,19 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
-    pub async fn delete_connection(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
-        let seen = self.connection_of(actor, id).await?;
-        // First, while there is still something to revoke with. A provider that does not answer keeps nobody from leaving.
-        self.revoke(&seen).await;
-        let outcome = retry_stale(|| async {
-            let Some(seen) = self.store.find_connection(actor.org(), seen.id).await? else {
-                return Err(Attempt::Refused(Refusal::missing(Missing::Connection, id)));
-            };
-            let mut changes = ChangeSet::new(actor.org());
-            let (org, connection) = (seen.org, seen.id);
-            changes.bridge.push(Change::DeleteConnection { org, connection, seen: seen.version });
-            self.commit_for(actor, None, connection.to_string(), changes, nothing(actor)).await
-        });
-        outcome.await
+    pub async fn delete_connection(self: &Arc<Self>, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+        let (answer, consent) = retry_stale(|| async {
+            let seen = self.connection_of(actor, id).await?;
+            let (org, connection, version) = (seen.org, seen.id, seen.version);
+            let consent = self.consent_of(seen).await?;
+            let mut changes = ChangeSet::new(org);
+            changes.bridge.push(Change::DeleteConnection { org, connection, seen: version });
+            let answer = self.commit_for(actor, None, connection.to_string(), changes, nothing(actor)).await?;
+            Ok((answer, consent))
+        })
+        .await?;
+        self.give_back(vec![consent]).await;
+        Ok(answer)
     }
 
     /// The calendars of a connection, as its provider told of them last.
@@ -136,38 +129,5 @@ impl App {
         let missing = || Refusal::missing(Missing::Connection, id);
         let connection: ConnectionId = id.parse().map_err(|_| missing())?;
         self.store.find_connection(actor.org(), connection).await?.ok_or_else(missing)
-    }
-
-    /// Has the providers forget every consent of an organization, as far as they answer in time.
-    pub(crate) async fn revoke_all(&self, org: OrgId) -> Result<(), StoreError> {
-        let mut connections = Vec::new();
-        let mut page = Page { limit: LIMIT_MAX, offset: 0 };
-        loop {
-            let Listed { data, total } = self.store.list_connections(org, page).await?;
-            connections.extend(data);
-            page.offset += page.limit;
-            if u64::from(page.offset) >= total {
-                break;
-            }
-        }
-        let revoking = stream::iter(connections.into_iter().map(|connection| async move {
-            self.revoke(&connection).await;
-        }));
-        let revoked = revoking.buffer_unordered(TOGETHER).collect::<()>();
-        if tokio::time::timeout(GIVEN_BACK_WITHIN, revoked).await.is_err() {
-            tracing::warn!(%org, "not every provider was told in time to forget a consent");
-        }
-        Ok(())
-    }
-
-    /// Has the provider forget a consent, as far as it can be asked to.
-    pub(crate) async fn revoke(&self, connection: &Connection) {
-        if let Err(error) = self.calendar_providers.revoke(connection.provider, &connection.tokens).await {
-            tracing::warn!(
-                error = &error as &dyn std::error::Error,
-                connection = %connection.id,
-                "a provider was not told to forget a consent"
-            );
-        }
     }
 }

@@ -4,19 +4,22 @@
 //! of the console, and in the log by its reason. An attempt is good for one answer, on whichever node. What a provider let us
 //! into and we do not keep is given back at once.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use kalends_accounts::{
     Action, AuditEntry, Principal, TokenHash,
     oauth::{Callback, Client, OauthError, Provider, TokenRequest},
 };
 use kalends_bridge::{Change, ConnectAttempt, Connection, LinkError, Purpose, TheirCalendar, Tokens, listing};
-use kalends_kernel::{AuditId, ConnectionId, ConnectionLinkId, Instant, Page, Span, StoreError};
+use kalends_kernel::{AuditId, ConnectionId, ConnectionLinkId, Instant, Span, StoreError};
 use kalends_wire as wire;
 
 use crate::{
     Actor, Answer, App, ChangeSet, Missing, Refusal, Request,
     app::{Attempt, retry_stale, shown},
     console::human,
+    giving_back::{Consent, same_account},
     oauth::plain,
     ports::{CalendarProviders, ProviderError, TheirBusy},
 };
@@ -144,6 +147,29 @@ struct Consented {
 /// Which connection a consent made or renewed.
 type Kept = Result<ConnectionId, ConsentFailure>;
 
+/// Nothing is connected, for a reason that the log tells.
+fn unconnected(
+    request: &Request,
+    provider: Provider,
+    failure: ConsentFailure,
+    why: &dyn std::fmt::Display,
+) -> ConsentEnded {
+    tracing::info!(provider = provider.as_str(), request_id = %request.id, "nothing is connected: {why}");
+    ConsentEnded::Failed(failure)
+}
+
+/// Nothing is connected, since the provider did not do what it was asked.
+fn unread(request: &Request, provider: Provider, error: &ProviderError) -> ConsentEnded {
+    let failure = match error {
+        ProviderError::Unavailable(_) => {
+            tracing::warn!(error = error as &dyn std::error::Error, "a provider does not answer");
+            ConsentFailure::Unavailable
+        }
+        ProviderError::Lapsed(_) | ProviderError::Malformed(_) => ConsentFailure::Failed,
+    };
+    unconnected(request, provider, failure, error)
+}
+
 impl App {
     fn calendar_client(&self, provider: &str) -> Result<&Client, Refusal> {
         let client = Provider::from_name(provider).and_then(|provider| self.calendar_providers.client(provider));
@@ -169,7 +195,7 @@ impl App {
         };
         if let Some(link) = &link {
             link.followed_by(human, self.now())?;
-            if link.asked.publishing && client.provider == Provider::Google {
+            if !link.asked.suits(client.provider) {
                 return Err(Refusal::NotPublished(client.provider));
             }
         }
@@ -212,16 +238,15 @@ impl App {
     /// # Errors
     /// [`Refusal::NotFound`] for a provider that is not configured; [`Refusal::Store`].
     pub async fn end_connection(
-        &self,
+        self: &Arc<Self>,
         request: &Request,
         provider: &str,
         callback: Callback<'_>,
     ) -> Result<ConsentEnded, Refusal> {
         let client = self.calendar_client(provider)?;
-        let failed = |failure: ConsentFailure, why: &dyn std::fmt::Display| {
-            tracing::info!(provider = client.provider.as_str(), request_id = %request.id, "nothing is connected: {why}");
-            Ok(ConsentEnded::Failed(failure))
-        };
+        let provider = client.provider;
+        let failed =
+            |failure: ConsentFailure, why: &dyn std::fmt::Display| Ok(unconnected(request, provider, failure, why));
         let attempt = match callback.state {
             Some(state) => self.store.use_connect_attempt(TokenHash::of(state)).await?,
             None => None,
@@ -231,22 +256,52 @@ impl App {
             Ok(asked) => asked,
             Err(error @ OauthError::Provider) => {
                 let told = told.as_deref().unwrap_or_default();
-                tracing::warn!(provider = client.provider.as_str(), told, "a provider reports an error");
+                tracing::warn!(provider = provider.as_str(), told, "a provider reports an error");
                 return failed(error.into(), &error);
             }
             Err(error) => return failed(error.into(), &error),
         };
         // Checked above: there is no request for tokens without an attempt.
         let Some(attempt) = attempt else { return failed(ConsentFailure::State, &OauthError::State) };
-        let consented = match self.consented(client.provider, attempt, asked).await {
-            Ok(consented) => consented,
-            Err(error @ ProviderError::Unavailable(_)) => {
-                tracing::warn!(error = &error as &dyn std::error::Error, "a provider does not answer");
-                return failed(ConsentFailure::Unavailable, &error);
-            }
-            Err(error) => return failed(ConsentFailure::Failed, &error),
+        // The attempt is used up: what the provider lets us into is kept or given back, whether or not the browser waits.
+        let (app, request) = (Arc::clone(self), request.clone());
+        let ending = tokio::spawn(async move { app.consent_given(&request, provider, attempt, asked).await });
+        ending.await.unwrap_or_else(|error| {
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "the answer of a provider was not worked on to its end"
+            );
+            Ok(ConsentEnded::Failed(ConsentFailure::Failed))
+        })
+    }
+
+    /// Has the provider exchange the code, and keeps what comes of it.
+    async fn consent_given(
+        self: &Arc<Self>,
+        request: &Request,
+        provider: Provider,
+        attempt: ConnectAttempt,
+        asked: TokenRequest,
+    ) -> Result<ConsentEnded, Refusal> {
+        let (org, human) = (attempt.org, attempt.human);
+        let tokens = match self.calendar_providers.authorize(provider, asked, self.now()).await {
+            Ok(tokens) => tokens,
+            Err(error) => return Ok(unread(request, provider, &error)),
         };
-        match retry_stale(|| self.keep_consent(request, client.provider, &consented)).await {
+        let unused = |calendars| Consent { org, provider, human, tokens: tokens.clone(), calendars };
+        let calendars = match self.calendar_providers.calendars(provider, &tokens).await {
+            Ok(calendars) => calendars,
+            Err(error) => {
+                self.give_back(vec![unused(None)]).await;
+                return Ok(unread(request, provider, &error));
+            }
+        };
+        let consented = Consented { attempt, tokens: tokens.clone(), calendars };
+        let kept = retry_stale(|| self.keep_consent(request, provider, &consented)).await;
+        if !matches!(kept, Ok(Ok(_))) {
+            self.give_back(vec![unused(Some(consented.calendars.clone()))]).await;
+        }
+        match kept {
             Ok(Ok(connection)) => {
                 let link = match consented.attempt.purpose {
                     Purpose::Connect { link } => link,
@@ -254,48 +309,10 @@ impl App {
                 };
                 Ok(ConsentEnded::Connected { connection, link })
             }
-            Ok(Err(failure)) => {
-                self.give_back_unused(client.provider, &consented).await?;
-                failed(failure, &failure.as_str())
-            }
+            Ok(Err(failure)) => Ok(unconnected(request, provider, failure, &failure.as_str())),
             Err(refusal @ Refusal::Store(_)) => Err(refusal),
-            Err(refusal) => {
-                self.give_back_unused(client.provider, &consented).await?;
-                // Such as an organization that has just been deleted: a browser is told in the console.
-                failed(ConsentFailure::Failed, &refusal)
-            }
-        }
-    }
-
-    /// What the provider lets us into for the code.
-    async fn consented(
-        &self,
-        provider: Provider,
-        attempt: ConnectAttempt,
-        asked: TokenRequest,
-    ) -> Result<Consented, ProviderError> {
-        let tokens = self.calendar_providers.authorize(provider, asked, self.now()).await?;
-        match self.calendar_providers.calendars(provider, &tokens).await {
-            Ok(calendars) => Ok(Consented { attempt, tokens, calendars }),
-            Err(error) => {
-                self.give_back(provider, &tokens).await;
-                Err(error)
-            }
-        }
-    }
-
-    /// Gives a consent back that is not kept, unless a connection lives by one of the same account: a provider may end
-    /// both.
-    async fn give_back_unused(&self, provider: Provider, consented: &Consented) -> Result<(), StoreError> {
-        if self.same_account(provider, consented).await?.is_none() {
-            self.give_back(provider, &consented.tokens).await;
-        }
-        Ok(())
-    }
-
-    async fn give_back(&self, provider: Provider, tokens: &Tokens) {
-        if let Err(error) = self.calendar_providers.revoke(provider, tokens).await {
-            tracing::warn!(error = &error as &dyn std::error::Error, "a consent that is not used was not given back");
+            // Such as an organization that has just been deleted: a browser is told in the console.
+            Err(refusal) => Ok(unconnected(request, provider, ConsentFailure::Failed, &refusal)),
         }
     }
 
@@ -310,12 +327,12 @@ impl App {
         let mut changes = ChangeSet::new(org);
         let known = match consented.attempt.purpose {
             Purpose::Reauthorize { connection } => match self.store.find_connection(org, connection).await? {
-                Some(known) if self.is_account(&known, consented).await? => Some(known),
+                Some(known) if same_account(&consented.calendars, &self.their_calendars(&known).await?) => Some(known),
                 Some(_) => return Ok(Err(ConsentFailure::OtherAccount)),
                 None => return Ok(Err(ConsentFailure::Gone)),
             },
             // Connected before: what is chosen of it stays.
-            Purpose::Connect { .. } => self.same_account(provider, consented).await?,
+            Purpose::Connect { .. } => self.connected_before(provider, consented).await?,
         };
         let connection = match known {
             Some(known) => {
@@ -349,30 +366,18 @@ impl App {
     }
 
     /// The connection of the account to which consent was given, where the human has connected it before.
-    async fn same_account(&self, provider: Provider, consented: &Consented) -> Result<Option<Connection>, StoreError> {
-        let mut page = Page::default();
-        loop {
-            let listed = self.store.list_connections(consented.attempt.org, page).await?;
-            for known in listed.data {
-                let of_them = known.provider == provider && known.human == consented.attempt.human;
-                if of_them && self.is_account(&known, consented).await? {
-                    return Ok(Some(known));
-                }
-            }
-            page.offset += page.limit;
-            if u64::from(page.offset) >= listed.total {
-                return Ok(None);
+    async fn connected_before(
+        &self,
+        provider: Provider,
+        consented: &Consented,
+    ) -> Result<Option<Connection>, StoreError> {
+        for known in self.all_connections(consented.attempt.org).await? {
+            let of_them = known.provider == provider && known.human == consented.attempt.human;
+            if of_them && same_account(&consented.calendars, &self.their_calendars(&known).await?) {
+                return Ok(Some(known));
             }
         }
-    }
-
-    /// Whether a connection is of the account to which consent was given: its own calendar is the same. No more is known of
-    /// who it is.
-    async fn is_account(&self, known: &Connection, consented: &Consented) -> Result<bool, StoreError> {
-        let own = consented.calendars.iter().find(|calendar| calendar.primary);
-        let calendars = self.store.external_calendars(known.org, known.id).await?;
-        let known = calendars.iter().map(|known| &known.calendar.theirs).find(|calendar| calendar.primary);
-        Ok(own.is_some() && own.map(|own| &own.reference) == known.map(|known| &known.reference))
+        Ok(None)
     }
 
     /// The entry of the log. The route only redirects, so that its own is none of the writing ones.

@@ -13,12 +13,17 @@ use crate::{
     console::human,
 };
 
+/// Why a grant does not complete a link.
+const COVERS_NOT: &str = "must cover the agent that asks, or be all where the calendar is one that the organization shares; \
+                          or leave connection_link_id out";
+
 impl App {
     /// Has calendars of a human count as busy, and completes the link that asked for it, if one did. They are read at once.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] for a calendar, an agent or a link that is not there; [`Refusal::Link`]; [`Refusal::Invalid`] where
-    /// there is no agent to count for.
+    /// there is no agent to count for, or not the one that the link is of; [`Refusal::NotRefreshed`] and
+    /// [`Refusal::NotPublished`] where the connection does not give what the link asks for.
     pub async fn create_grant(&self, actor: &Actor, wanted: wire::WantedGrant) -> Result<Answer, Refusal> {
         let (_, human) = human(actor)?;
         retry_stale(|| async {
@@ -41,6 +46,16 @@ impl App {
                 let Some(connection) = own.or(connections.first().copied()) else {
                     return Err(Refusal::missing(Missing::Connection, id).into());
                 };
+                if !grant.covers(link.agent) {
+                    return Err(FieldError::new("audience", COVERS_NOT).into());
+                }
+                let connected = self.connection_of(actor, &connection.to_string()).await?;
+                if !connected.is_refreshed() {
+                    return Err(Refusal::NotRefreshed(connected.status()).into());
+                }
+                if !link.asked.suits(connected.provider) {
+                    return Err(Refusal::NotPublished(connected.provider).into());
+                }
                 let completed = link.complete(human, connection, now).map_err(Refusal::from)?;
                 changes.bridge.push(Change::UpdateLink { link: Box::new(completed), seen: link.version });
             }

@@ -30,6 +30,7 @@ mod export;
 mod failures;
 mod feedback;
 mod feeds;
+mod giving_back;
 mod grants;
 mod guest_letters;
 mod holds;

@@ -529,7 +529,7 @@ pub enum ProviderError {
     #[error("the provider lets the service in no more: {0}")]
     Lapsed(String),
     /// It does not answer, not in time, or not now.
-    #[error("the provider does not answer")]
+    #[error("the provider does not answer as it should")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Its answer makes no sense.
     #[error("the provider's answer makes no sense")]
@@ -560,8 +560,7 @@ pub trait CalendarProviders: Send + Sync {
     /// Other tokens for those, whose access token has ended or is about to.
     async fn renew(&self, provider: Provider, tokens: &Tokens, now: Instant) -> Result<Tokens, ProviderError>;
 
-    /// The calendars of the account, the account's own first, at most
-    /// [`CALENDARS_MAX`](kalends_bridge::CALENDARS_MAX).
+    /// The calendars of the account, the account's own first: all of them, also those that its human hides, or an error.
     async fn calendars(&self, provider: Provider, tokens: &Tokens) -> Result<Vec<TheirCalendar>, ProviderError>;
 
     /// When each of the calendars is busy within the window, in the order of the references.

@@ -17,6 +17,9 @@ use crate::{
     ports::{CommitError, ProviderError, TheirBusy},
 };
 
+/// The most characters that are kept of what went wrong.
+const ERROR_MAX: usize = 255;
+
 /// Whether a refresh may be due once the change-set is committed.
 pub(crate) fn makes_refresh_due(changes: &ChangeSet) -> bool {
     changes.bridge.iter().any(|change| match change {
@@ -93,6 +96,7 @@ impl App {
         let Refreshed { tokens, listing, ended } = self.refreshed(connection, known).await;
         let outcome = match &ended {
             Ended::Good => "good",
+            Ended::Partly(_) => "partly",
             Ended::Failed(_) => "failed",
             Ended::Lapsed(_) => "lapsed",
         };
@@ -131,7 +135,7 @@ impl App {
         match read {
             Ok(Read { listing, untold: 0 }) => Refreshed { tokens: renewed, listing, ended: Ended::Good },
             Ok(Read { listing, untold }) => {
-                let ended = Ended::Failed(format!("the provider did not tell when {untold} of the calendars are busy"));
+                let ended = Ended::Partly(format!("the provider did not tell when {untold} of the calendars are busy"));
                 Refreshed { tokens: renewed, listing, ended }
             }
             Err(error) => unread(renewed, &error),
@@ -150,6 +154,10 @@ impl App {
         known: &[KnownCalendar],
     ) -> Result<Read, ProviderError> {
         let theirs = self.calendar_providers.calendars(connection.provider, tokens).await?;
+        if theirs.is_empty() && !known.is_empty() {
+            // Whoever has had calendars has one: this is believed by nobody, and would delete what was chosen.
+            return Err(ProviderError::Malformed("it tells of no calendars any more".into()));
+        }
         let now = self.now();
         let before: Vec<ExternalCalendar> = known.iter().map(|known| known.calendar.clone()).collect();
         let of = (connection.org, connection.id);
@@ -183,7 +191,8 @@ impl App {
         });
         // Of what counts for nobody nothing is kept.
         let forgotten = others.into_iter().map(|calendar| ExternalCalendar { reading: None, ..calendar });
-        listing.present = read.chain(forgotten).collect();
+        // What is as it was need not be written.
+        listing.present = read.chain(forgotten).filter(|calendar| !before.contains(calendar)).collect();
         Ok(Read { listing, untold })
     }
 }
@@ -194,7 +203,8 @@ fn unread(tokens: Option<Tokens>, error: &ProviderError) -> Refreshed {
         ProviderError::Lapsed(_) => Ended::Lapsed(error.to_string()),
         ProviderError::Unavailable(_) | ProviderError::Malformed(_) => {
             tracing::warn!(error = error as &dyn std::error::Error, "a provider of calendars cannot be read");
-            Ended::Failed(error.to_string())
+            let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+            Ended::Failed(format!("{error}{cause}").chars().take(ERROR_MAX).collect())
         }
     };
     Refreshed { tokens, listing: Listing::default(), ended }

@@ -69,14 +69,16 @@ impl ConnectAttempt {
 
     /// Where the human is sent.
     pub fn authorization_url(begun: &BegunAttempt, client: &Client) -> Url {
-        let mut url = begun.authorization_url(client, Scopes::availability(client.provider).0);
-        match client.provider {
+        let ours: &[(&str, &str)] = match client.provider {
             // Google tells what lasts only to whoever says so, and again only where consent is given again.
-            Provider::Google => {
-                url.query_pairs_mut().append_pair("access_type", "offline").append_pair("prompt", "consent")
-            }
-            Provider::Microsoft => url.query_pairs_mut().append_pair("prompt", "select_account"),
+            Provider::Google => &[("access_type", "offline"), ("prompt", "consent")],
+            Provider::Microsoft => &[("prompt", "select_account")],
         };
+        let mut url = begun.authorization_url(client, Scopes::availability(client.provider).0);
+        // A parameter may stand there once (RFC 6749 section 3.1), and the endpoint may have some of its own.
+        let own = url.query_pairs().into_owned().filter(|(name, _)| !ours.iter().any(|(ours, _)| ours == name));
+        let kept: Vec<(String, String)> = own.collect();
+        url.query_pairs_mut().clear().extend_pairs(kept).extend_pairs(ours);
         url
     }
 }

@@ -242,6 +242,14 @@ fn a_link_ends_to_the_instant() {
     assert_eq!(link.decline(human(1), NOW), Err(LinkError::NotOpened));
 }
 
+#[rstest]
+#[case(Provider::Google, false, true)]
+#[case(Provider::Google, true, false)]
+#[case(Provider::Microsoft, true, true)]
+fn google_takes_nothing_that_is_published(#[case] provider: Provider, #[case] publishing: bool, #[case] suits: bool) {
+    assert_eq!(NewLink { publishing, policy: PublicationPolicy::None }.suits(provider), suits);
+}
+
 #[test]
 fn secrets_and_tokens_do_not_show() {
     let (_, secret) = link();
@@ -257,7 +265,7 @@ fn secrets_and_tokens_do_not_show() {
 fn consent_is_asked_for_the_least_that_works(#[case] provider: Provider, #[case] parts: &[&str]) {
     let client = Client {
         provider,
-        authorization_endpoint: "https://provider.example/authorize?kept=1".parse().unwrap(),
+        authorization_endpoint: "https://provider.example/authorize?kept=1&prompt=login".parse().unwrap(),
         issuer: "https://provider.example".into(),
         client_id: "kalends".into(),
         redirect_uri: "https://calendar.example.com/callback".into(),
@@ -268,6 +276,7 @@ fn consent_is_asked_for_the_least_that_works(#[case] provider: Provider, #[case]
     for part in parts.iter().chain(&["kept=1", "response_type=code", "code_challenge_method=S256"]) {
         assert!(url.as_str().contains(part), "{part} in {url}");
     }
+    assert_eq!(url.as_str().matches("prompt=").count(), 1, "{url}");
     assert_eq!(attempt.oauth, begun.attempt);
     assert!(!url.as_str().contains("ReadWrite") && !url.as_str().contains("openid"), "{url}");
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kalends_accounts::TokenHash;
+use kalends_accounts::{TokenHash, oauth::Provider};
 use kalends_kernel::{
     AgentId, CalendarId, ConnectionId, ConnectionLinkId, Elapsed, Entropy, Instant, OrgId, UserId, Version, base64url,
     random_bytes,
@@ -122,6 +122,16 @@ pub struct NewLink {
     pub publishing: bool,
     /// Which events that would be.
     pub policy: PublicationPolicy,
+}
+
+impl NewLink {
+    /// Whether a provider can give what is asked: Google's calendars take nothing that is published (ruling 9.2).
+    pub const fn suits(self, provider: Provider) -> bool {
+        match provider {
+            Provider::Google => !self.publishing,
+            Provider::Microsoft => true,
+        }
+    }
 }
 
 /// A connection link, as stored.

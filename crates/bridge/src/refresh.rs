@@ -34,7 +34,7 @@ pub fn window(now: Instant) -> Span {
 pub struct RefreshState {
     /// When one last ended well.
     pub refreshed_at: Option<Instant>,
-    /// What went wrong, where the last one did not. For the human: it names no calendar.
+    /// What went wrong with the last one. For the human: it names no calendar.
     pub last_error: Option<String>,
     /// How many have failed since.
     pub failures: u32,
@@ -47,7 +47,9 @@ pub struct RefreshState {
 pub enum Ended {
     /// Everything was read.
     Good,
-    /// Something was not, and may be another time.
+    /// All that is told was read. Something is not told, and ages by itself.
+    Partly(String),
+    /// Nothing was read, and may be another time.
     Failed(String),
     /// The provider lets us in no more.
     Lapsed(String),
@@ -65,6 +67,7 @@ impl RefreshState {
         };
         match ended {
             Ended::Good => Self { refreshed_at: Some(now), ..Self::default() },
+            Ended::Partly(error) => Self { refreshed_at: Some(now), last_error: Some(error), ..Self::default() },
             Ended::Failed(error) => failed(error, false),
             Ended::Lapsed(error) => failed(error, true),
         }
@@ -115,6 +118,13 @@ mod tests {
         let state = RefreshState::default().after(Ended::Lapsed("gone".into()), NOW);
         assert_eq!(next_due(&state, NOW, 0), None);
         assert_eq!(next_due(&state.reauthorized(), NOW, 0), Some(NOW + EVERY));
+    }
+
+    #[test]
+    fn what_is_not_told_slows_nothing_down() {
+        let partly = RefreshState::default().after(Ended::Partly("one".into()), NOW);
+        assert_eq!((partly.refreshed_at, partly.failures, partly.last_error.as_deref()), (Some(NOW), 0, Some("one")));
+        assert_eq!(next_due(&partly, NOW, 0), Some(NOW + EVERY));
     }
 
     #[test]

@@ -83,7 +83,8 @@ impl CalendarProviders for CalendarAccounts {
         let settings = self.configured(provider)?;
         let form = tokens::authorizing(settings, &request);
         let answer = self.in_time(post_form(&self.egress, &settings.token_endpoint, form)).await?;
-        tokens::granted(answer.status, &answer.body, None, now)
+        let granted = tokens::granted(answer.status, &answer.body, None, now)?;
+        tokens::suffices(provider, &answer.body).map(|()| granted)
     }
 
     async fn renew(&self, provider: Provider, tokens: &Tokens, now: Instant) -> Result<Tokens, ProviderError> {

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use kalends_app::ports::{ProviderError, TheirBusy};
-use kalends_bridge::{CALENDARS_MAX, NAME_MAX, REFERENCE_MAX, SPANS_MAX, TheirCalendar};
+use kalends_bridge::{NAME_MAX, REFERENCE_MAX, SPANS_MAX, TheirCalendar};
 use kalends_kernel::Span;
 use serde::Deserialize;
 
@@ -24,12 +24,6 @@ pub(crate) enum Malformed {
     /// It is JSON, but cannot be meant.
     #[error("{0}")]
     Sense(&'static str),
-    /// A calendar has more busy times than are read.
-    #[error("a calendar has more than {RAW_SPANS_MAX} busy times in the window, which is more than are read")]
-    Busier,
-    /// A calendar has more pages than are read.
-    #[error("a calendar's events fill more than {0} pages, which is more than are read")]
-    Longer(usize),
 }
 
 impl From<Malformed> for ProviderError {
@@ -73,7 +67,6 @@ pub(crate) fn listed(found: Vec<TheirCalendar>) -> Vec<TheirCalendar> {
         .collect();
     // Stable: the others stay in the order of their provider.
     listed.sort_by_key(|calendar| !calendar.primary);
-    listed.truncate(CALENDARS_MAX);
     listed
 }
 
@@ -84,19 +77,19 @@ fn tidy(name: &str) -> String {
     cut.trim_end().to_owned()
 }
 
+/// Why a calendar is not told that holds more than is read. What is left out would look free.
+pub(crate) const TOO_MUCH: &str = "more_than_is_read";
+
 /// Adds what another answer tells of a calendar. What is not told once is not told: half of a calendar would look free.
-pub(crate) fn add(told: &mut TheirBusy, more: TheirBusy) -> Result<(), Malformed> {
+pub(crate) fn add(told: &mut TheirBusy, more: TheirBusy) {
     match (told, more) {
         (TheirBusy::Untold(_), _) => {}
-        (told, untold @ TheirBusy::Untold(_)) => *told = untold,
-        (TheirBusy::Known(spans), TheirBusy::Known(more)) => {
-            if spans.len() + more.len() > RAW_SPANS_MAX {
-                return Err(Malformed::Busier);
-            }
+        (told, more @ TheirBusy::Untold(_)) => *told = more,
+        (TheirBusy::Known(spans), TheirBusy::Known(more)) if spans.len() + more.len() <= RAW_SPANS_MAX => {
             spans.extend::<Vec<Span>>(more);
         }
+        (told, TheirBusy::Known(_)) => *told = untold(TOO_MUCH),
     }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -153,33 +146,27 @@ mod tests {
     }
 
     #[test]
-    fn lists_and_names_end() {
-        let mut found: Vec<_> = (0..=CALENDARS_MAX).map(|n| calendar(&n.to_string(), "é", false)).collect();
-        found.push(calendar("own", &"é".repeat(NAME_MAX + 1), true));
-        let listed = listed(found);
-        assert_eq!((listed.len(), listed[0].reference.as_str()), (CALENDARS_MAX, "own"));
+    fn names_end() {
+        let listed = listed(vec![calendar("own", &"é".repeat(NAME_MAX + 1), true)]);
         assert_eq!(listed[0].name.chars().count(), NAME_MAX);
-        assert_eq!(listed[CALENDARS_MAX - 1].reference, (CALENDARS_MAX - 2).to_string());
     }
 
     #[test]
     fn what_is_not_told_once_is_not_told() {
         let mut told = spans(1);
-        add(&mut told, spans(2)).unwrap();
+        add(&mut told, spans(2));
         assert_eq!(told, spans(3));
-        add(&mut told, TheirBusy::Untold("notFound".into())).unwrap();
-        add(&mut told, spans(1)).unwrap();
+        add(&mut told, TheirBusy::Untold("notFound".into()));
+        add(&mut told, spans(1));
         assert_eq!(told, TheirBusy::Untold("notFound".into()));
     }
 
     #[test]
-    fn too_many_are_told() {
+    fn too_many_are_not_told() {
         let mut told = spans(RAW_SPANS_MAX - 1);
-        add(&mut told, spans(1)).unwrap();
-        let error = add(&mut told, spans(1)).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "a calendar has more than 20000 busy times in the window, which is more than are read"
-        );
+        add(&mut told, spans(1));
+        assert_eq!(told, spans(RAW_SPANS_MAX));
+        add(&mut told, spans(1));
+        assert_eq!(told, TheirBusy::Untold(TOO_MUCH.into()));
     }
 }

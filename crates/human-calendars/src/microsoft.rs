@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::{
     account::Account,
-    answer::{Malformed, add, listed, read, unavailable, untold},
+    answer::{Malformed, TOO_MUCH, add, listed, read, unavailable, untold},
 };
 
 /// The most pages of calendars that are asked for, of 100 each.
@@ -52,10 +52,11 @@ pub(crate) async fn calendars(account: &Account<'_>) -> Result<Vec<TheirCalendar
         let answer = account.get(url, None).await?;
         let (calendars, next) = listing(answer.status, &answer.body)?;
         found.extend(calendars);
-        let Some(next) = next else { break };
+        let Some(next) = next else { return Ok(listed(found)) };
         url = account.next(&next)?;
     }
-    Ok(listed(found))
+    // What was not read would look gone.
+    Err(Malformed::Sense("the account has more calendars than are read").into())
 }
 
 /// When each of the calendars is busy within the window.
@@ -89,12 +90,11 @@ async fn busy_of(account: &Account<'_>, reference: &str, window: Span) -> Result
     for _ in 0..EVENT_PAGES_MAX {
         let answer = account.get(url, Some(IN_UTC)).await?;
         let (page, next) = view(answer.status, &answer.body)?;
-        add(&mut told, page)?;
-        let Some(next) = next else { return Ok(told) };
+        add(&mut told, page);
+        let Some(next) = next.filter(|_| matches!(told, TheirBusy::Known(_))) else { return Ok(told) };
         url = account.next(&next)?;
     }
-    // What was not read would look free.
-    Err(Malformed::Longer(EVENT_PAGES_MAX).into())
+    Ok(untold(TOO_MUCH))
 }
 
 #[derive(Deserialize)]

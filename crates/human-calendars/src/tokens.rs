@@ -1,8 +1,8 @@
 //! Tokens: the forms that ask for them, and what the endpoints answer (RFC 6749 sections 4.1.3, 5 and 6; RFC 7009).
 
-use kalends_accounts::oauth::TokenRequest;
+use kalends_accounts::oauth::{Provider, TokenRequest};
 use kalends_app::ports::ProviderError;
-use kalends_bridge::Tokens;
+use kalends_bridge::{Scopes, Tokens};
 use kalends_kernel::{Elapsed, Instant};
 use secrecy::ExposeSecret as _;
 use serde::Deserialize;
@@ -31,6 +31,11 @@ const LAPSED: [&str; 6] = [
     "account_selection_required",
     "access_denied",
 ];
+
+#[derive(Deserialize)]
+struct Scoped {
+    scope: Option<String>,
+}
 
 #[derive(Deserialize)]
 struct Failure {
@@ -120,6 +125,23 @@ pub(crate) fn granted(status: u16, body: &[u8], known: Option<&str>, now: Instan
     Ok(Tokens { access, access_until, refresh: refresh.to_owned() })
 }
 
+/// Whether a consent lets us do what it was asked for. Google lets its humans consent to some of it, and tells to what;
+/// Microsoft asks for all of it or nothing.
+///
+/// # Errors
+/// [`ProviderError::Lapsed`] where something is missing: only the human can mend it.
+pub(crate) fn suffices(provider: Provider, body: &[u8]) -> Result<(), ProviderError> {
+    let Scoped { scope } = read("an answer with tokens", body)?;
+    let told = match provider {
+        Provider::Google => scope,
+        Provider::Microsoft => None,
+    };
+    let Some(told) = told else { return Ok(()) };
+    let suffices =
+        Scopes::availability(provider).0.split_whitespace().all(|asked| told.split(' ').any(|told| told == asked));
+    if suffices { Ok(()) } else { Err(ProviderError::Lapsed("insufficient_scope".to_owned())) }
+}
+
 /// Whether a text can be a token (RFC 6749 appendices A.12 and A.17), and go into a header.
 fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| matches!(byte, 0x20..=0x7e))
@@ -165,6 +187,24 @@ mod tests {
 
     fn tokens(seconds: i64, refresh: &str) -> Tokens {
         Tokens { access: "ya29.a".into(), access_until: NOW + Elapsed::seconds(seconds), refresh: refresh.into() }
+    }
+
+    #[rstest]
+    #[case::all(
+        Provider::Google,
+        r#"{"scope":"https://www.googleapis.com/auth/calendar.calendarlist.readonly openid https://www.googleapis.com/auth/calendar.freebusy"}"#,
+        true
+    )]
+    #[case::some(
+        Provider::Google,
+        r#"{"scope":"https://www.googleapis.com/auth/calendar.calendarlist.readonly"}"#,
+        false
+    )]
+    #[case::none(Provider::Google, r#"{"scope":""}"#, false)]
+    #[case::unsaid(Provider::Google, "{}", true)]
+    #[case::of_another_kind(Provider::Microsoft, r#"{"scope":"Calendars.ReadBasic"}"#, true)]
+    fn a_consent_is_for_all_that_was_asked(#[case] provider: Provider, #[case] body: &str, #[case] enough: bool) {
+        assert_eq!(suffices(provider, body.as_bytes()).is_ok(), enough);
     }
 
     #[rstest]

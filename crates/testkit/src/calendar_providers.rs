@@ -31,6 +31,7 @@ struct Accounts {
 struct Account {
     calendars: Vec<TheirCalendar>,
     busy: BTreeMap<String, Vec<Span>>,
+    hushed: Vec<String>,
 }
 
 /// How every call of the providers fails.
@@ -42,6 +43,8 @@ pub enum Failing {
     Lapsed,
     /// The access token alone has ended: another one works.
     Access,
+    /// They do not tell which calendars there are, and do everything else.
+    Calendars,
 }
 
 /// How long an access token lasts.
@@ -81,6 +84,11 @@ impl TestCalendarProviders {
         accounts.by_code.entry(code.to_owned()).or_default().busy.insert(format!("{name}@{code}"), spans);
     }
 
+    /// From now on that calendar of the account is not told of.
+    pub fn hush(&self, code: &str, name: &str) {
+        self.lock().by_code.entry(code.to_owned()).or_default().hushed.push(format!("{name}@{code}"));
+    }
+
     /// From now on every call fails in that way, or none does.
     pub fn fail(&self, failure: Option<Failing>) {
         self.lock().failure = failure;
@@ -108,7 +116,7 @@ impl TestCalendarProviders {
             Some(Failing::Away) => Err(ProviderError::Unavailable("it is away".into())),
             Some(Failing::Lapsed) => Err(ProviderError::Lapsed("invalid_grant".to_owned())),
             Some(Failing::Access) if !fresh => Err(ProviderError::Lapsed("invalid_token".to_owned())),
-            Some(Failing::Access) | None => accounts
+            Some(Failing::Access | Failing::Calendars) | None => accounts
                 .by_code
                 .get(&tokens.refresh)
                 .cloned()
@@ -140,6 +148,9 @@ impl CalendarProviders for TestCalendarProviders {
     }
 
     async fn calendars(&self, _: Provider, tokens: &Tokens) -> Result<Vec<TheirCalendar>, ProviderError> {
+        if self.lock().failure == Some(Failing::Calendars) {
+            return Err(ProviderError::Unavailable("it does not tell now".into()));
+        }
         Ok(self.opened(tokens)?.calendars)
     }
 
@@ -152,6 +163,9 @@ impl CalendarProviders for TestCalendarProviders {
     ) -> Result<Vec<TheirBusy>, ProviderError> {
         let account = self.opened(tokens)?;
         let told = |reference: &String| {
+            if account.hushed.contains(reference) {
+                return TheirBusy::Untold("forbidden".to_owned());
+            }
             if !account.calendars.iter().any(|calendar| calendar.reference == *reference) {
                 return TheirBusy::Untold("notFound".to_owned());
             }

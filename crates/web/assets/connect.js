@@ -176,7 +176,8 @@
     };
     const publishing = asked.capabilities.includes('publishing') ? 'It would also like to enter events into your calendar. You are not asked to allow that here.' : null;
     const providers = asked.providers.map((name) => button(`Connect ${NAMES[name] || name}`, 'primary', () => begun(name)));
-    const known = connections.map((connection) => h('li', null,
+    const usable = connections.filter(({ provider, status }) => asked.providers.includes(provider) && ['active', 'error'].includes(status));
+    const known = usable.map((connection) => h('li', null,
       h('button', { type: 'button', onclick: () => attempt(() => choose(connection.id, asked.id)) },
         h('span', null, accountSince(connection)), h('span', { className: 'go' }, 'Choose calendars'))));
     show('Connect your calendar',
@@ -215,7 +216,9 @@
           calendars.map((calendar) => choice('checkbox', 'calendar', calendar.id, calendar.name, calendar.primary))),
         h('fieldset', null, h('legend', null, 'For whom?'),
           asker.agent ? audience('selected', asker.name ? `This agent only: ${asker.name}` : 'This agent only') : null,
-          audience('all_current', 'All agents there are now'), audience('all', 'All agents, also those to come')),
+          // A calendar that the organization shares is of no agent that there is now.
+          !asker.id || asker.agent ? audience('all_current', 'All agents there are now') : null,
+          audience('all', 'All agents, also those to come')),
         actions(h('button', { className: 'primary' }, 'Save'), linkId ? link('Back to the link', CONNECT, 'quiet') : link('Cancel', CONNECTIONS, 'quiet'))));
   }
 

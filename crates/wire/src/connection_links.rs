@@ -184,7 +184,7 @@ pub struct FollowedLink {
     pub agent_id: Option<AgentId>,
     /// What it is called.
     pub agent_name: Option<String>,
-    /// The providers that can be connected here: `google`, `microsoft`, both or none.
+    /// The providers that can be connected here for what the link asks: `google`, `microsoft`, both or none.
     pub providers: Vec<&'static str>,
 }
 

@@ -145,10 +145,14 @@ impl House {
 
     /// Has the account's first calendar count for the agent.
     async fn grant(&self, connection: &str, link: Option<&str>) -> Result<Value, Refusal> {
+        self.grant_for(&self.agent, connection, link).await
+    }
+
+    async fn grant_for(&self, agent: &Agent, connection: &str, link: Option<&str>) -> Result<Value, Refusal> {
         let actor = self.session(&op::LIST_EXTERNAL_CALENDARS);
         let calendars = self.app.external_calendars(&actor, connection).await.unwrap();
         let body = json!({
-            "external_calendar_ids": [calendars.data[0].id], "audience": "selected", "agent_ids": [self.agent.id],
+            "external_calendar_ids": [calendars.data[0].id], "audience": "selected", "agent_ids": [agent.id],
             "connection_link_id": link
         });
         let wanted: WantedGrant = serde_json::from_value::<CreateGrant>(body).unwrap().parse().unwrap();
@@ -445,4 +449,88 @@ async fn a_refresh_that_lost_its_claim_writes_nothing() {
     house.accounts.busy(WORK, "Private", vec![house.span(3, 4)]);
     house.app.refresh_connection(claim, slow).await;
     assert_eq!(house.busy().await, read);
+}
+
+#[tokio::test]
+async fn what_is_not_told_ages_alone() {
+    let house = House::new().await;
+    house.accounts.account(WORK, &["Private"]);
+    let connection = house.connect(WORK).await;
+    house.grant(&connection, None).await.unwrap();
+    house.refresh().await;
+    let read = house.busy().await;
+    assert!(read.is_some());
+    house.accounts.hush(WORK, "Private");
+    for _ in 0..4 {
+        house.make.clock.advance(Elapsed::minutes(5));
+        assert_eq!(house.refresh().await, 1, "the others are read as often as ever");
+    }
+    let shown = house.connection(&connection).await;
+    assert_eq!((&shown["status"], &shown["data"]), (&json!("error"), &json!("fresh")));
+    assert!(text(&shown, "/last_error").contains("1 of the calendars"), "{shown}");
+    house.make.clock.advance(Elapsed::hours(1));
+    house.refresh().await;
+    let actor = house.session(&op::LIST_EXTERNAL_CALENDARS);
+    let calendars = house.app.external_calendars(&actor, &connection).await.unwrap();
+    assert_eq!((calendars.data[0].data, house.busy().await), ("stale", read));
+}
+
+#[tokio::test]
+async fn nobody_believes_that_all_calendars_are_gone() {
+    let house = House::new().await;
+    house.accounts.account(WORK, &["Private"]);
+    let connection = house.connect(WORK).await;
+    house.grant(&connection, None).await.unwrap();
+    house.refresh().await;
+    house.accounts.account(WORK, &[]);
+    house.make.clock.advance(Elapsed::minutes(5));
+    house.refresh().await;
+    assert_eq!(house.connection(&connection).await["status"], "error");
+    assert!(house.busy().await.is_some(), "what was chosen stays");
+}
+
+#[tokio::test]
+async fn a_second_consent_that_fails_leaves_the_first() {
+    let house = House::new().await;
+    house.accounts.account(WORK, &["Private"]);
+    house.accounts.account("another", &["Private"]);
+    house.accounts.fail(Some(Failing::Calendars));
+    let begun = house.start(Provider::Google, None).await.unwrap();
+    let ended = house.come_back(Provider::Google, &begun, "another").await;
+    assert_eq!(ended, ConsentEnded::Failed(ConsentFailure::Unavailable));
+    assert_eq!(house.accounts.revoked(), ["another"], "nothing lives by it");
+    house.accounts.fail(None);
+    house.connect(WORK).await;
+    house.accounts.fail(Some(Failing::Calendars));
+    let begun = house.start(Provider::Google, None).await.unwrap();
+    house.come_back(Provider::Google, &begun, WORK).await;
+    assert_eq!(house.accounts.revoked(), ["another"], "it may be the account of a connection");
+}
+
+#[tokio::test]
+async fn a_link_is_completed_by_what_counts_for_it() {
+    let house = House::new().await;
+    house.accounts.account(WORK, &["Private"]);
+    let connection = house.connect(WORK).await;
+    let link = house.ask(NewLink::default()).await;
+    let id = text(&link, "/id");
+    house.open_by(house.human, &link).await.unwrap();
+
+    let other = house.make.agent(house.org);
+    house.store.commit(ChangeSet::new(house.org).create(&other)).await.unwrap();
+    let refused = house.grant_for(&other, &connection, Some(&id)).await;
+    assert!(matches!(&refused, Err(Refusal::Invalid(errors)) if errors.first().param == "audience"), "{refused:?}");
+    let pause = house.session(&op::PAUSE_CONNECTION);
+    house.app.pause_connection(&pause, &connection, true).await.unwrap();
+    let refused = house.grant(&connection, Some(&id)).await;
+    assert!(matches!(refused, Err(Refusal::NotRefreshed(_))), "{refused:?}");
+    house.app.pause_connection(&pause, &connection, false).await.unwrap();
+    assert_eq!(house.status(&id).await, "in_progress");
+    house.grant(&connection, Some(&id)).await.unwrap();
+    assert_eq!(house.status(&id).await, "completed");
+
+    let link = house.ask(NewLink { publishing: true, policy: PublicationPolicy::Confirmed }).await;
+    house.open_by(house.human, &link).await.unwrap();
+    let refused = house.grant(&connection, Some(&text(&link, "/id"))).await;
+    assert!(matches!(refused, Err(Refusal::NotPublished(Provider::Google))), "{refused:?}");
 }

@@ -200,7 +200,7 @@ impl Connections for PostgresStore {
         let mut records = claimed.await.map_err(store_error)?;
         // The update returns them in an order of its own.
         records.sort_by_key(|record| (record.was_due, record.id));
-        let claims = records.into_iter().map(|record| {
+        let claims = records.into_iter().filter_map(|record| {
             let row = ConnectionRow {
                 org_id: record.org_id,
                 id: record.id,
@@ -217,11 +217,19 @@ impl Connections for PostgresStore {
                 created_at: record.created_at,
                 updated_at: record.updated_at,
             };
-            let connection = row.open(&*self.cipher)?;
-            let claim = RefreshClaim { org: connection.org, connection: connection.id, fence: Fence(record.fence) };
-            Ok((claim, connection))
+            match row.open(&*self.cipher) {
+                Ok(connection) => {
+                    let (org, fence) = (connection.org, Fence(record.fence));
+                    Some((RefreshClaim { org, connection: connection.id, fence }, connection))
+                }
+                // It must not keep the others from being refreshed.
+                Err(error) => {
+                    tracing::error!(error = &error as &dyn std::error::Error, "a connection that is due is unreadable");
+                    None
+                }
+            }
         });
-        claims.collect()
+        Ok(claims.collect())
     }
 }
 

@@ -9,8 +9,8 @@ use crate::{
 
 /// Disconnects a calendar account.
 ///
-/// The provider is told to forget the consent where it can be (Google), and whatever is known of the account is deleted: what
-/// opens it, its calendars, their busy times, and its part in grants.
+/// Whatever is known of the account is deleted: what opens it, its calendars, their busy times, and its part in grants. Then the
+/// provider is told to forget the consent, where it can be (Google) and nothing else of yours lives by it.
 #[utoipa::path(
     delete,
     path = "/v1/calendar-connections/{id}",

@@ -12,7 +12,7 @@ use crate::{
 /// Has calendars of yours count as busy for agents.
 ///
 /// Agents see that you are busy and nothing else. The calendars are read at once. A link that you follow is completed by naming
-/// it.
+/// it: `audience` must cover the agent that asks then, and the connection be neither paused nor without consent.
 #[utoipa::path(
     post,
     path = "/v1/availability-grants",
