@@ -99,8 +99,12 @@ async fn a_corrupt_row_of_the_bridge_is_located() {
         located(store.find_connection(org, connection.id).await, "calendar_connections", column, &connection.id);
         located(store.list_connections(org, Page::default()).await, "calendar_connections", column, &connection.id);
     }
-    let claimed = store.claim_refreshes(connection.created_at, connection.created_at, 9).await;
-    located(claimed, "calendar_connections", "tokens", &connection.id);
+    // It keeps no other from being refreshed.
+    let (sound, _) = connected(make, org);
+    let creation = Change::CreateConnection { connection: Box::new(sound.clone()), calendars: Vec::new() };
+    bench.commit(changes(org, vec![creation])).await;
+    let claims = store.claim_refreshes(sound.created_at, sound.created_at, 9).await.unwrap();
+    assert_eq!(claims.into_iter().map(|(_, claimed)| claimed).collect::<Vec<_>>(), [sound]);
 
     let other = "DELETE FROM external_calendars WHERE id NOT IN (
                      SELECT external_calendar_id FROM availability_grant_sources)";
