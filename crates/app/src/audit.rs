@@ -180,7 +180,8 @@ impl App {
         Ok(self.store.forget_allowances(self.now(), limit).await? < u64::from(limit))
     }
 
-    /// Forgets up to `limit` attempts to sign in with a provider that have expired, and says whether that was all.
+    /// Forgets up to `limit` attempts to sign in with a provider, and as many to connect calendars there, that have expired, and
+    /// says whether that was all.
     ///
     /// # Errors
     /// [`Refusal::Store`].

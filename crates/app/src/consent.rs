@@ -8,16 +8,17 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use kalends_accounts::{
-    Action, AuditEntry, Principal, TokenHash,
+    Action, Principal, TokenHash,
     oauth::{Callback, Client, OauthError, Provider, TokenRequest},
 };
 use kalends_bridge::{Change, ConnectAttempt, Connection, LinkError, Purpose, TheirCalendar, Tokens, listing};
-use kalends_kernel::{AuditId, ConnectionId, ConnectionLinkId, Instant, Span, StoreError};
+use kalends_kernel::{ConnectionId, ConnectionLinkId, Instant, Span, StoreError};
 use kalends_wire as wire;
 
 use crate::{
     Actor, Answer, App, ChangeSet, Missing, Refusal, Request,
-    app::{Attempt, retry_stale, shown},
+    app::{Attempt, Subject, retry_stale, shown},
+    audit::By,
     console::human,
     giving_back::{Consent, same_account},
     oauth::plain,
@@ -360,7 +361,12 @@ impl App {
             };
             changes.bridge.push(Change::UpdateLink { link: Box::new(link), seen: seen.version });
         }
-        changes.audit = Some(self.connected(request, consented, connection));
+        // The route only redirects, so that its own entry is none of the writing ones.
+        let prefix = Principal::shown_of(consented.attempt.human);
+        let by = By::Request { request, key_prefix: Some(&prefix) };
+        let subject = Subject { org, agent: None, resource: connection.to_string() };
+        let (action, status) = (Action::ConnectionAuthorize, request.operation.status);
+        changes.audit = Some(self.audit_entry(action, subject, &by, status, now));
         self.store_changes(changes).await.map_err(|error| self.refused_commit(error))?;
         Ok(Ok(connection))
     }
@@ -378,26 +384,6 @@ impl App {
             }
         }
         Ok(None)
-    }
-
-    /// The entry of the log. The route only redirects, so that its own is none of the writing ones.
-    fn connected(&self, request: &Request, consented: &Consented, connection: ConnectionId) -> AuditEntry {
-        let now = self.now();
-        AuditEntry {
-            id: AuditId::new(now, self.entropy()),
-            org: consented.attempt.org,
-            action: Action::ConnectionAuthorize,
-            actor_key_prefix: Some(Principal::shown_of(consented.attempt.human)),
-            agent: None,
-            resource: connection.to_string(),
-            ip: request.ip,
-            status: request.operation.status,
-            method: request.operation.method.to_owned(),
-            path: request.operation.path.to_owned(),
-            duration: now - request.started,
-            request: request.id,
-            created_at: now,
-        }
     }
 }
 

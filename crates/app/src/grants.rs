@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kalends_bridge::{ALL_CURRENT_MAX, Audience, Change, Grant, NewGrant};
+use kalends_bridge::{ALL_CURRENT_MAX, Audience, Change, Connection, Grant, NewGrant};
 use kalends_calendars::ports::AgentFilter;
 use kalends_kernel::{AgentId, ConnectionId, ExternalCalendarId, FieldError, GrantId, LIMIT_MAX, Listed, Page};
 use kalends_wire as wire;
@@ -12,10 +12,6 @@ use crate::{
     app::{nothing, retry_stale, shown},
     console::human,
 };
-
-/// Why a grant does not complete a link.
-const COVERS_NOT: &str = "must cover the agent that asks, or be all where the calendar is one that the organization shares; \
-                          or leave connection_link_id out";
 
 impl App {
     /// Has calendars of a human count as busy, and completes the link that asked for it, if one did. They are read at once.
@@ -33,30 +29,20 @@ impl App {
             let new = NewGrant { sources, audience: wanted.audience, agents };
             let grant = Grant::create((org, human), new, now, self.entropy());
             let mut changes = ChangeSet::new(org);
-            for connection in &connections {
-                let refreshed = self.store.find_connection(org, *connection).await?;
-                if refreshed.is_some_and(|connection| connection.is_refreshed()) {
-                    changes.bridge.push(Change::AskRefresh { org, connection: *connection, at: now });
-                }
-            }
+            let refreshed = connections.iter().filter(|connection| connection.is_refreshed());
+            changes.bridge.extend(refreshed.map(|connection| Change::AskRefresh {
+                org,
+                connection: connection.id,
+                at: now,
+            }));
             if let Some(id) = &wanted.link {
                 let link = self.link_of(actor, id).await?;
                 // The one that was connected for it, where a calendar of that is among them.
-                let own = link.connection.filter(|own| connections.contains(own));
-                let Some(connection) = own.or(connections.first().copied()) else {
+                let own = connections.iter().find(|connection| link.connection == Some(connection.id));
+                let Some(connection) = own.or(connections.first()) else {
                     return Err(Refusal::missing(Missing::Connection, id).into());
                 };
-                if !grant.covers(link.agent) {
-                    return Err(FieldError::new("audience", COVERS_NOT).into());
-                }
-                let connected = self.connection_of(actor, &connection.to_string()).await?;
-                if !connected.is_refreshed() {
-                    return Err(Refusal::NotRefreshed(connected.status()).into());
-                }
-                if !link.asked.suits(connected.provider) {
-                    return Err(Refusal::NotPublished(connected.provider).into());
-                }
-                let completed = link.complete(human, connection, now).map_err(Refusal::from)?;
+                let completed = link.complete(&grant, connection, now).map_err(Refusal::from)?;
                 changes.bridge.push(Change::UpdateLink { link: Box::new(completed), seen: link.version });
             }
             let answer = shown(actor, &wire::AvailabilityGrant::from(&grant), None);
@@ -93,12 +79,12 @@ impl App {
         .await
     }
 
-    /// The calendars that a grant names, and of which connections they are.
+    /// The calendars that a grant names, and the connections of which they are.
     async fn sources_of_grant(
         &self,
         actor: &Actor,
         written: &[String],
-    ) -> Result<(Vec<ExternalCalendarId>, BTreeSet<ConnectionId>), Refusal> {
+    ) -> Result<(Vec<ExternalCalendarId>, Vec<Connection>), Refusal> {
         let missing = |id: &str| Refusal::missing(Missing::ExternalCalendar, id);
         let parsed = written.iter().map(|text| text.parse().map_err(|_| missing(text)));
         let sources = parsed.collect::<Result<Vec<ExternalCalendarId>, _>>()?;
@@ -106,7 +92,13 @@ impl App {
         if let Some(unknown) = sources.iter().find(|source| !known.iter().any(|(known, _)| known == *source)) {
             return Err(missing(&unknown.to_string()));
         }
-        Ok((sources, known.into_iter().map(|(_, connection)| connection).collect()))
+        let of: BTreeSet<ConnectionId> = known.into_iter().map(|(_, connection)| connection).collect();
+        let mut connections = Vec::with_capacity(of.len());
+        for connection in of {
+            // One that goes meanwhile takes its calendars along, without which the grant is stale.
+            connections.extend(self.store.find_connection(actor.org(), connection).await?);
+        }
+        Ok((sources, connections))
     }
 
     /// The agents for whom a grant counts; none where all do.

@@ -15,11 +15,12 @@ use kalends_accounts::{
     },
     open_account,
 };
-use kalends_kernel::{AuditId, OrgId, StoreError, UserId};
+use kalends_kernel::{OrgId, StoreError, UserId};
 
 use crate::{
     App, ChangeSet, Missing, Refusal, Request,
-    app::{Attempt, retry_stale},
+    app::{Attempt, Subject, retry_stale},
+    audit::By,
     letters,
     ports::{ExchangeError, SignInProviders},
 };
@@ -364,22 +365,10 @@ impl App {
 
     /// The entry of the log. The route only redirects, so that its own is none of the writing ones.
     fn entered(&self, request: &Request, org: OrgId, action: Action, user: &User) -> AuditEntry {
-        let now = self.now();
-        AuditEntry {
-            id: AuditId::new(now, self.entropy()),
-            org,
-            action,
-            actor_key_prefix: Some(Principal::shown_of(user.id)),
-            agent: None,
-            resource: user.id.to_string(),
-            ip: request.ip,
-            status: request.operation.status,
-            method: request.operation.method.to_owned(),
-            path: request.operation.path.to_owned(),
-            duration: now - request.started,
-            request: request.id,
-            created_at: now,
-        }
+        let prefix = Principal::shown_of(user.id);
+        let by = By::Request { request, key_prefix: Some(&prefix) };
+        let subject = Subject { org, agent: None, resource: user.id.to_string() };
+        self.audit_entry(action, subject, &by, request.operation.status, self.now())
     }
 }
 

@@ -308,6 +308,23 @@ fn nearest_slot(nearest: &[Span]) -> String {
     }
 }
 
+impl From<kalends_bridge::IncompleteError> for Refusal {
+    fn from(error: kalends_bridge::IncompleteError) -> Self {
+        use kalends_bridge::IncompleteError::{Link, NotCovered, NotRefreshed, NotSuited};
+        match error {
+            NotCovered => kalends_kernel::FieldError::new(
+                "audience",
+                "must cover the agent that asks, or be all where the calendar is one that the organization shares; or leave \
+                 connection_link_id out",
+            )
+            .into(),
+            NotRefreshed(status) => Self::NotRefreshed(status),
+            NotSuited(provider) => Self::NotPublished(provider),
+            Link(error) => Self::Link(error),
+        }
+    }
+}
+
 impl From<FieldErrors> for Refusal {
     fn from(errors: FieldErrors) -> Self {
         Self::Invalid(errors)

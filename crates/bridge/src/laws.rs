@@ -50,6 +50,24 @@ fn link() -> (ConnectionLink, LinkSecret) {
     ConnectionLink::create((org(), Some(agent(1)), calendar), NewLink::default(), NOW, &Counting::default())
 }
 
+fn connected(human: UserId, provider: Provider) -> Connection {
+    let tokens = Tokens { access: "a".into(), access_until: NOW, refresh: "b".into() };
+    Connection::create((org(), human, provider), tokens, NOW, &Counting::default())
+}
+
+fn granted(human: UserId, audience: Audience, agents: Vec<AgentId>) -> Grant {
+    Grant::create((org(), human), NewGrant { sources: Vec::new(), audience, agents }, NOW, &Counting::default())
+}
+
+/// The human completes the link with an account of theirs.
+fn completing(link: &ConnectionLink, by: u8, what: u8, now: Instant) -> Result<ConnectionLink, LinkError> {
+    let account = Connection { id: connection(what), ..connected(human(by), Provider::Google) };
+    link.complete(&granted(human(by), Audience::All, Vec::new()), &account, now).map_err(|error| match error {
+        IncompleteError::Link(error) => error,
+        other => panic!("{other}"),
+    })
+}
+
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Open(u8),
@@ -119,7 +137,7 @@ proptest! {
             let done = match step {
                 Step::Open(by) => link.open(human(by), now),
                 Step::Connect(by, what) => link.connect(human(by), connection(what), now),
-                Step::Complete(by, what) => link.complete(human(by), connection(what), now),
+                Step::Complete(by, what) => completing(&link, by, what, now),
                 Step::Decline(by) => link.decline(human(by), now),
                 Step::Cancel => link.cancel(now),
                 Step::Wait(minutes) => {
@@ -240,6 +258,32 @@ fn a_link_ends_to_the_instant() {
     assert_eq!(opened.status(last + SETUP_LASTS), LinkStatus::Expired);
     assert_eq!(opened.open(human(2), last), Err(LinkError::OtherHuman));
     assert_eq!(link.decline(human(1), NOW), Err(LinkError::NotOpened));
+}
+
+#[test]
+fn a_link_is_completed_by_what_counts_for_it() {
+    let asked = |publishing| NewLink { publishing, policy: PublicationPolicy::None };
+    let open = |agent, publishing| {
+        let of = (org(), agent, CalendarId::from_uuid(Uuid::from_u128(9)));
+        ConnectionLink::create(of, asked(publishing), NOW, &Counting::default()).0.open(human(1), NOW).unwrap()
+    };
+    let (google, selected) =
+        (connected(human(1), Provider::Google), granted(human(1), Audience::Selected, vec![agent(1)]));
+    let all = granted(human(1), Audience::All, Vec::new());
+    let completed = open(Some(agent(1)), false).complete(&selected, &google, NOW).unwrap();
+    assert_eq!((completed.state, completed.connection), (LinkStatus::Completed, Some(google.id)));
+    assert!(open(None, false).complete(&all, &google, NOW).is_ok());
+    for of in [Some(agent(2)), None] {
+        assert_eq!(open(of, false).complete(&selected, &google, NOW), Err(IncompleteError::NotCovered));
+    }
+    let paused = google.patched(ConnectionPatch::Paused(true), NOW);
+    let refused = open(Some(agent(1)), false).complete(&all, &paused, NOW);
+    assert_eq!(refused, Err(IncompleteError::NotRefreshed(ConnectionStatus::Paused)));
+    let refused = open(Some(agent(1)), true).complete(&all, &google, NOW);
+    assert_eq!(refused, Err(IncompleteError::NotSuited(Provider::Google)));
+    assert!(open(None, true).complete(&all, &connected(human(1), Provider::Microsoft), NOW).is_ok());
+    let other = granted(human(2), Audience::All, Vec::new());
+    assert_eq!(open(None, false).complete(&other, &google, NOW), Err(LinkError::OtherHuman.into()));
 }
 
 #[rstest]

@@ -52,6 +52,7 @@ pub use external::{
 };
 pub use grant::{AGENTS_MAX, ALL_CURRENT_MAX, Audience, Grant, NewGrant, SOURCES_MAX};
 pub use link::{
-    ConnectionLink, LINK_LASTS, LINKS_KEPT, LinkError, LinkSecret, LinkStatus, NewLink, PublicationPolicy, SETUP_LASTS,
+    ConnectionLink, IncompleteError, LINK_LASTS, LINKS_KEPT, LinkError, LinkSecret, LinkStatus, NewLink,
+    PublicationPolicy, SETUP_LASTS,
 };
 pub use refresh::{CLAIM_LASTS, Ended, RENEW_BEFORE, RefreshState, SPANS_MAX, next_due, window};

@@ -8,6 +8,8 @@ use kalends_kernel::{
     random_bytes,
 };
 
+use crate::{Connection, ConnectionStatus, Grant};
+
 /// How long a link waits for its human (ruling 9.1).
 pub const LINK_LASTS: Elapsed = Elapsed::minutes(15);
 
@@ -179,6 +181,23 @@ pub enum LinkError {
     NotOpened,
 }
 
+/// Why a grant does not complete a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum IncompleteError {
+    /// The calendars would not count for the one that the link is of.
+    #[error("the grant does not cover the calendar that the link is of")]
+    NotCovered,
+    /// The connection is not refreshed.
+    #[error("the connection is {}", .0.as_str())]
+    NotRefreshed(ConnectionStatus),
+    /// The provider does not do what the link asks for.
+    #[error("{} calendars take nothing that is published", .0.title())]
+    NotSuited(Provider),
+    /// Nothing becomes of the link.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+}
+
 impl ConnectionLink {
     /// A fresh link, and the secret that only the answer to its maker tells.
     pub fn create(
@@ -236,13 +255,23 @@ impl ConnectionLink {
         Ok(Self { connection: Some(connection), ..self.changed(LinkStatus::InProgress, now) })
     }
 
-    /// The human has said which calendars of `connection` count, and for whom: it is done.
+    /// The human who follows it has said which calendars of `connection` count, and for whom: it is done, where they count
+    /// for the link's own calendar from now on.
     ///
     /// # Errors
-    /// [`LinkError`].
-    pub fn complete(&self, human: UserId, connection: ConnectionId, now: Instant) -> Result<Self, LinkError> {
-        self.followed_by(human, now)?;
-        Ok(Self { connection: Some(connection), ..self.changed(LinkStatus::Completed, now) })
+    /// [`IncompleteError`].
+    pub fn complete(&self, grant: &Grant, connection: &Connection, now: Instant) -> Result<Self, IncompleteError> {
+        if !grant.covers(self.agent) {
+            return Err(IncompleteError::NotCovered);
+        }
+        if !connection.is_refreshed() {
+            return Err(IncompleteError::NotRefreshed(connection.status()));
+        }
+        if !self.asked.suits(connection.provider) {
+            return Err(IncompleteError::NotSuited(connection.provider));
+        }
+        self.followed_by(grant.human, now)?;
+        Ok(Self { connection: Some(connection.id), ..self.changed(LinkStatus::Completed, now) })
     }
 
     /// The human does not want to.

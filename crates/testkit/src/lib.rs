@@ -1,6 +1,6 @@
 //! What the tests of every other crate stand on. A dev-dependency only.
 //!
-//! - [`ManualClock`], [`SeededEntropy`], [`Mailbox`], [`TestCipher`], [`TestHumans`], [`TestPasswords`] and
+//! - [`ManualClock`], [`SeededEntropy`], [`Mailbox`], [`TestCipher`], [`TestCalendarProviders`], [`TestHumans`], [`TestPasswords`] and
 //!   [`TestTokens`] stand in for the outgoing ports.
 //! - [`MemoryStore`] is the reference: what a store must do, written as plainly as possible.
 //! - [`conformance_suite!`] runs the [`conformance`] suite, which says the same as tests, on any store.

@@ -5,7 +5,7 @@ use kalends_accounts::{
     oauth::{Client, Provider},
 };
 use kalends_app::ports::CommitError;
-use kalends_bridge::{Change, ConnectAttempt, LinkStatus, NewLink, PublicationPolicy, Purpose};
+use kalends_bridge::{Audience, Change, ConnectAttempt, Grant, LinkStatus, NewLink, PublicationPolicy, Purpose};
 use kalends_kernel::{ConnectionId, ConnectionLinkId, Elapsed};
 use url::Url;
 
@@ -35,17 +35,21 @@ pub async fn links_come_back_as_they_were(store: &StoreUnderTest) {
             assert_eq!(other.link_now(&link).await, None);
             assert_eq!(other.store.waiting_link(other.org, calendar.id).await.unwrap(), None);
 
-            let (human, connection) = (scene.a_human(), ConnectionId::new(scene.make.tick(), &scene.make.entropy));
+            let human = scene.a_human();
+            let account = scene.connection_of(human);
             let opened = link.open(human, scene.make.tick()).unwrap();
             scene.relink(&link, &opened).await.unwrap();
             assert_eq!(scene.link_now(&link).await.as_ref(), Some(&opened));
             assert_eq!(scene.store.waiting_link(scene.org, calendar.id).await.unwrap(), None);
-            let connected = opened.connect(human, connection, scene.make.tick()).unwrap();
+            let connected = opened.connect(human, account.id, scene.make.tick()).unwrap();
             scene.relink(&opened, &connected).await.unwrap();
             assert_eq!(scene.link_of(secret.hash()).await.as_ref(), Some(&connected));
             let now = scene.make.tick();
             let ended = match policy {
-                PublicationPolicy::None => connected.complete(human, connection, now).unwrap(),
+                PublicationPolicy::None => {
+                    let grant = Grant { human, ..scene.grant_of(Audience::All, &[], &[]) };
+                    connected.complete(&grant, &account, now).unwrap()
+                }
                 PublicationPolicy::Confirmed => connected.decline(human, now).unwrap(),
                 PublicationPolicy::ConfirmedTentative => connected.cancel(now).unwrap(),
             };
