@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures::future::BoxFuture;
 use kalends_accounts::{Allowance, Organization, Waitlist};
 use kalends_calendars::{Calendar, Changed, ChangesAsked, Position, ports::AgentFilter};
-use kalends_kernel::{CalendarId, Instant, OrgId, Page, Revision, StoreError, UserId};
+use kalends_kernel::{CalendarId, Instant, Listed, OrgId, Page, Revision, StoreError, UserId};
 use kalends_proposals::{Proposal, ports::ProposalFilter};
 use kalends_quotas::{Counted, Metric, Period};
 use kalends_wire as wire;
@@ -103,6 +104,29 @@ impl Writer {
         Ok(())
     }
 
+    /// A list that is read page by page.
+    async fn pages<'a, T, E: Serialize + Sync>(
+        &mut self,
+        name: &str,
+        read: impl Fn(Page) -> BoxFuture<'a, Result<Listed<T>, StoreError>>,
+        exported: impl Fn(T) -> E,
+    ) -> Result<(), Ended> {
+        self.begin_list(name);
+        let mut page = Page { limit: ROWS, offset: 0 };
+        loop {
+            let Listed { data, .. } = read(page).await?;
+            if data.is_empty() {
+                break;
+            }
+            page.offset += ROWS;
+            for found in data {
+                self.entry(&exported(found)).await?;
+            }
+        }
+        self.end_list();
+        Ok(())
+    }
+
     async fn hand_over(&mut self) -> Result<(), Ended> {
         let piece = Bytes::from(std::mem::take(&mut self.text));
         self.pieces.send(Ok(piece)).await.map_err(|_| Ended::Unread)
@@ -149,20 +173,8 @@ impl App {
         to.member("format_version", &FORMAT_VERSION);
         to.member("org", &exported(organization));
 
-        to.begin_list("agents");
-        let mut offset = 0;
-        loop {
-            let page = Page { limit: ROWS, offset };
-            let agents = self.store.list_agents(org, AgentFilter::default(), page).await?.data;
-            if agents.is_empty() {
-                break;
-            }
-            offset += ROWS;
-            for agent in agents {
-                to.entry(&wire::Agent::from(agent)).await?;
-            }
-        }
-        to.end_list();
+        let agents = |page| self.store.list_agents(org, AgentFilter::default(), page);
+        to.pages("agents", agents, wire::Agent::from).await?;
 
         to.begin_list("calendars");
         let mut after = None;
@@ -195,45 +207,15 @@ impl App {
         }
         to.end_list();
 
-        to.begin_list("ical_subscriptions");
-        let mut page = Page { limit: ROWS, offset: 0 };
-        loop {
-            let subscriptions = self.store.list_subscriptions(org, None, None, page).await?.data;
-            if subscriptions.is_empty() {
-                break;
-            }
-            page.offset += ROWS;
-            for subscription in &subscriptions {
-                to.entry(&wire::Subscription::from(subscription)).await?;
-            }
-        }
-        to.end_list();
-        to.begin_list("booking_pages");
-        let mut page = Page { limit: ROWS, offset: 0 };
-        loop {
-            let pages = self.store.list_booking_pages(org, None, page).await?.data;
-            if pages.is_empty() {
-                break;
-            }
-            page.offset += ROWS;
-            for booking_page in &pages {
-                to.entry(&wire::BookingPage::new(booking_page, &self.settings.base_url)).await?;
-            }
-        }
-        to.end_list();
-        to.begin_list("webhook_subscriptions");
-        let mut page = Page { limit: ROWS, offset: 0 };
-        loop {
-            let webhooks = self.store.list_webhooks(org, page).await?.data;
-            if webhooks.is_empty() {
-                break;
-            }
-            page.offset += ROWS;
-            for webhook in &webhooks {
-                to.entry(&wire::ExportedWebhook::from(webhook)).await?;
-            }
-        }
-        to.end_list();
+        let subscriptions = |page| self.store.list_subscriptions(org, None, None, page);
+        to.pages("ical_subscriptions", subscriptions, |found| wire::Subscription::from(&found)).await?;
+        let pages = |page| self.store.list_booking_pages(org, None, page);
+        to.pages("booking_pages", pages, |found| wire::BookingPage::new(&found, &self.settings.base_url)).await?;
+        self.write_connections(org, at, to).await?;
+        let grants = |page| self.store.list_grants(org, page);
+        to.pages("availability_grants", grants, |found| wire::AvailabilityGrant::from(&found)).await?;
+        let webhooks = |page| self.store.list_webhooks(org, page);
+        to.pages("webhook_subscriptions", webhooks, |found| wire::ExportedWebhook::from(&found)).await?;
         let keys = self.store.keys_in_force(org).await?.into_iter().map(wire::ExportedKey::from).collect();
         to.list("api_keys", keys).await?;
         self.write_proposals(org, at, to).await?;
@@ -245,26 +227,30 @@ impl App {
         to.list("quota_counters", counters(organization, &used, at)).await?;
         let accepted = self.store.acceptances(org).await?.into_iter().map(wire::ExportedAcceptance::from).collect();
         to.list("tos_acceptances", accepted).await?;
-        to.begin_list("account_claims_initiated");
-        self.write_claims(human, at, to).await?;
-        to.end_list();
+        let claims = |page| self.store.claims_of(human, page);
+        to.pages("account_claims_initiated", claims, |found| wire::ExportedClaim::new(&found, at)).await?;
         to.text.push('}');
         to.hand_over().await
+    }
+
+    /// Connected accounts of humans with their calendars. What they live by at the provider is no part of it.
+    async fn write_connections(&self, org: OrgId, at: Instant, to: &mut Writer) -> Result<(), Ended> {
+        to.begin_list("calendar_connections");
+        for connection in self.all_connections(org).await? {
+            let calendars = self.store.external_calendars(org, connection.id).await?;
+            to.entry(&wire::ExportedConnection::new(&connection, calendars, at)).await?;
+        }
+        to.end_list();
+        Ok(())
     }
 
     /// Proposals in three lists: themselves, their slots, and the responses to them. They are read once for each, so that
     /// none of the lists is held as a whole.
     async fn write_proposals(&self, org: OrgId, at: Instant, to: &mut Writer) -> Result<(), Ended> {
-        to.begin_list("scheduling_proposals");
-        let mut offset = 0;
-        while let Some(proposals) = self.some_proposals(org, &mut offset).await? {
-            for proposal in &proposals {
-                to.entry(&wire::ProposalSummary::of(proposal, at)).await?;
-            }
-        }
-        to.end_list();
+        let proposals = |page| self.store.list_proposals(org, ProposalFilter::default(), page);
+        to.pages("scheduling_proposals", proposals, |found| wire::ProposalSummary::of(&found, at)).await?;
         to.begin_list("proposal_slots");
-        offset = 0;
+        let mut offset = 0;
         while let Some(proposals) = self.some_proposals(org, &mut offset).await? {
             for proposal in &proposals {
                 for slot in &proposal.slots {
@@ -293,21 +279,6 @@ impl App {
         let proposals = self.store.list_proposals(org, ProposalFilter::default(), page).await?.data;
         *offset += ROWS;
         Ok((!proposals.is_empty()).then_some(proposals))
-    }
-
-    /// The claims that a human initiated, the oldest first.
-    async fn write_claims(&self, human: UserId, at: Instant, to: &mut Writer) -> Result<(), Ended> {
-        let mut page = Page { limit: ROWS, offset: 0 };
-        loop {
-            let claims = self.store.claims_of(human, page).await?.data;
-            if claims.is_empty() {
-                return Ok(());
-            }
-            page.offset += ROWS;
-            for claim in &claims {
-                to.entry(&wire::ExportedClaim::new(claim, at)).await?;
-            }
-        }
     }
 
     /// The next calendars in sight; `None` where there are no more.

@@ -190,7 +190,7 @@ impl App {
             calendar.read(Reading { read_at: now, covers: window, spans })
         });
         // Of what counts for nobody nothing is kept.
-        let forgotten = others.into_iter().map(|calendar| ExternalCalendar { reading: None, ..calendar });
+        let forgotten = others.iter().map(ExternalCalendar::unread);
         // What is as it was need not be written.
         listing.present = read.chain(forgotten).filter(|calendar| !before.contains(calendar)).collect();
         Ok(Read { listing, untold })

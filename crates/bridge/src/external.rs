@@ -62,6 +62,13 @@ impl ExternalCalendar {
         Self { revision, reading: Some(reading), ..self.clone() }
     }
 
+    /// The calendar without what was read of it: it counts for nobody.
+    #[must_use]
+    pub fn unread(&self) -> Self {
+        let revision = if self.reading.is_some() { Revision(self.revision.0 + 1) } else { self.revision };
+        Self { revision, reading: None, ..self.clone() }
+    }
+
     /// As what it counts in answers about availability.
     pub const fn source(&self) -> HumanSource {
         HumanSource(self.id.uuid().as_u128())

@@ -384,6 +384,8 @@ macro_rules! conformance_cases {
                 grants_are_made_of_known_calendars,
                 grants_count_for_whom_they_name,
                 human_calendars_tell_when_they_are_busy,
+                what_is_taken_back_is_forgotten,
+                nothing_is_left_where_the_last_grants_go_at_once,
                 no_grant_outlives_its_calendars,
             }
             webhooks {

@@ -1,13 +1,14 @@
 //! The export of an account, and its deletion.
 
 use kalends_accounts::{Acceptance, KeyShown};
+use kalends_bridge::{Connection, ports::KnownCalendar};
 use kalends_kernel::{AgentId, Instant, KeyId, OrgId, ProposalId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::{
-    Agent, AvailabilityRules, Calendar, Event, ExportedClaim, ExportedWebhook, ProposalResponse, ProposalSlot,
-    ProposalSummary, Subscription,
+    Agent, AvailabilityGrant, AvailabilityRules, Calendar, CalendarConnection, Event, ExportedClaim, ExportedWebhook,
+    ExternalCalendar, ProposalResponse, ProposalSlot, ProposalSummary, Subscription,
 };
 
 /// Everything that an organization has. It is written piece by piece; this is what the whole looks like.
@@ -33,6 +34,10 @@ pub struct Export {
     pub ical_subscriptions: Vec<Subscription>,
     /// Booking pages.
     pub booking_pages: Vec<crate::BookingPage>,
+    /// Connected accounts of humans, without what lets into them.
+    pub calendar_connections: Vec<ExportedConnection>,
+    /// For which agents their calendars count as busy.
+    pub availability_grants: Vec<AvailabilityGrant>,
     /// Webhook endpoints with their secrets.
     pub webhook_subscriptions: Vec<ExportedWebhook>,
     /// The keys in force, by their beginning.
@@ -86,6 +91,26 @@ impl ExportedResponse {
     /// A response to that proposal.
     pub fn of(proposal: &kalends_proposals::Proposal, response: &kalends_proposals::Response) -> Self {
         Self { proposal_id: proposal.id, response: response.into() }
+    }
+}
+
+/// A connected account of a human with its calendars.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ExportedConnection {
+    /// The account.
+    #[serde(flatten)]
+    pub connection: CalendarConnection,
+    /// Its calendars.
+    pub external_calendars: Vec<ExternalCalendar>,
+}
+
+impl ExportedConnection {
+    /// The connection with its calendars as they are at `now`.
+    pub fn new(connection: &Connection, calendars: Vec<KnownCalendar>, now: Instant) -> Self {
+        Self {
+            connection: CalendarConnection::new(connection, now),
+            external_calendars: calendars.into_iter().map(|known| ExternalCalendar::new(known, now)).collect(),
+        }
     }
 }
 

@@ -73,8 +73,8 @@ pub use event::{
 };
 pub use explain::{ExplainAsked, ExplainAvailability, ExplainOf, Explanation, Reason, ReasonKind};
 pub use export::{
-    Export, ExportedAcceptance, ExportedCalendar, ExportedCounter, ExportedKey, ExportedOrg, ExportedResponse,
-    ExportedSlot, ExportedUse,
+    Export, ExportedAcceptance, ExportedCalendar, ExportedConnection, ExportedCounter, ExportedKey, ExportedOrg,
+    ExportedResponse, ExportedSlot, ExportedUse,
 };
 pub use holds::{Conflict, CreateHoldSet, EndedHold, HoldSet, NewHoldSet};
 pub use keys::{CreateScopedKey, NewScopedKey, ScopedKey, ScopedKeys};

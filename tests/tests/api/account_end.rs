@@ -14,7 +14,7 @@ use crate::{
     fixtures::{agent, agent_with_calendar, event_body, has_exactly, rows},
 };
 
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 20] = [
     "exported_at",
     "format_version",
     "org",
@@ -24,6 +24,8 @@ const KEYS: [&str; 18] = [
     "availability_rules",
     "ical_subscriptions",
     "booking_pages",
+    "calendar_connections",
+    "availability_grants",
     "webhook_subscriptions",
     "api_keys",
     "scheduling_proposals",

@@ -109,6 +109,14 @@ async fn from_link_to_busy(it: &Connecting, provider: &CalendarProvider, scopes:
     let counts: Vec<_> = it.external(&connection).await.iter().map(|known| known["counts"] == true).collect();
     assert_eq!(counts, [true, true, false]);
 
+    // The export tells the same, and nothing that lets into the account.
+    let export = it.console.get("/v1/auth/export").await.expect(200);
+    let mut whole = shown.json.clone();
+    whole["external_calendars"] = Value::Array(it.external(&connection).await);
+    assert_eq!(export["calendar_connections"], json!([whole]));
+    assert_eq!(export["availability_grants"], json!([grant.json]));
+    assert!(provider.refresh_tokens(ACCOUNT).iter().all(|token| !export.text().contains(token)));
+
     // What changes there changes here, at once if somebody asks, with a token that has to be renewed.
     provider.events(ACCOUNT, CALENDARS[0].0, &[it.event(8 * 60, 8 * 60 + 15)]);
     provider.lasts(60);

@@ -55,8 +55,21 @@ pub(super) async fn create(connection: &mut PgConnection, grant: &Grant) -> Resu
     Ok(())
 }
 
+/// Removes a grant, and what was read of calendars that count for nobody any more.
 pub(super) async fn delete(connection: &mut PgConnection, org: OrgId, grant: GrantId) -> Result<(), ApplyError> {
     let (org_id, id) = (org.uuid(), grant.uuid());
+    // Of two that take the last two grants from a calendar, the second sees that the first is gone.
+    let sources = sqlx::query_scalar!(
+        "SELECT id FROM external_calendars
+         WHERE org_id = $1 AND id IN (
+             SELECT external_calendar_id FROM availability_grant_sources WHERE org_id = $1 AND grant_id = $2
+         )
+         ORDER BY id FOR UPDATE",
+        org_id,
+        id,
+    )
+    .fetch_all(&mut *connection)
+    .await?;
     let deleted = sqlx::query!("DELETE FROM availability_grants WHERE org_id = $1 AND id = $2", org_id, id)
         .execute(&mut *connection)
         .await?;
@@ -65,8 +78,19 @@ pub(super) async fn delete(connection: &mut PgConnection, org: OrgId, grant: Gra
         .execute(&mut *connection)
         .await?;
     sqlx::query!("DELETE FROM availability_grant_agents WHERE org_id = $1 AND grant_id = $2", org_id, id)
-        .execute(connection)
+        .execute(&mut *connection)
         .await?;
+    sqlx::query!(
+        "UPDATE external_calendars e
+         SET revision = e.revision + 1, read_at = NULL, covers_from = NULL, covers_until = NULL, spans = NULL
+         WHERE e.org_id = $1 AND e.id = ANY($2::uuid[]) AND e.read_at IS NOT NULL AND NOT EXISTS (
+             SELECT 1 FROM availability_grant_sources s WHERE s.org_id = e.org_id AND s.external_calendar_id = e.id
+         )",
+        org_id,
+        &sources,
+    )
+    .execute(connection)
+    .await?;
     Ok(())
 }
 

@@ -201,6 +201,20 @@ async fn delete_grant(connection: &mut SqliteConnection, org: OrgId, grant: Gran
         .execute(&mut *connection)
         .await?;
     fresh(deleted.rows_affected(), 1)?;
+    // What was read of calendars that count for nobody any more goes with it.
+    sqlx::query!(
+        "update external_calendars
+         set revision = revision + 1, read_at = null, covers_from = null, covers_until = null, spans = null
+         where org_id = ?1 and read_at is not null and id in (
+                select s.external_calendar_id from availability_grant_sources s where s.org_id = ?1 and s.grant_id = ?2)
+            and not exists (
+                select 1 from availability_grant_sources o
+                where o.org_id = ?1 and o.external_calendar_id = external_calendars.id and o.grant_id <> ?2)",
+        org_id,
+        id
+    )
+    .execute(&mut *connection)
+    .await?;
     sqlx::query!("delete from availability_grant_sources where org_id = ?1 and grant_id = ?2", org_id, id)
         .execute(&mut *connection)
         .await?;

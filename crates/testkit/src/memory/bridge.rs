@@ -110,7 +110,15 @@ impl State {
                 create(self.grants.entry((grant.org, grant.id)), &**grant)?;
             }
             Change::DeleteGrant { org, grant } => {
-                self.grants.remove(&(*org, *grant)).ok_or(CommitError::Stale)?;
+                let gone = self.grants.remove(&(*org, *grant)).ok_or(CommitError::Stale)?;
+                let counts =
+                    |source| self.grants.values().any(|grant| grant.org == *org && grant.sources.contains(source));
+                let idle: Vec<_> = gone.sources.into_iter().filter(|source| !counts(source)).collect();
+                for source in idle {
+                    if let Some(calendar) = self.external.get_mut(&(*org, source)) {
+                        *calendar = calendar.unread();
+                    }
+                }
             }
         }
         Ok(())

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use kalends_app::ports::{CommitError, HumanSeen};
 use kalends_availability::{BusySet, HumanBusy, HumanSource};
-use kalends_bridge::{Audience, Change, ConnectionPatch};
+use kalends_bridge::{Audience, Change, ConnectionPatch, Grant};
 use kalends_kernel::{ExternalCalendarId, Page, Revision, Span};
 
 use super::{TASKS, covered, reading, sources};
@@ -185,6 +185,57 @@ pub async fn human_calendars_tell_when_they_are_busy(store: &StoreUnderTest) {
     scene.disconnect(&resumed).await.unwrap();
     assert_eq!(scene.counting(&calendar).await, sources(&elsewhere));
     assert_eq!(busy(&scene, &asked, hours(0, 9)).await, []);
+}
+
+/// What was read of a calendar goes with the last grant that makes it count, also while nobody reads it anew.
+pub async fn what_is_taken_back_is_forgotten(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    for paused in [false, true] {
+        let mut connection = scene.connection_of(scene.a_human());
+        connection.paused = paused;
+        let now = scene.make.tick();
+        let listed = scene.listed_of(&connection, &["work", "home", "unread"]);
+        let mut read: Vec<_> =
+            listed.iter().map(|calendar| calendar.read(reading(now, covered(), &[hours(2, 4)]))).collect();
+        read[2] = listed[2].clone();
+        scene.connect(&connection, &read).await;
+        let all: Vec<_> = read.iter().collect();
+        let first = scene.granted(Audience::All, &all, &[]).await;
+        let second = scene.granted(Audience::All, &all[..1], &[]).await;
+        let (_, theirs) = other.connected(&["work"]).await;
+        other.granted(Audience::All, &[&theirs[0]], &[]).await;
+
+        let take_back = async |grant: &Grant| {
+            scene.bridge(vec![Change::DeleteGrant { org: scene.org, grant: grant.id }]).await.unwrap();
+            scene.known_calendars(&connection).await.into_iter().map(|known| known.calendar).collect::<Vec<_>>()
+        };
+        let expected = [read[0].clone(), read[1].unread(), read[2].clone()];
+        assert_eq!(take_back(&first).await, expected, "paused: {paused}");
+        assert_eq!(take_back(&second).await, [read[0].unread(), read[1].unread(), read[2].clone()]);
+    }
+}
+
+/// Two grants that are taken back at once leave nothing of the calendar that both name.
+pub async fn nothing_is_left_where_the_last_grants_go_at_once(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    for _ in 0..4 {
+        let connection = scene.connection_of(scene.a_human());
+        let listed = scene.listed_of(&connection, &["work"]);
+        let read = listed[0].read(reading(scene.make.tick(), covered(), &[hours(2, 4)]));
+        scene.connect(&connection, std::slice::from_ref(&read)).await;
+        let mut grants = Vec::new();
+        for _ in 0..TASKS {
+            grants.push(scene.granted(Audience::All, &[&read], &[]).await);
+        }
+        let outcomes = race(TASKS, |index| {
+            let (scene, grant) = (scene.clone(), grants[index].id);
+            async move { scene.bridge(vec![Change::DeleteGrant { org: scene.org, grant }]).await }
+        })
+        .await;
+        assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
+        assert_eq!(scene.known_calendars(&connection).await[0].calendar, read.unread());
+    }
 }
 
 /// Where a calendar goes while grants are made of it, no grant is left of what is gone.
