@@ -19,9 +19,10 @@ mod span;
 mod store;
 mod text;
 mod token;
+mod zone;
 
 pub use address::{NotPublic, not_public};
-pub use civil::{CivilDate, CivilDateTime, CivilTime, Zone, ZoneError};
+pub use civil::{CivilDate, CivilDateTime, CivilTime};
 pub use field::{Code, FieldError, FieldErrors};
 pub use id::{
     AgentId, AuditId, BookingId, BookingPageId, CalendarId, ClaimId, ConnectionId, ConnectionLinkId, DataKeyId,
@@ -38,3 +39,4 @@ pub use span::{Span, SpanError};
 pub use store::{CorruptRow, StoreError};
 pub use text::{bounded_text, optional_text};
 pub use token::{base64, base64url, from_base64, from_base64url};
+pub use zone::{Zone, ZoneError};

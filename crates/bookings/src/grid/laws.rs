@@ -18,7 +18,7 @@ const MOMENTS: [(&str, &str); 13] = [
     ("Australia/Lord_Howe", "2026-04-04T15:00:00Z"),
     ("America/Santiago", "2026-09-06T04:00:00Z"),
     ("America/Santiago", "2026-04-05T03:00:00Z"),
-    ("America/Havana", "2026-11-01T05:00:00Z"),
+    ("America/Havana", "2025-11-02T05:00:00Z"),
     ("America/St_Johns", "2010-11-07T02:31:00Z"),
     ("Antarctica/Troll", "2026-10-25T01:00:00Z"),
     ("Pacific/Apia", "2011-12-30T10:00:00Z"),

@@ -89,7 +89,7 @@ fn starts(timetable: &Timetable, window: &str) -> Vec<String> {
     "America/New_York",
     "00:00-03:00",
     60,
-    "2026-11-01T00:00:00Z 2026-11-01T12:00:00Z",
+    "2025-11-02T00:00:00Z 2025-11-02T12:00:00Z",
     "04:00 05:00 07:00"
 )]
 #[case::half_an_hour_forward(
@@ -131,7 +131,7 @@ fn starts(timetable: &Timetable, window: &str) -> Vec<String> {
     "America/Havana",
     "00:00-02:00",
     30,
-    "2026-11-01T00:00:00Z 2026-11-01T12:00:00Z",
+    "2025-11-02T00:00:00Z 2025-11-02T12:00:00Z",
     "04:00 04:30 06:00 06:30"
 )]
 #[case::two_hours_skipped(

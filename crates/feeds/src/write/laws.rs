@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use calcard::icalendar::{ICalendar, ICalendarComponentType, ICalendarProperty};
-use kalends_kernel::{CivilDateTime, Elapsed, Span};
+use kalends_kernel::{CivilDateTime, Elapsed, Span, Zone};
 use kalends_recurrence::{Length, Rule, Series};
 use proptest::prelude::*;
 
@@ -12,9 +12,9 @@ use super::{
     *,
 };
 
+/// Zones whose clocks have kept their rules for years: the other reader's database is older than ours.
 fn zone_name() -> impl Strategy<Value = &'static str> {
     proptest::sample::select(vec![
-        "Africa/Casablanca",
         "America/New_York",
         "America/Santiago",
         "Asia/Jerusalem",
@@ -198,8 +198,8 @@ proptest! {
 
 #[test]
 fn every_zone_is_told_from_1970_to_2099() {
-    for zone in chrono_tz::TZ_VARIANTS {
-        tells(zone.name().parse().unwrap(), Instant::EARLIEST, Instant::HORIZON);
+    for zone in Zone::all() {
+        tells(zone, Instant::EARLIEST, Instant::HORIZON);
     }
 }
 

