@@ -1,6 +1,11 @@
 //! The application: its ports, its caches, and the frame in which every use case runs.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{
+    future::Future,
+    hash::{BuildHasher as _, RandomState},
+    sync::Arc,
+    time::Duration,
+};
 
 use kalends_accounts::{AdminToken, Terms, origin_of};
 use kalends_kernel::{AgentId, Clock, Elapsed, Entropy, Instant, MessageId, OrgId, StoreError, Version};
@@ -344,12 +349,31 @@ pub(crate) fn json(value: &impl Serialize) -> String {
     })
 }
 
+/// How often that is done at once, before it waits a while: whoever comes alone has then long got through.
+const AT_ONCE: u32 = 2;
+/// The longest such wait.
+const WAIT_MAX: Duration = Duration::from_millis(128);
+
+/// How long to wait before the attempt of that number, from 0: any time up to a bound that doubles, so that those who want
+/// the same thing come one by one.
+fn wait_before(attempt: u32, random: u64) -> Duration {
+    let Some(doubled) = attempt.checked_sub(AT_ONCE) else { return Duration::ZERO };
+    let bound = Duration::from_millis(2u64.saturating_pow(doubled + 1)).min(WAIT_MAX);
+    // A remainder by a thousand fits.
+    bound * u32::try_from(random % 1_000).unwrap_or(0) / 1_000
+}
+
 /// Runs `attempt` until it is not stale.
 pub(crate) async fn retry_stale<T, F>(mut attempt: impl FnMut() -> F) -> Result<T, Refusal>
 where
     F: Future<Output = Result<T, Attempt>>,
 {
-    for _ in 0..ATTEMPTS {
+    for number in 0..ATTEMPTS {
+        // It keeps no secret, and no rule depends on it.
+        let wait = wait_before(number, RandomState::new().hash_one(number));
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
         match attempt().await {
             Ok(done) => return Ok(done),
             Err(Attempt::Refused(refusal)) => return Err(refusal),
@@ -357,4 +381,23 @@ where
         }
     }
     Err(Refusal::Contended)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::at_once(0, 999, 0)]
+    #[case::once_more(1, 999, 0)]
+    #[case::then_briefly(2, 500, 1_000)]
+    #[case::or_not_at_all(2, 0, 0)]
+    #[case::longer_each_time(5, 500, 8_000)]
+    #[case::up_to_a_bound(8, 500, 64_000)]
+    #[case::which_stays(ATTEMPTS, 500, 64_000)]
+    fn who_comes_in_vain_waits(#[case] attempt: u32, #[case] random: u64, #[case] micros: u64) {
+        assert_eq!(wait_before(attempt, random), Duration::from_micros(micros));
+    }
 }
