@@ -112,7 +112,7 @@ impl State {
             Change::DeleteGrant { org, grant } => {
                 let gone = self.grants.remove(&(*org, *grant)).ok_or(CommitError::Stale)?;
                 let counts =
-                    |source| self.grants.values().any(|grant| grant.org == *org && grant.sources.contains(source));
+                    |source: &_| self.grants.values().any(|grant| grant.org == *org && grant.sources.contains(source));
                 let idle: Vec<_> = gone.sources.into_iter().filter(|source| !counts(source)).collect();
                 for source in idle {
                     if let Some(calendar) = self.external.get_mut(&(*org, source)) {
