@@ -1,18 +1,21 @@
 //! What holds for fields of every resource: unknown names, metadata, odd text.
 
 use kalends_e2e::{
-    Database,
-    Database::{Postgres, Sqlite},
+    Call, Client,
+    Database::{self, Postgres, Sqlite},
     Server,
 };
 use rstest::rstest;
 use serde_json::Value;
 use serde_json::json;
 
-use crate::fixtures::{agent_with_calendar, event};
+use crate::{
+    console::Human,
+    fixtures::{agent_with_calendar, event},
+};
 
 /// Every write with a body, and a body that it accepts.
-async fn writes(api: &kalends_e2e::Client) -> Vec<(&'static str, String, Value)> {
+async fn writes(api: &Client) -> Vec<(&'static str, String, Value)> {
     let (agent, calendar) = agent_with_calendar(api).await;
     let id = event(api, &calendar, "2026-05-04T09:00:00Z", "2026-05-04T10:00:00Z").await;
     let new_calendar = json!({ "name": "Work", "timezone": "UTC" });
@@ -54,6 +57,70 @@ async fn an_unknown_field_is_named_with_its_neighbour(#[case] database: Database
         // Fields of answers are no fields of requests.
         call(with(body, "id", json!("x"))).await.refused(400, "validation_error").param("id").code("unknown_field");
     }
+}
+
+/// The operator's token where there is one.
+const OPERATOR: &str = "an operator's token of the tests";
+
+/// Who may call each operation of the description.
+struct Callers {
+    server: Server,
+    api: Client,
+    human: Client,
+    document: Value,
+}
+
+impl Callers {
+    async fn of(database: Database) -> Self {
+        let variables = [("KALENDS_IP_LIMITS", "off"), ("KALENDS_ADMIN_TOKEN", OPERATOR)];
+        let server = Server::start_with(database, &variables).await;
+        let api = server.api(&server.org("pro").await);
+        let human = server.client(&Human::sign_up(&server, "ada@example.com").await.token);
+        let document = server.anonymous().get("/openapi.json").await.expect(200).json;
+        Self { server, api, human, document }
+    }
+
+    /// Every operation that may have a body, begun by somebody who may call it on what is not there, and what the
+    /// description says of the body.
+    fn writes(&self) -> Vec<(String, Value, Call)> {
+        let mut writes = Vec::new();
+        for (path, methods) in self.document["paths"].as_object().unwrap() {
+            for (method, described) in methods.as_object().unwrap() {
+                if !["post", "put", "patch"].contains(&method.as_str()) || path == "/mcp" {
+                    continue;
+                }
+                let by = |scheme: &str| !described["security"][0][scheme].is_null();
+                let caller = match () {
+                    () if by("apiKey") => self.api.clone(),
+                    () if by("session") => self.human.clone(),
+                    () if by("adminToken") => self.server.client(OPERATOR),
+                    () => self.server.anonymous(),
+                };
+                let filled = path.split('/').map(|part| if part.starts_with('{') { "x" } else { part });
+                let filled = filled.collect::<Vec<_>>().join("/");
+                let call = caller.call(method.to_uppercase().parse().unwrap(), filled);
+                writes.push((format!("{method} {path}"), described["requestBody"]["content"].clone(), call));
+            }
+        }
+        writes
+    }
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn an_array_is_no_object_of_its_values(#[case] database: Database) {
+    let callers = Callers::of(database).await;
+    let mut tried = 0;
+    for (operation, content, call) in callers.writes() {
+        let Some(fields) = content["application/json"]["example"].as_object() else { continue };
+        let answer = call.json(fields.values().cloned().collect::<Vec<_>>()).await;
+        assert_eq!((answer.status, answer.at("/error/param")), (400, json!("body")), "{operation}: {}", answer.shown());
+        answer.says("must be an object, got an array");
+        tried += 1;
+    }
+    assert!(tried > 30, "{tried}");
 }
 
 #[rstest]

@@ -17,7 +17,7 @@ use serde::{
 use serde_json::error::Category;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::unknown::field_error;
+use super::{shape::Shaped, unknown::field_error};
 use crate::{BODY_MAX, FILE_MAX, error::ApiError};
 
 /// How long a body may take to arrive.
@@ -153,7 +153,7 @@ fn is_json(media_type: &str) -> bool {
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     let mut json = serde_json::Deserializer::from_slice(body);
-    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+    let value = serde_path_to_error::deserialize(Shaped::json(&mut json)).map_err(|error| {
         let path = error.path().to_string();
         let cause = error.into_inner();
         match cause.classify() {
@@ -173,4 +173,155 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
 fn whole(body: &[u8]) -> Result<(), String> {
     let text = std::str::from_utf8(body).map_err(|error| error.to_string())?;
     serde_json::from_str::<IgnoredAny>(text).map(drop).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_app::Refusal;
+    use kalends_wire as wire;
+    use rstest::rstest;
+    use serde_json::{Value, json, value::RawValue};
+
+    use super::*;
+
+    /// Of what something is said, and what.
+    fn refusal<T: DeserializeOwned>(body: &str) -> (String, String) {
+        match parse::<T>(body.as_bytes()) {
+            Err(ApiError::Refused(Refusal::Invalid(errors))) => {
+                let error = errors.first();
+                (error.param, error.message)
+            }
+            Err(other) => panic!("{other:?}"),
+            Ok(_) => panic!("{body} is taken"),
+        }
+    }
+
+    type Refused = fn(&str) -> (String, String);
+
+    const AGENT: Refused = refusal::<wire::CreateAgent>;
+    const EVENT: Refused = refusal::<wire::CreateEvent>;
+    const BATCH: Refused = refusal::<wire::CreateEventBatch>;
+    const EVENT_CHANGE: Refused = refusal::<wire::UpdateEvent>;
+    const PROPOSAL: Refused = refusal::<wire::CreateProposal>;
+    const RESPONSE: Refused = refusal::<wire::RespondToProposal>;
+    const RULES: Refused = refusal::<wire::PutAvailabilityRules>;
+    const NOTHING: Refused = refusal::<Empty>;
+
+    #[rstest]
+    #[case::an_object(AGENT, r#"["Name","ai",null,null]"#, "body", "must be an object, got an array")]
+    #[case::an_object_that_may_be_empty(AGENT, "[]", "body", "must be an object, got an array")]
+    #[case::no_body(NOTHING, "[]", "body", "must be an object, got an array")]
+    #[case::null(AGENT, "null", "body", "must be an object, got null")]
+    #[case::a_text(AGENT, r#""Ada""#, "body", "must be an object, got \"Ada\"")]
+    #[case::objects_in_an_array(
+        PROPOSAL,
+        r#"{"slots":[["2026-03-02T09:00:00Z","2026-03-02T10:00:00Z",1.0,null]]}"#,
+        "slots[0]",
+        "must be an object, got an array"
+    )]
+    #[case::objects_in_a_batch(BATCH, r#"{"events":[[]]}"#, "events[0]", "must be an object, got an array")]
+    #[case::an_object_that_may_be_missing(
+        RULES,
+        r#"{"working_hours":{"mon":["09:00","17:00"]}}"#,
+        "working_hours.mon",
+        "must be an object, got an array"
+    )]
+    #[case::the_same_of_all(RULES, r#"{"working_hours":[null]}"#, "working_hours", "must be an object, got an array")]
+    #[case::an_object_that_must_be_told(
+        RULES,
+        r#"{"overrides":[{"date":"2026-12-24","working_hours":["09:00","17:00"]}]}"#,
+        "overrides[0].working_hours",
+        "must be an object, got an array"
+    )]
+    #[case::a_name(
+        AGENT,
+        r#"{"name":"Ada","type":{"ai":null}}"#,
+        "type",
+        "must be one of ai, human, resource; got an object"
+    )]
+    #[case::an_unknown_name(AGENT, r#"{"type":"robot"}"#, "type", "must be one of ai, human, resource; got \"robot\"")]
+    #[case::a_number_for_a_name(AGENT, r#"{"type":1}"#, "type", "must be one of ai, human, resource; got 1")]
+    #[case::an_array_for_a_name(
+        AGENT,
+        r#"{"type":["ai"]}"#,
+        "type",
+        "must be one of ai, human, resource; got an array"
+    )]
+    #[case::a_string(AGENT, r#"{"name":5}"#, "name", "must be a string, got a number")]
+    #[case::a_string_of_a_flag(AGENT, r#"{"name":true}"#, "name", "must be a string, got true")]
+    #[case::a_string_of_null(AGENT, r#"{"name":null}"#, "name", "must be a string, got null")]
+    #[case::a_whole_number(EVENT, r#"{"reminders":[5.5]}"#, "reminders[0]", "must be a whole number, got 5.5")]
+    #[case::a_number_of_a_text(EVENT, r#"{"reminders":["5"]}"#, "reminders[0]", "must be a whole number, got \"5\"")]
+    #[case::a_small_number(EVENT, r#"{"hold_priority":1e-9}"#, "hold_priority", "must be a whole number, got 1e-9")]
+    #[case::a_large_number(
+        EVENT,
+        r#"{"hold_priority":9223372036854775808}"#,
+        "hold_priority",
+        "must be a whole number from -9223372036854775808 to 9223372036854775807, got 9223372036854775808"
+    )]
+    #[case::a_field_that_may_be_cleared(
+        EVENT_CHANGE,
+        r#"{"reminders":{}}"#,
+        "reminders",
+        "must be an array, got an object"
+    )]
+    #[case::a_flag(EVENT, r#"{"all_day":"true"}"#, "all_day", "must be true or false, got \"true\"")]
+    #[case::any_number(PROPOSAL, r#"{"slots":[{"weight":"1"}]}"#, "slots[0].weight", "must be a number, got \"1\"")]
+    #[case::missing(AGENT, r#"{"name":"Ada"}"#, "type", "is required")]
+    #[case::twice(AGENT, r#"{"name":"Ada","name":"Eve"}"#, "name", "must be given once")]
+    #[case::unknown(RESPONSE, r#"{"agnt_id":"x"}"#, "agnt_id", "is not known; did you mean agent_id?")]
+    #[case::words_of_a_position(
+        AGENT,
+        r#"{"type":"a at line b"}"#,
+        "type",
+        "must be one of ai, human, resource; got \"a at line b\""
+    )]
+    fn what_does_not_fit_is_told_in_words_of_json(
+        #[case] refused: Refused,
+        #[case] body: &str,
+        #[case] param: &str,
+        #[case] message: &str,
+    ) {
+        assert_eq!(refused(body), (param.to_owned(), message.to_owned()), "{body}");
+    }
+
+    #[test]
+    fn what_is_long_is_told_in_part() {
+        let (_, message) = AGENT(&json!({ "type": "é".repeat(1_000) }).to_string());
+        assert_eq!(message, format!("must be one of ai, human, resource; got \"{}\"…", "é".repeat(64)));
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Whole {
+        small: u8,
+        large: u64,
+        real: f64,
+        letter: char,
+        pair: (i64, bool),
+        maybe: Option<Option<i64>>,
+        wrapped: Wrapped,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Wrapped(Vec<String>);
+
+    #[test]
+    fn everything_else_is_read_as_it_was() {
+        let body = json!({ "small": 255, "large": u64::MAX, "real": 2, "letter": "é", "pair": [-0.0, true], "maybe": 20.0,
+            "wrapped": ["a"] });
+        let whole = Whole {
+            small: 255,
+            large: u64::MAX,
+            real: 2.0,
+            letter: 'é',
+            pair: (0, true),
+            maybe: Some(Some(20)),
+            wrapped: Wrapped(vec!["a".to_owned()]),
+        };
+        assert_eq!(parse::<Whole>(body.to_string().as_bytes()).unwrap(), whole);
+        let text = r#"{"b":[1, 1.50,{"c":null}],"a":"\u00e9"}"#;
+        assert_eq!(parse::<Value>(text.as_bytes()).unwrap(), serde_json::from_str::<Value>(text).unwrap());
+        assert_eq!(parse::<Box<RawValue>>(text.as_bytes()).unwrap().get(), text);
+        assert_eq!(refusal::<Vec<u8>>("[256]").1, "must be a whole number from 0 to 255, got 256");
+    }
 }

@@ -7,6 +7,7 @@ mod if_match;
 mod if_none_match;
 mod path;
 mod query;
+mod shape;
 mod unknown;
 
 pub(crate) use body::{AlreadyRead, File, JsonBody, JsonText, NoBody, max_of as body_max_of, read as read_body};

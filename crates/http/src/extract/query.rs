@@ -6,7 +6,7 @@ use kalends_kernel::FieldError;
 use serde::de::DeserializeOwned;
 use url::form_urlencoded;
 
-use super::unknown::field_error;
+use super::{shape::Shaped, unknown::field_error};
 use crate::error::ApiError;
 
 /// The most parameters of one query.
@@ -35,7 +35,7 @@ fn parse<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
         }
     }
     let parameters = serde_urlencoded::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
-    serde_path_to_error::deserialize(parameters).map_err(|error| {
+    serde_path_to_error::deserialize(Shaped::query(parameters)).map_err(|error| {
         let path = error.path().to_string();
         let mut found = field_error(&path, &error.into_inner().to_string());
         if found.param == "body" {
@@ -43,4 +43,55 @@ fn parse<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
         }
         found.into()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_app::Refusal;
+    use kalends_wire as wire;
+    use rstest::rstest;
+
+    use super::*;
+
+    fn refusal<T: DeserializeOwned>(query: &str) -> (String, String) {
+        match parse::<T>(query) {
+            Err(ApiError::Refused(Refusal::Invalid(errors))) => {
+                let error = errors.first();
+                (error.param, error.message)
+            }
+            Err(other) => panic!("{other:?}"),
+            Ok(_) => panic!("{query} is taken"),
+        }
+    }
+
+    #[rstest]
+    #[case::no_number("limit=abc", "limit", "must be a whole number, got \"abc\"")]
+    #[case::nothing("limit=", "limit", "must be a whole number, got \"\"")]
+    #[case::a_part("limit=1.5", "limit", "must be a whole number, got \"1.5\"")]
+    #[case::no_zeros("limit=1.", "limit", "must be a whole number, got \"1.\"")]
+    #[case::a_large_number(
+        "limit=9223372036854775808",
+        "limit",
+        "must be a whole number from -9223372036854775808 to 9223372036854775807, got \"9223372036854775808\""
+    )]
+    #[case::no_flag("expand=ja", "expand", "must be true or false, got \"ja\"")]
+    #[case::unknown("limt=1", "limt", "is not known; did you mean limit?")]
+    #[case::twice("limit=1&limit=2", "limit", "must be given once")]
+    fn what_does_not_fit_is_told(#[case] query: &str, #[case] param: &str, #[case] message: &str) {
+        assert_eq!(refusal::<wire::ListEvents>(query), (param.to_owned(), message.to_owned()), "{query}");
+    }
+
+    #[test]
+    fn a_name_is_one_of_those_that_there_are() {
+        let (param, message) = refusal::<wire::ListCalendars>("include=some");
+        assert_eq!((param.as_str(), message.as_str()), ("include", "must be all, got \"some\""));
+    }
+
+    #[test]
+    fn numbers_flags_and_names_are_read() {
+        let Ok(read) = parse::<wire::ListEvents>("limit=20.0&offset=%2B5&expand=true") else { panic!("is refused") };
+        assert_eq!((read.limit, read.offset, read.expand), (Some(20), Some(5), Some(true)));
+        let Ok(read) = parse::<wire::ListCalendars>("include=all") else { panic!("is refused") };
+        assert!(read.include.is_some());
+    }
 }

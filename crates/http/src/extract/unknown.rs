@@ -62,7 +62,10 @@ fn shorten(text: &str) -> String {
 
 /// A message without the position in the body and without long values from outside.
 fn shorten_message(message: &str) -> String {
-    let message = message.split(" at line ").next().unwrap_or(message);
+    let message = match message.rsplit_once(" at line ") {
+        Some((words, position)) if position.split(" column ").all(|number| number.parse::<usize>().is_ok()) => words,
+        _ => message,
+    };
     if message.chars().count() <= 300 {
         return message.to_owned();
     }
@@ -94,10 +97,10 @@ mod tests {
         assert!(error.message.contains("did you mean title"), "{}", error.message);
         assert_eq!(field_error(".", "missing field `title`").param, "title");
         assert_eq!(field_error("events[0]", "missing field `title`").param, "events[0].title");
-        let error = field_error("reminders[1]", "invalid type: string \"x\", expected i64 at line 1 column 5");
+        let error = field_error("reminders[1]", "must be a whole number, got \" at line x\" at line 1 column 5");
         assert_eq!(
             (error.param.as_str(), error.message.as_str()),
-            ("reminders[1]", "invalid type: string \"x\", expected i64")
+            ("reminders[1]", "must be a whole number, got \" at line x\"")
         );
     }
 }
