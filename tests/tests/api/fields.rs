@@ -127,6 +127,25 @@ async fn an_array_is_no_object_of_its_values(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
+async fn where_no_body_is_due_no_field_is_known(#[case] database: Database) {
+    let callers = Callers::of(database).await;
+    let mut tried = 0;
+    for (operation, content, call) in callers.writes() {
+        if !content.is_null() {
+            continue;
+        }
+        let answer = call.json(json!({ "zzz": 1 })).await;
+        assert_eq!((answer.status, answer.at("/error/param")), (400, json!("zzz")), "{operation}: {}", answer.shown());
+        answer.code("unknown_field");
+        tried += 1;
+    }
+    assert!(tried > 10, "{tried}");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
 async fn an_unknown_parameter_is_refused_everywhere(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (agent, calendar) = agent_with_calendar(&api).await;

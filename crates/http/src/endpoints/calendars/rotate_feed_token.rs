@@ -5,7 +5,7 @@ use kalends_wire as wire;
 use crate::{
     Service,
     error::ApiError,
-    extract::{Caller, PathOf},
+    extract::{Caller, NoBody, PathOf},
     reply::Changed,
 };
 
@@ -20,6 +20,11 @@ use crate::{
     params(("id" = String, Path, description = "The calendar, `cal_…`.")),
     responses((status = 200, description = "The calendar.", body = wire::Calendar))
 )]
-pub(crate) async fn rotate_feed_token(app: Service, caller: Caller, id: PathOf<String>) -> Result<Changed, ApiError> {
+pub(crate) async fn rotate_feed_token(
+    app: Service,
+    caller: Caller,
+    id: PathOf<String>,
+    _: NoBody,
+) -> Result<Changed, ApiError> {
     Ok(Changed(app.rotate_feed_token(&caller.0, &id.0).await?))
 }
