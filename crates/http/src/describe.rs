@@ -283,7 +283,6 @@ fn success_headers(response: &mut Value, status: &str, operation: &Operation) {
 fn failures(operation: &Operation) -> Vec<&'static str> {
     let mut statuses = vec!["500"];
     let takes_input = (operation.path.starts_with("/v1/") || operation.path.starts_with("/book/"))
-        && operation.id != operations::GET_BOOKING.id
         && operation.id != operations::TERMS.id
         && operation.id != operations::PLANS.id;
     if takes_input {

@@ -349,12 +349,13 @@ async fn within(
     }
 }
 
-/// Refuses parameters where none are taken (ruling 2.3). Outside `/v1` callers may add what keeps
-/// their caches away.
+/// Refuses parameters where none are taken (ruling 2.3). What is only read outside of `/v1` and of booking pages may
+/// be asked for with whatever keeps caches away; and a link to a page takes parameters, so that it may carry others.
 fn check_query(entrance: &Entrance, operation: &Operation, query: Option<&str>) -> Result<(), ApiError> {
     let first = form_urlencoded::parse(query.unwrap_or("").as_bytes()).next();
+    let strict = ["/v1/", "/book/{slug}"].iter().any(|below| operation.path.starts_with(below));
     match first {
-        Some((name, _)) if operation.path.starts_with("/v1/") && entrance.without_query.contains(operation.id) => {
+        Some((name, _)) if strict && entrance.without_query.contains(operation.id) => {
             Err(unknown_parameter(&name).into())
         }
         _ => Ok(()),

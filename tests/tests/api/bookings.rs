@@ -392,6 +392,32 @@ async fn a_booking_is_moved_and_cancelled(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
+async fn parameters_that_mean_nothing_are_refused(#[case] database: Database) {
+    let desk = Desk::new(database).await;
+    let page = desk.page(json!({})).await;
+    let slots = desk.slots(&page).await;
+    let stray = |path: &str| format!("{path}?zzz=1");
+    let refused = |answer: Answer| drop(answer.refused(400, "validation_error").param("zzz").code("unknown_field"));
+    refused(desk.guest.post(stray(&page.book)).json(booking(&slots[0])).await);
+    refused(desk.guest.get(stray(&format!("{}/slots", page.book))).await);
+    let booked = desk.book(&page, &slots[0]).await.expect(201);
+    let (cancel, reschedule) = (path_of(&desk, &booked["cancel_url"]), path_of(&desk, &booked["reschedule_url"]));
+    refused(desk.guest.get(stray(cancel.strip_suffix("/cancel").unwrap())).await);
+    refused(desk.guest.post(stray(&reschedule)).json(json!({ "start": slots[1] })).await);
+    refused(desk.guest.post(stray(&cancel)).await);
+    // A link to a page may say where it was found, and a form may hold what a browser adds.
+    for path in [&page.book, &cancel, &reschedule] {
+        desk.guest.get(format!("{path}?utm_source=x")).header("accept", "text/html").await.expect(200);
+    }
+    let form = format!("start={}&name=Ada&email=ada@example.com&zzz=1", slots[2]);
+    let typed = desk.guest.post(&page.book).header("content-type", "application/x-www-form-urlencoded");
+    typed.body(form).await.expect(201);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
 async fn what_has_begun_stays(#[case] database: Database) {
     let mut desk = Desk::new(database).await;
     let page = desk.page(json!({})).await;
