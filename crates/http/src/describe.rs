@@ -11,7 +11,10 @@ use serde_json::{Map, Value, json};
 use utoipa::openapi::OpenApi;
 
 use self::catalogue::{PAGE, headers, html, responses};
-use crate::{examples, mcp};
+use crate::{
+    enter::{ANONYMOUS_KEY_MIN, IDEMPOTENCY_KEY_MAX},
+    examples, mcp,
+};
 
 pub(crate) use self::catalogue::{header_of, of_caller};
 
@@ -150,10 +153,15 @@ fn describe(described: &mut Value, operation: &Operation) {
     }
     let mut parameters = described["parameters"].as_array().cloned().unwrap_or_default();
     if operation.writes() {
+        let known = takes_key(operation) || operation.is_console();
+        let shortest = if known { 1 } else { ANONYMOUS_KEY_MIN };
         parameters.push(json!({
             "name": "Idempotency-Key", "in": "header", "required": false,
-            "description": "Any text of your choice. The same key and request within 24 hours get the first answer again.",
-            "schema": { "type": "string", "minLength": 1, "maxLength": 255 }
+            "description": format!(
+                "{shortest} to {IDEMPOTENCY_KEY_MAX} visible ASCII characters of your choice. The same key and request \
+                 within 24 hours get the first answer again."
+            ),
+            "schema": { "type": "string", "minLength": shortest, "maxLength": IDEMPOTENCY_KEY_MAX }
         }));
     }
     if takes_if_match(operation) {
@@ -376,6 +384,22 @@ mod tests {
             .map(|operation| (operation.id.to_owned(), operation.method.to_owned(), operation.path.to_owned()))
             .collect::<BTreeSet<_>>();
         assert_eq!(described, listed);
+    }
+
+    #[test]
+    fn keys_of_callers_without_a_name_are_long() {
+        let document = document();
+        let shortest = |operation: &Operation| {
+            let described = &document["paths"][operation.path][operation.method.to_ascii_lowercase()];
+            let key = described["parameters"].as_array().unwrap().iter().find(|one| one["name"] == "Idempotency-Key");
+            key.map(|key| key["schema"]["minLength"].clone())
+        };
+        for operation in [&operations::CREATE_BOOKING, &operations::SIGN_UP, &operations::ACTIVATE_ORGANIZATION] {
+            assert_eq!(shortest(operation), Some(json!(20)), "{}", operation.id);
+        }
+        for operation in [&operations::CREATE_AGENT, &operations::CHANGE_PASSWORD, &operations::REGENERATE_KEY] {
+            assert_eq!(shortest(operation), Some(json!(1)), "{}", operation.id);
+        }
     }
 
     #[test]

@@ -36,11 +36,11 @@ const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static(headers::RATE_LIMI
 const WRITTEN_MAX: usize = 128;
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// The most characters of an `Idempotency-Key`.
-const IDEMPOTENCY_KEY_MAX: usize = 255;
+pub(crate) const IDEMPOTENCY_KEY_MAX: usize = 255;
 
-/// The fewest characters where there is no API key: the answer may hold one, and callers behind one
+/// The fewest characters where there is neither an API key nor a session: the answer may hold one, and callers behind one
 /// address must not guess each other's.
-const ANONYMOUS_KEY_MIN: usize = 20;
+pub(crate) const ANONYMOUS_KEY_MIN: usize = 20;
 
 /// What stands at the entrance.
 #[derive(Clone)]
@@ -405,7 +405,10 @@ async fn identify(
         FieldError::new("Idempotency-Key", format!("must be 1 to {IDEMPOTENCY_KEY_MAX} visible ASCII characters"))
     })?;
     if principal.is_none() && key.len() < ANONYMOUS_KEY_MIN {
-        let message = format!("must be at least {ANONYMOUS_KEY_MIN} characters without an API key, such as a UUID");
+        let message = format!(
+            "must be at least {ANONYMOUS_KEY_MIN} characters without an API key or a session, such as a UUID; got {}",
+            key.len()
+        );
         return Err(FieldError::new("Idempotency-Key", message).into());
     }
     let (mut parts, body) = request.into_parts();
