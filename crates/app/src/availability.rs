@@ -26,7 +26,7 @@ pub(crate) struct Asked {
     whose: Whose,
     /// Each with the revision up to which its events were in sight.
     sources: Vec<BusySource>,
-    /// The human calendars that count for them, each as it was last read.
+    /// The human calendars that count for them, or for agents that have no calendar, each as it was last read.
     humans: Vec<HumanSeen>,
     slots: SlotsAsked,
 }
@@ -41,8 +41,7 @@ impl Asked {
     /// What the answer rests on. The revisions were read before the busy times, so that these may be newer, but
     /// never older.
     fn as_of(&self) -> AsOf {
-        let human =
-            |seen: &HumanSeen| HumanAsOf { calendar: seen.calendar, source: seen.source, revision: seen.revision };
+        let human = |seen: &HumanSeen| HumanAsOf { of: seen.of, source: seen.source, revision: seen.revision };
         AsOf {
             calendars: self.sources.iter().map(|source| (source.calendar, source.revision)).collect(),
             humans: self.humans.iter().map(human).collect(),
@@ -67,7 +66,8 @@ impl App {
         let sources = self.sources_of_one(actor.org(), agent, slots.query.window()).await?;
         // Afterwards: what is not there, or another organization's, is missing rather than out of reach.
         actor.for_agent(Some(agent))?;
-        self.answered(actor.org(), Whose::Agents(vec![agent]), sources, slots).await
+        let without = without_calendar(&[agent], &sources);
+        self.answered(actor.org(), Whose::Agents(vec![agent]), (sources, &without), slots).await
     }
 
     /// The slots in which one calendar is free, as JSON.
@@ -76,7 +76,7 @@ impl App {
     /// [`Refusal::NotFound`], [`Refusal::Invalid`] for too many slots.
     pub async fn calendar_availability(&self, actor: &Actor, id: &str, slots: SlotsAsked) -> Result<Bytes, Refusal> {
         let source = self.source_in_reach(actor, id).await?;
-        self.answered(actor.org(), Whose::Calendar(source.calendar), vec![source], slots).await
+        self.answered(actor.org(), Whose::Calendar(source.calendar), (vec![source], &[]), slots).await
     }
 
     /// The slots in which several agents are all free, as JSON (rulings 3.6 and 5.2).
@@ -91,21 +91,23 @@ impl App {
         within_plan(actor, &across)?;
         let agents = across.agents.iter().map(|id| Self::agent_id(id)).collect::<Result<Vec<_>, _>>()?;
         let mut sources = self.sources_of(actor.org(), &agents).await?;
+        let without = without_calendar(&agents, &sources);
         if let Some(calendars) = &across.calendars {
             self.narrow(actor.org(), &mut sources, calendars).await?;
         }
-        self.answered(actor.org(), Whose::Agents(agents), sources, across.slots).await
+        self.answered(actor.org(), Whose::Agents(agents), (sources, &without), across.slots).await
     }
 
-    /// The answer that was given before, while no calendar has changed; else a new one.
+    /// The answer that was given before, while no calendar has changed; else a new one. `without` are the agents that
+    /// have no calendar in sight.
     async fn answered(
         &self,
         org: OrgId,
         whose: Whose,
-        sources: Vec<BusySource>,
+        (sources, without): (Vec<BusySource>, &[AgentId]),
         slots: SlotsAsked,
     ) -> Result<Bytes, Refusal> {
-        let humans = self.humans_of(org, &sources).await?;
+        let humans = self.humans_of_agents(org, &sources, without).await?;
         let asked = Asked { whose, sources, humans, slots };
         let now = self.now();
         if let Some(known) = self.answers.get(&asked, now) {
@@ -121,7 +123,8 @@ impl App {
             Whose::Agents(agents) => {
                 for agent in agents {
                     let own = asked.sources.iter().filter(|source| source.agent == Some(*agent));
-                    parties.push(self.time_of(org, own, window, busy, &humans, now).await?);
+                    let party = self.time_of(org, own, window, busy, &humans, now).await?;
+                    parties.push(party.or_of_humans(*agent, window, busy, &humans));
                 }
             }
         }
@@ -432,6 +435,20 @@ impl Party {
     fn busy(&self) -> &BusySet {
         self.busy.as_ref().unwrap_or(&self.taken)
     }
+
+    /// The time of an agent without a calendar, as far as human calendars have a say about it: no rules do.
+    fn or_of_humans(self, agent: AgentId, window: Span, include_busy: bool, humans: &Humans) -> Self {
+        match humans.blocked(agent, window) {
+            Some(taken) => Self { taken, busy: humans.busy(agent, window).filter(|_| include_busy), ..self },
+            None => self,
+        }
+    }
+}
+
+/// The agents that have none of the calendars.
+pub(crate) fn without_calendar(agents: &[AgentId], sources: &[BusySource]) -> Vec<AgentId> {
+    let has = |agent: &AgentId| sources.iter().any(|source| source.agent == Some(*agent));
+    agents.iter().copied().filter(|agent| !has(agent)).collect()
 }
 
 fn merged(mut sets: Vec<BusySet>) -> BusySet {

@@ -1,16 +1,16 @@
 //! Why an agent or a calendar is not free at a time.
 
-use kalends_availability::{Block, BlockKind, CalendarTime, Rules, explain};
+use kalends_availability::{Block, BlockKind, CalendarTime, Reason, ReasonKind, Rules, explain};
 use kalends_calendars::{
     Event, Reservation,
     ports::{BusySource, CalendarBlocks},
 };
-use kalends_kernel::{CalendarId, Instant, OrgId, Span};
+use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Span};
 use kalends_wire::{ExplainAsked, ExplainOf, Explanation};
 
 use crate::{
     Actor, App, Refusal,
-    availability::{hull, widest},
+    availability::{hull, widest, without_calendar},
 };
 
 /// So many reasons are told, and so many blocks of a calendar looked at, at most.
@@ -30,8 +30,8 @@ impl App {
     /// [`Refusal::NotFound`] without such a living agent or calendar, [`Refusal::OutOfReach`].
     pub async fn explain_availability(&self, actor: &Actor, asked: ExplainAsked) -> Result<Explanation, Refusal> {
         let (org, time, now) = (actor.org(), asked.time, self.now());
-        let sources = self.explained_sources(actor, &asked.of).await?;
-        let seen = self.humans_of(org, &sources).await?;
+        let (sources, without) = self.explained_sources(actor, &asked.of).await?;
+        let seen = self.humans_of_agents(org, &sources, &without).await?;
         let humans = self.read_humans(org, seen, widest(time), now, asked.allow_stale).await?;
         let (mut cut, mut reach) = (false, time);
         let mut looked = Vec::with_capacity(sources.len());
@@ -57,7 +57,11 @@ impl App {
             .iter()
             .map(|Looked { calendar, rules, blocks }| CalendarTime { calendar: *calendar, rules, blocks })
             .collect();
-        let reasons = explain(&times, time, time);
+        let mut reasons = explain(&times, time, time);
+        // An agent without a calendar has no other reasons, and no rules that would have a say about these.
+        let own = without.iter().filter_map(|agent| humans.blocked(*agent, time));
+        let own: Vec<_> = own.flat_map(|human| human.spans().to_vec()).collect();
+        reasons.extend(own.into_iter().map(|span| Reason { calendar: None, kind: ReasonKind::HumanBusy, span }));
         Ok(Explanation::new(time, &reasons, REASONS_MAX, cut, &humans.know(reach)))
     }
 
@@ -104,16 +108,22 @@ impl App {
         Ok(holds.map(Event::block).chain(kept.map(Reservation::block)).collect())
     }
 
-    async fn explained_sources(&self, actor: &Actor, of: &ExplainOf) -> Result<Vec<BusySource>, Refusal> {
+    /// The calendars that are asked about, and the agent where it has none.
+    async fn explained_sources(
+        &self,
+        actor: &Actor,
+        of: &ExplainOf,
+    ) -> Result<(Vec<BusySource>, Vec<AgentId>), Refusal> {
         match of {
             ExplainOf::Agent(id) => {
                 let agent = Self::agent_id(id)?;
                 let sources = self.sources_of(actor.org(), &[agent]).await?;
                 // Afterwards: what is not there, or another organization's, is missing rather than out of reach.
                 actor.for_agent(Some(agent))?;
-                Ok(sources)
+                let without = without_calendar(&[agent], &sources);
+                Ok((sources, without))
             }
-            ExplainOf::Calendar(id) => Ok(vec![self.source_in_reach(actor, id).await?]),
+            ExplainOf::Calendar(id) => Ok((vec![self.source_in_reach(actor, id).await?], Vec::new())),
         }
     }
 }

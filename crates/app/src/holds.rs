@@ -7,8 +7,8 @@ use std::{
 
 use kalends_availability::{Block, BlockKind, BusySet, nearest_free};
 use kalends_calendars::{
-    AsOf, CHANGED_SINCE_MAX, Calendar, Change, EndedHold, Event, EventError, ExternalSync, HoldScope, Moment, NewEvent,
-    NewHold, Reservation, Taken, confirm_all, place,
+    AsOf, CHANGED_SINCE_MAX, Calendar, Change, EndedHold, Event, EventError, ExternalSync, HoldScope, HumanFor, Moment,
+    NewEvent, NewHold, Reservation, Taken, confirm_all, place,
     ports::{BusySource, OwnedEvent},
     release_all,
 };
@@ -238,13 +238,19 @@ impl App {
         now: Instant,
     ) -> Result<Vec<(CalendarId, Block)>, Refusal> {
         let known = |seen: &HumanSeen| {
-            as_of.humans.iter().any(|human| {
-                (human.calendar, human.source, human.revision) == (seen.calendar, seen.source, seen.revision)
-            })
+            as_of
+                .humans
+                .iter()
+                .any(|human| (human.of, human.source, human.revision) == (seen.of, seen.source, seen.revision))
         };
         let mut seen = self.humans_of(org, sources).await?;
         seen.retain(|seen| !known(seen));
-        let changed: BTreeSet<CalendarId> = seen.iter().map(|seen| seen.calendar).collect();
+        let changed = seen.iter().filter_map(|seen| match seen.of {
+            HumanFor::Calendar(calendar) => Some(calendar),
+            // An agent without a calendar has nothing on which something could be held.
+            HumanFor::Agent(_) => None,
+        });
+        let changed: BTreeSet<CalendarId> = changed.collect();
         if changed.is_empty() {
             return Ok(Vec::new());
         }

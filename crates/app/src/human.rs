@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use kalends_availability::{BusySet, HumanBusy, HumanSource, HumanTime};
-use kalends_calendars::ports::BusySource;
-use kalends_kernel::{CalendarId, Instant, OrgId, Span, StoreError};
+use kalends_calendars::{HumanFor, ports::BusySource};
+use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Span, StoreError};
 
 use crate::{
     App, Refusal,
@@ -18,6 +18,10 @@ pub struct NoHumanCalendars;
 #[async_trait]
 impl HumanCalendars for NoHumanCalendars {
     async fn human_sources(&self, _: OrgId, _: &[CalendarId]) -> Result<Vec<HumanSeen>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn human_sources_of_agents(&self, _: OrgId, _: &[AgentId]) -> Result<Vec<HumanSeen>, StoreError> {
         Ok(Vec::new())
     }
 
@@ -45,6 +49,25 @@ impl App {
         Ok(seen)
     }
 
+    /// Which human calendars count for the calendars, and which for the agents among `agents` that have none of them, in
+    /// an order that is always the same. Whatever counts for an agent counts for each of its calendars, so that only
+    /// those are asked about that have none.
+    pub(crate) async fn humans_of_agents(
+        &self,
+        org: OrgId,
+        sources: &[BusySource],
+        without: &[AgentId],
+    ) -> Result<Vec<HumanSeen>, Refusal> {
+        let mut seen = if sources.is_empty() { Vec::new() } else { self.humans_of(org, sources).await? };
+        if !without.is_empty() {
+            let mut own = self.human.human_sources_of_agents(org, without).await?;
+            own.sort_unstable();
+            own.dedup();
+            seen.extend(own);
+        }
+        Ok(seen)
+    }
+
     /// What the human calendars say about `window`.
     pub(crate) async fn read_humans(
         &self,
@@ -68,24 +91,23 @@ impl Humans {
         HumanTime::of(&self.busy, window, self.now, self.allow_stale)
     }
 
-    /// The time of `window` that those of one calendar do not offer; `None` where it has none.
-    pub(crate) fn blocked(&self, calendar: CalendarId, window: Span) -> Option<BusySet> {
-        self.of(calendar).map(|busy| HumanTime::of(&busy, window, self.now, self.allow_stale).blocked)
+    /// The time of `window` that those of one of ours do not offer; `None` where it has none.
+    pub(crate) fn blocked(&self, of: impl Into<HumanFor>, window: Span) -> Option<BusySet> {
+        self.of(of.into()).map(|busy| HumanTime::of(&busy, window, self.now, self.allow_stale).blocked)
     }
 
-    /// When those of one calendar are busy inside `window`, as far as anything usable is known; `None`
+    /// When those of one of ours are busy inside `window`, as far as anything usable is known; `None`
     /// where it has none.
-    pub(crate) fn busy(&self, calendar: CalendarId, window: Span) -> Option<BusySet> {
+    pub(crate) fn busy(&self, of: impl Into<HumanFor>, window: Span) -> Option<BusySet> {
         // What is unknown is not offered, but nobody says that it is busy.
-        self.of(calendar).map(|busy| HumanTime::of(&busy, window, self.now, true).blocked)
+        self.of(of.into()).map(|busy| HumanTime::of(&busy, window, self.now, true).blocked)
     }
 
-    fn of(&self, calendar: CalendarId) -> Option<Vec<HumanBusy>> {
+    fn of(&self, of: HumanFor) -> Option<Vec<HumanBusy>> {
         if self.seen.is_empty() {
             return None;
         }
-        let counts =
-            |busy: &&HumanBusy| self.seen.iter().any(|seen| seen.calendar == calendar && seen.source == busy.source);
+        let counts = |busy: &&HumanBusy| self.seen.iter().any(|seen| seen.of == of && seen.source == busy.source);
         let busy: Vec<HumanBusy> = self.busy.iter().filter(counts).cloned().collect();
         (!busy.is_empty()).then_some(busy)
     }

@@ -10,8 +10,11 @@ use kalends_accounts::{
 };
 use kalends_availability::{HumanBusy, HumanSource};
 use kalends_bridge::{TheirCalendar, Tokens};
+use kalends_calendars::HumanFor;
 use kalends_feeds::sync::Validators;
-use kalends_kernel::{CalendarId, DataKeyId, Elapsed, Instant, KeyId, OrgId, RemoteUrl, Revision, Span, StoreError};
+use kalends_kernel::{
+    AgentId, CalendarId, DataKeyId, Elapsed, Instant, KeyId, OrgId, RemoteUrl, Revision, Span, StoreError,
+};
 use kalends_notifications::Outcome;
 use kalends_quotas::{Debit, IpKey, IpLane, Metric, Period, Rate, Refund};
 use uuid::Uuid;
@@ -222,11 +225,11 @@ impl<T> Store for T where
 {
 }
 
-/// A human calendar that counts for one of our calendars, as it was last read.
+/// A human calendar that counts for one of our calendars or agents, as it was last read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HumanSeen {
-    /// Our calendar.
-    pub calendar: CalendarId,
+    /// What it counts for.
+    pub of: HumanFor,
     /// The human calendar.
     pub source: HumanSource,
     /// Raised whenever what it says differs from what was read before.
@@ -237,13 +240,17 @@ pub struct HumanSeen {
 
 /// Reads the busy times of connected human calendars.
 ///
-/// Both methods answer from what was read before: none of them asks a provider.
+/// All methods answer from what was read before: none of them asks a provider.
 #[async_trait]
 pub trait HumanCalendars: Send + Sync {
     /// The human calendars that count for each of the given calendars, in any order. A small read: it is
     /// made for every question about availability, also for one that is answered from a cache. Whatever
     /// could change an answer changes a revision or `read_at` here.
     async fn human_sources(&self, org: OrgId, calendars: &[CalendarId]) -> Result<Vec<HumanSeen>, StoreError>;
+
+    /// The human calendars that count for each of the given agents that lives, whether or not it has a calendar, as
+    /// [`HumanCalendars::human_sources`] has them for calendars.
+    async fn human_sources_of_agents(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<HumanSeen>, StoreError>;
 
     /// What each of the sources said when it was last read, at least as new as it was seen, and all that
     /// it said of `window`. A source that is not connected any more is left out.

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use kalends_availability::HumanSource;
-use kalends_kernel::{CalendarId, FieldError, Revision, base64url, from_base64url};
+use kalends_kernel::{AgentId, CalendarId, FieldError, Revision, base64url, from_base64url};
 use uuid::Uuid;
 
 use crate::bytes::take;
 
 /// The most calendars that an `as_of` may name when it is sent back.
 pub const AS_OF_CALENDARS_MAX: usize = 1_000;
-/// The most human calendars, each for one of our calendars, that an `as_of` may name when it is sent back.
+/// The most human calendars, each for one of our calendars or agents, that an `as_of` may name when it is sent back.
 pub const AS_OF_HUMANS_MAX: usize = 10_000;
 
 /// The revisions that an answer about availability has seen, or older ones: never newer than what it shows.
@@ -20,15 +20,36 @@ pub const AS_OF_HUMANS_MAX: usize = 10_000;
 pub struct AsOf {
     /// Each calendar with its revision.
     pub calendars: Vec<(CalendarId, Revision)>,
-    /// Each human calendar that counted.
+    /// Each human calendar that counted: those for calendars before those for agents.
     pub humans: Vec<HumanAsOf>,
 }
 
-/// A human calendar that counted for one of our calendars.
+/// What of ours a human calendar counts for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum HumanFor {
+    /// A calendar, and by its rules.
+    Calendar(CalendarId),
+    /// An agent that has no calendar.
+    Agent(AgentId),
+}
+
+impl From<CalendarId> for HumanFor {
+    fn from(calendar: CalendarId) -> Self {
+        Self::Calendar(calendar)
+    }
+}
+
+impl From<AgentId> for HumanFor {
+    fn from(agent: AgentId) -> Self {
+        Self::Agent(agent)
+    }
+}
+
+/// A human calendar that counted for one of our calendars or agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HumanAsOf {
-    /// Our calendar.
-    pub calendar: CalendarId,
+    /// What it counted for.
+    pub of: HumanFor,
     /// The human calendar.
     pub source: HumanSource,
     /// Its revision.
@@ -54,11 +75,19 @@ impl AsOf {
             bytes.extend(calendar.uuid().as_bytes());
             write_number(&mut bytes, revision.0.unsigned_abs());
         }
-        write_number(&mut bytes, self.humans.len() as u64);
-        for human in &self.humans {
-            bytes.extend(human.calendar.uuid().as_bytes());
-            bytes.extend(human.source.0.to_be_bytes());
-            write_number(&mut bytes, human.revision.0.unsigned_abs());
+        let of_calendars = self.humans.iter().filter_map(|human| match human.of {
+            HumanFor::Calendar(calendar) => Some((calendar.uuid(), human)),
+            HumanFor::Agent(_) => None,
+        });
+        write_humans(&mut bytes, of_calendars.collect());
+        let of_agents = self.humans.iter().filter_map(|human| match human.of {
+            HumanFor::Agent(agent) => Some((agent.uuid(), human)),
+            HumanFor::Calendar(_) => None,
+        });
+        let of_agents: Vec<_> = of_agents.collect();
+        // Hardly ever there are any, and what knows nothing of them reads the rest.
+        if !of_agents.is_empty() {
+            write_humans(&mut bytes, of_agents);
         }
         base64url(&bytes)
     }
@@ -93,13 +122,16 @@ impl AsOf {
             return Err(malformed());
         }
         let count = read_number(&mut rest).ok_or_else(malformed)?;
-        let humans = bounded(param, count, AS_OF_HUMANS_MAX, "human calendars")?;
-        let humans = (0..humans).map(|_| {
-            let calendar = read_calendar(&mut rest)?;
-            let source = HumanSource(u128::from_be_bytes(take(&mut rest)?));
-            Some(HumanAsOf { calendar, source, revision: read_revision(&mut rest)? })
-        });
-        let humans = humans.collect::<Option<_>>().ok_or_else(malformed)?;
+        bounded(param, count, AS_OF_HUMANS_MAX, "human calendars")?;
+        let humans = (0..count).map(|_| read_human(&mut rest, |id| CalendarId::from_uuid(id).into()));
+        let mut humans: Vec<HumanAsOf> = humans.collect::<Option<_>>().ok_or_else(malformed)?;
+        if !rest.is_empty() {
+            // One way to write that there are none: by leaving them out.
+            let of_agents = read_number(&mut rest).filter(|count| *count > 0).ok_or_else(malformed)?;
+            bounded(param, of_agents.saturating_add(count), AS_OF_HUMANS_MAX, "human calendars")?;
+            let of_agents = (0..of_agents).map(|_| read_human(&mut rest, |id| AgentId::from_uuid(id).into()));
+            humans.extend(of_agents.collect::<Option<Vec<_>>>().ok_or_else(malformed)?);
+        }
         if rest.is_empty() { Ok(Self { calendars, humans }) } else { Err(malformed()) }
     }
 }
@@ -109,6 +141,21 @@ fn bounded(param: &str, count: u64, most: usize, of: &str) -> Result<usize, Fiel
         let message = format!("must name at most {most} {of}, got {count}; ask for the availability of fewer");
         FieldError::new(param, message)
     })
+}
+
+fn write_humans(bytes: &mut Vec<u8>, humans: Vec<(Uuid, &HumanAsOf)>) {
+    write_number(bytes, humans.len() as u64);
+    for (of, human) in humans {
+        bytes.extend(of.as_bytes());
+        bytes.extend(human.source.0.to_be_bytes());
+        write_number(bytes, human.revision.0.unsigned_abs());
+    }
+}
+
+fn read_human(bytes: &mut &[u8], of: impl Fn(Uuid) -> HumanFor) -> Option<HumanAsOf> {
+    let of = of(Uuid::from_bytes(take(bytes)?));
+    let source = HumanSource(u128::from_be_bytes(take(bytes)?));
+    Some(HumanAsOf { of, source, revision: read_revision(bytes)? })
 }
 
 fn read_calendar(bytes: &mut &[u8]) -> Option<CalendarId> {
@@ -184,6 +231,14 @@ mod tests {
         assert_eq!(AsOf::parse("if_as_of", &most.to_text()), Ok(most));
         let refused = message(&of(AS_OF_CALENDARS_MAX + 1).to_text());
         assert!(refused.contains("at most 1000 calendars, got 1001"), "{refused}");
+        let human = |of| HumanAsOf { of, source: HumanSource(1), revision: Revision(1) };
+        let both = |agents: usize| {
+            let (of_calendar, of_agent) = (human(calendar(1).into()), human(AgentId::from_uuid(Uuid::nil()).into()));
+            let humans = [vec![of_calendar; AS_OF_HUMANS_MAX - 1], vec![of_agent; agents]].concat();
+            AsOf { calendars: Vec::new(), humans }
+        };
+        assert_eq!(AsOf::parse("if_as_of", &both(1).to_text()), Ok(both(1)));
+        assert!(message(&both(2).to_text()).contains("at most 10000 human calendars, got 10001"));
         // A number alone takes no memory.
         let mut claims = vec![FORMAT];
         write_number(&mut claims, u64::MAX);
@@ -194,18 +249,20 @@ mod tests {
         #[test]
         fn an_as_of_is_read_as_written(
             calendars in prop::collection::vec((any::<u128>(), 0..=i64::MAX), 0..9),
-            humans in prop::collection::vec((any::<u128>(), any::<u128>(), 0..=i64::MAX), 0..9),
+            humans in prop::collection::vec((any::<bool>(), any::<u128>(), any::<u128>(), 0..=i64::MAX), 0..9),
         ) {
+            let mut humans: Vec<_> = humans
+                .into_iter()
+                .map(|(agent, id, source, revision)| {
+                    let agent = agent.then(|| AgentId::from_uuid(Uuid::from_u128(id)).into());
+                    let of = agent.unwrap_or_else(|| HumanFor::from(calendar(id)));
+                    HumanAsOf { of, source: HumanSource(source), revision: Revision(revision) }
+                })
+                .collect();
+            humans.sort_by_key(|human| matches!(human.of, HumanFor::Agent(_)));
             let as_of = AsOf {
                 calendars: calendars.into_iter().map(|(id, revision)| (calendar(id), Revision(revision))).collect(),
-                humans: humans
-                    .into_iter()
-                    .map(|(id, source, revision)| HumanAsOf {
-                        calendar: calendar(id),
-                        source: HumanSource(source),
-                        revision: Revision(revision),
-                    })
-                    .collect(),
+                humans,
             };
             prop_assert_eq!(AsOf::parse("if_as_of", &as_of.to_text()), Ok(as_of));
         }

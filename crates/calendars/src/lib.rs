@@ -28,7 +28,7 @@ mod timers;
 pub(crate) use named::named_values;
 
 pub use agent::{Agent, AgentError, AgentPatch, AgentStatus, AgentType, NewAgent};
-pub use as_of::{AS_OF_CALENDARS_MAX, AS_OF_HUMANS_MAX, AsOf, HumanAsOf};
+pub use as_of::{AS_OF_CALENDARS_MAX, AS_OF_HUMANS_MAX, AsOf, HumanAsOf, HumanFor};
 pub use blocks::block_kind;
 pub use calendar::{AgentActivity, Calendar, CalendarPatch, NewCalendar, Provider};
 pub use change::{Change, calendars_revised};

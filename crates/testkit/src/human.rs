@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use kalends_app::ports::{HumanCalendars, HumanSeen};
 use kalends_availability::{HumanBusy, HumanSource};
-use kalends_kernel::{CalendarId, OrgId, Span, StoreError};
+use kalends_calendars::HumanFor;
+use kalends_kernel::{AgentId, CalendarId, OrgId, Span, StoreError};
 
 /// Human calendars in memory. Clones are the same ones.
 #[derive(Debug, Clone, Default)]
@@ -14,8 +15,8 @@ pub struct TestHumans(Arc<Mutex<Connected>>);
 #[derive(Debug, Default)]
 struct Connected {
     sources: Vec<HumanBusy>,
-    /// Which source counts for which calendar.
-    counts: Vec<(CalendarId, HumanSource)>,
+    /// Which source counts for what.
+    counts: Vec<(HumanFor, HumanSource)>,
 }
 
 impl TestHumans {
@@ -26,9 +27,9 @@ impl TestHumans {
         connected.sources.push(busy);
     }
 
-    /// From now on the source counts for the calendar.
-    pub fn connect(&self, calendar: CalendarId, source: HumanSource) {
-        self.lock().counts.push((calendar, source));
+    /// From now on the source counts for the calendar or agent.
+    pub fn connect(&self, of: impl Into<HumanFor>, source: HumanSource) {
+        self.lock().counts.push((of.into(), source));
     }
 
     /// Takes the source away.
@@ -36,6 +37,15 @@ impl TestHumans {
         let mut connected = self.lock();
         connected.counts.retain(|(_, other)| *other != source);
         connected.sources.retain(|other| other.source != source);
+    }
+
+    fn seen(&self, asked: &[HumanFor]) -> Vec<HumanSeen> {
+        let connected = self.lock();
+        let seen = |(of, source): &(HumanFor, HumanSource)| {
+            let said = connected.sources.iter().find(|said| said.source == *source)?;
+            Some(HumanSeen { of: *of, source: *source, revision: said.revision, read_at: said.read_at })
+        };
+        connected.counts.iter().filter(|(of, _)| asked.contains(of)).filter_map(seen).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Connected> {
@@ -46,13 +56,11 @@ impl TestHumans {
 #[async_trait]
 impl HumanCalendars for TestHumans {
     async fn human_sources(&self, _: OrgId, calendars: &[CalendarId]) -> Result<Vec<HumanSeen>, StoreError> {
-        let connected = self.lock();
-        let seen = |(calendar, source): &(CalendarId, HumanSource)| {
-            let said = connected.sources.iter().find(|said| said.source == *source)?;
-            Some(HumanSeen { calendar: *calendar, source: *source, revision: said.revision, read_at: said.read_at })
-        };
-        let asked = connected.counts.iter().filter(|(calendar, _)| calendars.contains(calendar));
-        Ok(asked.filter_map(seen).collect())
+        Ok(self.seen(&calendars.iter().map(|calendar| (*calendar).into()).collect::<Vec<_>>()))
+    }
+
+    async fn human_sources_of_agents(&self, _: OrgId, agents: &[AgentId]) -> Result<Vec<HumanSeen>, StoreError> {
+        Ok(self.seen(&agents.iter().map(|agent| (*agent).into()).collect::<Vec<_>>()))
     }
 
     async fn human_busy(&self, _: OrgId, sources: &[HumanSource], window: Span) -> Result<Vec<HumanBusy>, StoreError> {

@@ -129,7 +129,8 @@ impl From<availability::ReasonKind> for ReasonKind {
 /// One reason. Nothing tells titles, or which human calendar it is.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Reason {
-    /// The calendar whose events or rules it is; null where the range itself does not reach so far.
+    /// The calendar whose events or rules it is; null where the range itself does not reach so far, and where a
+    /// human is busy for an agent that has no calendar.
     #[schema(value_type = Option<String>)]
     pub calendar_id: Option<CalendarId>,
     /// What it is.

@@ -200,6 +200,68 @@ async fn a_grant_is_for_some_agents_or_all(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
+async fn a_grant_counts_for_an_agent_without_a_calendar(#[case] database: Database) {
+    let it = Connecting::new(database).await;
+    it.google.events(ACCOUNT, CALENDARS[0].0, &[it.event(9 * 60, 10 * 60)]);
+    let bare = crate::fixtures::agent(&it.api).await;
+    let (start, end) = (iso(it.day), iso(it.time(24 * 60)));
+    let window = [("start", start.as_str()), ("end", end.as_str()), ("include_busy", "true")];
+    let alone = async || it.api.get(format!("/v1/agents/{bare}/availability")).query(&window).await.expect(200);
+    let agents = format!("{},{bare}", it.agent);
+    let across = async || {
+        let asked = it.api.get("/v1/availability").query(&window).query(&[("agents", agents.as_str())]);
+        asked.await.expect(200)
+    };
+    let why = async |from: i64, to: i64| {
+        let (start, end) = (iso(it.time(from)), iso(it.time(to)));
+        it.api.get(format!("/v1/availability/explain?agent={bare}&start={start}&end={end}")).await.expect(200)
+    };
+    let taken = json!([{ "start": iso(it.time(9 * 60)), "end": iso(it.time(10 * 60)) }]);
+    assert_eq!(alone().await["per_agent_busy"], json!({ &bare: [] }));
+    let connection = it.connect(&it.google, None).await;
+    let selected = it.grant(&connection, &[0], &json!({ "audience": "selected", "agent_ids": [bare] })).await;
+    it.refresh(&connection).await;
+
+    let known = alone().await;
+    assert_eq!(
+        (&known["availability_state"], &known["per_agent_busy"]),
+        (&json!("complete"), &json!({ &bare: taken }))
+    );
+    assert!(
+        known["slots"].as_array().unwrap().iter().all(|slot| slot["start"] != taken[0]["start"]),
+        "{}",
+        known.shown()
+    );
+    let known = across().await;
+    assert_eq!(known["per_agent_busy"], json!({ &it.agent: [], &bare: taken }));
+    assert!(
+        known["slots"].as_array().unwrap().iter().all(|slot| slot["start"] != taken[0]["start"]),
+        "{}",
+        known.shown()
+    );
+    let reasons = json!([{
+        "calendar_id": null, "reason": "human_busy", "start": iso(it.time(9 * 60 + 30)), "end": iso(it.time(10 * 60))
+    }]);
+    let explained = why(9 * 60 + 30, 11 * 60).await;
+    assert_eq!((&explained["offered"], &explained["reasons"]), (&json!(false), &reasons));
+    assert_eq!(why(10 * 60, 11 * 60).await["offered"], true);
+
+    // A grant for all counts too, and what is taken back is free at once.
+    it.console.delete(format!("{GRANTS}/{}", selected.id())).await.expect(204);
+    assert_eq!(alone().await["per_agent_busy"], json!({ &bare: [] }));
+    it.grant(&connection, &[0], &json!({ "audience": "all" })).await;
+    it.refresh(&connection).await;
+    assert_eq!(across().await["per_agent_busy"], json!({ &it.agent: taken, &bare: taken }));
+    // With a calendar of its own it is as for everybody else.
+    let calendar = crate::fixtures::calendar_of(&it.api, &bare).await;
+    assert_eq!(alone().await["per_agent_busy"], json!({ &bare: taken }));
+    assert_eq!(why(9 * 60, 10 * 60).await["reasons"][0]["calendar_id"], json!(calendar));
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
 async fn what_a_grant_names_is_checked(#[case] database: Database) {
     let it = Connecting::new(database).await;
     let connection = it.connect(&it.google, None).await;

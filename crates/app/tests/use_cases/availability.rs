@@ -297,6 +297,32 @@ async fn a_source_counts_once_whatever_calendars_it_blocks() {
 }
 
 #[tokio::test]
+async fn a_human_counts_for_an_agent_without_a_calendar() {
+    let house = House::new().await;
+    let agent = house.agent().await;
+    house.humans.connect(agent.id, FIRST);
+    house.read(FIRST, 1, &[hours("10:00", "10:30")]);
+    for allow_stale in [false, true] {
+        let told = house.ask(&agent, morning(), allow_stale).await;
+        assert_eq!(told.slots, ["09:00-10:00", "11:00-12:00", "12:00-13:00"]);
+        assert_eq!((told.state(), &told.busy), ("complete", &owned(&["10:00-10:30"])));
+        house.explained(&agent, morning(), allow_stale).await;
+        let as_of = AsOf::parse("if_as_of", told.json["as_of"].as_str().unwrap()).unwrap();
+        assert_eq!(as_of.humans, [HumanAsOf { of: agent.id.into(), source: FIRST, revision: Revision(1) }]);
+    }
+    // What is known anew is told anew, and grows old as ever.
+    house.read(FIRST, 2, &[hours("12:00", "13:00")]);
+    assert_eq!(house.ask(&agent, morning(), false).await.slots, ["09:00-10:00", "10:00-11:00", "11:00-12:00"]);
+    house.pass(Elapsed::hours(2));
+    let told = house.ask(&agent, morning(), false).await;
+    assert_eq!((told.state(), told.slots.len(), told.warnings().len()), ("stale", 0, 1));
+    house.explained(&agent, morning(), false).await;
+    house.humans.disconnect(FIRST);
+    let told = house.ask(&agent, morning(), false).await;
+    assert_eq!((told.state(), told.slots.len()), ("complete", 4));
+}
+
+#[tokio::test]
 async fn human_busy_times_get_the_buffers_of_the_calendar() {
     let house = House::new().await;
     let agent = house.agent().await;
@@ -476,7 +502,7 @@ async fn an_answer_tells_the_revisions_that_it_has_seen() {
     for told in [house.ask(&agent, window, false).await, house.ask(&agent, window, true).await] {
         let as_of = AsOf::parse("if_as_of", told.json["as_of"].as_str().unwrap()).unwrap();
         assert_eq!(as_of.calendars, [(one.id, Revision(1)), (other.id, Revision(0))]);
-        assert_eq!(as_of.humans, [HumanAsOf { calendar: other.id, source: human, revision: Revision(5) }]);
+        assert_eq!(as_of.humans, [HumanAsOf { of: other.id.into(), source: human, revision: Revision(5) }]);
     }
     house.read(human, 6, &[]);
     house.buffers(&one, 5, 5).await;

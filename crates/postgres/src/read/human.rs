@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use kalends_app::ports::{HumanCalendars, HumanSeen};
 use kalends_availability::{HumanBusy, HumanSource};
-use kalends_kernel::{CalendarId, Instant, OrgId, Revision, Span, StoreError};
+use kalends_calendars::HumanFor;
+use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, Span, StoreError};
 use uuid::Uuid;
 
 use crate::PostgresStore;
@@ -39,7 +40,9 @@ impl HumanCalendars for PostgresStore {
                 let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
                 records
                     .into_iter()
-                    .map(|row| seen((row.calendar_id, row.source_id), row.revision, row.read_at))
+                    .map(|row| {
+                        seen((CalendarId::from_uuid(row.calendar_id).into(), row.source_id), row.revision, row.read_at)
+                    })
                     .collect()
             }
             several => {
@@ -65,11 +68,38 @@ impl HumanCalendars for PostgresStore {
                 let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
                 records
                     .into_iter()
-                    .map(|row| seen((row.calendar_id, row.source_id), row.revision, row.read_at))
+                    .map(|row| {
+                        seen((CalendarId::from_uuid(row.calendar_id).into(), row.source_id), row.revision, row.read_at)
+                    })
                     .collect()
             }
         };
         Ok(sources)
+    }
+
+    async fn human_sources_of_agents(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<HumanSeen>, StoreError> {
+        let agents: Vec<Uuid> = agents.iter().map(|agent| agent.uuid()).collect();
+        let records = sqlx::query!(
+            "SELECT DISTINCT a.id AS agent_id, x.id AS source_id, x.revision, x.read_at
+             FROM agents a
+             CROSS JOIN LATERAL (
+                 SELECT n.grant_id FROM availability_grant_agents n
+                 WHERE n.org_id = $1 AND n.agent_id = a.id
+                 UNION ALL
+                 SELECT g.id FROM availability_grants g WHERE g.org_id = $1 AND g.audience = 'all'
+             ) granted
+             JOIN availability_grant_sources s ON s.org_id = $1 AND s.grant_id = granted.grant_id
+             JOIN external_calendars x ON x.org_id = $1 AND x.id = s.external_calendar_id
+             JOIN calendar_connections k ON k.org_id = $1 AND k.id = x.connection_id
+             WHERE a.org_id = $1 AND a.id = ANY($2::uuid[]) AND a.status <> 'decommissioned' AND NOT k.paused",
+            org.uuid(),
+            &agents,
+        );
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
+        let sources = records.into_iter();
+        let sources = sources
+            .map(|row| seen((AgentId::from_uuid(row.agent_id).into(), row.source_id), row.revision, row.read_at));
+        Ok(sources.collect())
     }
 
     async fn human_busy(
@@ -93,9 +123,9 @@ impl HumanCalendars for PostgresStore {
     }
 }
 
-fn seen((calendar, source): (Uuid, Uuid), revision: i64, read_at: Option<i64>) -> HumanSeen {
+fn seen((of, source): (HumanFor, Uuid), revision: i64, read_at: Option<i64>) -> HumanSeen {
     HumanSeen {
-        calendar: CalendarId::from_uuid(calendar),
+        of,
         source: HumanSource(source.as_u128()),
         revision: Revision(revision),
         read_at: read_at.map(Instant::from_micros),

@@ -182,6 +182,9 @@ async fn what_counts_of_humans_is_found_by_indexes() {
         uses(&found, &indexes);
         uses(&found, &["availability_grant_sources_pk", "calendar_connections_pk", "agents_pk"]);
     }
+    let own = plan(&bench, human, "SELECT DISTINCT a.id AS agent_id", &[ORG, "ARRAY[md5('a7')::uuid]"]).await;
+    uses(&own, &["availability_grant_agents_of_agent", "availability_grants_for_all", "external_calendars_pk"]);
+    uses(&own, &["availability_grant_sources_pk", "calendar_connections_pk", "agents_pk"]);
     let busy = plan(&bench, human, "SELECT x.id, x.revision", &[ORG, "ARRAY[md5(md5('n7')::uuid || '1')::uuid]"]).await;
     uses(&busy, &["external_calendars_pk", "calendar_connections_pk"]);
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use kalends_app::ports::{HumanCalendars, HumanSeen};
 use kalends_availability::{HumanBusy, HumanSource};
-use kalends_kernel::{CalendarId, Instant, OrgId, Revision, Span, StoreError};
+use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, Span, StoreError};
 use uuid::Uuid;
 
 use crate::{
@@ -46,7 +46,40 @@ impl HumanCalendars for SqliteStore {
         let seen = rows.into_iter().map(|row| {
             let source = row_id("external_calendars", "id", &row.source_id)?;
             Ok(HumanSeen {
-                calendar: CalendarId::from_uuid(row_id("calendars", "id", &row.calendar_id)?),
+                of: CalendarId::from_uuid(row_id("calendars", "id", &row.calendar_id)?).into(),
+                source: HumanSource(source.as_u128()),
+                revision: Revision(row.revision),
+                read_at: row.read_at.map(Instant::from_micros),
+            })
+        });
+        seen.collect()
+    }
+
+    async fn human_sources_of_agents(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<HumanSeen>, StoreError> {
+        let org_id = org.uuid();
+        let asked: Vec<_> = agents.iter().map(|agent| Hex(agent.uuid())).collect();
+        let asked = json::rows(&asked).map_err(store_error)?;
+        let rows = sqlx::query!(
+            r#"select a.id as agent_id, e.id as source_id, e.revision, e.read_at
+             from json_each(?2) asked
+                cross join agents a on a.org_id = ?1 and a.id = unhex(asked.value)
+                cross join availability_grant_sources s on s.org_id = ?1 and s.grant_id in (
+                    select g.id from availability_grants g where g.org_id = ?1 and g.audience = 'all'
+                    union all
+                    select t.grant_id from availability_grant_agents t where t.org_id = ?1 and t.agent_id = a.id)
+                cross join external_calendars e on e.org_id = ?1 and e.id = s.external_calendar_id
+                cross join calendar_connections n on n.org_id = ?1 and n.id = e.connection_id
+             where a.status <> 'decommissioned' and not n.paused"#,
+            org_id,
+            asked
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let seen = rows.into_iter().map(|row| {
+            let source = row_id("external_calendars", "id", &row.source_id)?;
+            Ok(HumanSeen {
+                of: AgentId::from_uuid(row_id("agents", "id", &row.agent_id)?).into(),
                 source: HumanSource(source.as_u128()),
                 revision: Revision(row.revision),
                 read_at: row.read_at.map(Instant::from_micros),

@@ -137,9 +137,20 @@ async fn the_hot_reads_use_their_indexes() {
             vec!["events USING INDEX events_by_revision (org_id=? AND calendar_id=? AND revision>?)"],
         ),
         (
-            vec!["n.paused", "as source_id"],
+            vec!["n.paused", "c.id as calendar_id"],
             vec![
                 "c USING INDEX sqlite_autoindex_calendars_1 (org_id=? AND id=?)",
+                "g USING COVERING INDEX availability_grants_for_all (org_id=?)",
+                "t USING COVERING INDEX availability_grant_agents_of_agent (org_id=? AND agent_id=?)",
+                "s USING PRIMARY KEY (org_id=? AND grant_id=?)",
+                "e USING INDEX sqlite_autoindex_external_calendars_1 (org_id=? AND id=?)",
+                "n USING INDEX sqlite_autoindex_calendar_connections_1 (org_id=? AND id=?)",
+            ],
+        ),
+        (
+            vec!["n.paused", "a.id as agent_id"],
+            vec![
+                "a USING INDEX sqlite_autoindex_agents_1 (org_id=? AND id=?)",
                 "g USING COVERING INDEX availability_grants_for_all (org_id=?)",
                 "t USING COVERING INDEX availability_grant_agents_of_agent (org_id=? AND agent_id=?)",
                 "s USING PRIMARY KEY (org_id=? AND grant_id=?)",

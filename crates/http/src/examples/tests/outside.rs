@@ -14,7 +14,7 @@ use kalends_app::ports::{
 };
 use kalends_availability::{HumanBusy, HumanSource};
 use kalends_feeds::sync::Validators;
-use kalends_kernel::{CalendarId, Entropy, OrgId, RemoteUrl, Span, StoreError, base64url};
+use kalends_kernel::{AgentId, CalendarId, Entropy, OrgId, RemoteUrl, Span, StoreError, base64url};
 use kalends_notifications::Outcome;
 use kalends_testkit::SeededEntropy;
 use sha2::{Digest as _, Sha256};
@@ -115,6 +115,10 @@ impl HumanCalendars for Humans {
             Trouble::Away => Err(StoreError::Unavailable("it is away".into())),
             Trouble::Broken => Err(StoreError::Failed("it is broken".into())),
         }
+    }
+
+    async fn human_sources_of_agents(&self, org: OrgId, _: &[AgentId]) -> Result<Vec<HumanSeen>, StoreError> {
+        self.human_sources(org, &[]).await
     }
 
     async fn human_busy(&self, _: OrgId, _: &[HumanSource], _: Span) -> Result<Vec<HumanBusy>, StoreError> {

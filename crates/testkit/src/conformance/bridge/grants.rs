@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use kalends_app::ports::{CommitError, HumanSeen};
 use kalends_availability::{BusySet, HumanBusy, HumanSource};
 use kalends_bridge::{Audience, Change, ConnectionPatch, Grant};
-use kalends_kernel::{ExternalCalendarId, Page, Revision, Span};
+use kalends_calendars::{Agent, HumanFor};
+use kalends_kernel::{CalendarId, ExternalCalendarId, Page, Revision, Span};
 
 use super::{TASKS, covered, reading, sources};
 use crate::conformance::{
@@ -96,8 +97,8 @@ pub async fn grants_count_for_whom_they_name(store: &StoreUnderTest) {
     scene.granted(Audience::AllCurrent, &[work, club], &[&named, &current]).await;
     let everybody = scene.granted(Audience::All, &[home], &[]).await;
 
-    let of = |calendar, found: &[HumanSource]| {
-        let seen = found.iter().map(move |source| (calendar, *source));
+    let of = |calendar: CalendarId, found: &[HumanSource]| {
+        let seen = found.iter().map(move |source| (HumanFor::from(calendar), *source));
         seen.collect::<Vec<_>>()
     };
     let asked = [&first, &second, &theirs, &unnamed, &shared, &neighbour];
@@ -113,13 +114,33 @@ pub async fn grants_count_for_whom_they_name(store: &StoreUnderTest) {
     .into_iter()
     .collect();
     let seen = scene.human_sources(&asked).await;
-    let found: BTreeSet<_> = seen.iter().map(|seen| (seen.calendar, seen.source)).collect();
+    let found: BTreeSet<_> = seen.iter().map(|seen| (seen.of, seen.source)).collect();
     assert_eq!(found, expected);
     assert!(seen.iter().all(|seen| (seen.revision, seen.read_at) == (Revision(0), None)));
     assert_eq!(scene.human_sources(&[]).await, BTreeSet::new());
     let of_others = other.human_sources(&asked).await;
-    let of_others: Vec<_> = of_others.iter().map(|seen| (seen.calendar, seen.source)).collect();
-    assert_eq!(of_others, [(neighbour.id, of_neighbour[0].source())]);
+    let of_others: Vec<_> = of_others.iter().map(|seen| (seen.of, seen.source)).collect();
+    assert_eq!(of_others, [(neighbour.id.into(), of_neighbour[0].source())]);
+
+    // It counts for the agents themselves too, so also for one that has no calendar.
+    let bare = scene.agent().await;
+    let stranger = other.agent().await;
+    let agents = [named.id, current.id, late.id, bare.id, stranger.id];
+    let of_agents = async |scene: &Scene| {
+        let seen = scene.store.human_sources_of_agents(scene.org, &agents).await.unwrap();
+        assert!(seen.iter().all(|seen| (seen.revision, seen.read_at) == (Revision(0), None)));
+        seen.into_iter().map(|seen| (seen.of, seen.source)).collect::<BTreeSet<_>>()
+    };
+    let own = |agent: &Agent, found: &[HumanSource]| {
+        let seen = found.iter().map(|source| (HumanFor::from(agent.id), *source));
+        seen.collect::<Vec<_>>()
+    };
+    let everything = [work, home, club];
+    let expected = [own(&named, &everything), own(&current, &everything), own(&late, &[home]), own(&bare, &[home])];
+    assert_eq!(of_agents(&scene).await, expected.concat().into_iter().collect());
+    let theirs_alone = own(&stranger, &[of_neighbour[0].source()]);
+    assert_eq!(of_agents(&other).await, theirs_alone.into_iter().collect());
+    assert!(scene.store.human_sources_of_agents(scene.org, &[]).await.unwrap().is_empty());
 
     // What is out of sight has none, and a grant that is taken back says nothing more.
     scene.delete(&second).await;
@@ -127,6 +148,7 @@ pub async fn grants_count_for_whom_they_name(store: &StoreUnderTest) {
     assert_eq!(scene.human_sources(&[&second, &theirs]).await, BTreeSet::new());
     scene.bridge(vec![Change::DeleteGrant { org: scene.org, grant: everybody.id }]).await.unwrap();
     assert_eq!(scene.human_sources(&[&unnamed, &shared]).await, BTreeSet::new());
+    assert_eq!(of_agents(&scene).await, own(&named, &everything).into_iter().collect(), "the living that are named");
     assert_eq!(scene.counting(&first).await, BTreeSet::from([work, home, club]));
 }
 
@@ -147,7 +169,7 @@ pub async fn human_calendars_tell_when_they_are_busy(store: &StoreUnderTest) {
     scene.granted(Audience::All, &[&elsewhere[0]], &[]).await;
 
     let seen = |place: usize| HumanSeen {
-        calendar: calendar.id,
+        of: calendar.id.into(),
         source: read[place].source(),
         revision: read[place].revision,
         read_at: read[place].reading.as_ref().map(|reading| reading.read_at),

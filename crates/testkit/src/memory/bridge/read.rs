@@ -10,9 +10,10 @@ use kalends_bridge::{
     ConnectAttempt, Connection, ConnectionLink, ExternalCalendar, Grant, LinkStatus, RefreshClaim,
     ports::{ConnectAttempts, ConnectionLinks, Connections, Grants, KnownCalendar},
 };
+use kalends_calendars::HumanFor;
 use kalends_kernel::{
-    CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Instant, Listed, OrgId, Page, Span,
-    StoreError,
+    AgentId, CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Instant, Listed, OrgId, Page,
+    Span, StoreError,
 };
 
 use crate::memory::{
@@ -148,12 +149,19 @@ impl HumanCalendars for MemoryStore {
             let covering = state.grants.values().filter(|grant| grant.org == org && grant.covers(calendar.agent));
             let counting: BTreeSet<_> = covering.flat_map(|grant| &grant.sources).collect();
             let heard = state.heard(org).filter(|heard| counting.contains(&heard.id));
-            seen.extend(heard.map(|heard| HumanSeen {
-                calendar: calendar.id,
-                source: heard.source(),
-                revision: heard.revision,
-                read_at: heard.reading.as_ref().map(|reading| reading.read_at),
-            }));
+            seen.extend(heard.map(|heard| seen_for(calendar.id, heard)));
+        }
+        Ok(seen)
+    }
+
+    async fn human_sources_of_agents(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<HumanSeen>, StoreError> {
+        let state = self.state();
+        let mut seen = Vec::new();
+        for agent in agents.iter().filter(|agent| state.agent_lives(org, **agent)) {
+            let covering = state.grants.values().filter(|grant| grant.org == org && grant.covers(Some(*agent)));
+            let counting: BTreeSet<_> = covering.flat_map(|grant| &grant.sources).collect();
+            let heard = state.heard(org).filter(|heard| counting.contains(&heard.id));
+            seen.extend(heard.map(|heard| seen_for(*agent, heard)));
         }
         Ok(seen)
     }
@@ -167,5 +175,14 @@ impl HumanCalendars for MemoryStore {
         let state = self.state();
         let asked = state.heard(org).filter(|calendar| sources.contains(&calendar.source()));
         Ok(asked.map(|calendar| calendar.busy(window)).collect())
+    }
+}
+
+fn seen_for(of: impl Into<HumanFor>, heard: &ExternalCalendar) -> HumanSeen {
+    HumanSeen {
+        of: of.into(),
+        source: heard.source(),
+        revision: heard.revision,
+        read_at: heard.reading.as_ref().map(|reading| reading.read_at),
     }
 }
