@@ -175,6 +175,8 @@
       show('You have declined', h('p', null, `Nothing was shared, and ${who} is told. You can close this page.`));
     };
     const publishing = asked.capabilities.includes('publishing') ? 'It would also like to enter events into your calendar. You are not asked to allow that here.' : null;
+    const none = publishing ? 'No provider that is configured here takes what agents publish, so that nothing can be connected by this link. You may decline it.'
+      : 'The operator of this service has not configured any provider of calendars.';
     const providers = asked.providers.map((name) => button(`Connect ${NAMES[name] || name}`, 'primary', () => begun(name)));
     const usable = connections.filter(({ provider, status }) => asked.providers.includes(provider) && ['active', 'error'].includes(status));
     const known = usable.map((connection) => h('li', null,
@@ -186,7 +188,7 @@
         ['What is shared', 'When you are busy, and nothing else: no titles, no guests, no places.'],
         ['Valid until', time(asked.expires_at)]),
       publishing && h('p', null, publishing),
-      providers.length ? actions(providers) : h('p', null, 'The operator of this service has not configured any provider of calendars.'),
+      providers.length ? actions(providers) : h('p', null, none),
       known.length ? [h('h2', null, 'Or use an account that is connected already'), h('ul', { className: 'offers' }, known)] : null,
       h('div', { className: 'foot' }, whoIsIn(me), button('Decline', 'quiet', decline)));
   }
