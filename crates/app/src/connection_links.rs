@@ -1,10 +1,11 @@
 //! Connection links (ruling 9.1): an agent makes, polls and takes back; a human opens, and declines or goes on to connect.
 //!
-//! A link is of an organization, and so is the human who may follow it: whoever is signed in to it in the console.
+//! A link is of an organization, and so is the human who may follow it: whoever is signed in to it in the console. It hangs on a
+//! calendar: once that is out of sight, keys find the link no more, and for its human it is over.
 
 use kalends_accounts::TokenHash;
-use kalends_bridge::{Change, ConnectionLink, LINKS_KEPT, LinkStatus, NewLink};
-use kalends_kernel::ConnectionLinkId;
+use kalends_bridge::{Change, ConnectionLink, LINKS_KEPT, LinkError, LinkStatus, NewLink};
+use kalends_kernel::{ConnectionLinkId, StoreError};
 use kalends_wire as wire;
 
 use crate::{
@@ -90,6 +91,7 @@ impl App {
         retry_stale(|| async {
             let found = self.store.find_link_by_secret(TokenHash::of(token)).await?;
             let link = found.filter(|link| link.org == actor.org()).ok_or_else(missing)?;
+            self.goes_on(&link).await?;
             let opened = link.open(human, self.now()).map_err(Refusal::from)?;
             let answer = shown(actor, &self.followed(actor, &opened).await?, None);
             self.commit_link(actor, &link, opened, answer).await
@@ -104,7 +106,7 @@ impl App {
     pub async fn decline_connection_link(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
         let (_, human) = human(actor)?;
         retry_stale(|| async {
-            let link = self.link_of(actor, id).await?;
+            let link = self.known_link(actor, id).await?;
             let declined = link.decline(human, self.now()).map_err(Refusal::from)?;
             let answer = shown(actor, &self.followed(actor, &declined).await?, None);
             self.commit_link(actor, &link, declined, answer).await
@@ -120,8 +122,29 @@ impl App {
         Ok(self.store.forget_links(self.now() - LINKS_KEPT, limit).await? < u64::from(limit))
     }
 
-    /// A link of the caller's organization.
-    pub(crate) async fn link_of(&self, actor: &Actor, id: &str) -> Result<ConnectionLink, Refusal> {
+    /// A link of the caller's organization, as keys see it.
+    async fn link_of(&self, actor: &Actor, id: &str) -> Result<ConnectionLink, Refusal> {
+        let link = self.known_link(actor, id).await?;
+        if self.is_in_sight(&link).await? { Ok(link) } else { Err(Refusal::missing(Missing::ConnectionLink, id)) }
+    }
+
+    /// A link of the caller's organization, from which something may still become.
+    pub(crate) async fn followed_link(&self, actor: &Actor, id: &str) -> Result<ConnectionLink, Refusal> {
+        let link = self.known_link(actor, id).await?;
+        self.goes_on(&link).await?;
+        Ok(link)
+    }
+
+    async fn goes_on(&self, link: &ConnectionLink) -> Result<(), Refusal> {
+        if self.is_in_sight(link).await? { Ok(()) } else { Err(LinkError::Removed.into()) }
+    }
+
+    /// Whether the calendar that a link is of is neither deleted nor of a decommissioned agent.
+    pub(crate) async fn is_in_sight(&self, link: &ConnectionLink) -> Result<bool, StoreError> {
+        Ok(self.store.find_calendar(link.org, link.calendar).await?.is_some())
+    }
+
+    async fn known_link(&self, actor: &Actor, id: &str) -> Result<ConnectionLink, Refusal> {
         let missing = || Refusal::missing(Missing::ConnectionLink, id);
         let link: ConnectionLinkId = id.parse().map_err(|_| missing())?;
         self.store.find_link(actor.org(), link).await?.ok_or_else(missing)

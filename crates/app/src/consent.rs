@@ -191,7 +191,7 @@ impl App {
         let (_, human) = human(actor)?;
         let client = self.calendar_client(provider)?;
         let link = match link {
-            Some(id) => Some(self.link_of(actor, id).await?),
+            Some(id) => Some(self.followed_link(actor, id).await?),
             None => None,
         };
         if let Some(link) = &link {
@@ -353,9 +353,12 @@ impl App {
         };
         if let Purpose::Connect { link: Some(link) } = consented.attempt.purpose {
             let Some(seen) = self.store.find_link(org, link).await? else { return Ok(Err(ConsentFailure::LinkOver)) };
+            if !self.is_in_sight(&seen).await? {
+                return Ok(Err(ConsentFailure::LinkOver));
+            }
             let link = match seen.connect(consented.attempt.human, connection, now) {
                 Ok(link) => link,
-                Err(LinkError::Ended(_) | LinkError::OtherHuman | LinkError::NotOpened) => {
+                Err(LinkError::Ended(_) | LinkError::OtherHuman | LinkError::NotOpened | LinkError::Removed) => {
                     return Ok(Err(ConsentFailure::LinkOver));
                 }
             };

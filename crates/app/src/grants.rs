@@ -36,7 +36,7 @@ impl App {
                 at: now,
             }));
             if let Some(id) = &wanted.link {
-                let link = self.link_of(actor, id).await?;
+                let link = self.followed_link(actor, id).await?;
                 // The one that was connected for it, where a calendar of that is among them.
                 let own = connections.iter().find(|connection| link.connection == Some(connection.id));
                 let Some(connection) = own.or(connections.first()) else {

@@ -179,6 +179,9 @@ pub enum LinkError {
     /// Nobody has followed it yet.
     #[error("nobody has followed the link yet; open it first")]
     NotOpened,
+    /// The calendar that it is of has been deleted, or its agent decommissioned.
+    #[error("the calendar that the link is of has been removed, so that nothing can become of the link any more")]
+    Removed,
 }
 
 /// Why a grant does not complete a link.

@@ -313,7 +313,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::Link(error) => coded(
             ErrorType::Conflict,
             match error {
-                LinkError::Ended(_) => "link_over",
+                LinkError::Ended(_) | LinkError::Removed => "link_over",
                 LinkError::OtherHuman => "link_of_another",
                 LinkError::NotOpened => "link_not_opened",
             },

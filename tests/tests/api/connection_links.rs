@@ -288,6 +288,49 @@ async fn a_human_may_decline(#[case] database: Database) {
     assert_eq!(it.signed_in(HUMAN).await.get("/v1/auth/me").await.expect(200)["org"]["id"], json!(it.org.id));
 }
 
+/// What hangs on a calendar is out of sight with it (ruling 4.3), whether it was deleted or its agent is gone.
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_link_ends_with_its_calendar(#[case] database: Database) {
+    let it = Connecting::new(database).await;
+    for decommissioned in [false, true] {
+        let (agent, calendar) = agent_with_calendar(&it.api).await;
+        let (_, waits_at) = agent_with_calendar(&it.api).await;
+        let links = |calendar: &str| format!("/v1/calendars/{calendar}/connection-links");
+        let made = it.api.post(links(&calendar)).json(json!({})).await.expect(201);
+        let waiting = it.api.post(links(&waits_at)).json(json!({})).await.expect(201);
+        open(&it.console, &token(&made)).await.expect(200);
+        let link = made.id();
+        let begun = it.begin(&it.google, Some(&link)).await;
+        let known = it.connect(&it.google, None).await;
+        if decommissioned {
+            it.api.delete(format!("/v1/agents/{agent}")).await.expect(204);
+        } else {
+            it.api.delete(format!("/v1/calendars/{calendar}")).await.expect(204);
+        }
+        it.api.delete(format!("/v1/calendars/{waits_at}")).await.expect(204);
+        for gone in [&link, &waiting.id()] {
+            let path = format!("/v1/connection-links/{gone}");
+            it.api.get(&path).await.refused(404, "not_found").code("connection_link_not_found");
+            it.api.delete(&path).await.refused(404, "not_found").code("connection_link_not_found");
+        }
+        // For the human who has its address it is over.
+        for secret in [token(&made), token(&waiting)] {
+            let refused = open(&it.console, &secret).await.refused(409, "conflict").code("link_over");
+            refused.says("has been removed");
+        }
+        let start = it.console.post("/v1/calendar-connections/oauth/google/start");
+        start.json(json!({ "connection_link_id": link })).await.refused(409, "conflict").code("link_over");
+        it.failed(&it.consent(&it.google, &begun).await, "link_over");
+        let sources = [it.external(&known).await[0]["id"].clone()];
+        let grant = json!({ "external_calendar_ids": sources, "audience": "all", "connection_link_id": link });
+        it.console.post("/v1/availability-grants").json(grant).await.refused(409, "conflict").code("link_over");
+    }
+    assert_eq!(it.console.get("/v1/availability-grants").await.expect(200)["total"], 0);
+}
+
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
