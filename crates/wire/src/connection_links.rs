@@ -8,8 +8,10 @@ use kalends_kernel::{AgentId, CalendarId, ConnectionId, ConnectionLinkId, FieldE
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-const AVAILABILITY: &str = "availability";
-const PUBLISHING: &str = "publishing";
+use crate::schemas::{CapabilityName, PolicyName};
+
+pub(crate) const AVAILABILITY: &str = "availability";
+pub(crate) const PUBLISHING: &str = "publishing";
 /// The most characters of what a human's address ends with.
 const TOKEN_MAX: usize = 64;
 
@@ -21,12 +23,12 @@ pub struct CreateConnectionLink {
     /// What the human's calendar is wanted for: `availability`, and `publishing` too if events are to be published there.
     /// `availability` alone by default.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(min_items = 1, max_items = 2, example = json!(["availability"]))]
+    #[schema(value_type = Option<Vec<CapabilityName>>, min_items = 1, max_items = 2, example = json!(["availability"]))]
     pub capabilities: Option<Vec<String>>,
     /// Which events would be published: `none`, `confirmed` or `confirmed_tentative`. With `publishing` it is `confirmed` by
     /// default, and without it `none`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(example = "none")]
+    #[schema(value_type = Option<PolicyName>)]
     pub publication_policy: Option<String>,
 }
 

@@ -19,6 +19,7 @@ use crate::{
     calendar::zone,
     holds::hold,
     patch::{Given, given, nothing_to_change, set, set_or_clear},
+    schemas::{BatchedEvent, SettledStatus},
 };
 
 /// The most events of one batch.
@@ -333,7 +334,7 @@ fn recurrence(
 #[serde(deny_unknown_fields)]
 pub struct CreateEventBatch {
     /// 1-100 events.
-    #[schema(min_items = 1, max_items = 100)]
+    #[schema(value_type = Vec<BatchedEvent>, min_items = 1, max_items = 100)]
     pub events: Vec<CreateEvent>,
 }
 
@@ -399,7 +400,7 @@ pub struct UpdateEvent {
     pub all_day: Given<bool>,
     /// `confirmed`, `tentative` or `cancelled`.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<EventStatus>, nullable = false)]
+    #[schema(value_type = Option<SettledStatus>, nullable = false)]
     pub status: Given<EventStatus>,
     /// Replaces the metadata.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]

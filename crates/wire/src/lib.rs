@@ -36,6 +36,7 @@ mod proposals;
 #[cfg(test)]
 mod round_trips;
 mod rules;
+mod schemas;
 mod sign_up;
 mod subscriptions;
 mod system;

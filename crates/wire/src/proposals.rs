@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::{agent::metadata, event::instant};
+use crate::{agent::metadata, event::instant, schemas::ResponseName};
 
 /// Under which name an event's metadata tells from which proposal it is.
 pub const PROPOSAL_ID: &str = "proposal_id";
@@ -582,6 +582,7 @@ pub struct RespondToProposal {
     /// The participant, `agt_…`.
     pub agent_id: String,
     /// `accept` a slot, `decline` all of them, or `counter` with other times.
+    #[schema(value_type = ResponseName)]
     pub response: String,
     /// The slot in question, `slt_…`; required to accept.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -10,7 +10,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::patch::{Given, given, nothing_to_change, set};
+use crate::{
+    patch::{Given, given, nothing_to_change, set},
+    schemas::EventName,
+};
 
 /// How many entries a page of these lists holds unless the caller says otherwise.
 const LIMIT_DEFAULT: i64 = 20;
@@ -151,7 +154,7 @@ pub struct CreateWebhook {
     #[schema(format = "uri", max_length = 2048)]
     pub url: String,
     /// The event types to hear, at least one; `*` for all of them.
-    #[schema(min_items = 1, max_items = 19)]
+    #[schema(value_type = Vec<EventName>, min_items = 1, max_items = 19)]
     pub events: Vec<String>,
 }
 
@@ -190,7 +193,7 @@ pub struct UpdateWebhook {
     pub url: Given<String>,
     /// Replaces the event types.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Vec<String>>, nullable = false, min_items = 1, max_items = 19)]
+    #[schema(value_type = Option<Vec<EventName>>, nullable = false, min_items = 1, max_items = 19)]
     pub events: Given<Vec<String>>,
     /// False pauses the endpoint; true switches it on, whyever it was off.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
