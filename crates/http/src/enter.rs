@@ -28,7 +28,7 @@ use crate::{
     reply::replayed,
 };
 
-const SERVICE_PLAN: HeaderName = HeaderName::from_static("x-service-plan");
+pub(crate) const SERVICE_PLAN: HeaderName = HeaderName::from_static("x-service-plan");
 const TERMS_UPGRADE: HeaderName = HeaderName::from_static(TERMS_UPGRADE_HEADER);
 const RATE_LIMIT: HeaderName = HeaderName::from_static(headers::RATE_LIMIT);
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static(headers::RATE_LIMIT_POLICY);
@@ -482,7 +482,7 @@ pub(crate) fn describe_broken_off(app: &App, whom: &Whom, at: Instant, headers: 
 }
 
 /// The plan, and the terms that the organization has not accepted, with this request or before (Authentication, rules 9 and 10).
-fn describe_caller(app: &App, principal: &Principal, accepted: bool, headers: &mut HeaderMap) {
+pub(crate) fn describe_caller(app: &App, principal: &Principal, accepted: bool, headers: &mut HeaderMap) {
     headers.insert(SERVICE_PLAN, HeaderValue::from_static(principal.plan.shown()));
     let announced = app.settings().terms.upgrade_header(principal.accepted_terms.as_deref()).filter(|_| !accepted);
     if let Some(Ok(version)) = announced.map(HeaderValue::from_str) {

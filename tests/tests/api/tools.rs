@@ -169,6 +169,55 @@ async fn a_call_counts_once(#[case] database: Database) {
     assert_ne!(over.header("retry-after"), "");
 }
 
+/// Every answer to a key tells its plan, and who waits to be let in is refused.
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_key_is_treated_as_on_every_route(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let org = server.org_with("pro", &[]).await;
+    let api = server.api(&org);
+    let terms = api.get("/v1/agents").await.expect(200).header("service-terms-upgrade-required").to_owned();
+    assert_ne!(terms, "");
+    let told = |answer: &Answer| {
+        assert_eq!(answer.header("x-service-plan"), "pro", "{}", answer.shown());
+        assert_eq!(answer.header("service-terms-upgrade-required"), terms, "{}", answer.shown());
+    };
+    let hello = json!({
+        "protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": { "name": "a test", "version": "1" }
+    });
+    for (method, params) in [
+        ("initialize", hello.clone()),
+        ("ping", json!({})),
+        ("tools/list", json!({})),
+        ("tools/call", json!({ "name": "listPlans", "arguments": {} })),
+        ("tools/call", json!({ "name": "makeCoffee", "arguments": {} })),
+        ("tools/call", json!({ "name": "listAgents", "arguments": {} })),
+    ] {
+        told(&ask(&api, method, params).await.expect(200));
+    }
+    told(&api.post("/mcp").header("content-type", "application/json").body("{".to_owned()).await.expect(400));
+    // Accepting tells no more of them.
+    let accept = json!({ "name": "acceptTerms", "arguments": { "tos_version": terms } });
+    let accepted = ask(&api, "tools/call", accept).await.expect(200);
+    assert_eq!(accepted.at("/result/isError"), false, "{}", accepted.shown());
+    assert_eq!((accepted.header("service-terms-upgrade-required"), accepted.header("x-service-plan")), ("", "pro"));
+
+    // The key of a paused agent reads, by tools too.
+    let (agent, _) = agent_with_calendar(&api).await;
+    let key = api.post("/v1/keys").json(json!({ "agent_id": agent, "label": "Tools" })).await.expect(201);
+    let own = server.client(key["key"].as_str().unwrap());
+    api.patch(format!("/v1/agents/{agent}")).json(json!({ "status": "paused" })).await.expect(200);
+    done(&own, "listCalendars", json!({})).await;
+
+    server.cli(&["org", "waitlist", &org.id]).await.succeeded();
+    for (method, params) in [("initialize", hello), ("ping", json!({})), ("tools/list", json!({}))] {
+        let refused = ask(&api, method, params).await.refused(403, "account_waitlisted");
+        assert_eq!(refused.header("x-service-plan"), "pro");
+    }
+}
+
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]

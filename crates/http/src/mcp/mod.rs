@@ -3,7 +3,8 @@
 //!
 //! Tools are derived from the description of the API ([`tools`]), and a call runs through the very router that serves
 //! HTTP. The key is looked up once, by the outer request; the inner one carries the caller, and it is what is limited,
-//! counted and recorded. What its answer tells of limits, plan and terms stands on the outer answer.
+//! counted and recorded. What its answer tells of limits, plan and terms stands on the outer answer; where there is no inner
+//! one, the outer request tells of plan and terms itself.
 
 mod call;
 mod describe;
@@ -21,7 +22,7 @@ use axum::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header, request::Parts};
 use http_body_util::BodyExt as _;
-use kalends_accounts::Principal;
+use kalends_accounts::{Principal, reach};
 use kalends_app::{App, Caller, Refusal, operations};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -42,7 +43,7 @@ pub(crate) use tools::Tools;
 
 use crate::{
     BODY_MAX,
-    enter::admit,
+    enter::{SERVICE_PLAN, admit, describe_caller},
     envelope::{AnsweredBy, Arrival, FORWARDED_FOR},
     error::ApiError,
     extract::JsonText,
@@ -52,7 +53,7 @@ use crate::{
 
 /// What the outer answer takes over from the inner one.
 const TOLD: [HeaderName; 5] = [
-    HeaderName::from_static("x-service-plan"),
+    SERVICE_PLAN,
     HeaderName::from_static("ratelimit"),
     HeaderName::from_static("ratelimit-policy"),
     HeaderName::from_static(kalends_accounts::TERMS_UPGRADE_HEADER),
@@ -131,6 +132,20 @@ async fn serve(State(endpoint): State<Endpoint>, request: Request) -> Response {
 async fn answer(endpoint: Endpoint, request: Request) -> Result<Response, ApiError> {
     let arrival = request.extensions().get::<Arrival>().copied().ok_or(ApiError::Internal)?;
     let caller = admit(&endpoint.app, &operations::MCP, arrival, request.headers()).await?;
+    let answered = understood(&endpoint, Arc::clone(&caller), request).await;
+    let mut response = answered.unwrap_or_else(IntoResponse::into_response);
+    // An inner answer knows better: its request may have accepted the terms.
+    if !response.headers().contains_key(SERVICE_PLAN) {
+        describe_caller(&endpoint.app, &caller.principal, false, response.headers_mut());
+    }
+    Ok(response)
+}
+
+/// The answer to a caller whose key is known.
+async fn understood(endpoint: &Endpoint, caller: Arc<Caller>, request: Request) -> Result<Response, ApiError> {
+    // Whoever waits to be let in is refused as on every route. What a call writes is for the inner request to judge: the
+    // key of a paused agent may read, by tools as well.
+    let _ = reach::enter(&caller.principal.caller(), operations::MCP.touch, false).map_err(Refusal::from)?;
     let told = Arc::new(Mutex::new(HeaderMap::new()));
     let (mut parts, body) = request.into_parts();
     // What is no JSON is refused as everywhere, and not in the library's words.
