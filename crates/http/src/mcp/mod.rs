@@ -247,6 +247,6 @@ impl ServerHandler for Handler {
             }
         }
         drop(told);
-        Ok(call::result(answered.status, answered.headers.get(header::ETAG), &body).into())
+        Ok(call::result(answered.status, &answered.headers, &body).into())
     }
 }
