@@ -271,6 +271,13 @@ async fn what_is_no_message_is_refused_as_everywhere(#[case] database: Database)
     let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
     let typed = api.post("/mcp").body(ping.to_string()).header("content-type", "text/plain");
     typed.await.refused(415, "invalid_request");
+    // What the library makes nothing of is told in words of ours.
+    for params in [json!({}), json!({ "name": "listAgents", "arguments": [] }), json!({ "name": 1 })] {
+        let answer = ask(&api, "tools/call", params).await;
+        assert_eq!(answer.at("/error/code"), -32602, "{}", answer.shown());
+        assert!(answer.at("/error/message").as_str().unwrap().contains("the name of a tool"), "{}", answer.shown());
+    }
+    assert_eq!(ask(&api, "tools/brew", json!({})).await.at("/error/code"), -32601);
     let other = api.post("/mcp").json(ping).header("mcp-protocol-version", "x".repeat(4_000));
     other.await.refused(400, "invalid_request").says("does not allow it");
 }

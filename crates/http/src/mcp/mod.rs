@@ -27,8 +27,8 @@ use kalends_app::{App, Caller, Refusal, operations};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult, PaginatedRequestParams,
-        ServerCapabilities, ServerConfig,
+        CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, Implementation,
+        ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
     },
     service::RequestContext,
     transport::streamable_http_server::{
@@ -62,6 +62,13 @@ const TOLD: [HeaderName; 5] = [
 
 /// How many characters of the library's words an error takes over: they may repeat what was sent.
 const SAID_MAX: usize = 300;
+
+/// What is said of `params` that a method which is served cannot do with.
+const MISSHAPEN: [(&str, &str); 3] = [
+    ("initialize", "params must be an object with protocolVersion, capabilities and clientInfo"),
+    ("tools/list", "params must be left out or an object, and a cursor in it a string"),
+    ("tools/call", "params must be an object with the name of a tool, and arguments, if there are any, an object"),
+];
 
 const INSTRUCTIONS: &str = "Calendars for agents. An organization owns agents, agents own calendars, and calendars hold \
     events, holds and series. Times are RFC 3339 with an offset; answers are in UTC, with `local` times beside them. \
@@ -215,6 +222,18 @@ impl ServerHandler for Handler {
         let (_, outer) = Self::outer(&context)?;
         let Principal { kind, .. } = *outer.caller.principal;
         Ok(ListToolsResult::with_all_items(self.tools.for_caller(kind).map(|bound| bound.tool.clone()).collect()))
+    }
+
+    /// What the library makes nothing of: also a request that it knows, whose `params` are not as they must be.
+    async fn on_custom_request(
+        &self,
+        CustomRequest { method, .. }: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(match MISSHAPEN.iter().find(|(known, _)| *known == method) {
+            Some((_, needs)) => ErrorData::invalid_params(*needs, None),
+            None => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None),
+        })
     }
 
     async fn call_tool(
