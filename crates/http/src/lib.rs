@@ -38,6 +38,9 @@ use crate::enter::Entrance;
 pub const BODY_MAX: usize = 1 << 20;
 /// The most bytes of a file that is imported.
 pub const FILE_MAX: usize = kalends_feeds::limits::BYTES_MAX;
+/// The most bytes of a message that brings a call of a tool: a file as a JSON string, in which any of its characters may
+/// be escaped, and what stands around it.
+pub const CALL_MAX: usize = 2 * FILE_MAX + BODY_MAX;
 /// How long an answer may take, its body included.
 const DEADLINE: Duration = Duration::from_secs(30);
 /// Answers below this many bytes are not compressed (ruling 2.10).

@@ -218,6 +218,34 @@ async fn a_key_is_treated_as_on_every_route(#[case] database: Database) {
     }
 }
 
+/// A file is as large as it may be on the route.
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_large_file_is_imported(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let line = format!("X-NOTE:{}\r\n", "\"".repeat(60));
+    let file = |bytes: usize| {
+        let (head, tail) = (
+            "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:one\r\nDTSTAMP:20270101T000000Z\r\n\
+             DTSTART:20270301T090000Z\r\nDTEND:20270301T100000Z\r\nSUMMARY:Large\r\n",
+            "END:VEVENT\r\nEND:VCALENDAR\r\n",
+        );
+        let lines = (bytes - head.len() - tail.len()) / line.len();
+        format!("{head}{}{tail}", line.repeat(lines))
+    };
+    let content = file(10 << 20);
+    assert!(content.len() > (10 << 20) - 100);
+    let result = call(&api, "importCalendar", json!({ "id": calendar, "content": content })).await;
+    assert_eq!((&result["isError"], &result["structuredContent"]["created"]), (&json!(false), &json!(1)), "{result:#}");
+    let over = refused(&api, "importCalendar", json!({ "id": calendar, "content": file(11 << 20) })).await;
+    assert_eq!(over["message"], format!("the body must be at most {} bytes long", 10 << 20));
+    let over = ask(&api, "tools/call", json!({ "name": "x".repeat(21 << 20) })).await;
+    over.refused(413, "invalid_request").says("at most 22020096 bytes");
+}
+
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]

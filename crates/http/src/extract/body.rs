@@ -8,7 +8,7 @@ use axum::{
 };
 use bytes::Bytes;
 use http::header;
-use http_body_util::LengthLimitError;
+use http_body_util::{BodyExt as _, LengthLimitError};
 use kalends_app::operations::{self, Operation};
 use serde::{
     Deserialize,
@@ -18,7 +18,7 @@ use serde_json::error::Category;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::{shape::Shaped, unknown::field_error};
-use crate::{BODY_MAX, FILE_MAX, error::ApiError};
+use crate::{BODY_MAX, CALL_MAX, FILE_MAX, error::ApiError};
 
 /// How long a body may take to arrive.
 const ARRIVES_WITHIN: Duration = Duration::from_secs(20);
@@ -26,6 +26,11 @@ const ARRIVES_WITHIN: Duration = Duration::from_secs(20);
 /// How many large bodies are held at once; others wait until one is done with.
 const FILES_AT_ONCE: usize = 8;
 static FILES: Semaphore = Semaphore::const_new(FILES_AT_ONCE);
+
+/// How many messages longer than other bodies are held at once. They have places of their own: the request that such a
+/// one brings asks for one of [`FILES`] while it is held.
+const MESSAGES_AT_ONCE: usize = 4;
+static MESSAGES: Semaphore = Semaphore::const_new(MESSAGES_AT_ONCE);
 
 /// Marks a request whose body was read at the entrance, as one with an `Idempotency-Key` is.
 #[derive(Clone, Copy)]
@@ -81,27 +86,57 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
     }
 }
 
-/// JSON as it came.
-pub(crate) struct JsonText(pub Bytes);
+/// JSON as it came, of at most [`CALL_MAX`] bytes.
+pub(crate) struct JsonMessage {
+    pub text: Bytes,
+    /// The place of a large one, to be kept for as long as anything that was made of it.
+    pub place: Option<SemaphorePermit<'static>>,
+}
 
-impl<S: Send + Sync> FromRequest<S> for JsonText {
+impl<S: Send + Sync> FromRequest<S> for JsonMessage {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
-        let body = declared(request).await?;
-        parse::<IgnoredAny>(&body)?;
-        Ok(Self(body))
+        let mut body = as_json(request)?;
+        let mut text = Vec::new();
+        fill(&mut text, &mut body, BODY_MAX).await?;
+        // Hardly any is so large, and the others wait for nobody.
+        let place = if text.len() > BODY_MAX { MESSAGES.acquire().await.ok() } else { None };
+        fill(&mut text, &mut body, CALL_MAX).await?;
+        if text.len() > CALL_MAX {
+            return Err(ApiError::TooLarge(CALL_MAX));
+        }
+        parse::<IgnoredAny>(&text)?;
+        Ok(Self { text: text.into(), place })
     }
+}
+
+/// Reads on until the body ends, or there are more than `max` bytes.
+async fn fill(text: &mut Vec<u8>, body: &mut Body, max: usize) -> Result<(), ApiError> {
+    let reading = async {
+        while text.len() <= max {
+            let Some(frame) = body.frame().await else { break };
+            if let Ok(data) = frame.map_err(|_| ApiError::BodyLost)?.into_data() {
+                text.extend_from_slice(&data);
+            }
+        }
+        Ok(())
+    };
+    tokio::time::timeout(ARRIVES_WITHIN, reading).await.map_err(|_| ApiError::BodyLate)?
 }
 
 /// The body of a request that declares no other type than JSON.
 async fn declared(request: Request) -> Result<Bytes, ApiError> {
+    read(as_json(request)?, BODY_MAX).await
+}
+
+fn as_json(request: Request) -> Result<Body, ApiError> {
     // A caller that names no type means JSON, as there is nothing else to mean.
     let media_type = request.headers().get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or(""));
     if media_type.is_some_and(|media_type| !is_json(media_type)) {
         return Err(ApiError::MediaType);
     }
-    read(request.into_body(), BODY_MAX).await
+    Ok(request.into_body())
 }
 
 /// No body, or an empty object (ruling 4.8).

@@ -10,7 +10,7 @@ mod query;
 mod shape;
 mod unknown;
 
-pub(crate) use body::{AlreadyRead, File, JsonBody, JsonText, NoBody, max_of as body_max_of, read as read_body};
+pub(crate) use body::{AlreadyRead, File, JsonBody, JsonMessage, NoBody, max_of as body_max_of, read as read_body};
 pub(crate) use caller::{Anonymous, Caller};
 pub(crate) use from_provider::FromProvider;
 pub(crate) use if_match::Precondition;

@@ -3,7 +3,10 @@
 use kalends_app::operations;
 use serde_json::{Map, Value, json};
 
-use crate::describe::{header_of, of_caller};
+use crate::{
+    CALL_MAX,
+    describe::{header_of, of_caller},
+};
 
 /// The operation as the description has it.
 pub(crate) fn path_item() -> Value {
@@ -17,6 +20,12 @@ pub(crate) fn path_item() -> Value {
             } }
         })
     };
+    let large = format!("The body is over {} MiB.", CALL_MAX >> 20);
+    let large = json!({
+        "description": large,
+        "headers": headers(),
+        "content": { "application/json": { "schema": { "$ref": "#/components/schemas/ErrorEnvelope" } } }
+    });
     let refused = json!({
         "description": "The body, a parameter or a header is not valid, in JSON or in the protocol.",
         "headers": headers(),
@@ -44,7 +53,7 @@ pub(crate) fn path_item() -> Value {
             "403": failure("403"),
             "404": answers("The protocol knows no such method."),
             "408": failure("408"),
-            "413": failure("413"),
+            "413": large,
             "415": failure("415"),
             "429": failure("429"),
             "500": failure("500"),

@@ -42,11 +42,11 @@ pub(crate) use describe::{path_item, schemas};
 pub(crate) use tools::Tools;
 
 use crate::{
-    BODY_MAX,
+    BODY_MAX, CALL_MAX,
     enter::{SERVICE_PLAN, admit, describe_caller},
     envelope::{AnsweredBy, Arrival, FORWARDED_FOR},
     error::ApiError,
-    extract::JsonText,
+    extract::JsonMessage,
     pages::Finished,
     reply::JSON,
 };
@@ -127,7 +127,7 @@ fn config(base_url: &str) -> StreamableHttpServerConfig {
         .with_allowed_hosts(hosts)
         .with_allowed_origins(origin)
         .enforce_origin_validation()
-        .with_max_request_body_bytes(BODY_MAX)
+        .with_max_request_body_bytes(CALL_MAX)
 }
 
 async fn serve(State(endpoint): State<Endpoint>, request: Request) -> Response {
@@ -156,12 +156,13 @@ async fn understood(endpoint: &Endpoint, caller: Arc<Caller>, request: Request) 
     let told = Arc::new(Mutex::new(HeaderMap::new()));
     let (mut parts, body) = request.into_parts();
     // What is no JSON is refused as everywhere, and not in the library's words.
-    let JsonText(message) = JsonText::from_request(Request::from_parts(parts.clone(), body), &()).await?;
+    let message = JsonMessage::from_request(Request::from_parts(parts.clone(), body), &()).await?;
+    let JsonMessage { text, place: _place } = message;
     // Some clients ask for one of the two, or for anything.
     parts.headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     parts.headers.insert(header::CONTENT_TYPE, JSON);
     parts.extensions.insert(Outer { caller, told: Arc::clone(&told) });
-    let request = Request::from_parts(parts, Body::from(message));
+    let request = Request::from_parts(parts, Body::from(text));
     let mut response = endpoint.service.handle(request).await.map(Body::new);
     if response.status() == StatusCode::FORBIDDEN {
         return Err(ApiError::Elsewhere);
