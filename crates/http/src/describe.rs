@@ -23,7 +23,10 @@ pub(crate) fn complete(description: &OpenApi, base_url: &str) -> String {
     let mut document = serde_json::to_value(description).unwrap_or_default();
     let schemas = document["components"]["schemas"].clone();
     let all = document["components"]["schemas"].as_object_mut().into_iter().flat_map(Map::values_mut);
-    all.for_each(|schema| loosen(schema, &schemas));
+    all.for_each(|schema| {
+        loosen(schema, &schemas);
+        tell_of_text(schema);
+    });
     document["servers"] = json!([{ "url": base_url }]);
     document["components"]["securitySchemes"] = json!({
         "apiKey": { "type": "http", "scheme": "bearer", "description": "An organization's or an agent's API key." },
@@ -74,6 +77,19 @@ fn loosen(schema: &mut Value, schemas: &Value) {
     let untold = |choices: &Vec<Value>| choices.iter().all(|choice| choice["$ref"].is_string());
     if schema["oneOf"].as_array().is_some_and(untold) {
         rename(schema, "oneOf", "anyOf");
+    }
+}
+
+/// The fields of text that people read. `kalends_kernel::bounded_text` judges them all alike.
+const TEXTS: [&str; 6] = ["agent_name", "label", "message", "name", "org_name", "title"];
+
+/// Says what no bound of a text's length says. Only schemas of requests bound it.
+fn tell_of_text(schema: &mut Value) {
+    for (name, field) in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+        if TEXTS.contains(&name.as_str()) && field["minLength"].is_u64() {
+            let about = field["description"].as_str().unwrap_or_default();
+            field["description"] = format!("{about} Not white space alone, and without NUL.").trim_start().into();
+        }
     }
 }
 
@@ -269,6 +285,10 @@ fn success_headers(response: &mut Value, status: &str, operation: &Operation) {
     if [operations::EXPORT.id, operations::EXPORT_CALENDAR.id].contains(&operation.id) {
         names.push("Content-Disposition");
     }
+    let kept = [operations::PLANS.id, operations::GET_FEED.id, operations::EXPORT_CALENDAR.id, operations::EXPORT.id];
+    if kept.contains(&operation.id) {
+        names.push("Cache-Control");
+    }
     if !operation.is_public() && operation.touch != Touch::Admin {
         names.extend(["X-Service-Plan", "Service-Terms-Upgrade-Required"]);
     }
@@ -384,6 +404,34 @@ mod tests {
             .map(|operation| (operation.id.to_owned(), operation.method.to_owned(), operation.path.to_owned()))
             .collect::<BTreeSet<_>>();
         assert_eq!(described, listed);
+    }
+
+    #[test]
+    fn texts_of_requests_say_that_blank_ones_are_refused() {
+        let document = document();
+        let told = |schema: &str, field: &str| {
+            let about = &document["components"]["schemas"][schema]["properties"][field]["description"];
+            about.as_str().unwrap().contains("Not white space alone, and without NUL.")
+        };
+        for (schema, field) in [
+            ("CreateEvent", "title"),
+            ("UpdateEvent", "title"),
+            ("CreateAgent", "name"),
+            ("CreateSubscription", "label"),
+        ] {
+            assert!(told(schema, field), "{schema}.{field}");
+        }
+        assert!(!told("Event", "title"), "what is answered has no bounds");
+    }
+
+    #[test]
+    fn how_long_an_answer_may_be_kept_is_told() {
+        let document = document();
+        for operation in [&operations::PLANS, &operations::GET_FEED, &operations::EXPORT_CALENDAR, &operations::EXPORT]
+        {
+            let described = &document["paths"][operation.path]["get"]["responses"]["200"]["headers"];
+            assert!(described["Cache-Control"].is_object(), "{}", operation.id);
+        }
     }
 
     #[test]

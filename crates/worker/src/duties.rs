@@ -128,4 +128,14 @@ mod tests {
         assert_eq!(names.len(), DUTIES.len());
         assert!(DUTIES.iter().all(|duty| !duty.failure.is_empty() && !duty.period.is_zero()));
     }
+
+    #[test]
+    fn each_duty_is_documented_with_how_often_it_looks() {
+        let documented = include_str!("../../../docs/running.md");
+        for duty in DUTIES {
+            let seconds = duty.period.as_secs_f64();
+            let often = if seconds < 120.0 { format!("{seconds} s") } else { format!("{} min", seconds / 60.0) };
+            assert!(documented.contains(&format!("| `{}` | {often} |", duty.name)), "{}: {often}", duty.name);
+        }
+    }
 }

@@ -42,6 +42,7 @@ pub(super) fn headers() -> Value {
         "RateLimit": header("What is left of it, and the seconds until it begins anew.", "\"api_calls\";r=49873;t=864000"),
         "Service-Terms-Upgrade-Required": header("The terms to accept, where the organization has not.", "2026-01-01"),
         "ETag": required("The resource's version, for If-Match.", "\"3\""),
+        "Cache-Control": required("Who may keep the answer, and how long.", "public, max-age=300"),
         "Idempotency-Replayed": header("`true` where the answer is that of an earlier, same request.", "true"),
         "Set-Cookie": header(
             "The session's cookie, set or removed. `Secure` is left out on plain http of the machine itself.",
