@@ -1,18 +1,19 @@
 //! Files of others, imported as native events: how a calendar moves in.
 //!
 //! A file is read and compared like a feed (`syncing`), with what was imported into the calendar before: so a file that is
-//! imported once more changes only what it says otherwise. Nothing is deleted that a file does not hold.
+//! imported once more changes only what it says otherwise. Of an event that it holds it replaces or cancels what was imported
+//! before; nothing is deleted that it does not hold.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use kalends_calendars::{Calendar, Change as Write, Event, EventSource};
 use kalends_feeds::{
     Change, Origin,
     read::{Context, What},
-    sync::{Chunk, Counts, KnownItem, KnownItems, Planned},
+    sync::{Chunk, Counts, Ending, ItemKey, KnownItem, KnownItems, Planned},
 };
-use kalends_kernel::{EventId, FieldError, Instant};
+use kalends_kernel::{EventId, FieldError, Instant, Version};
 use kalends_notifications::EventType;
 use kalends_quotas::Metric;
 use kalends_wire as wire;
@@ -42,12 +43,13 @@ impl App {
         let origin = Origin::Files(calendar.id);
         let known: KnownItems = self.store.known_items(actor.org(), origin).await?.into_iter().collect();
         let context = Context { calendar_zone: calendar.zone, now: self.now() };
-        let compared = self.read_and_compare(file, context, known, true).await;
+        let compared = self.read_and_compare(origin, file, context, known, true).await;
         let Compared { diff, mut report, withheld: _ } =
             compared.map_err(|error| FieldError::new("body", error.to_string()))?;
         report.counts.untouched = diff.untouched;
         // Of these nothing can have been changed here.
-        let fresh: BTreeSet<EventId> = diff.chunks.iter().flatten().filter_map(fresh_series).collect();
+        let fresh: BTreeSet<EventId> =
+            diff.chunks.iter().flat_map(|chunk| &chunk.planned).filter_map(fresh_series).collect();
         for chunk in &diff.chunks {
             let counts = retry_stale(|| self.take_over(actor, &calendar, chunk, &fresh)).await?;
             report.counts.created += counts.created;
@@ -68,12 +70,12 @@ impl App {
         fresh: &BTreeSet<EventId>,
     ) -> Result<Counts, Attempt> {
         let (org, now) = (actor.org(), self.now());
-        let known: Vec<EventId> =
-            chunk.iter().filter(|planned| !planned.is_new).map(|planned| planned.known.event).collect();
-        let seen = self.seen_events(calendar, &known).await?;
+        let known = chunk.planned.iter().filter(|planned| !planned.is_new).map(|planned| planned.known.event);
+        let former = chunk.former.iter().map(|former| former.known.event);
+        let seen = self.seen_events(calendar, &known.chain(former).collect::<Vec<_>>()).await?;
         let (mut changes, mut counts) = (ChangeSet::new(org), Counts::default());
         let mut items: Vec<KnownItem> = Vec::with_capacity(chunk.len());
-        for planned in chunk {
+        for planned in &chunk.planned {
             let before = match seen.get(&planned.known.event) {
                 Some(seen) => Some(seen.clone()),
                 // It was deleted since the file was compared.
@@ -101,9 +103,65 @@ impl App {
         if counts.created > 0 {
             limit(actor, &mut changes, Metric::Events, counts.created.into(), now);
         }
-        changes.feeds.push(Change::KeepItems { org, origin: Origin::Files(calendar.id), items });
+        let keys = self.end_items(&mut changes, chunk, &seen, &mut items, &mut counts, now).await?;
+        let origin = Origin::Files(calendar.id);
+        if !keys.is_empty() {
+            changes.feeds.push(Change::ForgetItems { org, origin, keys });
+        }
+        changes.feeds.push(Change::KeepItems { org, origin, items });
         self.store_changes(changes).await.map_err(|error| self.refused_commit(error))?;
         Ok(counts)
+    }
+
+    /// Deletes or cancels what the file tells otherwise than by another edition of it. Gives what is to be forgotten.
+    async fn end_items(
+        &self,
+        changes: &mut ChangeSet,
+        chunk: &Chunk,
+        seen: &BTreeMap<EventId, Event>,
+        items: &mut Vec<KnownItem>,
+        counts: &mut Counts,
+        now: Instant,
+    ) -> Result<Vec<ItemKey>, Attempt> {
+        let mut forgotten = Vec::new();
+        for former in &chunk.former {
+            // What was deleted since the file was compared has ended too.
+            let Some(seen) = seen.get(&former.known.event) else {
+                forgotten.push(former.known.key);
+                continue;
+            };
+            match former.applied_to(seen, now) {
+                Ending::Stays => {}
+                Ending::OfItsSeries => forgotten.push(former.known.key),
+                Ending::Deleted(event) => {
+                    forgotten.push(former.known.key);
+                    self.drop_overrides(changes, seen, &event, now).await?;
+                    self.announce(changes, &event, EventType::EventDeleted, now);
+                    changes.calendars.push(Write::UpdateEvent { event: *event, seen: seen.version });
+                }
+                Ending::Cancelled => {
+                    items.push(former.known);
+                    for (event, seen) in self.cancelled_with(seen, now).await? {
+                        counts.updated += 1;
+                        self.announce(changes, &event, EventType::EventUpdated, now);
+                        changes.calendars.push(Write::UpdateEvent { event, seen });
+                    }
+                }
+                Ending::CancelledWithItsSeries => items.push(former.known),
+            }
+        }
+        Ok(forgotten)
+    }
+
+    /// What is cancelled with an event, itself included, each with the version that was seen: a series takes along its
+    /// occurrences that were changed. That they are all of them is guarded by the version of the series.
+    async fn cancelled_with(&self, seen: &Event, now: Instant) -> Result<Vec<(Event, Version)>, Attempt> {
+        let mut all = vec![seen.clone()];
+        if seen.recurrence().is_some_and(|recurrence| !recurrence.overridden().is_empty()) {
+            all.extend(self.store.list_overrides(seen.org, seen.id).await?);
+        }
+        let live = all.iter().filter(|event| event.takes_place());
+        Ok(live.map(|event| (event.cancelled(now), event.version)).collect())
     }
 
     /// The event that stands for a new item already: an occurrence that was changed here before the file changed it too.

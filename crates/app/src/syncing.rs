@@ -14,7 +14,7 @@ use kalends_feeds::{
     read::{self, Context, ReadError},
     sync::{
         CHUNK_MAX, CLAIM_LASTS, Chunk, Counts, Diff, Ended, KnownItem, KnownItems, Memory, Report, Seen, Validators,
-        diff, ends_withheld, next_due,
+        diff, diff_file, ends_withheld, next_due,
     },
 };
 use kalends_kernel::{EventId, RemoteUrl, StoreError, random_bytes};
@@ -171,7 +171,7 @@ impl App {
         let context = Context { calendar_zone: calendar.zone, now };
         // What another address had is no measure of what this one has.
         let believed = memory.shrunk || memory.report.is_none();
-        let compared = match self.read_and_compare(body, context, known, believed).await {
+        let compared = match self.read_and_compare(origin, body, context, known, believed).await {
             Ok(compared) => compared,
             Err(error) => return Ok((Ended::Failed(error.to_string()), "unreadable")),
         };
@@ -195,6 +195,7 @@ impl App {
     /// Reads a feed or file and compares it, off the async threads. A panic is logged; the caller is told no more than that.
     pub(crate) async fn read_and_compare(
         &self,
+        origin: Origin,
         body: Bytes,
         context: Context,
         known: KnownItems,
@@ -209,7 +210,11 @@ impl App {
             let report = Report::of(&feed);
             let items = std::mem::take(&mut feed.items);
             let withheld = ends_withheld(items.len(), &known, believed);
-            let diff = diff(items, &known, || EventId::new(context.now, entropy.as_ref()));
+            let fresh = || EventId::new(context.now, entropy.as_ref());
+            let diff = match origin {
+                Origin::Subscription(_) => diff(items, &known, fresh),
+                Origin::Files(_) => diff_file(items, &feed.editions, &known, fresh),
+            };
             Ok(Compared { withheld: withheld && !diff.gone.is_empty(), diff, report })
         });
         read.await.unwrap_or_else(|error| {
@@ -227,11 +232,12 @@ impl App {
         counts: &mut Counts,
     ) -> Result<(), Broken> {
         let now = self.now();
+        let Chunk { planned, former: _ } = chunk;
         let known: Vec<EventId> =
-            chunk.iter().filter(|planned| !planned.is_new).map(|planned| planned.known.event).collect();
+            planned.iter().filter(|planned| !planned.is_new).map(|planned| planned.known.event).collect();
         let seen = self.seen_events(calendar, &known).await?;
-        let mut writes = Vec::with_capacity(chunk.len());
-        for planned in &chunk {
+        let mut writes = Vec::with_capacity(planned.len());
+        for planned in &planned {
             writes.push(if planned.is_new {
                 counts.created += 1;
                 Write::CreateEvent(planned.created(calendar, EventSource::ExternalIcal, now))
@@ -242,7 +248,7 @@ impl App {
             });
         }
         let (org, origin) = (claim.org, Origin::Subscription(claim.subscription));
-        let items = chunk.iter().map(|planned| planned.known).collect();
+        let items = planned.iter().map(|planned| planned.known).collect();
         let kept = vec![Change::RenewClaim { claim, at: now }, Change::KeepItems { org, origin, items }];
         self.commit_under(claim, kept, writes).await
     }

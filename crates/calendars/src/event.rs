@@ -333,6 +333,12 @@ impl Event {
         Self { deleted_at: Some(now), version: self.version.next(), updated_at: now, ..self.clone() }
     }
 
+    /// The event as cancelled where it comes from.
+    #[must_use]
+    pub fn cancelled(&self, now: Instant) -> Self {
+        Self { status: EventStatus::Cancelled, version: self.version.next(), updated_at: now, ..self.clone() }
+    }
+
     /// Whether the event takes place, or may.
     pub fn takes_place(&self) -> bool {
         self.deleted_at.is_none() && matches!(self.status, EventStatus::Confirmed | EventStatus::Tentative)

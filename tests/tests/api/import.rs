@@ -9,6 +9,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::fixtures::{agent_with_calendar, shared_calendar};
+use crate::webhooks::{hook, with_receiver};
 
 /// A file of these events.
 fn file(events: &[&str]) -> String {
@@ -34,12 +35,18 @@ fn counts(answer: &Answer) -> [i64; 4] {
     ["created", "updated", "untouched", "skipped"].map(|name| answer[name].as_i64().unwrap())
 }
 
+/// Where a receiver hears of events.
+const TOLD: &str = "/told";
+
+fn listing(calendar: &str) -> String {
+    format!(
+        "/v1/calendars/{calendar}/events?expand=true&start_after=2026-03-01T00:00:00Z&start_before=2026-05-01T00:00:00Z&limit=200"
+    )
+}
+
 /// Title and start of what takes place in March and April.
 async fn instances(api: &Client, calendar: &str) -> Vec<(String, String)> {
-    let path = format!(
-        "/v1/calendars/{calendar}/events?expand=true&start_after=2026-03-01T00:00:00Z&start_before=2026-05-01T00:00:00Z&limit=200"
-    );
-    let listed = api.get(path).await.expect(200).data();
+    let listed = api.get(listing(calendar)).await.expect(200).data();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     listed.iter().map(|event| (text(&event["title"]), text(&event["startTime"]))).collect()
 }
@@ -119,6 +126,91 @@ async fn the_file_s_exceptions_replace_those_of_its_series(#[case] database: Dat
     let other = SERIES.replace("COUNT=4", "COUNT=5");
     import(&api, &calendar, file(&[&other])).await.expect(200);
     assert_eq!(titles(instances(&api, &calendar).await), ["Standup"; 4]);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn what_a_file_cancels_is_cancelled(#[case] database: Database) {
+    let (_server, api, receiver) = with_receiver(database, "pro").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    import(&api, &calendar, file(&[ONCE, SERIES, CHANGED, FREE])).await.expect(200);
+    let listed = api.get(format!("/v1/calendars/{calendar}/events")).await.expect(200).data();
+    let [once, free] = ["Dentist", "Birthday"].map(|title| {
+        let found = listed.iter().find(|event| event["title"] == title);
+        format!("/v1/events/{}", found.unwrap()["id"].as_str().unwrap())
+    });
+    hook(&api, &receiver, TOLD, &["*"]).await;
+
+    let cancelled = format!("{ONCE}\r\nSTATUS:CANCELLED");
+    let answer = import(&api, &calendar, file(&[&cancelled])).await.expect(200);
+    assert_eq!(counts(&answer), [0, 1, 0, 0]);
+    assert_eq!(api.get(&once).await.expect(200)["status"], "cancelled");
+    let told = receiver.wait_for(TOLD, 1).await;
+    assert_eq!((told[0].event_type(), &told[0].json()["status"]), ("event.updated", &json!("cancelled")));
+
+    // The series goes with its changed occurrence; what the file does not hold stays.
+    let whole = file(&[SERIES, CHANGED]).replace("VERSION:2.0", "VERSION:2.0\r\nMETHOD:CANCEL");
+    assert_eq!(counts(&import(&api, &calendar, whole.clone()).await.expect(200)), [0, 2, 0, 0]);
+    let live = instances(&api, &calendar).await.into_iter().filter(|(title, _)| title.starts_with("Standup"));
+    let statuses = api.get(listing(&calendar)).await.expect(200).data();
+    let of_series = statuses.iter().filter(|event| event["title"].as_str().unwrap().starts_with("Standup"));
+    assert!(of_series.clone().all(|event| event["status"] == "cancelled"), "{statuses:?}");
+    assert_eq!(of_series.count(), live.count());
+    assert_eq!(api.get(&free).await.expect(200)["status"], "confirmed");
+    assert_eq!(receiver.wait_for(TOLD, 3).await.len(), 3);
+
+    // Once more changes nothing; an edition that takes place again brings it back, as the event that it was.
+    assert_eq!(counts(&import(&api, &calendar, whole).await.expect(200)), [0, 0, 2, 0]);
+    assert_eq!(counts(&import(&api, &calendar, file(&[&cancelled])).await.expect(200)), [0, 0, 1, 0]);
+    assert_eq!(counts(&import(&api, &calendar, file(&[ONCE, SERIES, CHANGED])).await.expect(200)), [0, 3, 0, 0]);
+    assert_eq!(api.get(&once).await.expect(200)["status"], "confirmed");
+    assert_eq!(
+        counts(&import(&api, &calendar, file(&[&cancelled.replace("once", "unknown")])).await.expect(200)),
+        [0; 4]
+    );
+    assert_eq!(instances(&api, &calendar).await.len(), 5);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn an_edition_of_another_kind_replaces_the_one_before(#[case] database: Database) {
+    let (_server, api, receiver) = with_receiver(database, "pro").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    import(&api, &calendar, file(&[ONCE, FREE])).await.expect(200);
+    hook(&api, &receiver, TOLD, &["event.deleted"]).await;
+    let starts = async || {
+        let all = instances(&api, &calendar).await;
+        all.into_iter().filter(|(title, _)| title == "Dentist").map(|(_, start)| start[5..13].to_owned()).collect()
+    };
+    let series = format!("{ONCE}\r\nRRULE:FREQ=DAILY;COUNT=3");
+    let late =
+        "UID:once@x\r\nRECURRENCE-ID:20260304T100000Z\r\nDTSTART:20260304T150000Z\r\nDURATION:PT1H\r\nSUMMARY:Dentist";
+    let twice_a_day = format!("{ONCE}\r\nRRULE:FREQ=DAILY;BYHOUR=10,16;COUNT=4");
+    let moved = twice_a_day.replace("T10", "T09").replace("T11", "T10").replace("BYHOUR=10", "BYHOUR=9");
+    let expanded = format!("{ONCE}\r\nRRULE:FREQ=YEARLY;BYYEARDAY=62,63;COUNT=2");
+    let editions: [(&[&str], &[&str]); 6] = [
+        (&[&series, late], &["03-03T10", "03-04T15", "03-05T10"]),
+        (&[&twice_a_day], &["03-03T10", "03-03T16", "03-04T10", "03-04T16"]),
+        (&[&moved], &["03-03T09", "03-03T16", "03-04T09", "03-04T16"]),
+        (&[&expanded], &["03-03T10", "03-04T10"]),
+        (&[&series], &["03-03T10", "03-04T10", "03-05T10"]),
+        (&[ONCE], &["03-03T10"]),
+    ];
+    for (edition, expected) in editions {
+        let answer = import(&api, &calendar, file(edition)).await.expect(200);
+        let shown: Vec<String> = starts().await;
+        assert_eq!(shown, expected, "{edition:?}: {}", answer.shown());
+        let [created, updated, untouched, _] = counts(&import(&api, &calendar, file(edition)).await.expect(200));
+        assert_eq!((created, updated), (0, 0), "{edition:?} once more");
+        assert!(untouched > 0);
+    }
+    assert_eq!(instances(&api, &calendar).await.len(), 2, "what the files do not hold stays");
+    let told = receiver.wait_for_type(TOLD, "event.deleted").await.json();
+    assert_eq!((&told["title"], told["deletedAt"].is_string()), (&json!("Dentist"), true));
 }
 
 #[rstest]

@@ -1,6 +1,6 @@
 //! What is read from a feed.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use kalends_calendars::{EventStatus, Recurrence, Times};
 use kalends_kernel::{Instant, Span, Zone};
@@ -27,6 +27,8 @@ pub struct Feed {
     pub zone: Option<Zone>,
     /// The events, in the order of [`Item::key`], none with the key of another.
     pub items: Vec<Item>,
+    /// The events of which the feed has not only single occurrences of a series that it does not have.
+    pub editions: Editions,
     /// The first of the events that were skipped, at most [`crate::limits::TOLD_MAX`].
     pub skipped: Vec<Skipped>,
     /// How many were skipped in all.
@@ -39,6 +41,21 @@ pub struct Feed {
     pub warning_count: usize,
     /// How much work it was, at most [`crate::limits::STEPS_MAX`].
     pub steps: u64,
+}
+
+/// The events that a feed tells of as a whole, by their `UID`. An event that was skipped is none of them.
+pub type Editions = BTreeMap<Arc<str>, Edition>;
+
+/// How a feed tells of an event as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edition {
+    /// Its items are all that there is of it.
+    Whole,
+    /// So are they, except for occurrences that were over before this instant: those of a rule outside the subset are
+    /// told around the present.
+    Since(Instant),
+    /// It is cancelled, and has no items.
+    Cancelled,
 }
 
 /// An event of a feed: what is stored as one row.

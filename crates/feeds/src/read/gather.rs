@@ -7,11 +7,11 @@ use kalends_calendars::{EventStatus, Times};
 use kalends_kernel::Instant;
 
 use super::draft::{Draft, Status};
-use super::feed::{Item, SkipReason, Skipped, Warning, What};
+use super::feed::{Edition, Editions, Item, SkipReason, Skipped, Warning, What};
 use super::resolve::Resolver;
 use super::scan::CalendarHead;
 use super::timing::{Timing, instant};
-use crate::limits::{EVENT_STEPS_MAX, EXPANDED_TEXT_MAX, OCCURRENCES_IN_ALL_MAX};
+use crate::limits::{EVENT_STEPS_MAX, EXPANDED_BACK, EXPANDED_TEXT_MAX, OCCURRENCES_IN_ALL_MAX};
 
 /// What was made of a feed so far.
 #[derive(Debug)]
@@ -19,6 +19,7 @@ pub(super) struct Gathered<'a> {
     pub(super) zones: Resolver<'a>,
     calendars: &'a [CalendarHead],
     pub(super) items: Vec<Item>,
+    pub(super) editions: Editions,
     pub(super) skipped: Vec<Skipped>,
     pub(super) cancelled: usize,
     /// How many items stand in for series that cannot be kept, and the bytes of their descriptions.
@@ -43,7 +44,16 @@ pub(super) struct Changes<'a> {
 
 impl<'a> Gathered<'a> {
     pub(super) fn new(zones: Resolver<'a>, calendars: &'a [CalendarHead]) -> Self {
-        Self { zones, calendars, items: Vec::new(), skipped: Vec::new(), cancelled: 0, expanded: 0, expanded_text: 0 }
+        Self {
+            zones,
+            calendars,
+            items: Vec::new(),
+            editions: Editions::new(),
+            skipped: Vec::new(),
+            cancelled: 0,
+            expanded: 0,
+            expanded_text: 0,
+        }
     }
 
     /// Takes over the drafts of one `UID`, the highest revision last.
@@ -53,8 +63,9 @@ impl<'a> Gathered<'a> {
             self.zones.warnings.insert(Warning::Date { uid: draft.uid.clone() });
         }
         let master = drafts.iter().rfind(|draft| draft.recurrence_id.is_none());
-        if master.is_some_and(|master| self.is_cancelled(master)) {
+        if let Some(master) = master.filter(|master| self.is_cancelled(master)) {
             self.cancelled += 1;
+            self.editions.insert(Arc::from(master.uid.as_str()), Edition::Cancelled);
             return;
         }
         let timing = master.and_then(|master| match Timing::of(master, &mut self.zones) {
@@ -70,21 +81,32 @@ impl<'a> Gathered<'a> {
             return;
         };
         let (items, expanded) = (self.items.len(), (self.expanded, self.expanded_text));
-        if let Err(reason) = self.add_event(master, &timing, &changes) {
-            self.items.truncate(items);
-            (self.expanded, self.expanded_text) = expanded;
-            self.skip(master, reason);
+        match self.add_event(master, &timing, &changes) {
+            Ok(edition) => {
+                self.editions.insert(Arc::from(master.uid.as_str()), edition);
+            }
+            Err(reason) => {
+                self.items.truncate(items);
+                (self.expanded, self.expanded_text) = expanded;
+                self.skip(master, reason);
+            }
         }
     }
 
-    fn add_event(&mut self, master: &Draft, timing: &Timing, changes: &Changes<'_>) -> Result<(), SkipReason> {
+    fn add_event(&mut self, master: &Draft, timing: &Timing, changes: &Changes<'_>) -> Result<Edition, SkipReason> {
         let alone = changes.single.is_empty() && changes.and_later.is_empty();
         if alone && master.rules.is_empty() && master.dates.is_empty() && master.excluded.is_empty() {
             let times = timing.times().ok_or(SkipReason::Years)?;
             self.items.push(item(master, timing, times, None, What::Once));
-            return Ok(());
+            return Ok(Edition::Whole);
         }
-        if self.add_series(master, timing, changes)? { Ok(()) } else { self.add_expanded(master, timing, changes) }
+        if self.add_series(master, timing, changes)? {
+            return Ok(Edition::Whole);
+        }
+        self.add_expanded(master, timing, changes)?;
+        // Dates that are named one by one are told wherever they are.
+        let since = self.zones.context.now - EXPANDED_BACK;
+        Ok(if master.rules.is_empty() { Edition::Whole } else { Edition::Since(since) })
     }
 
     /// Overrides of a series that the feed does not have.

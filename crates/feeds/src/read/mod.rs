@@ -26,7 +26,7 @@ mod timing;
 mod values;
 mod zones;
 
-pub use feed::{Context, Feed, Item, ReadError, SkipReason, Skipped, Warning, What};
+pub use feed::{Context, Edition, Editions, Feed, Item, ReadError, SkipReason, Skipped, Warning, What};
 pub use zones::named as zone_named;
 
 use crate::limits::TOLD_MAX;
@@ -48,7 +48,7 @@ pub fn read(bytes: &[u8], context: &Context) -> Result<Feed, ReadError> {
     let mut gathered = Gathered::new(zones, &scanned.calendars);
     drafts.chunk_by(|one, other| one.uid == other.uid).for_each(|drafts| gathered.add(drafts));
 
-    let Gathered { zones, mut items, mut skipped, cancelled, .. } = gathered;
+    let Gathered { zones, mut items, editions, mut skipped, cancelled, .. } = gathered;
     items.sort_by(|one, other| one.key().cmp(&other.key()));
     items.dedup_by(|one, other| one.key() == other.key());
     skipped.append(&mut scanned.skipped);
@@ -59,6 +59,7 @@ pub fn read(bytes: &[u8], context: &Context) -> Result<Feed, ReadError> {
         name: scanned.name,
         zone,
         items,
+        editions,
         skipped,
         skipped_count,
         cancelled_count: cancelled,

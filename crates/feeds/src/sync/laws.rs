@@ -6,8 +6,13 @@ use kalends_calendars::{AgentActivity, Calendar, Event, EventSource, NewCalendar
 use kalends_kernel::{CalendarId, Elapsed, EventId, Instant, Metadata, OrgId, Zone};
 use proptest::prelude::*;
 
-use super::{Diff, KnownItem, KnownItems, diff, ends_withheld};
-use crate::read::{Context, Item, What, read};
+use super::{
+    Chunk, Diff, Ending, Fate, Fingerprint, Former, ItemKey, KnownItem, KnownItems, diff, diff_file, ends_withheld,
+};
+use crate::{
+    limits::EXPANDED_BACK,
+    read::{Context, Edition, Feed, Item, What, read},
+};
 
 const NOW: Instant = Instant::from_micros(1_772_438_400_000_000);
 
@@ -27,8 +32,8 @@ fn calendar() -> Calendar {
 }
 
 /// The items of a feed in which each `UID` is as drawn: an event, a transparent one, a series, a series with changed and
-/// cancelled occurrences, or one that is expanded.
-fn items(drawn: &BTreeMap<u8, Drawn>) -> Vec<Item> {
+/// cancelled occurrences, one that is expanded, one of several items, or one that is cancelled.
+fn feed(drawn: &BTreeMap<u8, Drawn>) -> Feed {
     let mut text = String::from("BEGIN:VCALENDAR\r\nVERSION:2.0\r\n");
     for (uid, (kind, hour, title)) in drawn {
         let event = |rest: String| {
@@ -47,7 +52,7 @@ fn items(drawn: &BTreeMap<u8, Drawn>) -> Vec<Item> {
                 hour % 20
             )
         };
-        match kind % 5 {
+        match kind {
             0 => text.push_str(&event(String::new())),
             1 => text.push_str(&event("TRANSP:TRANSPARENT\r\n".into())),
             2 => text.push_str(&event("RRULE:FREQ=DAILY;COUNT=5\r\n".into())),
@@ -56,13 +61,23 @@ fn items(drawn: &BTreeMap<u8, Drawn>) -> Vec<Item> {
                 text.push_str(&changed(1));
                 text.push_str(&changed(3));
             }
-            _ => text.push_str(&event("RRULE:FREQ=YEARLY;BYYEARDAY=60,61,62,63;COUNT=6\r\n".into())),
+            4 => text.push_str(&event("RRULE:FREQ=YEARLY;BYYEARDAY=60,61,62,63;COUNT=6\r\n".into())),
+            5 => {
+                text.push_str(&event("RRULE:FREQ=DAILY;COUNT=9\r\n".into()));
+                text.push_str(&changed(2).replace("RECURRENCE-ID", "RECURRENCE-ID;RANGE=THISANDFUTURE"));
+                text.push_str(&changed(4));
+            }
+            _ => text.push_str(&event("RRULE:FREQ=DAILY;COUNT=9\r\nSTATUS:CANCELLED\r\n".into())),
         }
     }
     text.push_str("END:VCALENDAR\r\n");
     let feed = read(text.as_bytes(), &Context { calendar_zone: Zone::UTC, now: NOW }).unwrap();
     assert_eq!(feed.skipped, []);
-    feed.items
+    feed
+}
+
+fn items(drawn: &BTreeMap<u8, Drawn>) -> Vec<Item> {
+    feed(drawn).items
 }
 
 /// What a store would hold.
@@ -83,10 +98,66 @@ impl Applied {
         })
     }
 
+    fn compared_file(&mut self, file: Feed) -> Diff {
+        let known: KnownItems = self.known.iter().copied().collect();
+        let made = &mut self.made;
+        diff_file(file.items, &file.editions, &known, || {
+            *made += 1;
+            EventId::from_bytes([*made; 16])
+        })
+    }
+
+    /// Writes what ended; tells how many events that changed.
+    fn end(&mut self, diff: &Diff, now: Instant) -> usize {
+        let mut changed = 0;
+        for former in diff.chunks.iter().flat_map(|chunk| &chunk.former) {
+            let known = former.known;
+            match former.applied_to(&self.events[&known.event], now) {
+                Ending::Stays => continue,
+                Ending::Cancelled => {
+                    let of_it = |other: &&mut Event| {
+                        other.id == known.event || other.occurrence().is_some_and(|of| of.series == known.event)
+                    };
+                    self.events.values_mut().filter(of_it).for_each(|event| *event = event.cancelled(now));
+                    changed += 1;
+                }
+                Ending::Deleted(event) => {
+                    assert!(event.deleted_at.is_some());
+                    self.events.remove(&known.event);
+                    changed += 1;
+                }
+                Ending::OfItsSeries | Ending::CancelledWithItsSeries => {}
+            }
+            self.known.retain(|item| item.key != known.key);
+            if let Fate::Cancelled = former.fate {
+                self.known.push(known);
+            }
+        }
+        // A series takes those of its changed occurrences along that it does not have any more.
+        let has = |event: &Event| match event.occurrence() {
+            None => true,
+            Some(of) => self
+                .events
+                .get(&of.series)
+                .and_then(Event::recurrence)
+                .is_some_and(|series| series.overridden().binary_search(&of.start).is_ok()),
+        };
+        let kept = self.events.values().filter(|event| has(event)).map(|event| (event.id, event.clone())).collect();
+        self.events = kept;
+        self.known.retain(|item| self.events.contains_key(&item.event));
+        changed
+    }
+
+    /// What takes place.
+    fn takes_place(&self) -> Vec<String> {
+        let events = self.events.iter().filter(|(_, event)| event.takes_place());
+        Self { events: events.map(|(id, event)| (*id, event.clone())).collect(), ..Self::default() }.said()
+    }
+
     /// Writes what a feed changes.
     fn apply(&mut self, diff: &Diff, now: Instant) {
         let calendar = calendar();
-        for planned in diff.chunks.iter().flatten() {
+        for planned in diff.chunks.iter().flat_map(|chunk| &chunk.planned) {
             let id = planned.known.event;
             let event = if planned.is_new {
                 let made = planned.created(&calendar, EventSource::ExternalIcal, now);
@@ -145,7 +216,7 @@ proptest! {
             let count = items.len();
             let before = applied.events.clone();
             let diff = applied.compared(items.clone());
-            let written: usize = diff.chunks.iter().map(Vec::len).sum();
+            let written: usize = diff.chunks.iter().map(Chunk::len).sum();
             prop_assert_eq!(written + diff.untouched as usize, count);
             applied.apply(&diff, NOW + Elapsed::hours(hour));
 
@@ -154,7 +225,7 @@ proptest! {
             fresh.apply(&whole, NOW);
             prop_assert_eq!(applied.said(), fresh.said());
 
-            let touched: Vec<EventId> = diff.chunks.iter().flatten().map(|planned| planned.known.event).collect();
+            let touched: Vec<EventId> = diff.chunks.iter().flat_map(|chunk| &chunk.planned).map(|planned| planned.known.event).collect();
             for (id, event) in &applied.events {
                 if !touched.contains(id) {
                     prop_assert_eq!(before.get(id), Some(event));
@@ -167,6 +238,121 @@ proptest! {
             prop_assert_eq!(again.untouched as usize, count);
         }
     }
+}
+
+fn files() -> impl Strategy<Value = Vec<BTreeMap<u8, Drawn>>> {
+    let file = proptest::collection::btree_map(0_u8..4, (0_u8..7, 0_u8..3, 0_u8..2), 0..4);
+    proptest::collection::vec(file, 1..6)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Whatever files came before, of each event the last edition takes place, and nothing where that is cancelled; what a
+    /// file does not hold keeps its rows as they are; and the same file once more changes nothing.
+    #[test]
+    fn the_last_edition_of_each_event_is_what_is_there(files in files()) {
+        let (mut applied, mut editions) = (Applied::default(), BTreeMap::new());
+        for (file, hour) in files.iter().zip(0..) {
+            let now = NOW + Elapsed::hours(hour);
+            let before = applied.events.clone();
+            let diff = applied.compared_file(feed(file));
+            prop_assert_eq!(&diff.gone, &[]);
+            applied.apply(&diff, now);
+            applied.end(&diff, now);
+
+            editions.extend(file.iter().map(|(uid, drawn)| (*uid, *drawn)));
+            let mut fresh = Applied::default();
+            let whole = fresh.compared(items(&editions));
+            fresh.apply(&whole, NOW);
+            prop_assert_eq!(applied.takes_place(), fresh.said());
+            let others = |event: &&Event| before.get(&event.id).is_none_or(|before| before != *event);
+            for event in applied.events.values().filter(others) {
+                prop_assert_eq!(event.updated_at, now);
+            }
+
+            let again = applied.compared_file(feed(file));
+            prop_assert_eq!(again.chunks.iter().map(|chunk| chunk.planned.len()).sum::<usize>(), 0);
+            let events = applied.events.clone();
+            prop_assert_eq!(applied.end(&again, now + Elapsed::minutes(1)), 0);
+            prop_assert_eq!(&applied.events, &events);
+        }
+    }
+
+    /// A file touches no event whose `UID` it does not hold.
+    #[test]
+    fn what_a_file_does_not_hold_stays(files in files()) {
+        let mut applied = Applied::default();
+        for file in &files {
+            let diff = applied.compared_file(feed(file));
+            let keys: Vec<ItemKey> = applied.known.iter().map(|item| item.key).collect();
+            for former in diff.chunks.iter().flat_map(|chunk| &chunk.former) {
+                prop_assert!(keys.contains(&former.known.key));
+                let of = file.keys().any(|uid| former.known.key.is_of(&format!("{uid}@x")));
+                prop_assert!(of, "{former:?} is of no event of the file");
+            }
+            applied.apply(&diff, NOW);
+            applied.end(&diff, NOW);
+        }
+    }
+}
+
+fn lone(rest: &str) -> Feed {
+    let text = format!(
+        "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nUID:a\r\nDURATION:PT1H\r\n{rest}\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+    );
+    read(text.as_bytes(), &Context { calendar_zone: Zone::UTC, now: NOW }).unwrap()
+}
+
+#[test]
+fn single_occurrences_of_a_series_that_the_file_does_not_have_replace_nothing() {
+    let mut applied = Applied::default();
+    let series = applied.compared_file(lone("DTSTART:20260301T100000Z\r\nRRULE:FREQ=DAILY"));
+    applied.apply(&series, NOW);
+    let occurrence = lone("DTSTART:20260302T120000Z\r\nRECURRENCE-ID:20260302T100000Z");
+    let beside = applied.compared_file(occurrence);
+    assert!(beside.chunks.iter().all(|chunk| chunk.former.is_empty()), "{beside:?}");
+    // Nor does an event that cannot be read.
+    let broken = applied.compared_file(lone("DTSTART:20260301T100000Z\r\nDTEND:20250301T100000Z"));
+    assert!(broken.chunks.is_empty(), "{broken:?}");
+}
+
+#[test]
+fn occurrences_that_a_file_tells_no_more_because_they_are_over_stay() {
+    let mut applied = Applied::default();
+    let expanded = "DTSTART:20200301T100000Z\r\nRRULE:FREQ=YEARLY;BYYEARDAY=60,61";
+    let first = applied.compared_file(lone(expanded));
+    applied.apply(&first, NOW);
+    let since = NOW - EXPANDED_BACK;
+    let former = |told_since| {
+        let replaced = Former { known: applied.known[0], fate: Fate::Replaced { told_since } };
+        replaced.applied_to(&applied.events[&applied.known[0].event], NOW)
+    };
+    let end = applied.events[&applied.known[0].event].times.span.end();
+    assert!(end > since);
+    assert_eq!(former(Some(end)), Ending::Stays);
+    assert!(matches!(former(Some(end - Elapsed::micros(1))), Ending::Deleted(_)));
+    assert!(matches!(former(None), Ending::Deleted(_)));
+    let editions = |rest| lone(rest).editions.into_values().collect::<Vec<_>>();
+    assert_eq!(editions(expanded), [Edition::Since(since)]);
+    assert_eq!(editions("DTSTART:20260301T100000Z\r\nRDATE:20260302T110000Z"), [Edition::Whole]);
+}
+
+/// Earlier versions told the items of an event by nothing that they had in common.
+#[test]
+fn what_earlier_versions_imported_is_known() {
+    let once = lone("DTSTART:20260301T100000Z").items;
+    let event = EventId::from_bytes([9; 16]);
+    let mut known = KnownItem { key: ItemKey::of_before(&once[0]), event, fingerprint: Fingerprint::of(&once[0]) };
+    let compared =
+        |known: KnownItem, file: Feed| diff_file(file.items, &file.editions, &[known].into_iter().collect(), fresh());
+    assert_eq!(compared(known, lone("DTSTART:20260301T100000Z")), Diff { untouched: 1, ..Diff::default() });
+    known.fingerprint = Fingerprint([7; 16]);
+    let other = compared(known, lone("DTSTART:20260301T100000Z"));
+    let planned = &other.chunks[0].planned[0];
+    assert_eq!((planned.is_new, planned.known.key, planned.known.event), (false, known.key, event));
+    let series = compared(known, lone("DTSTART:20260301T100000Z\r\nRRULE:FREQ=DAILY"));
+    assert_eq!(series.chunks[0].former, [Former { known, fate: Fate::Replaced { told_since: None } }]);
 }
 
 fn plain(uids: impl Iterator<Item = u16>) -> Vec<Item> {
@@ -192,7 +378,7 @@ fn fresh() -> impl FnMut() -> EventId {
 fn chunks_are_bounded_and_keep_a_uid_together() {
     let none = KnownItems::default();
     let many = diff(plain(0..1_201), &none, fresh());
-    assert_eq!(many.chunks.iter().map(Vec::len).collect::<Vec<_>>(), [500, 500, 201]);
+    assert_eq!(many.chunks.iter().map(Chunk::len).collect::<Vec<_>>(), [500, 500, 201]);
 
     // A series with three changed occurrences does not fit behind 498 others.
     let mut items = plain(0..498);
@@ -207,10 +393,10 @@ fn chunks_are_bounded_and_keep_a_uid_together() {
     text.push_str("END:VCALENDAR\r\n");
     items.extend(read(text.as_bytes(), &Context { calendar_zone: Zone::UTC, now: NOW }).unwrap().items);
     let together = diff(items, &none, fresh());
-    assert_eq!(together.chunks.iter().map(Vec::len).collect::<Vec<_>>(), [498, 4]);
-    let series = &together.chunks[1][0];
+    assert_eq!(together.chunks.iter().map(Chunk::len).collect::<Vec<_>>(), [498, 4]);
+    let series = &together.chunks[1].planned[0];
     assert!(matches!(series.item.what, What::Series(_)));
-    let of: Vec<_> = together.chunks[1][1..].iter().map(|planned| planned.occurrence.unwrap().series).collect();
+    let of: Vec<_> = together.chunks[1].planned[1..].iter().map(|planned| planned.occurrence.unwrap().series).collect();
     assert_eq!(of, [series.known.event; 3]);
 }
 
@@ -219,7 +405,7 @@ fn a_feed_that_loses_more_than_half_is_asked_again() {
     let known: KnownItems = diff(plain(0..10), &KnownItems::default(), fresh())
         .chunks
         .into_iter()
-        .flatten()
+        .flat_map(|chunk| chunk.planned)
         .map(|planned| planned.known)
         .collect();
     assert_eq!(known.len(), 10);

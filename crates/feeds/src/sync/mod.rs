@@ -10,5 +10,8 @@ mod diff;
 mod laws;
 mod state;
 
-pub use diff::{Chunk, Diff, Fingerprint, ItemKey, KnownItem, KnownItems, Planned, diff, ends_withheld};
+pub use diff::{
+    Chunk, Diff, Ending, Fate, Fingerprint, Former, ItemKey, KnownItem, KnownItems, Planned, diff, diff_file,
+    ends_withheld,
+};
 pub use state::{CHUNK_MAX, CLAIM_LASTS, Counts, Ended, Memory, Report, Seen, SyncState, Told, Validators, next_due};
