@@ -32,7 +32,7 @@ fn fresh_series(planned: &Planned) -> Option<EventId> {
 
 impl App {
     /// Imports a file into a calendar: the events that it tells of, as native ones, up to 500 in a change-set. Each new one
-    /// counts like one that was created by a request. What was committed before a refusal stays, and is known to whoever
+    /// counts like one that was created by a request: a series once, with all its occurrences. What was committed before a refusal stays, and is known to whoever
     /// imports the file again.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl App {
         let known = chunk.planned.iter().filter(|planned| !planned.is_new).map(|planned| planned.known.event);
         let former = chunk.former.iter().map(|former| former.known.event);
         let seen = self.seen_events(calendar, &known.chain(former).collect::<Vec<_>>()).await?;
-        let (mut changes, mut counts) = (ChangeSet::new(org), Counts::default());
+        let (mut changes, mut counts, mut charged) = (ChangeSet::new(org), Counts::default(), 0_u32);
         let mut items: Vec<KnownItem> = Vec::with_capacity(chunk.len());
         for planned in &chunk.planned {
             let before = match seen.get(&planned.known.event) {
@@ -84,7 +84,14 @@ impl App {
             };
             let (event, about) = match &before {
                 Some(seen) => (planned.updated(seen, now), EventType::EventUpdated),
-                None => (planned.created(calendar, EventSource::Internal, now), EventType::EventCreated),
+                // An occurrence belongs to a series that was told before, and is told like one that a request changes.
+                None if planned.occurrence.is_some() => {
+                    (planned.created(calendar, EventSource::Internal, now), EventType::EventUpdated)
+                }
+                None => {
+                    charged += 1;
+                    (planned.created(calendar, EventSource::Internal, now), EventType::EventCreated)
+                }
             };
             series_limits(actor, &mut changes, before.as_ref(), &event, now)?;
             items.push(KnownItem { event: event.id, ..planned.known });
@@ -100,8 +107,8 @@ impl App {
                 None => Write::CreateEvent(event),
             });
         }
-        if counts.created > 0 {
-            limit(actor, &mut changes, Metric::Events, counts.created.into(), now);
+        if charged > 0 {
+            limit(actor, &mut changes, Metric::Events, charged.into(), now);
         }
         let keys = self.end_items(&mut changes, chunk, &seen, &mut items, &mut counts, now).await?;
         let origin = Origin::Files(calendar.id);

@@ -56,8 +56,9 @@ async fn instances(api: &Client, calendar: &str) -> Vec<(String, String)> {
 #[case::postgres(Postgres)]
 #[tokio::test]
 async fn a_calendar_moves_in(#[case] database: Database) {
-    let (_server, api) = Server::with_org(database, "pro").await;
+    let (_server, api, receiver) = with_receiver(database, "pro").await;
     let (_, calendar) = agent_with_calendar(&api).await;
+    hook(&api, &receiver, TOLD, &["*"]).await;
     let moved_in = import(&api, &calendar, file(&[ONCE, SERIES, CHANGED, FREE, BROKEN])).await.expect(200);
     assert_eq!(counts(&moved_in), [4, 0, 0, 1]);
     let broken = json!([{ "uid": "broken@x", "reason": "it has no DTSTART" }]);
@@ -82,7 +83,20 @@ async fn a_calendar_moves_in(#[case] database: Database) {
     assert_eq!((&birthday["transparent"], &birthday["allDay"]), (&json!(true), &json!(true)));
     assert_eq!(dentist.get("transparent"), None);
     let usage = api.get("/v1/usage").await.expect(200);
-    assert_eq!(usage["events"]["used"], 4);
+    assert_eq!(usage["events"]["used"], 3, "a series is one, with all its occurrences");
+    let told = receiver.wait_for(TOLD, 4).await;
+    let mut told: Vec<(String, String)> = told
+        .iter()
+        .map(|received| (received.event_type().to_owned(), received.json()["title"].as_str().unwrap().to_owned()))
+        .collect();
+    told.sort();
+    let expected = [
+        ("event.created", "Birthday"),
+        ("event.created", "Dentist"),
+        ("event.created", "Standup"),
+        ("event.updated", "Standup, late"),
+    ];
+    assert_eq!(told, expected.map(|(about, title)| (about.to_owned(), title.to_owned())));
     let id = dentist["id"].as_str().unwrap();
     api.patch(format!("/v1/events/{id}")).json(json!({ "metadata": { "mine": 1 } })).await.expect(200);
 
