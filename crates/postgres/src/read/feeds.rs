@@ -21,6 +21,7 @@ impl Feeds for PostgresStore {
                  c.agent_status, c.default_reminders, c.feed_token, c.revision, c.version, c.created_at, c.updated_at,
                  c.deleted_at
              FROM calendars c
+             JOIN organizations o ON o.id = c.org_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              WHERE (c.feed_token_hash = $1 OR c.feed_token = $2) AND c.deleted_at IS NULL
                  AND (c.agent_id IS NULL OR a.status <> 'decommissioned')",

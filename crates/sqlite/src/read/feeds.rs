@@ -23,7 +23,9 @@ impl Feeds for SqliteStore {
         let found = sqlx::query!(
             "select c.org_id, c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider,
                 c.agent_status, c.default_reminders, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
-             from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             from calendars c
+                join organizations o on o.id = c.org_id
+                left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where (c.feed_token_hash = ?1 or c.feed_token = ?2) and c.deleted_at is null
                 and (c.agent_id is null or a.status <> 'decommissioned')",
             hash,

@@ -403,6 +403,9 @@ pub async fn nothing_outlives_its_account(store: &StoreUnderTest) {
                         let changes = doomed.changes();
                         let deletion = Change::DeleteOrganization { org, seen, at: make.tick() };
                         doomed.commit(changes.account(deletion)).await;
+                        // Its rows are removed later, but whoever has the address of a feed reads it no more.
+                        let token = calendar.feed_token.reveal();
+                        assert_eq!(doomed.store.calendar_of_feed(token).await.unwrap(), None);
                         while doomed.store.remove_rows(org, 200).await.unwrap() > 0 {}
                         Ok(())
                     }

@@ -13,6 +13,7 @@ impl Feeds for MemoryStore {
     async fn calendar_of_feed(&self, token: &str) -> Result<Option<Calendar>, StoreError> {
         let state = self.state();
         let found = state.calendars.values().find(|calendar| calendar.feed_token.reveal() == token);
+        let found = found.filter(|calendar| state.organizations.contains_key(&calendar.org));
         Ok(found.and_then(|calendar| state.calendar(calendar.org, calendar.id)).cloned())
     }
 
