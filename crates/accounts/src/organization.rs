@@ -140,6 +140,12 @@ impl Organization {
         if self.test { KeyKind::Test } else { KeyKind::Org }
     }
 
+    /// Whether an agent signed it up and has not proved its address yet. Its plan does not tell: the operator may have put it
+    /// on any.
+    pub fn awaits_code(&self) -> bool {
+        self.source == SignUpSource::Agent && self.verified_at.is_none()
+    }
+
     /// The organization, waiting or not.
     #[must_use]
     pub fn with_waitlist(&self, waitlist: Waitlist) -> Self {

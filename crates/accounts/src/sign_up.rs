@@ -96,7 +96,7 @@ pub fn verify(
 ) -> Result<(Organization, VerificationCode), VerifyError> {
     let known = stored.map(|code| (code.hash, code.expires_at, code.attempts));
     let guess = judge(known, presented.hash(organization.id), now);
-    let waiting = organization.plan == Plan::FreeAgentUnverified;
+    let waiting = organization.awaits_code();
     match (waiting, guess, stored) {
         (false, _, _) => Err(VerifyError::AlreadyVerified),
         (true, Guess::Void, _) | (true, _, None) => Err(VerifyError::Void),
@@ -106,8 +106,12 @@ pub fn verify(
             Err(VerifyError::Wrong { counted, left: CODE_ATTEMPTS.saturating_sub(attempts) })
         }
         (true, Guess::Right, Some(stored)) => {
+            let plan = match organization.plan {
+                Plan::FreeAgentUnverified => Plan::FreeAgent,
+                other => other,
+            };
             let verified = Organization {
-                plan: Plan::FreeAgent,
+                plan,
                 verified_at: Some(now),
                 version: organization.version.next(),
                 ..organization.clone()
@@ -158,6 +162,15 @@ mod tests {
         let (verified, used_up) = verify(&signed.organization, Some(&code), &signed.code, now).unwrap();
         assert_eq!(verify(&signed.organization, Some(&used_up), &signed.code, now), Err(VerifyError::Void));
         assert_eq!((verified.plan, verified.verified_at), (Plan::FreeAgent, Some(now)));
+        assert_eq!(verify(&verified, Some(&code), &signed.code, now), Err(VerifyError::AlreadyVerified));
+    }
+
+    #[test]
+    fn a_plan_that_the_operator_gave_stays() {
+        let (signed, code, now) = signed_up();
+        let given = Organization { plan: Plan::Pro, ..signed.organization };
+        let (verified, _) = verify(&given, Some(&code), &signed.code, now).unwrap();
+        assert_eq!((verified.plan, verified.verified_at), (Plan::Pro, Some(now)));
         assert_eq!(verify(&verified, Some(&code), &signed.code, now), Err(VerifyError::AlreadyVerified));
     }
 

@@ -9,7 +9,6 @@ use kalends_accounts::{
 use kalends_calendars::{Agent, AgentType, Change, NewAgent};
 use kalends_kernel::{AgentId, FieldError, Metadata, OrgId};
 use kalends_notifications::EventType;
-use kalends_quotas::Plan;
 use kalends_wire::CheckedSignUp;
 use tokio::task::JoinHandle;
 
@@ -121,7 +120,7 @@ impl App {
         let body = json(&kalends_wire::SignUpExisting { message: MESSAGE.into() });
         let answer = Answer { status: request.operation.status, body: Some(body), version: None };
         let subject = || Subject { org: known.id, agent: None, resource: known.id.to_string() };
-        if known.plan != Plan::FreeAgentUnverified {
+        if !known.awaits_code() {
             // Nothing changes but the log, and the answer that a repetition gets.
             let answer = self.commit(request, None, subject(), ChangeSet::new(known.id), answer).await?;
             return Ok((answer, letters::already_known(&new.email, &new.agent_name)));

@@ -174,6 +174,22 @@ async fn a_bad_sign_up_is_refused(#[case] database: Database) {
     assert!(server.mails().is_empty());
 }
 
+/// What the operator did to the plan neither voids the code nor is undone by it.
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_code_is_good_on_every_plan(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let org = signed_up(&server, "planned@example.com").await;
+    let code = server.wait_for_mails(1).await[0].code();
+    server.cli(&["org", "set-plan", &org.id, "pro"]).await.succeeded();
+    let api = server.api(&org);
+    verify(&api, &code).await.expect(200);
+    assert_eq!(api.get("/v1/agents").await.expect(200).header("x-service-plan"), "pro");
+    verify(&api, &code).await.refused(400, "validation_error").param("otp");
+}
+
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
