@@ -38,8 +38,8 @@ pub struct NewJoin {
     pub email: Email,
     /// The name.
     pub name: WaitingName,
-    /// The accepted terms.
-    pub acceptance: Acceptance,
+    /// The accepted terms, if any.
+    pub acceptance: Option<Acceptance>,
 }
 
 /// Why somebody cannot join.
@@ -62,7 +62,7 @@ pub fn join(id: OrgId, new: &NewJoin, now: Instant) -> Organization {
         verified_at: None,
         waitlist: Waitlist::Since(now),
         source: SignUpSource::Waitlist,
-        accepted: Some(new.acceptance.clone()),
+        accepted: new.acceptance.clone(),
         version: Version::FIRST,
         created_at: now,
     }
@@ -91,7 +91,7 @@ mod tests {
         let email = Email::parse("email", "ada@example.com").unwrap();
         let name = WaitingName::of(&email);
         let acceptance = Acceptance { version: "2026-01-01".into(), at: now };
-        join(OrgId::from_bytes([1; 16]), &NewJoin { email, name, acceptance }, now)
+        join(OrgId::from_bytes([1; 16]), &NewJoin { email, name, acceptance: Some(acceptance) }, now)
     }
 
     #[test]

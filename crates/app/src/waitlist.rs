@@ -28,7 +28,8 @@ impl App {
     /// # Errors
     /// [`Refusal::StaleTerms`]; [`Refusal::EmailTaken`] for an address with an account.
     pub async fn join_waitlist(&self, request: &Request, new: CheckedJoin) -> Result<Answer, Refusal> {
-        let acceptance = self.settings.terms.accept(&new.tos_version, self.now())?;
+        let accept = |version: String| self.settings.terms.accept(&version, self.now());
+        let acceptance = new.tos_version.map(accept).transpose()?;
         let new = NewJoin { email: new.email, name: new.name, acceptance };
         let (answer, fresh) = retry_stale(|| async {
             if self.store.find_user_by_email(&new.email).await?.is_some() {
@@ -44,10 +45,10 @@ impl App {
             let message = "The address is on the waiting list. A mail tells when the account is activated.";
             let answer = told(request.operation.status, &organization, message);
             let mut changes = ChangeSet::new(org);
-            changes.accounts = vec![
-                Change::CreateOrganization(organization),
-                Change::RecordAcceptance { org, acceptance: new.acceptance.clone() },
-            ];
+            changes.accounts.push(Change::CreateOrganization(organization));
+            if let Some(acceptance) = new.acceptance.clone() {
+                changes.accounts.push(Change::RecordAcceptance { org, acceptance });
+            }
             let subject = Subject { org, agent: None, resource: org.to_string() };
             match self.commit(request, None, subject, changes, answer).await {
                 Ok(answer) => Ok((answer, true)),

@@ -20,8 +20,10 @@ pub struct JoinWaitlist {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 2, max_length = 100)]
     pub name: Option<String>,
-    /// The current terms, see `GET /v1/auth/terms/current`.
-    pub tos_version: String,
+    /// The current terms, see `GET /v1/auth/terms/current`, where they are accepted already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 64)]
+    pub tos_version: Option<String>,
 }
 
 /// A request to join whose fields are checked; the terms are not yet.
@@ -31,8 +33,8 @@ pub struct CheckedJoin {
     pub email: Email,
     /// The name.
     pub name: WaitingName,
-    /// The terms that are accepted.
-    pub tos_version: String,
+    /// The terms that are accepted, if any.
+    pub tos_version: Option<String>,
 }
 
 impl JoinWaitlist {
@@ -44,7 +46,8 @@ impl JoinWaitlist {
         let mut errors = FieldErrors::default();
         let email = errors.take(Email::parse("email", &self.email));
         let name = errors.take(self.name.as_deref().map(|name| WaitingName::parse("name", name)).transpose());
-        let tos_version = errors.take(bounded_text("tos_version", &self.tos_version, 1, 64));
+        let tos_version = self.tos_version.as_deref();
+        let tos_version = errors.take(tos_version.map(|text| bounded_text("tos_version", text, 1, 64)).transpose());
         match (email, name, tos_version) {
             (Some(email), Some(name), Some(tos_version)) => {
                 let name = name.unwrap_or_else(|| WaitingName::of(&email));

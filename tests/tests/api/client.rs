@@ -530,7 +530,7 @@ async fn what_needs_no_key(#[case] database: Database) {
     assert_eq!(own.get_calendar(unknown).await.unwrap_err().code(), Some("calendar_not_found"));
 
     let place =
-        JoinWaitlist { email: "grace@example.com".to_owned(), name: None, tos_version: body.tos_version.clone() };
+        JoinWaitlist { email: "grace@example.com".to_owned(), name: None, tos_version: Some(body.tos_version.clone()) };
     let joined = client.join_waitlist(&place).send().await.unwrap();
     assert_eq!((joined.status, &*joined.value.data.name, joined.value.data.is_waitlisted), (201, "grace", true));
     let again = client.join_waitlist(&place).send().await.unwrap();

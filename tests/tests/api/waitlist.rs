@@ -78,6 +78,20 @@ async fn who_joins_waits_and_is_let_in(#[case] database: Database) {
     assert!(!server.log().contains(TOKEN));
 }
 
+/// An address is all that is needed: terms are accepted with it, or later.
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn who_joins_need_not_accept_terms(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let joined = join(&server, json!({ "email": "ada@example.com" })).await.expect(201);
+    assert_eq!((&joined["data"]["name"], &joined["data"]["is_waitlisted"]), (&json!("ada"), &json!(true)));
+    let again = join(&server, json!({ "email": "ada@example.com" })).await.expect(200);
+    assert_eq!(again["data"], joined["data"]);
+    assert_eq!(server.wait_for_mails(1).await.len(), 1);
+}
+
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
@@ -101,7 +115,8 @@ async fn the_waiting_list_takes_nobody_s_place(#[case] database: Database) {
         (json!({ "email": "ada", "tos_version": TERMS }), "email"),
         (json!({ "email": "ada@example.com", "name": "A", "tos_version": TERMS }), "name"),
         (json!({ "email": "ada@example.com", "name": "A".repeat(101), "tos_version": TERMS }), "name"),
-        (json!({ "email": "ada@example.com" }), "tos_version"),
+        (json!({ "email": "ada@example.com", "tos_version": "" }), "tos_version"),
+        (json!({ "tos_version": TERMS }), "email"),
     ] {
         join(&server, body).await.refused(400, "validation_error").param(param);
     }
