@@ -282,10 +282,14 @@ pub struct Rivals {
     pub held: bool,
 }
 
-/// The organization that a human may claim with an address: one that an agent signed up with it and that
-/// has no owner. Where there is none the caller is told the same.
+/// The organization that a human may claim with an address: one that an agent signed up with it, or that the operator
+/// made for it, and that has no owner. Where there is none the caller is told the same.
 pub fn claimable(found: Option<&Organization>, owned: bool) -> Option<&Organization> {
-    found.filter(|found| found.email.is_some() && found.source == SignUpSource::Agent && !owned)
+    let made_for_the_address = |source| match source {
+        SignUpSource::Agent | SignUpSource::Operator => true,
+        SignUpSource::Waitlist | SignUpSource::Console => false,
+    };
+    found.filter(|found| found.email.is_some() && made_for_the_address(found.source) && !owned)
 }
 
 impl Claim {
@@ -593,7 +597,8 @@ mod tests {
         assert_eq!(claimable(None, false), None);
         for source in SignUpSource::ALL {
             let made = Organization { source, ..organization.clone() };
-            assert_eq!(claimable(Some(&made), false).is_some(), source == SignUpSource::Agent, "{source:?}");
+            let claimed = matches!(source, SignUpSource::Agent | SignUpSource::Operator);
+            assert_eq!(claimable(Some(&made), false).is_some(), claimed, "{source:?}");
         }
     }
 

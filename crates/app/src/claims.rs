@@ -1,4 +1,4 @@
-//! A human takes over an organization that an agent signed up (ruling 3.11).
+//! A human takes over an organization that an agent signed up, or that the operator made (ruling 3.11).
 //!
 //! What an initiation finds is told to nobody: it does the same for every address, and its mail leaves after the
 //! answer. A claim on hold takes effect when somebody looks, the duty that looks every second or its human; it is
@@ -30,7 +30,7 @@ const OWN: u32 = 50;
 const NOBODY: OrgId = OrgId::from_bytes([0; 16]);
 
 impl App {
-    /// Initiates a claim on the organization that an agent signed up with the address, and mails a code there.
+    /// Initiates a claim on the organization that stands for the address, and mails a code there.
     /// The answer is the same where there is none.
     ///
     /// # Errors

@@ -93,7 +93,7 @@ pub(crate) struct CreateOrg {
     /// The name, 1-255 characters.
     #[arg(long)]
     pub(crate) name: String,
-    /// The owner's address.
+    /// The owner's address; who signs up with it can claim the organization.
     #[arg(long)]
     pub(crate) email: Option<String>,
     /// The plan.

@@ -18,6 +18,7 @@ use crate::{
 
 const TERMS: &str = "2026-01-01";
 const AGENT: &str = "agent@example.com";
+const OPERATOR: &str = "operator@example.com";
 const CODE: &str = "Your Kalends claim code";
 const HELD: &str = "Your Kalends organization is being taken over";
 const DAY: i64 = 24 * 3_600;
@@ -172,6 +173,25 @@ async fn a_human_becomes_the_owner_after_a_day(#[case] database: Database) {
     assert_eq!(count(&server, AGENT, CODE), 1);
 }
 
+/// What the operator made for an address gets its owner in the same way.
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn who_reads_the_operator_s_mailbox_claims_too(#[case] database: Database) {
+    let mut server = Server::start(database).await;
+    let org = server.org_with("pro", &["--email", OPERATOR]).await;
+    let owner = human(&server, OPERATOR).await;
+    let claim = held(&server, &owner, OPERATOR).await;
+    assert!(claim.starts_with("clm_"));
+    token(&server, OPERATOR, 1).await;
+    server.restart_at_offset(DAY + 5).await;
+    let owner = signed_in(&server, OPERATOR).await;
+    let effective = claims(&owner).await;
+    assert_eq!((&effective[0]["status"], &effective[0]["org_id"]), (&json!("effective"), &json!(org.id)));
+    owner.post(format!("/v1/auth/orgs/{}/switch", org.id)).await.expect(200);
+}
+
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
@@ -179,10 +199,10 @@ async fn a_human_becomes_the_owner_after_a_day(#[case] database: Database) {
 async fn nothing_tells_what_can_be_claimed(#[case] database: Database) {
     let server = Server::start(database).await;
     agent(&server, AGENT).await;
-    server.org_with("pro", &["--email", "operator@example.com"]).await;
+    server.org_with("pro", &["--email", OPERATOR]).await;
     let ada = human(&server, "ada@example.com").await;
     human(&server, "bob@example.com").await;
-    let addresses = [AGENT, "nobody@example.com", "operator@example.com", "bob@example.com", "ada@example.com"];
+    let addresses = [AGENT, "nobody@example.com", OPERATOR, "bob@example.com", "ada@example.com"];
     let mut told = BTreeSet::new();
     for address in addresses {
         // Twice: the first claim gives way to the second, whatever there is behind it.
@@ -197,8 +217,9 @@ async fn nothing_tells_what_can_be_claimed(#[case] database: Database) {
     assert_eq!(shown, ["void", "pending"].repeat(addresses.len()));
     assert!(claims(&ada).await.iter().all(|claim| claim["org_id"].is_null()));
     mails(&server, AGENT, CODE, 2).await;
+    mails(&server, OPERATOR, CODE, 2).await;
     let to: BTreeSet<_> = server.mails().into_iter().filter(|mail| mail.subject == CODE).map(|mail| mail.to).collect();
-    assert_eq!(to, BTreeSet::from([AGENT.to_owned()]));
+    assert_eq!(to, BTreeSet::from([AGENT.to_owned(), OPERATOR.to_owned()]));
 
     let page = ada.get("/v1/auth/claims?limit=3&offset=8").await.expect(200);
     assert_eq!((page.data().len(), &page["total"], &page["limit"]), (2, &json!(10), &json!(3)));

@@ -9,7 +9,7 @@ use crate::{
     reply::Changed,
 };
 
-/// Claims the organization that an agent signed up with an address.
+/// Claims the organization that an agent signed up with an address, or that the operator made for it.
 ///
 /// Mails a code there that works for 10 minutes and 10 attempts; a fresh one voids the one before. The answer is the
 /// same for every address, whether or not there is something to claim, and after the fifth time in an hour, when
