@@ -146,6 +146,15 @@ impl Organization {
         self.source == SignUpSource::Agent && self.verified_at.is_none()
     }
 
+    /// The organization, waiting since `now` unless it waits already: it keeps its place.
+    #[must_use]
+    pub fn waiting(&self, now: Instant) -> Self {
+        match self.waitlist {
+            Waitlist::Active => self.with_waitlist(Waitlist::Since(now)),
+            since @ Waitlist::Since(_) => self.with_waitlist(since),
+        }
+    }
+
     /// The organization, waiting or not.
     #[must_use]
     pub fn with_waitlist(&self, waitlist: Waitlist) -> Self {

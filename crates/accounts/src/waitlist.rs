@@ -102,6 +102,14 @@ mod tests {
     }
 
     #[test]
+    fn who_waits_keeps_the_place() {
+        let later = Instant::from_micros(1_900_000_000_000_000);
+        let joined = joined();
+        assert_eq!(joined.waiting(later).waitlist, joined.waitlist);
+        assert_eq!(joined.with_waitlist(Waitlist::Active).waiting(later).waitlist, Waitlist::Since(later));
+    }
+
+    #[test]
     fn only_who_joined_and_waits_is_told_again() {
         let joined = joined();
         assert_eq!(joined_again(&joined), Ok(&joined));

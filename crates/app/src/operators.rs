@@ -85,13 +85,13 @@ pub async fn set_plan(app: &Arc<App>, org: OrgId, plan: Plan, limits: Option<Val
     .await
 }
 
-/// Puts an organization on the waiting list.
+/// Puts an organization on the waiting list. One that waits already keeps its place.
 ///
 /// # Errors
 /// [`Refusal::NotFound`].
 pub async fn waitlist(app: &Arc<App>, org: OrgId) -> Result<Organization, Refusal> {
-    let since = Waitlist::Since(app.now());
-    change(app, org, "org waitlist", |organization| Ok(organization.with_waitlist(since))).await
+    let now = app.now();
+    change(app, org, "org waitlist", |organization| Ok(organization.waiting(now))).await
 }
 
 /// Lets an organization in from the waiting list, and tells its address by mail.

@@ -46,7 +46,11 @@ async fn the_waiting_list_is_heeded_within_two_seconds(#[case] database: Databas
     let api = server.api(&org);
     let (owner, _) = agent_with_calendar(&api).await;
     let ask = || async { api.get("/v1/agents").await };
-    server.cli(&["org", "waitlist", &org.id]).await.succeeded();
+    let waits = server.cli(&["org", "waitlist", &org.id]).await.succeeded().stdout;
+    let since = |shown: &str| serde_json::from_str::<serde_json::Value>(shown).unwrap()["waitlisted_at"].clone();
+    assert!(since(&waits).is_string(), "{waits}");
+    let again = server.cli(&["org", "waitlist", &org.id]).await.succeeded().stdout;
+    assert_eq!(since(&again), since(&waits), "who waits already keeps the place");
     heeded(ask, |answer| answer.status == 403).await;
     ask().await.refused(403, "account_waitlisted");
     api.get(format!("/v1/agents/{owner}")).await.refused(403, "account_waitlisted");
