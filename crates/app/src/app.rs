@@ -385,19 +385,14 @@ where
 
 #[cfg(test)]
 mod tests {
-    use rstest::rstest;
-
     use super::*;
 
-    #[rstest]
-    #[case::at_once(0, 999, 0)]
-    #[case::once_more(1, 999, 0)]
-    #[case::then_briefly(2, 500, 1_000)]
-    #[case::or_not_at_all(2, 0, 0)]
-    #[case::longer_each_time(5, 500, 8_000)]
-    #[case::up_to_a_bound(8, 500, 64_000)]
-    #[case::which_stays(ATTEMPTS, 500, 64_000)]
-    fn who_comes_in_vain_waits(#[case] attempt: u32, #[case] random: u64, #[case] micros: u64) {
-        assert_eq!(wait_before(attempt, random), Duration::from_micros(micros));
+    /// At once, then up to a bound that doubles, up to a bound which stays.
+    #[test]
+    fn who_comes_in_vain_waits() {
+        let cases = [(0, 999, 0), (1, 999, 0), (2, 0, 0), (2, 500, 1_000), (5, 500, 8_000), (8, 500, 64_000)];
+        for (attempt, random, micros) in cases.into_iter().chain([(ATTEMPTS, 1_500, 64_000)]) {
+            assert_eq!(wait_before(attempt, random), Duration::from_micros(micros), "attempt {attempt}");
+        }
     }
 }

@@ -182,7 +182,8 @@ async fn a_bad_sign_up_is_refused(#[case] database: Database) {
 async fn a_code_is_good_on_every_plan(#[case] database: Database) {
     let server = Server::start(database).await;
     let org = signed_up(&server, "planned@example.com").await;
-    let code = server.wait_for_mails(1).await[0].code();
+    let mails = server.wait_for_mails(1).await;
+    let code = mails[0].code();
     server.cli(&["org", "set-plan", &org.id, "pro"]).await.succeeded();
     let api = server.api(&org);
     verify(&api, &code).await.expect(200);

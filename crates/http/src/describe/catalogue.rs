@@ -77,7 +77,7 @@ pub(super) fn responses() -> Value {
         "409": failure("`conflict`: the state does not allow it, or the first request with the key still runs.", &["Retry-After"]),
         "410": failure("`conflict`, code `resync`: the copy of the calendar must begin anew, without `since`; code `claim_over`: the hold of the claim is over.", &[]),
         "412": failure("`conflict`, code `stale`: If-Match names another version.", &[]),
-        "413": failure("The body is over 1 MiB; that of an import, over 10 MiB.", &[]),
+        "413": failure("The body is over 1 MiB; that of an import, over 10 MiB, and that of `/mcp`, over 21 MiB.", &[]),
         "415": failure("The body is not declared as JSON; that of an import, as text/calendar.", &[]),
         "422": failure("The Idempotency-Key was used for another request; or the address of a feed is none that may be asked.", &[]),
         "429": failure("`quota_exceeded`: a limit of the plan is reached. `rate_limit_error` and `rate_limited`: too often.", &["Retry-After"]),

@@ -3,10 +3,7 @@
 use kalends_app::operations;
 use serde_json::{Map, Value, json};
 
-use crate::{
-    CALL_MAX,
-    describe::{header_of, of_caller},
-};
+use crate::describe::{header_of, of_caller};
 
 /// The operation as the description has it.
 pub(crate) fn path_item() -> Value {
@@ -20,12 +17,6 @@ pub(crate) fn path_item() -> Value {
             } }
         })
     };
-    let large = format!("The body is over {} MiB.", CALL_MAX >> 20);
-    let large = json!({
-        "description": large,
-        "headers": headers(),
-        "content": { "application/json": { "schema": { "$ref": "#/components/schemas/ErrorEnvelope" } } }
-    });
     let refused = json!({
         "description": "The body, a parameter or a header is not valid, in JSON or in the protocol.",
         "headers": headers(),
@@ -53,7 +44,7 @@ pub(crate) fn path_item() -> Value {
             "403": failure("403"),
             "404": answers("The protocol knows no such method."),
             "408": failure("408"),
-            "413": large,
+            "413": failure("413"),
             "415": failure("415"),
             "429": failure("429"),
             "500": failure("500"),
