@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kalends_bridge::{Change, Connection, ConnectionPatch, ConnectionStatus};
-use kalends_kernel::{ConnectionId, Listed, Page};
+use kalends_kernel::{ConnectionId, Instant, Listed, Page, StoreError};
 use kalends_wire as wire;
 
 use crate::{
@@ -110,8 +110,16 @@ impl App {
     /// [`Refusal::NotFound`].
     pub async fn external_calendars(&self, actor: &Actor, id: &str) -> Result<wire::ExternalCalendars, Refusal> {
         let connection = self.connection_of(actor, id).await?;
-        let now = self.now();
-        let mut known = self.store.external_calendars(actor.org(), connection.id).await?;
+        Ok(wire::ExternalCalendars { data: self.shown_calendars(&connection, self.now()).await? })
+    }
+
+    /// The calendars of a connection as its human sees them at `now`.
+    pub(crate) async fn shown_calendars(
+        &self,
+        connection: &Connection,
+        now: Instant,
+    ) -> Result<Vec<wire::ExternalCalendar>, StoreError> {
+        let mut known = self.store.external_calendars(connection.org, connection.id).await?;
         // The account's own first, then as their human knows them.
         known.sort_by(|one, other| {
             let key = |known: &kalends_bridge::ports::KnownCalendar| {
@@ -119,9 +127,7 @@ impl App {
             };
             key(one).cmp(&key(other))
         });
-        Ok(wire::ExternalCalendars {
-            data: known.into_iter().map(|known| wire::ExternalCalendar::new(known, now)).collect(),
-        })
+        Ok(known.into_iter().map(|known| wire::ExternalCalendar::new(known, now)).collect())
     }
 
     /// A connection of the caller's organization.

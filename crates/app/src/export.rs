@@ -237,8 +237,9 @@ impl App {
     async fn write_connections(&self, org: OrgId, at: Instant, to: &mut Writer) -> Result<(), Ended> {
         to.begin_list("calendar_connections");
         for connection in self.all_connections(org).await? {
-            let calendars = self.store.external_calendars(org, connection.id).await?;
-            to.entry(&wire::ExportedConnection::new(&connection, calendars, at)).await?;
+            let external_calendars = self.shown_calendars(&connection, at).await?;
+            let connection = wire::CalendarConnection::new(&connection, at);
+            to.entry(&wire::ExportedConnection { connection, external_calendars }).await?;
         }
         to.end_list();
         Ok(())

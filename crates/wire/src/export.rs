@@ -1,7 +1,6 @@
 //! The export of an account, and its deletion.
 
 use kalends_accounts::{Acceptance, KeyShown};
-use kalends_bridge::{Connection, ports::KnownCalendar};
 use kalends_kernel::{AgentId, Instant, KeyId, OrgId, ProposalId};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -102,16 +101,6 @@ pub struct ExportedConnection {
     pub connection: CalendarConnection,
     /// Its calendars.
     pub external_calendars: Vec<ExternalCalendar>,
-}
-
-impl ExportedConnection {
-    /// The connection with its calendars as they are at `now`.
-    pub fn new(connection: &Connection, calendars: Vec<KnownCalendar>, now: Instant) -> Self {
-        Self {
-            connection: CalendarConnection::new(connection, now),
-            external_calendars: calendars.into_iter().map(|known| ExternalCalendar::new(known, now)).collect(),
-        }
-    }
 }
 
 /// The organization.

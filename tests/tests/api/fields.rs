@@ -60,7 +60,7 @@ async fn an_unknown_field_is_named_with_its_neighbour(#[case] database: Database
 }
 
 /// The operator's token where there is one.
-const OPERATOR: &str = "an operator's token of the tests";
+const OPERATOR: &str = "token-of-an-operator";
 
 /// Who may call each operation of the description.
 struct Callers {

@@ -554,8 +554,8 @@ fn cell(operation: &Operation, about: About, who: Who, whose: Whose) -> Says {
         (About::Operator, _) | (_, Who::Revoked | Who::Garbage | Who::Nobody | Who::Session) => {
             return Says::Refused(401, "unauthorized");
         }
-        (About::Tools, _) => return Says::Yes,
         (_, Who::Waitlisted) => return Says::Refused(403, "account_waitlisted"),
+        (About::Tools, _) => return Says::Yes,
         (
             About::Organization | About::OrganizationsAgent | About::OrganizationsKey | About::OrganizationsWebhook,
             _,
