@@ -20,7 +20,7 @@ use crate::{
     busy_cache::{AnswerCache, BusyCache},
     failures::Failures,
     feeds::FeedCache,
-    holds::CalendarLocks,
+    holds::Turns,
     idempotency::Running,
     metering::Meter,
     ports::{
@@ -116,7 +116,8 @@ pub struct App {
     pub(crate) page_answers: AnswerCache<crate::bookings::AskedOfPage>,
     pub(crate) feeds: FeedCache,
     pub(crate) running: Running,
-    pub(crate) holding: CalendarLocks,
+    pub(crate) holding: Turns,
+    pub(crate) changing: Turns,
     pub(crate) sampler: Sampler,
     pub(crate) failures: Failures,
 }
@@ -186,7 +187,8 @@ impl App {
             page_answers: AnswerCache::new(),
             feeds: FeedCache::new(),
             running: Running::default(),
-            holding: CalendarLocks::new(),
+            holding: Turns::new(),
+            changing: Turns::new(),
             sampler: Sampler::new(),
             failures: Failures::new(),
         })

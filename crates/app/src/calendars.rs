@@ -117,6 +117,7 @@ impl App {
         if_match: &IfMatch,
         change: impl Fn(&Calendar) -> Calendar + Send + Sync,
     ) -> Result<Answer, Refusal> {
+        let _turn = self.changing.lock([id]).await;
         retry_stale(|| async {
             let seen = self.calendar(actor, id).await?;
             if_match.check(seen.version)?;

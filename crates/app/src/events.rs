@@ -34,6 +34,16 @@ pub(crate) enum Named {
     Occurrence(Occurrence),
 }
 
+impl Named {
+    /// The event, or the series.
+    const fn event(self) -> EventId {
+        match self {
+            Self::Event(id) => id,
+            Self::Occurrence(occurrence) => occurrence.series,
+        }
+    }
+}
+
 impl EventPath<'_> {
     /// A malformed identifier is an unknown one (ruling 2.5).
     pub(crate) fn named(&self) -> Result<Named, Refusal> {
@@ -221,7 +231,9 @@ impl App {
         patch: EventPatch,
         if_match: &IfMatch,
     ) -> Result<Answer, Refusal> {
-        let id = match path.named()? {
+        let named = path.named()?;
+        let _turn = self.changing.lock([named.event()]).await;
+        let id = match named {
             Named::Event(id) => id,
             Named::Occurrence(occurrence) => {
                 return self.update_occurrence(actor, path, occurrence, patch, if_match).await;
@@ -270,7 +282,9 @@ impl App {
         occurrence_start: Option<Instant>,
         if_match: &IfMatch,
     ) -> Result<Answer, Refusal> {
-        let id = match (path.named()?, occurrence_start) {
+        let named = path.named()?;
+        let _turn = self.changing.lock([named.event()]).await;
+        let id = match (named, occurrence_start) {
             (Named::Event(id), None) => id,
             (Named::Event(series), Some(start)) => {
                 return self.cancel_occurrence(actor, path, Occurrence { series, start }, if_match).await;

@@ -9,7 +9,7 @@ use kalends_kernel::CalendarId;
 use moka::{policy::EvictionPolicy, sync::Cache};
 use tokio::sync::Semaphore;
 
-use crate::{Actor, App, Missing, Refusal, holds::CalendarLocks};
+use crate::{Actor, App, Missing, Refusal, holds::Turns};
 
 /// The most memory that cached feeds take, in bytes.
 const BYTES_MAX: u64 = 64 << 20;
@@ -54,7 +54,7 @@ pub enum FeedAnswer {
 pub(crate) struct FeedCache {
     texts: Cache<CalendarId, Arc<Feed>>,
     /// Of many that ask for the same feed at once, one writes it.
-    writing: CalendarLocks,
+    writing: Turns,
     permits: Semaphore,
 }
 
@@ -65,7 +65,7 @@ impl FeedCache {
             .weigher(|_, feed: &Arc<Feed>| u32::try_from(feed.len() + ENTRY_BYTES).unwrap_or(u32::MAX))
             .eviction_policy(EvictionPolicy::lru())
             .build();
-        Self { texts, writing: CalendarLocks::new(), permits: Semaphore::new(AT_ONCE) }
+        Self { texts, writing: Turns::new(), permits: Semaphore::new(AT_ONCE) }
     }
 
     fn at(&self, calendar: CalendarId, etag: &str) -> Option<Arc<Feed>> {

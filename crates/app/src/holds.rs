@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeSet, hash_map::DefaultHasher},
-    hash::{Hash as _, Hasher as _},
+    hash::{Hash, Hasher as _},
 };
 
 use kalends_availability::{Block, BlockKind, BusySet, nearest_free};
@@ -34,27 +34,27 @@ const NEAR_STEP: Elapsed = Elapsed::minutes(15);
 /// How many free times are told.
 const NEAREST: usize = 3;
 
-/// How many locks there are: calendars that share one wait for each other without need, but rarely.
+/// How many locks there are: what shares one waits for each other without need, but rarely.
 const LOCKS: usize = 512;
 
-/// Lets the requests of this process that place holds on a calendar decide one after the other. What is right
-/// does not depend on it: guards see to that, also between processes. But of many that want the same time all
-/// but one would decide in vain, again and again.
-pub(crate) struct CalendarLocks(Vec<Mutex<()>>);
+/// Lets the requests of this process that want the same thing decide one after the other, such as those that place holds on
+/// a calendar, or change an event. What is right does not depend on it: guards see to that, also between processes. But of
+/// many all but one would decide in vain, again and again.
+pub(crate) struct Turns(Vec<Mutex<()>>);
 
-impl CalendarLocks {
+impl Turns {
     pub(crate) fn new() -> Self {
         Self((0..LOCKS).map(|_| Mutex::new(())).collect())
     }
 
-    /// Waits for the calendars, in an order that everybody keeps.
-    pub(crate) async fn lock(&self, calendars: impl IntoIterator<Item = CalendarId>) -> Vec<MutexGuard<'_, ()>> {
-        let stripe = |calendar: CalendarId| {
+    /// Waits for the turn at each of them, in an order that everybody keeps.
+    pub(crate) async fn lock<T: Hash>(&self, wanted: impl IntoIterator<Item = T>) -> Vec<MutexGuard<'_, ()>> {
+        let stripe = |wanted: T| {
             let mut hasher = DefaultHasher::new();
-            calendar.hash(&mut hasher);
+            wanted.hash(&mut hasher);
             usize::try_from(hasher.finish() % LOCKS as u64).unwrap_or(0)
         };
-        let stripes: BTreeSet<usize> = calendars.into_iter().map(stripe).collect();
+        let stripes: BTreeSet<usize> = wanted.into_iter().map(stripe).collect();
         let mut held = Vec::with_capacity(stripes.len());
         for lock in stripes.into_iter().filter_map(|stripe| self.0.get(stripe)) {
             held.push(lock.lock().await);

@@ -39,7 +39,7 @@ impl App {
     pub async fn create_proposal(&self, actor: &Actor, wanted: WantedProposal) -> Result<Answer, Refusal> {
         actor.needs(Feature::Scheduling)?;
         let calendars = wanted.slots.iter().filter_map(|slot| slot.calendar.as_ref()).chain([&wanted.calendar]);
-        let turn = self.holding.lock(calendars.filter_map(|id| id.parse().ok())).await;
+        let turn = self.holding.lock(calendars.filter_map(|id| id.parse::<CalendarId>().ok())).await;
         let created = retry_stale(|| async {
             let new = self.offered(actor, wanted.clone()).await?;
             let now = self.now();

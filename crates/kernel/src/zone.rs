@@ -297,7 +297,6 @@ mod tests {
             "America/Santiago",
             "Asia/Kathmandu",
             "Asia/Kolkata",
-            "Asia/Tehran",
             "Australia/Lord_Howe",
             "Pacific/Apia",
             "Pacific/Chatham",

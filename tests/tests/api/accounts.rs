@@ -90,7 +90,7 @@ async fn an_agent_signs_itself_up(#[case] database: Database) {
     let verified = verify(&api, &code).await.expect(200);
     has_exactly(&verified.json, &["verified", "message"]);
     assert_eq!(verified["verified"], true);
-    verify(&api, code).await.refused(400, "validation_error");
+    verify(&api, &code).await.refused(400, "validation_error");
 
     // The caps are those of Free at once; the key and the data stay.
     for _ in 0..2 {
@@ -203,7 +203,7 @@ async fn a_code_is_burned_after_ten_attempts(#[case] database: Database) {
     for _ in 0..10 {
         verify(&api, &wrong(&code)).await.refused(400, "validation_error").param("otp");
     }
-    verify(&api, code).await.refused(400, "validation_error").param("otp");
+    verify(&api, &code).await.refused(400, "validation_error").param("otp");
     sign_up(&server, "ada@example.com").await.expect(200);
     let fresh = server.wait_for_mails(2).await[1].code().to_owned();
     // Nine misses leave one attempt.

@@ -182,3 +182,25 @@ async fn writers_do_not_lose_each_others_events(#[case] database: Database) {
     expected.sort();
     assert_eq!(listed.column("id"), expected, "by start, then by identifier");
 }
+
+/// Whoever names no version writes over what is there, however many do so at once.
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn writers_without_a_version_all_get_through(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let api = server.api(&server.org_with("custom", &["--limits", r#"{"rate_per_second":100000}"#]).await);
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let id = event(&api, &calendar, "2026-05-04T09:00:00Z", "2026-05-04T10:00:00Z").await;
+    let writers = (0..20).map(async |writer| {
+        for round in 0..10 {
+            let title = format!("{writer}-{round}");
+            api.patch(format!("/v1/events/{id}")).json(json!({ "title": title })).await.expect(200);
+            api.patch(format!("/v1/calendars/{calendar}")).json(json!({ "name": title })).await.expect(200);
+        }
+    });
+    futures::future::join_all(writers).await;
+    let read = api.get(format!("/v1/events/{id}")).await.expect(200);
+    assert_eq!(read.header("etag"), "\"201\"");
+}
