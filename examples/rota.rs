@@ -26,7 +26,7 @@ impl Line {
         let [who, rule, first, zone, hours, last] = parts.as_slice() else { return Err("six parts".into()) };
         let last: Option<Instant> = if last.is_empty() { None } else { Some(last.parse()?) };
         let length = Length::elapsed(Elapsed::hours(hours.parse()?))?;
-        Ok((who, Series::from_stored(rule.parse()?, first.parse()?, zone.parse::<Zone>()?, length, last)))
+        Ok((who, Series::from_stored(rule.parse()?, first.parse()?, zone.parse::<Zone>()?, length, last)?))
     }
 }
 

@@ -76,7 +76,8 @@ impl<T> Codes<T> {
             "code_challenge_method"
         } else if !is_secret(value(&given, "code_challenge")) {
             "code_challenge"
-        } else if !is_secret(value(&given, "state")) {
+        // The page to return to may stand before the secret.
+        } else if !value(&given, "state").rsplit('.').next().is_some_and(is_secret) {
             "state"
         } else {
             return Ok(given);

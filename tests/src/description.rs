@@ -31,6 +31,7 @@ const GENERIC: &[&str] = &[
     "access-control-max-age",
     "allow",
     "cache-control",
+    "connection",
     "content-encoding",
     "content-length",
     "content-security-policy",

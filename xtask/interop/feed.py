@@ -24,8 +24,7 @@ def by_icalendar(shown):
     calendar = icalendar.Calendar.from_ical(shown["feed"])
     errors = [error for component in calendar.walk() for error in component.errors]
     assert not errors, errors
-    # By this property the expansion takes series in UTC for series of that zone, which RFC 5545 does not.
-    zone = tz.gettz(str(calendar.pop("X-WR-TIMEZONE")))
+    zone = tz.gettz(shown["zone"])
     moments = [datetime.datetime.fromtimestamp(shown[end], datetime.timezone.utc) for end in ("from", "to")]
     found = {}
     for event in recurring_ical_events.of(calendar).between(*moments):
@@ -36,7 +35,7 @@ def by_icalendar(shown):
 
 def by_vobject(shown):
     calendar = vobject.readOne(shown["feed"])
-    zone = tz.gettz(calendar.x_wr_timezone.value)
+    zone = tz.gettz(shown["zone"])
     found, changed = {}, set()
     for event in calendar.vevent_list:
         if "recurrence-id" in event.contents:

@@ -53,6 +53,30 @@ const CHECKS: &[Check] = &[
         postgres: false,
     },
     Check {
+        name: "lint",
+        packages: Packages::Node(&["@redocly/cli@2.77.0"]),
+        emit: Emit::Server(&["openapi"]),
+        file: "openapi.json",
+        tool: &["redocly", "lint", "--extends", "recommended"],
+        postgres: false,
+    },
+    Check {
+        name: "client-typescript",
+        packages: Packages::Node(&["openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "typescript@5.9.3"]),
+        emit: Emit::Server(&["openapi"]),
+        file: "openapi.json",
+        tool: &["node", "xtask/interop/client.cjs"],
+        postgres: false,
+    },
+    Check {
+        name: "client-python",
+        packages: Packages::Python(&["openapi-python-client==0.29.1"]),
+        emit: Emit::Server(&["openapi"]),
+        file: "openapi.json",
+        tool: &["python", "xtask/interop/client.py"],
+        postgres: false,
+    },
+    Check {
         name: "feed-python",
         packages: Packages::Python(&[
             "icalendar==7.3.0",
@@ -145,6 +169,8 @@ impl Check {
         command.env("NODE_PATH", folder.join("node_modules")).current_dir(workspace::root());
         // For a tool that talks to it.
         command.env("KALENDS_SERVER", server);
+        // Nothing is reported to those who make the tools.
+        command.env("REDOCLY_TELEMETRY", "off").env("REDOCLY_SUPPRESS_UPDATE_NOTICE", "true");
         // One of its own, whatever the tests use: what is asked of it stays there.
         let postgres = self.postgres.then(|| Cluster::throwaway(Durability::None)).transpose()?;
         if let Some(postgres) = &postgres {

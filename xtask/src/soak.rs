@@ -1,5 +1,5 @@
 //! `cargo xtask soak`: campaigns that take long: servers that are killed while they write or count, and random
-//! histories against a model.
+//! histories against a model; and callers who do their worst.
 
 use anyhow::{Result, bail};
 
@@ -27,6 +27,7 @@ struct Campaign {
 }
 
 const CAMPAIGNS: &[Campaign] = &[
+    Campaign { name: "abuse", reduced: Some(&["--reduced"]), full: &[] },
     Campaign { name: "bookings", reduced: Some(&["--slots", "40", "--each", "10", "--seed", "1"]), full: &[] },
     Campaign {
         name: "crash",
@@ -136,7 +137,7 @@ mod tests {
         assert_eq!(asked("crash --reduced"), Ok((Scale::Reduced, Some("crash".into()))));
         assert_eq!(
             asked("history"),
-            Err("there is no campaign `history`; there are bookings, crash, deliveries, quotas, timers, histories"
+            Err("there is no campaign `history`; there are abuse, bookings, crash, deliveries, quotas, timers, histories"
                 .into())
         );
     }

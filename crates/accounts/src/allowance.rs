@@ -6,15 +6,15 @@
 //! does not slide: where one window ends with a burst and the next begins with one, the hour around its end holds
 //! up to twice as many less one. To forbid that, the instant of every use would have to be kept.
 //!
-//! The rule is a pure transition of [`Used`], so that a store keeps a number and an instant and swaps them,
-//! whatever the rule is.
+//! The rule is a pure transition of [`Used`]: [`Allowance::take_many`]. A store keeps a number and an instant, and makes
+//! the same transition in one statement, with the [`AllowanceTerms`] of the allowance.
 
-use std::fmt;
+use std::{fmt, net::IpAddr};
 
 use kalends_kernel::{Elapsed, Instant, OrgId, UserId};
 use sha2::{Digest, Sha256};
 
-use crate::Email;
+use crate::{Email, PublicMailDomains, public_mail::network};
 
 /// What is allowed so often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub enum Limited {
     /// Sign-ups with addresses of one mail domain, by [`Email::domain`] (Authentication, rule 7). Whatever the
     /// answer, each call counts.
     SignUps,
+    /// Sign-ups with addresses of one public mail provider ([`PublicMailDomains`]) from one network.
+    PublicSignUps,
     /// Exports of an organization.
     Exports,
     /// Feedback of an organization.
@@ -30,6 +32,12 @@ pub enum Limited {
     ClaimsOn,
     /// Claims of a human, on whatever address.
     ClaimsOf,
+    /// Mails with which a password is set, to one address.
+    Resets,
+    /// Mails of an organization to others, with the limit per hour.
+    Mail(u32),
+    /// Mails of all organizations to one recipient, with the limit per hour.
+    MailTo(u32),
 }
 
 /// How long uses are counted together.
@@ -63,16 +71,24 @@ impl Limited {
     /// How often it is allowed in a window.
     pub const fn count(self) -> u32 {
         match self {
-            Self::SignUps | Self::Exports => 10,
+            Self::SignUps | Self::PublicSignUps | Self::Exports => 10,
             Self::Feedback => 25,
-            Self::ClaimsOn => 5,
+            Self::ClaimsOn | Self::Resets => 5,
             Self::ClaimsOf => 20,
+            Self::Mail(count) | Self::MailTo(count) => count,
         }
     }
 
     const fn window(self) -> Window {
         match self {
-            Self::SignUps | Self::Exports | Self::ClaimsOn | Self::ClaimsOf => Window::Hour,
+            Self::SignUps
+            | Self::PublicSignUps
+            | Self::Exports
+            | Self::ClaimsOn
+            | Self::ClaimsOf
+            | Self::Resets
+            | Self::Mail(_)
+            | Self::MailTo(_) => Window::Hour,
             Self::Feedback => Window::Day,
         }
     }
@@ -81,10 +97,14 @@ impl Limited {
     const fn as_str(self) -> &'static str {
         match self {
             Self::SignUps => "sign-ups",
+            Self::PublicSignUps => "public sign-ups",
             Self::Exports => "exports",
             Self::Feedback => "feedback",
             Self::ClaimsOn => "claims on",
             Self::ClaimsOf => "claims of",
+            Self::Resets => "resets",
+            Self::Mail(_) => "mail",
+            Self::MailTo(_) => "mail to",
         }
     }
 }
@@ -94,10 +114,11 @@ impl fmt::Display for Limited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (count, window) = (self.count(), self.window());
         let what = match self {
-            Self::SignUps => "sign-ups",
+            Self::SignUps | Self::PublicSignUps => "sign-ups",
             Self::Exports => "exports",
             Self::Feedback => "pieces of feedback",
             Self::ClaimsOn | Self::ClaimsOf => "claims",
+            Self::Resets | Self::Mail(_) | Self::MailTo(_) => "mails",
         };
         let each = match window {
             Window::Hour => "an hour",
@@ -106,7 +127,10 @@ impl fmt::Display for Limited {
         write!(f, "{count} {what} {each} are allowed")?;
         match self {
             Self::SignUps => f.write_str(" with addresses of one mail domain"),
+            Self::PublicSignUps => f.write_str(" from one network with addresses of one mail provider"),
             Self::ClaimsOn => f.write_str(" on one address"),
+            Self::Resets | Self::MailTo(_) => f.write_str(" to one address"),
+            Self::Mail(_) => f.write_str(" to others from one organization"),
             Self::ClaimsOf => f.write_str(" to one human"),
             Self::Exports | Self::Feedback => Ok(()),
         }
@@ -134,6 +158,14 @@ pub struct Used {
     pub until: Instant,
 }
 
+impl Used {
+    /// One use less, if it was taken in the window that ends at `until` and that is still kept.
+    #[must_use]
+    pub fn given_back(self, until: Instant) -> Self {
+        if self.until == until { Self { count: (self.count - 1).max(0), ..self } } else { self }
+    }
+}
+
 /// What becomes of one use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taken {
@@ -146,15 +178,49 @@ pub enum Taken {
     },
 }
 
+/// The terms that decide on uses at one instant, as numbers that a store can compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AllowanceTerms {
+    /// When the use is made. A window that ends by then is over.
+    pub now: Instant,
+    /// How many uses a window holds.
+    pub limit: i64,
+    /// When a window ends that begins now.
+    pub until: Instant,
+    /// When a window ends at the latest. One that ends later was written before the clock was set back. It counts for
+    /// nothing: better one more window than a refusal until the clock has caught up.
+    pub longest: Instant,
+}
+
+impl AllowanceTerms {
+    /// Whether a window that ends at `until` holds the use; otherwise another one begins with it.
+    fn holds(&self, until: Instant) -> bool {
+        self.now < until && until <= self.longest
+    }
+
+    /// After how long a use that is refused would be allowed; `until` is the end of the window that is kept, if any is.
+    pub fn retry_after(&self, until: Option<Instant>) -> Elapsed {
+        until.filter(|until| self.holds(*until)).unwrap_or(self.until) - self.now
+    }
+}
+
 impl Allowance {
     fn new(limited: Limited, whom: &[u8], org: Option<OrgId>) -> Self {
         let scope = Sha256::new().chain_update(limited.as_str()).chain_update([0]).chain_update(whom).finalize().into();
         Self { limited, scope, org }
     }
 
-    /// Sign-ups with addresses of the same mail domain.
-    pub fn sign_ups(email: &Email) -> Self {
-        Self::new(Limited::SignUps, email.domain().as_bytes(), None)
+    /// Sign-ups with addresses of the same mail domain; at a public provider those from the same network alone, so that
+    /// nobody locks out everybody else who has a mailbox there.
+    pub fn sign_ups(email: &Email, public: &PublicMailDomains, from: Option<IpAddr>) -> Self {
+        let domain = email.domain();
+        if !public.contains(domain) {
+            return Self::new(Limited::SignUps, domain.as_bytes(), None);
+        }
+        let mut whom = domain.as_bytes().to_vec();
+        whom.push(0);
+        whom.extend(network(from));
+        Self::new(Limited::PublicSignUps, &whom, None)
     }
 
     /// Exports of an organization.
@@ -177,19 +243,47 @@ impl Allowance {
         Self::new(Limited::ClaimsOf, user.uuid().as_bytes(), None)
     }
 
-    /// Whether one more use is allowed at `now`; `stored` is what is kept, over or not, if anything is.
-    ///
-    /// A window that ends further off than any can was written before the clock was set back. It counts for
-    /// nothing: better one more window than a refusal until the clock has caught up.
-    pub fn take(&self, stored: Option<Used>, now: Instant) -> Taken {
+    /// Mails with which the password of an account is set.
+    pub fn resets(email: &Email) -> Self {
+        Self::new(Limited::Resets, email.as_str().as_bytes(), None)
+    }
+
+    /// Mails of an organization to others, limited per hour.
+    pub fn mail(org: OrgId, count: u32) -> Self {
+        Self::new(Limited::Mail(count), org.uuid().as_bytes(), Some(org))
+    }
+
+    /// Mails to one recipient from all organizations together, limited per hour.
+    pub fn mail_to(email: &Email, count: u32) -> Self {
+        Self::new(Limited::MailTo(count), email.as_str().as_bytes(), None)
+    }
+
+    /// The terms that decide on uses at `now`.
+    pub fn terms(&self, now: Instant) -> AllowanceTerms {
         let window = self.limited.window();
-        let open = stored.filter(|used| now < used.until && used.until <= now + window.longest());
-        match open {
-            None => Taken::Granted(Used { count: 1, until: window.end(now) }),
-            Some(Used { count, until }) if count < i64::from(self.limited.count()) => {
-                Taken::Granted(Used { count: count.saturating_add(1), until })
-            }
-            Some(Used { until, .. }) => Taken::Refused { retry_after: until - now },
+        AllowanceTerms {
+            now,
+            limit: self.limited.count().into(),
+            until: window.end(now),
+            longest: now + window.longest(),
+        }
+    }
+
+    /// Whether one more use is allowed at `now`; `stored` is what is kept, over or not, if anything is.
+    pub fn take(&self, stored: Option<Used>, now: Instant) -> Taken {
+        self.take_many(stored, 1, now)
+    }
+
+    /// Takes several uses at once, all or none, as [`Self::take`] takes one.
+    pub fn take_many(&self, stored: Option<Used>, uses: u32, now: Instant) -> Taken {
+        let terms = self.terms(now);
+        let open = stored.filter(|used| terms.holds(used.until));
+        let Used { count, until } = open.unwrap_or(Used { count: 0, until: terms.until });
+        let count = count.saturating_add(i64::from(uses));
+        if count <= terms.limit {
+            Taken::Granted(Used { count, until })
+        } else {
+            Taken::Refused { retry_after: terms.retry_after(Some(until)) }
         }
     }
 }
@@ -202,6 +296,10 @@ fn next_midnight(now: Instant) -> Instant {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
     use super::*;
 
     const NOON: Instant = Instant::from_micros(1_800_014_400_000_000);
@@ -210,9 +308,24 @@ mod tests {
         OrgId::from_bytes([7; 16])
     }
 
-    fn all() -> [Allowance; 3] {
-        let email = Email::parse("email", "ada@example.com").unwrap();
-        [Allowance::sign_ups(&email), Allowance::exports(org()), Allowance::feedback(org())]
+    fn sign_ups(address: &str, from: Option<&str>) -> Allowance {
+        let email = Email::parse("email", address).unwrap();
+        Allowance::sign_ups(&email, &PublicMailDomains::default(), from.map(|from| from.parse().unwrap()))
+    }
+
+    fn all() -> [Allowance; 9] {
+        let ada = Email::parse("email", "ada@example.com").unwrap();
+        [
+            sign_ups("ada@example.com", None),
+            sign_ups("ada@gmail.com", Some("203.0.113.7")),
+            Allowance::exports(org()),
+            Allowance::feedback(org()),
+            Allowance::claims_on(&ada),
+            Allowance::claims_of(UserId::from_bytes([7; 16])),
+            Allowance::resets(&ada),
+            Allowance::mail(org(), 7),
+            Allowance::mail_to(&ada, 3),
+        ]
     }
 
     /// How many of a use at each instant are granted.
@@ -233,15 +346,18 @@ mod tests {
 
     #[test]
     fn the_limits_are_the_specification_s() {
-        let told = |[sign_ups, exports, feedback]: [Allowance; 3]| {
-            [sign_ups, exports, feedback].map(|allowance| allowance.limited.to_string())
-        };
         assert_eq!(
-            told(all()),
+            all().map(|allowance| allowance.limited.to_string()),
             [
                 "10 sign-ups an hour are allowed with addresses of one mail domain",
+                "10 sign-ups an hour are allowed from one network with addresses of one mail provider",
                 "10 exports an hour are allowed",
                 "25 pieces of feedback a UTC day are allowed",
+                "5 claims an hour are allowed on one address",
+                "20 claims an hour are allowed to one human",
+                "5 mails an hour are allowed to one address",
+                "7 mails an hour are allowed to others from one organization",
+                "3 mails an hour are allowed to one address",
             ]
         );
         for allowance in all() {
@@ -250,17 +366,18 @@ mod tests {
     }
 
     #[test]
-    fn an_hour_from_its_first_use_holds_no_more_than_ten() {
-        // A bucket that refills would grant one more every six minutes.
+    fn an_hour_from_its_first_use_holds_no_more_than_is_allowed() {
+        // A bucket that refills would grant one more every few minutes.
         let minutes = |from: i64, to: i64| (from..to).map(|minute| NOON + Elapsed::minutes(minute));
-        for allowance in &all()[..2] {
-            assert_eq!(granted(allowance, minutes(0, 60)), 10);
-            assert_eq!(granted(allowance, minutes(0, 61)), 11);
-            assert_eq!(granted(allowance, minutes(0, 120)), 20);
+        for allowance in all().iter().filter(|allowance| allowance.limited.window() == Window::Hour) {
+            let limit = allowance.limited.count();
+            assert_eq!(granted(allowance, minutes(0, 60)), limit);
+            assert_eq!(granted(allowance, minutes(0, 61)), limit + 1);
+            assert_eq!(granted(allowance, minutes(0, 120)), 2 * limit);
             // The next hour begins with its own first use.
-            assert_eq!(granted(allowance, minutes(0, 1).chain(minutes(90, 149))), 11);
+            assert_eq!(granted(allowance, minutes(0, 1).chain(minutes(90, 149))), limit + 1);
             let mut last = None;
-            for _ in 0..10 {
+            for _ in 0..limit {
                 let Taken::Granted(used) = allowance.take(last, NOON) else { panic!("refused") };
                 last = Some(used);
             }
@@ -283,6 +400,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_given_back_is_taken_again() {
+        for allowance in all() {
+            let Taken::Granted(first) = allowance.take(None, NOON) else { panic!("refused") };
+            assert_eq!(first.given_back(first.until), Used { count: 0, ..first });
+            assert_eq!(first.given_back(first.until).given_back(first.until).count, 0, "never below zero");
+            let Taken::Granted(next) = allowance.take(Some(first), first.until) else { panic!("refused") };
+            assert_eq!(next.given_back(first.until), next, "another window");
+        }
+    }
+
+    #[test]
     fn a_clock_that_is_set_back_refuses_nobody_for_long() {
         for allowance in all() {
             let ahead = Some(Used { count: i64::MAX, until: NOON + Elapsed::days(30) });
@@ -293,10 +421,58 @@ mod tests {
 
     #[test]
     fn scopes_tell_apart_what_is_counted_and_for_whom() {
-        let of = |address: &str| Allowance::sign_ups(&Email::parse("email", address).unwrap()).scope;
+        let of = |address: &str| sign_ups(address, None).scope;
         assert_eq!(of("ada@BÜCHER.example."), of("bob@xn--bcher-kva.EXAMPLE"));
         assert_ne!(of("ada@example.com"), of("ada@example.org"));
-        assert_ne!(Allowance::exports(org()).scope, Allowance::feedback(org()).scope);
+        let scopes: BTreeSet<_> = all().into_iter().map(|allowance| allowance.scope).collect();
+        assert_eq!(scopes.len(), all().len());
         assert_ne!(Allowance::exports(org()).scope, Allowance::exports(OrgId::from_bytes([8; 16])).scope);
+    }
+    #[test]
+    fn a_public_provider_is_counted_by_network() {
+        let near = sign_ups("ada@gmail.com", Some("203.0.113.7"));
+        assert_eq!(near.limited, Limited::PublicSignUps);
+        assert_eq!(near.scope, sign_ups("bob@gmail.com", Some("203.0.113.8")).scope);
+        assert_ne!(near.scope, sign_ups("bob@gmail.com", Some("198.51.100.7")).scope, "another network");
+        assert_ne!(near.scope, sign_ups("bob@web.de", Some("203.0.113.7")).scope, "another provider");
+        assert_eq!(sign_ups("a@gmail.com", None).scope, sign_ups("b@gmail.com", None).scope, "unknown addresses");
+        let own = sign_ups("ada@example.com", Some("203.0.113.7"));
+        assert_eq!(own, sign_ups("bob@example.com", Some("198.51.100.7")), "a domain of its own counts whole");
+        assert_eq!(own.limited, Limited::SignUps);
+    }
+
+    #[test]
+    fn mail_is_counted_by_organization_and_by_recipient() {
+        let ada = Email::parse("email", "ada@example.com").unwrap();
+        assert_eq!(granted(&Allowance::mail(org(), 200), [NOON; 300]), 200);
+        assert_eq!(granted(&Allowance::mail_to(&ada, 5), [NOON; 9]), 5);
+        let (mail, used) =
+            (Allowance::mail(org(), 200), |count| Some(Used { count, until: NOON + Elapsed::minutes(9) }));
+        assert!(matches!(mail.take_many(used(150), 50, NOON), Taken::Granted(Used { count: 200, .. })));
+        assert_eq!(mail.take_many(used(151), 50, NOON), Taken::Refused { retry_after: Elapsed::minutes(9) });
+        assert_eq!(Allowance::mail(org(), 200).scope, Allowance::mail(org(), 7).scope, "a new limit keeps the count");
+        assert_eq!(Limited::Mail(200).to_string(), "200 mails an hour are allowed to others from one organization");
+        assert_eq!(granted(&Allowance::resets(&ada), [NOON; 9]), 5);
+    }
+
+    proptest! {
+        #[test]
+        fn several_uses_are_as_many_single_ones_or_none(
+            which in 0..all().len(),
+            uses in 0..60u32,
+            kept in proptest::option::of((0..70i64, -1_500..3_000i64)),
+        ) {
+            let allowance = all()[which];
+            let kept = kept.map(|(count, minutes)| Used { count, until: NOON + Elapsed::minutes(minutes) });
+            let single = (0..uses).try_fold(kept, |kept, _| match allowance.take(kept, NOON) {
+                Taken::Granted(used) => Ok(Some(used)),
+                refused @ Taken::Refused { .. } => Err(refused),
+            });
+            match single {
+                Ok(used) if uses > 0 => prop_assert_eq!(used.map(Taken::Granted), Some(allowance.take_many(kept, uses, NOON))),
+                Ok(_) => {}
+                Err(refused) => prop_assert_eq!(allowance.take_many(kept, uses, NOON), refused),
+            }
+        }
     }
 }

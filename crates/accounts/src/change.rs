@@ -3,8 +3,8 @@
 use kalends_kernel::{Instant, KeyId, OrgId, UserId, Version};
 
 use crate::{
-    Acceptance, ApiKey, Claim, Organization, Ownership, ScopedKey, Session, SessionEnd, User, VerificationCode,
-    oauth::KnownIdentity,
+    Acceptance, ApiKey, Claim, Organization, Ownership, PasswordReset, ScopedKey, Session, SessionEnd, TokenHash, User,
+    VerificationCode, oauth::KnownIdentity,
 };
 
 /// One write to organizations, keys, codes, humans or sessions. Updates hold only while the row has the version that
@@ -105,6 +105,10 @@ pub enum Change {
         /// The human's version that was read.
         seen: Version,
     },
+    /// The token with which a human sets a password, in place of the one that they had.
+    PutReset(PasswordReset),
+    /// The token is used up. Stale where it was used or replaced before.
+    UseReset(TokenHash),
     /// The human is no more, with all of their sessions, identities and claims, and what they own. Stale where their version is another.
     DeleteUser {
         /// Who.

@@ -23,6 +23,8 @@ pub struct NewAccount {
     pub password: Option<PasswordHash>,
     /// The accepted terms.
     pub acceptance: Acceptance,
+    /// The plan that a sign-up gets.
+    pub plan: Plan,
 }
 
 /// The organization that a sign-up opens.
@@ -67,7 +69,7 @@ pub struct Account {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SignUpError {
     /// The address is on the waiting list, and has not been let in: 403 `account_waitlisted`.
-    #[error("the address is on the waiting list; a mail tells when it is activated")]
+    #[error("the address is on the waiting list; you get a mail when it is activated")]
     Waiting,
 }
 
@@ -120,7 +122,7 @@ fn found(new: &NewAccount, with_address: bool, id: OrgId, now: Instant) -> Organ
     Organization {
         id,
         name: new.org_name.clone().unwrap_or_else(name),
-        plan: Plan::Free,
+        plan: new.plan,
         limit_overrides: None,
         test: false,
         email: with_address.then(|| new.email.clone()),
@@ -154,6 +156,7 @@ mod tests {
             password: Some(PasswordHash::new("$hash".to_owned())),
             email_verified: false,
             acceptance: Acceptance { version: "2026-01-01".to_owned(), at: NOW },
+            plan: Plan::Pro,
         }
     }
 
@@ -171,7 +174,7 @@ mod tests {
     fn a_human_owns_what_they_found() {
         let account = open(None, None).unwrap();
         let organization = account.founding.organization();
-        assert_eq!((organization.name.as_str(), organization.plan), ("Ada", Plan::Free));
+        assert_eq!((organization.name.as_str(), organization.plan), ("Ada", Plan::Pro));
         assert_eq!(organization.email.as_ref(), Some(&account.user.email));
         assert_eq!(account.ownership, Ownership { user: account.user.id, org: organization.id, since: NOW });
         assert_eq!((account.session.user, account.session.org), (account.user.id, Some(organization.id)));

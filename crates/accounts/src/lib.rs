@@ -16,7 +16,9 @@ pub mod oauth;
 mod organization;
 mod otp;
 pub mod ports;
+mod public_mail;
 pub mod reach;
+mod reset;
 mod scoped;
 mod session;
 mod sign_up;
@@ -25,7 +27,7 @@ mod user;
 mod waitlist;
 
 pub use admin::AdminToken;
-pub use allowance::{Allowance, Limited, Taken, Used};
+pub use allowance::{Allowance, AllowanceTerms, Limited, Taken, Used};
 pub use audit::{Action, AuditAsked, AuditCursor, AuditEntry, AuditRange, audit_kept_since, audit_retention_days};
 pub use change::Change;
 pub use claim::{
@@ -35,8 +37,10 @@ pub use claim::{
 pub use console::{Account, Founding, NewAccount, SignUpError, open_account};
 pub use email::{EMAIL_MAX, Email};
 pub use key::{ApiKey, Credential, EndedKey, KeyHash, KeyKind, KeyShown, NewKey, Principal, Reach};
-pub use organization::{OrgName, Organization, OrganizationError, SignUpSource, Waitlist};
+pub use organization::{OrgName, Organization, OrganizationError, SignUpSource, Waitlist, limits_of_operators_own};
 pub use otp::{CODE_ATTEMPTS, CODE_LASTS, Code, CodeHash, VerificationCode};
+pub use public_mail::{PublicMailDomains, PublicMailDomainsError};
+pub use reset::{PasswordReset, RESET_LASTS, RESET_REFUSED, ResetToken};
 pub use scoped::{KeyForm, KeyLabel, NewScopedKey, SCOPED_KEY_PREFIX, ScopedKey};
 pub use session::{
     CrossSite, Provenance, SESSION_COOKIE, SESSION_ISSUER, SESSION_LASTS, Session, SessionClaims, SessionCookies,

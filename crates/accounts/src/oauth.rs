@@ -161,6 +161,54 @@ impl fmt::Debug for Attempt {
     }
 }
 
+/// A page to which a human returns once they have signed in with a provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReturnTo {
+    /// Where a connection link leads.
+    Connect,
+    /// The calendars that are connected.
+    Connections,
+}
+
+impl ReturnTo {
+    /// Every page.
+    pub const ALL: [Self; 2] = [Self::Connect, Self::Connections];
+
+    /// The name in requests, and the page's path below the console.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Connect => "connect",
+            Self::Connections => "connections",
+        }
+    }
+
+    /// The page of that name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn parse(param: &str, name: &str) -> Result<Self, FieldError> {
+        let found = Self::ALL.into_iter().find(|page| page.as_str() == name);
+        found.ok_or_else(|| FieldError::new(param, "must be connect or connections"))
+    }
+
+    /// The page that the state of an attempt names, if it names any.
+    pub fn of_state(state: &str) -> Option<Self> {
+        let (name, _) = state.split_once('.')?;
+        Self::ALL.into_iter().find(|page| page.as_str() == name)
+    }
+}
+
+impl BegunAttempt {
+    /// The attempt after which the human returns to that page. Its state names the page, and the attempt is kept under the
+    /// whole state, so that nobody changes it on the way.
+    #[must_use]
+    pub fn returning_to(mut self, page: ReturnTo) -> Self {
+        self.state = format!("{}.{}", page.as_str(), self.state);
+        self.attempt.key = TokenHash::of(&self.state);
+        self
+    }
+}
+
 impl Attempt {
     /// A fresh attempt: 256 random bits for each of its values.
     pub fn begin(client: &Client, terms_version: Option<String>, now: Instant, entropy: &dyn Entropy) -> BegunAttempt {

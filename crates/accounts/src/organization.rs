@@ -2,7 +2,7 @@
 
 use kalends_kernel::{FieldError, Instant, OrgId, Version, bounded_text};
 use kalends_quotas::{Limits, LimitsError, Plan};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{Acceptance, Email, KeyKind};
 
@@ -101,6 +101,21 @@ pub struct Organization {
     pub created_at: Instant,
 }
 
+/// The overrides of an organization of the operator's own: on [`Plan::Custom`], which limits nothing but the rate, and
+/// without a rate either unless `given` has one. The operator of a server pays nobody.
+pub fn limits_of_operators_own(given: Option<Value>) -> Value {
+    let unlimited = json!({ "rate_per_second": null });
+    match (unlimited, given) {
+        (Value::Object(mut limits), Some(Value::Object(given))) => {
+            limits.extend(given);
+            Value::Object(limits)
+        }
+        // What is not an object is refused where the limits are read.
+        (_, Some(other)) => other,
+        (unlimited, None) => unlimited,
+    }
+}
+
 /// Why an organization cannot change.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OrganizationError {
@@ -159,5 +174,39 @@ impl Organization {
     #[must_use]
     pub fn with_waitlist(&self, waitlist: Waitlist) -> Self {
         Self { waitlist, version: self.version.next(), ..self.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_quotas::Metric;
+
+    use super::*;
+
+    fn limits(given: Option<Value>) -> Result<Limits, LimitsError> {
+        Plan::Custom.limits().overridden(&limits_of_operators_own(given))
+    }
+
+    #[test]
+    fn the_operators_own_organization_has_no_limits() {
+        let limits = limits(None).unwrap();
+        assert_eq!(limits.rate(), None);
+        assert!(Metric::ALL.into_iter().all(|metric| limits.get(metric).is_none()));
+    }
+
+    #[test]
+    fn what_the_operator_gives_holds() {
+        let limits = limits(Some(json!({ "rate_per_second": 7, "agents": 3 }))).unwrap();
+        assert_eq!(
+            (limits.rate_per_second(), limits.get(Metric::Agents), limits.get(Metric::Events)),
+            (Some(7), Some(3), None)
+        );
+    }
+
+    #[test]
+    fn what_is_not_an_object_is_refused() {
+        for given in [json!([]), json!("none"), json!(null)] {
+            assert_eq!(limits(Some(given)), Err(LimitsError::NotAnObject));
+        }
     }
 }

@@ -6,7 +6,7 @@ use kalends_quotas::{Metric, Period, Plan};
 
 use crate::{
     Acceptance, AddressHash, Allowance, AuditAsked, AuditEntry, Claim, Email, EndedKey, KeyHash, KeyShown,
-    Organization, Ownership, Principal, ScopedKey, Session, Taken, TokenHash, User, VerificationCode,
+    Organization, Ownership, PasswordReset, Principal, ScopedKey, Session, Taken, TokenHash, User, VerificationCode,
     oauth::{Attempt, KnownIdentity, Provider},
 };
 
@@ -81,6 +81,16 @@ pub trait Sessions: Send + Sync {
     async fn forget_sessions(&self, now: Instant, limit: u32) -> Result<u64, StoreError>;
 }
 
+/// Reads and forgets the tokens with which humans set a password.
+#[async_trait]
+pub trait PasswordResets: Send + Sync {
+    /// The token of that hash, expired or not ([`PasswordReset::holds`]).
+    async fn find_reset(&self, token: TokenHash) -> Result<Option<PasswordReset>, StoreError>;
+
+    /// Removes up to `limit` tokens that have expired at `now`, and says how many.
+    async fn forget_resets(&self, now: Instant, limit: u32) -> Result<u64, StoreError>;
+}
+
 /// Reads and shortens the audit log.
 #[async_trait]
 pub trait AuditLog: Send + Sync {
@@ -99,6 +109,10 @@ pub trait Allowances: Send + Sync {
     /// Takes one use at `now`, as [`Allowance::take`] decides. Of uses at the same time as many are granted
     /// as one after the other would be.
     async fn take(&self, allowance: &Allowance, now: Instant) -> Result<Taken, StoreError>;
+
+    /// Gives back one use that was taken in the window that ends at `until`, as [`Used::given_back`](crate::Used::given_back)
+    /// says.
+    async fn give_back(&self, allowance: &Allowance, until: Instant) -> Result<(), StoreError>;
 
     /// Removes up to `limit` counts that have expired at `now`, and says how many.
     async fn forget_allowances(&self, now: Instant, limit: u32) -> Result<u64, StoreError>;

@@ -258,7 +258,7 @@ pub enum Denied {
     #[error("the agent is paused, so that its keys may only read; set its status to active first")]
     AgentPaused,
     /// The organization waits to be let in: 403 `account_waitlisted`.
-    #[error("the organization is on the waiting list; a mail tells when it is activated")]
+    #[error("the organization is on the waiting list; you get a mail when it is activated")]
     Waitlisted,
 }
 

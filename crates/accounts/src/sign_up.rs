@@ -80,7 +80,8 @@ pub enum VerifyError {
 pub const CODE_REFUSED: &str =
     "the code is wrong, has expired or is used up; sign up again with the same address for a fresh one";
 
-/// Checks `presented` against the stored code and lifts the organization out of the sandbox. The
+/// Checks `presented` against the stored code and lifts the organization out of the sandbox, onto the plan that a
+/// sign-up is `granted`. A plan that the operator gave it meanwhile stays. The
 /// comparison is made in every case, in constant time. Returns the organization and the code, which is
 /// used up: both are committed together, so that a right guess counts against the attempts like a wrong
 /// one.
@@ -92,6 +93,7 @@ pub fn verify(
     organization: &Organization,
     stored: Option<&VerificationCode>,
     presented: &Code,
+    granted: Plan,
     now: Instant,
 ) -> Result<(Organization, VerificationCode), VerifyError> {
     let known = stored.map(|code| (code.hash, code.expires_at, code.attempts));
@@ -106,9 +108,10 @@ pub fn verify(
             Err(VerifyError::Wrong { counted, left: CODE_ATTEMPTS.saturating_sub(attempts) })
         }
         (true, Guess::Right, Some(stored)) => {
-            let plan = match organization.plan {
-                Plan::FreeAgentUnverified => Plan::FreeAgent,
-                other => other,
+            let plan = match (organization.plan, granted) {
+                (Plan::FreeAgentUnverified, Plan::Free) => Plan::FreeAgent,
+                (Plan::FreeAgentUnverified, granted) => granted,
+                (given, _) => given,
             };
             let verified = Organization {
                 plan,
@@ -159,28 +162,41 @@ mod tests {
     #[test]
     fn the_right_code_lifts_the_sandbox() {
         let (signed, code, now) = signed_up();
-        let (verified, used_up) = verify(&signed.organization, Some(&code), &signed.code, now).unwrap();
-        assert_eq!(verify(&signed.organization, Some(&used_up), &signed.code, now), Err(VerifyError::Void));
+        let (verified, used_up) = verify(&signed.organization, Some(&code), &signed.code, Plan::Free, now).unwrap();
+        assert_eq!(verify(&signed.organization, Some(&used_up), &signed.code, Plan::Free, now), Err(VerifyError::Void));
         assert_eq!((verified.plan, verified.verified_at), (Plan::FreeAgent, Some(now)));
-        assert_eq!(verify(&verified, Some(&code), &signed.code, now), Err(VerifyError::AlreadyVerified));
+        assert_eq!(verify(&verified, Some(&code), &signed.code, Plan::Free, now), Err(VerifyError::AlreadyVerified));
+    }
+
+    #[test]
+    fn a_proved_address_gets_the_plan_of_sign_ups() {
+        for (granted, plan) in [(Plan::Free, Plan::FreeAgent), (Plan::Pro, Plan::Pro), (Plan::Custom, Plan::Custom)] {
+            let (signed, code, now) = signed_up();
+            assert_eq!(signed.organization.plan, Plan::FreeAgentUnverified);
+            let (verified, _) = verify(&signed.organization, Some(&code), &signed.code, granted, now).unwrap();
+            assert_eq!(verified.plan, plan);
+        }
     }
 
     #[test]
     fn a_plan_that_the_operator_gave_stays() {
         let (signed, code, now) = signed_up();
         let given = Organization { plan: Plan::Pro, ..signed.organization };
-        let (verified, _) = verify(&given, Some(&code), &signed.code, now).unwrap();
+        let (verified, _) = verify(&given, Some(&code), &signed.code, Plan::Free, now).unwrap();
         assert_eq!((verified.plan, verified.verified_at), (Plan::Pro, Some(now)));
-        assert_eq!(verify(&verified, Some(&code), &signed.code, now), Err(VerifyError::AlreadyVerified));
+        assert_eq!(verify(&verified, Some(&code), &signed.code, Plan::Free, now), Err(VerifyError::AlreadyVerified));
     }
 
     #[test]
     fn a_code_ends_with_its_time() {
         let (signed, code, now) = signed_up();
         let last = now + CODE_LASTS - Elapsed::micros(1);
-        assert!(verify(&signed.organization, Some(&code), &signed.code, last).is_ok());
-        assert_eq!(verify(&signed.organization, Some(&code), &signed.code, now + CODE_LASTS), Err(VerifyError::Void));
-        assert_eq!(verify(&signed.organization, None, &signed.code, now), Err(VerifyError::Void));
+        assert!(verify(&signed.organization, Some(&code), &signed.code, Plan::Free, last).is_ok());
+        assert_eq!(
+            verify(&signed.organization, Some(&code), &signed.code, Plan::Free, now + CODE_LASTS),
+            Err(VerifyError::Void)
+        );
+        assert_eq!(verify(&signed.organization, None, &signed.code, Plan::Free, now), Err(VerifyError::Void));
     }
 
     #[test]
@@ -188,36 +204,36 @@ mod tests {
         let (signed, mut code, now) = signed_up();
         for attempt in 1..=CODE_ATTEMPTS {
             let Err(VerifyError::Wrong { counted, left }) =
-                verify(&signed.organization, Some(&code), &other(&signed.code), now)
+                verify(&signed.organization, Some(&code), &other(&signed.code), Plan::Free, now)
             else {
                 panic!("attempt {attempt} is wrong");
             };
             assert_eq!(left, CODE_ATTEMPTS - attempt);
             code = counted;
         }
-        assert_eq!(verify(&signed.organization, Some(&code), &signed.code, now), Err(VerifyError::Void));
+        assert_eq!(verify(&signed.organization, Some(&code), &signed.code, Plan::Free, now), Err(VerifyError::Void));
     }
 
     #[test]
     fn every_failure_is_told_alike() {
         let (signed, code, now) = signed_up();
-        let (verified, used_up) = verify(&signed.organization, Some(&code), &signed.code, now).unwrap();
+        let (verified, used_up) = verify(&signed.organization, Some(&code), &signed.code, Plan::Free, now).unwrap();
         let fresh = Code::parse("483920").unwrap();
         let newer = VerificationCode::issue(signed.organization.id, &fresh, Some(code.version), now);
         let burned = VerificationCode { attempts: CODE_ATTEMPTS, ..code.clone() };
         let org = &signed.organization;
         for (reason, failed) in [
-            ("wrong", verify(org, Some(&code), &other(&signed.code), now)),
-            ("expired", verify(org, Some(&code), &signed.code, now + CODE_LASTS)),
-            ("burned", verify(org, Some(&burned), &signed.code, now)),
-            ("reused", verify(org, Some(&used_up), &signed.code, now)),
-            ("superseded", verify(org, Some(&newer), &signed.code, now)),
-            ("never issued", verify(org, None, &signed.code, now)),
-            ("verified", verify(&verified, Some(&code), &signed.code, now)),
+            ("wrong", verify(org, Some(&code), &other(&signed.code), Plan::Free, now)),
+            ("expired", verify(org, Some(&code), &signed.code, Plan::Free, now + CODE_LASTS)),
+            ("burned", verify(org, Some(&burned), &signed.code, Plan::Free, now)),
+            ("reused", verify(org, Some(&used_up), &signed.code, Plan::Free, now)),
+            ("superseded", verify(org, Some(&newer), &signed.code, Plan::Free, now)),
+            ("never issued", verify(org, None, &signed.code, Plan::Free, now)),
+            ("verified", verify(&verified, Some(&code), &signed.code, Plan::Free, now)),
         ] {
             assert_eq!(failed.unwrap_err().to_string(), CODE_REFUSED, "{reason}");
         }
-        assert!(verify(org, Some(&newer), &fresh, now).is_ok());
+        assert!(verify(org, Some(&newer), &fresh, Plan::Free, now).is_ok());
     }
 
     #[test]
@@ -227,7 +243,7 @@ mod tests {
         let (signed, mut row, now) = signed_up();
         let (mut judged, mut refused) = (0, 0);
         for _ in 0..50 {
-            match verify(&signed.organization, Some(&row), &other(&signed.code), now) {
+            match verify(&signed.organization, Some(&row), &other(&signed.code), Plan::Free, now) {
                 Err(VerifyError::Wrong { counted, .. }) => {
                     assert_eq!(counted.version, row.version.next());
                     row = counted;

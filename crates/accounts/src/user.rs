@@ -153,6 +153,13 @@ impl User {
         Self { password: Some(password), ..self.changed(now) }
     }
 
+    /// The human with a password that was set by a token which was mailed to them. It proves their address too, and all
+    /// sessions end with it.
+    #[must_use]
+    pub fn with_mailed_password(&self, password: PasswordHash, now: Instant) -> Self {
+        Self { email_verified_at: self.email_verified_at.or(Some(now)), ..self.with_password(password, now) }
+    }
+
     /// The human under another name.
     #[must_use]
     pub fn named(&self, name: UserName, now: Instant) -> Self {
@@ -219,6 +226,18 @@ mod tests {
         assert_eq!(format!("{:?}", PasswordHash::new("$argon2id$".to_owned())), "PasswordHash(…)");
         assert!(Password::attempt("short".to_owned()).is_some(), "wrong, but not out of bounds");
         assert_eq!(Password::attempt("x".repeat(129)), None, "not worth hashing");
+    }
+
+    #[test]
+    fn a_mailed_password_proves_the_address() {
+        let (email, name) = (Email::from_stored("ada@example.com".to_owned()), UserName::from_stored("Ada".to_owned()));
+        let (made, later) = (Instant::from_micros(10), Instant::from_micros(20));
+        let user = User::create(UserId::from_bytes([1; 16]), email, name, None, made);
+        let set = user.with_mailed_password(PasswordHash::new("$one".to_owned()), later);
+        assert_eq!((set.email_verified_at, set.version), (Some(later), user.version.next()));
+        assert_eq!(set.password, Some(PasswordHash::new("$one".to_owned())));
+        let again = set.with_mailed_password(PasswordHash::new("$two".to_owned()), Instant::from_micros(30));
+        assert_eq!(again.email_verified_at, Some(later), "the first proof stands");
     }
 
     #[rstest]

@@ -40,6 +40,8 @@ pub struct NewJoin {
     pub name: WaitingName,
     /// The accepted terms, if any.
     pub acceptance: Option<Acceptance>,
+    /// The plan that a sign-up gets.
+    pub plan: Plan,
 }
 
 /// Why somebody cannot join.
@@ -50,12 +52,12 @@ pub enum JoinError {
     Taken,
 }
 
-/// The organization of somebody who joins the waiting list: on the free plan, without a key.
+/// The organization of somebody who joins the waiting list: on the plan of sign-ups, without a key.
 pub fn join(id: OrgId, new: &NewJoin, now: Instant) -> Organization {
     Organization {
         id,
         name: OrgName::from_stored(new.name.0.clone()),
-        plan: Plan::Free,
+        plan: new.plan,
         limit_overrides: None,
         test: false,
         email: Some(new.email.clone()),
@@ -91,13 +93,13 @@ mod tests {
         let email = Email::parse("email", "ada@example.com").unwrap();
         let name = WaitingName::of(&email);
         let acceptance = Acceptance { version: "2026-01-01".into(), at: now };
-        join(OrgId::from_bytes([1; 16]), &NewJoin { email, name, acceptance: Some(acceptance) }, now)
+        join(OrgId::from_bytes([1; 16]), &NewJoin { email, name, acceptance: Some(acceptance), plan: Plan::Pro }, now)
     }
 
     #[test]
     fn who_joins_waits_on_the_free_plan_under_the_local_part() {
         let joined = joined();
-        assert_eq!((joined.name.as_str(), joined.plan, joined.source), ("ada", Plan::Free, SignUpSource::Waitlist));
+        assert_eq!((joined.name.as_str(), joined.plan, joined.source), ("ada", Plan::Pro, SignUpSource::Waitlist));
         assert_eq!(joined.waitlist, Waitlist::Since(joined.created_at));
     }
 

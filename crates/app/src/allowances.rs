@@ -1,11 +1,16 @@
 //! What is allowed so often, whatever the plan.
 
-use kalends_accounts::{Allowance, Taken};
+use kalends_accounts::{Allowance, Email, Taken};
 use kalends_quotas::headers::retry_after_seconds;
 
-use crate::{App, Refusal};
+use crate::{App, Refusal, Request};
 
 impl App {
+    /// What a sign-up with that address counts as.
+    pub(crate) fn sign_ups(&self, email: &Email, request: &Request) -> Allowance {
+        Allowance::sign_ups(email, &self.settings.public_mail_domains, request.ip)
+    }
+
     /// Takes one use of an allowance, in the store, so that all nodes count together.
     ///
     /// # Errors

@@ -3,14 +3,19 @@
 use std::{
     future::Future,
     hash::{BuildHasher as _, RandomState},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
     time::Duration,
 };
 
-use kalends_accounts::{AdminToken, Terms, origin_of};
+use kalends_accounts::{AdminToken, PublicMailDomains, Terms, origin_of};
 use kalends_kernel::{AgentId, Clock, Elapsed, Entropy, Instant, MessageId, OrgId, StoreError, Version};
 use kalends_notifications::{EventType, Message};
-use kalends_quotas::{Counted, IpLimits, Metric, Period, TrustedProxies};
+use kalends_quotas::{
+    Counted, IpLimits, MailLimits, Metric, Period, Plan, TrustedProxies, headers::retry_after_seconds,
+};
 use serde::Serialize;
 use tokio::sync::Semaphore;
 
@@ -20,7 +25,6 @@ use crate::{
     busy_cache::{AnswerCache, BusyCache},
     failures::Failures,
     feeds::FeedCache,
-    holds::Turns,
     idempotency::Running,
     metering::Meter,
     ports::{
@@ -31,11 +35,22 @@ use crate::{
     refreshing::makes_refresh_due,
     sending::Nudges,
     series_cache::SeriesCache,
+    striped_locks::StripedLocks,
     syncing::{READ_AT_ONCE, makes_due},
 };
 
 /// How often a use case reads and decides again when others changed the same thing meanwhile.
 pub(crate) const ATTEMPTS: u32 = 24;
+/// How long the service is not ready after a change could not be written, unless another one was.
+const WRITES_FAIL: Elapsed = Elapsed::seconds(10);
+/// An instant at which nothing happened.
+const NEVER: Instant = Instant::from_micros(i64::MIN);
+
+/// The store answers and takes no changes.
+#[derive(Debug, thiserror::Error)]
+#[error("the last change could not be written")]
+struct WritesFail;
+
 /// How long the store may take over a trivial read and still count as ready.
 const READY_WITHIN: Duration = Duration::from_secs(3);
 /// How long an answer is kept for repetitions of its request (ruling 2.8).
@@ -52,10 +67,20 @@ pub struct Settings {
     pub terms: Terms,
     /// How fast an address may call what needs no key.
     pub ip_limits: IpLimits,
+    /// How much mail may go to others.
+    pub mail_limits: MailLimits,
+    /// Where sign-ups are counted by mail domain and network together.
+    pub public_mail_domains: PublicMailDomains,
     /// Whose word counts about the address from which a request comes.
     pub trusted_proxies: TrustedProxies,
+    /// The origins whose pages may read every answer, as browsers write them; those of others read what is public.
+    pub cors_origins: Vec<String>,
     /// What opens the administration routes; without it they do not exist.
     pub admin_token: Option<AdminToken>,
+    /// The plan of organizations that sign themselves up, once their address is proved: `free`, `pro` or `custom`.
+    pub sign_up_plan: Plan,
+    /// Where callers choose or ask for another plan; without it no answer links to such a page.
+    pub upgrade_url: Option<String>,
 }
 
 /// What an [`App`] is made of.
@@ -116,8 +141,12 @@ pub struct App {
     pub(crate) page_answers: AnswerCache<crate::bookings::AskedOfPage>,
     pub(crate) feeds: FeedCache,
     pub(crate) running: Running,
-    pub(crate) holding: Turns,
-    pub(crate) changing: Turns,
+    /// Taken by requests that place holds, by calendar.
+    pub(crate) holding: StripedLocks,
+    /// Taken by requests that change an event or a calendar, by its identifier.
+    pub(crate) changing: StripedLocks,
+    /// When the store last failed to take a change, in microseconds; [`NEVER`] if a change was taken since.
+    write_failed_at: AtomicI64,
     pub(crate) sampler: Sampler,
     pub(crate) failures: Failures,
 }
@@ -187,8 +216,9 @@ impl App {
             page_answers: AnswerCache::new(),
             feeds: FeedCache::new(),
             running: Running::default(),
-            holding: Turns::new(),
-            changing: Turns::new(),
+            holding: StripedLocks::new(),
+            changing: StripedLocks::new(),
+            write_failed_at: AtomicI64::new(NEVER.as_micros()),
             sampler: Sampler::new(),
             failures: Failures::new(),
         })
@@ -209,14 +239,28 @@ impl App {
         &self.settings
     }
 
-    /// Whether the store answers.
+    /// Whether the store answers. After a change could not be written, because the disk is full for example, also whether
+    /// it takes writes again.
     ///
     /// # Errors
-    /// [`Refusal::Store`] where it does not.
+    /// [`Refusal::Store`] if it does not.
     pub async fn ready(&self) -> Result<(), Refusal> {
-        tokio::time::timeout(READY_WITHIN, self.store.ready())
-            .await
-            .map_err(|late| StoreError::Unavailable(Box::new(late)))??;
+        let ready = async {
+            self.store.ready().await?;
+            let failed_at = Instant::from_micros(self.write_failed_at.load(Ordering::Relaxed));
+            if failed_at != NEVER {
+                // A small write may succeed where a larger one has just failed.
+                if self.now() - failed_at < WRITES_FAIL {
+                    return Err(StoreError::Unavailable(Box::new(WritesFail)));
+                }
+                self.store.writable().await?;
+                // Another write may have failed since.
+                let (failed, never) = (failed_at.as_micros(), NEVER.as_micros());
+                let _ = self.write_failed_at.compare_exchange(failed, never, Ordering::Relaxed, Ordering::Relaxed);
+            }
+            Ok::<(), StoreError>(())
+        };
+        tokio::time::timeout(READY_WITHIN, ready).await.map_err(|late| StoreError::Unavailable(Box::new(late)))??;
         Ok(())
     }
 
@@ -257,12 +301,26 @@ impl App {
     pub(crate) async fn store_changes(&self, changes: ChangeSet) -> Result<(), CommitError> {
         let (announces, resends) = (!changes.messages.is_empty(), !changes.webhooks.is_empty());
         let (syncs, refreshes) = (makes_due(&changes), makes_refresh_due(&changes));
-        self.store.commit(changes).await?;
+        let writes = !changes.letters.is_empty();
+        let committed = self.store.commit(changes).await;
+        match &committed {
+            Err(CommitError::Store(StoreError::Unavailable(_))) => {
+                self.write_failed_at.store(self.now().as_micros(), Ordering::Relaxed);
+            }
+            Ok(()) if self.write_failed_at.load(Ordering::Relaxed) != NEVER.as_micros() => {
+                self.write_failed_at.store(NEVER.as_micros(), Ordering::Relaxed);
+            }
+            _ => {}
+        }
+        committed?;
         if announces {
             self.nudges.fan_out.notify_one();
         }
         if resends {
             self.nudges.send.notify_one();
+        }
+        if writes {
+            self.nudges.letters.notify_one();
         }
         if syncs {
             self.nudges.sync.notify_one();
@@ -294,6 +352,9 @@ impl App {
                 limit,
                 retry_after: Period::of(self.now()).seconds_left(self.now()),
             }),
+            CommitError::TooMany { limited, retry_after } => {
+                Attempt::Refused(Refusal::TooMany { limited, retry_after: retry_after_seconds(retry_after) })
+            }
             CommitError::EmailTaken => Attempt::Refused(Refusal::EmailTaken),
             // As of any request that comes after the deletion: its key opens nothing any more.
             CommitError::NoOrganization => Attempt::Refused(Refusal::Unauthorized),
@@ -351,9 +412,9 @@ pub(crate) fn json(value: &impl Serialize) -> String {
     })
 }
 
-/// How often that is done at once, before it waits a while: whoever comes alone has then long got through.
+/// How many attempts follow each other at once. A request that meets only one other has got through by then.
 const AT_ONCE: u32 = 2;
-/// The longest such wait.
+/// The longest wait between two attempts.
 const WAIT_MAX: Duration = Duration::from_millis(128);
 
 /// How long to wait before the attempt of that number, from 0: any time up to a bound that doubles, so that those who want
@@ -365,7 +426,7 @@ fn wait_before(attempt: u32, random: u64) -> Duration {
     bound * u32::try_from(random % 1_000).unwrap_or(0) / 1_000
 }
 
-/// Runs `attempt` until it is not stale.
+/// Runs `attempt` until it is not stale, at first without waiting, and [`ATTEMPTS`] times at most.
 pub(crate) async fn retry_stale<T, F>(mut attempt: impl FnMut() -> F) -> Result<T, Refusal>
 where
     F: Future<Output = Result<T, Attempt>>,

@@ -199,6 +199,14 @@ impl App {
     pub async fn forget_sessions(&self, limit: u32) -> Result<bool, Refusal> {
         Ok(self.store.forget_sessions(self.now(), limit).await? < u64::from(limit))
     }
+
+    /// Removes up to `limit` tokens for passwords that have expired, and says whether that was all.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn forget_resets(&self, limit: u32) -> Result<bool, Refusal> {
+        Ok(self.store.forget_resets(self.now(), limit).await? < u64::from(limit))
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use kalends_availability::{BUFFER_MAX_MINUTES, BusySet, CachedBusy};
 use kalends_calendars::{
     AsOf, Event, HeldTime, HumanAsOf, Reservation,
-    ports::{BusySource, CalendarBusy},
+    ports::{BusySource, CalendarBusy, LivingAgent},
 };
 use kalends_kernel::{AgentId, CalendarId, CivilDate, Elapsed, FieldError, Instant, OrgId, Span, Zone};
 use kalends_quotas::Feature;
@@ -63,10 +63,9 @@ impl App {
     /// [`Refusal::NotFound`] without such a living agent, [`Refusal::Invalid`] for too many slots.
     pub async fn agent_availability(&self, actor: &Actor, id: &str, slots: SlotsAsked) -> Result<Bytes, Refusal> {
         let agent = Self::agent_id(id)?;
-        let sources = self.sources_of_one(actor.org(), agent, slots.query.window()).await?;
+        let (sources, without) = self.sources_of_one(actor.org(), agent, slots.query.window()).await?;
         // Afterwards: what is not there, or another organization's, is missing rather than out of reach.
         actor.for_agent(Some(agent))?;
-        let without = without_calendar(&[agent], &sources);
         self.answered(actor.org(), Whose::Agents(vec![agent]), (sources, &without), slots).await
     }
 
@@ -90,8 +89,7 @@ impl App {
         actor.needs(Feature::CrossAgentAvailability)?;
         within_plan(actor, &across)?;
         let agents = across.agents.iter().map(|id| Self::agent_id(id)).collect::<Result<Vec<_>, _>>()?;
-        let mut sources = self.sources_of(actor.org(), &agents).await?;
-        let without = without_calendar(&agents, &sources);
+        let (mut sources, without) = self.sources_of(actor.org(), &agents).await?;
         if let Some(calendars) = &across.calendars {
             self.narrow(actor.org(), &mut sources, calendars).await?;
         }
@@ -104,7 +102,7 @@ impl App {
         &self,
         org: OrgId,
         whose: Whose,
-        (sources, without): (Vec<BusySource>, &[AgentId]),
+        (sources, without): (Vec<BusySource>, &[LivingAgent]),
         slots: SlotsAsked,
     ) -> Result<Bytes, Refusal> {
         let humans = self.humans_of_agents(org, &sources, without).await?;
@@ -158,8 +156,13 @@ impl App {
         Ok(answer)
     }
 
-    /// The calendars in sight of the agent, together with what they block where that is not known.
-    async fn sources_of_one(&self, org: OrgId, agent: AgentId, window: Span) -> Result<Vec<BusySource>, Refusal> {
+    /// As [`Self::sources_of`] has it of one agent; and what its calendars block is read with them if it is not known.
+    async fn sources_of_one(
+        &self,
+        org: OrgId,
+        agent: AgentId,
+        window: Span,
+    ) -> Result<(Vec<BusySource>, Vec<LivingAgent>), Refusal> {
         if !self.busy.may_know(agent, window) {
             let covers = whole_days(window);
             let found = self.store.busy_of_agent(org, agent, covers).await?;
@@ -171,7 +174,7 @@ impl App {
                     }
                 }
                 self.busy.knows(agent, covers);
-                return Ok(sources);
+                return Ok((sources, Vec::new()));
             }
         }
         self.sources_of(org, &[agent]).await
@@ -186,18 +189,24 @@ impl App {
         Ok(source)
     }
 
-    /// The calendars in sight of all the agents, each of which must exist and live.
-    pub(crate) async fn sources_of(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<BusySource>, Refusal> {
+    /// The calendars in sight of all the agents, each of which must exist and live; and the agents that have none.
+    pub(crate) async fn sources_of(
+        &self,
+        org: OrgId,
+        agents: &[AgentId],
+    ) -> Result<(Vec<BusySource>, Vec<LivingAgent>), Refusal> {
         let sources = self.store.sources_of_agents(org, agents).await?;
-        for agent in agents {
-            // Whoever has a calendar in sight exists; only the others need a look.
-            if !sources.iter().any(|source| source.agent == Some(*agent)) {
-                let missing = || Refusal::missing(Missing::Agent, &agent.to_string());
-                let found = self.store.find_agent(org, *agent).await?.ok_or_else(missing)?;
-                found.living().map_err(|_| missing())?;
-            }
+        // An agent with a calendar in sight exists; only the others need a look.
+        let has = |agent: &AgentId| sources.iter().any(|source| source.agent == Some(*agent));
+        let others: Vec<AgentId> = agents.iter().copied().filter(|agent| !has(agent)).collect();
+        if others.is_empty() {
+            return Ok((sources, Vec::new()));
         }
-        Ok(sources)
+        let living = self.store.living_agents(org, &others).await?;
+        match others.iter().find(|other| !living.iter().any(|living| living.id == **other)) {
+            Some(gone) => Err(Refusal::missing(Missing::Agent, &gone.to_string())),
+            None => Ok((sources, living)),
+        }
     }
 
     async fn narrow(&self, org: OrgId, sources: &mut Vec<BusySource>, ids: &[String]) -> Result<(), Refusal> {
@@ -253,7 +262,7 @@ impl App {
         let mut busy = vec![known.busy().clip(around)];
         busy.extend(humans.busy(source.calendar, around));
         let valid_until = sooner(known.valid_until(), humans.know(hull(around, known.reads(window))).valid_until);
-        Ok(Some(TakenTime { not_offered: merged(taken), busy: merged(busy), valid_until }))
+        Ok(Some(TakenTime { not_offered: merged(taken), busy: merged(busy), known, valid_until }))
     }
 
     /// What is known of a calendar around `window` if one event that takes `own` were not there; nothing of it is kept.
@@ -407,6 +416,8 @@ pub(crate) struct TakenTime {
     pub(crate) not_offered: BusySet,
     /// When it is busy around it.
     pub(crate) busy: BusySet,
+    /// What is known of the calendar, its rules among it.
+    pub(crate) known: Arc<KnownTime>,
     /// From when on this may be wrong although no revision changed.
     pub(crate) valid_until: Option<Instant>,
 }
@@ -443,12 +454,6 @@ impl Party {
             None => self,
         }
     }
-}
-
-/// The agents that have none of the calendars.
-pub(crate) fn without_calendar(agents: &[AgentId], sources: &[BusySource]) -> Vec<AgentId> {
-    let has = |agent: &AgentId| sources.iter().any(|source| source.agent == Some(*agent));
-    agents.iter().copied().filter(|agent| !has(agent)).collect()
 }
 
 fn merged(mut sets: Vec<BusySet>) -> BusySet {

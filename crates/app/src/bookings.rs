@@ -4,14 +4,16 @@
 //! as well as the API: [`App::open_page`] finds a page, [`App::offered_slots`] tells what can be booked,
 //! [`App::book`], [`App::booking`], [`App::cancel_booking`] and [`App::move_booking`] do the rest.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
-use kalends_accounts::Organization;
 use kalends_availability::BusySet;
-use kalends_bookings::{Booking, BookingPage, BookingToken, Change, Guest, Purpose, SecretHash, SlotError};
+use kalends_bookings::{
+    Booking, BookingPage, BookingToken, Change, Guest, Purpose, SecretHash, SlotError, ports::FoundPage,
+};
 use kalends_calendars::{
     Calendar, Change as Write, Event, EventPatch, EventStatus, Moment, NewEvent, Patch, ports::BusySource,
 };
-use kalends_feeds::write::Method;
 use kalends_kernel::{BookingPageId, EventId, FieldError, Instant, Metadata, Revision, Span, StoreError, Version};
 use kalends_notifications::EventType;
 use kalends_quotas::{Metric, Period};
@@ -21,7 +23,7 @@ use crate::{
     Answer, App, ChangeSet, Charge, Guard, Missing, Refusal, Request,
     app::{Attempt, Subject, json, retry_stale},
     availability::{TakenTime, hull},
-    busy_cache::{Question, sooner},
+    busy_cache::{KnownTime, Question, sooner},
     ports::HumanSeen,
 };
 
@@ -62,7 +64,11 @@ struct Outcome<'a> {
 pub struct OpenPage {
     /// The page.
     pub page: BookingPage,
-    revision: Revision,
+    /// Whether no booking is taken for now: the organization has used up its events of the month.
+    pub closed_for_now: bool,
+    source: BusySource,
+    /// How many events the organization may create in a month; `None` is unlimited.
+    events_limit: Option<u64>,
 }
 
 /// A question about the slots of a page, and all that its answer depends on but the clock.
@@ -82,10 +88,13 @@ impl Question for AskedOfPage {
     }
 }
 
-impl OpenPage {
-    const fn source(&self) -> BusySource {
-        BusySource { agent: self.page.agent, calendar: self.page.calendar, revision: self.revision }
-    }
+/// What a page does not offer of some time.
+struct TakenOnPage {
+    taken: BusySet,
+    /// What is known of the calendar.
+    known: Arc<KnownTime>,
+    /// From when on this may be wrong although nothing was scheduled.
+    valid_until: Option<Instant>,
 }
 
 /// What a page offers now of some time.
@@ -124,9 +133,9 @@ impl App {
     /// # Errors
     /// [`Refusal::NotFound`] for a slug that no page in sight has, and for a page that is closed.
     pub async fn open_page(&self, slug: &str) -> Result<OpenPage, Refusal> {
-        let found = self.store.booking_page_of_slug(SecretHash::of(slug)).await?;
-        let (page, revision) = found.filter(|(page, _)| page.is_open()).ok_or_else(no_page)?;
-        Ok(OpenPage { page, revision })
+        let found = self.store.booking_page_of_slug(SecretHash::of(slug), Period::of(self.now())).await?;
+        let FoundPage { page, source, events } = found.filter(|found| found.page.is_open()).ok_or_else(no_page)?;
+        Ok(OpenPage { page, closed_for_now: events.remaining() == Some(0), source, events_limit: events.limit })
     }
 
     /// What the page offers now of `within`, or of all its window.
@@ -134,11 +143,12 @@ impl App {
     /// # Errors
     /// [`Refusal::NotFound`] where its calendar went out of sight.
     pub async fn offered_slots<'a>(&self, open: &'a OpenPage, within: Option<Span>) -> Result<Offers<'a>, Refusal> {
-        let humans = self.humans_of(open.page.org, &[open.source()]).await?;
+        let humans = self.humans_of(open.page.org, &[open.source]).await?;
         self.offers(open, humans, within, self.now()).await
     }
 
-    /// What the page of that slug offers now, as JSON: the answer that was given before, while it is still right.
+    /// What the page of that slug offers now, as JSON: the answer that was given before, while it is still right. A page
+    /// that is closed for now offers nothing, and its answer says why.
     ///
     /// # Errors
     /// As [`Self::open_page`] and [`Self::offered_slots`]; [`Refusal::Invalid`] for a time that ends before it starts.
@@ -146,8 +156,12 @@ impl App {
         let open = self.open_page(slug).await?;
         let page = &open.page;
         let within = asked.by_clocks_of(page.timetable.zone)?;
-        let humans = self.humans_of(page.org, &[open.source()]).await?;
-        let (id, version, revision) = (page.id, page.version, open.revision);
+        let failed = |error: serde_json::Error| Refusal::Store(StoreError::Failed(Box::new(error)));
+        if open.closed_for_now {
+            return Ok(Bytes::from(wire::BookingSlots::render_closed(page).map_err(failed)?));
+        }
+        let humans = self.humans_of(page.org, &[open.source]).await?;
+        let (id, version, revision) = (page.id, page.version, open.source.revision);
         let question = AskedOfPage { page: id, version, revision, humans, within };
         let now = self.now();
         if let Some(known) = self.page_answers.get(&question, now) {
@@ -155,7 +169,7 @@ impl App {
         }
         let offers = self.offers(&open, question.humans.clone(), within, now).await?;
         let text = wire::BookingSlots::render(page, offers.slots());
-        let answer = Bytes::from(text.map_err(|error| Refusal::Store(StoreError::Failed(Box::new(error))))?);
+        let answer = Bytes::from(text.map_err(failed)?);
         let same = page.same_before(within, offers.slots().next(), now);
         self.page_answers.keep(question, answer.clone(), sooner(offers.valid_until, same));
         Ok(answer)
@@ -177,8 +191,9 @@ impl App {
         let (taken, valid_until) = match window {
             None => (BusySet::EMPTY, None),
             Some(window) => {
-                let taken = self.taken_on_page(page, (open.source(), humans), window, None, now).await;
-                taken.map_err(Attempt::last_word)?
+                let taken = self.taken_on_page(page, (open.source, humans), window, None, now).await;
+                let TakenOnPage { taken, valid_until, .. } = taken.map_err(Attempt::last_word)?;
+                (taken, valid_until)
             }
         };
         Ok(Offers { page, window, taken, valid_until, now })
@@ -192,42 +207,35 @@ impl App {
         let page = &open.page;
         // Nothing is committed: the conditions are for whoever books it.
         let mut changes = ChangeSet::new(page.org);
-        let decided = self.decided_slot(page, open.source(), start, None, self.now(), &mut changes).await;
+        let decided = self.decided_slot(page, open.source, start, None, self.now(), &mut changes).await;
         decided.map_err(Attempt::last_word)
     }
 
-    /// Books the slot that begins at `start` for a guest, and tells them by mail.
+    /// Books the slot that begins at `start` for a guest, and writes to them.
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::Invalid`] for what is no slot of the page now; [`Refusal::BookingTaken`];
-    /// [`Refusal::BookingClosed`] where the month's events are used up.
+    /// [`Refusal::BookingClosed`] where the month's events are used up; [`Refusal::TooMany`] where the organization's mail of
+    /// the hour is.
     pub async fn book(&self, request: &Request, slug: &str, start: Instant, guest: Guest) -> Result<Answer, Refusal> {
         let calendar = self.open_page(slug).await?.page.calendar;
         // Those who want the same slot queue here; between processes the guard decides.
         let turn = self.holding.lock([calendar]).await;
         let booked = retry_stale(|| self.try_book(request, slug, start, &guest)).await;
         drop(turn);
-        let (answer, page, event, token) = closed_for_now(booked)?;
-        self.tell_guest(&page, &guest, &event, Method::Request, Letter::Booked(&token)).await;
-        Ok(answer)
+        closed_for_now(booked)
     }
 
-    async fn try_book(
-        &self,
-        request: &Request,
-        slug: &str,
-        start: Instant,
-        guest: &Guest,
-    ) -> Result<(Answer, BookingPage, Event, BookingToken), Attempt> {
-        let open = self.open_page(slug).await?;
-        let (source, now) = (open.source(), self.now());
-        let page = open.page;
+    async fn try_book(&self, request: &Request, slug: &str, start: Instant, guest: &Guest) -> Result<Answer, Attempt> {
+        let OpenPage { page, source, events_limit, .. } = self.open_page(slug).await?;
+        let now = self.now();
         let mut changes = ChangeSet::new(page.org);
         let slot = self.decided_slot(&page, source, start, None, now, &mut changes).await?;
         let calendar = self.calendar_of_page(&page).await?;
         let event = booked_event(EventId::new(now, self.entropy()), &page, &calendar, guest, slot, now)?;
         let (booking, token) = Booking::create(&page, event.id, guest.clone(), now, self.entropy());
-        self.charge_organization(&page, now, &mut changes).await?;
+        let (metric, period) = (Metric::Events, Period::of(now));
+        changes.charges.push(Charge { metric, period, amount: 1, limit: events_limit });
         let outcome = Outcome {
             page: &page,
             booking: &booking,
@@ -239,8 +247,8 @@ impl App {
         let body = wire::Booked::new(&page, &event, self.links(&page, &token));
         let seen = page.version;
         changes.bookings.push(Change::CreateBooking { booking: Box::new(booking), seen });
-        let answer = self.commit_booking(request, &page, &event, changes, &body).await?;
-        Ok((answer, page, event, token))
+        self.write_to_guest(&page, guest, &event, Letter::Booked(&token), &mut changes);
+        self.commit_booking(request, &page, &event, changes, &body).await
     }
 
     /// What is booked, for whoever has a token of it.
@@ -276,11 +284,11 @@ impl App {
     /// [`Refusal::NotFound`], also for a token that is good for something else; [`Refusal::BookingOver`] once it has
     /// begun.
     pub async fn cancel_booking(&self, request: &Request, slug: &str, token: &str) -> Result<Answer, Refusal> {
-        let (answer, told) = retry_stale(|| async {
+        retry_stale(|| async {
             let seen = self.booking_for(slug, token, Purpose::Cancel).await?;
             let Some(event) = seen.event.clone().filter(|_| !seen.is_cancelled()) else {
                 let body = Some(json(&self.shown_booking(&seen)));
-                return Ok((Answer { status: request.operation.status, body, version: None }, None));
+                return Ok(Answer { status: request.operation.status, body, version: None });
             };
             let now = self.now();
             not_begun(&event, now)?;
@@ -296,14 +304,10 @@ impl App {
             );
             let cancelled = BookingSeen { event: None, ..seen.clone() };
             let body = self.shown_booking(&cancelled);
-            let answer = self.commit_booking(request, &seen.page, &gone, changes, &body).await?;
-            Ok((answer, Some((seen, gone))))
+            self.write_to_guest(page, &booking.guest, &gone, Letter::Cancelled, &mut changes);
+            self.commit_booking(request, &seen.page, &gone, changes, &body).await
         })
-        .await?;
-        if let Some((BookingSeen { page, booking, .. }, event)) = told {
-            self.tell_guest(&page, &booking.guest, &event, Method::Cancel, Letter::Cancelled).await;
-        }
-        Ok(answer)
+        .await
     }
 
     /// Moves a booking to the slot that begins at `start`, by the rules that hold for a new one; its own time is not in
@@ -323,19 +327,10 @@ impl App {
         let turn = self.holding.lock([calendar]).await;
         let moved = retry_stale(|| self.try_move(request, slug, token, start)).await;
         drop(turn);
-        let (answer, seen, event) = moved?;
-        let guest = &seen.booking.guest;
-        self.tell_guest(&seen.page, guest, &event, Method::Request, Letter::Moved(&seen.token)).await;
-        Ok(answer)
+        moved
     }
 
-    async fn try_move(
-        &self,
-        request: &Request,
-        slug: &str,
-        token: &str,
-        start: Instant,
-    ) -> Result<(Answer, BookingSeen, Event), Attempt> {
+    async fn try_move(&self, request: &Request, slug: &str, token: &str, start: Instant) -> Result<Answer, Attempt> {
         let seen = self.booking_for(slug, token, Purpose::Move).await?;
         let now = self.now();
         if !seen.page.is_open() {
@@ -361,8 +356,9 @@ impl App {
         );
         let moved = BookingSeen { event: Some(event.clone()), ..seen };
         let body = self.shown_booking(&moved);
-        let answer = self.commit_booking(request, &moved.page, &event, changes, &body).await?;
-        Ok((answer, moved, event))
+        let guest = &moved.booking.guest;
+        self.write_to_guest(&moved.page, guest, &event, Letter::Moved(&moved.token), &mut changes);
+        self.commit_booking(request, &moved.page, &event, changes, &body).await
     }
 
     /// A booking whose token is good for that.
@@ -389,16 +385,15 @@ impl App {
         let slot = page.slot(start, now).map_err(refused_slot)?;
         let around = BookingPage::surroundings(slot);
         let humans = self.humans_of(page.org, &[source]).await?;
-        let (taken, _) = self.taken_on_page(page, (source, humans), around, moved, now).await?;
+        let TakenOnPage { taken, known, .. } = self.taken_on_page(page, (source, humans), around, moved, now).await?;
         let slot = page.book(start, &taken, now).map_err(refused_slot)?;
-        let rules = self.store.find_rules(page.org, page.calendar).await?.map(|row| row.rules).unwrap_or_default();
-        let window = hull(page.reads(slot), rules.reads(slot));
+        // The rules are those of the revision that the guard names.
+        let window = hull(page.reads(slot), known.reads(slot));
         changes.guards.push(Guard::CalendarTime { calendar: page.calendar, seen: source.revision, window });
         Ok(slot)
     }
 
-    /// What the page does not offer of `window`, and from when on that may be wrong although nothing was scheduled. What
-    /// is to be moved is not in its own way.
+    /// What the page does not offer of `window`. An event that is moved is not in its own way.
     async fn taken_on_page(
         &self,
         page: &BookingPage,
@@ -406,26 +401,11 @@ impl App {
         window: Span,
         moved: Option<&Event>,
         now: Instant,
-    ) -> Result<(BusySet, Option<Instant>), Attempt> {
+    ) -> Result<TakenOnPage, Attempt> {
         let (around, own) = (page.reads(window), moved.and_then(Event::busy));
         let found = self.taken_time(page.org, sources, (window, around), own, now).await?;
-        let TakenTime { not_offered, busy, valid_until } = found.ok_or(Attempt::Stale)?;
-        Ok((page.taken(&not_offered, &busy, window), valid_until))
-    }
-
-    /// The charge of one event to the month of the page's organization.
-    async fn charge_organization(
-        &self,
-        page: &BookingPage,
-        now: Instant,
-        changes: &mut ChangeSet,
-    ) -> Result<(), Refusal> {
-        let organization: Organization = self.store.find_organization(page.org).await?.ok_or_else(no_page)?;
-        // Limits that cannot be read are those of the plan, as for whoever has a key.
-        let limits = organization.limits().unwrap_or_else(|_| organization.plan.limits());
-        let (metric, period) = (Metric::Events, Period::of(now));
-        changes.charges.push(Charge { metric, period, amount: 1, limit: limits.get(metric) });
-        Ok(())
+        let TakenTime { not_offered, busy, known, valid_until } = found.ok_or(Attempt::Stale)?;
+        Ok(TakenOnPage { taken: page.taken(&not_offered, &busy, window), known, valid_until })
     }
 
     /// Adds the write of the event and its announcement, which names the page.
@@ -515,6 +495,7 @@ fn closed_for_now<T>(outcome: Result<T, Refusal>) -> Result<T, Refusal> {
 }
 
 /// What a letter to a guest is about.
+#[derive(Clone, Copy)]
 pub(crate) enum Letter<'a> {
     /// A booking was made, which the token moves.
     Booked(&'a BookingToken),

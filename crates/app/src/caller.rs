@@ -17,7 +17,7 @@ pub struct Caller {
     pub principal: Arc<Principal>,
     /// What `RateLimit-Policy` tells them; `None` where their API calls are unlimited.
     pub policy: Option<String>,
-    /// Through which their requests pass; a session holds no key and passes none.
+    /// What their requests pass; none for a session, which holds no key, and for limits without a rate.
     pub(crate) gate: Option<Arc<dyn Gate>>,
     pub(crate) calls: Arc<Slot>,
     pub(crate) queries: Arc<Slot>,
@@ -28,7 +28,7 @@ impl App {
     pub fn caller(&self, principal: Arc<Principal>) -> Caller {
         let Principal { org, limits, .. } = *principal;
         let gate = match principal.credential {
-            Credential::Key(key) => Some(self.limiter.gate(RateKey::Key(key), limits.rate())),
+            Credential::Key(key) => limits.rate().map(|rate| self.limiter.gate(RateKey::Key(key), rate)),
             Credential::Session { .. } => None,
         };
         let slot = |metric| self.meter.slot((org, metric));

@@ -1,8 +1,8 @@
 //! What a use case commits: plain data, all or nothing.
 
-use kalends_accounts::AuditEntry;
+use kalends_accounts::{Allowance, AuditEntry};
 use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, Span, Version};
-use kalends_notifications::Message;
+use kalends_notifications::{Letter, Message};
 use kalends_quotas::{Metric, Period};
 
 /// Everything that one request changes, with the conditions under which it may.
@@ -35,6 +35,10 @@ pub struct ChangeSet {
     pub alters_agent_keys: bool,
     /// What is announced to webhook endpoints; nothing is kept where none of the organization's is switched on.
     pub messages: Vec<Message>,
+    /// Letters to people outside, which a worker sends.
+    pub letters: Vec<Letter>,
+    /// Use that is allowed so often, whatever the plan: condition and write in one.
+    pub uses: Vec<Use>,
     /// The entry of the audit log.
     pub audit: Option<AuditEntry>,
     /// The answer that a repetition of the request shall get.
@@ -100,6 +104,17 @@ pub struct Charge {
     pub limit: Option<u64>,
 }
 
+/// Use of an allowance of the organization. Fails where it would pass what is allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Use {
+    /// What is used.
+    pub allowance: Allowance,
+    /// How often.
+    pub count: u32,
+    /// The present instant.
+    pub now: Instant,
+}
+
 /// What a caller is told, in the form in which it is stored for a repetition of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
@@ -142,6 +157,8 @@ impl ChangeSet {
             charges: Vec::new(),
             alters_agent_keys: false,
             messages: Vec::new(),
+            letters: Vec::new(),
+            uses: Vec::new(),
             audit: None,
             answer: None,
         }
@@ -157,6 +174,8 @@ impl ChangeSet {
             && self.proposals.is_empty()
             && self.bookings.is_empty()
             && self.bridge.is_empty()
+            && self.letters.is_empty()
+            && self.uses.is_empty()
             && self.calendars.iter().all(|change| matches!(change, kalends_calendars::Change::CreateEvent(_)))
     }
 
@@ -181,7 +200,8 @@ impl ChangeSet {
     pub fn weight(&self) -> usize {
         let messages: usize = self.messages.iter().map(|message| message.payload.len()).sum();
         let answer = self.answer.as_ref().and_then(|stored| stored.answer.body.as_ref()).map_or(0, String::len);
-        2 * messages + answer
+        let letters: usize = self.letters.iter().map(|letter| letter.content.len()).sum();
+        2 * messages + letters + answer
     }
 
     /// Whether the change-set alters whom a key speaks for, so that cached principals must go.

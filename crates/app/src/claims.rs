@@ -10,7 +10,7 @@ use kalends_accounts::{
     ClaimState, Code, Email, Organization, Ownership, Principal, RevocationToken, RevokeError, Revoked, Rivals, Taken,
     claimable,
 };
-use kalends_kernel::{AuditId, ClaimId, Elapsed, FieldError, Listed, OrgId, Page, RequestId, UserId};
+use kalends_kernel::{AuditId, ClaimId, Elapsed, FieldError, Foreign, Listed, OrgId, Page, RequestId, UserId};
 use kalends_wire::{AccountClaim, ClaimInitiated, ClaimRevoked};
 
 use crate::{
@@ -59,7 +59,7 @@ impl App {
                 changes.accounts.push(Change::UpdateClaim { claim, seen });
             }
             changes.accounts.push(Change::CreateClaim(claim));
-            let letter = target.map(|target| letters::claim_code(email, target.name.as_str(), &code));
+            let letter = target.map(|target| letters::claim_code(email, &Foreign::new(target.name.as_str()), &code));
             let answer = self.commit_for(actor, None, id.to_string(), changes, answer()).await?;
             Ok((answer, letter))
         })
@@ -142,7 +142,7 @@ impl App {
             route: format!("{}/v1/auth/claim/{}/revoke", self.settings.base_url, proved.id),
             token,
         };
-        let letter = letters::claim_held(mailbox, organization.name.as_str(), until, &places);
+        let letter = letters::claim_held(mailbox, &Foreign::new(organization.name.as_str()), until, &places);
         self.mailer.send(letter).await.map_err(|error| {
             tracing::error!(error = &error as &dyn std::error::Error, "a claim waits for a mail that cannot be sent");
             Refusal::Undelivered

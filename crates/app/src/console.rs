@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Action, Allowance, Change, Email, Founding, NewAccount, Password, PasswordHash, Principal, Session, SessionEnd,
-    SignUpError, User, UserName, open_account,
+    Action, Change, Email, Founding, NewAccount, Password, PasswordHash, Principal, Session, SessionEnd, SignUpError,
+    User, UserName, open_account,
 };
 use kalends_kernel::{FieldError, OrgId, SessionId, UserId};
 use kalends_wire as wire;
@@ -44,7 +44,7 @@ impl App {
     pub async fn console_sign_up(&self, request: &Request, new: CheckedConsoleSignUp) -> Result<SessionBegun, Refusal> {
         let acceptance = self.settings.terms.accept(&new.tos_version, self.now())?;
         // Each call counts whatever becomes of it.
-        self.allow(&Allowance::sign_ups(&new.email)).await?;
+        self.allow(&self.sign_ups(&new.email, request)).await?;
         // Told before the password is worked on; the change-set decides.
         self.check_free(&new.email).await?;
         let password = self.passwords.hash(new.password).await?;
@@ -55,6 +55,7 @@ impl App {
             org_name: new.org_name,
             password: Some(password),
             acceptance,
+            plan: self.settings.sign_up_plan,
         };
         retry_stale(|| async {
             self.check_free(&new.email).await?;
@@ -115,8 +116,19 @@ impl App {
     /// Signs a human in: a session in front of the organization that they have owned longest.
     ///
     /// # Errors
-    /// [`Refusal::WrongPassword`], the same for an address that nobody has; [`Refusal::Credentials`].
+    /// [`Refusal::WrongPassword`], the same for an address that nobody has; [`Refusal::TooFast`] after too many of them,
+    /// whatever the password is; [`Refusal::Credentials`].
     pub async fn sign_in(self: &Arc<Self>, request: &Request, entrant: &Entrant) -> Result<SessionBegun, Refusal> {
+        // Before the password is looked at: checking one costs as much as a hash.
+        let gate = self.pace_attempt(&entrant.email).await?;
+        let outcome = self.check_and_let_in(request, entrant).await;
+        if !matches!(outcome, Err(Refusal::WrongPassword)) {
+            gate.give_back().await;
+        }
+        outcome
+    }
+
+    async fn check_and_let_in(self: &Arc<Self>, request: &Request, entrant: &Entrant) -> Result<SessionBegun, Refusal> {
         let Some(password) = &entrant.password else { return Err(Refusal::WrongPassword) };
         retry_stale(|| async {
             let user = self.store.find_user_by_email(&entrant.email).await?;
@@ -235,7 +247,8 @@ impl App {
     /// Gives the caller another password. All of their sessions end, and a fresh one begins.
     ///
     /// # Errors
-    /// [`Refusal::Invalid`] where the present password is another; [`Refusal::Credentials`].
+    /// [`Refusal::Invalid`] where the present password is another; [`Refusal::TooFast`] after too many of them;
+    /// [`Refusal::Credentials`].
     pub async fn change_password(
         &self,
         actor: &Actor,
@@ -243,6 +256,8 @@ impl App {
         new: Password,
     ) -> Result<SessionBegun, Refusal> {
         let (_, user) = human(actor)?;
+        // The holder of a session can try passwords here as at sign-in, so both count together.
+        let gate = self.pace_attempt(&self.user(user).await?.email).await?;
         let outcome = retry_stale(|| async {
             let before = self.user(user).await?;
             let Some(current) = &current else { return Ok(None) };
@@ -265,8 +280,11 @@ impl App {
             let answer = self.commit_for(actor, None, user.to_string(), changes, nothing(actor)).await?;
             Ok(Some(SessionBegun { answer, token }))
         })
-        .await?;
-        match outcome {
+        .await;
+        if !matches!(outcome, Ok(None)) {
+            gate.give_back().await;
+        }
+        match outcome? {
             Some(begun) => Ok(begun),
             None => {
                 self.note_sampled(actor, Action::AuthFailure, 400).await;

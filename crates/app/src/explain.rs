@@ -3,14 +3,14 @@
 use kalends_availability::{Block, BlockKind, CalendarTime, Reason, ReasonKind, Rules, explain};
 use kalends_calendars::{
     Event, Reservation,
-    ports::{BusySource, CalendarBlocks},
+    ports::{BusySource, CalendarBlocks, LivingAgent},
 };
-use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Span};
+use kalends_kernel::{CalendarId, Instant, OrgId, Span};
 use kalends_wire::{ExplainAsked, ExplainOf, Explanation};
 
 use crate::{
     Actor, App, Refusal,
-    availability::{hull, widest, without_calendar},
+    availability::{hull, widest},
 };
 
 /// So many reasons are told, and so many blocks of a calendar looked at, at most.
@@ -59,7 +59,7 @@ impl App {
             .collect();
         let mut reasons = explain(&times, time, time);
         // An agent without a calendar has no other reasons, and no rules that would have a say about these.
-        let own = without.iter().filter_map(|agent| humans.blocked(*agent, time));
+        let own = without.iter().filter_map(|agent| humans.blocked(agent.id, time));
         let own: Vec<_> = own.flat_map(|human| human.spans().to_vec()).collect();
         reasons.extend(own.into_iter().map(|span| Reason { calendar: None, kind: ReasonKind::HumanBusy, span }));
         Ok(Explanation::new(time, &reasons, REASONS_MAX, cut, &humans.know(reach)))
@@ -113,15 +113,14 @@ impl App {
         &self,
         actor: &Actor,
         of: &ExplainOf,
-    ) -> Result<(Vec<BusySource>, Vec<AgentId>), Refusal> {
+    ) -> Result<(Vec<BusySource>, Vec<LivingAgent>), Refusal> {
         match of {
             ExplainOf::Agent(id) => {
                 let agent = Self::agent_id(id)?;
-                let sources = self.sources_of(actor.org(), &[agent]).await?;
+                let found = self.sources_of(actor.org(), &[agent]).await?;
                 // Afterwards: what is not there, or another organization's, is missing rather than out of reach.
                 actor.for_agent(Some(agent))?;
-                let without = without_calendar(&[agent], &sources);
-                Ok((sources, without))
+                Ok(found)
             }
             ExplainOf::Calendar(id) => Ok((vec![self.source_in_reach(actor, id).await?], Vec::new())),
         }

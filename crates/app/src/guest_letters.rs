@@ -3,21 +3,29 @@
 use kalends_bookings::{BookingPage, BookingToken, Guest};
 use kalends_calendars::Event;
 use kalends_feeds::write::{Invitation, Method, invitation};
-use kalends_kernel::{CivilDateTime, Span, Zone};
+use kalends_kernel::{CivilDateTime, Foreign, Span, Zone};
 use kalends_wire::BookingLinks;
 
-use crate::{App, bookings::Letter, letters, ports::CalendarPart};
+use crate::{
+    App, ChangeSet,
+    bookings::Letter,
+    letters::{self, When},
+    ports::CalendarPart,
+};
 
 impl App {
-    /// Writes to a guest what became of their booking, without waiting for it. What cannot be sent is logged.
-    pub(crate) async fn tell_guest(
+    /// Adds a letter to the guest, who reads what became of their booking, to `changes`; with it what counts against the
+    /// mail of the organization.
+    pub(crate) fn write_to_guest(
         &self,
         page: &BookingPage,
         guest: &Guest,
         event: &Event,
-        method: Method,
         about: Letter<'_>,
+        changes: &mut ChangeSet,
     ) {
+        let (now, title) = (self.now(), Foreign::new(&page.title));
+        let method = if matches!(about, Letter::Cancelled) { Method::Cancel } else { Method::Request };
         let when = when(event.times.span, page.timetable.zone);
         let links = match &about {
             Letter::Booked(token) | Letter::Moved(token) => Some(self.links(page, token)),
@@ -28,20 +36,19 @@ impl App {
             method,
             event,
             // What the guest wrote is not repeated: a letter must not carry words of somebody else's.
-            title: &page.title,
-            organizer: (&page.title, &sender),
+            title: &title,
+            organizer: (&title, &sender),
             attendee: guest.email.as_str(),
             link: links.as_ref().and_then(|links| links.reschedule_url.as_deref()),
-            written: self.now(),
+            written: now,
         });
         let mut mail = match (&about, &links) {
-            (Letter::Booked(_), Some(links)) => letters::booked(&guest.email, &page.title, &when, links),
-            (Letter::Moved(_), Some(links)) => letters::booking_moved(&guest.email, &page.title, &when, links),
-            (Letter::Cancelled, _) | (_, None) => letters::booking_cancelled(&guest.email, &page.title, &when),
+            (Letter::Booked(_), Some(links)) => letters::booked(&guest.email, &title, &when, links),
+            (Letter::Moved(_), Some(links)) => letters::booking_moved(&guest.email, &title, &when, links),
+            (Letter::Cancelled, _) | (_, None) => letters::booking_cancelled(&guest.email, &title, &when),
         };
-        mail.calendar = Some(CalendarPart { method: method.as_str(), text });
-        // Nobody waits for it: what is booked is booked, whatever becomes of the letter.
-        drop(self.post(mail));
+        mail.calendar = Some(CalendarPart { method, text });
+        self.write_letter(&mail, event.id, now, changes);
     }
 
     /// Where a guest cancels a booking, and where they move it.
@@ -60,7 +67,7 @@ impl App {
 }
 
 /// A time as a letter says it, by the clocks of the page.
-fn when(span: Span, zone: Zone) -> String {
+fn when(span: Span, zone: Zone) -> When {
     const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
     let clock = |at: CivilDateTime| {
         let minutes = at.time.as_micros() / 60_000_000;
@@ -68,5 +75,5 @@ fn when(span: Span, zone: Zone) -> String {
     };
     let (start, end) = (zone.to_civil(span.start()), zone.to_civil(span.end()));
     let day = DAYS.get(usize::from(start.date.weekday())).copied().unwrap_or_default();
-    format!("{day}, {}, {} to {} ({zone})", start.date, clock(start), clock(end))
+    When(format!("{day}, {}, {} to {} ({zone})", start.date, clock(start), clock(end)))
 }

@@ -1,9 +1,6 @@
 //! Holds: placing, confirming and releasing them, alone and in sets, and what becomes of them by itself.
 
-use std::{
-    collections::{BTreeSet, hash_map::DefaultHasher},
-    hash::{Hash, Hasher as _},
-};
+use std::collections::BTreeSet;
 
 use kalends_availability::{Block, BlockKind, BusySet, nearest_free};
 use kalends_calendars::{
@@ -16,7 +13,6 @@ use kalends_kernel::{CalendarId, Elapsed, EventId, FieldError, HoldSetId, Instan
 use kalends_notifications::EventType;
 use kalends_quotas::{Feature, Metric};
 use kalends_wire::NewHoldSet;
-use tokio::sync::{Mutex, MutexGuard};
 
 use crate::{
     Actor, Answer, App, ChangeSet, EventPath, Guard, Missing, Refusal,
@@ -33,35 +29,6 @@ const NEAR: Elapsed = Elapsed::days(14);
 const NEAR_STEP: Elapsed = Elapsed::minutes(15);
 /// How many free times are told.
 const NEAREST: usize = 3;
-
-/// How many locks there are: what shares one waits for each other without need, but rarely.
-const LOCKS: usize = 512;
-
-/// Lets the requests of this process that want the same thing decide one after the other, such as those that place holds on
-/// a calendar, or change an event. What is right does not depend on it: guards see to that, also between processes. But of
-/// many all but one would decide in vain, again and again.
-pub(crate) struct Turns(Vec<Mutex<()>>);
-
-impl Turns {
-    pub(crate) fn new() -> Self {
-        Self((0..LOCKS).map(|_| Mutex::new(())).collect())
-    }
-
-    /// Waits for the turn at each of them, in an order that everybody keeps.
-    pub(crate) async fn lock<T: Hash>(&self, wanted: impl IntoIterator<Item = T>) -> Vec<MutexGuard<'_, ()>> {
-        let stripe = |wanted: T| {
-            let mut hasher = DefaultHasher::new();
-            wanted.hash(&mut hasher);
-            usize::try_from(hasher.finish() % LOCKS as u64).unwrap_or(0)
-        };
-        let stripes: BTreeSet<usize> = wanted.into_iter().map(stripe).collect();
-        let mut held = Vec::with_capacity(stripes.len());
-        for lock in stripes.into_iter().filter_map(|stripe| self.0.get(stripe)) {
-            held.push(lock.lock().await);
-        }
-        held
-    }
-}
 
 /// What a hold, or several, want.
 struct Wanted<'a> {
@@ -277,10 +244,9 @@ impl App {
     ) -> Result<Standing, Attempt> {
         let most = u32::try_from(CONFLICTS_MAX).unwrap_or(u32::MAX);
         let found = self.store.blocks(org, calendar, span, most).await?.ok_or(Attempt::Stale)?;
-        let source = BusySource { agent: None, calendar, revision: found.revision };
-        let mut blocks = found.blocks;
+        let (source, mut blocks) = (found.source, found.blocks);
         if found.repeats {
-            let series = self.series_reaching(org, calendar, found.revision, span).await?.ok_or(Attempt::Stale)?;
+            let series = self.series_reaching(org, calendar, source.revision, span).await?.ok_or(Attempt::Stale)?;
             let spans = series.series.iter().flat_map(|series| series.occurrences(span));
             blocks.extend(spans.map(|span| Block { kind: BlockKind::Event, span }).take(CONFLICTS_MAX));
         }

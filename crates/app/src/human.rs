@@ -2,8 +2,11 @@
 
 use async_trait::async_trait;
 use kalends_availability::{BusySet, HumanBusy, HumanSource, HumanTime};
-use kalends_calendars::{HumanFor, ports::BusySource};
-use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Span, StoreError};
+use kalends_calendars::{
+    HumanFor,
+    ports::{BusySource, LivingAgent},
+};
+use kalends_kernel::{Instant, OrgId, Span, StoreError};
 
 use crate::{
     App, Refusal,
@@ -17,11 +20,11 @@ pub struct NoHumanCalendars;
 
 #[async_trait]
 impl HumanCalendars for NoHumanCalendars {
-    async fn human_sources(&self, _: OrgId, _: &[CalendarId]) -> Result<Vec<HumanSeen>, StoreError> {
+    async fn human_sources(&self, _: OrgId, _: &[BusySource]) -> Result<Vec<HumanSeen>, StoreError> {
         Ok(Vec::new())
     }
 
-    async fn human_sources_of_agents(&self, _: OrgId, _: &[AgentId]) -> Result<Vec<HumanSeen>, StoreError> {
+    async fn human_sources_of_agents(&self, _: OrgId, _: &[LivingAgent]) -> Result<Vec<HumanSeen>, StoreError> {
         Ok(Vec::new())
     }
 
@@ -42,21 +45,20 @@ pub(crate) struct Humans {
 impl App {
     /// Which human calendars count for the calendars, in an order that is always the same.
     pub(crate) async fn humans_of(&self, org: OrgId, sources: &[BusySource]) -> Result<Vec<HumanSeen>, Refusal> {
-        let calendars: Vec<CalendarId> = sources.iter().map(|source| source.calendar).collect();
-        let mut seen = self.human.human_sources(org, &calendars).await?;
+        let mut seen = self.human.human_sources(org, sources).await?;
         seen.sort_unstable();
         seen.dedup();
         Ok(seen)
     }
 
-    /// Which human calendars count for the calendars, and which for the agents among `agents` that have none of them, in
+    /// Which human calendars count for the calendars, and which for the agents `without` a calendar, in
     /// an order that is always the same. Whatever counts for an agent counts for each of its calendars, so that only
     /// those are asked about that have none.
     pub(crate) async fn humans_of_agents(
         &self,
         org: OrgId,
         sources: &[BusySource],
-        without: &[AgentId],
+        without: &[LivingAgent],
     ) -> Result<Vec<HumanSeen>, Refusal> {
         let mut seen = if sources.is_empty() { Vec::new() } else { self.humans_of(org, sources).await? };
         if !without.is_empty() {

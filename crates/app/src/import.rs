@@ -32,8 +32,8 @@ fn fresh_series(planned: &Planned) -> Option<EventId> {
 
 impl App {
     /// Imports a file into a calendar: the events that it tells of, as native ones, up to 500 in a change-set. Each new one
-    /// counts like one that was created by a request: a series once, with all its occurrences. What was committed before a refusal stays, and is known to whoever
-    /// imports the file again.
+    /// counts like one that was created by a request: a series once, with all its occurrences. What was committed before a
+    /// refusal stays, and is recognized when the file is imported again.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Invalid`] where it is no iCalendar file, [`Refusal::LimitReached`],

@@ -1,10 +1,12 @@
 //! The letters that the service writes: what each says, once, and how it reads as plain text and as HTML.
 //!
-//! Whatever comes from outside is one line of text here and escaped in HTML, so that it can neither look
-//! like words of ours nor become a link.
+//! A letter is made of our own words and of [`Foreign`] text, which never becomes a link. There is no other way to put text
+//! into one: [`Words`] takes only what is written here, what is [`Own`], and what is foreign.
 
-use kalends_accounts::{Code, Email, RevocationToken};
-use kalends_kernel::{Instant, WebhookId};
+use std::fmt::Display;
+
+use kalends_accounts::{Code, Email, ResetToken, RevocationToken};
+use kalends_kernel::{Foreign, Instant, WebhookId};
 use kalends_notifications::Deactivation;
 use kalends_wire::BookingLinks;
 
@@ -15,19 +17,77 @@ const FRAME: &str = include_str!("../templates/letter.html");
 /// How the end of a plain letter names the sender.
 const SIGNATURE: &str = "-- \nKalends, the calendar backend for agents. Nobody reads answers to this message.\n";
 
+/// A value of ours that may stand in a letter as it is: nobody outside chooses how it reads.
+pub(crate) trait Own: Display {}
+
+impl Own for Instant {}
+impl Own for WebhookId {}
+impl Own for When {}
+
+/// A time by the clocks of a page, as a letter says it.
+#[derive(Debug)]
+pub(crate) struct When(pub(crate) String);
+
+impl Display for When {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A sentence or more, in which text of others is never a link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Words(String);
+
+impl Words {
+    /// Words that are written in this file.
+    fn new(words: &'static str) -> Self {
+        Self(words.to_owned())
+    }
+
+    /// More of them.
+    fn and(mut self, words: &'static str) -> Self {
+        self.0.push_str(words);
+        self
+    }
+
+    /// Text of others.
+    fn foreign(mut self, text: &Foreign) -> Self {
+        self.0.push_str(text.as_str());
+        self
+    }
+
+    /// A value of ours.
+    fn own(mut self, value: &impl Own) -> Self {
+        self.0.push_str(&value.to_string());
+        self
+    }
+
+    /// A secret of ours.
+    fn token(mut self, token: &RevocationToken) -> Self {
+        self.0.push_str(token.reveal());
+        self
+    }
+}
+
+impl From<&'static str> for Words {
+    fn from(words: &'static str) -> Self {
+        Self::new(words)
+    }
+}
+
 /// A part of a letter.
 enum Part {
     /// A paragraph.
-    Says(String),
+    Says(Words),
     /// A code to be copied.
     Code(String),
-    /// A place to go to.
+    /// A place of ours to go to.
     Link(String),
 }
 
 /// A letter before it is written out.
 struct Letter {
-    subject: &'static str,
+    subject: Words,
     parts: Vec<Part>,
 }
 
@@ -37,7 +97,7 @@ impl Letter {
         let mut body = String::from("<p>Hello,</p>\n");
         for part in &self.parts {
             match part {
-                Part::Says(words) => {
+                Part::Says(Words(words)) => {
                     text.push_str(words);
                     body.push_str(&format!("<p>{}</p>\n", escaped(words)));
                 }
@@ -55,30 +115,32 @@ impl Letter {
             text.push_str("\n\n");
         }
         text.push_str(SIGNATURE);
+        let Words(subject) = self.subject;
         // The frame is ours; what is filled in is not looked at again.
         let html = FRAME.split("{{").map(|piece| match piece.split_once("}}") {
-            Some(("subject", rest)) => format!("{}{rest}", escaped(self.subject)),
+            Some(("subject", rest)) => format!("{}{rest}", escaped(&subject)),
             Some(("body", rest)) => format!("{body}{rest}"),
             _ => piece.to_owned(),
         });
-        Mail { to: to.clone(), subject: self.subject.to_owned(), html: html.collect(), text, calendar: None }
+        Mail { to: to.clone(), html: html.collect(), subject, text, calendar: None }
     }
 }
 
 /// The code of a sign-up.
-pub(crate) fn verification_code(to: &Email, agent_name: &str, code: &Code) -> Mail {
-    let agent = one_line(agent_name);
+pub(crate) fn verification_code(to: &Email, agent: &Foreign, code: &Code) -> Mail {
     Letter {
-        subject: "Your Kalends verification code",
+        subject: "Your Kalends verification code".into(),
         parts: vec![
-            Part::Says(format!(
-                "the agent \"{agent}\" signed up for Kalends with this address. The verification code is"
-            )),
+            Part::Says(
+                Words::new("the agent \"")
+                    .foreign(agent)
+                    .and("\" signed up for Kalends with this address. The verification code is"),
+            ),
             Part::Code(code.digits()),
             Part::Says(
                 "It works for 10 minutes. If this was not you, ignore this message: without the code the agent stays \
                  in the sandbox."
-                    .to_owned(),
+                    .into(),
             ),
         ],
     }
@@ -86,13 +148,12 @@ pub(crate) fn verification_code(to: &Email, agent_name: &str, code: &Code) -> Ma
 }
 
 /// A sign-up with an address that belongs to somebody.
-pub(crate) fn already_known(to: &Email, agent_name: &str) -> Mail {
-    let agent = one_line(agent_name);
+pub(crate) fn already_known(to: &Email, agent: &Foreign) -> Mail {
     Letter {
-        subject: "You already have a Kalends organization",
-        parts: vec![Part::Says(format!(
-            "the agent \"{agent}\" tried to sign up for Kalends with this address, which already belongs to an \
-             organization. Nothing has changed: use the API key that you have. If this was not you, ignore this message."
+        subject: "You already have a Kalends organization".into(),
+        parts: vec![Part::Says(Words::new("the agent \"").foreign(agent).and(
+            "\" tried to sign up for Kalends with this address, which already belongs to an organization. Nothing has \
+             changed: use the API key that you have. If this was not you, ignore this message.",
         ))],
     }
     .to(to)
@@ -101,25 +162,24 @@ pub(crate) fn already_known(to: &Email, agent_name: &str) -> Mail {
 /// The place on the waiting list.
 pub(crate) fn joined_waitlist(to: &Email) -> Mail {
     Letter {
-        subject: "You are on the Kalends waiting list",
+        subject: "You are on the Kalends waiting list".into(),
         parts: vec![Part::Says(
-            "this address was put on the waiting list of Kalends. A message like this one tells when the account is \
+            "this address was put on the waiting list of Kalends. You get another message when the account is \
              activated; there is nothing to do until then. If this was not you, ignore this message."
-                .to_owned(),
+                .into(),
         )],
     }
     .to(to)
 }
 
 /// The end of the wait.
-pub(crate) fn activated(to: &Email, organization: &str, console_url: &str) -> Mail {
-    let organization = one_line(organization);
+pub(crate) fn activated(to: &Email, organization: &Foreign, console_url: &str) -> Mail {
     Letter {
-        subject: "Your Kalends account is active",
+        subject: "Your Kalends account is active".into(),
         parts: vec![
-            Part::Says(format!(
-                "the organization \"{organization}\" has been let in from the waiting list. API keys that it has work \
-                 from now on, and you can sign in with this address at"
+            Part::Says(Words::new("the organization \"").foreign(organization).and(
+                "\" has been let in from the waiting list. API keys that it has work from now on, and you can sign in \
+                 with this address at",
             )),
             Part::Link(console_url.to_owned()),
         ],
@@ -128,20 +188,20 @@ pub(crate) fn activated(to: &Email, organization: &str, console_url: &str) -> Ma
 }
 
 /// The code of a claim.
-pub(crate) fn claim_code(to: &Email, organization: &str, code: &Code) -> Mail {
-    let organization = one_line(organization);
+pub(crate) fn claim_code(to: &Email, organization: &Foreign, code: &Code) -> Mail {
     Letter {
-        subject: "Your Kalends claim code",
+        subject: "Your Kalends claim code".into(),
         parts: vec![
-            Part::Says(format!(
-                "somebody who is signed in to Kalends wants to take over the organization \"{organization}\", which an \
-                 agent signed up with this address. The code that allows it is"
-            )),
+            Part::Says(
+                Words::new("somebody who is signed in to Kalends wants to take over the organization \"")
+                    .foreign(organization)
+                    .and("\", which an agent signed up with this address. The code that allows it is"),
+            ),
             Part::Code(code.digits()),
             Part::Says(
                 "It works for 10 minutes. If this was not you, tell it to nobody and ignore this message: without the \
                  code nothing happens."
-                    .to_owned(),
+                    .into(),
             ),
         ],
     }
@@ -159,21 +219,25 @@ pub(crate) struct Revocation<'a> {
 }
 
 /// A claim that will take effect unless somebody objects.
-pub(crate) fn claim_held(to: &Email, organization: &str, until: Instant, places: &Revocation<'_>) -> Mail {
-    let organization = one_line(organization);
+pub(crate) fn claim_held(to: &Email, organization: &Foreign, until: Instant, places: &Revocation<'_>) -> Mail {
+    let proved = "somebody proved with a code that was sent here that they read this mailbox, and becomes the owner of the \
+                  organization \"";
     Letter {
-        subject: "Your Kalends organization is being taken over",
+        subject: "Your Kalends organization is being taken over".into(),
         parts: vec![
-            Part::Says(format!(
-                "somebody proved with a code that was sent here that they read this mailbox, and becomes the owner of \
-                 the organization \"{organization}\" at {until}. If that is as it should be, there is nothing to do. \
-                 If not, revoke it before then:"
-            )),
+            Part::Says(
+                Words::new(proved)
+                    .foreign(organization)
+                    .and("\" at ")
+                    .own(&until)
+                    .and(". If that is as it should be, there is nothing to do. If not, revoke it before then:"),
+            ),
             Part::Link(places.page.clone()),
-            Part::Says(format!(
-                "An agent does the same with a POST of {{\"revocation_token\": \"{}\"}} as JSON to",
-                places.token.reveal()
-            )),
+            Part::Says(
+                Words::new("An agent does the same with a POST of {\"revocation_token\": \"")
+                    .token(places.token)
+                    .and("\"} as JSON to"),
+            ),
             Part::Link(places.route.clone()),
         ],
     }
@@ -181,15 +245,14 @@ pub(crate) fn claim_held(to: &Email, organization: &str, until: Instant, places:
 }
 
 /// The first proof of an address took the account from whatever opened it before.
-pub(crate) fn provider_took_over(to: &Email, provider: &str, console_url: &str) -> Mail {
+pub(crate) fn provider_took_over(to: &Email, provider: &'static str, console_url: &str) -> Mail {
     Letter {
-        subject: "Your Kalends account opens with another sign-in now",
+        subject: "Your Kalends account opens with another sign-in now".into(),
         parts: vec![
-            Part::Says(format!(
-                "you signed in to Kalends with {provider}, which vouches for this address. It is the first proof that the \
-                 address is yours. Whoever had typed it before was signed out, and what they signed in with, a password \
-                 too, works no more. API keys that were made before still work: if you did not make them, replace them in \
-                 the console at"
+            Part::Says(Words::new("you signed in to Kalends with ").and(provider).and(
+                ", which has verified this address. It is the first proof that the address is yours. Anyone who used it \
+                 here before was signed out, and their password and other ways to sign in no longer work. API keys that \
+                 were made before still work: if you did not make them, replace them in the console at",
             )),
             Part::Link(console_url.to_owned()),
         ],
@@ -198,14 +261,13 @@ pub(crate) fn provider_took_over(to: &Email, provider: &str, console_url: &str) 
 }
 
 /// One more provider opens an account.
-pub(crate) fn provider_added(to: &Email, provider: &str, console_url: &str) -> Mail {
+pub(crate) fn provider_added(to: &Email, provider: &'static str, console_url: &str) -> Mail {
     Letter {
-        subject: "Your Kalends account opens with another sign-in now",
+        subject: "Your Kalends account opens with another sign-in now".into(),
         parts: vec![
-            Part::Says(format!(
-                "somebody signed in to Kalends with {provider}, which vouches for this address; that opens the account from \
-                 now on, beside what opened it before. If this was not you, somebody else reads your mail: secure it, and \
-                 look at the account in the console at"
+            Part::Says(Words::new("somebody signed in to Kalends with ").and(provider).and(
+                ", which vouches for this address; that opens the account from now on, beside what opened it before. If \
+                 this was not you, somebody else reads your mail: secure it, and look at the account in the console at",
             )),
             Part::Link(console_url.to_owned()),
         ],
@@ -217,68 +279,112 @@ pub(crate) fn provider_added(to: &Email, provider: &str, console_url: &str) -> M
 /// be a secret.
 pub(crate) fn webhook_deactivated(
     to: &Email,
-    organization: &str,
-    (webhook, host): (WebhookId, &str),
+    organization: &Foreign,
+    (webhook, host): (WebhookId, &Foreign),
     why: Deactivation,
 ) -> Mail {
-    let (organization, host) = (one_line(organization), one_line(host));
     let reason = match why {
         Deactivation::Gone => "it answered 410 Gone, which says that nobody listens there any more",
         Deactivation::Failing => "every attempt in five days has failed",
     };
     Letter {
-        subject: "A Kalends webhook was switched off",
+        subject: "A Kalends webhook was switched off".into(),
         parts: vec![
-            Part::Says(format!(
-                "the webhook {webhook} of the organization \"{organization}\", which posts to {host}, was switched off: \
-                 {reason}. Nothing is sent to it any more."
-            )),
-            Part::Says(format!(
-                "Once its receiver works again, switch it on with a PATCH of {{\"active\": true}} to \
-                 /v1/webhooks/{webhook}. What was given up meanwhile can be sent again, one delivery at a time, from the \
-                 list of its deliveries."
-            )),
+            Part::Says(
+                Words::new("the webhook ")
+                    .own(&webhook)
+                    .and(" of the organization \"")
+                    .foreign(organization)
+                    .and("\", which posts to ")
+                    .foreign(host)
+                    .and(", was switched off: ")
+                    .and(reason)
+                    .and(". Nothing is sent to it any more."),
+            ),
+            Part::Says(
+                Words::new(
+                    "Once its receiver works again, switch it on with a PATCH of {\"active\": true} to /v1/webhooks/",
+                )
+                .own(&webhook)
+                .and(
+                    ". What was given up meanwhile can be sent again, one delivery at a time, from the list of its \
+                     deliveries.",
+                ),
+            ),
         ],
     }
     .to(to)
 }
 
 /// A booking that a guest made; `when` by the clocks of the page.
-pub(crate) fn booked(to: &Email, page: &str, when: &str, links: &BookingLinks) -> Mail {
-    let says = format!("your booking \"{}\" is confirmed for {when}.", one_line(page));
+pub(crate) fn booked(to: &Email, page: &Foreign, when: &When, links: &BookingLinks) -> Mail {
+    let says = Words::new("your booking \"").foreign(page).and("\" is confirmed for ").own(when).and(".");
     with_links("Your booking is confirmed", says, links).to(to)
 }
 
 /// A booking that a guest moved; `when` by the clocks of the page.
-pub(crate) fn booking_moved(to: &Email, page: &str, when: &str, links: &BookingLinks) -> Mail {
-    let says = format!("your booking \"{}\" was moved. It takes place on {when}.", one_line(page));
+pub(crate) fn booking_moved(to: &Email, page: &Foreign, when: &When, links: &BookingLinks) -> Mail {
+    let says = Words::new("your booking \"").foreign(page).and("\" was moved. It takes place on ").own(when).and(".");
     with_links("Your booking was moved", says, links).to(to)
 }
 
 /// A booking that a guest called off.
-pub(crate) fn booking_cancelled(to: &Email, page: &str, when: &str) -> Mail {
-    let says = format!("your booking \"{}\" for {when} is cancelled. There is nothing to do.", one_line(page));
-    Letter { subject: "Your booking is cancelled", parts: vec![Part::Says(says)] }.to(to)
+pub(crate) fn booking_cancelled(to: &Email, page: &Foreign, when: &When) -> Mail {
+    let says = Words::new("your booking \"").foreign(page).and("\" for ").own(when);
+    let says = says.and(" is cancelled. There is nothing to do.");
+    Letter { subject: "Your booking is cancelled".into(), parts: vec![Part::Says(says)] }.to(to)
+}
+
+/// How a human sets another password, or a first one: who has the link can, for an hour.
+pub(crate) fn password_reset(to: &Email, token: &ResetToken, console_url: &str) -> Mail {
+    Letter {
+        subject: "Set a new Kalends password".into(),
+        parts: vec![
+            Part::Says(
+                "somebody asked to set a new password for the Kalends account with this address. To do so, open".into(),
+            ),
+            Part::Link(format!("{console_url}/reset#{}", token.reveal())),
+            Part::Says(
+                "or enter this code where you were asked for it:".into(),
+            ),
+            Part::Code(token.reveal().to_owned()),
+            Part::Says(
+                "It works once, within an hour, and ends all sessions of the account. If this was not you, ignore this \
+                 message: nothing has changed."
+                    .into(),
+            ),
+        ],
+    }
+    .to(to)
+}
+
+/// A password was set by mail.
+pub(crate) fn password_was_reset(to: &Email) -> Mail {
+    Letter {
+        subject: "Your Kalends password was set".into(),
+        parts: vec![Part::Says(
+            "a new password was set for the Kalends account with this address, by a link that was mailed here. All sessions \
+             of the account have ended. If this was not you, somebody else reads your mail: secure it, and set another \
+             password."
+                .into(),
+        )],
+    }
+    .to(to)
 }
 
 /// What is said of a booking, and where it is moved and called off.
-fn with_links(subject: &'static str, says: String, links: &BookingLinks) -> Letter {
+fn with_links(subject: &'static str, says: Words, links: &BookingLinks) -> Letter {
     let mut parts = vec![Part::Says(says)];
     if let Some(reschedule) = &links.reschedule_url {
-        parts.extend([Part::Says("To take another time, go to".to_owned()), Part::Link(reschedule.clone())]);
+        parts.extend([Part::Says("To take another time, go to".into()), Part::Link(reschedule.clone())]);
     }
-    parts.extend([Part::Says("To cancel it, go to".to_owned()), Part::Link(links.cancel_url.clone())]);
+    parts.extend([Part::Says("To cancel it, go to".into()), Part::Link(links.cancel_url.clone())]);
     parts.push(Part::Says(
         "Whoever has these addresses can do so: do not pass this message on. If you have booked nothing, somebody mistook \
          your address for theirs; cancel it, or ignore this message."
-            .to_owned(),
+            .into(),
     ));
-    Letter { subject, parts }
-}
-
-/// A name as it may stand inside a sentence: text from outside must not look like a message of ours.
-fn one_line(name: &str) -> String {
-    name.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+    Letter { subject: subject.into(), parts }
 }
 
 /// Text as it may stand in HTML, between tags and in attributes.
@@ -310,7 +416,10 @@ mod tests {
         }
     }
 
-    fn all(name: &str) -> [(&'static str, Mail); 13] {
+    fn all(name: &str) -> [(&'static str, Mail); 15] {
+        let name = &Foreign::new(name);
+        let (host, when) = (&Foreign::new("example.com"), &When("Monday, 2026-03-02, 10:00 to 10:30 (UTC)".to_owned()));
+        let reset = ResetToken::generate(&Sevens);
         let to = Email::parse("email", "ada@example.com").unwrap();
         let code = Code::parse("483920").unwrap();
         let token = RevocationToken::generate(&Sevens);
@@ -332,15 +441,17 @@ mod tests {
             ("provider-added", provider_added(&to, "Microsoft", "https://console.example.com")),
             (
                 "webhook-gone",
-                webhook_deactivated(&to, name, (WebhookId::from_bytes([7; 16]), "example.com"), Deactivation::Gone),
+                webhook_deactivated(&to, name, (WebhookId::from_bytes([7; 16]), host), Deactivation::Gone),
             ),
             (
                 "webhook-failing",
-                webhook_deactivated(&to, name, (WebhookId::from_bytes([7; 16]), "example.com"), Deactivation::Failing),
+                webhook_deactivated(&to, name, (WebhookId::from_bytes([7; 16]), host), Deactivation::Failing),
             ),
-            ("booked", booked(&to, name, "Monday, 2026-03-02, 10:00 to 10:30 (UTC)", &links)),
-            ("booking-moved", booking_moved(&to, name, "Monday, 2026-03-02, 10:00 to 10:30 (UTC)", &links)),
-            ("booking-cancelled", booking_cancelled(&to, name, "Monday, 2026-03-02, 10:00 to 10:30 (UTC)")),
+            ("booked", booked(&to, name, when, &links)),
+            ("booking-moved", booking_moved(&to, name, when, &links)),
+            ("booking-cancelled", booking_cancelled(&to, name, when)),
+            ("password-reset", password_reset(&to, &reset, "https://console.example.com")),
+            ("password-was-reset", password_was_reset(&to)),
             ("claim-code", claim_code(&to, name, &code)),
             ("claim-held", claim_held(&to, name, Instant::from_micros(1_800_000_000_000_000), &places)),
         ]
@@ -383,6 +494,33 @@ mod tests {
             }
             let plain = plain.replace("&quot;", "\"").replace("&#39;", "'").replace("&amp;", "&");
             assert_eq!(words(&plain), words(&mail.text.replace("-- \n", "")), "{name}");
+        }
+    }
+
+    /// Every form of an address in every letter: what is ours stays a link, and nothing else becomes one.
+    #[test]
+    fn text_of_others_is_never_a_link() {
+        let ours = ["https://calendar.example.com", "https://console.example.com"];
+        for address in [
+            "https://evil.test/x",
+            "HTTP://EVIL.TEST",
+            "www.evil.test",
+            "evil.test",
+            "ada@evil.test",
+            "mailto:ada@evil.test",
+            "//evil.test",
+            "198.51.100.7",
+        ] {
+            for (letter, mail) in all(address) {
+                for (form, text) in [("subject", &mail.subject), ("text", &mail.text), ("html", &mail.html)] {
+                    assert!(!text.contains(address), "{letter}, {form}: {address}");
+                    assert!(!text.to_lowercase().contains("evil.test"), "{letter}, {form}: {address}");
+                }
+                let links = mail.html.split("href=\"").skip(1);
+                for link in links.filter_map(|rest| rest.split('"').next()) {
+                    assert!(ours.iter().any(|own| link.starts_with(own)), "{letter}: {link}");
+                }
+            }
         }
     }
 

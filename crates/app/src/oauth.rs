@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use kalends_accounts::{
-    Action, Allowance, AuditEntry, Change, Email, Founding, NewAccount, Principal, Session, SessionEnd, SignUpError,
-    TokenHash, User,
+    Action, AuditEntry, Change, Email, Founding, NewAccount, Principal, Session, SessionEnd, SignUpError, TokenHash,
+    User,
     oauth::{
         Attempt as OauthAttempt, Callback, Client, Identity, IdentityClaims, KnownIdentity, OauthError, Provider,
-        SIGN_IN_SCOPES, SignInAs, TokenRequest, sign_in_as,
+        ReturnTo, SIGN_IN_SCOPES, SignInAs, TokenRequest, sign_in_as,
     },
     open_account,
 };
@@ -147,14 +147,27 @@ impl App {
         client.ok_or_else(|| Refusal::missing(Missing::Provider, provider))
     }
 
+    /// The providers with which humans can sign in here.
+    pub fn sign_in_providers(&self) -> Vec<Provider> {
+        Provider::ALL.into_iter().filter(|provider| self.providers.client(*provider).is_some()).collect()
+    }
+
     /// Begins an attempt to sign in with the provider of that name. `terms` is the version that the human accepts,
-    /// should they be new.
+    /// should they be new; `page` is where they return to, if not to the console.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] for a provider that is not configured.
-    pub async fn begin_oauth(&self, provider: &str, terms: Option<String>) -> Result<OauthBegun, Refusal> {
+    pub async fn begin_oauth(
+        &self,
+        provider: &str,
+        terms: Option<String>,
+        page: Option<ReturnTo>,
+    ) -> Result<OauthBegun, Refusal> {
         let client = self.sign_in_client(provider)?;
-        let begun = OauthAttempt::begin(client, terms, self.now(), self.entropy());
+        let mut begun = OauthAttempt::begin(client, terms, self.now(), self.entropy());
+        if let Some(page) = page {
+            begun = begun.returning_to(page);
+        }
         self.store.keep_attempt(&begun.attempt).await?;
         Ok(OauthBegun { location: begun.authorization_url(client, SIGN_IN_SCOPES).into(), state: begun.state })
     }
@@ -311,7 +324,7 @@ impl App {
         let Ok(acceptance) = self.settings.terms.accept(terms, now) else { return Ok(Err(OauthFailure::TermsStale)) };
         // Once, however often it is tried.
         if !counted.swap(true, Ordering::Relaxed) {
-            match self.allow(&Allowance::sign_ups(email)).await {
+            match self.allow(&self.sign_ups(email, request)).await {
                 Ok(()) => {}
                 Err(Refusal::TooMany { .. }) => return Ok(Err(OauthFailure::TooMany)),
                 Err(refusal) => return Err(refusal.into()),
@@ -324,6 +337,7 @@ impl App {
             org_name: None,
             password: None,
             acceptance,
+            plan: self.settings.sign_up_plan,
         };
         let known = self.store.find_by_email(&new.email).await?;
         let owned = match &known {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kalends_accounts::{
     Action, AuditEntry, Change, Email, KeyKind, NewKey, OrgName, Organization, OrganizationError, SignUpSource,
-    Waitlist,
+    Waitlist, limits_of_operators_own,
 };
 use kalends_kernel::{FieldError, OrgId, Version};
 use kalends_quotas::Plan;
@@ -23,8 +23,8 @@ pub struct NewOrganization {
     pub name: String,
     /// The owner's address.
     pub email: Option<String>,
-    /// The plan.
-    pub plan: Plan,
+    /// The plan; `None` makes an organization of the operator's own, without limits but those given here.
+    pub plan: Option<Plan>,
     /// Limits that differ from the plan's, as a JSON object.
     pub limits: Option<Value>,
     /// Whether its keys are marked as test keys.
@@ -47,11 +47,15 @@ pub struct CreatedOrganization {
 pub async fn create_organization(app: &Arc<App>, new: NewOrganization) -> Result<CreatedOrganization, Refusal> {
     let now = app.now();
     let org = OrgId::new(now, app.entropy());
+    let (plan, limit_overrides) = match new.plan {
+        Some(plan) => (plan, new.limits),
+        None => (Plan::Custom, Some(limits_of_operators_own(new.limits))),
+    };
     let organization = Organization {
         id: org,
         name: OrgName::parse("name", &new.name)?,
-        plan: new.plan,
-        limit_overrides: new.limits,
+        plan,
+        limit_overrides,
         test: new.test,
         email: new.email.as_deref().map(|email| Email::parse("email", email)).transpose()?,
         verified_at: new.email.is_some().then_some(now),

@@ -5,19 +5,24 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use kalends_accounts::{
-    Email, Password, PasswordHash, SessionClaims,
+    Email, Limited, Password, PasswordHash, SessionClaims,
     oauth::{Client, IdentityClaims, Provider, TokenRequest},
 };
 use kalends_availability::{HumanBusy, HumanSource};
 use kalends_bridge::{TheirCalendar, Tokens};
-use kalends_calendars::HumanFor;
-use kalends_feeds::sync::Validators;
-use kalends_kernel::{
-    AgentId, CalendarId, DataKeyId, Elapsed, Instant, KeyId, OrgId, RemoteUrl, Revision, Span, StoreError,
+use kalends_calendars::{
+    HumanFor,
+    ports::{BusySource, LivingAgent},
 };
+use kalends_feeds::sync::Validators;
+use kalends_kernel::{DataKeyId, Elapsed, Instant, KeyId, OrgId, RemoteUrl, Revision, Span, StoreError, UserId};
 use kalends_notifications::Outcome;
 use kalends_quotas::{Debit, IpKey, IpLane, Metric, Period, Rate, Refund};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
+
+pub use kalends_feeds::write::Method as CalendarMethod;
 
 use crate::{ChangeSet, StoredAnswer};
 
@@ -34,6 +39,14 @@ pub enum CommitError {
         metric: Metric,
         /// The limit.
         limit: u64,
+    },
+    /// What is allowed so often, whatever the plan, is used up.
+    #[error("{limited}")]
+    TooMany {
+        /// Which one.
+        limited: Limited,
+        /// After how long as much is allowed again.
+        retry_after: Elapsed,
     },
     /// An organization, or a human, with that address exists.
     #[error("the address is taken")]
@@ -104,8 +117,26 @@ pub trait Metering: Send + Sync {
 pub enum RateKey {
     /// The holder of a key.
     Key(KeyId),
+    /// A human in the console, over all of their sessions.
+    User(UserId),
+    /// An account at which somebody tries a password.
+    Account(AccountKey),
     /// An address, for one kind of request that needs no key.
     Address(IpLane, IpKey),
+}
+
+/// What attempts at one account are counted under: a hash of the mail address as it was given, so that an account that
+/// exists and one that does not are counted alike, and the limiter keeps no address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AccountKey([u8; 16]);
+
+impl From<&Email> for AccountKey {
+    fn from(email: &Email) -> Self {
+        let hash = Sha256::digest(email.as_str());
+        let mut key = [0; 16];
+        key.copy_from_slice(&hash[..16]);
+        Self(key)
+    }
 }
 
 /// Whether a request comes slowly enough.
@@ -133,13 +164,19 @@ pub trait Gate: Send + Sync {
     /// Whether a request at `now` stays within the rate. A gate that shares what it knows with other nodes and
     /// cannot reach it decides by what it knows itself.
     async fn admit(&self, now: Instant) -> Admission;
+
+    /// Takes back one request that was admitted, as if it had never come.
+    async fn give_back(&self);
 }
 
 /// Tells whether the store answers.
 #[async_trait]
 pub trait Readiness: Send + Sync {
-    /// `Ok` where a trivial read succeeds.
+    /// `Ok` if a trivial read succeeds.
     async fn ready(&self) -> Result<(), StoreError>;
+
+    /// `Ok` if a trivial write is committed: it changes nothing, and takes as much room as any small change.
+    async fn writable(&self) -> Result<(), StoreError>;
 }
 
 /// Everything that a store offers to the use cases.
@@ -149,6 +186,7 @@ pub trait Store:
     + kalends_accounts::ports::ScopedKeys
     + kalends_accounts::ports::People
     + kalends_accounts::ports::Sessions
+    + kalends_accounts::ports::PasswordResets
     + kalends_accounts::ports::AuditLog
     + kalends_accounts::ports::Allowances
     + kalends_accounts::ports::Claims
@@ -177,6 +215,7 @@ pub trait Store:
     + kalends_notifications::ports::Webhooks
     + kalends_notifications::ports::Deliveries
     + kalends_notifications::ports::DeliveryQueue
+    + kalends_notifications::ports::Letters
     + Commit
     + StoredAnswers
     + Metering
@@ -190,6 +229,7 @@ impl<T> Store for T where
         + kalends_accounts::ports::ScopedKeys
         + kalends_accounts::ports::People
         + kalends_accounts::ports::Sessions
+        + kalends_accounts::ports::PasswordResets
         + kalends_accounts::ports::AuditLog
         + kalends_accounts::ports::Allowances
         + kalends_accounts::ports::Claims
@@ -218,6 +258,7 @@ impl<T> Store for T where
         + kalends_notifications::ports::Webhooks
         + kalends_notifications::ports::Deliveries
         + kalends_notifications::ports::DeliveryQueue
+        + kalends_notifications::ports::Letters
         + Commit
         + StoredAnswers
         + Metering
@@ -243,14 +284,14 @@ pub struct HumanSeen {
 /// All methods answer from what was read before: none of them asks a provider.
 #[async_trait]
 pub trait HumanCalendars: Send + Sync {
-    /// The human calendars that count for each of the given calendars, in any order. A small read: it is
-    /// made for every question about availability, also for one that is answered from a cache. Whatever
-    /// could change an answer changes a revision or `read_at` here.
-    async fn human_sources(&self, org: OrgId, calendars: &[CalendarId]) -> Result<Vec<HumanSeen>, StoreError>;
+    /// The human calendars that count for each of the given calendars, in any order. It is asked for every
+    /// question about availability, also for one that is answered from a cache. Whatever could change an answer
+    /// changes a revision or `read_at` here. A store does not look for any if nothing is granted.
+    async fn human_sources(&self, org: OrgId, calendars: &[BusySource]) -> Result<Vec<HumanSeen>, StoreError>;
 
     /// The human calendars that count for each of the given agents that lives, whether or not it has a calendar, as
     /// [`HumanCalendars::human_sources`] has them for calendars.
-    async fn human_sources_of_agents(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<HumanSeen>, StoreError>;
+    async fn human_sources_of_agents(&self, org: OrgId, agents: &[LivingAgent]) -> Result<Vec<HumanSeen>, StoreError>;
 
     /// What each of the sources said when it was last read, at least as new as it was seen, and all that
     /// it said of `window`. A source that is not connected any more is left out.
@@ -349,10 +390,11 @@ pub trait Reseal: Send + Sync {
     async fn reseal(&self, limit: u32) -> Result<u64, StoreError>;
 }
 
-/// A mail to one address.
-#[derive(Clone, PartialEq, Eq)]
+/// A mail to one address. As JSON it is what stores keep of a letter that waits.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mail {
     /// The recipient.
+    #[serde(with = "stored_address")]
     pub to: Email,
     /// The subject line.
     pub subject: String,
@@ -365,12 +407,26 @@ pub struct Mail {
 }
 
 /// A part of a mail that calendars read: an iCalendar object with a method (RFC 6047).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CalendarPart {
-    /// The method, `REQUEST` or `CANCEL`: what the object says too.
-    pub method: &'static str,
+    /// The method: what the object says too.
+    pub method: CalendarMethod,
     /// The object.
     pub text: String,
+}
+
+/// The address of a mail as JSON.
+mod stored_address {
+    use kalends_accounts::Email;
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(address: &Email, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(address.as_str())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Email, D::Error> {
+        String::deserialize(from).map(Email::from_stored)
+    }
 }
 
 impl std::fmt::Debug for Mail {

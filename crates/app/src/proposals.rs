@@ -218,7 +218,9 @@ impl App {
                     Ok((resolved, _)) => proposal = resolved,
                     // Nothing can be had now. What was said counts all the same, and the proposal stays pending.
                     Err(Attempt::Refused(
-                        Refusal::SlotTaken(_) | Refusal::NotFound { missing: Missing::Calendar, .. },
+                        Refusal::SlotTaken(_)
+                        | Refusal::Proposal(ProposalError::NoSlotLeft)
+                        | Refusal::NotFound { missing: Missing::Calendar, .. },
                     )) => {}
                     Err(other) => return Err(other),
                 }

@@ -8,29 +8,41 @@ use std::sync::{
 use async_trait::async_trait;
 use kalends_kernel::Instant;
 use kalends_quotas::{Rate, RateDecision, RateState};
-use moka::sync::Cache;
+use moka::{policy::EvictionPolicy, sync::Cache};
 
 use crate::ports::{Admission, Gate, RateKey, RateLimiter};
 
 /// The most keys that are remembered.
 const KEYS_MAX: u64 = 100_000;
+/// The most humans in the console that are remembered.
+const USERS_MAX: u64 = 50_000;
+/// The most accounts that are remembered at which somebody tried a password.
+const ACCOUNTS_MAX: u64 = 50_000;
 /// The most addresses that are remembered. A flood of them pushes out one another, and no key.
 const ADDRESSES_MAX: u64 = 200_000;
 
 type States = Cache<RateKey, Arc<AtomicI64>>;
 
-/// Limits within this process (ruling 3.4), in bounded memory: what is least looked for is forgotten first.
+/// Limits within this process (ruling 3.4), in bounded memory: what was not used for longest is forgotten first.
 #[derive(Debug, Clone)]
 pub struct MemoryRateLimiter {
     keys: States,
+    users: States,
+    accounts: States,
     addresses: States,
 }
 
 impl Default for MemoryRateLimiter {
     fn default() -> Self {
-        // What is idle is not looked for: that would cost a look at the clock for each request.
-        let states = |most| Cache::builder().max_capacity(most).build();
-        Self { keys: states(KEYS_MAX), addresses: states(ADDRESSES_MAX) }
+        // No idle time: it would cost a look at the clock for each request. By how often they are used, a full cache would
+        // not admit a new caller, who would then have no limit.
+        let states = |most| Cache::builder().max_capacity(most).eviction_policy(EvictionPolicy::lru()).build();
+        Self {
+            keys: states(KEYS_MAX),
+            users: states(USERS_MAX),
+            accounts: states(ACCOUNTS_MAX),
+            addresses: states(ADDRESSES_MAX),
+        }
     }
 }
 
@@ -38,6 +50,8 @@ impl RateLimiter for MemoryRateLimiter {
     fn gate(&self, key: RateKey, rate: Rate) -> Arc<dyn Gate> {
         let states = match key {
             RateKey::Key(_) => &self.keys,
+            RateKey::User(_) => &self.users,
+            RateKey::Account(_) => &self.accounts,
             RateKey::Address(..) => &self.addresses,
         };
         let state = match states.get(&key) {
@@ -70,14 +84,22 @@ impl Gate for MemoryGate {
             }
         }
     }
+
+    async fn give_back(&self) {
+        let returned = |state| Some(self.rate.give_back(RateState::from_i64(state)).as_i64());
+        // The closure always returns a state, so that this cannot fail.
+        let _ = self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, returned);
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::{Elapsed, Entropy, KeyId};
+    use kalends_accounts::Email;
+    use kalends_kernel::{Elapsed, Entropy, KeyId, UserId};
     use kalends_quotas::{IpKey, IpLane};
 
     use super::*;
+    use crate::ports::AccountKey;
 
     struct Fixed(u8);
     impl Entropy for Fixed {
@@ -94,7 +116,9 @@ mod tests {
     async fn keys_are_limited_apart_and_recover() {
         let limiter = MemoryRateLimiter::default();
         let (rate, now) = (Rate::per_second(10), Instant::from_micros(1_000_000));
-        for who in [key(1), key(2), RateKey::Address(IpLane::Plans, IpKey::V4(1))] {
+        let user = |number| RateKey::User(UserId::new(Instant::from_micros(0), &Fixed(number)));
+        let address = RateKey::Address(IpLane::Plans, IpKey::V4(1));
+        for who in [key(1), key(2), user(1), user(2), address] {
             for _ in 0..10 {
                 assert_eq!(limiter.gate(who, rate).admit(now).await, Admission::Admitted);
             }
@@ -104,6 +128,36 @@ mod tests {
         let later = now + Elapsed::micros(100_000);
         assert_eq!(limiter.gate(key(1), rate).admit(later).await, Admission::Admitted);
         assert_ne!(limiter.gate(key(1), rate).admit(later).await, Admission::Admitted);
+    }
+
+    #[tokio::test]
+    async fn what_is_given_back_may_pass_again() {
+        let limiter = MemoryRateLimiter::default();
+        let (rate, now) = (Rate::per_minute(2), Instant::from_micros(1_000_000));
+        let gate = limiter.gate(key(1), rate);
+        for _ in 0..100 {
+            assert_eq!(gate.admit(now).await, Admission::Admitted);
+            gate.give_back().await;
+        }
+        for _ in 0..2 {
+            assert_eq!(gate.admit(now).await, Admission::Admitted);
+        }
+        assert_ne!(gate.admit(now).await, Admission::Admitted);
+    }
+
+    #[test]
+    fn the_memory_of_the_limiter_is_bounded() {
+        let limiter = MemoryRateLimiter { accounts: Cache::builder().max_capacity(100).build(), ..Default::default() };
+        for number in 0..1_000 {
+            let email = Email::from_stored(format!("scout-{number}@example.com"));
+            limiter.gate(RateKey::Account(AccountKey::from(&email)), Rate::per_minute(1));
+        }
+        limiter.accounts.run_pending_tasks();
+        assert!(limiter.accounts.entry_count() <= 100, "{}", limiter.accounts.entry_count());
+        let MemoryRateLimiter { keys, users, accounts, addresses } = MemoryRateLimiter::default();
+        for states in [keys, users, accounts, addresses] {
+            assert!(states.policy().max_capacity().is_some_and(|most| most <= 200_000));
+        }
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -7,6 +7,7 @@ use kalends_accounts::{Limited, reach::Denied};
 use kalends_availability::Block;
 use kalends_bridge::ConnectionStatus;
 use kalends_calendars::ports::BusySource;
+use kalends_feeds::AlreadySubscribed;
 use kalends_kernel::{CalendarId, FieldErrors, Span, StoreError};
 use kalends_quotas::{Feature, Metric, Rate};
 
@@ -146,7 +147,7 @@ pub enum Refusal {
     #[error(transparent)]
     CrossSite(#[from] kalends_accounts::CrossSite),
     /// The organization waits to be let in.
-    #[error("the organization is on the waiting list; a mail tells when it is activated")]
+    #[error("the organization is on the waiting list; you get a mail when it is activated")]
     Waitlisted,
     /// The key does not reach that far.
     #[error("an agent's key reaches its own agent only; use a key of the organization")]
@@ -175,6 +176,20 @@ pub enum Refusal {
         /// Whole seconds to the start of the next UTC month.
         retry_after: i64,
     },
+    /// The organization has many bytes of feeds whose readers are slow, in versions that are not cached any more.
+    #[error(
+        "{} MiB of this organization's feeds are still being read, in versions that have changed since; repeat the request \
+         when their readers are done",
+        crate::feeds::UNREAD_MAX >> 20
+    )]
+    FeedsUnread,
+    /// The calendar is too large for a file.
+    #[error(
+        "as an iCalendar file the calendar would take more than {} MiB; delete events that are not needed, or read them \
+         with GET /v1/calendars/{{cal_id}}/events",
+        crate::feeds::FEED_MAX >> 20
+    )]
+    FeedTooLarge,
     /// What is allowed so often, whatever the plan, is used up.
     #[error("{limited}; come back in {retry_after} seconds")]
     TooMany {
@@ -232,6 +247,9 @@ pub enum Refusal {
     /// The calendar still holds events.
     #[error("the calendar still holds {0} events; delete them first, or leave if_empty out to delete all")]
     CalendarHasEvents(u64),
+    /// The calendar is subscribed to the address already.
+    #[error(transparent)]
+    AlreadySubscribed(AlreadySubscribed),
     /// `If-Match` names another version.
     #[error("the resource has changed: If-Match does not name its present version {current}; read it again")]
     Stale {

@@ -17,7 +17,7 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use kalends_accounts::Email;
-use kalends_kernel::{DeliveryId, Instant, StoreError, random_bytes};
+use kalends_kernel::{DeliveryId, Foreign, Instant, StoreError, random_bytes};
 use kalends_notifications::{
     Change, Claim, DELIVERIES_KEPT, Deactivation, Delivery, EventType, Health, HealthChange, MESSAGES_KEPT, Message,
     Outcome, Outgoing, Places, Record, Recorded, WebhookEndpoint, headers,
@@ -60,6 +60,7 @@ const ABANDONED_AT_ONCE: u32 = 500;
 pub(crate) struct Nudges {
     pub(crate) fan_out: Notify,
     pub(crate) send: Notify,
+    pub(crate) letters: Notify,
     pub(crate) sync: Notify,
     pub(crate) refresh: Notify,
 }
@@ -257,7 +258,12 @@ impl App {
         };
         let to: Option<Email> = owner.or_else(|| organization.email.clone());
         if let Some(to) = to {
-            self.post(letters::webhook_deactivated(&to, organization.name.as_str(), (id, &host), why));
+            self.post(letters::webhook_deactivated(
+                &to,
+                &Foreign::new(organization.name.as_str()),
+                (id, &Foreign::new(&host)),
+                why,
+            ));
         }
         Ok(())
     }

@@ -3,11 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use kalends_accounts::{
-    Action, Allowance, Change as AccountChange, Code, NewSignUp, Organization, SignedUp, VerificationCode, VerifyError,
-    sign_up, verify,
+    Action, Change as AccountChange, Code, NewSignUp, Organization, SignedUp, VerificationCode, VerifyError, sign_up,
+    verify,
 };
 use kalends_calendars::{Agent, AgentType, Change, NewAgent};
-use kalends_kernel::{AgentId, FieldError, Metadata, OrgId};
+use kalends_kernel::{AgentId, FieldError, Foreign, Metadata, OrgId};
 use kalends_notifications::EventType;
 use kalends_wire::CheckedSignUp;
 use tokio::task::JoinHandle;
@@ -33,7 +33,7 @@ impl App {
     pub async fn sign_up(&self, request: &Request, new: CheckedSignUp) -> Result<Answer, Refusal> {
         let acceptance = self.settings.terms.accept(&new.tos_version, self.now())?;
         // Each call counts whatever becomes of it, so that the limit does not tell who is known either.
-        self.allow(&Allowance::sign_ups(&new.email)).await?;
+        self.allow(&self.sign_ups(&new.email, request)).await?;
         let new = NewSignUp { email: new.email, agent_name: new.agent_name, acceptance };
         let (answer, mail) = retry_stale(|| async {
             match self.store.find_by_email(&new.email).await? {
@@ -108,7 +108,7 @@ impl App {
         let answer = Answer { status: request.operation.status, body: Some(body), version: None };
         let subject = Subject { org: id, agent: Some(agent_id), resource: id.to_string() };
         let answer = self.commit(request, None, subject, changes, answer).await?;
-        Ok((answer, letters::verification_code(&new.email, &new.agent_name, &code)))
+        Ok((answer, letters::verification_code(&new.email, &Foreign::new(&new.agent_name), &code)))
     }
 
     async fn sign_up_again(
@@ -123,7 +123,7 @@ impl App {
         if !known.awaits_code() {
             // Nothing changes but the log, and the answer that a repetition gets.
             let answer = self.commit(request, None, subject(), ChangeSet::new(known.id), answer).await?;
-            return Ok((answer, letters::already_known(&new.email, &new.agent_name)));
+            return Ok((answer, letters::already_known(&new.email, &Foreign::new(&new.agent_name))));
         }
         let seen = self.store.find_code(known.id).await?.map(|code| code.version);
         let code = Code::generate(self.entropy());
@@ -131,7 +131,7 @@ impl App {
         let fresh = VerificationCode::issue(known.id, &code, seen, self.now());
         changes.accounts.push(AccountChange::PutCode { code: fresh, seen });
         let answer = self.commit(request, None, subject(), changes, answer).await?;
-        Ok((answer, letters::verification_code(&new.email, &new.agent_name, &code)))
+        Ok((answer, letters::verification_code(&new.email, &Foreign::new(&new.agent_name), &code)))
     }
 
     /// Verifies the caller's organization with the code of the mail: the caps lift, the key stays.
@@ -144,14 +144,15 @@ impl App {
             let organization = self.store.find_organization(actor.org()).await?.ok_or_else(missing)?;
             let stored = self.store.find_code(actor.org()).await?;
             let mut changes = ChangeSet::new(actor.org());
-            match verify(&organization, stored.as_ref(), code, self.now()) {
+            match verify(&organization, stored.as_ref(), code, self.settings.sign_up_plan, self.now()) {
                 Ok((verified, used_up)) => {
+                    let plan = verified.plan.shown();
                     let code_seen = stored.as_ref().map(|code| code.version);
                     changes.accounts.push(AccountChange::PutCode { code: used_up, seen: code_seen });
                     changes
                         .accounts
                         .push(AccountChange::UpdateOrganization { organization: verified, seen: organization.version });
-                    let message = "The address is verified: the limits of the free plan apply now.".into();
+                    let message = format!("The address is verified: the limits of the {plan} plan apply now.").into();
                     let answer = shown(actor, &kalends_wire::Verified { verified: true, message }, None);
                     let resource = actor.org().to_string();
                     self.commit_for(actor, None, resource, changes, answer).await.map(Ok)

@@ -1,6 +1,6 @@
 //! Subscriptions to feeds, as callers see them (ruling 8.2). How they are kept in step stands in `syncing`.
 
-use kalends_feeds::{Change, NewSubscription, Subscription, SubscriptionPatch, SubscriptionStatus};
+use kalends_feeds::{Beside, Change, NewSubscription, Remains, Subscription, SubscriptionPatch, SubscriptionStatus};
 use kalends_kernel::{Listed, Page, SubscriptionId};
 use kalends_quotas::Metric;
 use kalends_wire as wire;
@@ -11,10 +11,12 @@ use crate::{
 };
 
 impl App {
-    /// Subscribes a calendar of an agent to a feed, which is synced at once.
+    /// Subscribes a calendar of an agent to a feed, which is synced at once. What an earlier subscription of the calendar
+    /// to the same address left is taken over.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] without such an agent or a calendar of it; [`Refusal::LimitReached`].
+    /// [`Refusal::NotFound`] without such an agent or a calendar of it; [`Refusal::AlreadySubscribed`];
+    /// [`Refusal::LimitReached`].
     pub async fn create_subscription(
         &self,
         actor: &Actor,
@@ -28,10 +30,15 @@ impl App {
             if calendar.agent != Some(agent) {
                 return Err(Refusal::missing(Missing::Calendar, &calendar.id.to_string()).into());
             }
-            let now = self.now();
+            let (org, now) = (actor.org(), self.now());
+            let neighbours = self.store.subscriptions_beside(org, calendar.id, &new.url).await?;
+            let beside = Beside::find(&neighbours, None).map_err(Refusal::AlreadySubscribed)?;
             let subscription =
-                Subscription::create((actor.org(), agent, calendar.id), new.clone(), now, self.entropy());
-            let mut changes = ChangeSet::new(actor.org());
+                Subscription::create((org, agent, calendar.id), new.clone(), beside, now, self.entropy());
+            let mut changes = ChangeSet::new(org);
+            if let Some((subscription, _)) = beside.left {
+                changes.feeds.push(Change::AdoptRemains { org, subscription });
+            }
             limit(actor, &mut changes, Metric::IcalSubscriptions, 1, now);
             let answer = shown(actor, &wire::Subscription::from(&subscription), Some(subscription.version));
             let id = subscription.id.to_string();
@@ -67,10 +74,12 @@ impl App {
         Ok(found)
     }
 
-    /// Changes a subscription. Another address is synced at once, and so is a subscription that goes on.
+    /// Changes a subscription. Another address is synced at once, and so is a subscription that goes on. What an earlier
+    /// subscription of the calendar to the new address left is removed, since the feed brings its events again.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], [`Refusal::Stale`].
+    /// [`Refusal::NotFound`], [`Refusal::Stale`]; [`Refusal::AlreadySubscribed`] for an address to which the calendar is
+    /// subscribed by another.
     pub async fn update_subscription(
         &self,
         actor: &Actor,
@@ -84,13 +93,20 @@ impl App {
             let now = self.now();
             let mut subscription = seen.patched(patch.clone(), now);
             let moved = subscription.url != seen.url;
+            let mut changes = ChangeSet::new(actor.org());
             if moved {
                 subscription.state = subscription.state.elsewhere();
+                let url = &subscription.url;
+                let neighbours = self.store.subscriptions_beside(seen.org, seen.calendar, url).await?;
+                let beside = Beside::find(&neighbours, Some(seen.id)).map_err(Refusal::AlreadySubscribed)?;
+                subscription.place = beside.place;
+                if let Some((subscription, _)) = beside.left {
+                    changes.feeds.push(Change::RemoveRemains { org: seen.org, subscription, at: now });
+                }
             }
             let due = (!subscription.paused && (moved || seen.paused)).then_some(now);
             let answer = shown(actor, &wire::Subscription::from(&subscription), Some(subscription.version));
             let (agent, id) = (subscription.agent, subscription.id.to_string());
-            let mut changes = ChangeSet::new(actor.org());
             let (subscription, seen) = (Box::new(subscription), seen.version);
             changes.feeds.push(Change::UpdateSubscription { subscription, seen, moved, due });
             self.commit_for(actor, Some(agent), id, changes, answer).await
@@ -114,18 +130,25 @@ impl App {
         .await
     }
 
-    /// Ends a subscription. What it has imported stays as it is.
+    /// Ends a subscription. What it has imported stays as it is, or is deleted soon after.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Stale`].
-    pub async fn delete_subscription(&self, actor: &Actor, id: &str, if_match: &IfMatch) -> Result<Answer, Refusal> {
+    pub async fn delete_subscription(
+        &self,
+        actor: &Actor,
+        id: &str,
+        remains: Remains,
+        if_match: &IfMatch,
+    ) -> Result<Answer, Refusal> {
         retry_stale(|| async {
             let seen = self.subscription(actor, id).await?;
             if_match.check(seen.version)?;
             let (org, subscription) = (actor.org(), seen.id);
             let mut changes = ChangeSet::new(org);
-            changes.feeds.push(Change::DeleteSubscription { org, subscription, seen: seen.version });
-            self.commit_for(actor, Some(seen.agent), subscription.to_string(), changes, nothing(actor)).await
+            let (seen, agent, at) = (seen.version, seen.agent, self.now());
+            changes.feeds.push(Change::DeleteSubscription { org, subscription, seen, remains, at });
+            self.commit_for(actor, Some(agent), subscription.to_string(), changes, nothing(actor)).await
         })
         .await
     }

@@ -8,19 +8,20 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use kalends_calendars::{Calendar, Change as Write, Event, EventSource};
+use kalends_calendars::{Calendar, Change as Write, DELETED_KEPT, Event, EventSource};
 use kalends_feeds::{
-    Change, Origin, Subscription, SyncClaim,
+    Change, Origin, Remains, Subscription, SyncClaim,
     read::{self, Context, ReadError},
     sync::{
-        CHUNK_MAX, CLAIM_LASTS, Chunk, Counts, Diff, Ended, KnownItem, KnownItems, Memory, Report, Seen, Validators,
-        diff, diff_file, ends_withheld, next_due,
+        CHUNK_MAX, CLAIM_LASTS, Chunk, Counts, Diff, Ended, KnownItem, KnownItems, LEFT_KEPT, Memory, Report, Seen,
+        TooManyImported, Validators, diff, diff_file, ends_withheld, next_due,
     },
 };
 use kalends_kernel::{EventId, RemoteUrl, StoreError, random_bytes};
+use kalends_quotas::Metric;
 
 use crate::{
-    App, ChangeSet, Refusal,
+    App, ChangeSet, Guard, Refusal,
     ports::{CommitError, FeedFetcher, FetchError, FetchedFeed},
 };
 
@@ -43,8 +44,14 @@ impl FeedFetcher for NoFetcher {
 /// Whether a sync may be due once the change-set is committed.
 pub(crate) fn makes_due(changes: &ChangeSet) -> bool {
     changes.feeds.iter().any(|change| match change {
-        Change::CreateSubscription(_) | Change::UpdateSubscription { .. } | Change::AskSync { .. } => true,
-        Change::DeleteSubscription { .. }
+        Change::CreateSubscription(_)
+        | Change::UpdateSubscription { .. }
+        | Change::DeleteSubscription { remains: Remains::Removed, .. }
+        | Change::RemoveRemains { .. }
+        | Change::AskSync { .. } => true,
+        Change::DeleteSubscription { remains: Remains::Kept, .. }
+        | Change::AdoptRemains { .. }
+        | Change::ForgetSubscription { .. }
         | Change::RenewClaim { .. }
         | Change::EndSync { .. }
         | Change::KeepItems { .. }
@@ -64,6 +71,8 @@ pub(crate) struct Compared {
 enum Broken {
     /// The claim is lost, or the calendar is gone: whoever comes next knows better.
     Lost,
+    /// The organization would hold more imported events than this limit.
+    Full(u64),
     /// The store failed.
     Store(StoreError),
 }
@@ -72,11 +81,13 @@ impl From<CommitError> for Broken {
     fn from(error: CommitError) -> Self {
         match error {
             CommitError::Store(error) => Self::Store(error),
+            CommitError::LimitReached { metric: Metric::ImportedEvents, limit } => Self::Full(limit),
             // Nothing else is a condition of these change-sets.
             CommitError::Stale
             | CommitError::NoOrganization
             | CommitError::LimitReached { .. }
             | CommitError::EmailTaken
+            | CommitError::TooMany { .. }
             | CommitError::AlreadyAnswered => Self::Lost,
         }
     }
@@ -120,6 +131,8 @@ impl App {
         let outcome = match self.sync_claimed(claim, &subscription).await {
             Ok(outcome) => outcome,
             Err(Broken::Lost) => "lost",
+            // Only a reservation is refused, and `synced` ends the sync then.
+            Err(Broken::Full(_)) => "over_limit",
             Err(Broken::Store(error)) => {
                 tracing::error!(
                     error = &error as &dyn std::error::Error,
@@ -138,6 +151,9 @@ impl App {
 
     async fn sync_claimed(&self, claim: SyncClaim, subscription: &Subscription) -> Result<&'static str, Broken> {
         let calendar = self.store.find_calendar(claim.org, subscription.calendar).await?.ok_or(Broken::Lost)?;
+        if let Some(remains) = subscription.remains {
+            return self.clear_away((claim, subscription), &calendar, remains).await;
+        }
         let (ended, outcome) = self.synced(claim, subscription, &calendar).await?;
         let now = self.now();
         let state = subscription.state.after(ended, now);
@@ -145,6 +161,29 @@ impl App {
         self.commit_under(claim, vec![Change::EndSync { claim, state: Box::new(state), next, at: now }], Vec::new())
             .await?;
         Ok(outcome)
+    }
+
+    /// Deletes what a deleted subscription has imported, where that is not to stay, and forgets it once nothing of it is
+    /// there any more.
+    async fn clear_away(
+        &self,
+        (claim, subscription): (SyncClaim, &Subscription),
+        calendar: &Calendar,
+        remains: Remains,
+    ) -> Result<&'static str, Broken> {
+        let origin = Origin::Subscription(subscription.origin);
+        let known = self.store.known_items(claim.org, origin).await?;
+        if remains == Remains::Kept && !known.is_empty() {
+            let (state, now) = (Box::new(subscription.state.clone()), self.now());
+            let next = now + LEFT_KEPT;
+            self.commit_under(claim, vec![Change::EndSync { claim, state, next, at: now }], Vec::new()).await?;
+            return Ok("kept");
+        }
+        for gone in known.chunks(CHUNK_MAX) {
+            self.remove_chunk((claim, origin), calendar, gone, &mut Counts::default()).await?;
+        }
+        self.commit_under(claim, vec![Change::ForgetSubscription { claim }], Vec::new()).await?;
+        Ok("removed")
     }
 
     /// Fetches the feed and applies it; tells how that ended.
@@ -164,32 +203,40 @@ impl App {
             }
             Ok(FetchedFeed::Whole { body, validators }) => (body, validators),
         };
-        self.commit_under(claim, vec![Change::RenewClaim { claim, at: self.now() }], Vec::new()).await?;
-        let origin = Origin::Subscription(claim.subscription);
+        self.commit_under(claim, vec![Change::RenewClaim { claim, at: self.now(), reserved: 0 }], Vec::new()).await?;
+        let origin = Origin::Subscription(subscription.origin);
         let known: KnownItems = self.store.known_items(claim.org, origin).await?.into_iter().collect();
         let seen = Seen::of(&body, validators, calendar.zone, now);
         let context = Context { calendar_zone: calendar.zone, now };
-        // What another address had is no measure of what this one has.
-        let believed = memory.shrunk || memory.report.is_none();
-        let compared = match self.read_and_compare(origin, body, context, known, believed).await {
+        let compared = match self.read_and_compare(origin, body, context, known, memory.believes()).await {
             Ok(compared) => compared,
             Err(error) => return Ok((Ended::Failed(error.to_string()), "unreadable")),
         };
         let Compared { diff, mut report, withheld } = compared;
         report.counts.untouched = diff.untouched;
+        let mut reserved = diff.added();
+        match self.reserve_room(claim, reserved).await {
+            Err(Broken::Full(limit)) => {
+                let error = TooManyImported { added: reserved, limit };
+                return Ok((Ended::Failed(error.to_string()), "over_limit"));
+            }
+            outcome => outcome?,
+        }
         for chunk in diff.chunks {
-            self.import_chunk(claim, calendar, chunk, &mut report.counts).await?;
+            // What is added in this commit is counted as it is, and reserved no more.
+            reserved = reserved.saturating_sub(chunk.added());
+            self.import_chunk((claim, origin), calendar, (chunk, reserved), &mut report.counts).await?;
         }
         if withheld {
             report.withheld = u32::try_from(diff.gone.len()).unwrap_or(u32::MAX);
         } else {
             for gone in diff.gone.chunks(CHUNK_MAX) {
-                self.remove_chunk(claim, calendar, gone, &mut report.counts).await?;
+                self.remove_chunk((claim, origin), calendar, gone, &mut report.counts).await?;
             }
         }
         // What was withheld is asked for as a whole again.
         let seen = (!withheld).then_some(seen);
-        Ok((Ended::Applied(Memory { report: Some(report), seen, shrunk: withheld }), "applied"))
+        Ok((Ended::Applied(Memory { report: Some(report), seen, shrunk: withheld, adopted: false }), "applied"))
     }
 
     /// Reads a feed or file and compares it, off the async threads. A panic is logged; the caller is told no more than that.
@@ -223,12 +270,40 @@ impl App {
         })
     }
 
-    /// Writes items of a feed as imported events.
+    /// Reserves room for as many imported events as a sync is going to add, before it writes the first of them: of
+    /// several at once that together pass the limit, one is refused as a whole. A sync that adds nothing needs no room,
+    /// also where the limit was lowered below what exists.
+    async fn reserve_room(&self, claim: SyncClaim, added: u64) -> Result<(), Broken> {
+        if added == 0 {
+            return Ok(());
+        }
+        let organization = self.store.find_organization(claim.org).await?.ok_or(Broken::Lost)?;
+        let limits = organization.limits().map_err(|error| {
+            Broken::Store(StoreError::corrupt("organizations", "limit_overrides", claim.org, error))
+        })?;
+        let renewed = Change::RenewClaim { claim, at: self.now(), reserved: added };
+        let mut changes = ChangeSet { feeds: vec![renewed], ..ChangeSet::new(claim.org) };
+        let metric = Metric::ImportedEvents;
+        changes.guards.extend(limits.get(metric).map(|limit| Guard::AtMost { metric, limit }));
+        Ok(self.store_changes(changes).await?)
+    }
+
+    /// Removes up to `limit` imported events that were deleted so long ago that no mirror hears of them any more, and
+    /// says whether that was all.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn purge_imported_events(&self, limit: u32) -> Result<bool, Refusal> {
+        let before = self.now() - DELETED_KEPT;
+        Ok(self.store.purge_imported_events(before, limit).await? < u64::from(limit))
+    }
+
+    /// Writes items of a feed as imported events. `reserved` is how many more events later chunks add.
     async fn import_chunk(
         &self,
-        claim: SyncClaim,
+        (claim, origin): (SyncClaim, Origin),
         calendar: &Calendar,
-        chunk: Chunk,
+        (chunk, reserved): (Chunk, u64),
         counts: &mut Counts,
     ) -> Result<(), Broken> {
         let now = self.now();
@@ -247,16 +322,16 @@ impl App {
                 Write::UpdateEvent { event: planned.updated(seen, now), seen: seen.version }
             });
         }
-        let (org, origin) = (claim.org, Origin::Subscription(claim.subscription));
+        let org = claim.org;
         let items = planned.iter().map(|planned| planned.known).collect();
-        let kept = vec![Change::RenewClaim { claim, at: now }, Change::KeepItems { org, origin, items }];
+        let kept = vec![Change::RenewClaim { claim, at: now, reserved }, Change::KeepItems { org, origin, items }];
         self.commit_under(claim, kept, writes).await
     }
 
     /// Deletes events that are gone from their feed.
     async fn remove_chunk(
         &self,
-        claim: SyncClaim,
+        (claim, origin): (SyncClaim, Origin),
         calendar: &Calendar,
         gone: &[KnownItem],
         counts: &mut Counts,
@@ -267,9 +342,10 @@ impl App {
         counts.deleted += u32::try_from(seen.len()).unwrap_or(u32::MAX);
         let writes =
             seen.values().map(|event| Write::UpdateEvent { event: event.gone(now), seen: event.version }).collect();
-        let (org, origin) = (claim.org, Origin::Subscription(claim.subscription));
+        let org = claim.org;
         let keys = gone.iter().map(|item| item.key).collect();
-        let forgotten = vec![Change::RenewClaim { claim, at: now }, Change::ForgetItems { org, origin, keys }];
+        let forgotten =
+            vec![Change::RenewClaim { claim, at: now, reserved: 0 }, Change::ForgetItems { org, origin, keys }];
         self.commit_under(claim, forgotten, writes).await
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kalends_accounts::{Change, NewJoin, Organization, Waitlist, join, joined_again};
-use kalends_kernel::OrgId;
+use kalends_kernel::{Foreign, OrgId};
 use kalends_wire::{CheckedJoin, JoinedWaitlist, WaitlistEntry};
 
 use crate::{
@@ -30,7 +30,7 @@ impl App {
     pub async fn join_waitlist(&self, request: &Request, new: CheckedJoin) -> Result<Answer, Refusal> {
         let accept = |version: String| self.settings.terms.accept(&version, self.now());
         let acceptance = new.tos_version.map(accept).transpose()?;
-        let new = NewJoin { email: new.email, name: new.name, acceptance };
+        let new = NewJoin { email: new.email, name: new.name, acceptance, plan: self.settings.sign_up_plan };
         let (answer, fresh) = retry_stale(|| async {
             if self.store.find_user_by_email(&new.email).await?.is_some() {
                 return Err(Refusal::EmailTaken.into());
@@ -42,7 +42,7 @@ impl App {
             let now = self.now();
             let organization = join(OrgId::new(now, self.entropy()), &new, now);
             let org = organization.id;
-            let message = "The address is on the waiting list. A mail tells when the account is activated.";
+            let message = "The address is on the waiting list. You get a mail when the account is activated.";
             let answer = told(request.operation.status, &organization, message);
             let mut changes = ChangeSet::new(org);
             changes.accounts.push(Change::CreateOrganization(organization));
@@ -102,7 +102,7 @@ pub async fn activate(app: &Arc<App>, org: OrgId, by: Activation<'_>) -> Result<
     })
     .await?;
     if let Some(email) = organization.email.as_ref().filter(|_| let_in) {
-        app.send(letters::activated(email, organization.name.as_str(), &app.settings.console_url)).await;
+        app.send(letters::activated(email, &Foreign::new(organization.name.as_str()), &app.settings.console_url)).await;
     }
     Ok(organization)
 }

@@ -196,11 +196,14 @@ impl App {
         let shown = |seen: kalends_notifications::ports::DeliverySeen| {
             if payloads { wire::Delivery::with_payload(seen) } else { seen.delivery.into() }
         };
+        let total = stats.of(status);
+        let (limit, has_more) = page.ended(seen.len(), total);
         Ok(wire::DeliveryList {
             data: seen.into_iter().map(shown).collect(),
-            total: stats.of(status),
-            limit: page.limit,
+            total,
+            limit,
             offset: page.offset,
+            has_more,
             stats: stats.into(),
         })
     }

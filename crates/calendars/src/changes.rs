@@ -91,6 +91,22 @@ pub struct ChangesRead {
     pub revision: Revision,
     /// The first of what changed, each with the revision of its last change, in order.
     pub changes: Vec<(Revision, Changed)>,
+    /// Whether there is more than `changes` holds, because that would take too many bytes.
+    pub more: bool,
+}
+
+impl ChangesRead {
+    /// Keeps the first changes that together weigh at most `most`, one at least.
+    pub fn keep_within(&mut self, most: usize, weigh: impl Fn(&Changed) -> usize) {
+        let mut weight = 0_usize;
+        let fits = self.changes.iter().take_while(|(_, changed)| {
+            weight = weight.saturating_add(weigh(changed));
+            weight <= most
+        });
+        let kept = fits.count().max(1);
+        self.more |= kept < self.changes.len();
+        self.changes.truncate(kept);
+    }
 }
 
 /// What was written on a calendar since one of its revisions and takes part in a time.
@@ -240,7 +256,7 @@ impl ChangesToken {
         limit: u32,
         now: Instant,
     ) -> Result<ChangesPage, Resync> {
-        let ChangesRead { database, revision, mut changes } = read;
+        let ChangesRead { database, revision, mut changes, more } = read;
         let fresh = now - SLACK;
         let (begun_at, complete_until) = match since {
             None => (revision, fresh),
@@ -250,7 +266,7 @@ impl ChangesToken {
             }
         };
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let has_more = changes.len() > limit;
+        let has_more = more || changes.len() > limit;
         changes.truncate(limit);
         let (position, complete_until) = match changes.last() {
             // What lies ahead may have been deleted long ago, while the mirror was away.
@@ -293,7 +309,7 @@ mod tests {
 
     fn read(revision: i64, changes: &[(i64, u128)]) -> ChangesRead {
         let changes = changes.iter().map(|(revision, number)| (Revision(*revision), gone(*number)));
-        ChangesRead { database: HERE, revision: Revision(revision), changes: changes.collect() }
+        ChangesRead { database: HERE, revision: Revision(revision), changes: changes.collect(), more: false }
     }
 
     fn page(since: Option<&ChangesToken>, read: ChangesRead, limit: u32, now: Instant) -> ChangesPage {
@@ -373,6 +389,20 @@ mod tests {
         ] {
             assert_eq!(ChangesToken::parse(&text, calendar(1)), Err(Resync::Unknown), "{text}");
         }
+    }
+
+    #[test]
+    fn a_page_that_is_too_heavy_ends_early_and_the_next_one_goes_on() {
+        let mut heavy = read(8, &[(2, 5), (4, 3), (4, 9)]);
+        heavy.keep_within(20, |_| 10);
+        let first = page(None, heavy, 9, NOW);
+        assert_eq!((first.changes, first.has_more), (vec![gone(5), gone(3)], true));
+        let at = Position { revision: Revision(4), id: gone(3).id() };
+        assert_eq!(ChangesToken::asks(Some(&first.next)).after, at);
+        let mut one = read(8, &[(4, 9)]);
+        one.keep_within(5, |_| 10);
+        let last = page(Some(&first.next), one, 9, NOW);
+        assert_eq!((last.changes, last.has_more), (vec![gone(9)], false), "one change is always kept");
     }
 
     proptest! {

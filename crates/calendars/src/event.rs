@@ -6,7 +6,8 @@ use kalends_kernel::{
 };
 
 use crate::{
-    Calendar, Hold, HoldError, NewHold, NewRecurrence, Patch, RecurrencePatch, Reminders, Repeats, named_values, series,
+    Calendar, Hold, HoldError, NewHold, NewRecurrence, Patch, Recurrence, RecurrencePatch, Reminders, Repeats,
+    named_values, patch::moved_end, series,
 };
 
 /// The most characters of an event's title.
@@ -116,11 +117,13 @@ impl Moment {
     }
 }
 
+/// The last instant at which an event can start.
+const LAST_START: Instant = Instant::from_micros(Instant::HORIZON.as_micros() - 1);
+
 /// Reads both ends in `zone`, collecting what is wrong with each.
-fn times(start: Moment, end: Moment, all_day: bool, zone: Zone, blamed: &str) -> Result<Times, FieldErrors> {
+fn times(start: Moment, end: Moment, all_day: bool, zone: Zone) -> Result<Times, FieldErrors> {
     let mut errors = FieldErrors::default();
-    let last_start = Instant::from_micros(Instant::HORIZON.as_micros() - 1);
-    let start = errors.take(start.resolve("start_time", all_day, zone, last_start));
+    let start = errors.take(start.resolve("start_time", all_day, zone, LAST_START));
     // The end is exclusive: a last day of 2099 ends on 2100-01-01.
     let end = errors.take(end.resolve("end_time", all_day, zone, Instant::HORIZON));
     let (Some(start), Some(end)) = (start, end) else {
@@ -128,13 +131,7 @@ fn times(start: Moment, end: Moment, all_day: bool, zone: Zone, blamed: &str) ->
     };
     match Span::new(start, end) {
         Ok(span) => Ok(Times { span, all_day }),
-        Err(error) if blamed == "start_time" => Err(FieldError::new(
-            blamed,
-            format!("must be before the end ({end}), got {start}; send end_time too to move both", end = error.end),
-        )
-        .with_code(Code::EndBeforeStart)
-        .into()),
-        Err(error) => Err(FieldError::new(blamed, error.to_string()).with_code(Code::EndBeforeStart).into()),
+        Err(error) => Err(FieldError::new("end_time", error.to_string()).with_code(Code::EndBeforeStart).into()),
     }
 }
 
@@ -251,7 +248,7 @@ impl Event {
     /// that expires too soon or too late. All that are at fault.
     pub fn create(id: EventId, calendar: &Calendar, new: NewEvent, now: Instant) -> Result<Self, FieldErrors> {
         let hold = new.hold.map(|new| new.hold.placed(now)).transpose().map_err(FieldErrors::from);
-        let (times, hold) = match (times(new.start, new.end, new.all_day, calendar.zone, "end_time"), hold) {
+        let (times, hold) = match (times(new.start, new.end, new.all_day, calendar.zone), hold) {
             (Ok(times), Ok(hold)) => (times, hold),
             (Err(mut errors), Err(of_hold)) => {
                 errors.extend(&of_hold);
@@ -283,6 +280,9 @@ impl Event {
 
     /// The event after `patch`. `zone` is its calendar's.
     ///
+    /// A start alone moves the event, which keeps its length: the end moves with it, and an all-day event keeps its
+    /// days. An end alone changes the length.
+    ///
     /// A series that is moved, or repeats by another rule, keeps the exdates and overrides that are still
     /// occurrences and drops the others ([`Self::overrides_dropped_by`]).
     ///
@@ -300,13 +300,18 @@ impl Event {
         }
         let mut event = self.clone();
         let Times { span, mut all_day } = self.times;
-        let blamed = if patch.start.is_set() && !patch.end.is_set() { "start_time" } else { "end_time" };
-        let (mut start, mut end) = (Moment::At(span.start()), Moment::At(span.end()));
         let times_given = patch.start.is_set() || patch.end.is_set() || patch.all_day.is_set();
-        patch.start.apply_to(&mut start);
-        patch.end.apply_to(&mut end);
         patch.all_day.apply_to(&mut all_day);
-        event.times = times(start, end, all_day, zone, blamed)?;
+        let (start, end) = match (patch.start, patch.end) {
+            (Patch::Set(start), Patch::Keep) => {
+                let (start, end) = self.moved_to(start, all_day, zone)?;
+                (Moment::At(start), Moment::At(end))
+            }
+            (Patch::Keep, Patch::Keep) => (Moment::At(span.start()), Moment::At(span.end())),
+            (Patch::Keep, Patch::Set(end)) => (Moment::At(span.start()), end),
+            (Patch::Set(start), Patch::Set(end)) => (start, end),
+        };
+        event.times = times(start, end, all_day, zone)?;
         event.repeats = series::patched(self, patch.recurrence, event.times, times_given, zone)?;
         patch.title.apply_to(&mut event.title);
         patch.description.apply_to(&mut event.description);
@@ -316,6 +321,18 @@ impl Event {
         event.version = self.version.next();
         event.updated_at = now;
         Ok(event)
+    }
+
+    /// Both ends of the event after its start alone is moved.
+    fn moved_to(&self, start: Moment, all_day: bool, zone: Zone) -> Result<(Instant, Instant), FieldErrors> {
+        let start = start.resolve("start_time", all_day, zone, LAST_START)?;
+        let written = self.recurrence().map_or(zone, Recurrence::zone);
+        let end = moved_end(self.times, start, all_day, written, zone);
+        if end > Instant::HORIZON {
+            let message = format!("must leave room for the event's length before the year 2100, got {start}");
+            return Err(FieldError::new("start_time", message).into());
+        }
+        Ok((start, end))
     }
 
     /// The event marked as deleted.
@@ -481,16 +498,16 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_of_one_end_is_checked_against_the_other() {
+    fn a_patch_of_the_end_is_checked_against_the_start() {
         let event = event_in("UTC", "2026-05-01T09:00:00Z", "2026-05-01T10:00:00Z", false).unwrap();
-        let late = EventPatch {
-            start: Patch::Set(Moment::parse("start_time", "2026-05-01T10:00:00Z").unwrap()),
+        let early = EventPatch {
+            end: Patch::Set(Moment::parse("end_time", "2026-05-01T09:00:00Z").unwrap()),
             ..EventPatch::default()
         };
-        let Err(EventError::Invalid(errors)) = event.patched(late, Zone::UTC, event.created_at) else {
-            panic!("the start is not before the end");
+        let Err(EventError::Invalid(errors)) = event.patched(early, Zone::UTC, event.created_at) else {
+            panic!("the end is not after the start");
         };
-        assert_eq!((errors.first().param.as_str(), errors.first().code), ("start_time", Some(Code::EndBeforeStart)));
+        assert_eq!((errors.first().param.as_str(), errors.first().code), ("end_time", Some(Code::EndBeforeStart)));
     }
 
     #[test]

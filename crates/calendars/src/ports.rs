@@ -192,6 +192,17 @@ pub struct BusySource {
     pub calendar: CalendarId,
     /// What has been scheduled on it so far: while it holds, cached busy times hold.
     pub revision: Revision,
+    /// Whether a grant lets human calendars count for it. If not, none counts, and nobody has to look for any.
+    pub granted: bool,
+}
+
+/// An agent that lives, asked about by itself because it has no calendar in sight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LivingAgent {
+    /// The agent.
+    pub id: AgentId,
+    /// Whether a grant lets human calendars count for it, as for a [`BusySource`].
+    pub granted: bool,
 }
 
 /// What lasts longer is indexed apart, so that whoever looks for what reaches into a window has to go
@@ -220,8 +231,8 @@ pub struct CalendarBusy {
 /// What blocks a time of one calendar, thing by thing, as it was at one revision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CalendarBlocks {
-    /// The revision.
-    pub revision: Revision,
+    /// The calendar as a source of busy times, with the revision.
+    pub source: BusySource,
     /// The calendar's rules, if it has any.
     pub rules: Option<Rules>,
     /// What blocks, ordered by start and end, before any buffer.
@@ -237,6 +248,9 @@ pub struct CalendarBlocks {
 pub trait BusyTimes: Send + Sync {
     /// The calendars in sight of all the given agents, in one query.
     async fn sources_of_agents(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<BusySource>, StoreError>;
+
+    /// Those of the given agents that live, each once, in any order, in one query.
+    async fn living_agents(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<LivingAgent>, StoreError>;
 
     /// The given calendar as a source, or `None` where it is out of sight.
     async fn source_of_calendar(&self, org: OrgId, calendar: CalendarId) -> Result<Option<BusySource>, StoreError>;

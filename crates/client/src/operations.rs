@@ -6,14 +6,14 @@ use kalends_wire::{
     AcceptTerms, Accepted, AcrossAgents, Agent, AgentAvailability, AuditLog, AvailabilityOf, AvailabilityRules, Booked,
     BookingPage, BookingSlots, Calendar, CalendarAvailability, CalendarContext, Changes, ConnectionLink, CreateAgent,
     CreateBookingPage, CreateCalendar, CreateConnectionLink, CreateEvent, CreateEventBatch, CreateHoldSet,
-    CreateProposal, CreateScopedKey, CreateSubscription, CreateWebhook, DeleteCalendar, DeleteEvent, Delivery,
-    DeliveryList, Event, EventBatch, ExplainAvailability, Explanation, Feedback, GuestBooking, Health, HoldSet,
-    ImportReport, JoinWaitlist, JoinedWaitlist, List, ListAgents, ListAudit, ListCalendars, ListChanges,
-    ListDeliveries, ListEvents, ListProposals, ListSubscriptions, MoveBooking, NewConnectionLink, NewScopedKey,
-    NewWebhook, Paging, Plans, Proposal, ProposalSummary, PutAvailabilityRules, Resolution, RespondToProposal,
-    ScopedKeys, ShowEvents, SignUp, SignUpAnswer, SlotsOfPage, SubmitBooking, Subscription, Syncing, Terms,
-    TermsAccepted, TestedDelivery, UpdateAgent, UpdateBookingPage, UpdateCalendar, UpdateEvent, UpdateSubscription,
-    UpdateWebhook, Usage, Verified, Verify, Webhook, WebhookPaging, WebhookSecret,
+    CreateProposal, CreateScopedKey, CreateSubscription, CreateWebhook, DeleteCalendar, DeleteEvent,
+    DeleteSubscription, Delivery, DeliveryList, Event, EventBatch, ExplainAvailability, Explanation, Feedback,
+    GuestBooking, Health, HoldSet, ImportReport, JoinWaitlist, JoinedWaitlist, List, ListAgents, ListAudit,
+    ListCalendars, ListChanges, ListDeliveries, ListEvents, ListProposals, ListSubscriptions, MoveBooking,
+    NewConnectionLink, NewScopedKey, NewWebhook, Paging, Plans, Proposal, ProposalSummary, PutAvailabilityRules,
+    Resolution, RespondToProposal, ScopedKeys, ShowEvents, SignUp, SignUpAnswer, SlotsOfPage, SubmitBooking,
+    Subscription, Syncing, Terms, TermsAccepted, TestedDelivery, UpdateAgent, UpdateBookingPage, UpdateCalendar,
+    UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified, Verify, Webhook, WebhookPaging, WebhookSecret,
 };
 use reqwest::Method;
 use serde_json::Value;
@@ -211,7 +211,8 @@ operations! {
     /// Has an iCal subscription synced at once.
     syncIcalSubscription sync_ical_subscription: POST "/v1/ical-subscriptions/{id}/sync" (id) -> Syncing;
     /// Ends an iCal subscription.
-    deleteIcalSubscription delete_ical_subscription: DELETE "/v1/ical-subscriptions/{id}" (id) -> ();
+    deleteIcalSubscription delete_ical_subscription: DELETE "/v1/ical-subscriptions/{id}"
+        (id; query: DeleteSubscription) -> ();
     /// Imports iCalendar text into a calendar.
     importCalendar import_calendar: POST "/v1/calendars/{id}/import" (id; file: str) -> ImportReport;
     /// Asks a human to connect a calendar of theirs; the answer tells where to send them.

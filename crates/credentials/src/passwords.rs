@@ -1,6 +1,7 @@
 //! Passwords as Argon2id hashes.
 
 use std::{
+    cell::RefCell,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -9,24 +10,21 @@ use std::{
 };
 
 use argon2::{
-    Algorithm, Argon2, Params, Version,
-    password_hash::{self, PasswordHasher as _, PasswordVerifier as _, phc},
+    Algorithm, Argon2, Block, Params, Version,
+    password_hash::phc::{self, Output},
 };
 use async_trait::async_trait;
 use kalends_accounts::{Password, PasswordHash};
 use kalends_app::ports::{CredentialsError, PasswordHasher, Verdict};
 use kalends_kernel::{Entropy, random_bytes};
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    task::spawn_blocking,
-};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::threads::Threads;
 
 /// What OWASP recommends for Argon2id: 19 MiB, two passes, one lane.
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 const LANES: u32 = 1;
-/// How many hashes are computed at once for each core: each holds its memory.
-const AT_ONCE_PER_CORE: usize = 2;
 /// How many requests wait for their turn; more are sent away.
 const WAITING_MAX: usize = 64;
 /// The bytes of a salt.
@@ -39,6 +37,7 @@ const SALT: usize = 16;
 pub struct Argon2Hasher {
     params: Params,
     entropy: Arc<dyn Entropy>,
+    threads: Threads,
     turns: Arc<Semaphore>,
     waiting: AtomicUsize,
     waiting_max: usize,
@@ -52,8 +51,9 @@ impl Argon2Hasher {
     /// [`CredentialsError::Failed`] where the hash function cannot be set up.
     pub fn new(entropy: Arc<dyn Entropy>) -> Result<Self, CredentialsError> {
         let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(CredentialsError::failed)?;
+        // Each hash holds its memory, and more at once than there are cores would be no faster.
         let cores = available_parallelism().map_or(1, std::num::NonZero::get);
-        Self::with(params, entropy, cores * AT_ONCE_PER_CORE, WAITING_MAX)
+        Self::with(params, entropy, cores, WAITING_MAX)
     }
 
     fn with(
@@ -63,9 +63,11 @@ impl Argon2Hasher {
         waiting_max: usize,
     ) -> Result<Self, CredentialsError> {
         // Nobody knows these bytes, and nobody needs to.
-        let nobody = hash(&params, &random_bytes::<32>(&*entropy), &random_bytes::<SALT>(&*entropy))?;
+        let (password, salt) = (random_bytes::<32>(&*entropy), random_bytes::<SALT>(&*entropy));
+        let nobody = hash(&params, &password, &salt, &mut Vec::new())?;
         let turns = Arc::new(Semaphore::new(at_once));
-        Ok(Self { params, entropy, turns, waiting: AtomicUsize::new(0), waiting_max, nobody })
+        let threads = Threads::start(at_once).map_err(CredentialsError::failed)?;
+        Ok(Self { params, entropy, threads, turns, waiting: AtomicUsize::new(0), waiting_max, nobody })
     }
 
     /// Waits for a turn, unless too many do.
@@ -86,7 +88,7 @@ impl Argon2Hasher {
         work: impl FnOnce() -> Result<T, CredentialsError> + Send + 'static,
     ) -> Result<T, CredentialsError> {
         let turn = self.turn().await?;
-        let ended = spawn_blocking(move || {
+        let ended = self.threads.run(move || {
             let _turn = turn;
             work()
         });
@@ -110,28 +112,72 @@ impl Drop for Waiting<'_> {
     }
 }
 
-fn hash(params: &Params, password: &[u8], salt: &[u8]) -> Result<PasswordHash, CredentialsError> {
-    let hashed = argon2(params.clone()).hash_password_with_salt(password, salt).map_err(CredentialsError::failed)?;
+thread_local! {
+    /// What a thread computes its hashes in. It is kept: the allocator would not find the place of one again, since blocks
+    /// are aligned, so that each hash would take another 19 MiB for good.
+    static MEMORY: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Computes a hash of the length that the parameters, or else the function, give it.
+fn compute(
+    (algorithm, version, params): (Algorithm, Version, &Params),
+    password: &[u8],
+    salt: &[u8],
+    memory: &mut Vec<Block>,
+) -> Result<Output, CredentialsError> {
+    let blocks = params.block_count();
+    if memory.len() < blocks {
+        memory.resize(blocks, Block::default());
+    }
+    let mut buffer = [0; Output::MAX_LENGTH];
+    let length = params.output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN).min(buffer.len());
+    let argon2 = Argon2::new(algorithm, version, params.clone());
+    let (hash, memory) = (&mut buffer[..length], &mut memory[..blocks]);
+    argon2.hash_password_into_with_memory(password, salt, hash, memory).map_err(CredentialsError::failed)?;
+    Output::new(hash).map_err(CredentialsError::failed)
+}
+
+fn hash(
+    params: &Params,
+    password: &[u8],
+    salt: &[u8],
+    memory: &mut Vec<Block>,
+) -> Result<PasswordHash, CredentialsError> {
+    let hash = compute((Algorithm::Argon2id, Version::V0x13, params), password, salt, memory)?;
+    let hashed = phc::PasswordHash {
+        algorithm: Algorithm::Argon2id.ident(),
+        version: Some(Version::V0x13.into()),
+        params: phc::ParamsString::try_from(params).map_err(CredentialsError::failed)?,
+        salt: Some(phc::Salt::new(salt).map_err(CredentialsError::failed)?),
+        hash: Some(hash),
+    };
     Ok(PasswordHash::new(hashed.to_string()))
 }
 
-fn argon2(params: Params) -> Argon2<'static> {
-    Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
-}
+/// What a hash lacks that could be checked.
+#[derive(Debug, thiserror::Error)]
+#[error("a password hash has no salt or no hash")]
+struct Incomplete;
 
 /// Whether the password is that of the hash, by the parameters of the hash; the comparison takes constant time.
-fn verify(params: &Params, password: &[u8], known: &PasswordHash) -> Result<Verdict, CredentialsError> {
+fn verify(
+    params: &Params,
+    password: &[u8],
+    known: &PasswordHash,
+    memory: &mut Vec<Block>,
+) -> Result<Verdict, CredentialsError> {
     let parsed = phc::PasswordHash::new(known.as_str()).map_err(CredentialsError::failed)?;
-    match argon2(params.clone()).verify_password(password, &parsed) {
-        Ok(()) => {
-            let present = parsed.algorithm == Algorithm::Argon2id.ident()
-                && parsed.version == Some(Version::V0x13.into())
-                && Params::try_from(&parsed).is_ok_and(|of_hash| same_cost(&of_hash, params));
-            Ok(Verdict::Right { outdated: !present })
-        }
-        Err(password_hash::Error::PasswordInvalid) => Ok(Verdict::Wrong),
-        Err(error) => Err(CredentialsError::failed(error)),
+    let algorithm = Algorithm::try_from(parsed.algorithm.as_str()).map_err(CredentialsError::failed)?;
+    let version = parsed.version.map(Version::try_from).transpose().map_err(CredentialsError::failed)?;
+    let version = version.unwrap_or_default();
+    let of_hash = Params::try_from(&parsed).map_err(CredentialsError::failed)?;
+    let (salt, expected) = parsed.salt.zip(parsed.hash).ok_or(Incomplete).map_err(CredentialsError::failed)?;
+    // Outputs are compared in constant time.
+    if compute((algorithm, version, &of_hash), password, &salt, memory)? != expected {
+        return Ok(Verdict::Wrong);
     }
+    let present = algorithm == Algorithm::Argon2id && version == Version::V0x13 && same_cost(&of_hash, params);
+    Ok(Verdict::Right { outdated: !present })
 }
 
 fn same_cost(one: &Params, other: &Params) -> bool {
@@ -143,19 +189,23 @@ fn same_cost(one: &Params, other: &Params) -> bool {
 impl PasswordHasher for Argon2Hasher {
     async fn hash(&self, password: Password) -> Result<PasswordHash, CredentialsError> {
         let (params, salt) = (self.params.clone(), random_bytes::<SALT>(&*self.entropy));
-        self.run(move || hash(&params, password.reveal().as_bytes(), &salt)).await
+        self.run(move || MEMORY.with_borrow_mut(|memory| hash(&params, password.reveal().as_bytes(), &salt, memory)))
+            .await
     }
 
     async fn verify(&self, password: Password, known: Option<PasswordHash>) -> Result<Verdict, CredentialsError> {
         let (params, nobody) = (self.params.clone(), known.is_none());
         let known = known.unwrap_or_else(|| self.nobody.clone());
-        let verdict = self.run(move || verify(&params, password.reveal().as_bytes(), &known)).await?;
+        let check = move |memory: &mut Vec<Block>| verify(&params, password.reveal().as_bytes(), &known, memory);
+        let verdict = self.run(move || MEMORY.with_borrow_mut(check)).await?;
         Ok(if nobody { Verdict::Wrong } else { verdict })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
+
     use super::*;
 
     struct Counting(std::sync::atomic::AtomicU8);
@@ -191,6 +241,19 @@ mod tests {
         }
         assert_eq!(verdict("correct horse", None).await, Verdict::Wrong);
         assert_ne!(hasher.hash(password("correct horse")).await.unwrap(), known, "each has its own salt");
+    }
+
+    #[tokio::test]
+    async fn hashes_are_those_of_argon2() {
+        let hasher = quick(2, 1, 1);
+        for text in ["", "correct horse", "ü"] {
+            let ours = hasher.hash(password(text)).await.unwrap();
+            assert_eq!(Argon2::default().verify_password(text.as_bytes(), ours.as_str()), Ok(()), "{text:?}");
+            assert!(Argon2::default().verify_password(b"another", ours.as_str()).is_err());
+            let theirs = Argon2::default().hash_password_with_salt(text.as_bytes(), &[7; SALT]).unwrap().to_string();
+            let verdict = hasher.verify(password(text), Some(PasswordHash::new(theirs))).await.unwrap();
+            assert_eq!(verdict, Verdict::Right { outdated: true });
+        }
     }
 
     #[tokio::test]

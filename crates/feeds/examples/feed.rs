@@ -1,7 +1,7 @@
 //! Writes a feed, and beside it as JSON when everything in it takes place, for `cargo xtask interop`.
 //!
-//! The JSON is `{"feed": "...", "from": ..., "to": ..., "events": {"<title>": [[start, end], ...]}}` with times in
-//! seconds since 1970, of all that overlaps the window.
+//! The JSON is `{"feed": "...", "zone": "...", "from": ..., "to": ..., "events": {"<title>": [[start, end], ...]}}`, with
+//! times in seconds since 1970, of all that overlaps the window. `zone` is the calendar's: whole days are its days.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for tests, which fails this way")]
 
 use std::collections::BTreeMap;
@@ -134,5 +134,6 @@ fn main() {
         expected.insert(&event.title, spans.iter().map(seconds).collect());
     }
     let [from, to] = [window.start().as_unix_seconds(), window.end().as_unix_seconds()];
-    println!("{}", serde_json::json!({ "feed": writer.end(), "from": from, "to": to, "events": expected }));
+    let (feed, zone) = (writer.end(), calendar.zone.name());
+    println!("{}", serde_json::json!({ "feed": feed, "zone": zone, "from": from, "to": to, "events": expected }));
 }

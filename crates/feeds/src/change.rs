@@ -4,14 +4,15 @@ use kalends_kernel::{CalendarId, Instant, OrgId, SubscriptionId, Version};
 use uuid::Uuid;
 
 use crate::{
-    subscription::Subscription,
+    subscription::{Remains, Subscription},
     sync::{ItemKey, KnownItem, SyncState},
 };
 
 /// One change.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// Makes a subscription, due at its creation. Stale where its calendar is out of sight.
+    /// Makes a subscription, due at its creation. Stale where its calendar is out of sight, or where another one of it
+    /// has the same place.
     CreateSubscription(Box<Subscription>),
     /// Writes the settings of a subscription over the row that had the version `seen`; otherwise the change-set is
     /// stale. One that is paused is due no more; one that goes on, or has another address, is due at once.
@@ -25,7 +26,9 @@ pub enum Change {
         /// When it is due, where the change makes it due.
         due: Option<Instant>,
     },
-    /// Removes a subscription that still has the version `seen`, and what is known of its items. Their events stay.
+    /// Takes a subscription that still has the version `seen` out of sight for good, and its claim away. One whose events
+    /// are removed is due at once; one whose events are kept is due again after [`crate::sync::LEFT_KEPT`], or gone at
+    /// once where it has no items.
     DeleteSubscription {
         /// The organization.
         org: OrgId,
@@ -33,6 +36,33 @@ pub enum Change {
         subscription: SubscriptionId,
         /// The version that the decision saw.
         seen: Version,
+        /// What becomes of its events.
+        remains: Remains,
+        /// The present instant.
+        at: Instant,
+    },
+    /// Forgets a deleted subscription whose items another takes over. Stale where it is gone, or its events are to be
+    /// removed.
+    AdoptRemains {
+        /// The organization.
+        org: OrgId,
+        /// The deleted subscription.
+        subscription: SubscriptionId,
+    },
+    /// Has the events of a deleted subscription removed that were to stay: it is due at once, and its claim is taken
+    /// away. Stale where it is gone, or its events are to be removed already.
+    RemoveRemains {
+        /// The organization.
+        org: OrgId,
+        /// The deleted subscription.
+        subscription: SubscriptionId,
+        /// The present instant.
+        at: Instant,
+    },
+    /// Forgets a deleted subscription and what is known of its items. Stale where the claim is lost.
+    ForgetSubscription {
+        /// The claim.
+        claim: SyncClaim,
     },
     /// Makes a subscription due at once, also one that is paused: for one sync. One that is being synced is synced once
     /// more. Stale where it is gone.
@@ -50,6 +80,9 @@ pub enum Change {
         claim: SyncClaim,
         /// The present instant: the claim lasts anew from here on.
         at: Instant,
+        /// How many events the sync is still going to add. They count as imported events from here on, until the claim
+        /// ends or is renewed with another number.
+        reserved: u64,
     },
     /// Writes what came of a sync and gives the claim up. Stale where it is lost.
     EndSync {
@@ -85,7 +118,7 @@ pub enum Change {
 /// Where imported items come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {
-    /// A feed.
+    /// A feed: [`Subscription::origin`] of the one that is subscribed to it.
     Subscription(SubscriptionId),
     /// Files that were imported into a calendar.
     Files(CalendarId),

@@ -1,11 +1,11 @@
 //! What stores offer for subscriptions and imports.
 
 use async_trait::async_trait;
-use kalends_kernel::{AgentId, Instant, Listed, OrgId, Page, StoreError, SubscriptionId};
+use kalends_kernel::{AgentId, CalendarId, Instant, Listed, OrgId, Page, RemoteUrl, StoreError, SubscriptionId};
 
 use crate::{
     change::{Origin, SyncClaim},
-    subscription::{Subscription, SubscriptionStatus},
+    subscription::{Neighbours, Subscription, SubscriptionStatus},
     sync::KnownItem,
 };
 
@@ -19,6 +19,16 @@ pub trait Subscriptions: Send + Sync {
         subscription: SubscriptionId,
     ) -> Result<Option<Subscription>, StoreError>;
 
+    /// What an address meets on a calendar, in sight or not, in one snapshot. Deleted subscriptions before the last
+    /// [`LEFT_MAX`](crate::LEFT_MAX) to the address' host may be left out; those that are there never are. However many
+    /// there are, those to other addresses take no memory.
+    async fn subscriptions_beside(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        url: &RemoteUrl,
+    ) -> Result<Neighbours, StoreError>;
+
     /// An agent's subscriptions, or the organization's, by creation, then identifier.
     async fn list_subscriptions(
         &self,
@@ -28,7 +38,7 @@ pub trait Subscriptions: Send + Sync {
         page: Page,
     ) -> Result<Listed<Subscription>, StoreError>;
 
-    /// Claims up to `limit` subscriptions that are due, those that have waited longest first, until `until`; at most
+    /// Claims up to `limit` subscriptions that are due, deleted ones too, those that have waited longest first, until `until`; at most
     /// `per_host` of one host are claimed by all workers together. Removes those due whose calendar is out of sight.
     async fn claim_subscriptions(
         &self,
@@ -44,4 +54,8 @@ pub trait Subscriptions: Send + Sync {
 pub trait ImportedItems: Send + Sync {
     /// The items of an origin that an event in sight holds, in no particular order.
     async fn known_items(&self, org: OrgId, origin: Origin) -> Result<Vec<KnownItem>, StoreError>;
+
+    /// Removes up to `limit` imported events that were deleted by `before`, or whose calendar or its agent was, and says
+    /// how many.
+    async fn purge_imported_events(&self, before: Instant, limit: u32) -> Result<u64, StoreError>;
 }

@@ -2,6 +2,7 @@
 //! forget it: errors, headers, security, the server.
 
 mod catalogue;
+mod messages;
 
 use std::collections::HashSet;
 
@@ -21,10 +22,14 @@ pub(crate) use self::catalogue::{header_of, of_caller};
 /// The description of the whole API as JSON text.
 pub(crate) fn complete(description: &OpenApi, base_url: &str) -> String {
     let mut document = serde_json::to_value(description).unwrap_or_default();
+    // The version of the API is fixed; this is the software's.
+    document["info"]["x-kalends-version"] = json!(env!("CARGO_PKG_VERSION"));
+    refer_to_items(&mut document["components"]["schemas"]);
     let schemas = document["components"]["schemas"].clone();
     let all = document["components"]["schemas"].as_object_mut().into_iter().flat_map(Map::values_mut);
     all.for_each(|schema| {
         loosen(schema, &schemas);
+        open_objects(schema);
         tell_of_text(schema);
     });
     document["servers"] = json!([{ "url": base_url }]);
@@ -53,10 +58,42 @@ pub(crate) fn complete(description: &OpenApi, base_url: &str) -> String {
     let mut tools = mcp::path_item();
     show_examples(&mut tools["post"], &operations::MCP, &schemas);
     document["paths"][operations::MCP.path] = tools;
-    for (name, schema) in mcp::schemas() {
+    for (name, mut schema) in mcp::schemas() {
+        open_objects(&mut schema);
         document["components"]["schemas"][name] = schema;
     }
+    document["webhooks"] = messages::all();
     document.to_string()
+}
+
+/// Has each list refer to the schema of its entries, of which it holds a copy.
+fn refer_to_items(schemas: &mut Value) {
+    let known: HashSet<String> = schemas.as_object().into_iter().flat_map(Map::keys).cloned().collect();
+    for (name, schema) in schemas.as_object_mut().into_iter().flatten() {
+        if let Some(item) = name.strip_prefix("List_").filter(|item| known.contains(*item)) {
+            schema["properties"]["data"]["items"] = json!({ "$ref": format!("#/components/schemas/{item}") });
+        }
+    }
+}
+
+/// Says of each object of the caller's own, which has no fields of ours, that it may have any.
+fn open_objects(schema: &mut Value) {
+    match schema {
+        Value::Object(keywords) => {
+            let is_object =
+                keywords.get("type").is_some_and(|kind| kind == "object" || *kind == json!(["object", "null"]));
+            let tells = ["properties", "additionalProperties", "allOf", "anyOf", "oneOf", "$ref"];
+            if is_object && !tells.iter().any(|keyword| keywords.contains_key(*keyword)) {
+                keywords.insert("additionalProperties".to_owned(), json!(true));
+            }
+            let parts = keywords
+                .iter_mut()
+                .filter(|(keyword, _)| !["example", "examples", "default"].contains(&keyword.as_str()));
+            parts.for_each(|(_, part)| open_objects(part));
+        }
+        Value::Array(parts) => parts.iter_mut().for_each(open_objects),
+        _ => {}
+    }
 }
 
 /// Corrects the choices of a schema that exclude nothing, but would have to with `oneOf`: an answer with more fields
@@ -158,9 +195,7 @@ fn example(schema: &Value, schemas: &Value) -> Value {
 }
 
 fn describe(described: &mut Value, operation: &Operation) {
-    if !operation.is_public() {
-        described["security"] = json!([{ "apiKey": [] }]);
-    }
+    described["security"] = if operation.is_public() { json!([]) } else { json!([{ "apiKey": [] }]) };
     if operation.is_console() {
         described["security"] = json!([{ "session": [] }, { "sessionToken": [] }]);
     }
@@ -252,6 +287,8 @@ fn tagged(operation: &Operation) -> bool {
             operations::CONFIRM_HOLD.id,
             operations::RELEASE_HOLD.id,
             operations::PLANS.id,
+            operations::OPENAPI.id,
+            operations::BOOKING_ASSET.id,
             operations::ROTATE_WEBHOOK_SECRET.id,
         ]
         .contains(&operation.id)
@@ -285,7 +322,14 @@ fn success_headers(response: &mut Value, status: &str, operation: &Operation) {
     if [operations::EXPORT.id, operations::EXPORT_CALENDAR.id].contains(&operation.id) {
         names.push("Content-Disposition");
     }
-    let kept = [operations::PLANS.id, operations::GET_FEED.id, operations::EXPORT_CALENDAR.id, operations::EXPORT.id];
+    let kept = [
+        operations::PLANS.id,
+        operations::OPENAPI.id,
+        operations::BOOKING_ASSET.id,
+        operations::GET_FEED.id,
+        operations::EXPORT_CALENDAR.id,
+        operations::EXPORT.id,
+    ];
     if kept.contains(&operation.id) {
         names.push("Cache-Control");
     }
@@ -330,7 +374,7 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
         statuses.extend(["401", "403", "429"]);
     }
     if operation.is_console() {
-        statuses.extend(["401", "403"]);
+        statuses.extend(["401", "403", "429"]);
     }
     if operation.id == operations::SIGN_IN.id || operation.id == operations::CONSOLE_SIGN_UP.id {
         statuses.extend(["401", "403"]);
@@ -422,6 +466,20 @@ mod tests {
             assert!(told(schema, field), "{schema}.{field}");
         }
         assert!(!told("Event", "title"), "what is answered has no bounds");
+    }
+
+    #[test]
+    fn every_list_of_a_query_is_known_as_one() {
+        let document = document();
+        let operations =
+            document["paths"].as_object().unwrap().values().flat_map(|path| path.as_object().unwrap().values());
+        let parameters = operations.flat_map(|operation| operation["parameters"].as_array().into_iter().flatten());
+        let lists = parameters.filter(|parameter| {
+            let text = parameter["description"].as_str().unwrap_or_default();
+            parameter["in"] == "query" && text.contains("separated by commas")
+        });
+        let named = lists.map(|list| list["name"].as_str().unwrap()).collect::<BTreeSet<_>>();
+        assert_eq!(named, BTreeSet::from(kalends_wire::LISTS));
     }
 
     #[test]
@@ -524,6 +582,116 @@ mod tests {
                 assert_eq!(failure, response["$ref"].is_string(), "{} {status}", operation.id);
             }
         }
+    }
+
+    /// Calls `visit` with every object of the description that is no example, and where it stands.
+    fn each(value: &Value, place: &str, visit: &mut impl FnMut(&Map<String, Value>, &str)) {
+        match value {
+            Value::Object(map) => {
+                visit(map, place);
+                let parts = map.iter().filter(|(name, _)| !["example", "examples"].contains(&name.as_str()));
+                parts.for_each(|(name, part)| each(part, &format!("{place}/{name}"), visit));
+            }
+            Value::Array(parts) => {
+                parts.iter().enumerate().for_each(|(index, part)| each(part, &format!("{place}/{index}"), visit));
+            }
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn public_operations_say_that_they_need_nothing() {
+        let document = document();
+        for operation in operations::ALL {
+            let described = &document["paths"][operation.path][operation.method.to_ascii_lowercase()];
+            let open = described["security"].as_array().is_some_and(Vec::is_empty);
+            assert_eq!(open, operation.is_public(), "{}", operation.id);
+        }
+    }
+
+    #[test]
+    fn objects_of_the_caller_may_have_any_field() {
+        let document = document();
+        for (schema, field) in [
+            ("CreateAgent", "metadata"),
+            ("UpdateEvent", "metadata"),
+            ("Event", "metadata"),
+            ("Feedback", "context"),
+            ("Delivery", "payload"),
+        ] {
+            let described = &document["components"]["schemas"][schema]["properties"][field];
+            assert_eq!(described["additionalProperties"], true, "{schema}.{field}: {described}");
+        }
+        each(&document["components"]["schemas"], "", &mut |schema, place| {
+            let object = schema.get("type").is_some_and(|kind| kind.to_string().contains("\"object\""));
+            let tells = ["properties", "additionalProperties", "allOf", "anyOf", "oneOf"];
+            assert!(!object || tells.iter().any(|keyword| schema.contains_key(*keyword)), "{place}");
+        });
+    }
+
+    #[test]
+    fn lists_refer_to_their_entries() {
+        let document = document();
+        let schemas = document["components"]["schemas"].as_object().unwrap();
+        let lists: Vec<_> = schemas.iter().filter(|(name, _)| name.starts_with("List_")).collect();
+        assert!(lists.len() > 5, "{lists:?}");
+        for (name, schema) in lists {
+            let item = name.trim_start_matches("List_");
+            assert_eq!(
+                schema["properties"]["data"]["items"],
+                json!({ "$ref": format!("#/components/schemas/{item}") })
+            );
+            assert!(schemas.contains_key(item), "{item}");
+        }
+    }
+
+    /// A field whose text lists names holds one of them.
+    #[test]
+    fn closed_sets_are_enums() {
+        let document = document();
+        each(&document["components"]["schemas"], "", &mut |schema, place| {
+            let text = schema.get("type").is_some_and(|kind| kind.to_string().contains("\"string\""));
+            let told = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+            // What is only an example is one of many.
+            let told = if told.starts_with("Such as") { "" } else { told };
+            let lists = told.contains("` or `") || told.starts_with('`') && told.ends_with('`') && !told.contains('…');
+            let plain =
+                !schema.contains_key("enum") && !schema.contains_key("format") && !schema.contains_key("pattern");
+            assert!(!(text && lists && plain), "{place}: {told}");
+        });
+        let schemas = &document["components"]["schemas"];
+        for (schema, field) in [
+            ("ProposalSummary", "status"),
+            ("CalendarConnection", "data"),
+            ("Webhook", "events"),
+            ("AuditEntry", "action"),
+            ("ErrorBody", "code"),
+            ("ErrorBody", "feature"),
+        ] {
+            let described = schemas[schema]["properties"][field].to_string();
+            assert!(described.contains("#/components/schemas/"), "{schema}.{field}: {described}");
+        }
+    }
+
+    #[test]
+    fn no_text_points_to_a_file() {
+        each(&document(), "", &mut |object, place| {
+            for text in ["summary", "description"].iter().filter_map(|name| object.get(*name)?.as_str()) {
+                let word = text
+                    .split_whitespace()
+                    .find(|word| word.contains("docs/") || word.contains(".md") || word.contains(".rs"));
+                assert_eq!(word, None, "{place}");
+            }
+        });
+    }
+
+    #[test]
+    fn the_version_of_the_software_stands_beside_that_of_the_api() {
+        let info = document()["info"].clone();
+        assert_eq!(
+            (&info["version"], &info["x-kalends-version"]),
+            (&json!("1.0.0"), &json!(env!("CARGO_PKG_VERSION")))
+        );
     }
 
     #[test]

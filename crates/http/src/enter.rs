@@ -4,7 +4,6 @@
 use std::{collections::HashSet, fmt::Display, io::Write as _, sync::Arc};
 
 use axum::{
-    body::Body,
     extract::{MatchedPath, Request, State},
     middleware::Next,
     response::{IntoResponse, Response},
@@ -15,14 +14,15 @@ use kalends_app::{
     Actor, App, Caller, Idempotency, Leased, Refusal, Repeater, Request as Called,
     operations::{self, Operation},
 };
-use kalends_kernel::{FieldError, Instant};
+use kalends_kernel::{FieldError, Instant, OrgId};
 use kalends_quotas::{Metric, headers};
 use url::form_urlencoded;
 
 use crate::{
+    budget::{self, ANSWERS, Reserved, Room},
     envelope::{AnsweredBy, Arrival, Known, Whom},
     error::ApiError,
-    extract::{AlreadyRead, body_max_of, read_body, unknown_parameter},
+    extract::{Sender, body_max_of, read_whole, unknown_parameter},
     mcp::Carried,
     metered::Metered,
     reply::replayed,
@@ -55,6 +55,7 @@ pub(crate) async fn enter(State(entrance): State<Entrance>, request: Request, ne
     let Some(operation) = operation_of(&request) else {
         return next.run(request).await;
     };
+    note_operation(&request, operation);
     // What is asked less often is boxed, so that it makes no request's future larger.
     let mut response = match (request.extensions().get::<Arrival>().copied(), operation.touch) {
         (Some(arrival), Touch::Public) => Box::pin(public(&entrance, operation, arrival, request, next)).await,
@@ -100,16 +101,10 @@ async fn public(
         Ok(()) if signs_in(operation) => entrance.app.admit_entrant(provenance(request.headers())),
         paced => paced,
     };
-    let mut response = match admitted {
+    match admitted {
         Ok(()) => within(entrance, operation, arrival, None, request, next).await,
         Err(refusal) => ApiError::from(refusal).into_response(),
-    };
-    if !operation.writes() && !operation.redirects() {
-        // Pages of any origin may read what is public (ruling 2.10).
-        let anywhere = HeaderValue::from_static("*");
-        response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, anywhere);
     }
-    response
 }
 
 /// Whether the answer may set the cookie of a session, which no other site may bring about.
@@ -124,8 +119,8 @@ async fn paced(app: &App, operation: &Operation, arrival: Arrival) -> Result<(),
     }
 }
 
-/// An operation of the console, which needs a session. It is not counted, and no faster or slower than others: a
-/// session holds no key.
+/// An operation of the console, which needs a session: whose, how fast, and only then what for. It is not counted as an
+/// API call.
 async fn signed_in(
     entrance: &Entrance,
     operation: &'static Operation,
@@ -139,9 +134,12 @@ async fn signed_in(
         Err(error) => return error.into_response(),
     };
     note(&request, || Whom::Session(Arc::clone(&principal)));
-    let mut response = match paced(app, operation, arrival).await {
-        Ok(()) => within(entrance, operation, arrival, Some(&principal), request, next).await,
-        Err(refusal) => ApiError::from(refusal).into_response(),
+    let mut response = match app.pace_session(&principal).await {
+        Ok(()) => match paced(app, operation, arrival).await {
+            Ok(()) => within(entrance, operation, arrival, Some(&principal), request, next).await,
+            Err(refusal) => ApiError::from(refusal).into_response(),
+        },
+        Err(refusal) => too_fast(refusal),
     };
     note_over_limit(app, &principal, operation, arrival, &response);
     if operation.writes() && response.status().is_success() {
@@ -154,8 +152,15 @@ async fn signed_in(
     response
 }
 
+/// Leaves word of what is asked.
+pub(crate) fn note_operation(request: &Request, operation: &'static Operation) {
+    if let Some(known) = request.extensions().get::<Known>() {
+        known.note_operation(operation);
+    }
+}
+
 /// Leaves word of who calls.
-fn note(request: &Request, whom: impl FnOnce() -> Whom) {
+pub(crate) fn note(request: &Request, whom: impl FnOnce() -> Whom) {
     if let Some(known) = request.extensions().get::<Known>() {
         known.note(whom());
     }
@@ -193,12 +198,14 @@ async fn authenticated(
     entrance: &Entrance,
     operation: &'static Operation,
     arrival: Arrival,
-    mut request: Request,
+    request: Request,
     next: Next,
 ) -> Response {
     let app = &entrance.app;
-    // A tool's call comes with its caller.
-    let admitted = match request.extensions_mut().remove::<Carried>() {
+    // A tool's call comes with its caller, and its message was paced and counted.
+    let carried = request.extensions().get::<Carried>().cloned();
+    let is_carried = carried.is_some();
+    let admitted = match carried {
         Some(Carried(caller)) => Ok(caller),
         None => admit(app, operation, arrival, request.headers()).await,
     };
@@ -208,7 +215,12 @@ async fn authenticated(
     };
     note(&request, || Whom::Caller(Arc::clone(&caller)));
     let principal = &caller.principal;
-    let mut response = match Metered::admit(app, &caller, operation, arrival.at).await {
+    let admitted = if is_carried {
+        Metered::carried(app, &caller, operation, arrival.at).await
+    } else {
+        Metered::admit(app, &caller, operation, arrival.at).await
+    };
+    let mut response = match admitted {
         Ok(metered) => {
             let mut response = within(entrance, operation, arrival, Some(principal), request, next).await;
             let left = metered.end(app, response.status()).await;
@@ -229,7 +241,7 @@ const fn called(operation: &'static Operation, Arrival { id, ip, at, .. }: Arriv
 }
 
 /// Leaves a refusal that came for a limit in the audit log, now and then.
-fn note_over_limit(
+pub(crate) fn note_over_limit(
     app: &Arc<App>,
     principal: &Principal,
     operation: &'static Operation,
@@ -244,21 +256,30 @@ fn note_over_limit(
 }
 
 /// A refusal that tells how fast, or how often in a month, the caller may call.
-fn over_limit(caller: &Caller, refusal: Refusal, at: Instant) -> Response {
+pub(crate) fn over_limit(caller: &Caller, refusal: Refusal, at: Instant) -> Response {
+    if let Refusal::TooFast { .. } = refusal {
+        return too_fast(refusal);
+    }
+    let mut response = ApiError::from(refusal).into_response();
+    tell_left(caller, caller.left(Leased::ApiCalls, at), at, response.headers_mut());
+    response
+}
+
+/// A refusal of a known caller that calls too fast, with the limit in its headers.
+fn too_fast(refusal: Refusal) -> Response {
     let burst = match &refusal {
         Refusal::TooFast { rate, retry_after } => Some(headers::burst_headers(*rate, *retry_after)),
         _ => None,
     };
     let mut response = ApiError::from(refusal).into_response();
-    match burst {
-        Some(told) => rate_limit(response.headers_mut(), &told.policy, &told.limit),
-        None => tell_left(caller, caller.left(Leased::ApiCalls, at), at, response.headers_mut()),
+    if let Some(told) = burst {
+        rate_limit(response.headers_mut(), &told.policy, &told.limit);
     }
     response
 }
 
 /// How many API calls are left in the month.
-fn tell_left(caller: &Caller, left: Option<u64>, at: Instant, headers: &mut HeaderMap) {
+pub(crate) fn tell_left(caller: &Caller, left: Option<u64>, at: Instant, headers: &mut HeaderMap) {
     let limit = headers::monthly_limit(caller.principal.limits.get(Metric::ApiCalls), left, at);
     if let (Some(policy), Some(limit)) = (&caller.policy, limit) {
         rate_limit(headers, policy, &limit);
@@ -339,13 +360,46 @@ async fn within(
     if let Err(error) = check_query(entrance, operation, request.uri().query()) {
         return error.into_response();
     }
+    let for_tool = request.extensions().get::<Carried>().is_some();
+    let room = match principal {
+        Some(principal) => {
+            request.extensions_mut().insert(Sender(principal.org));
+            let bytes = budget::needed(operation, request.uri().query(), for_tool);
+            match room_for(principal.org, bytes).await {
+                Ok(room) => room,
+                Err(error) => return error.into_response(),
+            }
+        }
+        None => None,
+    };
     let key = if operation.writes() { request.headers_mut().remove(IDEMPOTENCY_KEY) } else { None };
-    match key {
+    let mut response = match key {
         Some(key) => Box::pin(once(entrance, caller, principal, key, request, next)).await,
         None => {
             caller.insert(&mut request);
             next.run(request).await
         }
+    };
+    match principal {
+        // The result of the tool holds it.
+        Some(_) if for_tool => {
+            response.extensions_mut().insert(Reserved::new(room));
+            response
+        }
+        Some(principal) => budget::hold(&ANSWERS, principal.org, room, !operation.writes(), response)
+            .unwrap_or_else(IntoResponse::into_response),
+        None => response,
+    }
+}
+
+/// Memory of that many bytes for an answer.
+async fn room_for(org: OrgId, bytes: usize) -> Result<Option<Room>, ApiError> {
+    match bytes {
+        0 => Ok(None),
+        bytes => match ANSWERS.reserve(org, bytes).await {
+            Some(room) => Ok(Some(room)),
+            None => Err(ApiError::AnswersUnread(ANSWERS.each())),
+        },
     }
 }
 
@@ -411,9 +465,7 @@ async fn identify(
         );
         return Err(FieldError::new("Idempotency-Key", message).into());
     }
-    let (mut parts, body) = request.into_parts();
-    let body = read_body(body, body_max_of(called.operation)).await?;
-    parts.extensions.insert(AlreadyRead);
+    let (request, body) = read_whole(request, body_max_of(called.operation)).await?;
     let address = called.ip.map(|ip| ip.to_string()).unwrap_or_default();
     let repeater = match principal {
         Some(principal) => match principal.credential {
@@ -422,9 +474,9 @@ async fn identify(
         },
         None => Repeater::Anonymous(&address),
     };
-    let target = parts.uri.path_and_query().map_or("", |target| target.as_str());
+    let target = request.uri().path_and_query().map_or("", |target| target.as_str());
     let idempotency = Idempotency::of(repeater, called.operation, key, target, &body);
-    Ok((Request::from_parts(parts, Body::from(body)), idempotency))
+    Ok((request, idempotency))
 }
 
 /// Answers a request with a key as it was answered before, if it was.

@@ -17,9 +17,13 @@ use kalends_app::{App, Caller, Refusal, operations::Operation, ports::Credential
 use kalends_kernel::{Instant, RequestId, StoreError};
 
 use crate::{
+    cors::Cors,
     enter::describe_broken_off,
     error::ApiError,
+    head, incoming,
+    mcp::Carried,
     pages::{Finished, Wanted},
+    security,
 };
 
 /// From where a request comes, as the proxies in between have it.
@@ -33,10 +37,16 @@ pub(crate) struct Arrival {
     pub ip: Option<IpAddr>,
 }
 
-/// Who turned out to call, noted where the entrance finds out and read where an answer takes its final form: one that
+/// What was asked and by whom, noted where the entrance finds out and read where an answer takes its final form: one that
 /// broke off (a deadline, a panic) has not come back through the entrance.
 #[derive(Clone, Default)]
-pub(crate) struct Known(Arc<OnceLock<Whom>>);
+pub(crate) struct Known(Arc<Noted>);
+
+#[derive(Default)]
+struct Noted {
+    operation: OnceLock<&'static Operation>,
+    whom: OnceLock<Whom>,
+}
 
 /// Who calls.
 pub(crate) enum Whom {
@@ -50,7 +60,12 @@ impl Known {
     /// Notes who calls; the first word counts.
     pub(crate) fn note(&self, whom: Whom) {
         // Nobody enters twice.
-        let _ = self.0.set(whom);
+        let _ = self.0.whom.set(whom);
+    }
+
+    /// Notes what is asked; the first word counts.
+    pub(crate) fn note_operation(&self, operation: &'static Operation) {
+        let _ = self.0.operation.set(operation);
     }
 }
 
@@ -73,9 +88,16 @@ pub(crate) async fn envelope(State(app): State<Arc<App>>, mut request: Request, 
     request.extensions_mut().insert(known.clone());
 
     let page = Wanted::of(&request);
+    let cors = Cors::of(&app.settings().cors_origins, request.headers());
 
-    let mut response = next.run(request).await;
+    let answer = async |request: Request| match admit(&request, &cors) {
+        Ok(None) => next.run(request).await,
+        Ok(Some(answer)) => answer,
+        Err(error) => error.into_response(),
+    };
+    let mut response = incoming::serve(request, answer).await;
     let operation = response.extensions().get::<AnsweredBy>().map(|by| by.0);
+    let operation = operation.or_else(|| known.0.operation.get().copied());
     let failed = response.status().is_client_error() || response.status().is_server_error();
     let failed = failed && response.extensions_mut().remove::<Finished>().is_none();
     let error = response.extensions_mut().remove::<Arc<ApiError>>();
@@ -90,9 +112,11 @@ pub(crate) async fn envelope(State(app): State<Arc<App>>, mut request: Request, 
         };
         keep_headers(&mut response, &headers);
     }
-    if let Some(whom) = known.0.get() {
+    if let Some(whom) = known.0.whom.get() {
         describe_broken_off(&app, whom, at, response.headers_mut());
     }
+    cors.describe(operation, response.headers_mut());
+    security::describe(response.headers_mut());
     if let Ok(value) = HeaderValue::from_str(&id.to_string()) {
         response.headers_mut().insert("x-request-id", value);
     }
@@ -100,6 +124,16 @@ pub(crate) async fn envelope(State(app): State<Arc<App>>, mut request: Request, 
     let status = response.status();
     response.extensions_mut().insert(Answered(status));
     response
+}
+
+/// Refuses what no route should see, and answers what needs none.
+fn admit(request: &Request, cors: &Cors) -> Result<Option<Response>, ApiError> {
+    // A tool's call is made here: it has no head of its own.
+    if request.extensions().get::<Carried>().is_some() {
+        return Ok(None);
+    }
+    head::check(request)?;
+    Ok(cors.preflight(request.method(), request.headers()))
 }
 
 /// From where the request comes, as far as the proxies between may be believed.

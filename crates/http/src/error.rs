@@ -1,21 +1,33 @@
 //! From a refusal to an error of the specification's table: the one place where that is decided.
 
-use std::borrow::Cow;
-
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use kalends_accounts::Limited;
-use kalends_app::{App, Obstacles, Refusal, operations::Operation, ports::CredentialsError};
+use kalends_app::{
+    App, Obstacles, Refusal,
+    operations::{self, Operation},
+    ports::CredentialsError,
+};
 use kalends_bridge::{ConnectionStatus, LinkError};
 use kalends_calendars::HoldError;
 use kalends_kernel::{FieldError, FieldErrors, RequestId, StoreError};
 use kalends_proposals::ProposalError;
-use kalends_wire::{Conflict, ErrorBody, ErrorEnvelope, ErrorType, Slot};
+use kalends_wire::{Conflict, ErrorBody, ErrorCode, ErrorEnvelope, ErrorType, Slot};
+
+use crate::{
+    BODY_MAX,
+    budget::BODIES_MAX,
+    extract::{DEPTH_MAX, PLACES, VALUES_MAX},
+    head::{HEADER_BYTES_MAX, HEADERS_MAX, URI_MAX},
+    incoming::{BYTES_A_SECOND, FREE, WITHIN},
+};
 
 /// The most field errors that one message names; the rest is counted.
 const NAMED_MAX: usize = 5;
 /// The most characters that are told of one of them.
 const FIELD_ERROR_MAX: usize = 380;
+/// After how many seconds a request that found no place or no memory may be repeated.
+const PLACE_RETRY: i64 = 5;
 
 /// Why a request is not answered with success. It becomes a response in [`crate::envelope`], which
 /// knows the request's identifier.
@@ -31,12 +43,32 @@ pub(crate) enum ApiError {
     FileType,
     /// The body is larger than so many bytes.
     TooLarge(usize),
+    /// A message to the tools is larger than other bodies, and is no import.
+    LargeMessage,
+    /// The JSON nests too deeply.
+    TooDeep,
+    /// The JSON holds too many values.
+    TooManyValues,
+    /// The organization has another large body under way.
+    Uploading,
+    /// Others have large bodies under way, as many as the service holds.
+    NoPlace,
+    /// The organization has this many bytes of answers, at least, that nobody reads.
+    AnswersUnread(usize),
+    /// The organization has as many bytes of bodies under way as it may have.
+    BodiesUnderWay,
     /// The address of a feed may not be asked, and whatever else is wrong with the fields.
     FeedUrl(FieldErrors),
     /// The body did not arrive to its end.
     BodyLost,
     /// The body took too long to arrive.
     BodyLate,
+    /// The target of the request is too long.
+    UriTooLong,
+    /// There are too many headers, or they are too large.
+    HeadersTooLarge,
+    /// There is no `Host`, more than one, or one that is no host.
+    Host,
     /// No route of that path.
     NoRoute,
     /// The route knows other methods only.
@@ -49,6 +81,14 @@ pub(crate) enum ApiError {
     Deadline,
     /// A handler panicked, or an answer could not be built.
     Internal,
+}
+
+/// The envelope for a connection that is refused before any request is read, with status 503.
+pub fn refused_connection(why: &str, request: RequestId) -> String {
+    let message = format!("{why}; close connections that are not needed, or wait");
+    let (kind, code) = (ErrorType::RateLimitError, ErrorCode::TooManyConnections);
+    let error = ErrorBody::new(kind, code, message, request.to_string());
+    serde_json::to_string(&ErrorEnvelope { error }).unwrap_or_default()
 }
 
 impl<T: Into<Refusal>> From<T> for ApiError {
@@ -76,25 +116,35 @@ impl ApiError {
         match status {
             StatusCode::NOT_FOUND => Self::NoRoute,
             StatusCode::METHOD_NOT_ALLOWED => Self::Method,
-            StatusCode::PAYLOAD_TOO_LARGE => Self::TooLarge(crate::BODY_MAX),
+            StatusCode::PAYLOAD_TOO_LARGE => Self::TooLarge(BODY_MAX),
             StatusCode::UNSUPPORTED_MEDIA_TYPE => Self::MediaType,
             StatusCode::SERVICE_UNAVAILABLE => Self::Deadline,
             StatusCode::BAD_REQUEST => Self::BodyLost,
+            StatusCode::URI_TOO_LONG => Self::UriTooLong,
+            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => Self::HeadersTooLarge,
             _ => Self::Internal,
         }
     }
 
     pub(crate) fn status(&self) -> StatusCode {
         match self {
-            Self::NotJson(_) | Self::BodyLost | Self::Protocol(_) => StatusCode::BAD_REQUEST,
+            Self::NotJson(_)
+            | Self::BodyLost
+            | Self::Protocol(_)
+            | Self::TooDeep
+            | Self::TooManyValues
+            | Self::Host => StatusCode::BAD_REQUEST,
+            Self::UriTooLong => StatusCode::URI_TOO_LONG,
+            Self::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Self::MediaType | Self::FileType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooLarge(_) | Self::LargeMessage => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Uploading | Self::AnswersUnread(_) | Self::BodiesUnderWay => StatusCode::TOO_MANY_REQUESTS,
             Self::FeedUrl(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::NoRoute => StatusCode::NOT_FOUND,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
             Self::Elsewhere => StatusCode::FORBIDDEN,
             Self::BodyLate => StatusCode::REQUEST_TIMEOUT,
-            Self::Deadline => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Deadline | Self::NoPlace => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Refused(refusal) => match refusal {
                 Refusal::Invalid(_) | Refusal::Proposal(ProposalError::Invalid(_)) => StatusCode::BAD_REQUEST,
@@ -109,10 +159,15 @@ impl ApiError {
                 Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
                 Refusal::AgentState(_)
                 | Refusal::CalendarHasEvents(_)
+                | Refusal::AlreadySubscribed(_)
+                | Refusal::FeedTooLarge
                 | Refusal::Hold(_)
                 | Refusal::HoldSet(_)
                 | Refusal::Proposal(
-                    ProposalError::NotPending(_) | ProposalError::Duplicate(_) | ProposalError::NoResponses,
+                    ProposalError::NotPending(_)
+                    | ProposalError::Duplicate(_)
+                    | ProposalError::NoResponses
+                    | ProposalError::NoSlotLeft,
                 )
                 | Refusal::SlotTaken(_)
                 | Refusal::BookingTaken { .. }
@@ -136,7 +191,8 @@ impl ApiError {
                 Refusal::LimitReached { .. }
                 | Refusal::BookingClosed { .. }
                 | Refusal::TooFast { .. }
-                | Refusal::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
+                | Refusal::TooMany { .. }
+                | Refusal::FeedsUnread => StatusCode::TOO_MANY_REQUESTS,
                 Refusal::Credentials(CredentialsError::Busy) | Refusal::Store(StoreError::Unavailable(_)) => {
                     StatusCode::SERVICE_UNAVAILABLE
                 }
@@ -148,7 +204,16 @@ impl ApiError {
 
     /// The response in the envelope of every error (ruling 2.1).
     pub(crate) fn render(&self, app: &App, request: RequestId, operation: Option<&Operation>) -> Response {
-        let body = ErrorEnvelope { error: self.body(app, request.to_string(), operation) };
+        let error = self.body(app, request.to_string(), operation);
+        debug_assert!(
+            ErrorCode::all()
+                .any(|code| error.code.as_ref() == Some(&code.name())
+                    && code.statuses().contains(&self.status().as_u16())),
+            "{:?} does not come with {}",
+            error.code,
+            self.status()
+        );
+        let body = ErrorEnvelope { error };
         let mut response = (self.status(), axum::Json(body)).into_response();
         self.tell_when(response.headers_mut());
         if self.status() == StatusCode::UNAUTHORIZED {
@@ -174,6 +239,11 @@ impl ApiError {
                 | Refusal::TooFast { retry_after, .. }
                 | Refusal::TooMany { retry_after, .. },
             ) => Some(*retry_after),
+            Self::Uploading
+            | Self::NoPlace
+            | Self::AnswersUnread(_)
+            | Self::BodiesUnderWay
+            | Self::Refused(Refusal::FeedsUnread) => Some(PLACE_RETRY),
             Self::Deadline
             | Self::Refused(
                 Refusal::StillRunning
@@ -186,179 +256,282 @@ impl ApiError {
     }
 
     fn body(&self, app: &App, id: String, operation: Option<&Operation>) -> ErrorBody {
-        let plain = |kind, message: &str| ErrorBody::new(kind, message.to_owned(), id.clone());
+        let plain = |kind, code, message: &str| ErrorBody::new(kind, code, message.to_owned(), id.clone());
+        let malformed = |code, message: &str| plain(ErrorType::InvalidRequest, code, message);
         match self {
-            Self::NotJson(why) => plain(ErrorType::InvalidRequest, &format!("the body must be JSON: {why}")),
-            Self::BodyLost => plain(ErrorType::InvalidRequest, "the request could not be read to its end"),
-            Self::MediaType => {
-                plain(ErrorType::InvalidRequest, "the body must be JSON: send it with Content-Type: application/json")
-            }
-            Self::FileType => plain(
-                ErrorType::InvalidRequest,
+            Self::NotJson(why) => malformed(ErrorCode::InvalidJson, &format!("the body must be JSON: {why}")),
+            Self::BodyLost => malformed(ErrorCode::BodyIncomplete, "the request could not be read to its end"),
+            Self::MediaType => malformed(
+                ErrorCode::UnsupportedMediaType,
+                "the body must be JSON: send it with Content-Type: application/json",
+            ),
+            Self::FileType => malformed(
+                ErrorCode::UnsupportedMediaType,
                 "the body must be an iCalendar file: send it with Content-Type: text/calendar",
             ),
             Self::TooLarge(max) => {
-                plain(ErrorType::InvalidRequest, &format!("the body must be at most {max} bytes long"))
+                malformed(ErrorCode::BodyTooLarge, &format!("the body must be at most {max} bytes long"))
             }
-            Self::FeedUrl(errors) => invalid(errors, id, operation),
-            Self::NoRoute => plain(ErrorType::NotFound, "there is no such route; GET /openapi.json lists them all"),
-            Self::Method => plain(
-                ErrorType::InvalidRequest,
+            Self::FeedUrl(errors) => invalid(errors, ErrorCode::UrlRefused, id, operation),
+            Self::UriTooLong => malformed(
+                ErrorCode::UriTooLong,
+                &format!("the path and query must be at most {URI_MAX} bytes long; send less, or in several requests"),
+            ),
+            Self::HeadersTooLarge => malformed(
+                ErrorCode::HeadersTooLarge,
+                &format!(
+                    "there may be at most {HEADERS_MAX} headers, and {HEADER_BYTES_MAX} bytes of them; send fewer"
+                ),
+            ),
+            Self::Host => malformed(
+                ErrorCode::InvalidHost,
+                "there must be exactly one Host header, a host name or address with an optional port",
+            ),
+            Self::NoRoute => plain(
+                ErrorType::NotFound,
+                ErrorCode::RouteNotFound,
+                "there is no such route; GET /openapi.json lists them all",
+            ),
+            Self::Method => malformed(
+                ErrorCode::MethodNotAllowed,
                 "the route does not know this method; the Allow header lists those it knows",
             ),
             Self::Elsewhere => plain(
                 ErrorType::Forbidden,
+                ErrorCode::ForeignOrigin,
                 "Host must be that of KALENDS_BASE_URL or of this machine, and Origin, where there is one, its origin",
             ),
             Self::Protocol(why) => {
-                plain(ErrorType::InvalidRequest, &format!("the Model Context Protocol does not allow it: {why}"))
+                malformed(ErrorCode::InvalidProtocol, &format!("the Model Context Protocol does not allow it: {why}"))
             }
-            Self::BodyLate => {
-                plain(ErrorType::InvalidRequest, "the body took longer than 20 seconds to arrive; send it again")
-            }
-            Self::Deadline => plain(ErrorType::InternalError, "the service did not answer in time; repeat the request"),
-            Self::Internal => {
-                plain(ErrorType::InternalError, "something went wrong here; quote the request_id to the operator")
-            }
+            Self::BodyLate => malformed(
+                ErrorCode::BodyTooSlow,
+                &format!(
+                    "the body must arrive at {} KB a second or more after its first {} seconds, and within {} seconds \
+                     in all; send it again",
+                    BYTES_A_SECOND / 1_000,
+                    FREE.as_secs(),
+                    WITHIN.as_secs()
+                ),
+            ),
+            Self::LargeMessage => malformed(
+                ErrorCode::MessageTooLarge,
+                &format!(
+                    "a message must be at most {BODY_MAX} bytes long; only a tools/call of {} may be longer, by the \
+                     file in its argument content",
+                    operations::IMPORT_CALENDAR.id
+                ),
+            ),
+            Self::TooDeep => malformed(
+                ErrorCode::JsonTooDeep,
+                &format!("the body must nest at most {DEPTH_MAX} arrays and objects; send it with fewer levels"),
+            ),
+            Self::TooManyValues => malformed(
+                ErrorCode::JsonTooLarge,
+                &format!("the body must hold at most {VALUES_MAX} JSON values; send it in several requests"),
+            ),
+            Self::Uploading => plain(
+                ErrorType::RateLimitError,
+                ErrorCode::UploadInProgress,
+                &format!(
+                    "your organization may send one body of more than {BODY_MAX} bytes at a time; repeat the request \
+                     when the other one is done"
+                ),
+            ),
+            Self::AnswersUnread(most) => plain(
+                ErrorType::RateLimitError,
+                ErrorCode::AnswersUnread,
+                &format!(
+                    "your organization may have {} MiB of answers that are not read yet; read them to their end or close \
+                     their connections, then repeat the request",
+                    most >> 20
+                ),
+            ),
+            Self::BodiesUnderWay => plain(
+                ErrorType::RateLimitError,
+                ErrorCode::BodiesUnderWay,
+                &format!(
+                    "your organization may have {} MiB of request bodies under way; repeat the request when others are \
+                     done",
+                    BODIES_MAX >> 20
+                ),
+            ),
+            Self::NoPlace => plain(
+                ErrorType::InternalError,
+                ErrorCode::UploadsBusy,
+                &format!(
+                    "the service holds {PLACES} bodies of more than {BODY_MAX} bytes at a time, and all places are \
+                     taken; repeat the request"
+                ),
+            ),
+            Self::Deadline => plain(
+                ErrorType::InternalError,
+                ErrorCode::DeadlineExceeded,
+                "the service did not answer in time; repeat the request",
+            ),
+            Self::Internal => plain(
+                ErrorType::InternalError,
+                ErrorCode::Internal,
+                "something went wrong here; quote the request_id to the operator",
+            ),
             Self::Refused(refusal) => refused(refusal, app, id, operation),
         }
     }
 }
 
 fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operation>) -> ErrorBody {
-    let of = |kind| ErrorBody::new(kind, refusal.to_string(), id.clone());
-    let coded = |kind, code| ErrorBody { code: Some(Cow::Borrowed(code)), ..of(kind) };
+    let coded = |kind, code| ErrorBody::new(kind, code, refusal.to_string(), id.clone());
     match refusal {
-        Refusal::Invalid(errors) | Refusal::Proposal(ProposalError::Invalid(errors)) => invalid(errors, id, operation),
-        Refusal::Unauthorized => of(ErrorType::Unauthorized),
-        Refusal::NotSignedIn | Refusal::WrongPassword => of(ErrorType::AuthenticationError),
-        Refusal::CrossSite(_) => coded(ErrorType::Forbidden, "cross_site"),
-        Refusal::Waitlisted => of(ErrorType::AccountWaitlisted),
-        Refusal::OutOfReach => of(ErrorType::Forbidden),
-        Refusal::AgentPaused => coded(ErrorType::Forbidden, "agent_paused"),
-        Refusal::ReadOnly(_) => coded(ErrorType::Forbidden, "external_event_readonly"),
+        Refusal::Invalid(errors) | Refusal::Proposal(ProposalError::Invalid(errors)) => {
+            invalid(errors, ErrorCode::InvalidValue, id, operation)
+        }
+        Refusal::Unauthorized => coded(ErrorType::Unauthorized, ErrorCode::InvalidKey),
+        Refusal::NotSignedIn => coded(ErrorType::AuthenticationError, ErrorCode::NotSignedIn),
+        Refusal::WrongPassword => coded(ErrorType::AuthenticationError, ErrorCode::WrongPassword),
+        Refusal::CrossSite(_) => coded(ErrorType::Forbidden, ErrorCode::CrossSite),
+        Refusal::Waitlisted => coded(ErrorType::AccountWaitlisted, ErrorCode::AccountWaitlisted),
+        Refusal::OutOfReach => coded(ErrorType::Forbidden, ErrorCode::OutOfReach),
+        Refusal::AgentPaused => coded(ErrorType::Forbidden, ErrorCode::AgentPaused),
+        Refusal::ReadOnly(_) => coded(ErrorType::Forbidden, ErrorCode::ExternalEventReadonly),
         Refusal::PlanRequired(feature) => ErrorBody {
             required_plan: Some(feature.required_plan().as_str().into()),
             feature: Some(feature.as_str().into()),
-            upgrade_url: Some(format!("{}/plans", app.settings().console_url)),
+            upgrade_url: Some(app.settings().upgrade_url.clone()),
             docs_url: Some(format!("{}/docs/", app.settings().base_url)),
-            ..of(ErrorType::PlanRequired)
+            ..coded(ErrorType::PlanRequired, ErrorCode::FeatureNotInPlan)
         },
-        Refusal::LimitReached { .. } => of(ErrorType::QuotaExceeded),
-        Refusal::TooFast { .. } => of(ErrorType::RateLimitError),
-        Refusal::TooMany { limited, .. } => of(match limited {
-            Limited::SignUps | Limited::ClaimsOn | Limited::ClaimsOf => ErrorType::RateLimitError,
-            Limited::Exports => ErrorType::RateLimited,
-            Limited::Feedback => ErrorType::QuotaExceeded,
-        }),
+        Refusal::LimitReached { metric, .. } => coded(ErrorType::QuotaExceeded, ErrorCode::Limit(*metric)),
+        Refusal::TooFast { .. } => coded(ErrorType::RateLimitError, ErrorCode::TooFast),
+        Refusal::TooMany { limited, .. } => match limited {
+            Limited::SignUps | Limited::PublicSignUps => coded(ErrorType::RateLimitError, ErrorCode::SignUpLimit),
+            Limited::ClaimsOn | Limited::ClaimsOf => coded(ErrorType::RateLimitError, ErrorCode::ClaimLimit),
+            Limited::Resets => coded(ErrorType::RateLimitError, ErrorCode::ResetLimit),
+            Limited::MailTo(_) => coded(ErrorType::RateLimitError, ErrorCode::RecipientLimit),
+            Limited::Mail(_) => coded(ErrorType::QuotaExceeded, ErrorCode::MailLimit),
+            Limited::Exports => coded(ErrorType::RateLimited, ErrorCode::ExportLimit),
+            Limited::Feedback => coded(ErrorType::QuotaExceeded, ErrorCode::FeedbackLimit),
+        },
         Refusal::NotFound { missing, .. } => coded(
             ErrorType::NotFound,
             match missing {
-                kalends_app::Missing::Agent => "agent_not_found",
-                kalends_app::Missing::Calendar => "calendar_not_found",
-                kalends_app::Missing::Event => "event_not_found",
-                kalends_app::Missing::HoldSet => "hold_set_not_found",
-                kalends_app::Missing::AvailabilityRules => "availability_rules_not_found",
-                kalends_app::Missing::Key => "key_not_found",
-                kalends_app::Missing::Organization => "organization_not_found",
-                kalends_app::Missing::Claim => "claim_not_found",
-                kalends_app::Missing::Provider => "provider_not_found",
-                kalends_app::Missing::Webhook => "webhook_not_found",
-                kalends_app::Missing::Delivery => "delivery_not_found",
-                kalends_app::Missing::Feed => "feed_not_found",
-                kalends_app::Missing::Subscription => "ical_subscription_not_found",
-                kalends_app::Missing::Proposal => "proposal_not_found",
-                kalends_app::Missing::BookingPage => "booking_page_not_found",
-                kalends_app::Missing::Booking => "booking_not_found",
-                kalends_app::Missing::ConnectionLink => "connection_link_not_found",
-                kalends_app::Missing::Connection => "calendar_connection_not_found",
-                kalends_app::Missing::ExternalCalendar => "external_calendar_not_found",
-                kalends_app::Missing::Grant => "availability_grant_not_found",
-                kalends_app::Missing::CalendarProvider => "provider_not_found",
+                kalends_app::Missing::Agent => ErrorCode::AgentNotFound,
+                kalends_app::Missing::Calendar => ErrorCode::CalendarNotFound,
+                kalends_app::Missing::Event => ErrorCode::EventNotFound,
+                kalends_app::Missing::HoldSet => ErrorCode::HoldSetNotFound,
+                kalends_app::Missing::AvailabilityRules => ErrorCode::AvailabilityRulesNotFound,
+                kalends_app::Missing::Key => ErrorCode::KeyNotFound,
+                kalends_app::Missing::Organization => ErrorCode::OrganizationNotFound,
+                kalends_app::Missing::Claim => ErrorCode::ClaimNotFound,
+                kalends_app::Missing::Provider => ErrorCode::ProviderNotFound,
+                kalends_app::Missing::Webhook => ErrorCode::WebhookNotFound,
+                kalends_app::Missing::Delivery => ErrorCode::DeliveryNotFound,
+                kalends_app::Missing::Feed => ErrorCode::FeedNotFound,
+                kalends_app::Missing::Subscription => ErrorCode::IcalSubscriptionNotFound,
+                kalends_app::Missing::Proposal => ErrorCode::ProposalNotFound,
+                kalends_app::Missing::BookingPage => ErrorCode::BookingPageNotFound,
+                kalends_app::Missing::Booking => ErrorCode::BookingNotFound,
+                kalends_app::Missing::ConnectionLink => ErrorCode::ConnectionLinkNotFound,
+                kalends_app::Missing::Connection => ErrorCode::CalendarConnectionNotFound,
+                kalends_app::Missing::ExternalCalendar => ErrorCode::ExternalCalendarNotFound,
+                kalends_app::Missing::Grant => ErrorCode::AvailabilityGrantNotFound,
+                kalends_app::Missing::CalendarProvider => ErrorCode::ProviderNotFound,
             },
         ),
-        Refusal::AgentState(_) => coded(ErrorType::Conflict, "agent_decommissioned"),
-        Refusal::CalendarHasEvents(_) => coded(ErrorType::Conflict, "calendar_has_events"),
+        Refusal::AgentState(_) => coded(ErrorType::Conflict, ErrorCode::AgentDecommissioned),
+        Refusal::CalendarHasEvents(_) => coded(ErrorType::Conflict, ErrorCode::CalendarHasEvents),
+        Refusal::FeedTooLarge => coded(ErrorType::Conflict, ErrorCode::FeedTooLarge),
+        Refusal::FeedsUnread => coded(ErrorType::RateLimitError, ErrorCode::AnswersUnread),
+        Refusal::AlreadySubscribed(_) => {
+            ErrorBody { param: Some("url".to_owned()), ..coded(ErrorType::Conflict, ErrorCode::AlreadySubscribed) }
+        }
         Refusal::Hold(error) => coded(ErrorType::Conflict, hold_code(error)),
         Refusal::HoldSet(error) => coded(ErrorType::Conflict, hold_code(&error.error)),
-        Refusal::Proposal(ProposalError::NotParticipant) => coded(ErrorType::Forbidden, "not_a_participant"),
-        Refusal::Proposal(ProposalError::NotPending(_)) => coded(ErrorType::Conflict, "proposal_not_pending"),
-        Refusal::Proposal(ProposalError::Duplicate(_)) => coded(ErrorType::Conflict, "duplicate_response"),
-        Refusal::Proposal(ProposalError::NoResponses) => coded(ErrorType::Conflict, "no_responses"),
-        Refusal::SlotTaken(obstacles) => obstructed(coded(ErrorType::Conflict, "slot_taken"), obstacles),
+        Refusal::Proposal(ProposalError::NotParticipant) => coded(ErrorType::Forbidden, ErrorCode::NotAParticipant),
+        Refusal::Proposal(ProposalError::NotPending(_)) => coded(ErrorType::Conflict, ErrorCode::ProposalNotPending),
+        Refusal::Proposal(ProposalError::Duplicate(_)) => coded(ErrorType::Conflict, ErrorCode::DuplicateResponse),
+        Refusal::Proposal(ProposalError::NoResponses) => coded(ErrorType::Conflict, ErrorCode::NoResponses),
+        Refusal::Proposal(ProposalError::NoSlotLeft) => coded(ErrorType::Conflict, ErrorCode::NoSlotLeft),
+        Refusal::SlotTaken(obstacles) => obstructed(coded(ErrorType::Conflict, ErrorCode::SlotTaken), obstacles),
         Refusal::BookingTaken { nearest, .. } => ErrorBody {
             param: Some("start".to_owned()),
             // What is in the way is nobody's business here.
             nearest_free: Some(nearest.iter().copied().map(Slot::from).collect()),
-            ..coded(ErrorType::Conflict, "slot_taken")
+            ..coded(ErrorType::Conflict, ErrorCode::SlotTaken)
         },
-        Refusal::BookingClosed { .. } => coded(ErrorType::QuotaExceeded, "booking_closed"),
-        Refusal::BookingOver(_) => coded(ErrorType::Conflict, "booking_over"),
+        Refusal::BookingClosed { .. } => coded(ErrorType::QuotaExceeded, ErrorCode::BookingClosed),
+        Refusal::BookingOver(_) => coded(ErrorType::Conflict, ErrorCode::BookingOver),
         Refusal::Outdated(obstacles) => obstructed(
-            ErrorBody { param: Some("if_as_of".to_owned()), ..coded(ErrorType::Conflict, "stale") },
+            ErrorBody { param: Some("if_as_of".to_owned()), ..coded(ErrorType::Conflict, ErrorCode::Stale) },
             obstacles,
         ),
         Refusal::Stale { .. } => {
-            ErrorBody { param: Some("If-Match".to_owned()), ..coded(ErrorType::Conflict, "stale") }
+            ErrorBody { param: Some("If-Match".to_owned()), ..coded(ErrorType::Conflict, ErrorCode::Stale) }
         }
-        Refusal::Resync(_) => ErrorBody { param: Some("since".to_owned()), ..coded(ErrorType::Conflict, "resync") },
+        Refusal::Resync(_) => {
+            ErrorBody { param: Some("since".to_owned()), ..coded(ErrorType::Conflict, ErrorCode::Resync) }
+        }
         Refusal::StaleTerms(terms) => ErrorBody {
             param: Some("tos_version".to_owned()),
             current_version: Some(terms.current.clone()),
-            ..of(ErrorType::TosVersionStale)
+            ..coded(ErrorType::TosVersionStale, ErrorCode::TermsOutdated)
         },
-        Refusal::EmailTaken => coded(ErrorType::Conflict, "email_taken"),
-        Refusal::ClaimTaken => coded(ErrorType::Conflict, "claim_taken"),
-        Refusal::ClaimOver => coded(ErrorType::Conflict, "claim_over"),
+        Refusal::EmailTaken => coded(ErrorType::Conflict, ErrorCode::EmailTaken),
+        Refusal::ClaimTaken => coded(ErrorType::Conflict, ErrorCode::ClaimTaken),
+        Refusal::ClaimOver => coded(ErrorType::Conflict, ErrorCode::ClaimOver),
         Refusal::Link(error) => coded(
             ErrorType::Conflict,
             match error {
-                LinkError::Ended(_) | LinkError::Removed => "link_over",
-                LinkError::OtherHuman => "link_of_another",
-                LinkError::NotOpened => "link_not_opened",
+                LinkError::Ended(_) | LinkError::Removed => ErrorCode::LinkOver,
+                LinkError::OtherHuman => ErrorCode::LinkOfAnother,
+                LinkError::NotOpened => ErrorCode::LinkNotOpened,
             },
         ),
-        Refusal::NotPublished(_) => coded(ErrorType::Conflict, "publishing_unsupported"),
+        Refusal::NotPublished(_) => coded(ErrorType::Conflict, ErrorCode::PublishingUnsupported),
         Refusal::NotRefreshed(status) => coded(
             ErrorType::Conflict,
             match status {
-                ConnectionStatus::Paused => "connection_paused",
-                ConnectionStatus::ReauthorizationRequired => "reauthorization_required",
-                ConnectionStatus::Active | ConnectionStatus::Error => "contended",
+                ConnectionStatus::Paused => ErrorCode::ConnectionPaused,
+                ConnectionStatus::ReauthorizationRequired => ErrorCode::ReauthorizationRequired,
+                ConnectionStatus::Active | ConnectionStatus::Error => ErrorCode::Contended,
             },
         ),
-        Refusal::BeingSent(_) => coded(ErrorType::Conflict, "delivery_in_flight"),
-        Refusal::WebhookInactive => coded(ErrorType::Conflict, "webhook_inactive"),
-        Refusal::Undelivered => coded(ErrorType::InternalError, "mail_unavailable"),
+        Refusal::BeingSent(_) => coded(ErrorType::Conflict, ErrorCode::DeliveryInFlight),
+        Refusal::WebhookInactive => coded(ErrorType::Conflict, ErrorCode::WebhookInactive),
+        Refusal::Undelivered => coded(ErrorType::InternalError, ErrorCode::MailUnavailable),
         Refusal::IdempotencyMismatch => ErrorBody {
             param: Some("Idempotency-Key".to_owned()),
-            ..coded(ErrorType::ValidationError, "idempotency_mismatch")
+            ..coded(ErrorType::ValidationError, ErrorCode::IdempotencyMismatch)
         },
-        Refusal::StillRunning | Refusal::AlreadyAnswered => coded(ErrorType::Conflict, "still_running"),
-        Refusal::Contended => coded(ErrorType::Conflict, "contended"),
-        Refusal::Credentials(CredentialsError::Busy) => {
-            ErrorBody::new(ErrorType::InternalError, "too many are signing in now; repeat the request".to_owned(), id)
-        }
+        Refusal::StillRunning | Refusal::AlreadyAnswered => coded(ErrorType::Conflict, ErrorCode::StillRunning),
+        Refusal::Contended => coded(ErrorType::Conflict, ErrorCode::Contended),
+        Refusal::Credentials(CredentialsError::Busy) => ErrorBody::new(
+            ErrorType::InternalError,
+            ErrorCode::Busy,
+            "too many are signing in now; repeat the request".to_owned(),
+            id,
+        ),
         // The cause is in the log; it is not for the caller.
         Refusal::Store(StoreError::Unavailable(_)) => ErrorBody::new(
             ErrorType::InternalError,
+            ErrorCode::DatabaseUnavailable,
             "the database does not answer now; repeat the request".to_owned(),
             id,
         ),
         Refusal::Credentials(CredentialsError::Failed(_))
         | Refusal::Store(StoreError::Corrupt(_) | StoreError::Failed(_)) => ErrorBody::new(
             ErrorType::InternalError,
+            ErrorCode::Internal,
             "something went wrong here; quote the request_id to the operator".to_owned(),
             id,
         ),
     }
 }
 
-const fn hold_code(error: &HoldError) -> &'static str {
+const fn hold_code(error: &HoldError) -> ErrorCode {
     match error {
-        HoldError::NotHeld(_) => "not_a_hold",
-        HoldError::Expired(_) => "hold_expired",
-        HoldError::StatusIsNotSet => "hold_status",
+        HoldError::NotHeld(_) => ErrorCode::NotAHold,
+        HoldError::Expired(_) => ErrorCode::HoldExpired,
+        HoldError::StatusIsNotSet => ErrorCode::HoldStatus,
     }
 }
 
@@ -387,16 +560,44 @@ fn invalid_type(operation: Option<&Operation>) -> ErrorType {
     }
 }
 
-fn invalid(errors: &FieldErrors, id: String, operation: Option<&Operation>) -> ErrorBody {
+/// The error of fields. `otherwise` is its name where the first of them has none of its own.
+fn invalid(errors: &FieldErrors, otherwise: ErrorCode, id: String, operation: Option<&Operation>) -> ErrorBody {
     let FieldError { param, code, .. } = errors.first();
     let mut message = errors.iter().take(NAMED_MAX).map(told).collect::<Vec<_>>().join("; ");
     let more = errors.iter().count().saturating_sub(NAMED_MAX);
     if more > 0 {
         message.push_str(&format!("; and {more} more"));
     }
-    ErrorBody {
-        param: Some(param),
-        code: code.map(|code| code.as_str().into()),
-        ..ErrorBody::new(invalid_type(operation), message, id)
+    let code = code.map_or(otherwise, ErrorCode::from);
+    ErrorBody { param: Some(param), ..ErrorBody::new(invalid_type(operation), code, message, id) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/requests.md");
+    const BEGIN: &str = "<!-- The table of codes is written by a test. -->\n";
+    const END: &str = "<!-- The end of the table. -->\n";
+    const RENEW: &str = "KALENDS_RENEW_EXAMPLES=1 cargo test -p kalends-http --lib the_docs_list_every_code";
+
+    fn table() -> String {
+        let row = |code: ErrorCode| {
+            let statuses: Vec<String> = code.statuses().iter().map(u16::to_string).collect();
+            format!("| `{}` | {} | {} |\n", code.name(), statuses.join(", "), code.meaning())
+        };
+        format!("\n| code | status | meaning |\n|---|---|---|\n{}\n", ErrorCode::all().map(row).collect::<String>())
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "no part of the service; the test run is told what to do this way")]
+    fn the_docs_list_every_code() {
+        let text = std::fs::read_to_string(DOCS).unwrap();
+        let (before, rest) = text.split_once(BEGIN).unwrap();
+        let (written, after) = rest.split_once(END).unwrap();
+        if std::env::var("KALENDS_RENEW_EXAMPLES").is_ok_and(|value| value == "1") {
+            return std::fs::write(DOCS, [before, BEGIN, &table(), END, after].concat()).unwrap();
+        }
+        assert_eq!(written, table(), "docs/requests.md lists other codes; write its table by\n    {RENEW}");
     }
 }

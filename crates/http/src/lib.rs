@@ -1,48 +1,54 @@
 //! The REST API: every handler parses, calls a use case of `kalends-app`, and maps what it answers.
 //!
-//! A request passes, from the outside in: compression, `envelope` (request id, error envelope,
-//! metrics, log), a guard against panics, a deadline, and, once its route is
-//! known, `enter` (authentication, limits, metering, idempotency, headers of the plan).
+//! A request passes, from the outside in: compression, `envelope` (request id, bounds of the request's head, error
+//! envelope, CORS, headers for browsers, metrics, log), within it `incoming` (how fast the body must arrive, a deadline,
+//! what becomes of an unread body), a guard against panics, and, once its route is known, `enter` (authentication, limits,
+//! metering, idempotency, headers of the plan).
 
+mod budget;
+mod cors;
 mod describe;
+mod docs;
 mod endpoints;
 mod enter;
 mod envelope;
 mod error;
 mod examples;
 mod extract;
+mod files;
+mod head;
+mod incoming;
+mod list_page;
 mod mcp;
 mod metered;
 mod pages;
 mod reply;
+mod security;
 #[cfg(test)]
 mod tests;
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use axum::{Router, http::StatusCode, middleware, routing::get};
+use axum::{Router, middleware};
 use kalends_accounts::Principal;
 use kalends_app::App;
 use tower::ServiceBuilder;
 use tower_http::{
     catch_panic::CatchPanicLayer,
-    compression::{CompressionLayer, predicate::SizeAbove},
-    timeout::TimeoutLayer,
+    compression::{CompressionLayer, Predicate as _, predicate::SizeAbove},
 };
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use crate::enter::Entrance;
+pub use crate::error::refused_connection;
 
 /// The most bytes of a request's body: 1 MiB (ruling 2.2).
 pub const BODY_MAX: usize = 1 << 20;
 /// The most bytes of a file that is imported.
 pub const FILE_MAX: usize = kalends_feeds::limits::BYTES_MAX;
-/// The most bytes of a message that brings a call of a tool: a file as a JSON string, in which any of its characters may
-/// be escaped, and what stands around it.
+/// The most bytes of a message that calls the tool of an import: the file as a JSON string, in which each character may
+/// be escaped, and what stands around it. Every other message holds at most [`BODY_MAX`].
 pub const CALL_MAX: usize = 2 * FILE_MAX + BODY_MAX;
-/// How long an answer may take, its body included.
-const DEADLINE: Duration = Duration::from_secs(30);
 /// Answers below this many bytes are not compressed (ruling 2.10).
 const COMPRESS_ABOVE: u64 = 1024;
 
@@ -75,9 +81,8 @@ fn compose(app: Arc<App>, enter: impl FnOnce(Router<Arc<App>>, Entrance) -> Rout
     let (tools, _) = mcp::Tools::of(&serde_json::from_str(&description).unwrap_or_default());
     let routes = Router::new()
         .merge(enter(routes, entrance))
-        .merge(SwaggerUi::new("/docs").config(Config::from("/openapi.json")))
-        .merge(pages::console())
-        .route("/", get(|| async { axum::response::Redirect::temporary("/docs/") }))
+        .merge(docs::routes())
+        .merge(pages::console(&app.sign_in_providers()))
         .with_state(Arc::clone(&app))
         .layer(axum::Extension(endpoints::Description::new(description)));
     let inner = surround(Arc::clone(&app), routes.clone());
@@ -87,14 +92,14 @@ fn compose(app: Arc<App>, enter: impl FnOnce(Router<Arc<App>>, Entrance) -> Rout
 
 /// Puts what every request passes around the routes.
 fn surround(app: Arc<App>, routes: Router) -> Router {
+    let compressed = SizeAbove::new(COMPRESS_ABOVE).and(files::is_made_for_its_request);
     // Around the router as a whole rather than each of its routes, which would make a box of every layer
     // for every request.
     let around = ServiceBuilder::new()
         .map_response(envelope::despite_encodings)
-        .layer(CompressionLayer::new().compress_when(SizeAbove::new(COMPRESS_ABOVE)))
+        .layer(CompressionLayer::new().compress_when(compressed))
         .layer(middleware::from_fn_with_state(app, envelope::envelope))
-        .layer(CatchPanicLayer::custom(envelope::panicked))
-        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, DEADLINE));
+        .layer(CatchPanicLayer::custom(envelope::panicked));
     Router::new().fallback_service(around.service(routes))
 }
 

@@ -6,8 +6,10 @@ use kalends_kernel::Instant;
 
 /// A request that is counted. A caller that goes away before its answer leaves it counted.
 pub(crate) struct Metered {
-    call: Counted,
+    /// The API call, unless the message that brought the request was counted as one.
+    call: Option<Counted>,
     query: Option<Counted>,
+    left: Option<u64>,
 }
 
 impl Metered {
@@ -19,11 +21,8 @@ impl Metered {
     pub(crate) async fn admit(app: &App, caller: &Caller, operation: &Operation, at: Instant) -> Result<Self, Refusal> {
         app.pace_key(caller).await?;
         let call = app.count(caller, Leased::ApiCalls, at).await?;
-        if !operation.reads_availability() {
-            return Ok(Self { call, query: None });
-        }
-        match app.count(caller, Leased::AvailabilityQueries, at).await {
-            Ok(query) => Ok(Self { call, query: Some(query) }),
+        match query(app, caller, operation, at).await {
+            Ok(query) => Ok(Self { left: call.left(), call: Some(call), query }),
             Err(refusal) => {
                 app.count_back(call).await;
                 Err(refusal)
@@ -31,17 +30,42 @@ impl Metered {
         }
     }
 
+    /// Counts the request of a tool's call. The message that brought it has passed [`Metered::admit`], so this counts
+    /// availability queries only.
+    ///
+    /// # Errors
+    /// [`Refusal::LimitReached`].
+    pub(crate) async fn carried(
+        app: &App,
+        caller: &Caller,
+        operation: &Operation,
+        at: Instant,
+    ) -> Result<Self, Refusal> {
+        let query = query(app, caller, operation, at).await?;
+        Ok(Self { call: None, query, left: caller.left(Leased::ApiCalls, at) })
+    }
+
     /// Takes back what does not count: a call that is answered with 401 or 429 (ruling 3.4), and an availability
     /// query that is not answered with availability. Returns how many API calls are left; `None` is unlimited.
     pub(crate) async fn end(self, app: &App, status: StatusCode) -> Option<u64> {
-        let left = self.call.left();
         if let Some(query) = self.query.filter(|_| !status.is_success()) {
             app.count_back(query).await;
         }
-        if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::TOO_MANY_REQUESTS) {
-            app.count_back(self.call).await;
-            return left.map(|left| left + 1);
+        let uncounted = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::TOO_MANY_REQUESTS);
+        match self.call.filter(|_| uncounted) {
+            Some(call) => {
+                app.count_back(call).await;
+                self.left.map(|left| left + 1)
+            }
+            None => self.left,
         }
-        left
     }
+}
+
+/// Counts an availability query if the operation reads availability.
+async fn query(app: &App, caller: &Caller, operation: &Operation, at: Instant) -> Result<Option<Counted>, Refusal> {
+    if !operation.reads_availability() {
+        return Ok(None);
+    }
+    app.count(caller, Leased::AvailabilityQueries, at).await.map(Some)
 }

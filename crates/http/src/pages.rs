@@ -10,6 +10,7 @@ use axum::{
     routing::get,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use kalends_accounts::{Limited, oauth::Provider};
 use kalends_app::{Missing, Refusal};
 use kalends_kernel::RequestId;
 use kalends_web::{Console, Notice, Path, headers};
@@ -54,6 +55,7 @@ impl Wanted {
                 let retry_after_seconds = u32::try_from(*retry_after).unwrap_or(u32::MAX);
                 (Notice::TooMany { retry_after_seconds }, back)
             }
+            ApiError::Refused(Refusal::TooMany { limited: Limited::Mail(_), .. }) => (Notice::Closed, None),
             error if error.status().is_server_error() => (Notice::Failed { request_id: &request }, back),
             _ => (Notice::Nonsense, back),
         };
@@ -83,11 +85,13 @@ pub(crate) fn is_form(headers: &HeaderMap) -> bool {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Finished;
 
-/// The pages on which humans connect calendars. As the documentation's page they are no operations: they are the same for
+/// The pages on which humans connect calendars and set a password; `providers` are those with which they can sign in. As the documentation's page they are no operations: they are the same for
 /// everybody, and what they show and change goes through the API.
-pub(crate) fn console<S: Clone + Send + Sync + 'static>() -> Router<S> {
+pub(crate) fn console<S: Clone + Send + Sync + 'static>(providers: &[Provider]) -> Router<S> {
+    let providers: Vec<&str> = providers.iter().map(|provider| provider.as_str()).collect();
     Console::ALL.into_iter().fold(Router::new(), |routes, page| {
-        routes.route(page.path(), get(move || async move { html(StatusCode::OK, page.html()) }))
+        let text = page.html(&providers);
+        routes.route(page.path(), get(move || async move { html(StatusCode::OK, text) }))
     })
 }
 
@@ -154,7 +158,7 @@ mod tests {
     async fn pages_of_the_console_are_kept_by_nobody() {
         for page in Console::ALL {
             let request = Request::get(page.path()).body(Body::empty()).unwrap();
-            let response = console::<()>().oneshot(request).await.unwrap();
+            let response = console::<()>(&[Provider::Google]).oneshot(request).await.unwrap();
             assert_eq!(response.status(), StatusCode::OK);
             assert_eq!(response.headers()["content-type"], "text/html; charset=utf-8");
             for (name, value) in headers::PAGE {

@@ -152,7 +152,7 @@ impl<B: Into<Body>> IntoResponse for Written<B> {
 }
 
 /// An answer with room for the headers that the layers around add.
-fn json(body: impl Into<Body>) -> Response {
+pub(crate) fn json(body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
     *response.headers_mut() = HeaderMap::with_capacity(HEADERS);
     response.headers_mut().insert(header::CONTENT_TYPE, JSON);

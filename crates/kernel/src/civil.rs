@@ -12,6 +12,37 @@ const MICROS_A_DAY: i64 = 86_400_000_000;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CivilDate(i32);
 
+/// A day that a text names although its month does not have it, such as 30 February.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MissingDay {
+    year: i32,
+    month: u32,
+    days: u32,
+}
+
+impl MissingDay {
+    /// What is wrong with the date at the beginning of a text, where it is written as one and names a day that its
+    /// month does not have.
+    pub fn at_start_of(text: &str) -> Option<Self> {
+        let number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?;
+        let mut parts = text.get(..10)?.splitn(3, '-');
+        let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
+        if (year.len(), month.len()) != (4, 2) {
+            return None;
+        }
+        let (year, month, day) = (i32::try_from(number(year)?).ok()?, number(month)?, number(day)?);
+        let days = (28..=31).rev().find(|day| CivilDate::new(year, month, *day).is_some())?;
+        (day == 0 || day > days).then_some(Self { year, month, days })
+    }
+}
+
+impl fmt::Display for MissingDay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { year, month, days } = self;
+        write!(f, "the day does not exist: {year:04}-{month:02} has {days} days")
+    }
+}
+
 /// A time of day, to the microsecond.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CivilTime(i64);

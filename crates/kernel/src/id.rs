@@ -136,6 +136,8 @@ ids! {
     AuditId = "aud";
     /// A webhook message in the outbox, before it is addressed to endpoints.
     MessageId = "msg";
+    /// A letter to somebody outside, before it is sent.
+    LetterId = "ltr";
     /// A webhook endpoint.
     WebhookId = "whk";
     /// The delivery of one message to one endpoint; the same in every attempt.

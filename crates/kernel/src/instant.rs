@@ -8,7 +8,7 @@ use std::{
 
 use chrono::DateTime;
 
-use crate::{CivilDate, text::deserialized};
+use crate::{CivilDate, MissingDay, text::deserialized};
 
 /// A point in time: microseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -64,6 +64,20 @@ pub enum ParseInstantError {
     /// Not RFC 3339, or without an offset.
     #[error("must be an RFC 3339 time with an offset, such as 2026-03-01T09:00:00Z, got {0:?}")]
     Format(String),
+    /// RFC 3339 but for a space where the `+` of the offset should be: that is how a `+` in a query arrives.
+    #[error(
+        "must be an RFC 3339 time with an offset, got {0:?}; in a query, write the + of an offset as %2B, or give the time \
+         in UTC with Z"
+    )]
+    PlusAsSpace(String),
+    /// A day that its month does not have.
+    #[error("must be an RFC 3339 time with an offset, got {text:?}; {missing}")]
+    NoSuchDay {
+        /// The text.
+        text: String,
+        /// Which day.
+        missing: MissingDay,
+    },
     /// Before 1970 or after 2099.
     #[error("must lie in the years 1970 to 2099, got {0:?}")]
     Range(String),
@@ -159,8 +173,21 @@ fn read(text: &str) -> Result<Instant, ParseInstantError> {
     if text.len() > 64 || text.as_bytes().get(10).is_some_and(|mark| !matches!(mark, b'T' | b't' | b' ')) {
         return Err(ParseInstantError::Format(shown(text)));
     }
-    let parsed = DateTime::parse_from_rfc3339(text).map_err(|_| ParseInstantError::Format(shown(text)))?;
+    let parsed = DateTime::parse_from_rfc3339(text).map_err(|_| what_is_wrong(text))?;
     Ok(Instant(parsed.timestamp_micros()))
+}
+
+fn what_is_wrong(text: &str) -> ParseInstantError {
+    if let Some(missing) = MissingDay::at_start_of(text) {
+        return ParseInstantError::NoSuchDay { text: shown(text), missing };
+    }
+    // The offset is the last six characters, as in +01:00.
+    let offset = text.len().checked_sub(6).and_then(|at| text.split_at_checked(at));
+    let with_plus = offset.and_then(|(time, offset)| Some(format!("{time}+{}", offset.strip_prefix(' ')?)));
+    if with_plus.is_some_and(|text| DateTime::parse_from_rfc3339(&text).is_ok()) {
+        return ParseInstantError::PlusAsSpace(shown(text));
+    }
+    ParseInstantError::Format(shown(text))
 }
 
 /// As much of a text as a message holds.
@@ -240,12 +267,37 @@ mod tests {
     #[rstest]
     #[case::no_offset("2026-03-01T09:00:00")]
     #[case::a_date("2026-03-01")]
-    #[case::no_such_day("2026-02-29T09:00:00Z")]
+    #[case::no_such_month("2026-13-01T09:00:00Z")]
+    #[case::no_such_hour("2026-03-01T25:00:00Z")]
+    #[case::a_space_at_its_start(" 01:00")]
+    #[case::a_space_amid_nonsense("2026-03-01Tü9:00:00 01:00")]
     #[case::words("tomorrow")]
     #[case::empty("")]
     #[case::no_separator("2026-03-01_09:00:00Z")]
     fn refuses_the_form(#[case] text: &str) {
         assert!(matches!(text.parse::<Instant>(), Err(ParseInstantError::Format(_))));
+    }
+
+    #[rstest]
+    #[case("2026-02-30T09:00:00Z", "2026-02 has 28 days")]
+    #[case("2028-02-30", "2028-02 has 29 days")]
+    #[case("2026-04-31T09:00:00 01:00", "2026-04 has 30 days")]
+    #[case("2026-01-32T09:00:00", "2026-01 has 31 days")]
+    #[case("2026-01-00T09:00:00Z", "2026-01 has 31 days")]
+    fn a_day_that_does_not_exist_is_named(#[case] text: &str, #[case] hint: &str) {
+        let error = text.parse::<Instant>().unwrap_err();
+        assert!(matches!(error, ParseInstantError::NoSuchDay { .. }));
+        let message = error.to_string();
+        assert!(message.contains("the day does not exist") && message.contains(hint), "{message}");
+    }
+
+    #[rstest]
+    #[case("2026-03-01T09:00:00 01:00")]
+    #[case("2026-03-01T09:00:00.25 05:30")]
+    fn a_plus_that_a_query_made_a_space_is_recognized(#[case] text: &str) {
+        let error = text.parse::<Instant>().unwrap_err();
+        assert_eq!(error, ParseInstantError::PlusAsSpace(text.to_owned()));
+        assert!(error.to_string().contains("%2B") && error.to_string().contains("Z"), "{error}");
     }
 
     #[rstest]

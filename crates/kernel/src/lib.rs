@@ -8,6 +8,7 @@
 mod address;
 mod civil;
 mod field;
+mod foreign;
 mod id;
 mod instant;
 mod metadata;
@@ -22,16 +23,17 @@ mod token;
 mod zone;
 
 pub use address::{NotPublic, not_public};
-pub use civil::{CivilDate, CivilDateTime, CivilTime};
+pub use civil::{CivilDate, CivilDateTime, CivilTime, MissingDay};
 pub use field::{Code, FieldError, FieldErrors};
+pub use foreign::Foreign;
 pub use id::{
     AgentId, AuditId, BookingId, BookingPageId, CalendarId, ClaimId, ConnectionId, ConnectionLinkId, DataKeyId,
-    DeliveryId, EventId, ExternalCalendarId, GrantId, HoldSetId, IdError, KeyId, MessageId, OrgId, ProposalId,
-    RequestId, ResponseId, RulesId, SessionId, SlotId, SubscriptionId, UserId, WebhookId, new_uuid,
+    DeliveryId, EventId, ExternalCalendarId, GrantId, HoldSetId, IdError, KeyId, LetterId, MessageId, OrgId,
+    ProposalId, RequestId, ResponseId, RulesId, SessionId, SlotId, SubscriptionId, UserId, WebhookId, new_uuid,
 };
 pub use instant::{Elapsed, Instant, ParseInstantError};
 pub use metadata::Metadata;
-pub use page::{LIMIT_DEFAULT, LIMIT_MAX, Listed, Page};
+pub use page::{LIMIT_DEFAULT, LIMIT_MAX, Listed, PAGE_BYTES_MAX, Page};
 pub use ports::{Clock, Entropy, random_bytes};
 pub use remote_url::RemoteUrl;
 pub use revision::{Revision, Version};

@@ -6,6 +6,8 @@ use crate::{FieldError, FieldErrors};
 pub const LIMIT_DEFAULT: u32 = 50;
 /// How many entries a page may hold.
 pub const LIMIT_MAX: u32 = 200;
+/// How many bytes of JSON a page may take: 8 MiB. A page that would take more ends early and says so.
+pub const PAGE_BYTES_MAX: usize = 8 << 20;
 
 /// A window on a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +52,14 @@ impl Page {
         let got = u32::try_from(got).unwrap_or(u32::MAX);
         (got < self.limit && (got > 0 || self.offset == 0)).then(|| u64::from(self.offset) + u64::from(got))
     }
+
+    /// The `limit` and the `has_more` that a page of `got` entries shows if the list has `total`. A store ends a page early
+    /// when its rows take more than [`PAGE_BYTES_MAX`]: the limit is then what the page has, and there is more.
+    pub fn ended(self, got: usize, total: u64) -> (u32, Option<bool>) {
+        let got = u32::try_from(got).unwrap_or(u32::MAX);
+        let early = got > 0 && got < self.limit && u64::from(self.offset) + u64::from(got) < total;
+        if early { (got, Some(true)) } else { (self.limit, None) }
+    }
 }
 
 /// One page of a list and how many entries the filter matches in all.
@@ -89,5 +99,14 @@ mod tests {
         assert_eq!(page.total_if_known(10), None);
         assert_eq!(page.total_if_known(0), None, "the offset may lie beyond the end");
         assert_eq!(Page { limit: 10, offset: 0 }.total_if_known(0), Some(0));
+    }
+
+    #[test]
+    fn a_page_with_fewer_entries_than_match_has_more() {
+        let page = Page { limit: 10, offset: 20 };
+        assert_eq!(page.ended(10, 50), (10, None));
+        assert_eq!(page.ended(4, 24), (10, None), "the list's last page");
+        assert_eq!(page.ended(4, 25), (4, Some(true)));
+        assert_eq!(page.ended(0, 5), (10, None), "an offset beyond the end");
     }
 }

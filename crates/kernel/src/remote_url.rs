@@ -32,6 +32,8 @@ const LOCAL_NAMES: &[&str] = &[
 
 /// What is asked for, before what is wrong.
 const WANTED: &str = "must be an https URL of the public internet";
+/// What can be done about an address of the service's own network.
+const ALLOWED_BY: &str = "the operator can allow it, as host:port, in KALENDS_EGRESS_ALLOW";
 const CREDENTIALS: &str = "it must not contain credentials; put a secret into the path or the query";
 
 /// Refuses what is too long, and what a parser of URLs drops or turns into something else, so that what is kept would
@@ -49,13 +51,16 @@ fn check_text(param: &str, text: &str) -> Result<(), FieldError> {
     Ok(())
 }
 
-/// The name without the dot at its end, where it is one of the public internet.
-fn public_name(name: &str) -> Result<&str, &'static str> {
+/// Whether a name never leaves the machine or its network.
+fn is_local(name: &str) -> bool {
     let bare = name.strip_suffix('.').unwrap_or(name);
     let local = |known: &str| bare.strip_suffix(known).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
-    if !bare.contains('.') || LOCAL_NAMES.iter().any(|known| local(known)) {
-        return Err("the host is a local name");
-    }
+    !bare.contains('.') || LOCAL_NAMES.iter().any(|known| local(known))
+}
+
+/// The name without the dot at its end, where it is valid.
+fn public_name(name: &str) -> Result<&str, &'static str> {
+    let bare = name.strip_suffix('.').unwrap_or(name);
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     let valid = |label: &str| matches!(label.len(), 1..=63) && !label.starts_with('-') && label.bytes().all(letter);
     // No domain at the top begins with a digit; what does is an address to somebody.
@@ -143,13 +148,14 @@ impl RemoteUrl {
             Host::Ipv6(address) => address.to_string(),
         };
         if !exempt(&name, port) {
-            if url.scheme() != "https" {
-                return Err("plain http is not allowed".to_owned());
-            }
+            // Before the scheme: whoever tries it out at home has neither.
             let refused = match &host {
                 Host::Ipv4(address) => not_public((*address).into()),
                 Host::Ipv6(address) => not_public((*address).into()),
                 Host::Domain(name) => {
+                    if is_local(name) {
+                        return Err(format!("the host is a local name; {ALLOWED_BY}"));
+                    }
                     let bare = public_name(name)?;
                     // With the dot, certificates do not match.
                     if bare.len() != name.len() {
@@ -159,7 +165,10 @@ impl RemoteUrl {
                 }
             };
             if let Some(why) = refused {
-                return Err(format!("the address {name} is {}", why.as_str()));
+                return Err(format!("the address {name} is {}; {ALLOWED_BY}", why.as_str()));
+            }
+            if url.scheme() != "https" {
+                return Err("plain http is not allowed".to_owned());
             }
         }
         url.set_fragment(None);
@@ -227,6 +236,18 @@ mod tests {
         let url = parse(text).unwrap();
         assert_eq!(url.as_str(), normalized);
         assert_eq!(RemoteUrl::from_stored(url.as_str()), Ok(url));
+    }
+
+    #[rstest]
+    #[case::plain_http_to_this_machine("http://localhost:9000/hook", true)]
+    #[case::this_machine("https://127.0.0.1/hook", true)]
+    #[case::a_private_network("http://192.168.1.5:8080/hook", true)]
+    #[case::a_local_name("https://printer.local/", true)]
+    #[case::plain_http_to_the_internet("http://example.com/hook", false)]
+    #[case::no_host_name("https://exa%20mple.com/", false)]
+    fn a_refusal_of_the_own_network_names_the_setting(#[case] text: &str, #[case] names: bool) {
+        let message = parse(text).unwrap_err().message;
+        assert_eq!(message.contains("KALENDS_EGRESS_ALLOW"), names, "{message}");
     }
 
     #[rstest]
@@ -334,7 +355,7 @@ mod tests {
 
     /// A store may hold what was written before a rule, or before the operator's list was shortened.
     #[rstest]
-    #[case("http://127.0.0.1:9000/", "plain http")]
+    #[case("http://127.0.0.1:9000/", "is loopback")]
     #[case("https://ada:hunter2@example.com/", "credentials")]
     #[case("https://10.0.0.1/", "private")]
     #[case("https://db.corp/", "local name")]

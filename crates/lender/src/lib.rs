@@ -8,6 +8,7 @@
 //! A reference to a lender executes single statements, as a reference to a pool does.
 
 mod executor;
+mod rows;
 
 use std::{
     collections::VecDeque,
@@ -17,6 +18,7 @@ use std::{
     time::Duration,
 };
 
+pub use rows::{RowsWithin, rows_within, sealed_weight};
 use sqlx::{Connection as _, Database, Error, Pool, pool::PoolConnection};
 use tokio::{
     sync::{Semaphore, SemaphorePermit},
@@ -67,19 +69,22 @@ impl<DB: Database> Lender<DB> {
         Self(Arc::new(Inner { pool, places, patience, resting: Mutex::new(Some(VecDeque::new())) }))
     }
 
-    /// A connection, of which [`Lent::keep`] should be said once its work went well.
+    /// A connection; call [`Lent::keep`] once its work went well.
     ///
     /// # Errors
     /// Those of the pool; [`Error::PoolTimedOut`] where none became free in the pool's own time.
     pub async fn lend(&self) -> Result<Lent<'_, DB>, Error> {
         let lender = &*self.0;
-        // One patience for both: whoever waited for a place must not wait as long again for what is not to be had.
+        // One deadline for all: a caller that waited for a place must not wait as long again for a connection.
         let deadline = Instant::now() + lender.patience;
         let place = timeout_at(deadline, lender.places.acquire()).await.map_err(|_| Error::PoolTimedOut)?;
         let place = place.map_err(|_| Error::PoolClosed)?;
         while let Some(mut rested) = lender.last_returned() {
             // One that does not answer is dropped here, and the pool closes it.
-            if rested.since.elapsed() <= TRUSTED_REST || rested.connection.ping().await.is_ok() {
+            let trusted = rested.since.elapsed() <= TRUSTED_REST;
+            let answers = trusted
+                || timeout_at(deadline, rested.connection.ping()).await.map_err(|_| Error::PoolTimedOut)?.is_ok();
+            if answers {
                 let Resting { connection, acquired, .. } = rested;
                 return Ok(Lent { connection, acquired, lender, _place: place });
             }

@@ -87,7 +87,7 @@ impl Letterhead {
 fn body(mail: &Mail) -> Result<MultiPart, MailError> {
     let texts = MultiPart::alternative_plain_html(mail.text.clone(), mail.html.clone());
     let Some(calendar) = &mail.calendar else { return Ok(texts) };
-    let kind = format!("text/calendar; charset=utf-8; method={}", calendar.method);
+    let kind = format!("text/calendar; charset=utf-8; method={}", calendar.method.as_str());
     let kind = ContentType::parse(&kind).map_err(|error| MailError(error.into()))?;
     let form = SinglePart::builder().header(kind).body(calendar.text.clone());
     let file_kind = ContentType::parse("application/ics").map_err(|error| MailError(error.into()))?;
@@ -98,7 +98,7 @@ fn body(mail: &Mail) -> Result<MultiPart, MailError> {
 #[cfg(test)]
 mod tests {
     use kalends_accounts::Email;
-    use kalends_app::ports::CalendarPart;
+    use kalends_app::ports::{CalendarMethod, CalendarPart};
     use mail_parser::{MessageParser, MimeHeaders as _};
     use rstest::rstest;
 
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn an_invitation_is_read_by_calendars() {
         let text = "BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nEND:VCALENDAR\r\n".to_owned();
-        let calendar = Some(CalendarPart { method: "REQUEST", text: text.clone() });
+        let calendar = Some(CalendarPart { method: CalendarMethod::Request, text: text.clone() });
         let letterhead = letterhead("kalends.example");
         assert_eq!(letterhead.sender(), "no-reply@kalends.example");
         let bytes = letterhead.message(&Mail { calendar, ..mail() }).unwrap().formatted();

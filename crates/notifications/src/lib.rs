@@ -4,12 +4,15 @@
 //! that a change and its announcement cannot be separated by a crash (ruling 7.3). What becomes of it is
 //! decided here and done elsewhere: who hears it ([`address`]), how it is signed ([`headers`]), when
 //! it is sent again ([`DeliveryState`]) and by whom ([`Queue`]), and when an endpoint is given up ([`Health`]).
+//!
+//! A [`Letter`] is what a change-set carries to a person outside.
 
 mod cause;
 mod change;
 mod delivery;
 mod endpoint;
 mod fan_out;
+mod letter;
 pub mod ports;
 mod queue;
 mod retry;
@@ -21,6 +24,7 @@ pub use change::{Change, Record, Recorded};
 pub use delivery::{BeingSent, DELIVERIES_KEPT, Delivery, DeliveryState, DeliveryStatus, MESSAGES_KEPT};
 pub use endpoint::{Confidential, ConfidentialError, EndpointPatch, NewEndpoint, WebhookEndpoint};
 pub use fan_out::{DELIVERIES_AT_ONCE, Listener, Waiting, address, charged, over_quota, skip};
+pub use letter::{ClaimedLetter, LETTER_CLAIM_LASTS, LETTER_KEPT, Letter, LetterEnd};
 pub use queue::{CLAIM_LASTS, Claim, ClaimLost, Fence, Places, Queue};
 pub use retry::{
     ANSWER_MAX, ATTEMPT_WITHIN, Deactivation, FAILING_LASTS, Health, HealthChange, Outcome, SCHEDULE, wait_after,
@@ -36,11 +40,11 @@ use kalends_kernel::{Instant, MessageId, OrgId, Version, WebhookId};
 const TEST: &str = "webhook.test";
 
 macro_rules! event_types {
-    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+    ($($(#[doc = $doc:literal])+ $name:ident = $text:literal,)*) => {
         /// What a webhook message announces: the 18 types of ruling 7.1, and a test that somebody asks for.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum EventType {
-            $($(#[$doc])* $name,)*
+            $($(#[doc = $doc])+ $name,)*
             /// Nothing happened: an endpoint is tried out. Nobody subscribes to it.
             WebhookTest,
         }
@@ -52,6 +56,14 @@ macro_rules! event_types {
             /// The name in `X-Service-Event-Type` and in subscriptions.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $text,)* Self::WebhookTest => TEST }
+            }
+
+            /// What happened, in one sentence.
+            pub const fn about(self) -> &'static str {
+                match self {
+                    $(Self::$name => concat!($($doc),+).trim_ascii(),)*
+                    Self::WebhookTest => "An endpoint is tried out.",
+                }
             }
 
             /// The type of that name that can be subscribed to.

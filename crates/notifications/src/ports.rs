@@ -1,9 +1,9 @@
 //! What stores offer for webhooks.
 
 use async_trait::async_trait;
-use kalends_kernel::{DeliveryId, Instant, Listed, OrgId, Page, StoreError, WebhookId};
+use kalends_kernel::{DeliveryId, Instant, LetterId, Listed, OrgId, Page, StoreError, WebhookId};
 
-use crate::{Claim, Delivery, DeliveryStatus, Message, Places, WebhookEndpoint};
+use crate::{Claim, ClaimedLetter, Delivery, DeliveryStatus, Fence, LetterEnd, Message, Places, WebhookEndpoint};
 
 /// Reads endpoints.
 #[async_trait]
@@ -150,4 +150,17 @@ pub trait DeliveryQueue: Send + Sync {
 
     /// How long the queues are at `now`.
     async fn backlog(&self, now: Instant) -> Result<Backlog, StoreError>;
+}
+
+/// The work of sending letters to people outside.
+#[async_trait]
+pub trait Letters: Send + Sync {
+    /// Claims up to `limit` letters that are due at `now`, those that have waited longest first, each for
+    /// [`LETTER_CLAIM_LASTS`](crate::LETTER_CLAIM_LASTS): whatever number of workers call this at once, one gets it. A letter
+    /// that cannot be read is logged and stays claimed, and keeps no other back.
+    async fn claim_letters(&self, now: Instant, limit: u32) -> Result<Vec<ClaimedLetter>, StoreError>;
+
+    /// Records what became of a letter under the number of its claim, and with [`LetterEnd::Sent`] removes older letters to
+    /// the same recipient about the same event. A claim that another worker has taken over records nothing.
+    async fn end_letter(&self, org: OrgId, letter: LetterId, fence: Fence, end: LetterEnd) -> Result<(), StoreError>;
 }

@@ -2,8 +2,9 @@
 //!
 //! `X-Signature: sha256=<hex>` is HMAC-SHA256 with the whole secret, as text, over `<timestamp>.<body>`.
 //! The Standard Webhooks headers sign `<id>.<timestamp>.<body>` with the bytes that the secret encodes. In
-//! the 24 hours after a rotation both secrets sign: `X-Signature` carries two values separated by a comma
-//! and a space, `webhook-signature` two separated by a space, the new secret's first.
+//! the 24 hours after a rotation both secrets sign. `X-Signature` is always one value, by the new secret, so that
+//! a receiver may compare the whole header; `X-Signature-Previous` is the old secret's. `webhook-signature` lists
+//! both, separated by a space, the new secret's first.
 
 use std::fmt;
 
@@ -98,10 +99,14 @@ impl Secrets {
         Self { current: fresh, previous: Some((self.current.clone(), now + ROTATION_LASTS)) }
     }
 
+    /// The secret before the present one, while it still signs at `now`.
+    fn previous_at(&self, now: Instant) -> Option<&Secret> {
+        self.previous.as_ref().filter(|(_, until)| now < *until).map(|(secret, _)| secret)
+    }
+
     /// The secrets that sign at `now`, the present one first.
     pub fn signing(&self, now: Instant) -> impl Iterator<Item = &Secret> {
-        let previous = self.previous.as_ref().filter(|(_, until)| now < *until).map(|(secret, _)| secret);
-        std::iter::once(&self.current).chain(previous)
+        std::iter::once(&self.current).chain(self.previous_at(now))
     }
 }
 
@@ -125,8 +130,7 @@ pub type Header = (&'static str, String);
 pub fn headers(outgoing: &Outgoing<'_>, secrets: &Secrets, now: Instant) -> Vec<Header> {
     let timestamp = now.as_unix_seconds();
     let Outgoing { delivery, event_type, resource_version, body } = *outgoing;
-    let plain: Vec<_> =
-        secrets.signing(now).map(|secret| format!("sha256={}", secret.sign_plain(timestamp, body))).collect();
+    let plain = |secret: &Secret| format!("sha256={}", secret.sign_plain(timestamp, body));
     let standard: Vec<_> =
         secrets.signing(now).map(|secret| format!("v1,{}", secret.sign_standard(delivery, timestamp, body))).collect();
     let mut headers = vec![
@@ -134,11 +138,12 @@ pub fn headers(outgoing: &Outgoing<'_>, secrets: &Secrets, now: Instant) -> Vec<
         ("x-service-event-type", event_type.as_str().to_owned()),
         ("x-delivery-id", delivery.to_owned()),
         ("x-timestamp", timestamp.to_string()),
-        ("x-signature", plain.join(", ")),
+        ("x-signature", plain(&secrets.current)),
         ("webhook-id", delivery.to_owned()),
         ("webhook-timestamp", timestamp.to_string()),
         ("webhook-signature", standard.join(" ")),
     ];
+    headers.extend(secrets.previous_at(now).map(|previous| ("x-signature-previous", plain(previous))));
     headers.extend(resource_version.map(|version| ("x-resource-version", version.to_string())));
     headers
 }
@@ -146,11 +151,12 @@ pub fn headers(outgoing: &Outgoing<'_>, secrets: &Secrets, now: Instant) -> Vec<
 /// How far the clocks of a sender and a receiver may be apart, and how old a replay may be.
 pub const TOLERANCE: Elapsed = Elapsed::minutes(5);
 
-/// Whether an `X-Signature` is right: what a receiver does, so that our own tests and examples have one.
+/// Whether an `X-Signature` or an `X-Signature-Previous` is right: what a receiver does, so that our own tests and
+/// examples have one.
 pub fn verify_plain(secret: &Secret, timestamp: &str, body: &[u8], signature: &str, now: Instant) -> bool {
     let Some(seconds) = fresh(timestamp, now) else { return false };
     let expected = format!("sha256={}", secret.sign_plain(seconds, body));
-    any_equal(signature.split(',').map(str::trim), &expected)
+    any_equal(std::iter::once(signature), &expected)
 }
 
 /// Whether a `webhook-signature` is right, as [`verify_plain`].
@@ -257,9 +263,14 @@ mod tests {
         let last = NOW + ROTATION_LASTS - Elapsed::micros(1);
         for (at, old_signs) in [(NOW, true), (last, true), (NOW + ROTATION_LASTS, false)] {
             let told = headers(&outgoing(b"{}"), &secrets, at);
+            let timestamp = header(&told, "x-timestamp");
+            // The whole header is compared, as receivers do that know nothing of rotations.
+            assert!(verify_plain(&new, &timestamp, b"{}", &header(&told, "x-signature"), at));
+            assert!(!verify_plain(&old, &timestamp, b"{}", &header(&told, "x-signature"), at));
+            let previous = told.iter().find(|(name, _)| *name == "x-signature-previous");
+            assert_eq!(previous.is_some(), old_signs);
+            assert!(previous.is_none_or(|(_, value)| verify_plain(&old, &timestamp, b"{}", value, at)));
             for (secret, signs) in [(&new, true), (&old, old_signs)] {
-                let timestamp = header(&told, "x-timestamp");
-                assert_eq!(verify_plain(secret, &timestamp, b"{}", &header(&told, "x-signature"), at), signs);
                 let standard = header(&told, "webhook-signature");
                 assert_eq!(verify_standard(secret, "whd_1", &timestamp, b"{}", &standard, at), signs);
             }

@@ -1,70 +1,79 @@
-//! What is allowed so often, counted in one place: a count and the end of its window for each allowance, which
-//! are read, decided on, and swapped where they are still the same.
+//! What is allowed so often, counted in one place: a count and the end of its window for each allowance.
 
 use async_trait::async_trait;
 use kalends_accounts::ports::Allowances;
 use kalends_accounts::{Allowance, Taken, Used};
 use kalends_kernel::{Instant, StoreError};
+use sqlx::PgConnection;
 
 use crate::PostgresStore;
-use crate::error::{failed, store_error};
+use crate::error::store_error;
 use crate::retry::retried;
 
-/// How often a count is read again that others change meanwhile. Each time one of them has got through.
-const ATTEMPTS: u32 = 64;
-
-/// Others kept changing the same count.
-#[derive(Debug, thiserror::Error)]
-#[error("an allowance was changed by others {ATTEMPTS} times in a row")]
-struct Contended;
+/// Takes several uses at once, all or none, as [`Allowance::take_many`] does: one statement. If they are refused,
+/// another one finds out how long to wait. Uses at the same time wait for the row, and each is compared with what the
+/// one before has left.
+pub(crate) async fn use_up(
+    connection: &mut PgConnection,
+    allowance: &Allowance,
+    count: u32,
+    now: Instant,
+) -> Result<Taken, sqlx::Error> {
+    let terms = allowance.terms(now);
+    let (scope, org_id) = (allowance.scope.as_slice(), allowance.org.map(|org| org.uuid()));
+    // A row that does not exist yet is compared before it is made.
+    let granted = sqlx::query!(
+        "INSERT INTO allowances AS kept (scope, org_id, state, expires_at)
+         SELECT $1::bytea, $2::uuid, $3::bigint, $4::bigint WHERE $3::bigint <= $5::bigint
+         ON CONFLICT (scope) DO UPDATE SET
+             state = CASE WHEN kept.expires_at > $6 AND kept.expires_at <= $7 THEN kept.state ELSE 0 END
+                 + excluded.state,
+             expires_at = CASE WHEN kept.expires_at > $6 AND kept.expires_at <= $7 THEN kept.expires_at
+                 ELSE excluded.expires_at END
+         WHERE kept.expires_at <= $6 OR kept.expires_at > $7 OR kept.state <= $5::bigint - excluded.state
+         RETURNING state, expires_at",
+        scope,
+        org_id,
+        i64::from(count),
+        terms.until.as_micros(),
+        terms.limit,
+        terms.now.as_micros(),
+        terms.longest.as_micros(),
+    )
+    .fetch_optional(&mut *connection)
+    .await?;
+    if let Some(row) = granted {
+        return Ok(Taken::Granted(Used { count: row.state, until: Instant::from_micros(row.expires_at) }));
+    }
+    let kept = sqlx::query_scalar!("SELECT expires_at FROM allowances WHERE scope = $1", scope)
+        .fetch_optional(connection)
+        .await?;
+    Ok(Taken::Refused { retry_after: terms.retry_after(kept.map(Instant::from_micros)) })
+}
 
 #[async_trait]
 impl Allowances for PostgresStore {
     async fn take(&self, allowance: &Allowance, now: Instant) -> Result<Taken, StoreError> {
+        let taken = retried(|| async {
+            let mut lent = self.connections.lend().await?;
+            let taken = use_up(&mut lent, allowance, 1, now).await?;
+            lent.keep();
+            Ok(taken)
+        });
+        taken.await.map_err(store_error)
+    }
+
+    async fn give_back(&self, allowance: &Allowance, until: Instant) -> Result<(), StoreError> {
         let scope = allowance.scope.as_slice();
-        for _ in 0..ATTEMPTS {
-            let stored = sqlx::query!("SELECT state, expires_at FROM allowances WHERE scope = $1", scope)
-                .fetch_optional(&self.connections)
-                .await
-                .map_err(store_error)?;
-            let read = |count, until| Used { count, until: Instant::from_micros(until) };
-            let used = match allowance.take(stored.as_ref().map(|row| read(row.state, row.expires_at)), now) {
-                Taken::Granted(used) => used,
-                refused @ Taken::Refused { .. } => return Ok(refused),
-            };
-            let swapped = match stored {
-                Some(row) => {
-                    sqlx::query!(
-                        "UPDATE allowances SET state = $4, expires_at = $5
-                         WHERE scope = $1 AND state = $2 AND expires_at = $3",
-                        scope,
-                        row.state,
-                        row.expires_at,
-                        used.count,
-                        used.until.as_micros(),
-                    )
-                    .execute(&self.connections)
-                    .await
-                }
-                None => {
-                    let org_id = allowance.org.map(|org| org.uuid());
-                    sqlx::query!(
-                        "INSERT INTO allowances (scope, org_id, state, expires_at) VALUES ($1, $2, $3, $4)
-                         ON CONFLICT (scope) DO NOTHING",
-                        scope,
-                        org_id,
-                        used.count,
-                        used.until.as_micros(),
-                    )
-                    .execute(&self.connections)
-                    .await
-                }
-            };
-            if swapped.map_err(store_error)?.rows_affected() == 1 {
-                return Ok(Taken::Granted(used));
-            }
-        }
-        Err(failed(Contended))
+        let given_back = retried(|| {
+            sqlx::query!(
+                "UPDATE allowances SET state = state - 1 WHERE scope = $1 AND expires_at = $2 AND state > 0",
+                scope,
+                until.as_micros(),
+            )
+            .execute(&self.connections)
+        });
+        given_back.await.map(drop).map_err(store_error)
     }
 
     async fn forget_allowances(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {

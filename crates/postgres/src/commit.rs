@@ -7,7 +7,7 @@
 //! Rows are locked in one order, so that no two transactions wait for each other: calendars by id,
 //! answers by scope, agents and events, webhooks and their queues, subscriptions, proposals, booking pages, connection
 //! links, connections of human calendars, their calendars by id, grants by id, accounts, the organization that is counted,
-//! counters, and last the epoch of principals. That organizations stay is shared from the beginning: only their deletion, which
+//! counters, allowances, and last the epoch of principals. That organizations stay is shared from the beginning: only their deletion, which
 //! locks nothing that comes before accounts, waits for it. What is lost nevertheless, to a serialization failure or to a
 //! deadlock with something else, is tried again here.
 
@@ -25,7 +25,7 @@ use sqlx::{PgConnection, Postgres};
 
 use crate::PostgresStore;
 use crate::apply::{
-    accounts, answers, audit, bookings, bridge, calendars, outbox, proposals, subscriptions, usage, webhooks,
+    accounts, answers, audit, bookings, bridge, calendars, letters, outbox, proposals, subscriptions, usage, webhooks,
 };
 use crate::error::{ApplyError, failed};
 use crate::retry::retried;
@@ -186,10 +186,12 @@ async fn write(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Resu
     proposals::apply(connection, batch).await?;
     bookings::apply(connection, batch).await?;
     bridge::apply(connection, batch).await?;
+    letters::apply(connection, batch).await?;
     outbox::apply(connection, batch).await?;
     audit::apply(connection, batch).await?;
     accounts::apply(connection, batch).await?;
     usage::check_existing(connection, batch).await?;
     usage::charge(connection, batch).await?;
+    letters::take(connection, batch).await?;
     accounts::raise_epoch(connection, batch).await
 }

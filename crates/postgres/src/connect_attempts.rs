@@ -11,6 +11,7 @@ use crate::PostgresStore;
 use crate::error::store_error;
 use crate::retry::retried;
 use crate::rows::Located;
+use crate::sealed::{attempt_secret, open_attempt_secret};
 
 #[async_trait]
 impl ConnectAttempts for PostgresStore {
@@ -20,6 +21,8 @@ impl ConnectAttempts for PostgresStore {
             Purpose::Connect { link } => (*link, None),
             Purpose::Reauthorize { connection } => (None, Some(*connection)),
         };
+        let place = attempt_secret("connection_attempts", "verifier", oauth.key);
+        let verifier = self.cipher.seal(place, oauth.verifier.as_bytes());
         // An organization whose deletion is committed gets no row any more; whoever answers the attempt is told so.
         sqlx::query!(
             "INSERT INTO connection_attempts (state_hash, org_id, human_id, link_id, connection_id, provider, verifier,
@@ -31,7 +34,7 @@ impl ConnectAttempts for PostgresStore {
             link.map(|link| link.uuid()),
             connection.map(|connection| connection.uuid()),
             oauth.provider.as_str(),
-            oauth.verifier,
+            verifier,
             oauth.redirect_uri,
             oauth.expires_at.as_micros(),
         )
@@ -49,6 +52,8 @@ impl ConnectAttempts for PostgresStore {
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
         let Some(row) = row else { return Ok(None) };
+        let place = attempt_secret("connection_attempts", "verifier", key);
+        let Some(verifier) = open_attempt_secret(place, row.verifier, &*self.cipher) else { return Ok(None) };
         let located = Located { table: "connection_attempts", id: "an attempt" };
         let purpose = match (row.link_id, row.connection_id) {
             (link, None) => Purpose::Connect { link: link.map(ConnectionLinkId::from_uuid) },
@@ -63,7 +68,7 @@ impl ConnectAttempts for PostgresStore {
                 key,
                 provider: located.named("provider", &row.provider, Provider::from_name)?,
                 nonce: String::new(),
-                verifier: row.verifier,
+                verifier,
                 redirect_uri: row.redirect_uri,
                 terms_version: None,
                 expires_at: Instant::from_micros(row.expires_at),

@@ -48,7 +48,8 @@ pub(crate) async fn counts(
          FROM ical_subscriptions s
          JOIN calendars c ON c.org_id = s.org_id AND c.id = s.calendar_id
          LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
-         WHERE s.org_id = $1 AND coalesce($3, 'ical_subscriptions') = 'ical_subscriptions' AND c.deleted_at IS NULL
+         WHERE s.org_id = $1 AND coalesce($3, 'ical_subscriptions') = 'ical_subscriptions' AND s.remains IS NULL
+             AND c.deleted_at IS NULL
              AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
          UNION ALL
          SELECT 'booking_pages', count(*)
@@ -65,7 +66,16 @@ pub(crate) async fn counts(
          WHERE c.org_id = $1 AND coalesce($3, 'recurring_events') = 'recurring_events' AND c.deleted_at IS NULL
              AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
              AND e.recurrence IS NOT NULL AND e.deleted_at IS NULL AND e.reaches > $4
-             AND e.source = 'internal'"#,
+             AND e.source = 'internal'
+         UNION ALL
+         SELECT 'imported_events', (
+                 SELECT count(*) FROM events e WHERE e.org_id = $1 AND e.source = 'external_ical'
+             ) + (
+                 SELECT coalesce(sum(s.reserved), 0)::bigint
+                 FROM ical_subscriptions s
+                 WHERE s.org_id = $1 AND s.claimed_until IS NOT NULL
+             )
+         WHERE coalesce($3, 'imported_events') = 'imported_events'"#,
         org.uuid(),
         month.map(Period::number),
         only.map(Metric::as_str),

@@ -6,10 +6,11 @@ use kalends_app::ports::CommitError;
 use kalends_kernel::StoreError;
 use sqlx::migrate::MigrateError;
 
-/// Codes of conditions that pass: the server stops, starts or has no place for another session, a
-/// transaction lost against another one too often, a statement ran out of time, or the node became
-/// one that only reads.
-const PASSING: &[&str] = &["57P01", "57P02", "57P03", "53300", "40001", "40P01", "55P03", "57014", "25006"];
+/// Codes of conditions that pass: the server stops, starts or has no place for another session, its disk or its memory is
+/// full, a file cannot be written, a transaction lost against another one too often, a statement ran out of time, or the
+/// node became one that only reads.
+const PASSING: &[&str] =
+    &["57P01", "57P02", "57P03", "53100", "53200", "53300", "58030", "40001", "40P01", "55P03", "57014", "25006"];
 /// The class of codes about connections.
 const CONNECTION: &str = "08";
 
@@ -85,6 +86,8 @@ impl ApplyError {
             Some("organizations_email_unique" | "users_email_unique") => CommitError::EmailTaken,
             // The decision did not see the other claim.
             Some("account_claims_one_held" | "account_claims_one_waits") => CommitError::Stale,
+            // Nor the other subscription.
+            Some("ical_subscriptions_places") => CommitError::Stale,
             Some("idempotent_answers_pk") => CommitError::AlreadyAnswered,
             _ => CommitError::Store(store_error(error)),
         }

@@ -10,17 +10,21 @@ use crate::PostgresStore;
 use crate::error::store_error;
 use crate::retry::retried;
 use crate::rows::Located;
+use crate::sealed::{attempt_secret, open_attempt_secret};
 
 #[async_trait]
 impl OauthAttempts for PostgresStore {
     async fn keep_attempt(&self, attempt: &Attempt) -> Result<(), StoreError> {
+        let place = |column| attempt_secret("oauth_attempts", column, attempt.key);
+        let nonce = self.cipher.seal(place("nonce"), attempt.nonce.as_bytes());
+        let verifier = self.cipher.seal(place("verifier"), attempt.verifier.as_bytes());
         sqlx::query!(
             "INSERT INTO oauth_attempts (state_hash, provider, nonce, verifier, redirect_uri, terms_version, expires_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7)",
             attempt.key.0.as_slice(),
             attempt.provider.as_str(),
-            attempt.nonce,
-            attempt.verifier,
+            nonce,
+            verifier,
             attempt.redirect_uri,
             attempt.terms_version,
             attempt.expires_at.as_micros(),
@@ -39,12 +43,17 @@ impl OauthAttempts for PostgresStore {
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
         let Some(row) = row else { return Ok(None) };
+        let open =
+            |column, stored| open_attempt_secret(attempt_secret("oauth_attempts", column, key), stored, &*self.cipher);
+        let (Some(nonce), Some(verifier)) = (open("nonce", row.nonce), open("verifier", row.verifier)) else {
+            return Ok(None);
+        };
         let located = Located { table: "oauth_attempts", id: "an attempt" };
         Ok(Some(Attempt {
             key,
             provider: located.named("provider", &row.provider, Provider::from_name)?,
-            nonce: row.nonce,
-            verifier: row.verifier,
+            nonce,
+            verifier,
             redirect_uri: row.redirect_uri,
             terms_version: row.terms_version,
             expires_at: Instant::from_micros(row.expires_at),

@@ -19,11 +19,14 @@ mod deletions;
 mod error;
 mod identities;
 mod key_table;
+mod letters;
 mod open;
 mod read;
 mod reseal;
 mod retry;
 mod rows;
+#[cfg(feature = "scratch")]
+mod scratch;
 mod sealed;
 mod sending;
 mod transaction;
@@ -36,6 +39,8 @@ use sqlx::Postgres;
 
 pub use key_table::PostgresKeyTable;
 pub use open::Database;
+#[cfg(feature = "scratch")]
+pub use scratch::ScratchDatabase;
 
 /// Everything that the use cases need, on Postgres.
 pub struct PostgresStore {

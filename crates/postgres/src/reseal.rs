@@ -11,8 +11,8 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 use kalends_app::ports::{FieldCipher, OpenError, Place, Reseal};
 use kalends_kernel::{
-    BookingId, BookingPageId, CalendarId, ConnectionId, EventId, ExternalCalendarId, MessageId, ProposalId, ResponseId,
-    StoreError, SubscriptionId, WebhookId,
+    AgentId, BookingId, BookingPageId, CalendarId, ConnectionId, EventId, ExternalCalendarId, LetterId, MessageId,
+    ProposalId, ResponseId, StoreError, SubscriptionId, WebhookId,
 };
 use uuid::Uuid;
 
@@ -50,10 +50,13 @@ enum Position {
     Responses(Uuid, Uuid),
     BookingPages(Uuid, Uuid),
     Bookings(Uuid, Uuid),
+    Letters(Uuid, Uuid),
     ConnectionLabels(Uuid, Uuid),
     ConnectionTokens(Uuid, Uuid),
     ExternalCalendars(Uuid, Uuid),
     Calendars(Uuid, Uuid),
+    AgentMetadata(Uuid, Uuid),
+    CalendarMetadata(Uuid, Uuid),
     Answers(Vec<u8>),
 }
 
@@ -74,11 +77,14 @@ impl Position {
             Self::Proposals(..) => Some(Self::Responses(Uuid::nil(), Uuid::nil())),
             Self::Responses(..) => Some(Self::BookingPages(Uuid::nil(), Uuid::nil())),
             Self::BookingPages(..) => Some(Self::Bookings(Uuid::nil(), Uuid::nil())),
-            Self::Bookings(..) => Some(Self::ConnectionLabels(Uuid::nil(), Uuid::nil())),
+            Self::Bookings(..) => Some(Self::Letters(Uuid::nil(), Uuid::nil())),
+            Self::Letters(..) => Some(Self::ConnectionLabels(Uuid::nil(), Uuid::nil())),
             Self::ConnectionLabels(..) => Some(Self::ConnectionTokens(Uuid::nil(), Uuid::nil())),
             Self::ConnectionTokens(..) => Some(Self::ExternalCalendars(Uuid::nil(), Uuid::nil())),
             Self::ExternalCalendars(..) => Some(Self::Calendars(Uuid::nil(), Uuid::nil())),
-            Self::Calendars(..) => Some(Self::Answers(Vec::new())),
+            Self::Calendars(..) => Some(Self::AgentMetadata(Uuid::nil(), Uuid::nil())),
+            Self::AgentMetadata(..) => Some(Self::CalendarMetadata(Uuid::nil(), Uuid::nil())),
+            Self::CalendarMetadata(..) => Some(Self::Answers(Vec::new())),
             Self::Answers(_) => None,
         }
     }
@@ -102,10 +108,13 @@ impl Old {
             Position::Responses(_, id) => sealed::response_remark(ResponseId::from_uuid(*id)),
             Position::BookingPages(_, id) => sealed::booking_page_content(BookingPageId::from_uuid(*id)),
             Position::Bookings(_, id) => sealed::booking_guest(BookingId::from_uuid(*id)),
+            Position::Letters(_, id) => sealed::letter_content(LetterId::from_uuid(*id)),
             Position::ConnectionLabels(_, id) => sealed::connection_label(ConnectionId::from_uuid(*id)),
             Position::ConnectionTokens(_, id) => sealed::connection_tokens(ConnectionId::from_uuid(*id)),
             Position::ExternalCalendars(_, id) => sealed::external_content(ExternalCalendarId::from_uuid(*id)),
             Position::Calendars(_, id) => sealed::feed_token(CalendarId::from_uuid(*id)),
+            Position::AgentMetadata(_, id) => sealed::agent_metadata(AgentId::from_uuid(*id)),
+            Position::CalendarMetadata(_, id) => sealed::calendar_metadata(CalendarId::from_uuid(*id)),
             Position::Answers(scope) => sealed::answer_body(&located_answer(scope).hash("scope", scope)?),
         })
     }
@@ -128,6 +137,7 @@ impl Old {
                 StoreError::corrupt("booking_pages", "content", BookingPageId::from_uuid(*id), error)
             }
             Position::Bookings(_, id) => StoreError::corrupt("bookings", "guest", BookingId::from_uuid(*id), error),
+            Position::Letters(_, id) => StoreError::corrupt("letters", "content", LetterId::from_uuid(*id), error),
             Position::ConnectionLabels(_, id) => {
                 StoreError::corrupt("calendar_connections", "label", ConnectionId::from_uuid(*id), error)
             }
@@ -140,6 +150,10 @@ impl Old {
             Position::Calendars(_, id) => {
                 StoreError::corrupt("calendars", "feed_token", CalendarId::from_uuid(*id), error)
             }
+            Position::AgentMetadata(_, id) => StoreError::corrupt("agents", "metadata", AgentId::from_uuid(*id), error),
+            Position::CalendarMetadata(_, id) => {
+                StoreError::corrupt("calendars", "metadata", CalendarId::from_uuid(*id), error)
+            }
             Position::Answers(scope) => located_answer(scope).corrupt("body", error),
         }
     }
@@ -151,6 +165,18 @@ impl Old {
             let token = sealed::open_feed_token(CalendarId::from_uuid(id), &self.sealed, cipher)?;
             let sealed = cipher.seal(place, token.reveal().as_bytes());
             return Ok(Renewed { sealed, hash: Some(token.hash().0.to_vec()) });
+        }
+        let metadata = match self.at {
+            Position::AgentMetadata(_, id) => {
+                Some(sealed::open_metadata(place, AgentId::from_uuid(id), &self.sealed, cipher)?)
+            }
+            Position::CalendarMetadata(_, id) => {
+                Some(sealed::open_metadata(place, CalendarId::from_uuid(id), &self.sealed, cipher)?)
+            }
+            _ => None,
+        };
+        if let Some(metadata) = metadata {
+            return Ok(Renewed { sealed: cipher.seal(place, metadata.to_json().as_bytes()), hash: None });
         }
         let plain = cipher.open(place, &self.sealed).map_err(|error| self.corrupt(error))?;
         Ok(Renewed { sealed: cipher.seal(place, &plain), hash: None })
@@ -297,6 +323,17 @@ impl PostgresStore {
                  ORDER BY org_id, id
                  LIMIT $4"
             ),
+            Position::Letters(org, id) => old!(
+                Letters,
+                content,
+                org,
+                id,
+                "SELECT org_id, id, content
+                 FROM letters
+                 WHERE (org_id, id) > ($1, $2) AND NOT starts_with(content, $3)
+                 ORDER BY org_id, id
+                 LIMIT $4"
+            ),
             Position::ConnectionLabels(org, id) => old!(
                 ConnectionLabels,
                 label,
@@ -338,6 +375,28 @@ impl PostgresStore {
                 "SELECT org_id, id, feed_token
                  FROM calendars
                  WHERE (org_id, id) > ($1, $2) AND NOT starts_with(feed_token, $3)
+                 ORDER BY org_id, id
+                 LIMIT $4"
+            ),
+            Position::AgentMetadata(org, id) => old!(
+                AgentMetadata,
+                metadata,
+                org,
+                id,
+                "SELECT org_id, id, metadata
+                 FROM agents
+                 WHERE (org_id, id) > ($1, $2) AND NOT starts_with(metadata, $3)
+                 ORDER BY org_id, id
+                 LIMIT $4"
+            ),
+            Position::CalendarMetadata(org, id) => old!(
+                CalendarMetadata,
+                metadata,
+                org,
+                id,
+                "SELECT org_id, id, metadata
+                 FROM calendars
+                 WHERE (org_id, id) > ($1, $2) AND NOT starts_with(metadata, $3)
                  ORDER BY org_id, id
                  LIMIT $4"
             ),

@@ -6,14 +6,15 @@
 use std::fmt::Display;
 use std::sync::Arc;
 
+use kalends_accounts::TokenHash;
 use kalends_app::ports::{FieldCipher, Place, SEALED};
 use kalends_app::{ChangeSet, StoredAnswer};
-use kalends_calendars::{Calendar, Change, Event, FeedToken};
+use kalends_calendars::{Agent, Calendar, Change, Event, FeedToken};
 use kalends_kernel::{
-    BookingId, BookingPageId, CalendarId, ConnectionId, EventId, ExternalCalendarId, MessageId, Metadata, ProposalId,
-    ResponseId, StoreError, SubscriptionId, Version, WebhookId,
+    AgentId, BookingId, BookingPageId, CalendarId, ConnectionId, EventId, ExternalCalendarId, LetterId, MessageId,
+    Metadata, ProposalId, ResponseId, StoreError, SubscriptionId, Version, WebhookId,
 };
-use kalends_notifications::{Confidential, Message};
+use kalends_notifications::{Confidential, Letter, Message};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
 use uuid::Uuid;
@@ -38,6 +39,50 @@ pub(crate) fn open_feed_token(id: CalendarId, stored: &str, cipher: &dyn FieldCi
     let corrupt = |error: &dyn Display| StoreError::corrupt("calendars", "feed_token", id, error);
     let plain = cipher.open(feed_token(id), stored).map_err(|error| corrupt(&error))?;
     String::from_utf8(plain).map(FeedToken::from).map_err(|error| corrupt(&error))
+}
+
+/// Where the sealed metadata of an agent stands.
+pub(crate) const fn agent_metadata(id: AgentId) -> Place {
+    Place { table: "agents", column: "metadata", id: id.uuid() }
+}
+
+/// Where the sealed metadata of a calendar stands.
+pub(crate) const fn calendar_metadata(id: CalendarId) -> Place {
+    Place { table: "calendars", column: "metadata", id: id.uuid() }
+}
+
+/// The metadata of the row `id` that `stored` holds at `place`: sealed, or in the clear as earlier versions wrote it. A
+/// JSON object never begins like a seal.
+pub(crate) fn open_metadata(
+    place: Place,
+    id: impl Display,
+    stored: &str,
+    cipher: &dyn FieldCipher,
+) -> Result<Metadata, StoreError> {
+    let corrupt = |error: &dyn Display| StoreError::corrupt(place.table, place.column, &id, error);
+    if !stored.starts_with(SEALED) {
+        return Metadata::from_json(stored).map_err(|error| corrupt(&error));
+    }
+    let plain = cipher.open(place, stored).map_err(|error| corrupt(&error))?;
+    let text = std::str::from_utf8(&plain).map_err(|error| corrupt(&error))?;
+    Metadata::from_json(text).map_err(|error| corrupt(&error))
+}
+
+/// Where a secret of an attempt at a provider stands. Its row has a hash instead of an identifier; half of that tells
+/// rows apart just as well.
+pub(crate) fn attempt_secret(table: &'static str, column: &'static str, key: TokenHash) -> Place {
+    let mut half = [0; 16];
+    half.copy_from_slice(&key.0[..16]);
+    Place { table, column, id: Uuid::from_bytes(half) }
+}
+
+/// The secret of an attempt that `stored` holds: sealed, or in the clear as earlier versions wrote it. `None` if it does
+/// not open: its key may have been replaced and removed since, and a human whose attempt is gone tries again.
+pub(crate) fn open_attempt_secret(place: Place, stored: String, cipher: &dyn FieldCipher) -> Option<String> {
+    if !stored.starts_with(SEALED) {
+        return Some(stored);
+    }
+    String::from_utf8(cipher.open(place, &stored).ok()?).ok()
 }
 
 /// Where the sealed payload of a message stands.
@@ -73,6 +118,11 @@ pub(crate) const fn booking_page_content(id: BookingPageId) -> Place {
 /// Where the sealed guest of a booking stands.
 pub(crate) const fn booking_guest(id: BookingId) -> Place {
     Place { table: "bookings", column: "guest", id: id.uuid() }
+}
+
+/// Where the sealed content of a letter stands.
+pub(crate) const fn letter_content(id: LetterId) -> Place {
+    Place { table: "letters", column: "content", id: id.uuid() }
 }
 
 /// Where what a human calls a connection stands, sealed.
@@ -144,6 +194,10 @@ pub(crate) struct SealedChangeSet {
     changes: Arc<ChangeSet>,
     /// The contents of the events that are written, in their order.
     contents: Vec<String>,
+    /// The metadata of the agents that are written, in their order.
+    agents: Vec<String>,
+    /// The metadata of the calendars that are written, in their order.
+    metadata: Vec<String>,
     /// The tokens of the calendars that are written, in their order.
     tokens: Vec<String>,
     /// The payloads of the messages, in their order.
@@ -158,6 +212,8 @@ pub(crate) struct SealedChangeSet {
     bookings: Vec<String>,
     /// What is sealed of each write to the bridge, in their order.
     bridge: Vec<SealedBridge>,
+    /// The contents of the letters, in their order.
+    letters: Vec<String>,
     /// The body of the answer.
     body: Option<String>,
 }
@@ -173,9 +229,20 @@ pub(crate) struct SealedBridge {
     pub(crate) contents: Vec<String>,
 }
 
+/// One agent to write.
+pub(crate) struct AgentWrite<'a> {
+    pub(crate) agent: &'a Agent,
+    /// The sealed metadata.
+    pub(crate) metadata: &'a str,
+    /// The version that was read; `None` for a new agent.
+    pub(crate) seen: Option<Version>,
+}
+
 /// One calendar to write.
 pub(crate) struct CalendarWrite<'a> {
     pub(crate) calendar: &'a Calendar,
+    /// The sealed metadata.
+    pub(crate) metadata: &'a str,
     /// The sealed token of its feed.
     pub(crate) token: &'a str,
     /// The version that was read; `None` for a new calendar.
@@ -197,6 +264,12 @@ impl SealedChangeSet {
             Ok(cipher.seal(event_content(event.id), &plain))
         });
         let contents = contents.collect::<Result<_, StoreError>>()?;
+        let agents = agents(&changes)
+            .map(|(agent, _)| cipher.seal(agent_metadata(agent.id), agent.metadata.to_json().as_bytes()))
+            .collect();
+        let metadata = calendars(&changes)
+            .map(|(calendar, _)| cipher.seal(calendar_metadata(calendar.id), calendar.metadata.to_json().as_bytes()))
+            .collect();
         let tokens = calendars(&changes)
             .map(|(calendar, _)| cipher.seal(feed_token(calendar.id), calendar.feed_token.reveal().as_bytes()));
         let tokens = tokens.collect();
@@ -208,20 +281,40 @@ impl SealedChangeSet {
         let proposals = changes.proposals.iter().map(|change| proposal(change, cipher)).collect();
         let bookings = changes.bookings.iter().map(|change| booking(change, cipher)).collect();
         let bridge = changes.bridge.iter().map(|change| bridge(change, cipher)).collect();
+        let letters = changes.letters.iter();
+        let letters = letters.map(|letter| cipher.seal(letter_content(letter.id), letter.content.as_bytes())).collect();
         let body = changes.answer.as_ref().and_then(|stored| {
             let body = stored.answer.body.as_ref()?;
             Some(cipher.seal(answer_body(&stored.scope), body.as_bytes()))
         });
-        Ok(Self { changes, contents, tokens, payloads, hooks, feeds, proposals, bookings, bridge, body })
+        Ok(Self {
+            changes,
+            contents,
+            agents,
+            metadata,
+            tokens,
+            payloads,
+            hooks,
+            feeds,
+            proposals,
+            bookings,
+            bridge,
+            letters,
+            body,
+        })
     }
 
     pub(crate) fn changes(&self) -> &ChangeSet {
         &self.changes
     }
 
+    pub(crate) fn agents(&self) -> impl Iterator<Item = AgentWrite<'_>> {
+        agents(&self.changes).zip(&self.agents).map(|((agent, seen), metadata)| AgentWrite { agent, metadata, seen })
+    }
+
     pub(crate) fn calendars(&self) -> impl Iterator<Item = CalendarWrite<'_>> {
-        let written = calendars(&self.changes).zip(&self.tokens);
-        written.map(|((calendar, seen), token)| CalendarWrite { calendar, token, seen })
+        let written = calendars(&self.changes).zip(self.metadata.iter().zip(&self.tokens));
+        written.map(|((calendar, seen), (metadata, token))| CalendarWrite { calendar, metadata, token, seen })
     }
 
     pub(crate) fn events(&self) -> impl Iterator<Item = EventWrite<'_>> {
@@ -260,6 +353,11 @@ impl SealedChangeSet {
         self.changes.bridge.iter().zip(&self.bridge)
     }
 
+    /// The letters, each with its sealed content.
+    pub(crate) fn letters(&self) -> impl Iterator<Item = (&Letter, &str)> {
+        self.changes.letters.iter().zip(self.letters.iter().map(String::as_str))
+    }
+
     pub(crate) fn answer(&self) -> Option<(&StoredAnswer, Option<&str>)> {
         self.changes.answer.as_ref().map(|answer| (answer, self.body.as_deref()))
     }
@@ -270,9 +368,11 @@ impl SealedChangeSet {
         let texts = self
             .contents
             .iter()
+            .chain(self.agents.iter().chain(&self.metadata))
             .chain(&self.tokens)
             .chain(&self.payloads)
             .chain(&self.bookings)
+            .chain(&self.letters)
             .chain(self.hooks.iter().chain(&self.feeds).chain(&self.proposals).flatten())
             .chain(self.bridge.iter().flat_map(SealedBridge::texts))
             .chain(&self.body);
@@ -308,6 +408,9 @@ fn subscription(change: &kalends_feeds::Change, cipher: &dyn FieldCipher) -> Opt
             Some(cipher.seal(subscription_content(subscription.id), &Confidential::write(subscription)))
         }
         Change::DeleteSubscription { .. }
+        | Change::AdoptRemains { .. }
+        | Change::RemoveRemains { .. }
+        | Change::ForgetSubscription { .. }
         | Change::AskSync { .. }
         | Change::RenewClaim { .. }
         | Change::EndSync { .. }
@@ -372,6 +475,22 @@ fn bridge(change: &kalends_bridge::Change, cipher: &dyn FieldCipher) -> SealedBr
         | Change::CreateGrant(_)
         | Change::DeleteGrant { .. } => SealedBridge::default(),
     }
+}
+
+fn agents(changes: &ChangeSet) -> impl Iterator<Item = (&Agent, Option<Version>)> {
+    changes.calendars.iter().filter_map(|change| match change {
+        Change::CreateAgent(agent) => Some((agent, None)),
+        Change::UpdateAgent { agent, seen } => Some((agent, Some(*seen))),
+        Change::CreateCalendar(_)
+        | Change::UpdateCalendar { .. }
+        | Change::CreateEvent(_)
+        | Change::UpdateEvent { .. }
+        | Change::PutRules { .. }
+        | Change::DeleteRules(_)
+        | Change::Reserve { .. }
+        | Change::Unreserve { .. }
+        | Change::AdvanceTimer(_) => None,
+    })
 }
 
 fn calendars(changes: &ChangeSet) -> impl Iterator<Item = (&Calendar, Option<Version>)> {

@@ -19,6 +19,12 @@ pub enum ProposalError {
     /// Nobody has responded yet.
     #[error("there is nothing to resolve: nobody has responded to the proposal yet")]
     NoResponses,
+    /// Somebody wants a slot, but all of them have begun.
+    #[error(
+        "every slot of the proposal has begun, and only one that lies ahead can be confirmed; cancel the proposal and \
+         propose other times"
+    )]
+    NoSlotLeft,
     /// The response does not fit the proposal.
     #[error(transparent)]
     Invalid(#[from] FieldErrors),

@@ -127,6 +127,71 @@ fn a_proposal_that_cannot_be_is_refused_for_all_its_faults() {
     }
 }
 
+#[rstest]
+#[case::longest("x".repeat(500), Some("ü".repeat(5_000)), &[])]
+#[case::empty(String::new(), Some(String::new()), &["title"])]
+#[case::blank(" ".to_owned(), None, &["title"])]
+#[case::too_long("x".repeat(501), Some("ü".repeat(5_001)), &["title", "description"])]
+#[case::nul("a\0".to_owned(), Some("\0".to_owned()), &["title", "description"])]
+fn texts_of_a_proposal_are_bounded(
+    #[case] title: String,
+    #[case] description: Option<String>,
+    #[case] faults: &[&str],
+) {
+    let new = NewProposal { title, description, ..new(vec![slot(60, 30, 1.0)], 1) };
+    let found = Proposal::create(org(), new, NOW, &entropy()).err();
+    let found: Vec<String> = found.iter().flat_map(|errors| errors.iter()).map(|error| error.param.clone()).collect();
+    assert_eq!(found, faults);
+}
+
+#[rstest]
+#[case::longest(20, "ü".repeat(2_000), &[])]
+#[case::too_many(21, String::new(), &["counter_slots"])]
+#[case::too_long(0, "x".repeat(2_001), &["message"])]
+#[case::both(21, "x".repeat(2_001), &["counter_slots", "message"])]
+fn responses_are_bounded(#[case] counter_slots: usize, #[case] message: String, #[case] faults: &[&str]) {
+    let proposal = made(vec![slot(60, 30, 1.0)], 1);
+    let counter_slots = vec![proposal.slots[0].span; counter_slots];
+    let said = NewResponse { kind: Counter, selected: None, counter_slots, message: Some(message) };
+    let found = match proposal.respond(agent(1), said, NOW, &entropy()) {
+        Ok(_) => Vec::new(),
+        Err(ProposalError::Invalid(errors)) => errors.iter().map(|error| error.param.clone()).collect(),
+        Err(error) => panic!("{error}"),
+    };
+    assert_eq!(found, faults);
+}
+
+#[test]
+fn a_slot_of_another_proposal_is_not_confirmed() {
+    let proposal = made(vec![slot(60, 30, 1.0)], 1);
+    let foreign: SlotId = "slt_00000000000000000000000009".parse().unwrap();
+    let Err(ProposalError::Invalid(errors)) = proposal.confirmed(foreign, event(), NOW) else { panic!("confirmed") };
+    assert_eq!(errors.first().param, "slot_id");
+}
+
+#[test]
+fn a_slot_that_has_begun_is_not_confirmed() {
+    let offered = NewProposal { expires_at: Some(at(200)), ..new(vec![slot(60, 30, 9.0), slot(90, 30, 1.0)], 2) };
+    let proposal = Proposal::create(org(), offered, NOW, &entropy()).unwrap();
+    let [first, second] = [proposal.slots[0].id, proposal.slots[1].id];
+    let accepted = after(&proposal, &[(1, Accept, Some(0)), (2, Accept, Some(0))]);
+    let wins = |now| {
+        accepted.verdict(now).map(|verdict| match verdict {
+            Verdict::Ranked(ranking) => ranking.best().id,
+            Verdict::AllDeclined => panic!("nobody declines"),
+        })
+    };
+    let micro = Elapsed::micros(1);
+    for (now, best) in [(at(60) - micro, Ok(first)), (at(60), Ok(second)), (at(90) - micro, Ok(second))] {
+        assert_eq!(wins(now), best);
+    }
+    assert_eq!(wins(at(90)), Err(ProposalError::NoSlotLeft));
+    assert_eq!(accepted.confirmed(first, event(), at(60)), Err(ProposalError::NoSlotLeft));
+    // Nobody wants a slot, and so none has to be left.
+    let declined = after(&proposal, &[(1, Decline, None)]);
+    assert_eq!(declined.verdict(at(150)), Ok(Verdict::AllDeclined));
+}
+
 #[test]
 fn it_expires_by_default_when_its_last_slot_starts() {
     let proposal = made(vec![slot(60, 300, 1.0), slot(120, 30, 1.0), slot(90, 30, 1.0)], 1);
@@ -302,11 +367,32 @@ proptest! {
         prop_assert_eq!(after(&proposal, &said).verdict(NOW), after(&proposal, &shuffled).verdict(NOW));
     }
 
-    /// What became of a proposal, beside a model that knows who has responded and how it ended, and nothing else.
     #[test]
-    fn what_has_ended_stays_as_it_is(steps in steps()) {
+    fn only_slots_that_lie_ahead_are_ranked((proposal, said) in settled(), minute in 0..250_i64) {
+        let settled = Proposal { expires_at: at(300), ..after(&proposal, &said) };
+        let now = at(minute);
+        let ahead = settled.slots.iter().filter(|slot| slot.span.start() > now).count();
+        match settled.verdict(now) {
+            Ok(Verdict::Ranked(ranking)) => {
+                prop_assert!(ranking.slots().all(|slot| slot.span.start() > now));
+                prop_assert_eq!(ranking.slots().count(), ahead);
+                prop_assert!(settled.confirmed(ranking.best().id, event(), now).is_ok());
+            }
+            Ok(Verdict::AllDeclined) => prop_assert!(said.iter().all(|(_, kind, _)| *kind == Decline)),
+            Err(error) => prop_assert_eq!((error, ahead), (ProposalError::NoSlotLeft, 0)),
+        }
+        for slot in settled.slots.iter().filter(|slot| slot.span.start() <= now) {
+            prop_assert_eq!(settled.confirmed(slot.id, event(), now), Err(ProposalError::NoSlotLeft));
+        }
+    }
+
+    /// What became of a proposal, beside a model that knows who has responded, who declined, when the last slot starts
+    /// and how it ended, and nothing else. It may live on after its last slot has begun.
+    #[test]
+    fn what_has_ended_stays_as_it_is(steps in steps(), ends in prop_oneof![Just(120_i64), Just(80), Just(125)]) {
         let slots = vec![slot(60, 30, 1.0), slot(90, 30, 1.0), slot(120, 30, 2.0)];
-        let mut proposal = made(slots, 4);
+        let mut proposal = Proposal { expires_at: at(ends), ..made(slots, 4) };
+        let mut declined_all = true;
         let source = Counting(AtomicU64::new(5_000));
         let (mut ended, mut responded): (Option<Status>, Vec<usize>) = (None, Vec::new());
         let mut minute_before = 0;
@@ -317,7 +403,7 @@ proptest! {
             };
             minute_before = minute_before.max(asked);
             let now = at(minute_before);
-            let status = ended.unwrap_or(if minute_before >= 120 { Status::Expired } else { Status::Pending });
+            let status = ended.unwrap_or(if minute_before >= ends { Status::Expired } else { Status::Pending });
             let before = proposal.clone();
             let done = match step {
                 Step::Respond { who, kind, slot, .. } => {
@@ -332,14 +418,18 @@ proptest! {
                     prop_assert_eq!(result.as_ref().map(drop), expected.as_ref().map(drop));
                     if result.is_ok() {
                         responded.push(who);
+                        declined_all &= kind == Decline;
                     }
                     result.ok()
                 }
                 Step::Resolve { .. } => match proposal.verdict(now) {
                     Ok(verdict) => {
                         prop_assert!(status == Status::Pending && !responded.is_empty());
+                        prop_assert!(declined_all || minute_before < 120);
+                        prop_assert_eq!(matches!(verdict, Verdict::AllDeclined), declined_all);
                         let (resolved, to) = match verdict {
                             Verdict::Ranked(ranking) => {
+                                prop_assert!(ranking.best().span.start() > now);
                                 (proposal.confirmed(ranking.best().id, event(), now), Status::Confirmed)
                             }
                             Verdict::AllDeclined => {
@@ -351,6 +441,11 @@ proptest! {
                     }
                     Err(ProposalError::NoResponses) => {
                         prop_assert!(status == Status::Pending && responded.is_empty());
+                        None
+                    }
+                    Err(ProposalError::NoSlotLeft) => {
+                        prop_assert!(status == Status::Pending && !responded.is_empty());
+                        prop_assert!(!declined_all && minute_before >= 120);
                         None
                     }
                     Err(error) => {
@@ -383,7 +478,7 @@ proptest! {
                 prop_assert_eq!(done.responses.len(), responded.len());
                 proposal = done;
             }
-            let shown = ended.unwrap_or(if minute_before >= 120 { Status::Expired } else { Status::Pending });
+            let shown = ended.unwrap_or(if minute_before >= ends { Status::Expired } else { Status::Pending });
             prop_assert_eq!(proposal.state_at(now).status(), shown);
         }
     }

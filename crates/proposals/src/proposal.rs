@@ -4,10 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_kernel::{
     AgentId, CalendarId, Entropy, EventId, FieldError, FieldErrors, Instant, Metadata, OrgId, ProposalId, ResponseId,
-    SlotId, Span, Version,
+    SlotId, Span, Version, bounded_text, optional_text,
 };
 
-use crate::{NewResponse, NewSlot, ProposalError, Response, ResponseKind, SLOTS_MAX, Slot, Verdict};
+use crate::{
+    COUNTER_SLOTS_MAX, MESSAGE_MAX, NewResponse, NewSlot, ProposalError, Response, ResponseKind, SLOTS_MAX, Slot,
+    Verdict,
+};
 
 /// The most characters of a title.
 pub const TITLE_MAX: usize = 500;
@@ -152,12 +155,12 @@ pub struct Proposal {
     pub updated_at: Instant,
 }
 
-/// What is needed to make a proposal, checked as far as it can be without the clock.
+/// What is needed to make a proposal. [`Proposal::create`] checks every bound.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewProposal {
-    /// 1-500 characters.
+    /// 1 to [`TITLE_MAX`] characters, not blank.
     pub title: String,
-    /// Free text.
+    /// Free text of at most [`DESCRIPTION_MAX`] characters.
     pub description: Option<String>,
     /// Whose proposal it is.
     pub organizer: AgentId,
@@ -184,9 +187,12 @@ impl Proposal {
     /// A fresh proposal, pending.
     ///
     /// # Errors
-    /// Slots that have begun by `now`, an expiry that is over by then, and bounds that are passed. All that are at fault.
+    /// Every field of [`NewProposal`] that passes its bounds, slots that have begun by `now`, and an expiry that is over
+    /// by then.
     pub fn create(org: OrgId, new: NewProposal, now: Instant, entropy: &dyn Entropy) -> Result<Self, FieldErrors> {
         let mut errors = FieldErrors::default();
+        errors.take(bounded_text("title", &new.title, 1, TITLE_MAX));
+        errors.take(optional_text("description", new.description.as_deref(), DESCRIPTION_MAX));
         if !(1..=PARTICIPANTS_MAX).contains(&new.participants.len()) {
             let message = format!("must name 1 to {PARTICIPANTS_MAX} agents, got {}", new.participants.len());
             errors.push(FieldError::new("participant_agent_ids", message));
@@ -253,6 +259,12 @@ impl Proposal {
         self.slots.iter().find(|slot| slot.id == id)
     }
 
+    /// The slot of that identifier, which the field `param` names.
+    fn own(&self, param: &str, id: SlotId) -> Result<&Slot, FieldError> {
+        let message = || format!("must be a slot of this proposal, got {id}");
+        self.slot(id).ok_or_else(|| FieldError::new(param, message()))
+    }
+
     /// Where the event of a slot is to stand.
     pub fn calendar_of(&self, slot: &Slot) -> CalendarId {
         slot.calendar.unwrap_or(self.calendar)
@@ -272,7 +284,8 @@ impl Proposal {
     ///
     /// # Errors
     /// In this order: [`ProposalError::NotParticipant`], [`ProposalError::NotPending`], [`ProposalError::Duplicate`],
-    /// [`ProposalError::Invalid`] for an acceptance without a slot and for a slot of another proposal.
+    /// [`ProposalError::Invalid`] for an acceptance without a slot, a slot of another proposal, and bounds of
+    /// [`NewResponse`] that are passed.
     pub fn respond(
         &self,
         agent: AgentId,
@@ -287,17 +300,21 @@ impl Proposal {
         if self.has_responded(agent) {
             return Err(ProposalError::Duplicate(agent));
         }
+        let mut errors = FieldErrors::default();
         match new.selected {
-            Some(selected) if self.slot(selected).is_none() => {
-                let message = format!("must be a slot of this proposal, got {selected}");
-                return Err(FieldErrors::from(FieldError::new("selected_slot_id", message)).into());
-            }
+            Some(selected) => drop(errors.take(self.own("selected_slot_id", selected))),
             None if new.kind == ResponseKind::Accept => {
                 let message = "is required to accept: a slot of this proposal";
-                return Err(FieldErrors::from(FieldError::new("selected_slot_id", message)).into());
+                errors.push(FieldError::new("selected_slot_id", message));
             }
-            _ => {}
+            None => {}
         }
+        if new.counter_slots.len() > COUNTER_SLOTS_MAX {
+            let message = format!("must hold at most {COUNTER_SLOTS_MAX} slots, got {}", new.counter_slots.len());
+            errors.push(FieldError::new("counter_slots", message));
+        }
+        errors.take(optional_text("message", new.message.as_deref(), MESSAGE_MAX));
+        errors.finish()?;
         let NewResponse { kind, selected, counter_slots, message } = new;
         let id = ResponseId::new(now, entropy);
         let mut changed = self.changed(State::Pending, now);
@@ -305,10 +322,11 @@ impl Proposal {
         Ok(changed)
     }
 
-    /// What resolving it at `now` comes to.
+    /// What resolving it at `now` comes to. Only slots that start after `now` are ranked.
     ///
     /// # Errors
-    /// [`ProposalError::NotPending`], [`ProposalError::NoResponses`].
+    /// [`ProposalError::NotPending`], [`ProposalError::NoResponses`]; [`ProposalError::NoSlotLeft`] if somebody wants a
+    /// slot and all of them have begun.
     pub fn verdict(&self, now: Instant) -> Result<Verdict, ProposalError> {
         self.pending(now)?;
         if self.responses.is_empty() {
@@ -317,15 +335,19 @@ impl Proposal {
         if self.responses.iter().all(|response| response.kind == ResponseKind::Decline) {
             return Ok(Verdict::AllDeclined);
         }
-        self.ranking().map(Verdict::Ranked).ok_or(ProposalError::NoResponses)
+        self.ranking(now).map(Verdict::Ranked).ok_or(ProposalError::NoSlotLeft)
     }
 
     /// The proposal after `slot` became `event`.
     ///
     /// # Errors
-    /// [`ProposalError::NotPending`].
+    /// [`ProposalError::NotPending`]; [`ProposalError::Invalid`] for a slot of another proposal;
+    /// [`ProposalError::NoSlotLeft`] for a slot that does not start after `now`.
     pub fn confirmed(&self, slot: SlotId, event: EventId, now: Instant) -> Result<Self, ProposalError> {
         self.pending(now)?;
+        if self.own("slot_id", slot).map_err(FieldErrors::from)?.span.start() <= now {
+            return Err(ProposalError::NoSlotLeft);
+        }
         Ok(self.changed(State::Confirmed { slot, event }, now))
     }
 

@@ -40,8 +40,8 @@ kinds! {
     Counter = "counter",
 }
 
-/// What a participant wants to say. An acceptance names a slot; that is checked where it is parsed, and again by
-/// [`Proposal::respond`](crate::Proposal::respond).
+/// What a participant wants to say. An acceptance names a slot.
+/// [`Proposal::respond`](crate::Proposal::respond) checks every bound.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NewResponse {
     /// What it says.

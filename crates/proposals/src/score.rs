@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 
+use kalends_kernel::Instant;
+
 use crate::{Proposal, ResponseKind, Slot, Weight};
 
 /// What a slot comes to, in millionths: its weight, 1.0 for each acceptance of it and 0.3 for each counter-proposal that
@@ -29,7 +31,7 @@ impl Score {
     }
 }
 
-/// The slots of a proposal, the best first: by score, then the one that starts first, then the one that ends first, then
+/// The slots of a proposal that lie ahead, the best first: by score, then the one that starts first, then the one that ends first, then
 /// as they were offered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ranking {
@@ -65,10 +67,10 @@ impl Proposal {
         Score(u64::from(slot.weight.millionths()) + said.map(|response| Score::of(response.kind)).sum::<u64>())
     }
 
-    /// The slots by what they come to.
-    pub(crate) fn ranking(&self) -> Option<Ranking> {
-        let mut ranked: Vec<(Reverse<Score>, Slot)> =
-            self.slots.iter().map(|slot| (Reverse(self.score(slot)), *slot)).collect();
+    /// The slots that start after `now`, by what they come to; `None` if there are none.
+    pub(crate) fn ranking(&self, now: Instant) -> Option<Ranking> {
+        let ahead = self.slots.iter().filter(|slot| slot.span.start() > now);
+        let mut ranked: Vec<(Reverse<Score>, Slot)> = ahead.map(|slot| (Reverse(self.score(slot)), *slot)).collect();
         // The sort is stable: what is equal stays as it was offered.
         ranked.sort_by_key(|(score, slot)| (*score, slot.span.start(), slot.span.end()));
         let mut slots = ranked.into_iter().map(|(_, slot)| slot);

@@ -8,7 +8,7 @@ use crate::{Metric, Rate};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     caps: [Option<u64>; Metric::ALL.len()],
-    rate_per_second: u32,
+    rate_per_second: Option<u32>,
 }
 
 /// Why a JSON object is no set of limits.
@@ -40,14 +40,14 @@ pub enum LimitsError {
 const RATE: &str = "rate_per_second";
 
 impl Limits {
-    /// Limits of which only the rate is bounded.
-    pub const fn unlimited(rate_per_second: u32) -> Self {
+    /// Limits of which only the rate is bounded, if at all.
+    pub const fn unlimited(rate_per_second: Option<u32>) -> Self {
         Self { caps: [None; Metric::ALL.len()], rate_per_second }
     }
 
     /// These limits in the order of [`Metric::ALL`].
     pub(crate) const fn of(caps: [u64; Metric::ALL.len()], rate_per_second: u32) -> Self {
-        let mut limits = Self::unlimited(rate_per_second);
+        let mut limits = Self::unlimited(Some(rate_per_second));
         let mut index = 0;
         while index < caps.len() {
             limits.caps[index] = Some(caps[index]);
@@ -67,18 +67,21 @@ impl Limits {
         self.caps[metric.index()]
     }
 
-    /// Requests per second that one key may make.
-    pub const fn rate_per_second(&self) -> u32 {
+    /// Requests per second that one key may make; `None` is unlimited.
+    pub const fn rate_per_second(&self) -> Option<u32> {
         self.rate_per_second
     }
 
-    /// How fast one key may call: a burst of one second (ruling 2.9).
-    pub const fn rate(&self) -> Rate {
-        Rate::per_second(self.rate_per_second)
+    /// How fast one key may call: a burst of one second. `None` is as fast as it likes.
+    pub const fn rate(&self) -> Option<Rate> {
+        match self.rate_per_second {
+            Some(rate) => Some(Rate::per_second(rate)),
+            None => None,
+        }
     }
 
-    /// These limits, changed where `overrides` says so; keys left out keep the plan's value. A null
-    /// rate restores the plan's.
+    /// These limits, changed as `overrides` says: a number is the new limit, null is no limit (for the rate too),
+    /// and a key that is left out keeps the plan's value.
     ///
     /// # Errors
     /// [`LimitsError`] names the key and what it may hold.
@@ -86,16 +89,16 @@ impl Limits {
         for (key, value) in overrides.as_object().ok_or(LimitsError::NotAnObject)? {
             let wrong = |min| LimitsError::Value { key: key.clone(), min, got: value.to_string() };
             if key == RATE {
-                match value {
-                    Value::Null => {}
-                    value => {
-                        self.rate_per_second = value
+                self.rate_per_second = match value {
+                    Value::Null => None,
+                    value => Some(
+                        value
                             .as_u64()
                             .and_then(|rate| u32::try_from(rate).ok())
                             .filter(|rate| (1..=1_000_000).contains(rate))
-                            .ok_or_else(|| wrong(1))?;
-                    }
-                }
+                            .ok_or_else(|| wrong(1))?,
+                    ),
+                };
                 continue;
             }
             let metric = Metric::from_name(key).ok_or_else(|| LimitsError::UnknownKey {
@@ -111,11 +114,11 @@ impl Limits {
         Ok(self)
     }
 
-    /// The limits of the metrics that [`Metric`] lists before booking pages, as `GET /v1/plans` shows them.
+    /// The limits that `GET /v1/plans` shows: those of every metric but booking pages and imported events.
     pub fn public(&self) -> Map<String, Value> {
         Metric::ALL
             .into_iter()
-            .filter(|metric| *metric != Metric::BookingPages)
+            .filter(|metric| !matches!(metric, Metric::BookingPages | Metric::ImportedEvents))
             .map(|metric| (metric.as_str().to_owned(), self.get(metric).map_or(Value::Null, Value::from)))
             .collect()
     }
@@ -135,7 +138,15 @@ mod tests {
         assert_eq!(limits.get(Metric::Agents), Some(7));
         assert_eq!(limits.get(Metric::Events), None);
         assert_eq!(limits.get(Metric::Calendars), pro.get(Metric::Calendars));
-        assert_eq!(limits.rate_per_second(), 3);
+        assert_eq!(limits.rate_per_second(), Some(3));
+        assert_eq!(pro.overridden(&json!({ "agents": 7 })).unwrap().rate(), pro.rate());
+    }
+
+    #[test]
+    fn a_null_rate_is_unlimited() {
+        let limits = Plan::Free.limits().overridden(&json!({ "rate_per_second": null })).unwrap();
+        assert_eq!((limits.rate_per_second(), limits.rate()), (None, None));
+        assert_eq!(limits.get(Metric::Agents), Plan::Free.limits().get(Metric::Agents));
     }
 
     #[test]

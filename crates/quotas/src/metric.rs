@@ -37,11 +37,13 @@ pub enum Metric {
     RecurringEvents,
     /// Booking pages.
     BookingPages,
+    /// Events that were imported from feeds and are still stored, deleted ones included.
+    ImportedEvents,
 }
 
 impl Metric {
     /// Every metric, in the order of the specification.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Agents,
         Self::Calendars,
         Self::Events,
@@ -54,6 +56,7 @@ impl Metric {
         Self::ScopedKeys,
         Self::RecurringEvents,
         Self::BookingPages,
+        Self::ImportedEvents,
     ];
 
     /// The name in JSON and in stores.
@@ -71,6 +74,7 @@ impl Metric {
             Self::ScopedKeys => "scoped_keys",
             Self::RecurringEvents => "recurring_events",
             Self::BookingPages => "booking_pages",
+            Self::ImportedEvents => "imported_events",
         }
     }
 
@@ -91,7 +95,8 @@ impl Metric {
             | Self::WebhookEndpoints
             | Self::ScopedKeys
             | Self::RecurringEvents
-            | Self::BookingPages => Counted::Existing,
+            | Self::BookingPages
+            | Self::ImportedEvents => Counted::Existing,
         }
     }
 

@@ -48,9 +48,9 @@ impl Feature {
         }
     }
 
-    /// What an answer `plan_required` adds to the error (ruling 3.3). The addresses are the caller's: where
-    /// a plan is chosen, and where features are described.
-    pub const fn plan_required<'a>(self, upgrade_url: &'a str, docs_url: &'a str) -> PlanRequired<'a> {
+    /// What an answer `plan_required` adds to the error. The addresses are the caller's: where a plan is chosen, if
+    /// there is such a page, and where features are described.
+    pub const fn plan_required<'a>(self, upgrade_url: Option<&'a str>, docs_url: &'a str) -> PlanRequired<'a> {
         PlanRequired { required_plan: self.required_plan().as_str(), feature: self.as_str(), upgrade_url, docs_url }
     }
 
@@ -73,8 +73,8 @@ pub struct PlanRequired<'a> {
     pub required_plan: &'static str,
     /// The feature that the plan lacks.
     pub feature: &'static str,
-    /// Where a plan is chosen.
-    pub upgrade_url: &'a str,
+    /// Where a plan is chosen; `None` without such a page.
+    pub upgrade_url: Option<&'a str>,
     /// Where the feature is described.
     pub docs_url: &'a str,
 }
@@ -173,11 +173,15 @@ impl Plan {
     pub const fn limits(self) -> Limits {
         match self {
             // Sandbox caps that its table does not name are those of Free (ruling 3.3).
-            Self::FreeAgentUnverified => Limits::of([1, 1, 10, 1_000, 25, 50, 1, 0, 1, 0, 5, 1], 10),
-            Self::FreeAgent | Self::Free => Limits::of([3, 10, 2_500, 50_000, 5_000, 10_000, 5, 0, 3, 0, 5, 1], 10),
-            Self::Pro => Limits::of([50, 250, 125_000, 1_000_000, 250_000, 1_000_000, 100, 0, 25, 50, 250, 25], 50)
-                .without(Metric::Proposals),
-            Self::Custom => Limits::unlimited(200),
+            Self::FreeAgentUnverified => Limits::of([1, 1, 10, 1_000, 25, 50, 1, 0, 1, 0, 5, 1, 1_000], 10),
+            Self::FreeAgent | Self::Free => {
+                Limits::of([3, 10, 2_500, 50_000, 5_000, 10_000, 5, 0, 3, 0, 5, 1, 5_000], 10)
+            }
+            Self::Pro => {
+                Limits::of([50, 250, 125_000, 1_000_000, 250_000, 1_000_000, 100, 0, 25, 50, 250, 25, 100_000], 50)
+                    .without(Metric::Proposals)
+            }
+            Self::Custom => Limits::unlimited(Some(200)),
         }
     }
 
@@ -221,6 +225,7 @@ mod tests {
     #[case(Metric::ScopedKeys, 0, 0, 50)]
     #[case(Metric::RecurringEvents, 5, 5, 250)]
     #[case(Metric::BookingPages, 1, 1, 25)]
+    #[case(Metric::ImportedEvents, 1_000, 5_000, 100_000)]
     fn limits(#[case] metric: Metric, #[case] sandbox: u64, #[case] free: u64, #[case] pro: u64) {
         assert_eq!(Plan::FreeAgentUnverified.limits().get(metric), Some(sandbox));
         assert_eq!(Plan::FreeAgent.limits().get(metric), Some(free));
@@ -242,8 +247,8 @@ mod tests {
     #[case(Plan::Pro, 50, (20, 90))]
     #[case(Plan::Custom, 200, (50, 365))]
     fn rates_and_ranges(#[case] plan: Plan, #[case] per_second: u32, #[case] range: (usize, i64)) {
-        assert_eq!(plan.limits().rate_per_second(), per_second);
-        assert_eq!(plan.limits().rate(), crate::Rate::per_second(per_second));
+        assert_eq!(plan.limits().rate_per_second(), Some(per_second));
+        assert_eq!(plan.limits().rate(), Some(crate::Rate::per_second(per_second)));
         assert_eq!(plan.availability_range(), range);
     }
 
@@ -253,11 +258,11 @@ mod tests {
             let having: Vec<_> = Plan::ALL.into_iter().filter(|plan| plan.has(feature)).collect();
             assert_eq!(having, [Plan::Pro, Plan::Custom]);
             assert!(feature.required_plan().has(feature));
-            let required = feature.plan_required("https://console.example/plans", "https://docs.example");
+            let required = feature.plan_required(Some("https://console.example/plans"), "https://docs.example");
             assert_eq!((required.required_plan, required.feature), ("pro", feature.as_str()));
             assert_eq!(
                 (required.upgrade_url, required.docs_url),
-                ("https://console.example/plans", "https://docs.example")
+                (Some("https://console.example/plans"), "https://docs.example")
             );
         }
     }

@@ -20,6 +20,11 @@ pub struct Rate {
     interval: i64,
 }
 
+/// How often a wrong password may be tried for one account, over all addresses from which it is tried.
+///
+/// A guesser who has many addresses gets past every limit by address; this one holds for the account.
+pub const SIGN_IN_FAILURES: Rate = Rate::per_minute(10);
+
 /// When a key has made up for everything that it was admitted: nanoseconds since the epoch.
 ///
 /// Nanoseconds, because at high rates one request takes up no whole number of microseconds.
@@ -120,6 +125,12 @@ impl Rate {
         } else {
             RateDecision::Refused { retry_after: Elapsed::micros((-room + NANOS_A_MICRO - 1) / NANOS_A_MICRO) }
         }
+    }
+
+    /// The state after one admitted request is taken back, as if it had never come.
+    #[must_use]
+    pub const fn give_back(self, state: RateState) -> RateState {
+        RateState(state.0.saturating_sub(self.interval))
     }
 }
 
@@ -264,6 +275,42 @@ mod tests {
                         prop_assert!(refused && admitted);
                     }
                 }
+            }
+        }
+
+        /// Others are admitted between a request and its return.
+        #[test]
+        fn what_is_given_back_late_is_granted_once_more_at_most(
+            (rate, steps) in calls(),
+            back in prop::collection::vec(any::<bool>(), 200),
+        ) {
+            let (mut state, mut now, mut passed, mut held) = (RateState::FRESH, START, 0i128, 0);
+            for (step, back) in steps.into_iter().zip(back) {
+                now = now + Elapsed::micros(step);
+                if back && held > 0 {
+                    state = rate.give_back(state);
+                    held -= 1;
+                    passed -= 1;
+                }
+                if admit(rate, &mut state, now) {
+                    held += 1;
+                    passed += 1;
+                }
+                let window = i128::from(rate.seconds) * 1_000_000;
+                let granted = i128::from(rate.count) * (window + i128::from((now - START).as_micros()));
+                prop_assert!(passed * window <= granted);
+            }
+        }
+
+        #[test]
+        fn what_is_given_back_at_once_changes_no_later_decision((rate, steps) in calls()) {
+            let (mut state, mut now) = (RateState::FRESH, START);
+            for (number, step) in steps.into_iter().enumerate() {
+                now = now + Elapsed::micros(step);
+                let RateDecision::Admitted { state: next, .. } = rate.decide(state, now) else { continue };
+                let returned = rate.give_back(next);
+                prop_assert_eq!(rate.decide(returned, now), rate.decide(state, now));
+                state = if number % 3 == 0 { returned } else { next };
             }
         }
 

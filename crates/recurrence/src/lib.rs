@@ -2,7 +2,7 @@
 //!
 //! A [`Rule`] is a subset of RFC 5545's `RRULE`, read with errors that name the part at fault and written as one
 //! canonical text. A [`Series`] ties it to a first start, a zone and a length; it is validated once, when it is
-//! written ([`Series::new`]), and rebuilt from what was stored without counting anything ([`Series::from_stored`]).
+//! written ([`Series::new`]), and rebuilt from what was stored without counting its occurrences again ([`Series::from_stored`]).
 //!
 //! Expansion is arithmetic on bit sets of days that jumps to the window: the cost depends on the occurrences
 //! inside, not on how far they are from the start. The iterators [`Occurrences`] and [`Starts`] allocate nothing.
@@ -12,14 +12,14 @@
 //!
 //! ```
 //! use kalends_kernel::{Elapsed, Instant, Span, Zone};
-//! use kalends_recurrence::{Length, Rule, Series};
+//! use kalends_recurrence::{Exceptions, Length, Rule, Series};
 //!
 //! let rule: Rule = "FREQ=MONTHLY;BYDAY=-1FR".parse()?;
 //! let first: Instant = "2026-01-30T15:00:00Z".parse()?;
 //! let series = Series::new(rule, first, Zone::UTC, Length::elapsed(Elapsed::hours(1))?)?;
 //!
 //! let window = Span::new("2076-01-01T00:00:00Z".parse()?, "2076-04-01T00:00:00Z".parse()?)?;
-//! let exdates = ["2076-02-28T15:00:00Z".parse()?];
+//! let exdates = Exceptions::from(vec!["2076-02-28T15:00:00Z".parse()?]);
 //! let starts = series.occurrences(window).without(&exdates).map(|span| span.start().to_string());
 //! assert!(starts.eq(["2076-01-31T15:00:00Z", "2076-03-27T15:00:00Z"]));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -27,6 +27,7 @@
 
 mod clock;
 mod dates;
+mod exceptions;
 mod limits;
 mod parse;
 mod pattern;
@@ -34,6 +35,7 @@ mod rule;
 mod series;
 mod sets;
 
+pub use exceptions::Exceptions;
 pub use limits::{EARLIEST_START, HORIZON, MAX_COUNT, MAX_INTERVAL, MAX_RULE_LENGTH, MAX_STEPS_IN_366_DAYS};
 pub use parse::RuleError;
 pub use rule::{Frequency, Part, Rule, Until};

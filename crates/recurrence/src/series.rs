@@ -9,7 +9,7 @@ use crate::clock::{Clock, MICROS_A_DAY, local_of};
 use crate::dates::Dates;
 use crate::pattern::Pattern;
 use crate::rule::End;
-use crate::{EARLIEST_START, HORIZON, Rule, Until};
+use crate::{EARLIEST_START, Exceptions, HORIZON, Rule, Until};
 
 /// How long every occurrence of a series lasts. Never nothing.
 ///
@@ -132,23 +132,9 @@ impl Series {
     /// # Errors
     /// [`SeriesError`], see its variants.
     pub fn new(rule: Rule, first: Instant, zone: Zone, length: Length) -> Result<Self, SeriesError> {
-        if !(EARLIEST_START..HORIZON).contains(&first) {
-            return Err(SeriesError::Range { first });
-        }
-        if first.as_micros() % 1_000_000 != 0 {
-            return Err(SeriesError::Fraction { first });
-        }
-        let mut series = Self::from_stored(rule, first, zone, length, None);
-        if series.instant_on(series.pattern.origin) != first.as_micros() && series.is_all_day() {
-            return Err(SeriesError::NotMidnight { first, zone });
-        }
-        if let End::Until(until) = series.rule.end
-            && series.until_end(until) <= series.first
-        {
-            return Err(SeriesError::UntilBeforeStart { until, first });
-        }
-        if !series.generates_a_date() {
-            return Err(SeriesError::NeverOccurs { first });
+        let mut series = Self::checked(rule, first, zone, length)?;
+        if series.is_all_day() && series.instant_on(series.pattern.origin) != series.first {
+            return Err(SeriesError::NotMidnight { first, zone: series.zone });
         }
         series.last = match series.rule.end {
             End::Never => None,
@@ -158,11 +144,45 @@ impl Series {
         Ok(series)
     }
 
-    /// A series that was validated when it was stored, with the last start that [`Series::new`] found.
+    /// A series that was stored, with the last start that [`Series::new`] found.
     ///
-    /// Nothing is counted and nothing is checked: `last` alone says where the series ends, whatever `COUNT`
-    /// or `UNTIL` the rule has.
-    pub fn from_stored(rule: Rule, first: Instant, zone: Zone, length: Length, last: Option<Instant>) -> Self {
+    /// Nothing is counted: `last` alone says where the series ends, whatever `COUNT` or `UNTIL` the rule has.
+    ///
+    /// # Errors
+    /// As [`Series::new`], except [`SeriesError::NotMidnight`]: a later edition of the zone database may have moved the
+    /// midnight at which the series was made to start.
+    pub fn from_stored(
+        rule: Rule,
+        first: Instant,
+        zone: Zone,
+        length: Length,
+        last: Option<Instant>,
+    ) -> Result<Self, SeriesError> {
+        let series = Self::checked(rule, first, zone, length)?;
+        Ok(Self { last: last.map(Instant::as_micros), ..series })
+    }
+
+    /// The series without an end, if it may be one.
+    fn checked(rule: Rule, first: Instant, zone: Zone, length: Length) -> Result<Self, SeriesError> {
+        if !(EARLIEST_START..HORIZON).contains(&first) {
+            return Err(SeriesError::Range { first });
+        }
+        if first.as_micros() % 1_000_000 != 0 {
+            return Err(SeriesError::Fraction { first });
+        }
+        let series = Self::endless(rule, first, zone, length);
+        if let End::Until(until) = series.rule.end
+            && series.until_end(until) <= series.first
+        {
+            return Err(SeriesError::UntilBeforeStart { until, first });
+        }
+        if !series.generates_a_date() {
+            return Err(SeriesError::NeverOccurs { first });
+        }
+        Ok(series)
+    }
+
+    fn endless(rule: Rule, first: Instant, zone: Zone, length: Length) -> Self {
         let local = local_of(zone, first.as_micros());
         let time = match length.0 {
             Lasts::Time(_) => local.rem_euclid(MICROS_A_DAY),
@@ -170,7 +190,7 @@ impl Series {
             Lasts::Days(_) => 0,
         };
         let pattern = Pattern::new(&rule, local.div_euclid(MICROS_A_DAY));
-        Self { rule, pattern, first: first.as_micros(), zone, length, time, last: last.map(Instant::as_micros) }
+        Self { rule, pattern, first: first.as_micros(), zone, length, time, last: None }
     }
 
     /// The rule.
@@ -343,13 +363,14 @@ pub struct Starts<'a> {
     /// Later starts are after this instant.
     after: i64,
     end: i64,
+    /// Ascending.
     without: &'a [Instant],
 }
 
 impl<'a> Starts<'a> {
-    /// Leaves out exactly these starts, which must be in ascending order. One that is no start has no effect.
-    pub fn without(self, exdates: &'a [Instant]) -> Self {
-        Self { without: exdates, ..self }
+    /// Leaves out exactly these starts. One that the series does not have has no effect.
+    pub fn without(self, exceptions: &'a Exceptions) -> Self {
+        Self { without: exceptions.starts(), ..self }
     }
 
     /// How many steps the iterator has taken: periods worked out and dates looked at. What
@@ -417,8 +438,8 @@ pub struct Occurrences<'a> {
 
 impl<'a> Occurrences<'a> {
     /// As [`Starts::without`].
-    pub fn without(self, exdates: &'a [Instant]) -> Self {
-        Self { starts: self.starts.without(exdates), ..self }
+    pub fn without(self, exceptions: &'a Exceptions) -> Self {
+        Self { starts: self.starts.without(exceptions), ..self }
     }
 
     /// As [`Starts::steps`].

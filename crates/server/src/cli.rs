@@ -96,9 +96,9 @@ pub(crate) struct CreateOrg {
     /// The owner's address; who signs up with it can claim the organization.
     #[arg(long)]
     pub(crate) email: Option<String>,
-    /// The plan.
-    #[arg(long, default_value = "free")]
-    pub(crate) plan: PlanArgument,
+    /// The plan. Without it the organization is on `custom` and has no limits but those of --limits.
+    #[arg(long)]
+    pub(crate) plan: Option<PlanArgument>,
     /// Limits that differ from the plan's, such as {"agents": 10, "events": null}; null is unlimited.
     #[arg(long, value_name = "JSON", value_parser = json)]
     pub(crate) limits: Option<Value>,
@@ -168,7 +168,7 @@ mod tests {
     fn organizations_are_created() {
         let parsed = parse(r#"org create --name Acme --plan custom --limits {"agents":7,"events":null} --test"#);
         let Some(Command::Org(OrgCommand::Create(create))) = parsed.unwrap() else { panic!("not org create") };
-        assert_eq!((create.name.as_str(), create.plan, create.test), ("Acme", PlanArgument::Custom, true));
+        assert_eq!((create.name.as_str(), create.plan, create.test), ("Acme", Some(PlanArgument::Custom), true));
         assert_eq!(create.limits, Some(serde_json::json!({ "agents": 7, "events": null })));
         assert_eq!(create.email, None);
     }

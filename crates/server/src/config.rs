@@ -12,9 +12,10 @@ mod values;
 use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf};
 
 use ipnet::IpNet;
+use kalends_accounts::PublicMailDomains;
 use kalends_kernel::{CivilDate, Elapsed};
 use kalends_mail::MailTransport;
-use kalends_quotas::IpLimits;
+use kalends_quotas::{IpLimits, MailLimits, Plan};
 use kalends_vault::MasterKeys;
 use secrecy::SecretString;
 use url::Url;
@@ -23,7 +24,7 @@ use zeroize::Zeroizing;
 pub use given::{Given, Source};
 pub(crate) use listing::list;
 pub use oauth::{CalendarAddresses, OauthProvider};
-pub use values::{DatabaseUrl, HostPort, LogFormat};
+pub use values::{ConnectionLimits, DatabaseUrl, HostPort, LogFormat};
 
 /// The configuration, parsed.
 #[derive(Debug, Clone)]
@@ -56,6 +57,10 @@ pub struct Config {
     terms_url: Option<String>,
     /// Since when those terms hold.
     pub terms_effective_at: CivilDate,
+    /// The plan of organizations that sign themselves up, once their address is proved.
+    pub sign_up_plan: Plan,
+    /// Where callers choose or ask for another plan.
+    pub upgrade_url: Option<String>,
     /// What outgoing calls may reach although it is private.
     pub egress_allow: Vec<HostPort>,
     /// How many outgoing calls run with one destination at once.
@@ -64,8 +69,16 @@ pub struct Config {
     pub oauth: Vec<OauthProvider>,
     /// The limits per address of a caller.
     pub ip_limits: IpLimits,
+    /// How many connections may be open.
+    pub max_connections: ConnectionLimits,
+    /// How much mail may go to others.
+    pub mail_limits: MailLimits,
+    /// The mail domains at which anybody gets a mailbox.
+    pub public_mail_domains: PublicMailDomains,
     /// Whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpNet>,
+    /// The origins whose pages may read every answer.
+    pub cors_origins: Vec<String>,
     /// How far the service's clock is shifted.
     pub clock_offset: Elapsed,
     /// Where metrics are served.
@@ -103,11 +116,19 @@ impl Config {
         let terms_material = reader.read(&keys::TERMS_MATERIAL, values::flag);
         let terms_url = reader.optional(&keys::TERMS_URL, values::web_address);
         let terms_effective_at = reader.read(&keys::TERMS_EFFECTIVE_AT, values::date);
+        let sign_up_plan = reader.read(&keys::SIGNUP_PLAN, values::sign_up_plan);
+        let upgrade_url = reader.optional(&keys::UPGRADE_URL, values::page);
         let egress_allow = reader.optional(&keys::EGRESS_ALLOW, |text| values::list(text, str::parse));
         let egress_per_host = reader.read(&keys::EGRESS_PER_HOST, values::calls);
         let oauth = reader.providers(egress_allow.as_deref().unwrap_or_default());
         let ip_limits = reader.read(&keys::IP_LIMITS, |text| IpLimits::parse(text).map_err(|wrong| wrong.to_string()));
+        let max_connections = reader.read(&keys::MAX_CONNECTIONS, str::parse);
+        let mail_limits =
+            reader.read(&keys::MAIL_LIMITS, |text| MailLimits::parse(text).map_err(|wrong| wrong.to_string()));
+        let public_mail_domains = reader
+            .read(&keys::PUBLIC_MAIL_DOMAINS, |text| PublicMailDomains::parse(text).map_err(|wrong| wrong.to_string()));
         let trusted_proxies = reader.optional(&keys::TRUSTED_PROXIES, |text| values::list(text, values::network));
+        let cors_origins = reader.optional(&keys::CORS_ORIGINS, |text| values::list(text, values::origin));
         let clock_offset = reader.read(&keys::CLOCK_OFFSET_SECONDS, values::clock_offset);
         let metrics_listen = reader.optional(&keys::METRICS_LISTEN, values::address);
         let log = reader.read(&keys::LOG, values::log_filter);
@@ -130,11 +151,17 @@ impl Config {
                 terms_material: terms_material?,
                 terms_url,
                 terms_effective_at: terms_effective_at?,
+                sign_up_plan: sign_up_plan?,
+                upgrade_url,
                 egress_allow: egress_allow.unwrap_or_default(),
                 egress_per_host: egress_per_host?,
                 oauth,
                 ip_limits: ip_limits?,
+                max_connections: max_connections?,
+                mail_limits: mail_limits?,
+                public_mail_domains: public_mail_domains?,
                 trusted_proxies: trusted_proxies.unwrap_or_default(),
+                cors_origins: cors_origins.unwrap_or_default(),
                 clock_offset: clock_offset?,
                 metrics_listen,
                 log: log?,
@@ -237,8 +264,12 @@ mod tests {
         assert_eq!(config.base_url(Some("127.0.0.1:4711".parse().unwrap())), "http://127.0.0.1:4711");
         assert_eq!(config.console_url("http://x"), "http://x/console");
         assert_eq!(config.ip_limits, IpLimits::default());
+        assert_eq!(config.mail_limits, MailLimits::default());
+        assert_eq!(config.public_mail_domains, PublicMailDomains::default());
         assert!(config.admin_token.is_none() && config.metrics_listen.is_none());
         assert_eq!(config.egress_per_host.get(), 8);
+        assert!(config.cors_origins.is_empty());
+        assert_eq!((config.sign_up_plan, config.upgrade_url), (Plan::Free, None));
         assert!(config.egress_allow.is_empty() && config.trusted_proxies.is_empty());
     }
 
@@ -260,10 +291,16 @@ mod tests {
             ("KALENDS_TERMS_VERSION", "2027-02-03"),
             ("KALENDS_TERMS_MATERIAL", "no"),
             ("KALENDS_TERMS_URL", "https://cal.example/tos"),
+            ("KALENDS_SIGNUP_PLAN", "pro"),
+            ("KALENDS_UPGRADE_URL", "https://cal.example/plans?from=api"),
             ("KALENDS_EGRESS_ALLOW", "localhost:9000, 10.0.0.1:80"),
             ("KALENDS_EGRESS_PER_HOST", "2"),
             ("KALENDS_IP_LIMITS", "feed=600,booking=100"),
+            ("KALENDS_MAX_CONNECTIONS", "total=100, address=10"),
+            ("KALENDS_MAIL_LIMITS", "org=7,recipient=off"),
+            ("KALENDS_PUBLIC_MAIL_DOMAINS", "mail.example"),
             ("KALENDS_TRUSTED_PROXIES", "10.0.0.0/8, ::1"),
+            ("KALENDS_CORS_ORIGINS", "https://App.example:443/, http://localhost:3000"),
             ("KALENDS_CLOCK_OFFSET_SECONDS", "-60"),
             ("KALENDS_METRICS_LISTEN", "127.0.0.1:9090"),
             ("KALENDS_LOG", "info,kalends_app=debug"),
@@ -278,8 +315,16 @@ mod tests {
         assert_eq!(config.terms_url("x"), "https://cal.example/tos");
         // A version that is a date tells since when it holds.
         assert_eq!(config.terms_effective_at.to_string(), "2027-02-03");
+        assert_eq!(config.sign_up_plan, Plan::Pro);
+        assert_eq!(config.upgrade_url.as_deref(), Some("https://cal.example/plans?from=api"));
         assert_eq!((config.egress_allow.len(), config.egress_per_host.get()), (2, 2));
+        assert_eq!(config.mail_limits, MailLimits { org: Some(7), recipient: None });
+        assert!(
+            config.public_mail_domains.contains("mail.example") && !config.public_mail_domains.contains("gmail.com")
+        );
         assert_eq!(config.trusted_proxies.len(), 2);
+        assert_eq!(config.max_connections, ConnectionLimits { total: 100, per_address: 10 });
+        assert_eq!(config.cors_origins, ["https://app.example", "http://localhost:3000"]);
         assert_eq!(config.clock_offset, Elapsed::seconds(-60));
         assert_eq!(config.log_format, LogFormat::Json);
     }

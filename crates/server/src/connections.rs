@@ -1,13 +1,17 @@
 //! The HTTP connections: accepting them, serving them, ending them.
+//!
+//! A connection ends when its client sends nothing, does not read what it asked for, or rests for long. There are only so
+//! many, in total and for each address.
+
+mod activity;
+mod patient;
+mod places;
 
 use std::{
-    future::{Future, pending},
+    future::Future,
     io,
     net::SocketAddr,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -15,45 +19,104 @@ use axum::{Router, extract::ConnectInfo};
 use hyper::{Request, body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
-    server::{conn::auto, graceful::GracefulShutdown},
+    server::conn::auto,
 };
+use kalends_kernel::{Clock as _, Elapsed, RequestId};
+use kalends_quotas::TrustedProxies;
 use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
-    time::{sleep, timeout},
+    sync::Semaphore,
+    time::{Instant, interval, sleep, timeout},
 };
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::Service;
 
-/// How long a client may take over the head of a request; a connection that rests longer is closed.
+use self::{
+    activity::{Activity, Overdue, Patience, Watched},
+    patient::Patient,
+    places::{Full, Place, Places},
+};
+use crate::{
+    ambient::{SystemClock, SystemEntropy},
+    config::ConnectionLimits,
+};
+
+/// How long a client may take over the head of an HTTP/1.1 request, and rest between two.
 const HEAD: Duration = Duration::from_secs(10);
-/// How long a fresh connection may stay without any request: [`HEAD`] begins only once the version of
-/// HTTP is known, so this is what bounds clients that send nothing.
-const SILENCE: Duration = Duration::from_secs(15);
+/// How long a connection may do nothing, and an answer may not move.
+const PATIENCE: Patience = Patience {
+    // [`HEAD`] begins only once the version of HTTP is known, so this is what bounds clients that send nothing.
+    silence: Duration::from_secs(15),
+    rest: Duration::from_secs(60),
+    stuck: Duration::from_secs(30),
+};
+/// How often a connection is checked for these.
+const CHECK: Duration = Duration::from_secs(5);
 /// How often an HTTP/2 client is asked whether it is still there.
 const PING: Duration = Duration::from_secs(30);
 /// The most requests at once on one HTTP/2 connection.
-const STREAMS: u32 = 256;
+const STREAMS: u32 = 32;
+/// The most bytes of a head, and of what is read ahead or written behind on one connection. The API refuses smaller heads,
+/// in its own envelope.
+const BUFFER: u16 = u16::MAX;
+/// The most header fields that the parser reads. The API refuses fewer, in its own envelope.
+const HEADERS: usize = 256;
 /// How long accepting rests when the system has no file descriptor left.
 const EXHAUSTED: Duration = Duration::from_millis(50);
+/// How long a connection without a place may take to ask, so that it gets an answer, and how many may at a time.
+const REFUSED_WITHIN: Duration = Duration::from_secs(1);
+const REFUSED_AT_ONCE: usize = 16;
+/// How often the log says that connections are refused.
+const REFUSALS_LOGGED: Duration = Duration::from_secs(60);
 
 /// The connections of one router.
 pub(crate) struct Connections {
     router: Router,
     protocol: auto::Builder<TokioExecutor>,
-    graceful: GracefulShutdown,
-    silence: Duration,
+    places: Arc<Places>,
+    patience: Patience,
+    /// Places for connections that are refused with an answer.
+    refusing: Arc<Semaphore>,
+    /// When the log last said that connections are refused.
+    refused_at: Mutex<Option<Instant>>,
+    /// Asks each connection to end once its requests are answered.
+    stop: CancellationToken,
+    tasks: TaskTracker,
 }
 
 impl Connections {
-    pub(crate) fn new(router: Router) -> Self {
-        Self::with_patience(router, HEAD, SILENCE)
+    /// As many connections as `limits` allows; addresses that `trusted` names are bounded by the total alone.
+    pub(crate) fn new(router: Router, limits: ConnectionLimits, trusted: TrustedProxies) -> Self {
+        Self::with_patience(router, Places::new(limits, trusted), HEAD, PATIENCE)
     }
 
-    fn with_patience(router: Router, head: Duration, silence: Duration) -> Self {
+    fn with_patience(router: Router, places: Arc<Places>, head: Duration, patience: Patience) -> Self {
         let mut protocol = auto::Builder::new(TokioExecutor::new());
-        protocol.http1().timer(TokioTimer::new()).header_read_timeout(head);
-        protocol.http2().timer(TokioTimer::new()).keep_alive_interval(PING).max_concurrent_streams(STREAMS);
-        // The state is fixed now rather than anew for each request.
-        Self { router: router.with_state(()), protocol, graceful: GracefulShutdown::new(), silence }
+        protocol
+            .http1()
+            .timer(TokioTimer::new())
+            .header_read_timeout(head)
+            .max_headers(HEADERS)
+            .max_buf_size(BUFFER.into());
+        protocol
+            .http2()
+            .timer(TokioTimer::new())
+            .keep_alive_interval(PING)
+            .max_concurrent_streams(STREAMS)
+            .max_header_list_size(BUFFER.into())
+            .max_send_buf_size(BUFFER.into());
+        Self {
+            // The state is fixed now rather than at each request.
+            router: router.with_state(()),
+            protocol,
+            places,
+            patience,
+            refusing: Arc::new(Semaphore::new(REFUSED_AT_ONCE)),
+            refused_at: Mutex::new(None),
+            stop: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+        }
     }
 
     /// Serves what `listener` accepts until `end`, and closes the listener. Connections go on.
@@ -64,7 +127,10 @@ impl Connections {
                 biased;
                 () = &mut end => return,
                 accepted = listener.accept() => match accepted {
-                    Ok((stream, peer)) => self.serve(stream, peer),
+                    Ok((stream, peer)) => match self.places.take(peer.ip()) {
+                        Ok(place) => self.serve(stream, peer, place),
+                        Err(full) => self.refuse(stream, full),
+                    },
                     Err(error) => rest_after(&error).await,
                 },
             }
@@ -73,41 +139,93 @@ impl Connections {
 
     /// Lets requests in flight finish, `patience` at most; says whether all did.
     pub(crate) async fn drain(self, patience: Duration) -> bool {
-        timeout(patience, self.graceful.shutdown()).await.is_ok()
+        self.stop.cancel();
+        self.tasks.close();
+        timeout(patience, self.tasks.wait()).await.is_ok()
     }
 
-    fn serve(&self, stream: TcpStream, peer: SocketAddr) {
+    fn serve(&self, stream: TcpStream, peer: SocketAddr, place: Place) {
         // Answers are written whole, so there is nothing to wait for.
         let _ = stream.set_nodelay(true);
-        let arrived = Arc::new(AtomicBool::new(false));
-        let (router, seen) = (self.router.clone(), Arc::clone(&arrived));
+        let activity = Activity::new();
+        let (router, noted) = (self.router.clone(), Arc::clone(&activity));
         let service = service_fn(move |mut request: Request<Incoming>| {
-            seen.store(true, Ordering::Relaxed);
+            let running = noted.begin();
             request.extensions_mut().insert(ConnectInfo(peer));
-            Service::call(&mut router.clone(), request)
+            let answer = Service::call(&mut router.clone(), request);
+            async move { answer.await.map(|answer| answer.map(|body| Watched::new(body, running))) }
         });
-        let connection = self.protocol.serve_connection(TokioIo::new(stream), service).into_owned();
-        let connection = self.graceful.watch(connection);
-        let silence = self.silence;
-        tokio::spawn(async move {
-            tokio::select! {
-                ended = connection => {
-                    if let Err(error) = ended {
-                        tracing::debug!(%error, "a connection ended early");
+        let stream = TokioIo::new(Patient::new(stream, self.patience.stuck));
+        let connection = self.protocol.serve_connection(stream, service).into_owned();
+        let (patience, stop) = (self.patience, self.stop.clone());
+        self.tasks.spawn(async move {
+            let _place = place;
+            tokio::pin!(connection);
+            let mut checks = interval(CHECK.min(patience.silence));
+            let (mut ending, mut resting) = (false, false);
+            loop {
+                tokio::select! {
+                    ended = &mut connection => {
+                        if let Err(error) = ended {
+                            tracing::debug!(%error, "a connection ended early");
+                        }
+                        return;
+                    }
+                    () = stop.cancelled(), if !ending => {
+                        ending = true;
+                        connection.as_mut().graceful_shutdown();
+                    }
+                    _ = checks.tick() => match activity.overdue(patience) {
+                        // A caller of HTTP/2 hears of it first, so that it loses no request.
+                        Some(Overdue::Rests) if !resting => {
+                            resting = true;
+                            connection.as_mut().graceful_shutdown();
+                        }
+                        Some(overdue) => {
+                            tracing::debug!(?overdue, "a connection was closed");
+                            return;
+                        }
+                        None => {}
                     }
                 }
-                () = silent(&arrived, silence) => tracing::debug!("a connection without a request was closed"),
             }
+        });
+    }
+
+    /// Says why there is no place, and closes. A client expects no answer before it has asked, so its first bytes are awaited,
+    /// for a moment and by few connections at a time.
+    fn refuse(&self, mut stream: TcpStream, full: Full) {
+        {
+            let mut refused_at = self.refused_at.lock().unwrap_or_else(PoisonError::into_inner);
+            if refused_at.is_none_or(|at| at.elapsed() >= REFUSALS_LOGGED) {
+                *refused_at = Some(Instant::now());
+                tracing::warn!("connections are refused: {full}");
+            }
+        }
+        let Ok(place) = Arc::clone(&self.refusing).try_acquire_owned() else { return };
+        self.tasks.spawn(async move {
+            let _place = place;
+            let answered = timeout(REFUSED_WITHIN, async {
+                let mut head = [0; 4096];
+                if stream.read(&mut head).await? > 0 {
+                    stream.write_all(refusal(full).as_bytes()).await?;
+                }
+                stream.shutdown().await
+            });
+            let _ = answered.await;
         });
     }
 }
 
-/// Returns where no request has arrived in time; otherwise never.
-async fn silent(arrived: &AtomicBool, patience: Duration) {
-    sleep(patience).await;
-    if arrived.load(Ordering::Relaxed) {
-        pending::<()>().await;
-    }
+/// An answer before any request is read.
+fn refusal(full: Full) -> String {
+    let id = RequestId::new(SystemClock::new(Elapsed::ZERO).now(), &SystemEntropy);
+    let body = kalends_http::refused_connection(&full.to_string(), id);
+    format!(
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\ncontent-length: {}\r\nretry-after: 1\r\n\
+         x-request-id: {id}\r\nx-content-type-options: nosniff\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    )
 }
 
 /// A connection that was reset before it was accepted is nothing; a lack of file descriptors passes.
@@ -124,12 +242,10 @@ async fn rest_after(error: &io::Error) {
 
 #[cfg(test)]
 mod tests {
+    use std::future::pending;
+
     use axum::routing::get;
-    use tokio::{
-        io::{AsyncReadExt, AsyncWriteExt},
-        sync::oneshot,
-        task::JoinHandle,
-    };
+    use tokio::{sync::oneshot, task::JoinHandle};
 
     use super::*;
 
@@ -147,19 +263,21 @@ mod tests {
     }
 
     /// A server that accepts until the sender is used, then drains with the patience given.
-    async fn start(patience: Duration) -> (SocketAddr, oneshot::Sender<()>, JoinHandle<bool>) {
+    async fn start(drain: Duration) -> (SocketAddr, oneshot::Sender<()>, JoinHandle<bool>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
         let quick = Duration::from_millis(200);
-        let connections = Connections::with_patience(router(), quick, 2 * quick);
+        let patience = Patience { silence: 2 * quick, ..PATIENCE };
+        let places = Places::new(ConnectionLimits { total: 4, per_address: 3 }, TrustedProxies::default());
+        let connections = Connections::with_patience(router(), places, quick, patience);
         let task = tokio::spawn(async move {
             connections
                 .accept(listener, async {
                     let _ = stopped.await;
                 })
                 .await;
-            connections.drain(patience).await
+            connections.drain(drain).await
         });
         (address, stop, task)
     }
@@ -215,6 +333,21 @@ mod tests {
             let text = answer(stream).await;
             assert!(text.is_empty() || text.contains("408"), "{beginning:?}: {text}");
         }
+    }
+
+    #[tokio::test]
+    async fn connections_of_one_address_are_limited() {
+        let (address, _stop, _task) = start(Duration::ZERO).await;
+        // They are accepted in their order, and never answered, so they are all open when the next one comes.
+        let mut held = Vec::new();
+        for _ in 0..3 {
+            held.push(send(address, "GET /never HTTP/1.1\r\nhost: x\r\n\r\n").await);
+        }
+        let refused = answer(send(address, "GET /peer HTTP/1.1\r\nhost: x\r\n\r\n").await).await;
+        assert!(refused.starts_with("HTTP/1.1 503 "), "{refused}");
+        assert!(refused.contains("\r\nretry-after: 1\r\n") && refused.contains("this address has 3 connections"));
+        let (_, body) = refused.split_once("\r\n\r\n").unwrap();
+        assert_eq!(serde_json::from_str::<serde_json::Value>(body).unwrap()["error"]["code"], "too_many_connections");
     }
 
     #[tokio::test]

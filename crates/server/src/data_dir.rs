@@ -3,7 +3,7 @@
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
     io::{self, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt as _},
     path::{Path, PathBuf},
 };
 
@@ -39,25 +39,52 @@ impl DataDir {
         KeyFile(self.0.join("session.key"))
     }
 
-    /// Lets one rotation at a time pass; the others are told so. Ends with the file.
+    /// Lets one rotation of the master key run at a time. The lock ends with the file.
+    ///
+    /// # Errors
+    /// Another rotation runs.
     pub(crate) fn lock_rotation(&self) -> anyhow::Result<File> {
-        let path = self.0.join("rotation.lock");
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(&path)
-            .with_context(|| format!("cannot open {}", path.display()))?;
-        match file.try_lock() {
-            Ok(()) => Ok(file),
-            Err(fs::TryLockError::WouldBlock) => {
-                anyhow::bail!("another rotation of the master key runs in this data directory")
-            }
-            Err(fs::TryLockError::Error(error)) => {
-                Err(error).with_context(|| format!("cannot lock {}", path.display()))
-            }
-        }
+        let lock = lock(&self.0.join("rotation.lock"))?;
+        lock.context("another rotation of the master key runs in this data directory")
+    }
+}
+
+/// Whether other users of the machine may write to a folder, so that they could replace the database or its keys.
+pub(crate) fn others_may_write(folder: &Path) -> bool {
+    fs::metadata(folder).is_ok_and(|metadata| metadata.permissions().mode() & 0o022 != 0)
+}
+
+/// Lets one server at a time serve the SQLite database at `database`. The lock ends with the file, also when the process
+/// is killed; operator commands do not take it.
+///
+/// # Errors
+/// Another server serves it.
+pub(crate) fn lock_database(database: &Path) -> anyhow::Result<File> {
+    // Two names of one file have one lock.
+    let file = fs::canonicalize(database).unwrap_or_else(|_| database.to_owned());
+    let mut path = file.into_os_string();
+    path.push(".lock");
+    lock(Path::new(&path))?.with_context(|| {
+        format!(
+            "another server already serves the database {}: stop it, or set KALENDS_DATA_DIR to another folder",
+            database.display()
+        )
+    })
+}
+
+/// Locks the file at `path`, which is made if it is missing. `None` if another process holds the lock.
+fn lock(path: &Path) -> anyhow::Result<Option<File>> {
+    let file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)
+        .with_context(|| format!("cannot open {}", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(fs::TryLockError::WouldBlock) => Ok(None),
+        Err(fs::TryLockError::Error(error)) => Err(error).with_context(|| format!("cannot lock {}", path.display())),
     }
 }
 
@@ -132,7 +159,7 @@ pub(crate) fn generate(entropy: &dyn Entropy) -> Zeroizing<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::{os::unix::fs::PermissionsExt, thread};
+    use std::thread;
 
     use super::*;
     use crate::ambient::SystemEntropy;
@@ -177,6 +204,32 @@ mod tests {
         file.replace("new,old", &SystemEntropy).unwrap();
         assert_eq!(*file.read().unwrap(), "new,old");
         assert_eq!(mode(file.path()), 0o600);
+    }
+
+    #[test]
+    fn one_server_at_a_time_serves_a_database() {
+        let root = tempfile::tempdir().unwrap();
+        let database = root.path().join("kalends.db");
+        let lock = lock_database(&database).unwrap();
+        let refused = lock_database(&database).unwrap_err().to_string();
+        assert!(refused.contains("another server already serves") && refused.contains("KALENDS_DATA_DIR"), "{refused}");
+        lock_database(&root.path().join("other.db")).unwrap();
+        fs::write(&database, "").unwrap();
+        let link = root.path().join("link.db");
+        std::os::unix::fs::symlink(&database, &link).unwrap();
+        assert!(lock_database(&link).is_err(), "another name of the same file");
+        drop(lock);
+        lock_database(&database).unwrap();
+    }
+
+    #[test]
+    fn a_directory_that_others_may_write_to_is_noticed() {
+        let root = tempfile::tempdir().unwrap();
+        let data = DataDir::make(&root.path().join("data")).unwrap();
+        for (mode, open) in [(0o700, false), (0o755, false), (0o770, true), (0o777, true), (0o702, true)] {
+            fs::set_permissions(&data.0, fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(others_may_write(&data.0), open, "{mode:o}");
+        }
     }
 
     #[test]

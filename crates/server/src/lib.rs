@@ -16,6 +16,7 @@ mod failure;
 mod logging;
 mod masters;
 mod metrics;
+mod open_files;
 pub mod outgoing;
 mod output;
 mod service;

@@ -47,7 +47,9 @@ pub(crate) async fn source(
         return Err(missing("KALENDS_MASTER_KEY"));
     }
     let file = DataDir::make(&config.data_dir)?.master_key();
-    if !file.exists() && !table.data_keys().await?.is_empty() {
+    // In this order: a process that starts at the same time writes the file first, and then its data keys.
+    let has_data_keys = !table.data_keys().await?.is_empty();
+    if has_data_keys && !file.exists() {
         // A fresh key would open nothing, and hide what is really missing.
         return Err(anyhow::anyhow!(
             "the database has encrypted data, but its master key {} is missing: put the file back, or set KALENDS_MASTER_KEY",

@@ -51,7 +51,12 @@ impl Service {
                 material: config.terms_material,
             },
             ip_limits: config.ip_limits,
+            cors_origins: config.cors_origins.clone(),
+            mail_limits: config.mail_limits,
+            public_mail_domains: config.public_mail_domains.clone(),
             trusted_proxies: TrustedProxies::new(config.trusted_proxies.iter().copied()),
+            sign_up_plan: config.sign_up_plan,
+            upgrade_url: config.upgrade_url.clone(),
             base_url,
         };
         let (store, human) = database.store(Arc::<KeyRing>::clone(&ring));

@@ -1,72 +1,78 @@
-//! What is allowed so often, counted in one place: a count and the end of its window for each allowance, which
-//! are read, decided on, and swapped where they are still the same.
+//! What is allowed so often, counted in one place: a count and the end of its window for each allowance.
 
 use async_trait::async_trait;
 use kalends_accounts::{Allowance, Taken, Used, ports::Allowances};
 use kalends_kernel::{Instant, StoreError};
+use sqlx::SqliteConnection;
 
-use crate::{
-    SqliteStore,
-    error::{failed, store_error},
-};
+use crate::{SqliteStore, error::store_error};
 
-/// How often a count is read again that others change meanwhile. Each time one of them has got through.
-const ATTEMPTS: u32 = 64;
-
-/// Others kept changing the same count.
-#[derive(Debug, thiserror::Error)]
-#[error("an allowance was changed by others {ATTEMPTS} times in a row")]
-struct Contended;
+/// Takes several uses at once, all or none, as [`Allowance::take_many`] does: one statement. If they are refused,
+/// another one finds out how long to wait. The connection is the one that writes, so nobody changes the row between.
+pub(crate) async fn use_up(
+    connection: &mut SqliteConnection,
+    allowance: &Allowance,
+    count: u32,
+    now: Instant,
+) -> Result<Taken, sqlx::Error> {
+    let terms = allowance.terms(now);
+    let (scope, org_id) = (allowance.scope.as_slice(), allowance.org.map(|org| org.uuid()));
+    let (at, until, longest) = (terms.now.as_micros(), terms.until.as_micros(), terms.longest.as_micros());
+    // A row that does not exist yet is compared before it is made.
+    let granted = sqlx::query!(
+        "insert into allowances (scope, org_id, state, expires_at)
+         select ?1, ?2, ?3, ?4 where ?3 <= ?5
+         on conflict (scope) do update set
+            state = case when expires_at > ?6 and expires_at <= ?7 then state else 0 end + excluded.state,
+            expires_at = case when expires_at > ?6 and expires_at <= ?7 then expires_at else excluded.expires_at end
+            where expires_at <= ?6 or expires_at > ?7 or state <= ?5 - excluded.state
+         returning state, expires_at",
+        scope,
+        org_id,
+        count,
+        until,
+        terms.limit,
+        at,
+        longest
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    if let Some(row) = granted.first() {
+        return Ok(Taken::Granted(Used { count: row.state, until: Instant::from_micros(row.expires_at) }));
+    }
+    let kept = sqlx::query_scalar!("select expires_at from allowances where scope = ?1", scope)
+        .fetch_optional(connection)
+        .await?;
+    Ok(Taken::Refused { retry_after: terms.retry_after(kept.map(Instant::from_micros)) })
+}
 
 #[async_trait]
 impl Allowances for SqliteStore {
     async fn take(&self, allowance: &Allowance, now: Instant) -> Result<Taken, StoreError> {
-        let scope = allowance.scope.as_slice();
-        let org_id = allowance.org.map(|org| org.uuid());
-        for _ in 0..ATTEMPTS {
-            let stored = sqlx::query!("select state, expires_at from allowances where scope = ?1", scope)
-                .fetch_optional(self.readers())
-                .await
-                .map_err(store_error)?;
-            let read = |count, until| Used { count, until: Instant::from_micros(until) };
-            let used = match allowance.take(stored.as_ref().map(|row| read(row.state, row.expires_at)), now) {
-                Taken::Granted(used) => used,
-                refused @ Taken::Refused { .. } => return Ok(refused),
-            };
-            let (state, until) = (used.count, used.until.as_micros());
-            let mut writing = self.database.writer.take().await?;
-            let swapped = match stored {
-                Some(row) => {
-                    sqlx::query!(
-                        "update allowances set state = ?4, expires_at = ?5
-                         where scope = ?1 and state = ?2 and expires_at = ?3",
-                        scope,
-                        row.state,
-                        row.expires_at,
-                        state,
-                        until
-                    )
-                    .execute(&mut writing.connection)
-                    .await
-                }
-                None => {
-                    sqlx::query!(
-                        "insert into allowances (scope, org_id, state, expires_at) values (?1, ?2, ?3, ?4)
-                         on conflict (scope) do nothing",
-                        scope,
-                        org_id,
-                        state,
-                        until
-                    )
-                    .execute(&mut writing.connection)
-                    .await
-                }
-            };
-            if writing.done(swapped).await? == 1 {
-                return Ok(Taken::Granted(used));
+        let mut writing = self.database.writer.take().await?;
+        match use_up(&mut writing.connection, allowance, 1, now).await {
+            Ok(taken) => {
+                writing.hand_back();
+                Ok(taken)
+            }
+            Err(error) => {
+                writing.close().await;
+                Err(store_error(error))
             }
         }
-        Err(failed(Contended))
+    }
+
+    async fn give_back(&self, allowance: &Allowance, until: Instant) -> Result<(), StoreError> {
+        let (scope, until) = (allowance.scope.as_slice(), until.as_micros());
+        let mut writing = self.database.writer.take().await?;
+        let given_back = sqlx::query!(
+            "update allowances set state = state - 1 where scope = ?1 and expires_at = ?2 and state > 0",
+            scope,
+            until
+        )
+        .execute(&mut writing.connection)
+        .await;
+        writing.done(given_back).await.map(drop)
     }
 
     async fn forget_allowances(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {

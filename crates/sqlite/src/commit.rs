@@ -4,7 +4,7 @@
 //! fails their group is taken back and halved until the one that cannot be applied stands alone, so
 //! that it harms no other. What one change-set does, it does in this order: the stored answer, which
 //! tells a repetition whatever else would go wrong; guards; accounts; agents, calendars and events; webhooks; subscriptions; proposals;
-//! bookings; the bridge to human calendars; what exists afterwards; charges; messages; the audit entry.
+//! bookings; the bridge to human calendars; what exists afterwards; charges; letters and the use that they make of allowances; messages; the audit entry.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
@@ -191,6 +191,9 @@ async fn apply_group(
         apply::accounts::check_existing(connection, entry).await?;
     }
     apply::accounts::charge(connection, &group).await?;
+    for entry in &group {
+        apply::letters::apply(connection, entry).await?;
+    }
     apply::outbox::store_messages(connection, &group).await?;
     apply::audit::store_entries(connection, &group).await
 }

@@ -5,7 +5,11 @@ use kalends_accounts::TokenHash;
 use kalends_bridge::{ConnectAttempt, Purpose, ports::ConnectAttempts};
 use kalends_kernel::{Instant, StoreError};
 
-use crate::{SqliteStore, error::store_error, rows::connection_link::AttemptRow};
+use crate::{
+    SqliteStore,
+    error::store_error,
+    rows::{attempt_secret, connection_link::AttemptRow, open_attempt_secret},
+};
 
 #[async_trait]
 impl ConnectAttempts for SqliteStore {
@@ -16,6 +20,8 @@ impl ConnectAttempts for SqliteStore {
             Purpose::Reauthorize { connection } => (None, Some(connection.uuid())),
         };
         let (provider, expires_at) = (attempt.oauth.provider.as_str(), attempt.oauth.expires_at.as_micros());
+        let place = attempt_secret("connection_attempts", "verifier", attempt.oauth.key);
+        let verifier = self.cipher.seal(place, attempt.oauth.verifier.as_bytes());
         let mut writing = self.database.writer.take().await?;
         // Nothing is added to an account that was deleted meanwhile.
         let kept = sqlx::query!(
@@ -28,7 +34,7 @@ impl ConnectAttempts for SqliteStore {
             link_id,
             connection_id,
             provider,
-            attempt.oauth.verifier,
+            verifier,
             attempt.oauth.redirect_uri,
             expires_at
         )
@@ -55,7 +61,14 @@ impl ConnectAttempts for SqliteStore {
             .execute(&mut writing.connection)
             .await;
         // Of several at once one has removed it.
-        if writing.done(used).await? == 0 { Ok(None) } else { row.read(key).map(Some) }
+        if writing.done(used).await? == 0 {
+            return Ok(None);
+        }
+        let place = attempt_secret("connection_attempts", "verifier", key);
+        let Some(verifier) = open_attempt_secret(place, row.verifier.clone(), self.cipher.as_ref()) else {
+            return Ok(None);
+        };
+        AttemptRow { verifier, ..row }.read(key).map(Some)
     }
 
     async fn forget_connect_attempts(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {

@@ -46,7 +46,8 @@ pub(crate) async fn counts(
          from ical_subscriptions s
             join calendars c on c.org_id = s.org_id and c.id = s.calendar_id
             left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-         where s.org_id = ?1 and coalesce(?3, 'ical_subscriptions') = 'ical_subscriptions' and c.deleted_at is null
+         where s.org_id = ?1 and coalesce(?3, 'ical_subscriptions') = 'ical_subscriptions' and s.remains is null
+            and c.deleted_at is null
             and (c.agent_id is null or a.status <> 'decommissioned')
          union all
          select 'booking_pages', count(*)
@@ -62,7 +63,13 @@ pub(crate) async fn counts(
          where c.org_id = ?1 and coalesce(?3, 'recurring_events') = 'recurring_events' and c.deleted_at is null
             and (c.agent_id is null or a.status <> 'decommissioned')
             and e.recurrence is not null and e.deleted_at is null and e.reaches > ?4
-            and e.source = 'internal'"#,
+            and e.source = 'internal'
+         union all
+         select 'imported_events', (
+                select count(*) from events e where e.org_id = ?1 and e.source = 'external_ical') + (
+                select coalesce(sum(s.reserved), 0) from ical_subscriptions s
+                where s.org_id = ?1 and s.claimed_until is not null)
+         where coalesce(?3, 'imported_events') = 'imported_events'"#,
         org_id,
         month,
         only,

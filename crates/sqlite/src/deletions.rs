@@ -68,6 +68,7 @@ impl Deletions for SqliteStore {
                 select calendar_id, proposal_id, place from reservations where org_id = ?1 limit ?2)",
             "delete from booking_pages where rowid in (select rowid from booking_pages where org_id = ?1 limit ?2)",
             "delete from bookings where rowid in (select rowid from bookings where org_id = ?1 limit ?2)",
+            "delete from letters where rowid in (select rowid from letters where org_id = ?1 limit ?2)",
             "delete from connection_links where rowid in (
                 select rowid from connection_links where org_id = ?1 limit ?2)",
             "delete from connection_attempts where rowid in (

@@ -10,6 +10,9 @@ mod code {
     pub(super) const ERROR: u32 = 1;
     pub(super) const BUSY: u32 = 5;
     pub(super) const LOCKED: u32 = 6;
+    pub(super) const READONLY: u32 = 8;
+    pub(super) const IOERR: u32 = 10;
+    pub(super) const FULL: u32 = 13;
     pub(super) const CANTOPEN: u32 = 14;
     pub(super) const TOOBIG: u32 = 18;
     pub(super) const CONSTRAINT: u32 = 19;
@@ -31,7 +34,11 @@ pub(crate) fn is_busy(error: &sqlx::Error) -> bool {
 pub(crate) fn store_error(error: sqlx::Error) -> StoreError {
     let passing = match &error {
         sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed | sqlx::Error::Io(_) => true,
-        error => matches!(primary_code(error), Some(code::BUSY | code::LOCKED | code::CANTOPEN)),
+        // The disk is full or fails, or another process has the lock: an operator can change that while we run.
+        error => matches!(
+            primary_code(error),
+            Some(code::BUSY | code::LOCKED | code::READONLY | code::IOERR | code::FULL | code::CANTOPEN)
+        ),
     };
     if passing { StoreError::Unavailable(Box::new(error)) } else { StoreError::Failed(Box::new(error)) }
 }

@@ -8,21 +8,28 @@ use kalends_accounts::{
 };
 use kalends_kernel::{Instant, StoreError, UserId};
 
-use crate::{SqliteStore, error::store_error, rows::Row};
+use crate::{
+    SqliteStore,
+    error::store_error,
+    rows::{Row, attempt_secret, open_attempt_secret},
+};
 
 #[async_trait]
 impl OauthAttempts for SqliteStore {
     async fn keep_attempt(&self, attempt: &Attempt) -> Result<(), StoreError> {
         let (key, provider) = (attempt.key.0.as_slice(), attempt.provider.as_str());
         let expires_at = attempt.expires_at.as_micros();
+        let place = |column| attempt_secret("oauth_attempts", column, attempt.key);
+        let nonce = self.cipher.seal(place("nonce"), attempt.nonce.as_bytes());
+        let verifier = self.cipher.seal(place("verifier"), attempt.verifier.as_bytes());
         let mut writing = self.database.writer.take().await?;
         let kept = sqlx::query!(
             "insert into oauth_attempts (state_hash, provider, nonce, verifier, redirect_uri, terms_version, expires_at)
              values (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             key,
             provider,
-            attempt.nonce,
-            attempt.verifier,
+            nonce,
+            verifier,
             attempt.redirect_uri,
             attempt.terms_version,
             expires_at
@@ -52,12 +59,18 @@ impl OauthAttempts for SqliteStore {
         if writing.done(used).await? == 0 {
             return Ok(None);
         }
+        let open = |column, stored| {
+            open_attempt_secret(attempt_secret("oauth_attempts", column, key), stored, self.cipher.as_ref())
+        };
+        let (Some(nonce), Some(verifier)) = (open("nonce", row.nonce), open("verifier", row.verifier)) else {
+            return Ok(None);
+        };
         let located = Row { table: "oauth_attempts", id: &"an attempt" };
         Ok(Some(Attempt {
             key,
             provider: located.named("provider", Provider::from_name, &row.provider)?,
-            nonce: row.nonce,
-            verifier: row.verifier,
+            nonce,
+            verifier,
             redirect_uri: row.redirect_uri,
             terms_version: row.terms_version,
             expires_at: Instant::from_micros(row.expires_at),

@@ -17,6 +17,7 @@ mod error;
 mod identities;
 mod json;
 mod key_table;
+mod letters;
 mod open;
 mod read;
 mod reseal;

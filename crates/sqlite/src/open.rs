@@ -10,7 +10,7 @@ use std::{
 use kalends_kernel::StoreError;
 use kalends_lender::Lender;
 use sqlx::{
-    ConnectOptions, Connection, Sqlite, SqliteConnection,
+    AssertSqlSafe, ConnectOptions, Connection, Sqlite, SqliteConnection,
     migrate::{MigrateError, Migrator},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
@@ -31,6 +31,8 @@ const SQLITE_SINCE: (u32, u32, u32) = (3, 51, 3);
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long the first connection waits before it tries again.
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
+/// How long closing waits for other processes, to empty the log.
+const LOG_WAIT: Duration = Duration::from_secs(1);
 /// How long a reader waits for a connection of the pool.
 const READER_TIMEOUT: Duration = Duration::from_secs(10);
 /// At how many pages the log is carried over into the file (16 MiB): a page that changes often is
@@ -109,6 +111,8 @@ impl Database {
             .pragma("journal_size_limit", LOG_BYTES)
             .pragma("wal_autocheckpoint", LOG_PAGES)
             .pragma("temp_store", "memory")
+            // What is deleted is overwritten with zeros.
+            .pragma("secure_delete", "on")
             .thread_name(|number| format!("sqlite-write-{number}"));
         if let Some(pages) = options.max_pages {
             writing = writing.pragma("max_page_count", pages.to_string());
@@ -167,11 +171,14 @@ impl Database {
         SqliteKeyTable::new(self.clone())
     }
 
-    /// Closes all connections, so that the log is carried over into the file. Queued change-sets of a
-    /// store on this database open a new connection.
+    /// Closes all connections after the log was carried over into the file and emptied: it may hold what was
+    /// deleted since. Queued change-sets of a store on this database open a new connection.
     pub async fn close(&self) {
         self.readers.close().await;
-        if let Ok(writing) = self.writer.take().await {
+        if let Ok(mut writing) = self.writer.take().await {
+            if let Err(error) = empty_log(&mut writing.connection).await {
+                tracing::debug!(%error, "the log was not emptied");
+            }
             writing.close().await;
         }
     }
@@ -194,6 +201,14 @@ async fn run_migrations(connection: &mut SqliteConnection) -> Result<(), Migrate
     MIGRATIONS.run_direct(None, &mut *transaction, false).await?;
     transaction.commit().await?;
     Ok(())
+}
+
+/// Carries the log over into the file and empties it, if no other process reads or writes for longer than a moment: then
+/// the log stays for that process.
+async fn empty_log(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    let wait = format!("pragma busy_timeout = {}", LOG_WAIT.as_millis());
+    sqlx::query(AssertSqlSafe(wait)).execute(&mut *connection).await?;
+    sqlx::query("pragma wal_checkpoint(truncate)").execute(connection).await.map(drop)
 }
 
 /// Connects, and waits its turn where another process turns the same new file to its log at this

@@ -11,7 +11,7 @@ use crate::{
     SqliteStore,
     error::store_error,
     json::{self, HexDigest},
-    rows::{Row, answer::body_place, calendar::open_feed_token},
+    rows::{Row, answer::body_place, calendar::open_feed_token, seal_metadata},
 };
 
 /// The sealed fields, by their tables.
@@ -26,10 +26,13 @@ enum Table {
     Responses,
     BookingPages,
     Bookings,
+    Letters,
     Tokens,
     Labels,
     ExternalCalendars,
     Calendars,
+    AgentMetadata,
+    CalendarMetadata,
 }
 
 /// Where the search left off, so that a long table is not read from its beginning each time. A hint:
@@ -52,7 +55,7 @@ struct Renewed {
 }
 
 impl Table {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 16] = [
         Self::Events,
         Self::Outbox,
         Self::Answers,
@@ -62,10 +65,13 @@ impl Table {
         Self::Responses,
         Self::BookingPages,
         Self::Bookings,
+        Self::Letters,
         Self::Tokens,
         Self::Labels,
         Self::ExternalCalendars,
         Self::Calendars,
+        Self::AgentMetadata,
+        Self::CalendarMetadata,
     ];
 
     fn place(self, id: &[u8]) -> Result<Place, StoreError> {
@@ -78,10 +84,13 @@ impl Table {
             Self::Responses => ("proposal_participants", "remark"),
             Self::BookingPages => ("booking_pages", "content"),
             Self::Bookings => ("bookings", "guest"),
+            Self::Letters => ("letters", "content"),
             Self::Tokens => ("calendar_connections", "tokens"),
             Self::Labels => ("calendar_connections", "label"),
             Self::ExternalCalendars => ("external_calendars", "content"),
             Self::Calendars => ("calendars", "feed_token"),
+            Self::AgentMetadata => ("agents", "metadata"),
+            Self::CalendarMetadata => ("calendars", "metadata"),
             Self::Answers => {
                 let row = Row { table: "idempotent_answers", id: &"a stored answer" };
                 return Ok(body_place(&row.digest("scope", id)?));
@@ -185,6 +194,10 @@ impl SqliteStore {
                 r#"select rowid as "place!", id, guest as sealed from bookings
                      where rowid > ?2 and substr(guest, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
+            Table::Letters => old!(
+                r#"select rowid as "place!", id, content as sealed from letters
+                     where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#
+            ),
             Table::Tokens => old!(
                 r#"select rowid as "place!", id, tokens as sealed from calendar_connections
                      where rowid > ?2 and substr(tokens, 1, length(?1)) <> ?1 order by rowid limit ?3"#
@@ -200,6 +213,14 @@ impl SqliteStore {
             Table::Calendars => old!(
                 r#"select rowid as "place!", id, feed_token as sealed from calendars
                      where rowid > ?2 and substr(feed_token, 1, length(?1)) <> ?1 order by rowid limit ?3"#
+            ),
+            Table::AgentMetadata => old!(
+                r#"select rowid as "place!", id, metadata as sealed from agents
+                     where rowid > ?2 and substr(metadata, 1, length(?1)) <> ?1 order by rowid limit ?3"#
+            ),
+            Table::CalendarMetadata => old!(
+                r#"select rowid as "place!", id, metadata as sealed from calendars
+                     where rowid > ?2 and substr(metadata, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
             Table::Answers => old!(
                 r#"select rowid as "place!", scope as id, body as "sealed!" from idempotent_answers
@@ -253,6 +274,10 @@ impl SqliteStore {
                 "update bookings set guest = renewed.value ->> 2 from json_each(?1) renewed
                      where bookings.rowid = (renewed.value ->> 0) and bookings.guest = (renewed.value ->> 1)"
             ),
+            Table::Letters => replaced!(
+                "update letters set content = renewed.value ->> 2 from json_each(?1) renewed
+                     where letters.rowid = (renewed.value ->> 0) and letters.content = (renewed.value ->> 1)"
+            ),
             Table::Tokens => replaced!(
                 "update calendar_connections set tokens = renewed.value ->> 2 from json_each(?1) renewed
                      where calendar_connections.rowid = (renewed.value ->> 0)
@@ -273,6 +298,14 @@ impl SqliteStore {
                      from json_each(?1) renewed
                      where calendars.rowid = (renewed.value ->> 0) and calendars.feed_token = (renewed.value ->> 1)"
             ),
+            Table::AgentMetadata => replaced!(
+                "update agents set metadata = renewed.value ->> 2 from json_each(?1) renewed
+                     where agents.rowid = (renewed.value ->> 0) and agents.metadata = (renewed.value ->> 1)"
+            ),
+            Table::CalendarMetadata => replaced!(
+                "update calendars set metadata = renewed.value ->> 2 from json_each(?1) renewed
+                     where calendars.rowid = (renewed.value ->> 0) and calendars.metadata = (renewed.value ->> 1)"
+            ),
             Table::Answers => replaced!(
                 "update idempotent_answers set body = renewed.value ->> 2 from json_each(?1) renewed
                      where idempotent_answers.rowid = (renewed.value ->> 0)
@@ -290,6 +323,11 @@ fn renew(table: Table, row: &OldRow, cipher: &dyn FieldCipher) -> Result<Renewed
         let sealed = cipher.seal(place, token.reveal().as_bytes());
         return Ok(Renewed { sealed, hash: Some(token.hash().0) });
     }
+    if matches!(table, Table::AgentMetadata | Table::CalendarMetadata) {
+        let of = Row { table: place.table, id: &shown(table, place.id) };
+        let metadata = of.metadata(place.id, &row.sealed, cipher)?;
+        return Ok(Renewed { sealed: seal_metadata(place.table, place.id, &metadata, cipher), hash: None });
+    }
     let plain = cipher
         .open(place, &row.sealed)
         .map_err(|error| StoreError::corrupt(place.table, place.column, shown(table, place.id), error))?;
@@ -305,9 +343,11 @@ fn shown(table: Table, id: Uuid) -> String {
         Table::Subscriptions => kalends_kernel::SubscriptionId::from_uuid(id).to_string(),
         Table::BookingPages => kalends_kernel::BookingPageId::from_uuid(id).to_string(),
         Table::Bookings => kalends_kernel::BookingId::from_uuid(id).to_string(),
+        Table::Letters => kalends_kernel::LetterId::from_uuid(id).to_string(),
         Table::Tokens | Table::Labels => kalends_kernel::ConnectionId::from_uuid(id).to_string(),
         Table::ExternalCalendars => kalends_kernel::ExternalCalendarId::from_uuid(id).to_string(),
-        Table::Calendars => CalendarId::from_uuid(id).to_string(),
+        Table::Calendars | Table::CalendarMetadata => CalendarId::from_uuid(id).to_string(),
+        Table::AgentMetadata => kalends_kernel::AgentId::from_uuid(id).to_string(),
         Table::Proposals => kalends_kernel::ProposalId::from_uuid(id).to_string(),
         Table::Responses => kalends_kernel::ResponseId::from_uuid(id).to_string(),
         Table::Answers => id.simple().to_string(),

@@ -43,8 +43,10 @@ pub mod events;
 pub mod feeds;
 pub mod holds;
 pub mod identities;
+pub mod letters;
 pub mod limits;
 pub mod metering;
+pub mod password_resets;
 pub mod people;
 pub mod proposals;
 pub mod races;
@@ -110,12 +112,31 @@ macro_rules! conformance_cases {
                 the_audit_log_is_purged_by_plan,
                 allowances_are_counted,
                 no_more_is_taken_at_once,
+                allowances_are_given_back,
                 expired_allowances_are_forgotten,
                 an_account_is_told,
                 a_deleted_account_leaves_nothing,
                 one_deletes_an_account,
                 nothing_is_added_to_a_deleted_account,
                 nothing_outlives_its_account,
+            }
+            letters {
+                letters_come_back_as_they_were,
+                a_lost_claim_on_a_letter_records_nothing,
+                a_letter_that_is_put_off_is_due_again,
+                a_newer_letter_supersedes_an_older_one,
+                a_letter_that_is_sent_ends_older_ones,
+                a_letter_is_not_sent_after_its_successor,
+                a_letter_is_claimed_by_one,
+                letters_go_with_their_organization,
+                allowances_are_used_in_the_commit,
+                allowances_are_used_as_the_rule_says,
+            }
+            password_resets {
+                a_new_reset_voids_the_one_before,
+                a_changed_password_voids_a_reset,
+                a_reset_is_used_once,
+                expired_resets_are_forgotten,
             }
             agents {
                 agents_come_back_as_they_were,
@@ -145,6 +166,7 @@ macro_rules! conformance_cases {
                 a_deleted_event_is_out_of_sight,
                 events_of_other_organizations_are_absent,
                 events_are_listed_by_start_in_pages,
+                pages_of_large_events_end_early,
                 events_are_listed_by_scope,
                 events_are_listed_by_filter,
                 scheduling_raises_the_revision_once_a_change_set,
@@ -346,12 +368,23 @@ macro_rules! conformance_cases {
                 events_of_a_calendar_are_read_together,
                 transparent_events_block_nothing,
                 what_is_imported_counts_in_no_quota,
+                imported_events_count_until_they_are_purged,
+                imported_events_are_purged_once,
+                a_purge_goes_on_while_there_is_more,
+                a_lapsed_claim_keeps_no_room,
+                one_sync_takes_the_last_room,
+                an_address_meets_its_own_subscriptions,
+                deleted_subscriptions_leave_their_items_to_the_next,
+                deleted_subscriptions_are_forgotten,
+                what_was_left_is_removed_after_all,
+                one_takes_a_place_on_a_calendar,
             }
             bookings {
                 booking_pages_come_back_as_they_were,
                 booking_pages_are_listed_by_creation_in_pages,
                 booking_pages_are_changed_under_their_version,
                 booking_pages_are_found_by_their_slug,
+                booking_pages_are_found_with_their_use,
                 booking_pages_go_with_their_calendar,
                 bookings_are_found_by_their_tokens,
                 a_booking_is_made_on_the_page_that_was_seen,

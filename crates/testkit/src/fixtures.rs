@@ -23,7 +23,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use kalends_accounts::{
     Acceptance, Action, AuditEntry, Code, Email, KeyKind, KeyLabel, NewKey, NewScopedKey, OrgName, Organization,
-    PasswordHash, Session, SignUpSource, Terms, User, UserName, VerificationCode, Waitlist,
+    PasswordHash, PublicMailDomains, Session, SignUpSource, Terms, User, UserName, VerificationCode, Waitlist,
 };
 use kalends_app::{Answer, Charge, Settings, StoredAnswer};
 use kalends_availability::Rules;
@@ -32,12 +32,12 @@ use kalends_calendars::{
     HoldScope, Moment, NewAgent, NewCalendar, NewEvent, NewRecurrence, Repeats, Times,
 };
 use kalends_kernel::{
-    AgentId, AuditId, CalendarId, Clock, Elapsed, EventId, Instant, MessageId, Metadata, OrgId, RemoteUrl, RequestId,
-    RulesId, Span, UserId, Version, Zone, base64url, random_bytes,
+    AgentId, AuditId, CalendarId, Clock, Elapsed, EventId, Instant, LetterId, MessageId, Metadata, OrgId, RemoteUrl,
+    RequestId, RulesId, Span, UserId, Version, Zone, base64url, random_bytes,
 };
-use kalends_notifications::{EventType, Message, NewEndpoint, Subscription, WebhookEndpoint};
+use kalends_notifications::{EventType, Letter, Message, NewEndpoint, Subscription, WebhookEndpoint};
 use kalends_proposals::{NewProposal, NewSlot, Proposal, Weight};
-use kalends_quotas::{IpLimits, Metric, Period, Plan, TrustedProxies};
+use kalends_quotas::{IpLimits, MailLimits, Metric, Period, Plan, TrustedProxies};
 
 pub use self::compose::{Compose, Create, Delete, Update};
 use crate::{ManualClock, SeededEntropy};
@@ -90,8 +90,13 @@ pub fn settings() -> Settings {
             url: "http://localhost/terms".into(),
             material: false,
         },
+        cors_origins: Vec::new(),
         admin_token: None,
+        sign_up_plan: Plan::Free,
+        upgrade_url: None,
         ip_limits: IpLimits::OFF,
+        mail_limits: MailLimits::default(),
+        public_mail_domains: PublicMailDomains::default(),
         trusted_proxies: TrustedProxies::default(),
     }
 }
@@ -332,6 +337,19 @@ impl Fixtures {
             payload: r#"{"title":"Standup"}"#.into(),
             resource_version: Version::FIRST,
             about: None,
+            created_at: now,
+        }
+    }
+
+    /// A letter on behalf of an organization.
+    pub fn letter(&self, org: OrgId) -> Letter {
+        let now = self.tick();
+        Letter {
+            id: LetterId::new(now, &self.entropy),
+            org,
+            recipient: [1; 32],
+            about: EventId::from_bytes([1; 16]),
+            content: "to ada: \u{1f4ee}".into(),
             created_at: now,
         }
     }

@@ -5,10 +5,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use kalends_app::ports::{HumanCalendars, HumanSeen};
 use kalends_availability::{HumanBusy, HumanSource};
-use kalends_calendars::HumanFor;
-use kalends_kernel::{AgentId, CalendarId, OrgId, Span, StoreError};
+use kalends_calendars::{
+    HumanFor,
+    ports::{BusySource, LivingAgent},
+};
+use kalends_kernel::{OrgId, Span, StoreError};
 
-/// Human calendars in memory. Clones are the same ones.
+/// Human calendars in memory, which count without a grant. Clones are the same ones.
 #[derive(Debug, Clone, Default)]
 pub struct TestHumans(Arc<Mutex<Connected>>);
 
@@ -55,12 +58,12 @@ impl TestHumans {
 
 #[async_trait]
 impl HumanCalendars for TestHumans {
-    async fn human_sources(&self, _: OrgId, calendars: &[CalendarId]) -> Result<Vec<HumanSeen>, StoreError> {
-        Ok(self.seen(&calendars.iter().map(|calendar| (*calendar).into()).collect::<Vec<_>>()))
+    async fn human_sources(&self, _: OrgId, calendars: &[BusySource]) -> Result<Vec<HumanSeen>, StoreError> {
+        Ok(self.seen(&calendars.iter().map(|asked| asked.calendar.into()).collect::<Vec<_>>()))
     }
 
-    async fn human_sources_of_agents(&self, _: OrgId, agents: &[AgentId]) -> Result<Vec<HumanSeen>, StoreError> {
-        Ok(self.seen(&agents.iter().map(|agent| (*agent).into()).collect::<Vec<_>>()))
+    async fn human_sources_of_agents(&self, _: OrgId, agents: &[LivingAgent]) -> Result<Vec<HumanSeen>, StoreError> {
+        Ok(self.seen(&agents.iter().map(|agent| agent.id.into()).collect::<Vec<_>>()))
     }
 
     async fn human_busy(&self, _: OrgId, sources: &[HumanSource], window: Span) -> Result<Vec<HumanBusy>, StoreError> {

@@ -6,7 +6,8 @@
 //! - [`conformance_suite!`] runs the [`conformance`] suite, which says the same as tests, on any store.
 //! - [`histories`] replays random histories of bookings and holds on any store, against a plain model.
 //! - [`fixtures`] makes the resources that tests begin with.
-//! - [`statements_of`] tells which SQL statements something causes.
+//! - [`statements_of`] and [`EveryStatement`] show which SQL statements something causes, [`RoundTrips`] how often it
+//!   waits for Postgres.
 //!
 //! A crate on which this one depends uses it in tests of its own `tests` directory: inside such a
 //! crate's unit tests its types and the ones seen from here would be two different ones.
@@ -23,6 +24,7 @@ mod human;
 mod inspect;
 mod mailbox;
 mod memory;
+mod round_trips;
 mod statements;
 
 pub use calendar_providers::{Failing, TestCalendarProviders};
@@ -34,4 +36,5 @@ pub use human::TestHumans;
 pub use inspect::Inspect;
 pub use mailbox::Mailbox;
 pub use memory::MemoryStore;
-pub use statements::statements_of;
+pub use round_trips::RoundTrips;
+pub use statements::{EveryStatement, statements_of};

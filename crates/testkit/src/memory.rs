@@ -18,6 +18,7 @@ mod holds;
 mod identities;
 mod inspect;
 mod instances;
+mod letters;
 mod metering;
 mod people;
 mod proposals;
@@ -99,6 +100,10 @@ impl StoredAnswers for MemoryStore {
 #[async_trait]
 impl Readiness for MemoryStore {
     async fn ready(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    async fn writable(&self) -> Result<(), StoreError> {
         Ok(())
     }
 }

@@ -35,15 +35,54 @@ static SEEN: Mutex<BTreeMap<u64, Vec<String>>> = Mutex::new(BTreeMap::new());
 /// Where the process has another subscriber: nothing would be seen.
 #[expect(clippy::expect_used, reason = "a test that sees nothing must not pass")]
 pub async fn statements_of<T>(asked: impl Future<Output = T>) -> (T, Vec<String>) {
-    static WATCHING: Once = Once::new();
-    WATCHING.call_once(|| {
-        tracing::subscriber::set_global_default(Registry::default().with(Watch)).expect("no other subscriber");
-    });
+    become_subscriber();
     let span = tracing::info_span!("statements");
     let id = span.id().as_ref().map(Id::into_u64).expect("a span of the subscriber above");
     seen().insert(id, Vec::new());
     let answer = asked.instrument(span).await;
     (answer, seen().remove(&id).unwrap_or_default())
+}
+
+/// Every statement of the process since [`EveryStatement::watch`], where somebody watches.
+static EVERY: Mutex<Option<Vec<String>>> = Mutex::new(None);
+
+/// Every statement of the process, whichever task or thread runs it: for a test that has the process to itself as far
+/// as databases go. Opening and ending a transaction is among them where the driver reports it.
+#[derive(Debug)]
+pub struct EveryStatement(());
+
+impl EveryStatement {
+    /// Begins to watch. Becomes the subscriber of the process, which must have no other.
+    ///
+    /// # Panics
+    /// Where the process has another subscriber: nothing would be seen.
+    pub fn watch() -> Self {
+        become_subscriber();
+        every().get_or_insert_default();
+        Self(())
+    }
+
+    /// What was seen so far, in the order in which it ended.
+    pub fn seen(&self) -> Vec<String> {
+        every().clone().unwrap_or_default()
+    }
+
+    /// Takes out what was seen so far.
+    pub fn take(&self) -> Vec<String> {
+        every().as_mut().map(std::mem::take).unwrap_or_default()
+    }
+}
+
+fn every() -> MutexGuard<'static, Option<Vec<String>>> {
+    EVERY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[expect(clippy::expect_used, reason = "a test that sees nothing must not pass")]
+fn become_subscriber() {
+    static WATCHING: Once = Once::new();
+    WATCHING.call_once(|| {
+        tracing::subscriber::set_global_default(Registry::default().with(Watch)).expect("no other subscriber");
+    });
 }
 
 fn seen() -> MutexGuard<'static, BTreeMap<u64, Vec<String>>> {
@@ -59,11 +98,14 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Watch {
     }
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
+        let mut statement = Statement::default();
+        event.record(&mut statement);
+        let text = statement.text();
+        if let Some(every) = every().as_mut() {
+            every.push(text.clone());
+        }
         let Some(span) = context.event_span(event) else { return };
         if let Some(statements) = seen().get_mut(&span.id().into_u64()) {
-            let mut statement = Statement::default();
-            event.record(&mut statement);
-            let text = statement.text();
             // Of the two drivers only one reports these.
             if !["BEGIN", "COMMIT", "ROLLBACK"].iter().any(|boundary| text.starts_with(boundary)) {
                 statements.push(text);

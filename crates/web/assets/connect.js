@@ -6,15 +6,26 @@
   const LINK = 'kalends.link';
   const CONNECT = '/console/connect';
   const CONNECTIONS = '/console/connections';
+  const RESET = '/console/reset';
   const NAMES = { google: 'Google', microsoft: 'Microsoft' };
   const ERRORS = {
     oauth_state: 'The attempt to connect took too long, or was begun in another browser. Please begin again.',
-    oauth_declined: 'You said no at your provider, or your provider did. Nothing was shared.',
+    oauth_declined: 'You or your provider declined. Nothing was shared.',
     oauth_failed: 'Your provider did not confirm that you agree. Please begin again.',
     provider_unavailable: 'Your provider does not answer at the moment. Please try again in a few minutes.',
     link_over: 'The link has ended meanwhile, or somebody else has followed it. Please ask for a new one.',
     other_account: 'You agreed with another account than the one that is connected. Please choose the same account there.',
     connection_gone: 'The connection was removed meanwhile. Please connect the account again.',
+  };
+  const SIGN_IN_ERRORS = {
+    oauth_state: 'The attempt to sign in took too long, or was begun in another browser. Please begin again.',
+    oauth_declined: 'You or your provider declined the sign-in.',
+    oauth_failed: 'Your provider did not confirm who you are. Please begin again.',
+    provider_unavailable: 'Your provider does not answer at the moment. Please try again in a few minutes.',
+    email_not_verified: 'Your address has an account here, and your provider has not verified it. Please sign in with your password.',
+    tos_version_required: 'There is no account with your address yet. Please sign up first.',
+    account_waitlisted: 'Your account is on the waiting list.',
+    rate_limited: 'Too many people signed up in the last hour. Please try again in an hour.',
   };
   const STATUS = {
     active: 'Connected',
@@ -115,10 +126,45 @@
       await begin();
     };
     const why = 'You have to be the owner of the organization whose agents ask for your calendar.';
+    const page = card.dataset.page;
+    const providers = card.dataset.providers.split(' ').filter(Boolean);
+    const others = providers.map((name) => link(`Continue with ${NAMES[name] || name}`, `/v1/auth/oauth/${name}?return_to=${page}`, 'quiet'));
     show('Sign in to connect your calendar', h('p', { className: 'lead' }, why), form(enter,
       field('email', 'Email', { name: 'email', type: 'email', autocomplete: 'username' }),
       field('password', 'Password', { name: 'password', type: 'password', autocomplete: 'current-password' }),
-      h('button', { className: 'primary' }, 'Sign in')));
+      h('button', { className: 'primary' }, 'Sign in')),
+      others.length ? [h('p', { className: 'hint' }, 'Or use the account that you have elsewhere:'), actions(others)] : null,
+      h('p', { className: 'hint' }, link('Forgot your password, or never set one?', RESET)));
+    const failed = new URLSearchParams(location.search).get('sign_in_error');
+    if (failed) {
+      fail(SIGN_IN_ERRORS[failed] || 'You could not be signed in. Please begin again.');
+      history.replaceState(null, '', location.pathname);
+    }
+  }
+
+  // Sets a password with the token of a mail, or asks for that mail.
+  function reset() {
+    const token = given();
+    // The token stays neither in the address nor in the history.
+    if (token) history.replaceState(null, '', location.pathname);
+    const next = sessionStorage.getItem(SECRET) ? CONNECT : CONNECTIONS;
+    const set = async (data) => {
+      await api('POST', '/auth/password/reset', { token: data.get('token').trim(), password: data.get('password') });
+      show('Your password is set', h('p', null, 'All sessions of the account have ended. Sign in with the new password.'), actions(link('Sign in', next, 'primary')));
+    };
+    const choose = () => form(set,
+      field('token', 'Code from the mail', { name: 'token', value: token, autocomplete: 'one-time-code', maxLength: 256 }),
+      field('password', 'New password, 10 characters or more', { name: 'password', type: 'password', autocomplete: 'new-password', minLength: 10, maxLength: 128 }),
+      h('button', { className: 'primary' }, 'Set the password'));
+    if (token) return show('Set your password', choose());
+    const ask = async (data) => {
+      const { message } = await api('POST', '/auth/password/forgot', { email: data.get('email') });
+      show('Look at your mail', h('p', null, message), choose());
+    };
+    const why = 'We send you a link by mail. With it you set a new password, or your first one. It works for one hour.';
+    return show('Set your password', h('p', { className: 'lead' }, why), form(ask,
+      field('email', 'Email', { name: 'email', type: 'email', autocomplete: 'username' }),
+      h('button', { className: 'primary' }, 'Send the mail')), actions(link('Back to the sign-in', next)));
   }
 
   const signOut = async () => {
@@ -285,6 +331,7 @@
 
   // The secret neither stays in the address nor in the history.
   function begin() {
+    if (card.dataset.page === 'reset') return reset();
     if (card.dataset.page !== 'connect') return connections();
     if (given()) {
       forget();

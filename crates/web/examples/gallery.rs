@@ -23,8 +23,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         let files = pages.into_iter().map(|(name, text)| (format!("/{name}"), text.into()));
         let assets = assets::ALL.iter().map(|asset| (asset.path(), asset.text.into()));
         let files: serde_json::Map<String, serde_json::Value> = files.chain(assets).collect();
-        let headers: serde_json::Map<String, serde_json::Value> =
-            headers::PAGE.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+        let headers: serde_json::Map<String, serde_json::Value> = headers::SAFE
+            .iter()
+            .chain(&headers::PAGE)
+            .map(|(name, value)| ((*name).to_owned(), (*value).into()))
+            .collect();
         println!("{}", serde_json::json!({ "headers": headers, "files": files }));
         return Ok(());
     };

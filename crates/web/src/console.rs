@@ -10,35 +10,40 @@ pub enum Console {
     Connect,
     /// What is connected, and where a provider sends the browser back.
     Connections,
+    /// Where a human sets a password by mail.
+    Reset,
 }
 
 #[derive(Template)]
 #[template(path = "console.html")]
 struct Shape {
     page: Console,
+    providers: String,
 }
 
 impl Console {
     /// Every page.
-    pub const ALL: [Self; 2] = [Self::Connect, Self::Connections];
+    pub const ALL: [Self; 3] = [Self::Connect, Self::Connections, Self::Reset];
 
     /// Where the page lies.
     pub const fn path(self) -> &'static str {
         match self {
             Self::Connect => "/console/connect",
             Self::Connections => "/console/connections",
+            Self::Reset => "/console/reset",
         }
     }
 
-    /// The page.
-    pub fn html(self) -> String {
-        crate::render(&Shape { page: self })
+    /// The page, which offers to sign in with the providers of these names beside a password.
+    pub fn html(self, providers: &[&str]) -> String {
+        crate::render(&Shape { page: self, providers: providers.join(" ") })
     }
 
     const fn title(self) -> &'static str {
         match self {
             Self::Connect => "Connect your calendar",
             Self::Connections => "Connected calendars",
+            Self::Reset => "Set your password",
         }
     }
 
@@ -47,6 +52,7 @@ impl Console {
         match self {
             Self::Connect => "connect",
             Self::Connections => "connections",
+            Self::Reset => "reset",
         }
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! Everything here is a pure function of what it is given. A caller reads the request with [`Asked`] and [`Clock`],
 //! asks the use cases, fills one of the views and sends the text that its `html()` returns together with
-//! [`headers::PAGE`]. The files that the HTML refers to are [`assets::ALL`].
+//! [`headers::SAFE`] and [`headers::PAGE`]. The files that the HTML refers to are [`assets::ALL`].
 //!
 //! Nothing that a view holds is trusted: texts are escaped by the templates, and an address becomes a link only as a
 //! [`Path`] or an [`Href`], which no `javascript:` can be.

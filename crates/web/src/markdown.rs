@@ -28,6 +28,15 @@ pub struct Guide<'a> {
     pub limits: Limits,
 }
 
+/// The text of a page that takes no bookings for now.
+pub fn closed(title: &str) -> String {
+    format!(
+        "# {}\n\nBooking is closed for now: no more bookings can be taken at the moment, so no times are offered. \
+         Bookings made before stay as they are. Try again another day.\n",
+        line(title)
+    )
+}
+
 impl Guide<'_> {
     /// The text.
     pub fn markdown(&self) -> String {

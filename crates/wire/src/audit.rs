@@ -7,7 +7,7 @@ use kalends_kernel::{AgentId, AuditId, FieldError, FieldErrors, Instant, Page, R
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::event::instant;
+use crate::{event::instant, schemas::AuditAction};
 
 /// Which part of the audit log.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
@@ -21,7 +21,7 @@ pub struct ListAudit {
     #[param(format = DateTime, example = "2026-03-03T08:00:00Z")]
     pub to: Option<String>,
     /// Entries of this action only, such as `key.create`.
-    #[param(example = "event.create")]
+    #[param(value_type = Option<AuditAction>, example = "event.create")]
     pub action: Option<String>,
     /// Entries of one key only: its first 20 characters.
     #[param(max_length = 20, example = "svc_sk_0123456789abc")]
@@ -105,6 +105,7 @@ pub struct AuditEntry {
     #[schema(value_type = String)]
     pub id: AuditId,
     /// What was done.
+    #[schema(value_type = AuditAction)]
     pub action: Cow<'static, str>,
     /// The first characters of the key that did it, or of the identifier of the human; null for an operator or a sign-up.
     pub actor_key_prefix: Option<String>,

@@ -64,6 +64,9 @@ impl AvailabilityOf {
     }
 }
 
+/// The parameters of queries that hold several values, separated by commas.
+pub const LISTS: [&str; 2] = ["agents", "calendars"];
+
 /// When several agents are all free.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]

@@ -8,7 +8,7 @@ use kalends_kernel::{BookingPageId, CivilDate, Code, EventId, FieldError, FieldE
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::{Event, EventStatus, Slot, event::instant};
+use crate::{Event, EventStatus, Slot, event::instant, schemas::BookingStatus};
 
 /// Of which time slots are asked for.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
@@ -136,11 +136,42 @@ pub struct BookingSlots {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub next_from: Option<Instant>,
+    /// Why the page offers nothing at all now, with the code `booking_closed`. Absent while bookings are taken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<PageNotice>,
+}
+
+/// Something to know about an answer that is no error.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PageNotice {
+    /// A stable name: `booking_closed`, no booking is taken for now.
+    #[schema(value_type = String, example = "booking_closed")]
+    pub code: Cow<'static, str>,
+    /// The same in words.
+    #[schema(value_type = String)]
+    pub message: Cow<'static, str>,
+}
+
+impl PageNotice {
+    /// No booking is taken for now.
+    pub const CLOSED: Self = Self {
+        code: Cow::Borrowed("booking_closed"),
+        message: Cow::Borrowed("booking is closed for now; bookings made before stay as they are"),
+    };
 }
 
 impl BookingSlots {
     /// The most slots of one answer: all of a fortnight of the shortest ones, or of a year of half hours by day.
     pub const MAX: usize = 5_000;
+
+    /// [`BookingSlots`] of a page that is closed for now, as JSON text.
+    ///
+    /// # Errors
+    /// If the page cannot be written, which does not happen.
+    pub fn render_closed(page: &domain::BookingPage) -> Result<Vec<u8>, serde_json::Error> {
+        let notices = vec![PageNotice::CLOSED];
+        serde_json::to_vec(&Self { booking_page: page.into(), slots: Vec::new(), next_from: None, notices })
+    }
 
     /// [`BookingSlots`] as JSON text, of which no more is taken than is shown. Times are written as digits into one buffer.
     ///
@@ -309,7 +340,7 @@ pub struct GuestBooking {
     /// What guests see of it.
     pub booking_page: OpenPage,
     /// `confirmed`, or `cancelled` by the guest or by the owner of the calendar.
-    #[schema(value_type = String, example = "confirmed")]
+    #[schema(value_type = BookingStatus, example = "confirmed")]
     pub status: Cow<'static, str>,
     /// The event as it is now: whoever moves it in the calendar moves the booking. Null where it was deleted.
     pub event: Option<GuestEvent>,
@@ -398,7 +429,8 @@ mod tests {
             let slots = offers.clone().take(BookingSlots::MAX).map(Slot::from).collect();
             let next_from = offers.clone().nth(BookingSlots::MAX).map(Span::start);
             let expected =
-                serde_json::to_value(BookingSlots { booking_page: (&page).into(), slots, next_from }).unwrap();
+                serde_json::to_value(BookingSlots { booking_page: (&page).into(), slots, next_from, notices: vec![] })
+                    .unwrap();
             assert_eq!(text, expected);
         }
     }

@@ -89,7 +89,8 @@ pub struct Deleted {
 }
 
 impl Change {
-    fn new(changed: domain::Changed, local: Option<Zone>) -> Self {
+    /// The change; an event with its times in the zone `local`, if one is given.
+    pub fn new(changed: domain::Changed, local: Option<Zone>) -> Self {
         match changed {
             domain::Changed::Written(event) => {
                 let event = Event::from(*event);

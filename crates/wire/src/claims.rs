@@ -5,6 +5,8 @@ use kalends_kernel::{ClaimId, FieldError, FieldErrors, Instant, OrgId, bounded_t
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::schemas::{ClaimStatusName, RevokedStatus};
+
 /// The most characters of a revocation token; ours have 43.
 const TOKEN_MAX: usize = 256;
 
@@ -102,6 +104,7 @@ pub struct AccountClaim {
     /// `pending` (it waits for the code), `expired` (the code did), `held` (it waits for objections), `effective`
     /// (the organization is yours), `revoked` (its mailbox's reader objected) or `void` (you initiated another, or
     /// the organization got an owner).
+    #[schema(value_type = ClaimStatusName)]
     pub status: &'static str,
     /// The organization; null until you have proved that you read its mail.
     #[schema(value_type = Option<String>)]
@@ -168,5 +171,6 @@ pub struct ClaimRevoked {
     #[schema(value_type = String)]
     pub claim_id: ClaimId,
     /// `revoked`
+    #[schema(value_type = RevokedStatus)]
     pub status: &'static str,
 }

@@ -8,7 +8,7 @@ use kalends_kernel::{AgentId, CalendarId, ConnectionId, ConnectionLinkId, FieldE
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::schemas::{CapabilityName, PolicyName};
+use crate::schemas::{CapabilityName, ConnectionLinkStatus, PolicyName, ProviderName};
 
 pub(crate) const AVAILABILITY: &str = "availability";
 pub(crate) const PUBLISHING: &str = "publishing";
@@ -95,12 +95,13 @@ pub struct ConnectionLink {
     #[schema(value_type = String)]
     pub calendar_id: CalendarId,
     /// `awaiting_human`, `in_progress` (a human follows it), `completed`, `declined`, `expired` or `cancelled`.
-    #[schema(value_type = String)]
+    #[schema(value_type = ConnectionLinkStatus)]
     pub status: Cow<'static, str>,
     /// What is asked of the human: `availability`, and `publishing` or not.
+    #[schema(value_type = Vec<CapabilityName>)]
     pub capabilities: Vec<Cow<'static, str>>,
     /// `none`, `confirmed` or `confirmed_tentative`.
-    #[schema(value_type = String)]
+    #[schema(value_type = PolicyName)]
     pub publication_policy: Cow<'static, str>,
     /// When it ends, if nothing becomes of it until then: 15 minutes after it was made, 30 after a human has opened it.
     #[schema(value_type = String, format = DateTime)]
@@ -187,6 +188,7 @@ pub struct FollowedLink {
     /// What it is called.
     pub agent_name: Option<String>,
     /// The providers that can be connected here for what the link asks: `google`, `microsoft`, both or none.
+    #[schema(value_type = Vec<ProviderName>)]
     pub providers: Vec<&'static str>,
 }
 

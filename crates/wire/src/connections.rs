@@ -11,7 +11,10 @@ use kalends_kernel::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::patch::{Given, given, nothing_to_change, set_or_clear};
+use crate::{
+    patch::{Given, given, nothing_to_change, set_or_clear},
+    schemas::{ConnectionStatusName, DataWorth, GrantAudience, ProviderName, RefreshingStatus},
+};
 
 /// A connected account of a human.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -25,16 +28,19 @@ pub struct CalendarConnection {
     #[schema(value_type = String)]
     pub id: ConnectionId,
     /// `google` or `microsoft`.
+    #[schema(value_type = ProviderName)]
     pub provider: &'static str,
     /// What you call it.
     pub label: Option<String>,
     /// `active`, `error` (the last refresh failed; it is tried again), `reauthorization_required` (the provider lets us in no
     /// more) or `paused`.
+    #[schema(value_type = ConnectionStatusName)]
     pub status: &'static str,
     /// When its busy times were last read; null before the first time.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_refreshed_at: Option<Instant>,
     /// How much they are worth: `unread`, `fresh`, `stale` (older than 1 h) or `unavailable` (older than 24 h).
+    #[schema(value_type = DataWorth)]
     pub data: &'static str,
     /// What went wrong, where the last refresh failed.
     pub last_error: Option<String>,
@@ -46,13 +52,17 @@ pub struct CalendarConnection {
     pub updated_at: Instant,
 }
 
+/// How much data can be worth.
+pub(crate) const WORTHS: [&str; 4] = ["unread", "fresh", "stale", "unavailable"];
+
 /// How much data are worth that were read then (ruling 9.3).
 fn worth(read_at: Option<Instant>, now: Instant) -> &'static str {
+    let [unread, fresh, stale, unavailable] = WORTHS;
     match read_at.map(|read_at| now - read_at) {
-        None => "unread",
-        Some(age) if age > UNAVAILABLE_AFTER => "unavailable",
-        Some(age) if age > STALE_AFTER => "stale",
-        Some(_) => "fresh",
+        None => unread,
+        Some(age) if age > UNAVAILABLE_AFTER => unavailable,
+        Some(age) if age > STALE_AFTER => stale,
+        Some(_) => fresh,
     }
 }
 
@@ -101,7 +111,7 @@ impl UpdateConnection {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Refreshing {
     /// `refreshing`
-    #[schema(value_type = String, example = "refreshing")]
+    #[schema(value_type = RefreshingStatus, example = "refreshing")]
     pub status: Cow<'static, str>,
 }
 
@@ -152,6 +162,7 @@ pub struct ExternalCalendar {
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_read_at: Option<Instant>,
     /// How much they are worth: `unread`, `fresh`, `stale` (older than 1 h) or `unavailable` (older than 24 h).
+    #[schema(value_type = DataWorth)]
     pub data: &'static str,
 }
 
@@ -192,6 +203,7 @@ pub struct AvailabilityGrant {
     #[schema(value_type = Vec<String>)]
     pub external_calendar_ids: Vec<ExternalCalendarId>,
     /// `selected`, `all_current` or `all`.
+    #[schema(value_type = GrantAudience)]
     pub audience: &'static str,
     /// The agents: those selected, or those that there were; null where all count, also those to come.
     #[schema(value_type = Option<Vec<String>>)]
@@ -226,7 +238,7 @@ pub struct CreateGrant {
     pub external_calendar_ids: Vec<String>,
     /// For whom: `selected` (the agents of `agent_ids`), `all_current` (every agent that there is now) or `all` (those to come
     /// too, and the calendars that the organization shares).
-    #[schema(example = "selected")]
+    #[schema(value_type = GrantAudience, example = "selected")]
     pub audience: String,
     /// The agents, `agt_…`: 1-500 with `selected`, and none with the others.
     #[schema(min_items = 1, max_items = 500)]

@@ -7,7 +7,13 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::patch::{Given, given, nothing_to_change, set};
+use crate::{
+    patch::{Given, given, nothing_to_change, set},
+    schemas::ShownPlan,
+};
+
+/// The most characters of a token that sets a password; ours have 43.
+const RESET_TOKEN_MAX: usize = 256;
 
 /// Reads a text that no error may repeat.
 fn secret<'de, D: Deserializer<'de>>(field: D) -> Result<String, D::Error> {
@@ -131,6 +137,69 @@ impl ChangePassword {
     }
 }
 
+/// The address of an account whose password is to be set.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "email": "ada@example.com" }))]
+pub struct ForgotPassword {
+    /// The address to sign in with.
+    #[schema(max_length = 320, format = Email)]
+    pub email: String,
+}
+
+impl ForgotPassword {
+    /// Checks the address.
+    ///
+    /// # Errors
+    /// Its syntax is wrong.
+    pub fn parse(&self) -> Result<Email, FieldErrors> {
+        Ok(Email::parse("email", &self.email)?)
+    }
+}
+
+/// The answer for every address, whether or not there is an account.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "message": "If there is an account with the address, a message with the next step is on its way."
+}))]
+pub struct PasswordForgotten {
+    /// The same for every address.
+    pub message: &'static str,
+}
+
+/// A password that is set with a mailed token.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({
+    "token": "Zk9wQm7cXb2dRt5yHn1vLs8pGf3jKe6aUi4oWqMxEzT", "password": "a fresh start for my horse"
+}))]
+pub struct ResetPassword {
+    /// The token of the mail.
+    #[serde(deserialize_with = "secret")]
+    #[schema(min_length = 1, max_length = 256)]
+    pub token: String,
+    /// The password from now on: 10-128 characters of any kind.
+    #[serde(deserialize_with = "secret")]
+    #[schema(min_length = 10, max_length = 128, format = Password)]
+    pub password: String,
+}
+
+impl ResetPassword {
+    /// The token and the password.
+    ///
+    /// # Errors
+    /// Every field that is out of bounds.
+    pub fn parse(self) -> Result<(String, Password), FieldErrors> {
+        let mut errors = FieldErrors::default();
+        let token = errors.take(bounded_text("token", &self.token, 1, RESET_TOKEN_MAX));
+        let password = errors.take(Password::parse("password", self.password));
+        match (token, password) {
+            (Some(token), Some(password)) => Ok((token, password)),
+            _ => Err(errors),
+        }
+    }
+}
+
 /// What a PATCH of oneself may change.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -204,7 +273,7 @@ pub struct Org {
     #[schema(example = "Analytical Engines")]
     pub name: String,
     /// The plan: `free`, `pro` or `scale`.
-    #[schema(example = "free")]
+    #[schema(value_type = ShownPlan, example = "free")]
     pub plan: &'static str,
     /// Whether it is on the waiting list.
     #[schema(example = false)]
@@ -258,7 +327,7 @@ pub struct Me {
     /// The organization that is open.
     pub org: Org,
     /// Its plan: `free`, `pro` or `scale`.
-    #[schema(example = "free")]
+    #[schema(value_type = ShownPlan, example = "free")]
     pub plan: &'static str,
     /// The terms that it accepted last; null where it never did.
     #[schema(example = "2026-01-01")]

@@ -6,7 +6,11 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::{Conflict, Slot};
+use crate::{
+    Conflict, ErrorCode, Slot,
+    patch::given,
+    schemas::{FeatureName, RequiredPlan},
+};
 
 /// The body of every answer that is not a success.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -87,18 +91,23 @@ pub struct ErrorBody {
     /// The field or parameter at fault, as a path such as `slots[2].end_time`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub param: Option<String>,
-    /// A finer, stable name.
+    /// A finer, stable name. Every error has one.
+    // Text that may be missing, so that a client bears services that are older or newer than it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = ErrorCode, required = true)]
     pub code: Option<Cow<'static, str>>,
     /// `plan_required`: the least plan that has the feature.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<RequiredPlan>)]
     pub required_plan: Option<Cow<'static, str>>,
     /// `plan_required`: the feature.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<FeatureName>)]
     pub feature: Option<Cow<'static, str>>,
-    /// `plan_required`: where to change the plan.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub upgrade_url: Option<String>,
+    /// `plan_required`: where to change the plan; null if the operator names no such page.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub upgrade_url: Option<Option<String>>,
     /// `plan_required`: where the feature is described.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub docs_url: Option<String>,
@@ -121,13 +130,13 @@ fn known<'de, D: Deserializer<'de>>(field: D) -> Result<Option<Vec<Conflict>>, D
 
 impl ErrorBody {
     /// An error without any of the optional parts.
-    pub const fn new(r#type: ErrorType, message: String, request_id: String) -> Self {
+    pub fn new(r#type: ErrorType, code: ErrorCode, message: String, request_id: String) -> Self {
         Self {
             r#type: Cow::Borrowed(r#type.as_str()),
             message,
             request_id,
             param: None,
-            code: None,
+            code: Some(code.name()),
             required_plan: None,
             feature: None,
             upgrade_url: None,

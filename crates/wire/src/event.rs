@@ -386,11 +386,12 @@ pub struct UpdateEvent {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, max_length = 20000)]
     pub description: Given<String>,
-    /// RFC 3339 with an offset; a plain date with `all_day`.
+    /// RFC 3339 with an offset; a plain date with `all_day`. Alone it moves the event, which keeps its length: the end
+    /// moves with it, and an all-day event keeps its days.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false)]
     pub start_time: Given<String>,
-    /// RFC 3339 with an offset; a plain date with `all_day`. Exclusive.
+    /// RFC 3339 with an offset; a plain date with `all_day`. Exclusive. Alone it changes the length.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false)]
     pub end_time: Given<String>,

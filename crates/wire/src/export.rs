@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use crate::{
     Agent, AvailabilityGrant, AvailabilityRules, Calendar, CalendarConnection, Event, ExportedClaim, ExportedWebhook,
     ExternalCalendar, ProposalResponse, ProposalSlot, ProposalSummary, Subscription,
+    schemas::{MetricName, ShownPlan, SignUpSourceName},
 };
 
 /// Everything that an organization has. It is written piece by piece; this is what the whole looks like.
@@ -114,6 +115,7 @@ pub struct ExportedOrg {
     /// Its address.
     pub email: Option<String>,
     /// Its plan: `free`, `pro` or `scale`.
+    #[schema(value_type = ShownPlan)]
     pub plan: &'static str,
     /// When the address was verified.
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -122,6 +124,7 @@ pub struct ExportedOrg {
     #[schema(value_type = Option<String>, format = DateTime)]
     pub waitlisted_at: Option<Instant>,
     /// How it came to be: `agent`, `waitlist`, `operator` or `console`.
+    #[schema(value_type = SignUpSourceName)]
     pub signup_source: &'static str,
     /// The terms accepted last.
     pub accepted_terms_version: Option<String>,
@@ -177,6 +180,7 @@ impl From<KeyShown> for ExportedKey {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ExportedUse {
     /// The metric.
+    #[schema(value_type = MetricName)]
     pub metric: &'static str,
     /// The UTC month, such as `2026-03`.
     pub period: String,

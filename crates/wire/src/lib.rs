@@ -21,6 +21,7 @@ mod connections;
 mod console;
 mod context;
 mod error;
+mod error_codes;
 mod event;
 mod explain;
 mod export;
@@ -31,6 +32,7 @@ mod local;
 mod names;
 mod oauth;
 mod patch;
+mod payloads;
 mod plan;
 mod proposals;
 #[cfg(test)]
@@ -47,13 +49,13 @@ mod webhooks;
 pub use agent::{Agent, CreateAgent, ListAgents, UpdateAgent};
 pub use audit::{AuditEntry, AuditLog, AuditPagination, AuditQuery, ListAudit};
 pub use availability::{
-    Across, AcrossAgents, AgentAvailability, AvailabilityOf, AvailabilityState, CalendarAvailability, Found, Of, Slot,
-    SlotsAsked, render,
+    Across, AcrossAgents, AgentAvailability, AvailabilityOf, AvailabilityState, CalendarAvailability, Found, LISTS, Of,
+    Slot, SlotsAsked, render,
 };
 pub use booking_pages::{BookingPage, CreateBookingPage, UpdateBookingPage};
 pub use bookings::{
     AskedTime, Booked, BookedEvent, BookingLinks, BookingSlots, GuestBooking, GuestEvent, MoveBooking, OpenPage,
-    SlotsOfPage, SubmitBooking,
+    PageNotice, SlotsOfPage, SubmitBooking,
 };
 pub use calendar::{Calendar, CreateCalendar, DeleteCalendar, IncludeCalendars, ListCalendars, UpdateCalendar};
 pub use changes::{Change, Changes, ChangesQuery, Deleted, ListChanges};
@@ -64,11 +66,12 @@ pub use connections::{
     StartConnection, UpdateConnection, WantedGrant, provider_names,
 };
 pub use console::{
-    ChangePassword, CheckedConsoleSignUp, ConsoleSignUp, ConsoleSignedUp, Me, Org, OwnedOrg, OwnedOrgs, RegeneratedKey,
-    SignIn, SignedIn, UpdateMe, User,
+    ChangePassword, CheckedConsoleSignUp, ConsoleSignUp, ConsoleSignedUp, ForgotPassword, Me, Org, OwnedOrg, OwnedOrgs,
+    PasswordForgotten, RegeneratedKey, ResetPassword, SignIn, SignedIn, UpdateMe, User,
 };
 pub use context::CalendarContext;
 pub use error::{ErrorBody, ErrorEnvelope, ErrorType};
+pub use error_codes::ErrorCode;
 pub use event::{
     CreateEvent, CreateEventBatch, DeleteEvent, Event, EventBatch, ExternalSync, ListEvents, Listing, UpdateEvent,
 };
@@ -85,6 +88,7 @@ pub use names::{
     AgentActivity, AgentStatus, AgentType, EventSource, EventStatus, ExternalSyncStatus, HoldEnd, HoldScope, Provider,
 };
 pub use oauth::{SignInAnswer, SignInWith};
+pub use payloads::payload_of;
 pub use plan::{Plan, PlanLimits, Plans};
 pub use proposals::{
     CounterSlot, CreateProposal, ListProposals, OfferedCounterSlot, OfferedSlot, PROPOSAL_ID, Proposal,
@@ -94,8 +98,8 @@ pub use proposals::{
 pub use rules::{AvailabilityRules, DateHours, OpenHours, PutAvailabilityRules, WorkingHours};
 pub use sign_up::{CheckedSignUp, SignUp, SignUpAnswer, SignUpExisting, SignedUp, Terms, Verified, Verify};
 pub use subscriptions::{
-    CreateSubscription, ImportReport, ListSubscriptions, SkippedEvent, Subscription, SyncReport, Syncing,
-    UpdateSubscription,
+    CreateSubscription, DeleteSubscription, ImportReport, ListSubscriptions, SkippedEvent, Subscription, SyncReport,
+    Syncing, UpdateSubscription,
 };
 pub use system::Health;
 pub use usage::{Usage, Used, UsedCalls};

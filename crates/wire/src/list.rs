@@ -5,23 +5,31 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 /// One page of a list.
+///
+/// A page takes at most 8 MiB ([`PAGE_BYTES_MAX`](kalends_kernel::PAGE_BYTES_MAX)). One that would take more ends early:
+/// `limit` is then the number of its entries, `has_more` is true, and the next page begins at `offset` plus `limit`.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct List<T> {
     /// The entries of this page.
     pub data: Vec<T>,
     /// How many entries the filter matches, on all pages.
     pub total: u64,
-    /// The most entries of a page.
+    /// The most entries of a page; on a page that ended early, how many it has.
     pub limit: u32,
     /// How many entries were passed over.
     pub offset: u32,
+    /// True on a page that ended early because it would have passed 8 MiB; absent on all others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub has_more: Option<bool>,
 }
 
 impl<T> List<T> {
     /// The page that was asked for.
     pub fn new<S>(listed: Listed<S>, page: Page, convert: impl FnMut(S) -> T) -> Self {
+        let (limit, has_more) = page.ended(listed.data.len(), listed.total);
         let Listed { data, total } = listed.map(convert);
-        Self { data, total, limit: page.limit, offset: page.offset }
+        Self { data, total, limit, offset: page.offset, has_more }
     }
 
     /// The `offset` of the next page; `None` where this is the last one.

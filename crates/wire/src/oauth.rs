@@ -1,6 +1,6 @@
 //! Signing in with a provider.
 
-use kalends_accounts::oauth::parse_terms_version;
+use kalends_accounts::oauth::{ReturnTo, parse_terms_version};
 use kalends_kernel::FieldErrors;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -13,15 +13,20 @@ pub struct SignInWith {
     /// The current terms, see `GET /v1/auth/terms/current`: what somebody new accepts.
     #[param(example = "2026-01-01", min_length = 1, max_length = 64)]
     pub tos_version: Option<String>,
+    /// The page to return to: `connect` or `connections`; without it, the console.
+    #[param(example = "connect", pattern = "^(connect|connections)$")]
+    pub return_to: Option<String>,
 }
 
 impl SignInWith {
-    /// Checks the bounds.
+    /// The version of the terms, and the page to return to.
     ///
     /// # Errors
-    /// A version out of bounds.
-    pub fn parse(&self) -> Result<Option<String>, FieldErrors> {
-        Ok(self.tos_version.as_deref().map(parse_terms_version).transpose()?)
+    /// A version out of bounds, or an unknown page.
+    pub fn parse(&self) -> Result<(Option<String>, Option<ReturnTo>), FieldErrors> {
+        let terms = self.tos_version.as_deref().map(parse_terms_version).transpose()?;
+        let page = self.return_to.as_deref().map(|name| ReturnTo::parse("return_to", name)).transpose()?;
+        Ok((terms, page))
     }
 }
 

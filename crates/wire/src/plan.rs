@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use crate::{patch::given, schemas::PublicPlanName};
+
 /// The plans that anybody may choose.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Plans {
@@ -27,6 +29,7 @@ pub struct PlanLimits(pub Map<String, Value>);
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Plan {
     /// `free`, `pro` or `custom`.
+    #[schema(value_type = PublicPlanName)]
     pub id: Cow<'static, str>,
     /// The display name.
     pub name: Cow<'static, str>,
@@ -45,20 +48,21 @@ pub struct Plan {
     /// True on `custom` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub custom_pricing: Option<bool>,
-    /// Whom to ask; on `custom` only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub contact_url: Option<String>,
+    /// Where to ask; on `custom` only, null if the operator names no such page.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub contact_url: Option<Option<String>>,
 }
 
 impl Plans {
-    /// The public plans; `contact_url` answers questions about the custom one.
-    pub fn public(contact_url: &str) -> Self {
+    /// The public plans; `contact_url` answers questions about the custom one, if there is such a page.
+    pub fn public(contact_url: Option<&str>) -> Self {
         Self { plans: Domain::PUBLIC.into_iter().map(|plan| Plan::new(plan, contact_url)).collect() }
     }
 }
 
 impl Plan {
-    fn new(public: PublicPlan, contact_url: &str) -> Self {
+    fn new(public: PublicPlan, contact_url: Option<&str>) -> Self {
         let custom = public.plan == Domain::Custom;
         Self {
             id: public.plan.as_str().into(),
@@ -70,7 +74,7 @@ impl Plan {
             display_features: public.display_features.iter().copied().map(Cow::Borrowed).collect(),
             recommended: public.recommended,
             custom_pricing: custom.then_some(true),
-            contact_url: custom.then(|| contact_url.to_owned()),
+            contact_url: custom.then(|| contact_url.map(str::to_owned)),
         }
     }
 }

@@ -14,7 +14,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::{agent::metadata, event::instant, schemas::ResponseName};
+use crate::{
+    agent::metadata,
+    event::instant,
+    schemas::{ProposalCancelReason, ProposalStatus, ResolutionReason, ResolutionStatus, ResponseName},
+};
 
 /// Under which name an event's metadata tells from which proposal it is.
 pub const PROPOSAL_ID: &str = "proposal_id";
@@ -47,7 +51,7 @@ pub struct ProposalSummary {
     #[schema(value_type = String)]
     pub calendar_id: CalendarId,
     /// `pending`, `confirmed`, `expired` or `cancelled`.
-    #[schema(value_type = String)]
+    #[schema(value_type = ProposalStatus)]
     pub status: Cow<'static, str>,
     /// When it expires, or did, unless it was settled before.
     #[schema(value_type = String, format = DateTime)]
@@ -63,7 +67,7 @@ pub struct ProposalSummary {
     #[schema(value_type = Option<String>)]
     pub created_event_id: Option<EventId>,
     /// `all_declined` or `organizer_cancelled`; null unless it is cancelled.
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<ProposalCancelReason>)]
     pub reason: Option<Cow<'static, str>>,
     /// The caller's own data.
     #[schema(value_type = Object)]
@@ -184,7 +188,7 @@ pub struct ProposalResponse {
     #[schema(value_type = String)]
     pub agent_id: AgentId,
     /// `accept`, `decline` or `counter`.
-    #[schema(value_type = String)]
+    #[schema(value_type = ResponseName)]
     pub response: Cow<'static, str>,
     /// The slot in question.
     #[schema(value_type = Option<String>)]
@@ -241,7 +245,7 @@ impl From<&Span> for CounterSlot {
 }))]
 pub struct Resolution {
     /// `confirmed` or `cancelled`.
-    #[schema(value_type = String)]
+    #[schema(value_type = ResolutionStatus)]
     pub status: Cow<'static, str>,
     /// The slot that won; only where one did.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -253,7 +257,7 @@ pub struct Resolution {
     pub created_event_id: Option<EventId>,
     /// `all_declined`; only where whoever responded declined.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, nullable = false)]
+    #[schema(value_type = Option<ResolutionReason>, nullable = false)]
     pub reason: Option<Cow<'static, str>>,
 }
 
@@ -287,13 +291,16 @@ fn created_event(proposal: &domain::Proposal) -> Option<EventId> {
 }
 
 /// The payload of `proposal.responded`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProposalResponded {
     /// The proposal.
+    #[schema(value_type = String)]
     pub proposal_id: ProposalId,
     /// Who responded.
+    #[schema(value_type = String)]
     pub agent_id: AgentId,
     /// `accept`, `decline` or `counter`.
+    #[schema(value_type = ResponseName)]
     pub response: Cow<'static, str>,
 }
 
@@ -305,13 +312,15 @@ impl ProposalResponded {
 }
 
 /// The payload of `proposal.confirmed`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ProposalConfirmed {
     /// The proposal.
+    #[schema(value_type = String)]
     pub proposal_id: ProposalId,
     /// The slot that won.
     pub resolved_slot: ProposalSlot,
     /// The event that it became.
+    #[schema(value_type = Option<String>)]
     pub created_event_id: Option<EventId>,
 }
 
@@ -323,11 +332,13 @@ impl ProposalConfirmed {
 }
 
 /// The payload of `proposal.cancelled`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProposalCancelled {
     /// The proposal.
+    #[schema(value_type = String)]
     pub proposal_id: ProposalId,
     /// `organizer_cancelled` or `all_declined`.
+    #[schema(value_type = ProposalCancelReason)]
     pub reason: Cow<'static, str>,
 }
 
@@ -339,9 +350,10 @@ impl ProposalCancelled {
 }
 
 /// The payload of `proposal.expired`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProposalExpired {
     /// The proposal.
+    #[schema(value_type = String)]
     pub proposal_id: ProposalId,
 }
 
@@ -528,7 +540,8 @@ fn span(name: impl Fn(&str) -> String, (start, end): (&str, &str), errors: &mut 
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListProposals {
-    /// Only those of this status: `pending`, `confirmed`, `expired` or `cancelled`.
+    /// Only those of this status.
+    #[param(value_type = Option<ProposalStatus>)]
     pub status: Option<String>,
     /// Only those that this agent organizes, `agt_…`.
     pub organizer_agent_id: Option<String>,

@@ -160,6 +160,8 @@ fn other_answers() {
     } }));
     returns::<BookingSlots>(&json!({ "booking_page": example::<OpenPage>(), "slots": [slot] }));
     returns::<BookingSlots>(&json!({ "booking_page": example::<OpenPage>(), "slots": [], "next_from": AT }));
+    let notice = json!({ "code": "booking_closed", "message": "closed" });
+    returns::<BookingSlots>(&json!({ "booking_page": example::<OpenPage>(), "slots": [], "notices": [notice] }));
     let links = json!({ "cancel_url": "https://example.com/c", "reschedule_url": "https://example.com/m" });
     let mut booked = json!({ "booking_page_id": id("bkp"), "event": example::<GuestEvent>() });
     let mut booking = json!({
@@ -179,7 +181,9 @@ fn other_answers() {
     });
     let mut bounded = plan.clone();
     bounded["limits"] = json!({ "agents": 3, "events": null });
-    returns::<Plans>(&json!({ "plans": [bounded, plan] }));
+    let mut unasked = plan.clone();
+    unasked["contact_url"] = Value::Null;
+    returns::<Plans>(&json!({ "plans": [bounded, plan, unasked] }));
 }
 
 #[test]
@@ -223,6 +227,7 @@ fn answers_about_keys_and_webhooks() {
         "scoped_keys",
         "recurring_events",
         "booking_pages",
+        "imported_events",
     ] {
         usage[metric] = used.clone();
     }
@@ -261,6 +266,6 @@ fn returns_strict(json: &Value) {
 #[case(0, 0, 0, None)]
 #[case::past_the_end(9, 0, 3, None)]
 fn pages_follow_each_other(#[case] offset: u32, #[case] shown: usize, #[case] total: u64, #[case] next: Option<i64>) {
-    let list = List { data: vec![(); shown], total, limit: 2, offset };
+    let list = List { data: vec![(); shown], total, limit: 2, offset, has_more: None };
     assert_eq!(list.next_offset(), next);
 }

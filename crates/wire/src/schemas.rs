@@ -1,12 +1,15 @@
 //! Schemas of what requests name, where that is parsed in words of ours rather than by the type: one source for both, the
 //! domain's own lists.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeSet};
 
-use kalends_bridge::PublicationPolicy;
+use kalends_accounts::{Action, ClaimStatus, SignUpSource, oauth::Provider as OfHumans};
+use kalends_bridge::{Audience, ConnectionStatus, LinkStatus, PublicationPolicy};
 use kalends_calendars as calendars;
-use kalends_notifications::EventType;
-use kalends_proposals::ResponseKind;
+use kalends_feeds::SubscriptionStatus;
+use kalends_notifications::{Deactivation, EventType};
+use kalends_proposals::{CancelReason, ResponseKind, Status};
+use kalends_quotas::{Feature, Metric, Plan};
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{
@@ -18,18 +21,11 @@ use utoipa::{
 use crate::{
     CreateEvent, EventStatus,
     connection_links::{AVAILABILITY, PUBLISHING},
+    connections::WORTHS,
 };
 
 type NamedSchema = (String, RefOr<Schema>);
 
-/// What an endpoint may subscribe to: every type of a message, or `*` for all of them.
-pub(crate) struct EventName;
-/// What a participant may say.
-pub(crate) struct ResponseName;
-/// What a connection may be wanted for.
-pub(crate) struct CapabilityName;
-/// Which events may be published.
-pub(crate) struct PolicyName;
 /// What an event may be that is no hold.
 pub(crate) struct SettledStatus;
 
@@ -37,28 +33,95 @@ fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> RefOr<Schema> {
     ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names)).build().into()
 }
 
-impl PartialSchema for EventName {
-    fn schema() -> RefOr<Schema> {
-        one_of(EventType::ALL.iter().map(|known| known.as_str()).chain(["*"]))
-    }
+macro_rules! closed_sets {
+    ($($(#[$doc:meta])* $name:ident = $names:expr;)*) => {$(
+        $(#[$doc])*
+        pub(crate) struct $name;
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                one_of($names.into_iter())
+            }
+        }
+
+        impl ToSchema for $name {
+            fn name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+        }
+    )*};
 }
 
-impl PartialSchema for ResponseName {
-    fn schema() -> RefOr<Schema> {
-        one_of(ResponseKind::ALL.iter().map(|known| known.as_str()))
-    }
+/// The names of all values of a type.
+macro_rules! names {
+    ($type:ty) => {
+        <$type>::ALL.iter().map(|known| known.as_str())
+    };
 }
 
-impl PartialSchema for CapabilityName {
-    fn schema() -> RefOr<Schema> {
-        one_of([AVAILABILITY, PUBLISHING].into_iter())
-    }
-}
-
-impl PartialSchema for PolicyName {
-    fn schema() -> RefOr<Schema> {
-        one_of(PublicationPolicy::ALL.iter().map(|known| known.as_str()))
-    }
+closed_sets! {
+    /// What an endpoint may subscribe to: every type of a message, or `*` for all of them.
+    EventName = names!(EventType).chain(["*"]);
+    /// What a message announces.
+    MessageType = names!(EventType).chain([EventType::WebhookTest.as_str()]);
+    /// Why an endpoint was switched off.
+    DeactivationReason = [Deactivation::Gone, Deactivation::Failing].map(Deactivation::as_str);
+    /// What a participant may say.
+    ResponseName = names!(ResponseKind);
+    /// How far a proposal has come.
+    ProposalStatus = names!(Status);
+    /// Why a proposal was cancelled.
+    ProposalCancelReason = names!(CancelReason);
+    /// What resolving a proposal comes to.
+    ResolutionStatus = [Status::Confirmed, Status::Cancelled].map(Status::as_str);
+    /// What resolving a proposal cancels it for.
+    ResolutionReason = [CancelReason::AllDeclined.as_str()];
+    /// What a connection may be wanted for.
+    CapabilityName = [AVAILABILITY, PUBLISHING];
+    /// Which events may be published.
+    PolicyName = names!(PublicationPolicy);
+    /// How far a connection link has come.
+    ConnectionLinkStatus = names!(LinkStatus);
+    /// What became of a connection.
+    ConnectionStatusName = names!(ConnectionStatus);
+    /// For whom a human's calendars count.
+    GrantAudience = names!(Audience);
+    /// Who provides a human's calendars.
+    ProviderName = names!(OfHumans);
+    /// How much what was read of a human's calendars is worth.
+    DataWorth = WORTHS;
+    /// What became of a subscription.
+    SubscriptionStatusName = names!(SubscriptionStatus);
+    /// What a caller makes of a subscription.
+    WantedSubscriptionStatus = [SubscriptionStatus::Paused, SubscriptionStatus::Active].map(SubscriptionStatus::as_str);
+    /// A plan as usage shows it.
+    ShownPlan = [Plan::Free, Plan::Pro, Plan::Custom].map(Plan::shown);
+    /// A plan that is offered.
+    PublicPlanName = Plan::PUBLIC.map(|public| public.plan.as_str());
+    /// A plan that has a feature which others lack.
+    RequiredPlan = BTreeSet::from(Feature::ALL.map(|feature| feature.required_plan().as_str()));
+    /// What a plan may lack.
+    FeatureName = names!(Feature);
+    /// What a plan limits.
+    MetricName = names!(Metric);
+    /// How an organization came to be.
+    SignUpSourceName = names!(SignUpSource);
+    /// What became of a claim.
+    ClaimStatusName = names!(ClaimStatus);
+    /// What a revoked claim is.
+    RevokedStatus = [ClaimStatus::Revoked.as_str()];
+    /// What the audit log records.
+    AuditAction = names!(Action);
+    /// What became of a guest's booking.
+    BookingStatus = [calendars::EventStatus::Confirmed, calendars::EventStatus::Cancelled].map(calendars::EventStatus::as_str);
+    /// What a service says that runs.
+    HealthStatus = ["ok"];
+    /// What is said of feedback.
+    AcceptedStatus = ["accepted"];
+    /// What is said of a connection that is being refreshed.
+    RefreshingStatus = ["refreshing"];
+    /// What is said of a subscription that is being synced.
+    SyncingStatus = ["syncing"];
 }
 
 impl PartialSchema for SettledStatus {
@@ -77,30 +140,6 @@ fn resolved(schema: RefOr<Schema>) -> Schema {
     match schema {
         RefOr::T(schema) => schema,
         RefOr::Ref(_) => Schema::default(),
-    }
-}
-
-impl ToSchema for EventName {
-    fn name() -> Cow<'static, str> {
-        "EventName".into()
-    }
-}
-
-impl ToSchema for ResponseName {
-    fn name() -> Cow<'static, str> {
-        "ResponseName".into()
-    }
-}
-
-impl ToSchema for CapabilityName {
-    fn name() -> Cow<'static, str> {
-        "CapabilityName".into()
-    }
-}
-
-impl ToSchema for PolicyName {
-    fn name() -> Cow<'static, str> {
-        "PolicyName".into()
     }
 }
 

@@ -3,16 +3,26 @@
 use std::borrow::Cow;
 
 use kalends_feeds::{
-    self as domain, LABEL_MAX, NewSubscription, SubscriptionPatch, SubscriptionStatus,
+    self as domain, LABEL_MAX, NewSubscription, Remains, SubscriptionPatch, SubscriptionStatus,
     sync::{Counts, Told},
 };
 use kalends_kernel::{
     AgentId, CalendarId, FieldError, FieldErrors, Instant, Page, RemoteUrl, SubscriptionId, bounded_text,
 };
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde_json::json;
+use utoipa::{
+    IntoParams, ToSchema,
+    openapi::{
+        Schema,
+        schema::{ObjectBuilder, Type},
+    },
+};
 
-use crate::patch::{Given, given, nothing_to_change, set, set_or_clear};
+use crate::{
+    patch::{Given, given, nothing_to_change, set, set_or_clear},
+    schemas::{SubscriptionStatusName, SyncingStatus, WantedSubscriptionStatus},
+};
 
 /// A subscription of a calendar to a feed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -40,7 +50,7 @@ pub struct Subscription {
     /// What it is called.
     pub label: Option<String>,
     /// `active`, `error` (the last sync failed) or `paused`.
-    #[schema(value_type = String)]
+    #[schema(value_type = SubscriptionStatusName)]
     pub status: Cow<'static, str>,
     /// When a sync last ended well; null before the first.
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -124,13 +134,48 @@ impl From<&domain::Subscription> for Subscription {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Syncing {
     /// `syncing`
-    #[schema(value_type = String, example = "syncing")]
+    #[schema(value_type = SyncingStatus, example = "syncing")]
     pub status: Cow<'static, str>,
 }
 
 impl Default for Syncing {
     fn default() -> Self {
         Self { status: "syncing".into() }
+    }
+}
+
+/// `events`: they stay as they are.
+const KEEP: &str = "keep";
+/// `events`: they are deleted too.
+const DELETE: &str = "delete";
+
+/// The values of `events`. No body has them, so no schema of the components is made of them: they are written here.
+fn remains() -> Schema {
+    let values = ObjectBuilder::new().schema_type(Type::String).enum_values(Some([KEEP, DELETE]));
+    values.default(Some(json!(KEEP))).build().into()
+}
+
+/// How a subscription is deleted.
+#[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct DeleteSubscription {
+    /// What becomes of its events: `keep` (the default) leaves them as they are, `delete` deletes them too.
+    #[param(schema_with = remains, required = false)]
+    pub events: Option<String>,
+}
+
+impl DeleteSubscription {
+    /// Reads the choice.
+    ///
+    /// # Errors
+    /// Names the parameter and what it may say.
+    pub fn parse(&self) -> Result<Remains, FieldError> {
+        match self.events.as_deref() {
+            None | Some(KEEP) => Ok(Remains::Kept),
+            Some(DELETE) => Ok(Remains::Removed),
+            Some(other) => Err(FieldError::new("events", format!("must be {KEEP} or {DELETE}, got {other:?}"))),
+        }
     }
 }
 
@@ -187,7 +232,7 @@ pub struct UpdateSubscription {
     pub label: Given<String>,
     /// `paused` or `active`.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, nullable = false)]
+    #[schema(value_type = Option<WantedSubscriptionStatus>, nullable = false)]
     pub status: Given<String>,
 }
 
@@ -231,7 +276,8 @@ impl UpdateSubscription {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListSubscriptions {
-    /// Only those of this status: `active`, `error` or `paused`.
+    /// Only those of this status.
+    #[param(value_type = Option<SubscriptionStatusName>)]
     pub status: Option<String>,
     /// How many, 1-200; 50 by default.
     #[param(minimum = 1, maximum = 200)]

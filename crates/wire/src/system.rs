@@ -6,11 +6,14 @@ use kalends_kernel::Instant;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::schemas::HealthStatus;
+
 /// The answer of `GET /health`.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({ "status": "ok", "ts": "2026-03-02T08:00:00Z" }))]
 pub struct Health {
     /// Always `ok`.
+    #[schema(value_type = HealthStatus)]
     pub status: Cow<'static, str>,
     /// The service's time.
     #[schema(value_type = String, format = DateTime)]

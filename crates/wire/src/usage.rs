@@ -7,6 +7,8 @@ use kalends_quotas::{Metric, UsageReport};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::schemas::ShownPlan;
+
 /// Use of one thing that a plan limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Used {
@@ -37,7 +39,7 @@ pub struct UsedCalls {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Usage {
     /// `free`, `pro` or `scale`.
-    #[schema(example = "free")]
+    #[schema(value_type = ShownPlan, example = "free")]
     pub plan: Cow<'static, str>,
     /// The start of the UTC month.
     #[schema(value_type = String, format = DateTime)]
@@ -69,6 +71,9 @@ pub struct Usage {
     pub recurring_events: Used,
     /// Booking pages.
     pub booking_pages: Used,
+    /// Events imported from feeds that are still stored: those of deleted subscriptions too, and deleted ones for 30
+    /// days.
+    pub imported_events: Used,
 }
 
 impl From<&UsageReport> for Usage {
@@ -94,6 +99,7 @@ impl From<&UsageReport> for Usage {
             scoped_keys: of(Metric::ScopedKeys),
             recurring_events: of(Metric::RecurringEvents),
             booking_pages: of(Metric::BookingPages),
+            imported_events: of(Metric::ImportedEvents),
         }
     }
 }

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use crate::schemas::{AcceptedStatus, SignUpSourceName};
+
 /// What is needed to join the waiting list.
 #[derive(Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -74,6 +76,7 @@ pub struct WaitlistEntry {
     #[schema(value_type = Option<String>, format = DateTime)]
     pub waitlisted_at: Option<Instant>,
     /// How it came to be: `waitlist`, `agent`, `operator` or `console`.
+    #[schema(value_type = SignUpSourceName)]
     pub signup_source: Cow<'static, str>,
 }
 
@@ -101,7 +104,7 @@ impl From<&Organization> for WaitlistEntry {
         "id": "org_01jn8r6v9ke0bt3m5qz2c7xwdg", "name": "Ada Lovelace", "email": "ada@example.com",
         "is_waitlisted": true, "waitlisted_at": "2026-03-02T08:00:00Z", "signup_source": "waitlist"
     },
-    "message": "The address is on the waiting list. A mail tells when the account is activated."
+    "message": "The address is on the waiting list. You get a mail when the account is activated."
 }))]
 pub struct JoinedWaitlist {
     /// The place.
@@ -224,5 +227,6 @@ impl Feedback {
 #[schema(example = json!({ "status": "accepted" }))]
 pub struct Accepted {
     /// `accepted`
+    #[schema(value_type = AcceptedStatus)]
     pub status: Cow<'static, str>,
 }

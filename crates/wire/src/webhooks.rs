@@ -12,7 +12,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::{
     patch::{Given, given, nothing_to_change, set},
-    schemas::EventName,
+    schemas::{DeactivationReason, EventName, MessageType},
 };
 
 /// How many entries a page of these lists holds unless the caller says otherwise.
@@ -32,11 +32,13 @@ pub struct Webhook {
     /// Where messages are posted.
     pub url: String,
     /// The event types that it hears; `*` alone is all of them.
+    #[schema(value_type = Vec<EventName>)]
     pub events: Vec<Cow<'static, str>>,
     /// Whether messages are sent to it.
     pub active: bool,
     /// Why the service switched it off: `gone` (it answered 410) or `failing` (five days of nothing but failures);
     /// null where it did not.
+    #[schema(value_type = Option<DeactivationReason>)]
     pub deactivated_reason: Option<Cow<'static, str>>,
     /// When it was made.
     #[schema(value_type = String, format = DateTime)]
@@ -70,7 +72,7 @@ pub struct NewWebhook {
     #[schema(example = "https://example.com/hooks/kalends")]
     pub url: String,
     /// The event types that it hears.
-    #[schema(example = json!(["event.created", "event.updated"]))]
+    #[schema(value_type = Vec<EventName>, example = json!(["event.created", "event.updated"]))]
     pub events: Vec<Cow<'static, str>>,
     /// What signs the messages. Keep it: it is not shown again.
     #[schema(example = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=")]
@@ -78,6 +80,7 @@ pub struct NewWebhook {
     /// Whether messages are sent to it.
     pub active: bool,
     /// Null: nobody switched it off.
+    #[schema(value_type = Option<DeactivationReason>)]
     pub deactivated_reason: Option<Cow<'static, str>>,
     /// When it was made.
     #[schema(value_type = String, format = DateTime)]
@@ -126,6 +129,7 @@ pub struct WebhookDeactivated {
     #[serde(flatten)]
     pub webhook: Webhook,
     /// `gone` or `failing`.
+    #[schema(value_type = DeactivationReason)]
     pub reason: Cow<'static, str>,
 }
 
@@ -312,6 +316,7 @@ pub struct Delivery {
     #[schema(value_type = String)]
     pub id: DeliveryId,
     /// What it announces.
+    #[schema(value_type = MessageType)]
     pub event_type: Cow<'static, str>,
     /// Where it stands.
     pub status: DeliveryStatus,
@@ -386,10 +391,14 @@ pub struct DeliveryList {
     pub data: Vec<Delivery>,
     /// How many the filter matches, on all pages.
     pub total: u64,
-    /// The most entries of a page.
+    /// The most entries of a page; on a page that ended early, how many it has.
     pub limit: u32,
     /// How many entries were passed over.
     pub offset: u32,
+    /// True on a page that ended early because it would have passed 8 MiB; absent on all others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub has_more: Option<bool>,
     /// All of the endpoint's deliveries of the last 30 days, whatever the filter.
     pub stats: DeliveryStats,
 }

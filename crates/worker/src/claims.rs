@@ -6,6 +6,7 @@ use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 use kalends_app::{App, Refusal};
 use kalends_bridge::{Connection, RefreshClaim};
 use kalends_feeds::{Subscription, SyncClaim};
+use kalends_notifications::ClaimedLetter;
 use tokio::{sync::Semaphore, time::sleep};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -45,6 +46,15 @@ pub(crate) const REFRESHES: Claimed<(RefreshClaim, Connection)> = Claimed {
     claim: |app, limit| Box::pin(async move { app.claim_refreshes(limit).await }),
     work: |app, (claim, connection)| Box::pin(async move { app.refresh_connection(claim, connection).await }),
     nudged: |app| Box::pin(async move { app.nudged_to_refresh().await }),
+};
+
+/// Letters to people outside. Each waits for the mail server most of the time.
+pub(crate) const LETTERS: Claimed<ClaimedLetter> = Claimed {
+    failure: "letters cannot be claimed",
+    at_once: 32,
+    claim: |app, limit| Box::pin(async move { app.claim_letters(limit).await }),
+    work: |app, letter| Box::pin(async move { app.send_letter(letter).await }),
+    nudged: |app| Box::pin(async move { app.nudged_to_letters().await }),
 };
 
 impl<T: Send + 'static> Claimed<T> {

@@ -98,22 +98,25 @@ async fn settle_claims(app: Arc<App>) -> Result<Done, Refusal> {
     Ok(Done { found, ..Done::swept(true) })
 }
 
-/// Removes a batch of each kind of what is kept no longer: entries of the audit log; counts, answers, sessions and
-/// attempts to sign in or to connect that have expired; claims and connection links that have ended; timers of calendars that were deleted;
-/// reservations of proposals that are over; webhook deliveries.
+/// Removes a batch of each kind of what is kept no longer: entries of the audit log; counts, answers, sessions, tokens for
+/// passwords and attempts to sign in or to connect that have expired; claims and connection links that have ended; timers of
+/// calendars that were deleted; reservations of proposals that are over; webhook deliveries; imported events that were
+/// deleted.
 async fn purge(app: Arc<App>) -> Result<Done, Refusal> {
     let entries = app.purge_audit(PURGE_AT_ONCE).await?;
     let counts = app.forget_allowances(PURGE_AT_ONCE).await?;
     let answers = app.forget_answers(PURGE_AT_ONCE).await?;
     let sessions = app.forget_sessions(PURGE_AT_ONCE).await?;
+    let resets = app.forget_resets(PURGE_AT_ONCE).await?;
     let claims = app.forget_claims(PURGE_AT_ONCE).await?;
     let attempts = app.forget_attempts(PURGE_AT_ONCE).await?;
     let links = app.forget_links(PURGE_AT_ONCE).await?;
     let timers = app.forget_timers(PURGE_AT_ONCE).await?;
     let reservations = app.forget_reservations(PURGE_AT_ONCE).await?;
     let deliveries = app.forget_deliveries(PURGE_AT_ONCE).await?;
-    let people = answers && sessions && claims && attempts && links;
-    Ok(Done::swept(entries && counts && people && timers && reservations && deliveries))
+    let imported = app.purge_imported_events(PURGE_AT_ONCE).await?;
+    let people = answers && sessions && resets && claims && attempts && links;
+    Ok(Done::swept(entries && counts && people && timers && reservations && deliveries && imported))
 }
 
 #[cfg(test)]

@@ -20,8 +20,8 @@ pub use duties::DUTIES;
 pub use duty::Duty;
 pub use webhooks::send_webhooks;
 
-/// Starts a loop for each of the [`DUTIES`] and those that address webhook messages, sync subscriptions and refresh
-/// human calendars, which end with `stop`. What a duty has begun to commit is committed all the same, or not at all.
+/// Starts a loop for each of the [`DUTIES`] and those that address webhook messages, sync subscriptions, refresh
+/// human calendars and send letters, which end with `stop`. What a duty has begun to commit is committed all the same, or not at all.
 pub fn start(app: &Arc<App>, tasks: &TaskTracker, stop: &CancellationToken) {
     for duty in DUTIES {
         let (app, ended) = (Arc::clone(app), stop.clone());
@@ -29,6 +29,7 @@ pub fn start(app: &Arc<App>, tasks: &TaskTracker, stop: &CancellationToken) {
     }
     claims::SYNCS.start(app, tasks, stop);
     claims::REFRESHES.start(app, tasks, stop);
+    claims::LETTERS.start(app, tasks, stop);
     let (app, ended) = (Arc::clone(app), stop.clone());
     tasks.spawn(async move { ended.run_until_cancelled(webhooks::fan_out(app)).await });
 }

@@ -370,6 +370,12 @@ async fn pages_that_are_not_there_or_closed_say_so(#[case] database: Database) {
     let booked = place.submit(&slots[9]).await.page(201, "You are booked");
     let closed = place.submit(&slots[10]).await.page(429, "Booking is closed for now").lacks(&["quota", "plan "]);
     assert!(closed.header("retry-after").parse::<u64>().unwrap() > 0, "{:#?}", closed.headers);
+    // Nobody is led to a form that would be refused.
+    for path in [place.page.clone(), format!("{}?slot={}", place.page, slots[10])] {
+        place.get(&path).await.page(200, "Booking is closed for now").lacks(&["<form", "slot="]);
+    }
+    let guide = place.ask(&place.page, "text/markdown", "de").await;
+    assert!(guide.status == 200 && guide.text().contains("Booking is closed for now"), "{}", guide.text());
 
     let page = format!("/v1/booking-pages/{}", place.id);
     let gone = "There is no booking page here";
@@ -385,7 +391,7 @@ async fn pages_that_are_not_there_or_closed_say_so(#[case] database: Database) {
     place.get(&format!("{}?slot={}", place.page, slots[10])).await.page(404, gone);
     place.get(&booked.link("/move")).await.page(404, gone);
     place.api.patch(&page).json(json!({ "active": true })).await.expect(200);
-    place.get(&place.page).await.page(200, "Intro");
+    place.get(&place.page).await.page(200, "Booking is closed for now");
     place.api.delete(&page).await.expect(204);
     absent(&place.page).await;
     // What is booked can be cancelled all the same, and leads nowhere then.

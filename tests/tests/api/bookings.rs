@@ -73,11 +73,11 @@ impl Desk {
     }
 }
 
-fn booking(start: &str) -> Value {
+pub(crate) fn booking(start: &str) -> Value {
     json!({ "name": "Ada Lovelace", "email": "Ada@Example.com", "notes": "I bring the engine.", "start": start })
 }
 
-fn starts(slots: &Answer) -> Vec<String> {
+pub(crate) fn starts(slots: &Answer) -> Vec<String> {
     slots["slots"].as_array().unwrap().iter().map(|slot| slot["start"].as_str().unwrap().to_owned()).collect()
 }
 
@@ -437,17 +437,27 @@ async fn what_has_begun_stays(#[case] database: Database) {
 #[case::postgres(Postgres)]
 #[tokio::test]
 async fn over_the_quota_booking_is_closed(#[case] database: Database) {
-    let desk = Desk::of(Server::start(database).await, "custom", &["--limits", r#"{"events":1}"#]).await;
+    let mut desk = Desk::of(Server::start(database).await, "custom", &["--limits", r#"{"events":1}"#]).await;
     let page = desk.page(json!({})).await;
     let slots = desk.slots(&page).await;
     let booked = desk.book(&page, &slots[0]).await.expect(201);
     let closed = desk.book(&page, &slots[1]).await.refused(429, "quota_exceeded").code("booking_closed");
     assert!(closed.header("retry-after").parse::<u64>().unwrap() > 0);
     assert!(!closed.text().contains("plan"), "guests hear nothing of plans: {}", closed.shown());
+    // The page offers nothing either, and says why.
+    let offered = desk.guest.get(format!("{}/slots", page.book)).await.expect(200);
+    assert_eq!((&offered["slots"], &offered["notices"][0]["code"]), (&json!([]), &json!("booking_closed")));
     // Moving adds no event.
     let reschedule = path_of(&desk, &booked["reschedule_url"]);
     desk.guest.post(reschedule).json(json!({ "start": slots[1] })).await.expect(200);
-    assert_eq!(desk.api.get(format!("/v1/booking-pages/{}", page.id)).await.expect(200)["bookings_count"], 1);
+    // It opens again with the next month.
+    desk.server.restart_at_offset(31 * 86_400).await;
+    let offered = desk.server.anonymous().get(format!("{}/slots", page.book)).await.expect(200);
+    assert!(
+        offered["slots"].as_array().is_some_and(|slots| !slots.is_empty()) && offered.json.get("notices").is_none()
+    );
+    let api = desk.api.moved_to(desk.server.base_url());
+    assert_eq!(api.get(format!("/v1/booking-pages/{}", page.id)).await.expect(200)["bookings_count"], 1);
 }
 
 #[rstest]
@@ -628,4 +638,51 @@ async fn two_who_move_to_one_slot_do_not_both_get_it(#[case] database: Database)
     }
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 409, 409, 409]);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn mail_to_guests_is_limited(#[case] database: Database) {
+    let server = Server::start_with(database, &[("KALENDS_MAIL_LIMITS", "org=4,recipient=2")]).await;
+    let desk = Desk::of(server, "pro", &[]).await;
+    let page = desk.page(json!({ "title": "Intro" })).await;
+    let slots = desk.slots(&page).await;
+    let (guest, first) = (desk.guest.impatient(), desk.book(&page, &slots[0]).await.expect(201));
+    for slot in [1, 2, 3] {
+        desk.book(&page, &slots[slot]).await.expect(201);
+    }
+    // The organization's mail of the hour is used up: nothing more is booked, moved or cancelled.
+    for refused in [
+        guest.post(&page.book).json(booking(&slots[4])).await,
+        guest.post(path_of(&desk, &first["reschedule_url"])).json(json!({ "start": slots[5] })).await,
+        guest.post(path_of(&desk, &first["cancel_url"])).await,
+    ] {
+        let refused = refused.refused(429, "quota_exceeded");
+        assert_eq!(refused.at("/error/code"), "mail_limit");
+        let seconds: i64 = refused.header("retry-after").parse().unwrap();
+        assert!((1..=3_600).contains(&seconds), "{seconds}");
+    }
+    let left = desk.slots(&page).await;
+    assert!(left.contains(&slots[4]) && left.contains(&slots[5]) && !left.contains(&slots[0]));
+    // One recipient gets two letters; the others wait.
+    desk.server.wait_for_mails(2).await;
+    let other = desk.page(json!({ "title": "Other" })).await;
+    let refused = guest.post(&other.book).json(booking(&slots[6])).await;
+    assert_eq!(refused.status, 429, "the limit is the organization's, not the page's");
+    assert_eq!(desk.server.mails().len(), 2);
+
+    // Another organization is not concerned, and its letter reaches another recipient.
+    let org = desk.server.org_with("pro", &[]).await;
+    let api = desk.server.api(&org);
+    let calendar = agent_with_calendar(&api).await.1;
+    let body = json!({ "calendar_id": calendar, "title": "Elsewhere", "duration_minutes": 60, "window_days": 7 });
+    let made = api.post("/v1/booking-pages").json(body).await.expect(201);
+    let book = format!("/book/{}", made["slug"].as_str().unwrap());
+    let mut guest = booking(&slots[0]);
+    guest["email"] = json!("bob@example.com");
+    desk.guest.post(&book).json(guest).await.expect(201);
+    let mails = desk.server.wait_for_mails(3).await;
+    assert_eq!(mails[2].to, "bob@example.com");
 }

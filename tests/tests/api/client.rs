@@ -482,7 +482,7 @@ async fn feeds_and_files(#[case] database: Database) {
     assert_eq!((syncing.status, &*syncing.value.status), (202, "syncing"));
     assert_eq!(client.list_ical_subscriptions(agent.id, &ListSubscriptions::default()).await.unwrap().total, 1);
     assert_eq!(client.get_ical_subscription(made.id).await.unwrap().url, NOWHERE);
-    client.delete_ical_subscription(made.id).await.unwrap();
+    client.delete_ical_subscription(made.id, &DeleteSubscription::default()).await.unwrap();
 }
 
 #[rstest]

@@ -255,8 +255,9 @@ async fn passwords_are_not_tried_without_end(#[case] database: Database) {
     assert!(refused.header("retry-after").parse::<i64>().is_ok_and(|after| (1..=60).contains(&after)));
     mine.post("/v1/auth/password").json(change).await.refused(429, "rate_limit_error");
     // What tries no password goes on.
-    for _ in 0..30 {
-        mine.get(ME).await.expect(200);
+    let patient = server.client(&ada.token);
+    for _ in 0..12 {
+        patient.get(ME).await.expect(200);
     }
     anybody.post("/v1/auth/signup").json(signing_up("bob@example.com")).await.expect(201);
     anybody.post("/v1/auth/signup").json(signing_up("eve@example.com")).await.refused(429, "rate_limit_error");
@@ -502,4 +503,74 @@ async fn a_human_s_request_is_answered_once(#[case] database: Database) {
         .await
         .refused(400, "validation_error")
         .param("name");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_password_is_set_by_mail(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let other = if database == Postgres { Some(server.another_node().await) } else { None };
+    let elsewhere = other.as_ref().unwrap_or(&server);
+    let ada = Human::sign_up(&server, "ada@example.com").await;
+    let anybody = server.anonymous();
+    let forgot = |email: &str| anybody.post("/v1/auth/password/forgot").json(json!({ "email": email }));
+    let known = forgot("ada@example.com").await.expect(202);
+    let unknown = forgot("nobody@example.com").await.expect(202);
+    assert_eq!(known.json, unknown.json, "the answer does not say who has an account");
+    has_exactly(&known.json, &["message"]);
+    forgot("ada").await.refused(400, "validation_error").param("email");
+
+    let mails = server.wait_for_mails(1).await;
+    assert_eq!((mails[0].to.as_str(), mails[0].subject.as_str()), ("ada@example.com", "Set a new Kalends password"));
+    let (_, rest) = mails[0].text.split_once(&format!("{}/console/reset#", server.base_url())).unwrap();
+    let token = rest.split_whitespace().next().unwrap().to_owned();
+    let reset = |token: &str, password: &str| {
+        let body = json!({ "token": token, "password": password });
+        elsewhere.anonymous().post("/v1/auth/password/reset").json(body)
+    };
+    reset("x", "a new password").await.refused(400, "validation_error").param("token");
+    reset(&token, "short").await.refused(400, "validation_error").param("password");
+    me(&server, &ada.token).await.expect(200);
+    reset(&token, "a new password").await.expect(204);
+    signed_out(&server, &ada.token).await;
+    let sign_in = |password: &str| anybody.post(SIGN_IN).json(json!({ "email": ada.email, "password": password }));
+    sign_in(PASSWORD).await.refused(401, "authentication_error");
+    let token_of = sign_in("a new password").await.expect(200)["token"].as_str().unwrap().to_owned();
+    me(elsewhere, &token_of).await.expect(200);
+    reset(&token, "yet another one").await.refused(400, "validation_error").param("token");
+
+    // Each node has a mailbox of its own.
+    let mails = elsewhere.wait_for_mails(if other.is_some() { 1 } else { 2 }).await;
+    assert_eq!(mails.last().unwrap().subject, "Your Kalends password was set");
+    let written = mails.iter().chain(&server.mails()).all(|mail| mail.to == "ada@example.com");
+    assert!(written, "nobody else is written to");
+    let log = server.log();
+    assert!(!log.contains(&token) && !log.contains("a new password"), "{log}");
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn one_network_does_not_lock_a_public_mail_provider(#[case] database: Database) {
+    let variables =
+        [("KALENDS_TRUSTED_PROXIES", "127.0.0.0/8"), ("KALENDS_PUBLIC_MAIL_DOMAINS", "default,post.example")];
+    let server = Server::start_with(database, &variables).await;
+    let anybody = server.anonymous().impatient();
+    let sign_up = async |number: usize, domain: &str, from: &str| {
+        let body = json!({
+            "email": format!("agent-{number}@{domain}"), "agent_name": "Scout", "tos_version": TERMS
+        });
+        anybody.post("/v1/agent/sign-up").header("x-forwarded-for", from).json(body).await
+    };
+    for (domain, public) in [("gmail.com", true), ("post.example", true), ("company.example", false)] {
+        for number in 0..10 {
+            sign_up(number, domain, &format!("203.0.113.{number}")).await.expect(200);
+        }
+        sign_up(10, domain, "203.0.113.99").await.refused(429, "rate_limit_error");
+        let elsewhere = sign_up(11, domain, "198.51.100.1").await;
+        assert_eq!(elsewhere.status, if public { 200 } else { 429 }, "{domain}");
+    }
 }

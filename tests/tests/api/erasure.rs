@@ -11,9 +11,10 @@ use serde_json::json;
 
 use crate::{
     claims,
-    console::{Human, owner},
+    console::{Human, cookie, owner, signing_up},
     fixtures::{agent_with_calendar, calendar_of, event_body, heeded},
     holds::{hold_body, in_seconds},
+    secrecy::{holds, kept},
     stored::{hurry, naming, number, tables},
 };
 
@@ -113,4 +114,94 @@ async fn no_table_names_a_deleted_account(#[case] database: Database) {
     let entering = json!({ "email": format!("owner-of-{AGENT}"), "password": crate::console::PASSWORD });
     let entered = server.anonymous().post("/v1/auth/signin").json(entering).await.expect(200);
     assert_ne!(entered["org"]["id"], org.as_str());
+}
+
+/// What stands in every text that the API takes of the account below.
+const PLANTED: &str = "zanzibar";
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn no_planted_word_outlives_its_account(#[case] database: Database) {
+    let mut server = Server::start(database).await;
+    let neighbour = server.org("pro").await;
+    let planted = |what: &str| format!("{PLANTED}-{what}");
+    let email = format!("{PLANTED}-owner@example.com");
+    let mut body = signing_up(&email);
+    (body["name"], body["org_name"]) = (json!(planted("human")), json!(planted("org")));
+    let made = server.anonymous().post("/v1/auth/signup").json(body).await.expect(201);
+    let text = |pointer: &str| made.at(pointer).as_str().unwrap().to_owned();
+    let (org, user, session) = (text("/org/id"), text("/user/id"), server.client(&cookie(&made).0));
+    server.cli(&["org", "set-plan", &org, "pro"]).await.succeeded();
+    hurry(&server, &email).await;
+    let api = server.client(&text("/api_key"));
+    heeded(|| async { api.get("/v1/agents").await }, |answer| answer.header("x-service-plan") == "pro").await;
+
+    let secret = |what: &str| json!({ planted("in-metadata"): { "deep": [planted(what)] } });
+    // Long enough that it does not fit onto one page, and changed, so that it stands in several places.
+    let mut body = json!({ "name": planted("agent"), "type": "ai", "description": planted("agent-text ").repeat(40) });
+    body["metadata"] = secret("in-metadata-of-agent");
+    let agent =
+        api.post("/v1/agents").header("idempotency-key", planted("key")).json(body.clone()).await.expect(201).id();
+    let renamed = json!({ "name": planted("agent-renamed"), "metadata": secret("in-metadata-changed") });
+    api.patch(format!("/v1/agents/{agent}")).json(renamed).await.expect(200);
+    let mut body = json!({ "name": planted("calendar"), "timezone": "UTC" });
+    body["metadata"] = secret("in-metadata-of-calendar");
+    let calendar = api.post(format!("/v1/agents/{agent}/calendars")).json(body).await.expect(201).id();
+    api.patch(format!("/v1/calendars/{calendar}")).json(json!({ "name": planted("renamed") })).await.expect(200);
+    let events = format!("/v1/calendars/{calendar}/events");
+    let mut body = event_body(&planted("in-metadata-title"), START, END);
+    (body["description"], body["metadata"]) = (json!(planted("in-metadata-text")), secret("in-metadata-of-event"));
+    let event = api.post(&events).header("idempotency-key", "k").json(body.clone()).await.expect(201).id();
+    api.patch(format!("/v1/events/{event}")).json(json!({ "title": planted("in-metadata-new") })).await.expect(200);
+    body["recurrence_rule"] = json!("FREQ=WEEKLY");
+    api.post(&events).json(body).await.expect(201);
+    let hook = json!({ "url": format!("https://kalends.invalid/{PLANTED}-in-metadata-hook"), "events": ["*"] });
+    api.post("/v1/webhooks").json(hook).await.expect(201);
+    api.delete(format!("/v1/events/{event}")).await.expect(204);
+    let feed = format!("https://kalends.invalid/{PLANTED}-in-metadata.ics");
+    let feed = json!({ "calendar_id": calendar, "url": feed, "label": planted("in-metadata-label") });
+    api.post(format!("/v1/agents/{agent}/ical-subscriptions")).json(feed).await.expect(201);
+    let mut page = json!({ "calendar_id": calendar, "title": planted("in-metadata-page"), "duration_minutes": 60 });
+    (page["window_days"], page["description"]) = (json!(7), json!(planted("in-metadata-page-text")));
+    let page = api.post("/v1/booking-pages").json(page).await.expect(201);
+    let book = format!("/book/{}", page["slug"].as_str().unwrap());
+    let slots = server.anonymous().get(format!("{book}/slots")).await.expect(200);
+    let mut guest = crate::bookings::booking(&crate::bookings::starts(&slots)[0]);
+    guest["name"] = json!(planted("in-metadata-guest"));
+    server.anonymous().post(&book).json(guest).await.expect(201);
+    api.post("/v1/feedback").json(json!({ "type": "bug", "message": planted("feedback") })).await.expect(200);
+    api.get(format!("/v1/agents/{PLANTED}")).await.refused(404, "not_found");
+    session.patch("/v1/auth/me").json(json!({ "name": planted("human-renamed") })).await.expect(200);
+
+    // What was read and what was written last is in the files, and not in what is sealed.
+    let alive = kept(&server).await;
+    assert!(!holds(&alive, "in-metadata"), "{}", around(&alive, "in-metadata"));
+    assert!(holds(&alive, &planted("agent-renamed")) && holds(&alive, &planted("renamed")), "names are in the clear");
+
+    session.delete("/v1/auth/account").await.expect(204);
+    server.restart_at_offset(60).await;
+    let began = Instant::now();
+    loop {
+        let stored = tables(&server).await;
+        let left: Vec<_> =
+            [&org, &user, &agent, &calendar, &event].map(|id| naming(&stored, id)).into_iter().flatten().collect();
+        if left.is_empty() {
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "{left:?} still name it");
+        tokio::time::sleep(Duration::from_millis(250)).await;
+    }
+    server.api(&neighbour).get("/v1/agents").await.expect(200);
+    assert!(server.stop().await.success());
+    let left = kept(&server).await;
+    assert!(!holds(&left, PLANTED), "{}", around(&left, PLANTED));
+}
+
+/// The places at which the text stands.
+fn around(kept: &str, part: &str) -> String {
+    let near =
+        |(at, _): (usize, &str)| kept[at..].chars().take(60).filter(|letter| !letter.is_control()).collect::<String>();
+    kept.match_indices(part).take(9).map(near).collect::<Vec<_>>().join("\n")
 }

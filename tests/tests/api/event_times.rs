@@ -7,7 +7,7 @@ use kalends_e2e::{
     Server,
 };
 use rstest::rstest;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[rstest]
 #[case::sqlite(Sqlite)]
@@ -122,4 +122,58 @@ async fn plain_dates_are_midnights_of_the_calendar(#[case] database: Database) {
     answer.refused(400, "validation_error").param("start_time").code("invalid_time_format");
     let moved = api.patch(&path).json(json!({ "end_time": "2026-05-07" })).await.expect(200);
     assert_eq!(moved["endTime"], "2026-05-06T22:00:00Z");
+}
+
+/// An event, a series and a single occurrence keep their length when their start alone is moved.
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn the_start_alone_moves_the_end(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let calendar = shared_calendar(&api, "Europe/Berlin").await;
+    let events = format!("/v1/calendars/{calendar}/events");
+    let create = async |start: &str, end: &str, more: Value| {
+        let mut body = event_body("Standup", start, end);
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        api.post(&events).json(body).await.expect(201).id()
+    };
+    let moved = async |path: String, patch: Value| {
+        let answer = api.patch(path).json(patch).await.expect(200);
+        [answer["startTime"].as_str().unwrap().to_owned(), answer["endTime"].as_str().unwrap().to_owned()]
+    };
+    let once = create("2026-03-27T09:00:00Z", "2026-03-27T10:30:00Z", json!({})).await;
+    let path = format!("/v1/events/{once}");
+    assert_eq!(
+        moved(path.clone(), json!({ "start_time": "2026-03-29T23:30:00Z" })).await,
+        ["2026-03-29T23:30:00Z", "2026-03-30T01:00:00Z"]
+    );
+    assert_eq!(
+        moved(path.clone(), json!({ "end_time": "2026-03-30T00:00:00Z" })).await,
+        ["2026-03-29T23:30:00Z", "2026-03-30T00:00:00Z"]
+    );
+    let both = json!({ "start_time": "2026-04-01T08:00:00Z", "end_time": "2026-04-01T12:00:00Z" });
+    assert_eq!(moved(format!("{events}/{once}"), both).await, ["2026-04-01T08:00:00Z", "2026-04-01T12:00:00Z"]);
+    let late = api.patch(&path).json(json!({ "start_time": "2099-12-31T23:00:00Z" })).await;
+    late.refused(400, "validation_error").param("start_time");
+
+    // Two days, one of which has 23 hours; and two that have 24.
+    let days = create("2026-03-28", "2026-03-30", json!({ "all_day": true })).await;
+    let path = format!("/v1/events/{days}");
+    assert_eq!(
+        moved(path, json!({ "start_time": "2026-04-10" })).await,
+        ["2026-04-09T22:00:00Z", "2026-04-11T22:00:00Z"]
+    );
+
+    let rule = json!({ "recurrence_rule": "FREQ=DAILY;COUNT=3", "recurrence_timezone": "Europe/Berlin" });
+    let series = create("2026-05-04T09:00:00Z", "2026-05-04T09:45:00Z", rule).await;
+    let path = format!("/v1/events/{series}");
+    assert_eq!(
+        moved(format!("{path}_20260505T090000Z"), json!({ "start_time": "2026-05-05T15:00:00Z" })).await,
+        ["2026-05-05T15:00:00Z", "2026-05-05T15:45:00Z"]
+    );
+    assert_eq!(
+        moved(path, json!({ "start_time": "2026-05-04T11:00:00Z" })).await,
+        ["2026-05-04T11:00:00Z", "2026-05-04T11:45:00Z"]
+    );
 }

@@ -197,9 +197,7 @@ async fn a_patch_changes_what_it_names_on_both_routes(#[case] database: Database
             api.patch(&path).json(body).await.refused(400, "validation_error").param(param);
         }
         api.patch(&path).json(json!({})).await.refused(400, "validation_error");
-        // The end before which a lone start must lie, and the other way round.
-        let late = api.patch(&path).json(json!({ "start_time": "2026-05-04T10:00:00Z" })).await;
-        late.refused(400, "validation_error").param("start_time").code("end_before_start");
+        // A lone end must lie after the start.
         let early = api.patch(&path).json(json!({ "end_time": "2026-05-04T09:00:00Z" })).await;
         early.refused(400, "validation_error").param("end_time").code("end_before_start");
         for fixed in ["calendar_id", "source", "id"] {

@@ -2,6 +2,7 @@
 
 use chrono::{Duration, Timelike as _};
 use kalends_e2e::{
+    Answer,
     Database::{self, Postgres, Sqlite},
     Serving, at, iso,
 };
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     fixtures::{event, now},
-    subscriber::{Subscriber, meeting, vcalendar, vevent},
+    subscriber::{Subscriber, meeting, meetings, vcalendar, vevent},
 };
 
 /// The occurrences between two times: their starts and titles.
@@ -312,4 +313,106 @@ async fn what_is_imported_is_not_published(#[case] database: Database) {
         assert_eq!(text.matches("BEGIN:VEVENT").count(), 1, "{text}");
         assert!(text.contains("SUMMARY:Standup") && !text.contains("Imported") && !text.contains("Weekly"), "{text}");
     }
+}
+
+/// How many imported events count.
+async fn counted(it: &Subscriber) -> Value {
+    it.api.get("/v1/usage").await.expect(200)["imported_events"].clone()
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn subscribing_and_deleting_again_and_again_fills_nothing(#[case] database: Database) {
+    let it = Subscriber::with_limits(database, "custom", &["--limits", r#"{"imported_events":25}"#]).await;
+    for round in 0..6 {
+        let path = format!("/{round}.ics");
+        it.feeds.serve(&path, Serving::calendar(vcalendar(&meetings("a", 10))));
+        let made = it.subscribe_to(&it.feeds.url(&path)).await.expect(201);
+        let shown = format!("/v1/ical-subscriptions/{}", made.id());
+        let ended = |shown: &Answer| shown["last_synced_at"].is_string() || shown["last_error"].is_string();
+        let shown_now = it.until(&shown, "synced", ended).await;
+        if round < 2 {
+            assert_eq!(shown_now["status"], "active", "{}", shown_now.shown());
+        } else {
+            let error = shown_now["last_error"].as_str().unwrap_or_default();
+            assert!(error.contains("25 imported events") && error.contains("add 10 events"), "{}", shown_now.shown());
+            assert_eq!((&shown_now["status"], &shown_now["last_sync"]), (&json!("error"), &Value::Null));
+        }
+        it.api.delete(&shown).await.expect(204);
+        let used = counted(&it).await["used"].as_u64().unwrap();
+        assert_eq!(used, if round == 0 { 10 } else { 20 }, "round {round}");
+    }
+    assert_eq!(counted(&it).await["limit"], 25);
+    assert_eq!(it.titles().await.len(), 20);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn what_a_deleted_subscription_left_is_taken_over(#[case] database: Database) {
+    let it = Subscriber::new(database).await;
+    let feed = || Serving::calendar(vcalendar(&meetings("a", 5)));
+    let first = it.subscribed("/a.ics", feed()).await;
+    let before = it.events().await;
+    // While it is there, there is no second one.
+    let second = it.subscribe_to(&it.feeds.url("/a.ics")).await;
+    let second = second.refused(409, "conflict").code("already_subscribed").param("url");
+    let id = first.rsplit('/').next().unwrap();
+    assert!(second["error"]["message"].as_str().unwrap().contains(id), "{}", second.shown());
+    let other = it.subscribed("/b.ics", Serving::calendar(vcalendar::<&str>(&[]))).await;
+    let moved = it.api.patch(&other).json(json!({ "url": it.feeds.url("/a.ics") })).await;
+    moved.refused(409, "conflict").code("already_subscribed");
+
+    for _ in 0..2 {
+        let listed = it.api.get(it.all()).await.expect(200);
+        let live = listed["data"].as_array().unwrap().iter().find(|one| one["url"] == it.feeds.url("/a.ics")).unwrap();
+        it.api.delete(format!("/v1/ical-subscriptions/{}", live["id"].as_str().unwrap())).await.expect(204);
+        assert_eq!(it.events().await, before);
+        it.subscribed("/a.ics", feed()).await;
+        assert_eq!(it.events().await, before, "the same events, none of them twice");
+    }
+    assert_eq!(counted(&it).await["used"], 5);
+}
+
+/// A subscription that moves to an address brings its events again, so that those go that another one left of it.
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_subscription_that_moves_to_a_left_address_doubles_no_event(#[case] database: Database) {
+    let it = Subscriber::new(database).await;
+    let first = it.subscribed("/a.ics", Serving::calendar(vcalendar(&meetings("a", 5)))).await;
+    let titles = it.titles().await;
+    it.api.delete(&first).await.expect(204);
+    let path = it.subscribed("/b.ics", Serving::calendar(vcalendar(&meetings("b", 3)))).await;
+    assert_eq!(it.titles().await.len(), 8);
+    it.api.patch(&path).json(json!({ "url": it.feeds.url("/a.ics") })).await.expect(200);
+    let shown = it.until(&path, "synced", |shown| shown["last_sync"]["created"] == 5).await;
+    assert_eq!(shown["last_sync"]["deleted"], 3, "{}", shown.shown());
+    let events = format!("/v1/calendars/{}/events", it.calendar);
+    it.until(&events, "without what was left", |shown| shown["total"] == 5).await;
+    assert_eq!(it.titles().await, titles);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_subscription_is_deleted_with_its_events(#[case] database: Database) {
+    let it = Subscriber::new(database).await;
+    let path = it.subscribed("/a.ics", Serving::calendar(vcalendar(&meetings("a", 5)))).await;
+    it.api.delete(format!("{path}?events=some")).await.refused(400, "validation_error").param("events");
+    it.api.delete(format!("{path}?events=delete")).await.expect(204);
+    it.api.get(&path).await.refused(404, "not_found");
+    let events = format!("/v1/calendars/{}/events", it.calendar);
+    it.until(&events, "empty", |shown| shown["total"] == 0).await;
+    // The address can be subscribed to again, and begins afresh.
+    it.subscribed("/a.ics", Serving::calendar(vcalendar(&meetings("a", 5)))).await;
+    assert_eq!(it.titles().await.len(), 5);
+    let path = it.api.get(it.all()).await.expect(200).column("id")[0].clone();
+    it.api.delete(format!("/v1/ical-subscriptions/{path}?events=keep")).await.expect(204);
+    assert_eq!(it.titles().await.len(), 5);
 }

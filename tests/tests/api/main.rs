@@ -64,6 +64,7 @@ mod secrecy;
 mod series;
 mod service;
 mod sessions;
+mod starts;
 mod stored;
 mod subscriber;
 mod subscriptions;

@@ -183,6 +183,7 @@ async fn usage_tells_what_exists_and_what_is_counted(#[case] database: Database)
         ("scoped_keys", 1),
         ("recurring_events", 1),
         ("booking_pages", 0),
+        ("imported_events", 0),
     ];
     let mut fields = vec!["plan", "period_start", "period_end", "api_calls"];
     fields.extend(counted.map(|(name, _)| name));

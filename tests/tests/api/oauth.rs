@@ -424,3 +424,52 @@ async fn a_provider_is_configured_or_there_is_none(#[case] database: Database) {
         assert!(wrong.failed().stderr.contains(&name), "{key}={value}");
     }
 }
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn who_signs_in_with_a_provider_returns_to_the_page_and_sets_a_password(#[case] database: Database) {
+    let world = World::new(database).await;
+    let base = world.server.base_url();
+    let anybody = world.server.anonymous();
+    // The page offers every way to sign in.
+    for page in ["connect", "connections", "reset"] {
+        let shown = anybody.undescribed().get(format!("/console/{page}")).await.expect(200);
+        assert!(shown.text().contains("data-providers=\"google microsoft\""), "{}", shown.text());
+    }
+    let way = async |query: &str| {
+        let answer = anybody.get(format!("/v1/auth/oauth/google{query}")).await.expect(302);
+        let cookie = answer.header("set-cookie").split("; ").next().unwrap().to_owned();
+        (Begun { location: answer.header("location").to_owned(), cookie: cookie.clone() }, cookie)
+    };
+    let (begun, cookie) = way(&format!("{}&return_to=connect", terms())).await;
+    let entered = world.answer(&world.back(&begun).await, &cookie).await.expect(302);
+    assert_eq!(entered.header("location"), format!("{base}/console/connect"));
+    let cookies: Vec<_> = entered.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap()).collect();
+    assert!(cookies.iter().any(|line| line.starts_with("service_session=")), "{cookies:?}");
+    // What does not work is told there too.
+    let (begun, cookie) = way("?return_to=connections").await;
+    let path = format!("/v1/auth/oauth/google/callback?error=access_denied&state={}", begun.state());
+    let refused = world.answer(&path, &cookie).await.expect(302);
+    assert_eq!(refused.header("location"), format!("{base}/console/connections?sign_in_error=oauth_declined"));
+    anybody
+        .get("/v1/auth/oauth/google?return_to=https://evil.example")
+        .await
+        .refused(400, "validation_error")
+        .param("return_to");
+
+    // They have no password, and set one by mail.
+    let sign_in = |password: &str| {
+        anybody.post("/v1/auth/signin").json(json!({ "email": "ada@example.com", "password": password }))
+    };
+    sign_in("a first password").await.refused(401, "authentication_error");
+    anybody.post("/v1/auth/password/forgot").json(json!({ "email": "ada@example.com" })).await.expect(202);
+    let mails = world.server.wait_for_mails(1).await;
+    let (_, rest) = mails[0].text.split_once("/console/reset#").unwrap();
+    let body = json!({ "token": rest.split_whitespace().next().unwrap(), "password": "a first password" });
+    anybody.post("/v1/auth/password/reset").json(body).await.expect(204);
+    sign_in("a first password").await.expect(200);
+    // The provider still opens the account.
+    world.signed_in(&world.sign_in("google", "").await).get("/v1/auth/me").await.expect(200);
+}

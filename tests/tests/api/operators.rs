@@ -1,8 +1,9 @@
 //! The operator's commands beside a running server.
 
 use crate::fixtures::{agent, agent_with_calendar, heeded};
+use futures::future::join_all;
 use kalends_e2e::{
-    Database,
+    Client, Database,
     Database::{Postgres, Sqlite},
     Server,
 };
@@ -80,7 +81,7 @@ async fn organizations_are_created_and_listed(#[case] database: Database) {
     let key = made["api_key"].as_str().unwrap();
     assert!(key.strip_prefix("svc_sk_").is_some_and(|random| random.len() == 43), "{key}");
     let answer = server.client(key).get("/v1/agents").await.expect(200);
-    assert_eq!(answer.header("x-service-plan"), "free", "the default");
+    assert_eq!(answer.header("x-service-plan"), "scale", "without a plan nothing is limited");
 
     let test = server.org_with("pro", &["--test"]).await;
     assert!(test.key.strip_prefix("svc_sk_test_").is_some_and(|random| random.len() == 43), "{}", test.key);
@@ -114,6 +115,69 @@ async fn organizations_are_created_and_listed(#[case] database: Database) {
         assert_eq!(output.stdout, "", "{arguments:?}");
     }
     assert_eq!(server.cli(&["org", "list"]).await.succeeded().stdout.lines().count(), 2);
+}
+
+/// How many of many requests at once are answered 200.
+async fn answered_at_once(api: &Client) -> usize {
+    let requests = (0..250).map(|_| api.get("/v1/agents").into_future());
+    join_all(requests).await.iter().filter(|answer| answer.status == 200).count()
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn an_organization_of_the_operators_own_has_no_limits(#[case] database: Database) {
+    // More requests at once than one address may have connections by default.
+    let server = Server::start_with(database, &[("KALENDS_MAX_CONNECTIONS", "total=2000,address=1000")]).await;
+    let made = server.cli(&["org", "create", "--name", "Own"]).await.succeeded().stdout;
+    let made: serde_json::Value = serde_json::from_str(&made).unwrap();
+    let api = server.client(made["api_key"].as_str().unwrap()).impatient();
+    assert_eq!(answered_at_once(&api).await, 250);
+    let usage = api.get("/v1/usage").await.expect(200);
+    for (metric, used) in usage.json.as_object().unwrap().iter().filter(|(_, used)| used.is_object()) {
+        assert_eq!(used.get("limit"), Some(&json!(null)), "{metric}");
+    }
+    assert_eq!((usage.header("ratelimit-policy"), usage.header("ratelimit")), ("", ""));
+
+    // A null rate lifts a plan's limit of speed and nothing else.
+    let free = server.planned_org("free", &["--limits", r#"{"rate_per_second":null}"#]).await;
+    let api = server.api(&free).impatient();
+    assert_eq!(answered_at_once(&api).await, 250);
+    assert_eq!(api.get("/v1/usage").await.expect(200)["agents"]["limit"], 3);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn sign_ups_get_the_plan_that_the_operator_chose(#[case] database: Database) {
+    let server = Server::start_with(database, &[("KALENDS_SIGNUP_PLAN", "pro")]).await;
+    let (_, key) = crate::claims::agent(&server, "scout@example.com").await;
+    let api = server.client(&key);
+    assert_eq!(
+        api.get("/v1/usage").await.expect(200)["plan"],
+        "free",
+        "an address that is not proved is in the sandbox"
+    );
+    let code = server.wait_for_mails(1).await[0].code().to_owned();
+    let verified = api.post("/v1/agent/verify").json(json!({ "otp": code })).await.expect(200);
+    assert!(verified["message"].as_str().is_some_and(|message| message.contains("pro plan")), "{}", verified.shown());
+    let ask = || async { api.get("/v1/usage").await };
+    heeded(ask, |answer| answer.json["plan"] == "pro").await;
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn a_page_of_plans_is_linked_where_the_operator_names_it(#[case] database: Database) {
+    let page = "https://cal.example/plans?from=api";
+    let server = Server::start_with(database, &[("KALENDS_UPGRADE_URL", page)]).await;
+    let plans = server.anonymous().get("/v1/plans").await.expect(200);
+    assert_eq!(plans["plans"][2]["contact_url"], page);
+    let refused = server.api(&server.org("free").await).get("/v1/keys").await.refused(403, "plan_required");
+    assert_eq!(refused["error"]["upgrade_url"], page);
 }
 
 #[rstest]

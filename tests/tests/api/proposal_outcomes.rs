@@ -308,6 +308,37 @@ async fn a_proposal_expires_on_a_running_service(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
+async fn a_slot_that_has_begun_is_never_confirmed(#[case] database: Database) {
+    let (mut server, api) = Server::with_org(database, "pro").await;
+    let team = Team::of(&api, 2).await;
+    let moment = at(&now(&api).await);
+    let ahead = |seconds: i64| iso(moment + TimeDelta::seconds(seconds));
+    let soon = json!({ "start_time": ahead(600), "end_time": ahead(9_000), "weight": 9 });
+    let until = json!({ "expires_at": ahead(50_000) });
+    let made = team.propose(&api, &[soon.clone(), slot("09:00", "10:00")], until.clone()).await;
+    let lost = team.propose(&api, &[soon], until).await;
+    for made in [&made, &lost] {
+        respond(&api, &made.id(), accept(&team.participants[0], &slot_id(made, 0))).await.expect(200);
+    }
+    server.restart_at_offset(605).await;
+    let api = api.moved_to(server.base_url());
+    // The best slot has begun: the best of the others wins.
+    let answered = respond(&api, &made.id(), accept(&team.participants[1], &slot_id(&made, 0))).await.expect(200);
+    assert_eq!((&answered["status"], &answered["resolved_slot_id"]), (&json!("confirmed"), &json!(slot_id(&made, 1))));
+    // None is left: the last response is recorded, the proposal stays pending, and can be cancelled.
+    resolve(&api, &lost.id()).await.refused(409, "conflict").code("no_slot_left");
+    let answered = respond(&api, &lost.id(), accept(&team.participants[1], &slot_id(&lost, 0))).await.expect(200);
+    assert_eq!((&answered["status"], answered["responses"].as_array().unwrap().len()), (&json!("pending"), 2));
+    resolve(&api, &lost.id()).await.refused(409, "conflict").code("no_slot_left");
+    cancel(&api, &lost.id()).await.expect(200);
+    let starts: Vec<_> = events_of(&api, &team.calendar).await.iter().map(|event| event["startTime"].clone()).collect();
+    assert_eq!(starts, [json!(time("09:00"))]);
+}
+
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
 async fn what_expired_while_nobody_was_there_is_over(#[case] database: Database) {
     let (mut server, api, receiver) = with_receiver(database, "pro").await;
     hook(&api, &receiver, "/", &["proposal.expired", "event.created"]).await;

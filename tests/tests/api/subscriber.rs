@@ -30,9 +30,14 @@ impl Subscriber {
 
     /// As [`Self::new`], on that plan.
     pub(crate) async fn with_plan(database: Database, plan: &str) -> Self {
+        Self::with_limits(database, plan, &[]).await
+    }
+
+    /// As [`Self::with_plan`], with further arguments of the operator's command.
+    pub(crate) async fn with_limits(database: Database, plan: &str, limits: &[&str]) -> Self {
         let feeds = FeedServer::start().await;
         let server = Server::start_with(database, &[("KALENDS_EGRESS_ALLOW", feeds.address())]).await;
-        let api = server.api(&server.org(plan).await);
+        let api = server.api(&server.org_with(plan, limits).await);
         let agent = agent(&api).await;
         let calendar = calendar_of(&api, &agent).await;
         Self { server, api, feeds, agent, calendar }

@@ -250,7 +250,8 @@ async fn bodies_are_checked_to_their_bounds(#[case] database: Database) {
         api.post(&all).json(body).await.refused(400, "validation_error").param(param);
     }
     let with_label = async |length: usize| {
-        let body = json!({ "calendar_id": calendar, "url": NOWHERE, "label": "é".repeat(length) });
+        let body =
+            json!({ "calendar_id": calendar, "url": format!("{NOWHERE}?{length}"), "label": "é".repeat(length) });
         api.post(&all).json(body).await.expect(201)
     };
     assert_eq!(with_label(1).await["label"], "é");
@@ -320,8 +321,13 @@ async fn what_is_not_there_is_missing(#[case] database: Database) {
 async fn the_plan_caps_subscriptions(#[case] database: Database) {
     let it = Subscriber::with_plan(database, "free").await;
     let second = calendar_of(&it.api, &it.agent).await;
-    let make =
-        async |calendar: &str| it.api.post(it.all()).json(json!({ "calendar_id": calendar, "url": NOWHERE })).await;
+    // Each has an address of its own.
+    let made = std::cell::Cell::new(0);
+    let make = async |calendar: &str| {
+        made.set(made.get() + 1);
+        let body = json!({ "calendar_id": calendar, "url": format!("{NOWHERE}?{}", made.get()) });
+        it.api.post(it.all()).json(body).await
+    };
     let first = make(&it.calendar).await.expect(201).id();
     for _ in 0..3 {
         make(&it.calendar).await.expect(201);

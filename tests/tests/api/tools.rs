@@ -147,26 +147,83 @@ async fn a_key_sees_the_tools_that_it_may_call(#[case] database: Database) {
     assert_eq!(refused.at("/error/code"), -32602);
 }
 
-/// A call counts as the request that it is, and once; what is left stands on the outer answer.
+/// Every message counts once, whatever it asks for; what is left stands on its answer.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_call_counts_once(#[case] database: Database) {
+async fn every_message_counts_once(#[case] database: Database) {
     let server = Server::start(database).await;
-    let org = server.org_with("pro", &["--limits", r#"{"api_calls": 3}"#]).await;
+    let limits = r#"{"api_calls": 8, "availability_queries": 1}"#;
+    let org = server.org_with("pro", &["--limits", limits]).await;
     let api = server.api(&org);
-    let list = ask(&api, "tools/list", json!({})).await.expect(200);
-    assert_eq!(list.header("ratelimit"), "");
-    let params = json!({ "name": "listAgents", "arguments": {} });
-    for left in [2, 1, 0] {
-        let answer = ask(&api, "tools/call", params.clone()).await.expect(200);
-        assert!(answer.header("ratelimit").contains(&format!("r={left};")), "{}", answer.header("ratelimit"));
+    let agent = json!({ "name": "createAgent", "arguments": { "name": "Ada", "type": "ai" } });
+    let created = ask(&api, "tools/call", agent).await.expect(200);
+    let free = json!({ "name": "getAgentAvailability", "arguments": {
+        "id": created.at("/result/structuredContent/id"), "start": "2027-03-01T00:00:00Z",
+        "end": "2027-03-02T00:00:00Z", "slot_duration": "1h"
+    } });
+    let left = |answer: &Answer, left: u32| {
+        assert!(answer.header("ratelimit").contains(&format!("r={left};")), "{}", answer.shown());
         assert_eq!(answer.header("x-service-plan"), "pro");
+    };
+    left(&created, 7);
+    left(&ask(&api, "ping", json!({})).await.expect(200), 6);
+    left(&ask(&api, "tools/list", json!({})).await.expect(200), 5);
+    let noted = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    left(&api.post("/mcp").json(noted).header("mcp-protocol-version", PROTOCOL).await.expect(202), 4);
+    let answered = ask(&api, "tools/call", free.clone()).await.expect(200);
+    assert_eq!(answered.at("/result/isError"), false, "{}", answered.shown());
+    left(&answered, 3);
+    // A call that is refused for its number gives its unit back.
+    let refused = ask(&api, "tools/call", free).await.expect(200);
+    assert_eq!(refused.at("/result/structuredContent/error/type"), "quota_exceeded", "{}", refused.shown());
+    assert_ne!(refused.header("retry-after"), "");
+    left(&refused, 3);
+    left(&ask(&api, "tools/brew", json!({})).await.expect(200), 2);
+    left(&ask(&api, "tools/call", json!({ "name": "listPlans", "arguments": {} })).await.expect(200), 1);
+    left(&api.get("/v1/agents").await.expect(200), 0);
+    for method in ["initialize", "ping", "tools/list", "tools/call"] {
+        let over = ask(&api, method, json!({ "name": "listAgents" })).await.refused(429, "quota_exceeded");
+        assert_ne!(over.header("retry-after"), "");
     }
-    let over = ask(&api, "tools/call", params).await.expect(200);
-    assert_eq!(over.at("/result/structuredContent/error/type"), "quota_exceeded", "{:#}", over.json);
-    assert_ne!(over.header("retry-after"), "");
+}
+
+/// No message builds more than a bounded number of values, and only a file that is imported makes one large.
+#[rstest]
+#[case::sqlite(Sqlite)]
+#[case::postgres(Postgres)]
+#[tokio::test]
+async fn messages_are_bounded(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let send = |body: String| api.post("/mcp").header("content-type", "application/json").body(body);
+    let ping = |params: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"a":[{params}]}}}}"#);
+    let empty = "{},".repeat(6_900_000);
+    let many = send(ping(empty.trim_end_matches(','))).await.refused(400, "invalid_request");
+    assert_eq!(many.at("/error/code"), "json_too_large");
+    many.says("at most 50000 JSON values");
+    let deep = send(ping(&format!("{}{}", "[".repeat(100), "]".repeat(100)))).await.refused(400, "invalid_request");
+    assert_eq!(deep.at("/error/code"), "json_too_deep");
+    deep.says("at most 64");
+    for large in [
+        ping(&format!("\"{}\"", "x".repeat(2 << 20))),
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+            "name": "createAgent", "arguments": { "content": "x".repeat(2 << 20) } } })
+        .to_string(),
+    ] {
+        let large = send(large).await.refused(413, "invalid_request");
+        assert_eq!(large.at("/error/code"), "message_too_large");
+        large.says("only a tools/call of importCalendar");
+    }
+    // The same bounds hold on every route.
+    let metadata = |value: &str| format!(r#"{{"name":"Ada","type":"ai","metadata":{{"a":{value}}}}}"#);
+    for (value, code) in [
+        (format!("{}{}", "[".repeat(100), "]".repeat(100)), "json_too_deep"),
+        (format!("[{}0]", "0,".repeat(50_000)), "json_too_large"),
+    ] {
+        let call = api.post("/v1/agents").header("content-type", "application/json").body(metadata(&value));
+        assert_eq!(call.await.refused(400, "invalid_request").at("/error/code"), code);
+    }
 }
 
 /// Every answer to a key tells its plan, and who waits to be let in is refused.

@@ -1,6 +1,6 @@
 //! Receivers that fail: retries, what hangs and drips, 410, five days of failures, pauses, crashes (ruling 7.3).
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use kalends_e2e::{
     Behaviour, Client, Database,
@@ -218,22 +218,24 @@ async fn a_crash_loses_nothing(#[case] database: Database) {
     }
 }
 
-/// A stop waits for what is in flight, which is recorded and not repeated.
+/// A stop waits 8 s for what is in flight. A receiver that takes longer gets the message again, under its identifier.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_stop_repeats_nothing(#[case] database: Database) {
+async fn a_stop_cuts_off_a_receiver_that_hangs(#[case] database: Database) {
     let (mut server, api, receiver) = with_receiver(database, "pro").await;
     let webhook = hook(&api, &receiver, "/", &["agent.created"]).await.id();
     receiver.next("/", &[Behaviour::Hang]);
     agent(&api).await;
     receiver.wait_for("/", 1).await;
     assert!(server.stop().await.success());
-    server.start_again(&[]).await;
+    // On Postgres the claim of the process that stopped has to run out.
+    let later = if database == Postgres { "90" } else { "0" };
+    server.start_again(&[("KALENDS_CLOCK_OFFSET_SECONDS", later)]).await;
     let api = api.moved_to(server.base_url());
-    let listed = deliveries(&api, &webhook, |all| all.len() == 1).await;
-    assert_eq!((&listed[0]["attempts"], &listed[0]["response_status"]), (&json!(1), &Value::Null), "it was recorded");
-    let delivered = deliveries(&api, &webhook, all_are(1, "delivered")).await.remove(0);
-    assert_eq!((&delivered["attempts"], receiver.received("/").len()), (&json!(2), 2));
+    deliveries(&api, &webhook, all_are(1, "delivered")).await;
+    let received = receiver.received("/");
+    let ids: BTreeSet<_> = received.iter().map(|received| received.header("x-delivery-id")).collect();
+    assert_eq!((received.len(), ids.len()), (2, 1));
 }

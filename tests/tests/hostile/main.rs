@@ -9,10 +9,13 @@
 
 mod bodies;
 mod description;
+mod early;
 mod failures;
 mod generate;
+mod hanging;
 mod protocol;
 mod proxy;
 mod quickstart;
 mod raw;
 mod slow;
+mod uploads;

@@ -46,6 +46,62 @@ async fn what_is_not_http_harms_nobody() {
 }
 
 #[tokio::test]
+async fn heads_within_the_parser_s_bounds_are_refused_in_the_envelope() {
+    let server = Server::start(Database::Sqlite).await;
+    let address = server.address().parse().unwrap();
+    let request = |path: &str, headers: &str| format!("GET {path} HTTP/1.1\r\nConnection: close\r\n{headers}\r\n");
+    let long = |count: usize| "a".repeat(count);
+    let refused = [
+        (400, request("/health", "")),
+        (400, request("/health", "Host: a\r\nHost: b\r\n")),
+        (400, request("/health", "Host: a\r\nHost: a\r\n")),
+        (400, request("/health", "Host: me@a\r\n")),
+        (400, request("http://a.example/health", "")),
+        (414, request(&format!("/health?{}", long(9_000)), "Host: x\r\n")),
+        (414, request(&format!("/{}", long(60_000)), "Host: x\r\n")),
+        (431, request("/health", &format!("Host: x\r\n{}", "A: b\r\n".repeat(101)))),
+        (431, request("/health", &format!("Host: x\r\nA: {}\r\n", long(33_000)))),
+    ];
+    for (status, request) in refused {
+        let shown: String = request.escape_debug().take(100).collect();
+        let answer = raw::send(address, request.as_bytes()).await.unwrap_or_else(|| panic!("no answer to {shown}"));
+        assert_eq!((answer.status, answer.fault()), (status, None), "{shown}");
+        assert_eq!(answer.json()["error"]["type"], "invalid_request", "{shown}");
+    }
+    let taken = [
+        request("/health", &format!("Host: x\r\n{}", "A: b\r\n".repeat(98))),
+        request("/health", &format!("Host: x\r\nA: {}\r\n", long(32_000))),
+        request(&format!("/health?{}", long(8_000)), "Host: x\r\n"),
+        request("http://a.example/health", "Host: a.example\r\n"),
+        "GET /health HTTP/1.0\r\n\r\n".to_owned(),
+    ];
+    for request in taken {
+        let shown: String = request.escape_debug().take(100).collect();
+        let answer = raw::send(address, request.as_bytes()).await.unwrap_or_else(|| panic!("no answer to {shown}"));
+        assert_eq!(answer.status, 200, "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn heads_of_http_2_have_the_same_bounds() {
+    let server = Server::start(Database::Sqlite).await;
+    let client = reqwest::Client::builder().no_proxy().http2_prior_knowledge().build().unwrap();
+    let get = |path: &str| client.get(format!("{}{path}", server.base_url()));
+    let fine = get("/health").send().await.unwrap();
+    assert_eq!((fine.status().as_u16(), fine.version()), (200, reqwest::Version::HTTP_2));
+    let many = (0..101).fold(get("/health"), |request, _| request.header("a", "b"));
+    let large = get("/health").header("a", "b".repeat(33_000));
+    let long = get(&format!("/health?{}", "a".repeat(9_000)));
+    for (status, request) in [(431, many), (431, large), (414, long)] {
+        let answer = request.send().await.unwrap();
+        assert_eq!(answer.status().as_u16(), status);
+        assert!(answer.headers()["x-request-id"].to_str().unwrap().starts_with("req_"));
+        let body: serde_json::Value = serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap();
+        assert_eq!(body["error"]["type"], "invalid_request");
+    }
+}
+
+#[tokio::test]
 async fn other_methods_are_refused_in_the_envelope() {
     let (server, api) = Server::with_org(Database::Sqlite, "pro").await;
     let document = server.anonymous().get("/openapi.json").await.expect(200).json;

@@ -1,81 +1,204 @@
-//! A wire between a server and its database that can be cut.
+//! A wire between a server and its database that can be cut, or fall silent.
 
-use std::net::SocketAddr;
-
-use tokio::{
-    io::copy_bidirectional,
-    net::{TcpListener, TcpStream},
-    sync::watch,
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+    time::Duration,
 };
+
+use kalends_e2e::Server;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{
+        TcpListener, TcpStream,
+        tcp::{ReadHalf, WriteHalf},
+    },
+    sync::watch,
+    task::{JoinHandle, JoinSet},
+    time::timeout,
+};
+
+/// How long what is expected may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Forwards connections while it is whole. It ends with this value.
 pub(crate) struct Proxy {
     address: SocketAddr,
-    whole: watch::Sender<bool>,
+    wire: Arc<Wire>,
+    forwarding: JoinHandle<()>,
+}
+
+/// What all connections have in common.
+struct Wire {
+    upstream: SocketAddr,
+    state: watch::Sender<State>,
+    /// The bytes at which the wire falls silent.
+    last_words: Mutex<Option<Vec<u8>>>,
+    /// How many open connections have sent what was swallowed.
+    unheard: watch::Sender<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Forwards.
+    Whole,
+    /// Swallows what either side sends, and closes nothing.
+    Silent,
+    /// Has no connections, and turns new ones away.
+    Cut,
 }
 
 impl Proxy {
     /// A whole proxy in front of `upstream`.
-    pub(crate) async fn before(upstream: SocketAddr) -> Self {
-        let mut listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    async fn before(upstream: SocketAddr) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (whole, mut watched) = watch::channel(true);
-        tokio::spawn(async move {
-            loop {
-                forward_all(&listener, upstream, &watched).await;
-                // Without a listener a call is refused, as where no server runs.
-                drop(listener);
-                if watched.wait_for(|whole| *whole).await.is_err() {
-                    return;
-                }
-                listener = TcpListener::bind(address).await.unwrap();
-            }
+        let wire = Arc::new(Wire {
+            upstream,
+            state: watch::Sender::new(State::Whole),
+            last_words: Mutex::default(),
+            unheard: watch::Sender::new(0),
         });
-        Self { address, whole }
+        let forwarding = tokio::spawn(forward_all(listener, Arc::clone(&wire)));
+        Self { address, wire, forwarding }
     }
 
-    pub(crate) const fn address(&self) -> SocketAddr {
-        self.address
+    /// A whole proxy in front of the Postgres database of `server`, and the database's address through it.
+    pub(crate) async fn before_database_of(server: &Server) -> (Self, String) {
+        let direct = server.postgres_url().unwrap();
+        let (login, place) = direct.split_once('@').unwrap();
+        let (upstream, name) = place.split_once('/').unwrap();
+        let proxy = Self::before(upstream.parse().unwrap()).await;
+        let url = format!("{login}@{}/{name}", proxy.address);
+        (proxy, url)
     }
 
     /// Breaks all connections, and turns new ones away.
     pub(crate) fn cut(&self) {
-        self.whole.send_replace(false);
+        self.wire.state.send_replace(State::Cut);
     }
 
-    pub(crate) fn mend(&self) {
-        self.whole.send_replace(true);
+    /// Swallows what either side sends, from when a caller sends `bytes`, these included. All connections stay open, and new
+    /// ones are accepted.
+    pub(crate) fn fall_silent_at(&self, bytes: &[u8]) {
+        *self.wire.last_words.lock().unwrap() = Some(bytes.to_owned());
+    }
+
+    /// Waits until the wire is silent, and at least this number of open connections have sent what was swallowed.
+    pub(crate) async fn unheard(&self, connections: usize) {
+        let (mut state, mut unheard) = (self.wire.state.subscribe(), self.wire.unheard.subscribe());
+        let silent = timeout(PATIENCE, state.wait_for(|state| *state == State::Silent)).await;
+        silent.expect("the last words").unwrap();
+        let sent = timeout(PATIENCE, unheard.wait_for(|count| *count >= connections)).await;
+        let sent = sent.map(|count| *count.unwrap());
+        assert!(sent.is_ok(), "{} of {connections} connections have sent something", *self.wire.unheard.borrow());
+    }
+
+    pub(crate) fn repair(&self) {
+        self.wire.state.send_replace(State::Whole);
     }
 }
 
-/// Forwards what `listener` accepts until the wire is cut.
-async fn forward_all(listener: &TcpListener, upstream: SocketAddr, watched: &watch::Receiver<bool>) {
-    let cut = || {
-        let mut watched = watched.clone();
-        async move { drop(watched.wait_for(|whole| !whole).await) }
-    };
-    let ended = cut();
-    tokio::pin!(ended);
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.forwarding.abort();
+    }
+}
+
+async fn forward_all(mut listener: TcpListener, wire: Arc<Wire>) {
+    let address = listener.local_addr().unwrap();
+    let mut state = wire.state.subscribe();
     loop {
-        tokio::select! {
-            () = &mut ended => return,
-            accepted = listener.accept() => {
-                let (caller, _) = accepted.unwrap();
-                let ended = cut();
-                tokio::spawn(async move {
-                    tokio::select! {
-                        () = forward(caller, upstream) => {}
-                        () = ended => {}
-                    }
-                });
+        let mut connections = JoinSet::new();
+        loop {
+            tokio::select! {
+                _ = state.wait_for(|state| *state == State::Cut) => break,
+                accepted = listener.accept() => {
+                    let (caller, _) = accepted.unwrap();
+                    connections.spawn(forward(caller, Arc::clone(&wire)));
+                }
             }
+        }
+        // Without a listener a call is refused, as where no server runs.
+        drop(listener);
+        drop(connections);
+        if state.wait_for(|state| *state != State::Cut).await.is_err() {
+            return;
+        }
+        listener = TcpListener::bind(address).await.unwrap();
+    }
+}
+
+async fn forward(mut caller: TcpStream, wire: Arc<Wire>) {
+    let Ok(mut server) = TcpStream::connect(wire.upstream).await else { return };
+    let (from_caller, to_caller) = caller.split();
+    let (from_server, to_server) = server.split();
+    // Either side may break off; that is what this is for.
+    tokio::select! {
+        _ = carry_there(from_caller, to_server, &wire) => {}
+        _ = carry_back(from_server, to_caller, &wire) => {}
+    }
+}
+
+async fn carry_there(mut from: ReadHalf<'_>, mut to: WriteHalf<'_>, wire: &Wire) -> std::io::Result<()> {
+    let mut buffer = vec![0; 1 << 16];
+    let mut unheard = None;
+    loop {
+        let length = from.read(&mut buffer).await?;
+        let bytes = &buffer[..length];
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        if !wire.swallows(bytes) {
+            to.write_all(bytes).await?;
+        } else if unheard.is_none() {
+            unheard = Some(Unheard::count(wire));
         }
     }
 }
 
-async fn forward(mut caller: TcpStream, upstream: SocketAddr) {
-    if let Ok(mut server) = TcpStream::connect(upstream).await {
-        // Either side may break off; that is what this is for.
-        let _ = copy_bidirectional(&mut caller, &mut server).await;
+async fn carry_back(mut from: ReadHalf<'_>, mut to: WriteHalf<'_>, wire: &Wire) -> std::io::Result<()> {
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        let length = from.read(&mut buffer).await?;
+        if length == 0 {
+            return Ok(());
+        }
+        if !wire.is_silent() {
+            to.write_all(&buffer[..length]).await?;
+        }
+    }
+}
+
+impl Wire {
+    fn is_silent(&self) -> bool {
+        *self.state.borrow() == State::Silent
+    }
+
+    /// Whether `bytes` of a caller are swallowed, which may be the first that are.
+    fn swallows(&self, bytes: &[u8]) -> bool {
+        let mut last_words = self.last_words.lock().unwrap();
+        let said = last_words.as_ref().is_some_and(|words| bytes.windows(words.len()).any(|found| found == words));
+        if said {
+            *last_words = None;
+            self.state.send_replace(State::Silent);
+        }
+        said || self.is_silent()
+    }
+}
+
+/// An open connection that has sent what was swallowed.
+struct Unheard<'a>(&'a Wire);
+
+impl<'a> Unheard<'a> {
+    fn count(wire: &'a Wire) -> Self {
+        wire.unheard.send_modify(|count| *count += 1);
+        Self(wire)
+    }
+}
+
+impl Drop for Unheard<'_> {
+    fn drop(&mut self) {
+        self.0.unheard.send_modify(|count| *count -= 1);
     }
 }

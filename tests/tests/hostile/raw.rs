@@ -23,6 +23,65 @@ pub(crate) struct RawAnswer {
     pub body: Vec<u8>,
 }
 
+/// A connection that stays open between requests, and sends them in pieces.
+pub(crate) struct Connection {
+    stream: TcpStream,
+    read: Vec<u8>,
+}
+
+impl Connection {
+    pub(crate) async fn open(address: &str) -> Self {
+        Self { stream: TcpStream::connect(address).await.expect("a connection"), read: Vec::new() }
+    }
+
+    /// Sends these bytes. Whether the server still takes them is for the answer to say.
+    pub(crate) async fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        let _ = self.stream.write_all(bytes.as_ref()).await;
+    }
+
+    /// Reads the next answer, one of status 1xx too. `None` if the server closes the connection before it.
+    pub(crate) async fn answer(&mut self) -> Option<RawAnswer> {
+        let answer = timeout(PATIENCE, async {
+            let end = loop {
+                match self.read.windows(4).position(|window| window == b"\r\n\r\n") {
+                    Some(end) => break end,
+                    None => self.more().await?,
+                }
+            };
+            let (status, headers) = head(&self.read[..end])?;
+            self.read.drain(..end + 4);
+            let mut answer = RawAnswer { status, headers, body: Vec::new() };
+            let length = answer.header("content-length").parse().unwrap_or(0);
+            while self.read.len() < length {
+                self.more().await?;
+            }
+            answer.body = self.read.drain(..length).collect();
+            Some(answer)
+        });
+        answer.await.expect("an answer, or the end of the connection, in time")
+    }
+
+    async fn more(&mut self) -> Option<()> {
+        let mut buffer = [0; 4096];
+        // A reset ends the reading as well as a close does.
+        let length = self.stream.read(&mut buffer).await.ok().filter(|length| *length > 0)?;
+        self.read.extend_from_slice(&buffer[..length]);
+        Some(())
+    }
+}
+
+/// The status and the headers of an answer's head.
+fn head(bytes: &[u8]) -> Option<(u16, Vec<(String, String)>)> {
+    let head = String::from_utf8_lossy(bytes).into_owned();
+    let mut lines = head.split("\r\n");
+    let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
+    let headers = lines
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+        .collect();
+    Some((status, headers))
+}
+
 /// Sends `request` on a connection of its own and reads until the server closes it. `None` where it
 /// does so without an answer.
 pub(crate) async fn send(address: SocketAddr, request: &[u8]) -> Option<RawAnswer> {
@@ -55,16 +114,10 @@ impl RawAnswer {
         let mut rest = bytes;
         loop {
             let end = rest.windows(4).position(|window| window == b"\r\n\r\n")?;
-            let head = String::from_utf8_lossy(&rest[..end]).into_owned();
-            let mut lines = head.split("\r\n");
-            let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
+            let (status, headers) = head(&rest[..end])?;
             rest = &rest[end + 4..];
             // "100 Continue" comes before the answer itself.
             if status >= 200 {
-                let headers = lines
-                    .filter_map(|line| line.split_once(':'))
-                    .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
-                    .collect();
                 return Some(Self { status, headers, body: rest.to_vec() });
             }
         }

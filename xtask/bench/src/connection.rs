@@ -1,12 +1,12 @@
 //! One keep-alive connection that speaks just enough HTTP/1.1 to cost little beside the server.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 /// How long an answer is waited for outside of measurements.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -63,6 +63,15 @@ impl Sink<'_> {
 impl Connection {
     pub(crate) async fn open(address: SocketAddr) -> Result<Self> {
         let stream = TcpStream::connect(address).await.with_context(|| format!("cannot connect to {address}"))?;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream, buffer: Vec::with_capacity(2 * CHUNK), taken: 0 })
+    }
+
+    /// The same from another address of this machine.
+    pub(crate) async fn open_from(own: IpAddr, address: SocketAddr) -> Result<Self> {
+        let socket = TcpSocket::new_v4()?;
+        socket.bind(SocketAddr::new(own, 0))?;
+        let stream = socket.connect(address).await.with_context(|| format!("cannot connect to {address}"))?;
         stream.set_nodelay(true)?;
         Ok(Self { stream, buffer: Vec::with_capacity(2 * CHUNK), taken: 0 })
     }
@@ -212,6 +221,21 @@ pub(crate) fn post(target: &str, key: Option<&str>, idempotency: Option<&str>, b
         "POST {target} HTTP/1.1\r\nhost: localhost\r\n{authorization}{idempotency}{about}\r\ncontent-length: {length}\r\n\r\n{body}"
     )
     .into_bytes()
+}
+
+/// The bytes of a PATCH of JSON.
+pub(crate) fn patch(target: &str, key: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!(
+        "PATCH {target} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n\
+         content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
+    .into_bytes()
+}
+
+/// The bytes of a DELETE.
+pub(crate) fn delete(target: &str, key: &str) -> Vec<u8> {
+    format!("DELETE {target} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n\r\n").into_bytes()
 }
 
 #[cfg(test)]

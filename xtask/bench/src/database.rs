@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context as _, Result};
-use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection};
 use tempfile::TempDir;
 
 /// The two kinds.
@@ -39,6 +40,9 @@ struct PostgresDatabase {
     name: String,
     url: String,
 }
+
+/// The folder of a server's data, within its directory.
+const DATA: &str = "data";
 
 /// Keys for databases that do not generate their own; they protect nothing here.
 const MASTER_KEY: &str = "a2FsZW5kcy1iZW5jaC1tYXN0ZXIta2V5LTMyLWJ5dGU=";
@@ -77,7 +81,7 @@ impl Place {
     pub(crate) fn environment(&self) -> Vec<(&'static str, String)> {
         let mut environment = vec![
             ("KALENDS_LISTEN", "127.0.0.1:0".to_owned()),
-            ("KALENDS_DATA_DIR", self.directory().join("data").display().to_string()),
+            ("KALENDS_DATA_DIR", self.directory().join(DATA).display().to_string()),
             ("KALENDS_IP_LIMITS", "off".to_owned()),
         ];
         if let Some(url) = self.url() {
@@ -86,6 +90,41 @@ impl Place {
             environment.push(("KALENDS_SESSION_KEY", SESSION_KEY.to_owned()));
         }
         environment
+    }
+
+    /// How many bytes the data takes: the whole folder on SQLite, the database on Postgres.
+    pub(crate) async fn disk(&self) -> Result<u64> {
+        match self.url() {
+            None => folder_bytes(&self.directory().join(DATA)),
+            Some(url) => {
+                let mut database = PgConnection::connect(url).await?;
+                let bytes: i64 =
+                    sqlx::query_scalar("SELECT pg_database_size(current_database())").fetch_one(&mut database).await?;
+                database.close().await?;
+                Ok(u64::try_from(bytes)?)
+            }
+        }
+    }
+
+    /// How many rows a table has.
+    pub(crate) async fn rows(&self, table: &'static str) -> Result<u64> {
+        let statement = AssertSqlSafe(format!("SELECT count(*) FROM {table}"));
+        let rows: i64 = match self.url() {
+            None => {
+                let file = self.directory().join(DATA).join("kalends.db");
+                let mut database = SqliteConnectOptions::new().filename(file).read_only(true).connect().await?;
+                let rows = sqlx::query_scalar(statement).fetch_one(&mut database).await?;
+                database.close().await?;
+                rows
+            }
+            Some(url) => {
+                let mut database = PgConnection::connect(url).await?;
+                let rows = sqlx::query_scalar(statement).fetch_one(&mut database).await?;
+                database.close().await?;
+                rows
+            }
+        };
+        Ok(u64::try_from(rows)?)
     }
 
     /// Throws everything away.
@@ -127,6 +166,16 @@ impl PostgresDatabase {
         sqlx::query(AssertSqlSafe(statement)).execute(&mut connection).await?;
         connection.close().await.context("cannot close the connection to Postgres")
     }
+}
+
+/// The bytes of all files of a folder, which has no folders of its own that grow.
+fn folder_bytes(folder: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    for entry in std::fs::read_dir(folder)? {
+        // A file of the write-ahead log may be gone by now.
+        bytes += entry?.metadata().map_or(0, |data| data.len());
+    }
+    Ok(bytes)
 }
 
 /// The URL with another database.

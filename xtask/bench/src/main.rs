@@ -3,6 +3,7 @@
 //! `cargo xtask bench http` and `cargo xtask soak crash` build what is needed, start a Postgres server and
 //! call this program; `docs/performance.md` tells how to read what it prints.
 
+mod abuse;
 mod bookings;
 mod connection;
 mod crash;
@@ -50,6 +51,8 @@ enum Campaign {
     Http(http::Options),
     /// Kills the server while it writes, and looks for what it had acknowledged.
     Crash(crash::Options),
+    /// One caller does its worst, and what the others see of it is measured.
+    Abuse(abuse::Options),
     /// Many guests want the same slots of a booking page at once; each goes to one of them.
     Bookings(bookings::Options),
     /// Kills servers that count calls together, and compares what was counted with what was let in.
@@ -92,6 +95,7 @@ fn main() -> Result<()> {
         // One thread generates the load, so that most of a small machine is left to what is measured.
         Campaign::Http(options) => single_threaded()?.block_on(http::run(&options)),
         Campaign::Crash(options) => single_threaded()?.block_on(crash::run(&options)),
+        Campaign::Abuse(options) => single_threaded()?.block_on(abuse::run(&options)),
         Campaign::Bookings(options) => single_threaded()?.block_on(bookings::run(&options)),
         Campaign::Quotas(options) => single_threaded()?.block_on(quotas::run(&options)),
         Campaign::Timers(options) => single_threaded()?.block_on(timers::run(&options)),

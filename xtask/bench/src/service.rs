@@ -102,7 +102,16 @@ impl Program {
 
     /// Makes an organization with these limits of its own, as JSON; returns its key.
     pub(crate) async fn create_organization_with(&self, name: &str, limits: &str) -> Result<String> {
-        let printed = self.operate(&["org", "create", "--name", name, "--plan", "custom", "--limits", limits]).await?;
+        self.created(&["org", "create", "--name", name, "--plan", "custom", "--limits", limits]).await
+    }
+
+    /// Makes an organization with the limits of the free plan; returns its key.
+    pub(crate) async fn create_free_organization(&self, name: &str) -> Result<String> {
+        self.created(&["org", "create", "--name", name, "--plan", "free"]).await
+    }
+
+    async fn created(&self, arguments: &[&str]) -> Result<String> {
+        let printed = self.operate(arguments).await?;
         let line = printed.lines().rfind(|line| line.starts_with('{')).context("org create printed no JSON")?;
         Ok(json::text(&serde_json::from_str(line)?, "api_key")?.to_owned())
     }
@@ -112,6 +121,35 @@ impl Program {
         let log = std::fs::read_to_string(self.log()).unwrap_or_default();
         let lines: Vec<&str> = log.lines().collect();
         lines[lines.len().saturating_sub(12)..].join("\n")
+    }
+}
+
+/// What a process takes of the machine.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Usage {
+    process: u32,
+}
+
+impl Usage {
+    /// The memory that the process has in RAM, in KiB.
+    pub(crate) fn resident(&self) -> Result<u64> {
+        self.kibibytes("VmRSS:")
+    }
+
+    /// The most that it ever had, in KiB.
+    pub(crate) fn most_resident(&self) -> Result<u64> {
+        self.kibibytes("VmHWM:")
+    }
+
+    /// How many files it has open, connections among them.
+    pub(crate) fn open_files(&self) -> Result<usize> {
+        Ok(std::fs::read_dir(format!("/proc/{}/fd", self.process))?.count())
+    }
+
+    fn kibibytes(&self, name: &str) -> Result<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process))?;
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).with_context(|| format!("no {name}"))?;
+        Ok(line.trim().trim_end_matches("kB").trim().parse()?)
     }
 }
 
@@ -134,9 +172,12 @@ impl Process {
 
     /// The memory that the process has in RAM, in KiB.
     pub(crate) fn resident(&self) -> Result<u64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
-        Ok(line.trim().trim_end_matches("kB").trim().parse()?)
+        self.usage().resident()
+    }
+
+    /// What the process takes of the machine, for whoever looks at it from elsewhere.
+    pub(crate) fn usage(&self) -> Usage {
+        Usage { process: self.child.id() }
     }
 
     /// The processor time that the process has used.

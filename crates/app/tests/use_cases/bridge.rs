@@ -15,7 +15,7 @@ use kalends_app::{
 };
 use kalends_availability::{BusySet, HumanSource};
 use kalends_bridge::{LinkError, LinkStatus, NewLink, PublicationPolicy};
-use kalends_calendars::{Agent, Calendar};
+use kalends_calendars::{Agent, Calendar, ports::BusyTimes as _};
 use kalends_kernel::{Elapsed, KeyId, OrgId, Page, RequestId, SessionId, Span, UserId};
 use kalends_quotas::Plan;
 use kalends_testkit::{
@@ -171,7 +171,8 @@ impl House {
 
     /// What counts for the calendar, in hours after noon of a day ahead.
     async fn busy(&self) -> Option<BusySet> {
-        let seen = self.store.human_sources(self.org, &[self.calendar.id]).await.unwrap();
+        let source = self.store.source_of_calendar(self.org, self.calendar.id).await.unwrap().unwrap();
+        let seen = self.store.human_sources(self.org, &[source]).await.unwrap();
         let sources: Vec<HumanSource> = seen.iter().map(|seen| seen.source).collect();
         let busy = self.store.human_busy(self.org, &sources, self.span(-1_000, 1_000)).await.unwrap();
         busy.into_iter().find(|busy| busy.read_at.is_some()).map(|busy| busy.spans)

@@ -9,7 +9,8 @@ use kalends_app::{
     operations::{self, Operation},
     ports::Commit as _,
 };
-use kalends_kernel::{Elapsed, RequestId};
+use kalends_kernel::{Elapsed, Instant, RequestId};
+use kalends_quotas::SIGN_IN_FAILURES;
 use kalends_testkit::{
     Inspect as _, Mailbox, MemoryStore, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, settings},
@@ -21,6 +22,7 @@ const PASSWORD: &str = "correct horse battery staple";
 
 struct Door {
     app: Arc<App>,
+    mailbox: Mailbox,
     store: MemoryStore,
     make: Fixtures,
     passwords: TestPasswords,
@@ -29,11 +31,12 @@ struct Door {
 impl Door {
     fn new() -> Self {
         let (store, make, passwords) = (MemoryStore::new(), Fixtures::new(), TestPasswords::default());
+        let mailbox = Mailbox::default();
         let app = App::new(Parts {
             store: Arc::new(store.clone()),
             clock: Arc::new(make.clock.clone()),
             entropy: Arc::new(make.entropy.clone()),
-            mailer: Arc::new(Mailbox::default()),
+            mailer: Arc::new(mailbox.clone()),
             human: Arc::new(NoHumanCalendars),
             calendar_providers: Arc::new(NoCalendarProviders),
             limiter: Arc::new(MemoryRateLimiter::default()),
@@ -44,7 +47,7 @@ impl Door {
             fetcher: Arc::new(kalends_app::NoFetcher),
             settings: settings(),
         });
-        Self { app, store, make, passwords }
+        Self { app, mailbox, store, make, passwords }
     }
 
     fn request(&self, operation: &'static Operation) -> Request {
@@ -61,14 +64,111 @@ impl Door {
     }
 
     async fn sign_in(&self, email: &str, password: &str) -> Result<SessionBegun, Refusal> {
-        let email = Email::parse("email", email).unwrap();
-        let entrant = Entrant { email, password: Password::attempt(password.to_owned()) };
-        self.app.sign_in(&self.request(&operations::SIGN_IN), &entrant).await
+        self.app.sign_in(&self.request(&operations::SIGN_IN), &entrant(email, password)).await
+    }
+
+    /// An attempt at that time, from that address.
+    async fn sign_in_at(&self, now: Instant, from: &str, email: &str, password: &str) -> Result<SessionBegun, Refusal> {
+        let ip = Some(from.parse().unwrap());
+        let request = Request { ip, started: now, ..self.request(&operations::SIGN_IN) };
+        self.make.clock.set(now);
+        self.app.sign_in(&request, &entrant(email, password)).await
     }
 
     async fn actor(&self, token: &str, operation: &'static Operation) -> Result<Actor, Refusal> {
         Actor::enter(self.app.authenticate_session(token).await?, self.request(operation))
     }
+}
+
+fn entrant(email: &str, password: &str) -> Entrant {
+    let email = Email::parse("email", email).unwrap();
+    Entrant { email, password: Password::attempt(password.to_owned()) }
+}
+
+impl Door {
+    /// Asks for a mail with which the password is set, and waits until there are `count` mails.
+    async fn forgot(&self, email: &str, count: usize) {
+        let email = Email::parse("email", email).unwrap();
+        let answer = self.app.forgot_password(&self.request(&operations::FORGOT_PASSWORD), email);
+        assert_eq!(answer.status, 202);
+        for _ in 0..1_000 {
+            if self.mailbox.mails().len() >= count {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// The token of the last mail.
+    fn token(&self) -> String {
+        let text = self.mailbox.mails().pop().unwrap().text;
+        let (_, rest) = text.split_once("/console/reset#").unwrap();
+        rest.split_whitespace().next().unwrap().to_owned()
+    }
+
+    async fn reset(&self, token: &str, password: &str) -> Result<(), Refusal> {
+        let password = Password::parse("password", password.to_owned()).unwrap();
+        self.app.reset_password(&self.request(&operations::RESET_PASSWORD), token, password).await.map(drop)
+    }
+}
+
+const OTHER: &str = "a fresh start for my horse";
+
+#[tokio::test]
+async fn a_mailed_token_sets_a_password_once_and_ends_all_sessions() {
+    let door = Door::new();
+    let begun = door.sign_up("ada@example.com").await.unwrap();
+    door.forgot("ada@example.com", 1).await;
+    let token = door.token();
+    door.actor(&begun.token, &operations::GET_ME).await.unwrap();
+    door.reset(&token, OTHER).await.unwrap();
+    assert!(matches!(door.actor(&begun.token, &operations::GET_ME).await, Err(Refusal::NotSignedIn)));
+    assert!(matches!(door.sign_in("ada@example.com", PASSWORD).await, Err(Refusal::WrongPassword)));
+    door.sign_in("ada@example.com", OTHER).await.unwrap();
+    assert!(matches!(door.reset(&token, PASSWORD).await, Err(Refusal::Invalid(_))), "once");
+    let email = Email::parse("email", "ada@example.com").unwrap();
+    let user = door.store.find_user_by_email(&email).await.unwrap().unwrap();
+    assert!(user.email_verified_at.is_some(), "the mail proved the address");
+}
+
+#[tokio::test]
+async fn a_human_without_a_password_sets_one_by_mail() {
+    let door = Door::new();
+    door.sign_up("ada@example.com").await.unwrap();
+    let email = Email::parse("email", "ada@example.com").unwrap();
+    let user = door.store.find_user_by_email(&email).await.unwrap().unwrap();
+    let without = kalends_accounts::User { password: None, version: user.version.next(), ..user.clone() };
+    let owned = door.store.owned_by(user.id).await.unwrap()[0];
+    let mut changes = ChangeSet::new(owned.org);
+    changes.accounts.push(Change::UpdateUser { user: without, seen: user.version });
+    door.store.commit(changes).await.unwrap();
+    assert!(matches!(door.sign_in("ada@example.com", PASSWORD).await, Err(Refusal::WrongPassword)));
+    door.forgot("ada@example.com", 1).await;
+    door.reset(&door.token(), OTHER).await.unwrap();
+    door.sign_in("ada@example.com", OTHER).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_token_that_is_expired_replaced_or_unknown_sets_nothing() {
+    let door = Door::new();
+    door.sign_up("ada@example.com").await.unwrap();
+    door.forgot("ada@example.com", 1).await;
+    let first = door.token();
+    door.forgot("ada@example.com", 2).await;
+    let second = door.token();
+    for token in [first.as_str(), "unknown"] {
+        assert!(matches!(door.reset(token, OTHER).await, Err(Refusal::Invalid(_))), "{token}");
+    }
+    door.make.clock.advance(Elapsed::hours(1));
+    assert!(matches!(door.reset(&second, OTHER).await, Err(Refusal::Invalid(_))), "expired");
+    door.sign_in("ada@example.com", PASSWORD).await.unwrap();
+    // Nobody is mailed for an address without an account, nor after the fifth time in an hour.
+    door.forgot("nobody@example.com", 3).await;
+    assert_eq!(door.mailbox.mails().len(), 2);
+    for count in 3..9 {
+        door.forgot("ada@example.com", count).await;
+    }
+    assert_eq!(door.mailbox.mails().len(), 7, "two of the hour before, and five");
 }
 
 fn body(begun: &SessionBegun) -> Value {
@@ -96,6 +196,90 @@ async fn who_is_unknown_costs_what_others_cost() {
         assert!(matches!(door.sign_in(email, &"x".repeat(129)).await, Err(Refusal::WrongPassword)));
         assert_eq!(door.passwords.asked(), before);
     }
+}
+
+#[tokio::test]
+async fn wrong_passwords_are_limited_for_each_account() {
+    // One that exists and one that does not.
+    for email in ["ada@example.com", "nobody@example.com"] {
+        let door = Door::new();
+        door.sign_up("ada@example.com").await.unwrap();
+        let now = door.make.tick();
+        for _ in 0..SIGN_IN_FAILURES.count() {
+            let refused = door.sign_in_at(now, "198.51.100.1", email, "wrong").await;
+            assert!(matches!(refused, Err(Refusal::WrongPassword)));
+        }
+        // From any address, with any spelling of the account, and without a look at the password.
+        let before = door.passwords.asked();
+        for password in ["wrong", PASSWORD] {
+            let refused = door.sign_in_at(now, "203.0.113.9", &email.to_uppercase(), password).await;
+            let Err(Refusal::TooFast { rate, retry_after }) = refused else { panic!("is let in") };
+            assert_eq!((rate, retry_after), (SIGN_IN_FAILURES, 6));
+        }
+        assert_eq!(door.passwords.asked(), before);
+        // Others go on, and so does this one when time has passed.
+        let other = door.sign_in_at(now, "203.0.113.9", "eve@example.com", "wrong").await;
+        assert!(matches!(other, Err(Refusal::WrongPassword)));
+        let later = door.sign_in_at(now + Elapsed::seconds(6), "203.0.113.9", email, "wrong").await;
+        assert!(matches!(later, Err(Refusal::WrongPassword)));
+    }
+}
+
+#[tokio::test]
+async fn right_passwords_are_not_limited() {
+    let door = Door::new();
+    door.sign_up("ada@example.com").await.unwrap();
+    let now = door.make.tick();
+    let attempt = async |password: &str| door.sign_in_at(now, "192.0.2.1", "ada@example.com", password).await;
+    for _ in 1..SIGN_IN_FAILURES.count() {
+        assert!(matches!(attempt("wrong").await, Err(Refusal::WrongPassword)));
+    }
+    for _ in 0..30 {
+        attempt(PASSWORD).await.unwrap();
+    }
+    assert!(matches!(attempt("wrong").await, Err(Refusal::WrongPassword)));
+    assert!(matches!(attempt(PASSWORD).await, Err(Refusal::TooFast { .. })));
+}
+
+#[tokio::test]
+async fn wrong_passwords_of_a_session_count_like_those_at_sign_in() {
+    let door = Door::new();
+    let begun = door.sign_up("ada@example.com").await.unwrap();
+    let actor = door.actor(&begun.token, &operations::CHANGE_PASSWORD).await.unwrap();
+    let change = async |current: &str| {
+        let new = Password::parse("new_password", "another good one".to_owned()).unwrap();
+        door.app.change_password(&actor, Password::attempt(current.to_owned()), new).await
+    };
+    let now = door.make.tick();
+    for _ in 0..SIGN_IN_FAILURES.count() {
+        assert!(matches!(change("wrong").await, Err(Refusal::Invalid(_))));
+    }
+    assert!(matches!(change(PASSWORD).await, Err(Refusal::TooFast { .. })));
+    let refused = door.sign_in_at(now, "192.0.2.1", "ada@example.com", PASSWORD).await;
+    assert!(matches!(refused, Err(Refusal::TooFast { .. })));
+    door.make.clock.advance(Elapsed::seconds(6));
+    change(PASSWORD).await.unwrap();
+}
+
+#[tokio::test]
+async fn all_sessions_of_a_human_are_paced_together_by_the_plan() {
+    let door = Door::new();
+    let first = door.sign_up("ada@example.com").await.unwrap();
+    let second = door.sign_in("ada@example.com", PASSWORD).await.unwrap();
+    let other = door.sign_up("bob@example.com").await.unwrap();
+    let of = async |begun: &SessionBegun| door.app.authenticate_session(&begun.token).await.unwrap();
+    let (first, second, other) = (of(&first).await, of(&second).await, of(&other).await);
+    let rate = first.limits.rate().unwrap();
+    for number in 0..rate.count() {
+        door.app.pace_session(if number % 2 == 0 { &first } else { &second }).await.unwrap();
+    }
+    for session in [&first, &second] {
+        let refused = door.app.pace_session(session).await;
+        assert!(matches!(refused, Err(Refusal::TooFast { rate: told, retry_after: 1 }) if told == rate));
+    }
+    door.app.pace_session(&other).await.unwrap();
+    door.make.clock.advance(Elapsed::seconds(1));
+    door.app.pace_session(&first).await.unwrap();
 }
 
 #[tokio::test]

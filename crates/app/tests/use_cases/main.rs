@@ -7,6 +7,7 @@ mod bridge;
 mod console;
 mod feeds;
 mod histories;
+mod letters;
 mod metering;
 mod subscriptions;
 mod timers;

@@ -55,7 +55,7 @@ impl Nodes {
 
     /// A caller who may call so often.
     fn caller(&self, node: &App, limit: Option<u64>) -> Caller {
-        let limits = Limits::unlimited(10).overridden(&json!({ "api_calls": limit })).unwrap();
+        let limits = Limits::unlimited(Some(10)).overridden(&json!({ "api_calls": limit })).unwrap();
         node.caller(Arc::new(Principal {
             credential: Credential::Key(self.key),
             key_prefix: "svc_sk_0123456789abc".into(),

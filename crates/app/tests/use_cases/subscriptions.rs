@@ -3,24 +3,28 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use kalends_accounts::{Credential, Principal, Reach, ports::Organizations as _, reach::CallerKind};
 use kalends_app::{
-    App, ChangeSet, MemoryRateLimiter, NoCalendarProviders, NoHumanCalendars, Parts,
-    ports::{Commit as _, FeedFetcher, FetchError, FetchedFeed},
+    Actor, App, ChangeSet, IfMatch, MemoryRateLimiter, NoCalendarProviders, NoHumanCalendars, Parts, Request,
+    operations::{self, Operation},
+    ports::{Commit as _, FeedFetcher, FetchError, FetchedFeed, Metering as _},
 };
 use kalends_calendars::{
-    Calendar, CalendarPatch, Event, Patch,
+    Calendar, CalendarPatch, DELETED_KEPT, Event, Patch,
     ports::{Calendars as _, EventFilter, EventScope, Events as _},
 };
 use kalends_feeds::{
-    Change, NewSubscription, Subscription, SubscriptionPatch, SubscriptionStatus,
+    Beside, Change, Neighbours, NewSubscription, Remains, Subscription, SubscriptionPatch, SubscriptionStatus,
     ports::Subscriptions as _,
-    sync::{CLAIM_LASTS, Counts, Validators},
+    sync::{CLAIM_LASTS, Counts, LEFT_KEPT, Validators},
 };
-use kalends_kernel::{Elapsed, Instant, Page, RemoteUrl, Revision};
+use kalends_kernel::{Elapsed, Instant, KeyId, Page, RemoteUrl, RequestId, Revision};
+use kalends_quotas::Metric;
 use kalends_testkit::{
     Inspect as _, Mailbox, MemoryStore, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, settings},
 };
+use serde_json::json;
 
 /// A server of feeds that answers as it is told, and notes by what it was asked.
 #[derive(Clone, Default)]
@@ -69,6 +73,7 @@ impl FeedFetcher for Feeds {
 }
 
 /// A service with one calendar that is subscribed to a feed.
+#[derive(Clone)]
 struct House {
     app: Arc<App>,
     store: MemoryStore,
@@ -112,7 +117,8 @@ impl House {
         let calendar = make.calendar(&agent);
         let url = RemoteUrl::from_stored("https://example.com/work.ics").unwrap();
         let of = (organization.id, agent.id, calendar.id);
-        let made = Subscription::create(of, NewSubscription { url, label: None }, make.tick(), &make.entropy);
+        let beside = Beside { place: 1, left: None };
+        let made = Subscription::create(of, NewSubscription { url, label: None }, beside, make.tick(), &make.entropy);
         let mut changes = ChangeSet::new(organization.id).create(&organization).create(&agent).create(&calendar);
         // Whatever is announced is kept where somebody listens.
         changes = changes.create(&make.webhook(organization.id));
@@ -379,11 +385,297 @@ async fn a_sync_that_broke_off_is_gone_on_with() {
     let claims = house.app.claim_syncs(10).await.unwrap();
     let (claim, subscription) = claims[0].clone();
     let mut chunk = ChangeSet::new(claim.org);
-    chunk.feeds.push(Change::RenewClaim { claim, at: house.make.tick() });
+    chunk.feeds.push(Change::RenewClaim { claim, at: house.make.tick(), reserved: 0 });
     house.store.commit(chunk).await.unwrap();
     house.make.clock.advance(CLAIM_LASTS);
     house.make.clock.advance(Elapsed::minutes(1));
     assert_eq!(house.work().await, 1);
     house.app.sync(claim, subscription).await;
     assert_eq!(house.events().await.len(), 9);
+}
+
+impl House {
+    /// Sets how many imported events the organization may hold.
+    async fn may_hold(&self, limit: u64) {
+        let seen = self.store.find_organization(self.made.org).await.unwrap().unwrap();
+        let organization = seen.on_plan(seen.plan, Some(json!({ "imported_events": limit }))).unwrap();
+        let mut changes = ChangeSet::new(self.made.org);
+        changes.accounts.push(kalends_accounts::Change::UpdateOrganization { organization, seen: seen.version });
+        self.store.commit(changes).await.unwrap();
+    }
+
+    /// How many imported events count.
+    async fn imported(&self) -> u64 {
+        let used = self.store.usage(self.made.org, self.make.period(), self.app.now()).await.unwrap();
+        used.into_iter().find(|(metric, _)| *metric == Metric::ImportedEvents).map_or(0, |(_, used)| used)
+    }
+}
+
+#[tokio::test]
+async fn a_sync_over_the_limit_changes_nothing() {
+    let house = House::new().await;
+    house.may_hold(5).await;
+    house.feeds.says(feed(1..=6));
+    house.work().await;
+    assert_eq!((house.titles().await, house.imported().await), (vec![], 0));
+    let shown = house.shown().await;
+    assert_eq!(shown.status(), SubscriptionStatus::Error);
+    let error = shown.state.last_error.unwrap();
+    for part in ["6 events", "5 imported events", "imported_events", "have the limit raised"] {
+        assert!(error.contains(part), "{error}");
+    }
+
+    // What fits is imported, and what would be too much with it is not, not even what only changes.
+    house.feeds.says(feed(1..=5));
+    house.ask().await;
+    house.work().await;
+    assert_eq!((house.titles().await.len(), house.imported().await), (5, 5));
+    house.feeds.says(feed(1..=6).replace("On 1\r", "Elsewhere\r"));
+    house.ask().await;
+    house.work().await;
+    assert_eq!((house.titles().await, house.imported().await), ((1..=5).map(|day| format!("On {day}")).collect(), 5));
+    assert!(house.shown().await.state.last_error.is_some());
+
+    house.may_hold(6).await;
+    house.ask().await;
+    house.work().await;
+    assert_eq!((house.titles().await[0].as_str(), house.imported().await), ("Elsewhere", 6));
+    assert_eq!(house.shown().await.status(), SubscriptionStatus::Active);
+}
+
+#[tokio::test]
+async fn a_sync_that_adds_nothing_works_above_the_limit() {
+    let house = House::new().await;
+    house.feeds.says(feed(1..=4));
+    house.work().await;
+    house.may_hold(2).await;
+    house.feeds.says(feed(1..=3).replace("On 1\r", "Elsewhere\r"));
+    house.ask().await;
+    house.work().await;
+    assert_eq!(house.titles().await, ["Elsewhere", "On 2", "On 3"]);
+    assert_eq!(house.shown().await.status(), SubscriptionStatus::Active);
+    assert_eq!(house.imported().await, 4, "what is deleted counts until it is purged");
+}
+
+#[tokio::test]
+async fn deleted_events_are_purged_after_thirty_days() {
+    let house = House::new().await;
+    house.feeds.says(feed(1..=4));
+    house.work().await;
+    house.feeds.says(feed(1..=2));
+    house.ask().await;
+    house.work().await;
+    house.make.clock.advance(DELETED_KEPT);
+    house.make.clock.advance(Elapsed::micros(-1));
+    assert!(house.app.purge_imported_events(10).await.unwrap());
+    assert_eq!(house.imported().await, 4);
+    house.make.clock.advance(Elapsed::hours(1));
+    assert!(!house.app.purge_imported_events(1).await.unwrap(), "there is more");
+    assert!(house.app.purge_imported_events(10).await.unwrap());
+    assert_eq!((house.imported().await, house.titles().await.len()), (2, 2));
+}
+
+#[tokio::test]
+async fn subscribing_and_deleting_again_and_again_leaves_a_bounded_number_of_rows() {
+    let house = House::new().await;
+    house.may_hold(20).await;
+    house.feeds.says(feed(1..=9));
+    for round in 0..10 {
+        house.work().await;
+        assert!(house.imported().await <= 20, "round {round}");
+        let (org, agent, calendar) = (house.made.org, house.made.agent, house.calendar.id);
+        let url = RemoteUrl::from_stored(&format!("https://{round}.example/")).unwrap();
+        let new = NewSubscription { url, label: None };
+        let beside = Beside { place: 2 + round, left: None };
+        let made = Subscription::create((org, agent, calendar), new, beside, house.make.tick(), &house.make.entropy);
+        let mut changes = ChangeSet::new(org);
+        let listed = house.store.list_subscriptions(org, None, None, Page { limit: 10, offset: 0 }).await.unwrap();
+        for Subscription { id: subscription, version: seen, .. } in listed.data {
+            let (remains, at) = (Remains::Kept, house.make.tick());
+            changes.feeds.push(Change::DeleteSubscription { org, subscription, seen, remains, at });
+        }
+        changes.feeds.push(Change::CreateSubscription(Box::new(made)));
+        house.store.commit(changes).await.unwrap();
+    }
+    assert_eq!(house.imported().await, 18, "the third sync and all later ones were refused");
+}
+
+#[tokio::test]
+async fn a_sync_that_broke_off_keeps_no_room() {
+    let house = House::new().await;
+    house.may_hold(5).await;
+    house.feeds.says(feed(1..=5));
+    let claim = house.app.claim_syncs(10).await.unwrap()[0].0;
+    let mut reserved = ChangeSet::new(claim.org);
+    reserved.feeds.push(Change::RenewClaim { claim, at: house.make.tick(), reserved: 5 });
+    house.store.commit(reserved).await.unwrap();
+    assert_eq!(house.imported().await, 5);
+    house.make.clock.advance(CLAIM_LASTS);
+    house.make.clock.advance(Elapsed::minutes(1));
+    assert_eq!(house.work().await, 1);
+    assert_eq!((house.events().await.len(), house.imported().await), (5, 5));
+}
+
+impl House {
+    /// Deletes the subscription.
+    async fn end(&self, remains: Remains) {
+        let (org, subscription, at) = (self.made.org, self.made.id, self.make.tick());
+        let seen = self.shown().await.version;
+        let mut changes = ChangeSet::new(org);
+        changes.feeds.push(Change::DeleteSubscription { org, subscription, seen, remains, at });
+        self.store.commit(changes).await.unwrap();
+    }
+
+    /// The organization's key, with which it does something.
+    async fn actor(&self, operation: &'static Operation) -> Actor {
+        let organization = self.store.find_organization(self.made.org).await.unwrap().unwrap();
+        let now = self.app.now();
+        let principal = Principal {
+            credential: Credential::Key(KeyId::new(now, &self.make.entropy)),
+            key_prefix: "svc_sk_0123456789abc".into(),
+            org: organization.id,
+            kind: CallerKind::OrganizationKey,
+            reach: Reach::Organization,
+            waitlisted: false,
+            plan: organization.plan,
+            limits: organization.limits().unwrap(),
+            accepted_terms: None,
+        };
+        let id = RequestId::new(now, &self.make.entropy);
+        let request = Request { id, ip: None, operation, started: now, idempotency: None, local: false };
+        Actor::enter(Arc::new(principal), request).unwrap()
+    }
+
+    /// Subscribes the calendar to an address as well, and looks at that subscription from then on.
+    async fn subscribes(&self, address: &str) -> Self {
+        let actor = self.actor(&operations::CREATE_SUBSCRIPTION).await;
+        let url = RemoteUrl::from_stored(address).unwrap();
+        let new = NewSubscription { url: url.clone(), label: None };
+        let (agent, calendar) = (self.made.agent.to_string(), self.calendar.id.to_string());
+        self.make.tick();
+        self.app.create_subscription(&actor, &agent, &calendar, new).await.unwrap();
+        let page = Page { limit: 10, offset: 0 };
+        let listed = self.store.list_subscriptions(self.made.org, None, None, page).await.unwrap();
+        let made = listed.data.into_iter().find(|found| found.url == url).unwrap();
+        Self { made, ..self.clone() }
+    }
+
+    /// What the subscription's address meets on the calendar.
+    async fn beside(&self) -> Neighbours {
+        self.store.subscriptions_beside(self.made.org, self.calendar.id, &self.made.url).await.unwrap()
+    }
+
+    /// Subscribes the calendar once more to the same address.
+    async fn again(&self) -> Self {
+        self.subscribes(self.made.url.as_str()).await
+    }
+
+    /// Gives the subscription another address.
+    async fn moves(&self, address: &str) {
+        let actor = self.actor(&operations::UPDATE_SUBSCRIPTION).await;
+        let url = Patch::Set(RemoteUrl::from_stored(address).unwrap());
+        let patch = SubscriptionPatch { url, ..SubscriptionPatch::default() };
+        self.make.tick();
+        self.app.update_subscription(&actor, &self.made.id.to_string(), patch, &IfMatch::Any).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_new_subscription_of_the_same_address_takes_over_what_is_left() {
+    let house = House::new().await;
+    house.feeds.says(feed(1..=4));
+    house.work().await;
+    let before = house.events().await;
+    let mut house = house;
+    for _ in 0..3 {
+        house.end(Remains::Kept).await;
+        assert_eq!(house.events().await, before, "what was imported stays");
+        house = house.again().await;
+        assert_eq!(house.work().await, 1);
+        assert_eq!((house.events().await, house.imported().await), (before.clone(), 4));
+    }
+    // It is in step from then on.
+    house.feeds.says(feed(1..=3));
+    house.minutes_until_due().await;
+    assert_eq!(house.titles().await, ["On 1", "On 2", "On 3"]);
+}
+
+#[tokio::test]
+async fn a_shrunken_feed_is_not_believed_about_what_was_taken_over() {
+    let house = House::new().await;
+    house.feeds.says(feed(1..=9));
+    house.work().await;
+    house.end(Remains::Kept).await;
+    let house = house.again().await;
+    house.feeds.says(feed([1]));
+    house.work().await;
+    assert_eq!(house.events().await.len(), 9);
+    assert!((4..=7).contains(&house.minutes_until_due().await));
+    assert_eq!(house.titles().await, ["On 1"]);
+}
+
+#[tokio::test]
+async fn another_address_is_believed_at_once_whatever_was_taken_over() {
+    let house = House::new().await;
+    house.feeds.says(feed(1..=9));
+    house.work().await;
+    house.end(Remains::Kept).await;
+    let house = house.again().await;
+    house.work().await;
+    house.moves("https://example.com/small.ics").await;
+    house.feeds.says(feed([1]));
+    house.work().await;
+    assert_eq!(house.titles().await, ["On 1"], "what another address had is no measure");
+}
+
+#[tokio::test]
+async fn what_an_address_left_is_removed_when_another_subscription_moves_there() {
+    let house = House::new().await;
+    house.feeds.says(feed(1..=3));
+    house.work().await;
+    house.end(Remains::Kept).await;
+    let house = house.subscribes("https://example.org/other.ics").await;
+    house.feeds.says(feed([8]));
+    house.work().await;
+    assert_eq!(house.titles().await, ["On 1", "On 2", "On 3", "On 8"]);
+    house.moves("https://example.com/work.ics").await;
+    house.feeds.says(feed(1..=3));
+    while house.work().await > 0 {}
+    assert_eq!(house.titles().await, ["On 1", "On 2", "On 3"], "none of them twice");
+}
+
+#[tokio::test]
+async fn the_events_of_a_deleted_subscription_are_removed_where_that_is_asked() {
+    let house = House::new().await;
+    house.feeds.says(feed(1..=28));
+    house.work().await;
+    house.end(Remains::Removed).await;
+    assert_eq!(house.work().await, 1);
+    assert_eq!(house.titles().await, Vec::<String>::new());
+    assert_eq!(house.beside().await, Neighbours::default());
+    assert_eq!(house.work().await, 0);
+    // The next one begins afresh.
+    house.feeds.says(feed([5]));
+    let house = house.again().await;
+    house.work().await;
+    assert_eq!(house.titles().await, ["On 5"]);
+}
+
+#[tokio::test]
+async fn a_deleted_subscription_is_forgotten_once_its_events_are_gone() {
+    let house = House::new().await;
+    house.feeds.says(feed(1..=2));
+    house.work().await;
+    house.end(Remains::Kept).await;
+    house.make.clock.advance(LEFT_KEPT);
+    assert_eq!(house.work().await, 1, "somebody looks");
+    let left = async || house.beside().await.same.len();
+    assert_eq!((left().await, house.titles().await.len()), (1, 2));
+    for event in house.events().await {
+        let gone = event.gone(house.make.tick());
+        house.store.commit(ChangeSet::new(gone.org).update(&gone, event.version)).await.unwrap();
+    }
+    house.make.clock.advance(LEFT_KEPT);
+    assert_eq!(house.work().await, 1);
+    assert_eq!(left().await, 0);
 }

@@ -1,6 +1,6 @@
 //! Rules as requests write them and stores keep them, and what can be wrong with them.
 
-use kalends_kernel::{CivilDate, Code, FieldError, FieldErrors, Instant, Zone};
+use kalends_kernel::{CivilDate, Code, FieldError, FieldErrors, Instant, MissingDay, Zone};
 use serde::{Deserialize, Serialize};
 
 use super::{BUFFER_MAX_MINUTES, OVERRIDES_MAX, Override, Rules, Week, day::Hours, day::Minute};
@@ -213,7 +213,10 @@ fn read_overrides(written: &[WrittenOverride], errors: &mut FieldErrors) -> Vec<
 fn read_date(param: &str, text: &str) -> Result<CivilDate, FieldError> {
     let years = Instant::EARLIEST.utc_date()..Instant::HORIZON.utc_date();
     text.parse::<CivilDate>().ok().filter(|date| years.contains(date)).ok_or_else(|| {
-        let message = format!("must be a date such as 2026-12-24 in the years 1970 to 2099, got {:?}", cut(text));
+        let mut message = format!("must be a date such as 2026-12-24 in the years 1970 to 2099, got {:?}", cut(text));
+        if let Some(missing) = MissingDay::at_start_of(text) {
+            message.push_str(&format!("; {missing}"));
+        }
         FieldError::new(param, message)
     })
 }
@@ -293,16 +296,16 @@ mod tests {
     }
 
     #[rstest]
-    #[case("1970-01-01", true)]
-    #[case("2099-12-31", true)]
-    #[case("1969-12-31", false)]
-    #[case("2100-01-01", false)]
-    #[case("2026-02-29", false)]
-    #[case("2026-3-1", false)]
-    #[case("2026-03-01T00:00:00Z", false)]
-    fn dates(#[case] date: &str, #[case] valid: bool) {
+    #[case("1970-01-01", None)]
+    #[case("2099-12-31", None)]
+    #[case("1969-12-31", Some(""))]
+    #[case("2100-01-01", Some(""))]
+    #[case("2026-02-29", Some("; the day does not exist: 2026-02 has 28 days"))]
+    #[case("2026-3-1", Some(""))]
+    #[case("2026-03-01T00:00:00Z", Some(""))]
+    fn dates(#[case] date: &str, #[case] refused: Option<&str>) {
         let message = "overrides[0].date: must be a date such as 2026-12-24 in the years 1970 to 2099, got";
-        let wrong = if valid { vec![] } else { vec![format!("{message} {date:?}")] };
+        let wrong: Vec<String> = refused.iter().map(|hint| format!("{message} {date:?}{hint}")).collect();
         assert_eq!(errors(&WrittenRules { overrides: vec![on(date)], ..written() }), wrong);
     }
 

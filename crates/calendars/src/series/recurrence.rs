@@ -1,7 +1,7 @@
 //! How a series repeats: validated when it is written, and read back when it is stored.
 
 use kalends_kernel::{FieldError, FieldErrors, Instant, Zone};
-use kalends_recurrence::{Length, Rule, Series, SeriesError};
+use kalends_recurrence::{Exceptions, Length, Rule, Series, SeriesError};
 use serde::{Deserialize, Serialize};
 
 use super::Repeats;
@@ -34,6 +34,9 @@ pub enum RecurrenceError {
     /// Not times that can repeat.
     #[error("an all-day series must last whole days of its zone")]
     Length,
+    /// Not a series that could have been written.
+    #[error(transparent)]
+    Series(#[from] SeriesError),
 }
 
 /// How a recurrence is stored: instants in microseconds since 1970.
@@ -106,10 +109,11 @@ impl Recurrence {
     /// The series of `times`, the first occurrence.
     ///
     /// # Errors
-    /// [`RecurrenceError::Length`] where the times are not those with which the recurrence was written.
+    /// [`RecurrenceError::Length`] and [`RecurrenceError::Series`] where the times are not those with which the
+    /// recurrence was written.
     pub fn series(&self, times: Times) -> Result<Series, RecurrenceError> {
         let length = length(times, self.zone).map_err(|_| RecurrenceError::Length)?;
-        Ok(Series::from_stored(self.rule.clone(), times.span.start(), self.zone, length, self.last_start))
+        Ok(Series::from_stored(self.rule.clone(), times.span.start(), self.zone, length, self.last_start)?)
     }
 
     /// The recurrence of a series that was read from a feed. At most [`EXDATES_MAX`](crate::EXDATES_MAX) exdates and
@@ -125,10 +129,8 @@ impl Recurrence {
     }
 
     /// The starts that are not the rule's to show: cancelled, or events of their own.
-    pub(super) fn left_out(&self) -> Vec<Instant> {
-        let mut left_out = [self.exdates.as_slice(), self.overridden.as_slice()].concat();
-        left_out.sort_unstable();
-        left_out
+    pub fn left_out(&self) -> Exceptions {
+        self.exdates.iter().chain(&self.overridden).copied().collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! When a series takes place.
 
 use kalends_kernel::{CalendarId, Elapsed, EventId, Instant, Span};
-use kalends_recurrence::Series;
+use kalends_recurrence::{Exceptions, Series};
 
 use super::{Recurrence, RecurrenceError};
 use crate::Times;
@@ -14,15 +14,14 @@ pub struct Repeating {
     /// The calendar on which it stands.
     pub calendar: CalendarId,
     series: Series,
-    /// Ascending.
-    left_out: Vec<Instant>,
+    left_out: Exceptions,
 }
 
 impl Repeating {
     /// The times of a stored series.
     ///
     /// # Errors
-    /// [`RecurrenceError::Length`].
+    /// [`RecurrenceError::Length`], [`RecurrenceError::Series`].
     pub fn new(
         id: EventId,
         calendar: CalendarId,
@@ -34,7 +33,7 @@ impl Repeating {
 
     /// What it takes in memory.
     pub const fn bytes(&self) -> usize {
-        size_of::<Self>() + self.left_out.capacity() * size_of::<Instant>()
+        size_of::<Self>() + size_of_val(self.left_out.starts())
     }
 
     /// The occurrences that overlap `window` and are left to the rule, in order: neither cancelled nor
@@ -103,7 +102,7 @@ impl Repeating {
     }
 
     pub(super) fn span_at(&self, start: Instant) -> Option<Span> {
-        self.left_out.binary_search(&start).is_err().then(|| self.series.span_at(start)).flatten()
+        (!self.left_out.contains(start)).then(|| self.series.span_at(start)).flatten()
     }
 }
 

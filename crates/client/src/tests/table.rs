@@ -15,6 +15,8 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
             "getMe",
             "updateMe",
             "changePassword",
+            "forgotPassword",
+            "resetPassword",
             "listOwnedOrgs",
             "switchOrg",
             "initiateClaim",

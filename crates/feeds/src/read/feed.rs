@@ -117,8 +117,7 @@ impl Item {
         };
         // A recurrence that was made of these times fits them.
         let Ok(series) = recurrence.series(self.times) else { return };
-        let mut left_out = [recurrence.exdates(), recurrence.overridden()].concat();
-        left_out.sort_unstable();
+        let left_out = recurrence.left_out();
         spans.extend(series.occurrences(window).without(&left_out).filter_map(|span| span.clip(window)));
     }
 }

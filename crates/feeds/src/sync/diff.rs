@@ -139,6 +139,11 @@ impl Chunk {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// How many events it adds.
+    pub fn added(&self) -> u64 {
+        self.planned.iter().filter(|planned| planned.is_new).count() as u64
+    }
 }
 
 /// What a feed changes.
@@ -151,6 +156,13 @@ pub struct Diff {
     pub gone: Vec<KnownItem>,
     /// How many items are as they were.
     pub untouched: u32,
+}
+
+impl Diff {
+    /// How many events are added: one for each new item, a series as well as each of its changed occurrences.
+    pub fn added(&self) -> u64 {
+        self.chunks.iter().map(Chunk::added).sum()
+    }
 }
 
 /// Compares a feed's items, in their order, with what was applied of it before. `fresh` makes identifiers.

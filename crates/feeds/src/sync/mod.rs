@@ -14,4 +14,7 @@ pub use diff::{
     Chunk, Diff, Ending, Fate, Fingerprint, Former, ItemKey, KnownItem, KnownItems, Planned, diff, diff_file,
     ends_withheld,
 };
-pub use state::{CHUNK_MAX, CLAIM_LASTS, Counts, Ended, Memory, Report, Seen, SyncState, Told, Validators, next_due};
+pub use state::{
+    CHUNK_MAX, CLAIM_LASTS, Counts, Ended, LEFT_KEPT, Memory, Report, Seen, SyncState, Told, TooManyImported,
+    Validators, next_due,
+};

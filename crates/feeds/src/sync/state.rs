@@ -21,6 +21,9 @@ const CONFIRM_AFTER: Elapsed = Elapsed::minutes(5);
 /// For how long an answer "not changed" is taken for one: what is expanded around the present is extended daily.
 const READ_ANEW_AFTER: Elapsed = Elapsed::hours(24);
 
+/// For how long a deleted subscription is left alone whose events stay, before somebody looks whether they are still there.
+pub const LEFT_KEPT: Elapsed = Elapsed::days(30);
+
 /// What a server says by which a feed is recognized (RFC 9110, section 8.8).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Validators {
@@ -149,6 +152,10 @@ pub struct Memory {
     pub seen: Option<Seen>,
     /// Whether it found the feed shrunk by more than half and deleted nothing.
     pub shrunk: bool,
+    /// Whether the subscription began with the events that an earlier one to the same address had left. What is kept
+    /// from earlier versions does not say it.
+    #[serde(default)]
+    pub adopted: bool,
 }
 
 impl Memory {
@@ -172,10 +179,31 @@ impl Memory {
         seen.map(|seen| seen.validators.clone()).unwrap_or_default()
     }
 
+    /// Whether a feed is believed that has less than half of what is imported. What another address had is no measure
+    /// of this one.
+    pub const fn believes(&self) -> bool {
+        self.shrunk || (self.report.is_none() && !self.adopted)
+    }
+
     /// Whether these bytes say what is applied already.
     pub fn knows(&self, body: &[u8], zone: Zone, now: Instant) -> bool {
         self.seen.as_ref().is_some_and(|seen| seen.holds(zone, now) && seen.digest == digest(body))
     }
+}
+
+/// Why a sync imports nothing at all: the organization would hold more imported events than it may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "this sync would add {added} events, but the organization may hold {limit} imported events at most (see \
+     imported_events in GET /v1/usage), so nothing was imported; use a feed with fewer events or have the limit raised \
+     (deleted events count for {days} more days)",
+    days = kalends_calendars::DELETED_KEPT.as_seconds() / 86_400
+)]
+pub struct TooManyImported {
+    /// How many events the sync would add.
+    pub added: u64,
+    /// The limit.
+    pub limit: u64,
 }
 
 /// How a sync ended.
@@ -304,6 +332,24 @@ mod tests {
     }
 
     #[test]
+    fn a_shrunken_feed_is_believed_where_nothing_is_a_measure() {
+        let fresh = SyncState::default();
+        let adopting = SyncState { memory: Memory { adopted: true, ..Memory::default() }, ..fresh.clone() };
+        let failed = |state: &SyncState| state.after(Ended::Failed("away".into()), NOW);
+        assert!(fresh.memory.believes() && failed(&fresh).memory.believes());
+        assert!(!adopting.memory.believes() && !failed(&adopting).memory.believes());
+        assert!(adopting.elsewhere().memory.believes() && failed(&adopting).elsewhere().memory.believes());
+        let synced = Memory { report: Some(Report::default()), ..Memory::default() };
+        assert!(!synced.believes() && Memory { shrunk: true, ..synced }.believes());
+    }
+
+    #[test]
+    fn documents_of_earlier_versions_are_read() {
+        let memory = Memory::from_json(r#"{"report":null,"seen":null,"shrunk":true}"#).unwrap();
+        assert_eq!(memory, Memory { shrunk: true, ..Memory::default() });
+    }
+
+    #[test]
     fn documents_come_back() {
         let memory = Memory {
             report: Some(Report {
@@ -311,6 +357,7 @@ mod tests {
                 ..Report::default()
             }),
             shrunk: true,
+            adopted: true,
             ..seen(b"x")
         };
         assert_eq!(Memory::from_json(&memory.to_json()).unwrap(), memory);

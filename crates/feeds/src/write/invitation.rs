@@ -1,12 +1,14 @@
 //! Invitations: one event as a message from its organizer to an attendee (RFC 5546).
 
 use kalends_calendars::Event;
-use kalends_kernel::Instant;
+use kalends_kernel::{Foreign, Instant};
+use serde::{Deserialize, Serialize};
 
 use super::{line::Lines, stamp};
 
 /// What the organizer says of the event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
 pub enum Method {
     /// It takes place so, now or from now on.
     Request,
@@ -33,9 +35,9 @@ pub struct Invitation<'a> {
     /// event, and the later word counts.
     pub event: &'a Event,
     /// What the attendee sees it called.
-    pub title: &'a str,
+    pub title: &'a Foreign,
     /// The organizer's name and mail address.
-    pub organizer: (&'a str, &'a str),
+    pub organizer: (&'a Foreign, &'a str),
     /// The attendee's mail address.
     pub attendee: &'a str,
     /// Where the attendee changes it, if anywhere.
@@ -60,8 +62,8 @@ pub fn invitation(invitation: &Invitation<'_>) -> String {
     text.put("SEQUENCE", &(event.version.0 - 1).clamp(0, i32::MAX.into()).to_string());
     text.put("DTSTART", &stamp::utc(span.start()));
     text.put("DTEND", &stamp::utc(stamp::rounded_up(span.end())));
-    text.text("SUMMARY", title);
-    text.put(&format!("ORGANIZER;CN=\"{}\"", parameter(name)), &format!("mailto:{address}"));
+    text.text("SUMMARY", title.as_str());
+    text.put(&format!("ORGANIZER;CN=\"{}\"", parameter(name.as_str())), &format!("mailto:{address}"));
     let asked = "ATTENDEE;CUTYPE=INDIVIDUAL;ROLE=REQ-PARTICIPANT;PARTSTAT=ACCEPTED;RSVP=FALSE";
     text.put(asked, &format!("mailto:{attendee}"));
     if let Some(link) = link {
@@ -94,8 +96,8 @@ mod tests {
         invitation(&Invitation {
             method,
             event,
-            title: "Intro; call\r\nATTENDEE:mailto:eve@example.com",
-            organizer: ("Intro \"call\"\r\nX:y", "no-reply@example.com"),
+            title: &Foreign::new("Intro; call\r\nATTENDEE:mailto:eve@example.com"),
+            organizer: (&Foreign::new("Intro \"call\"\r\nX:y"), "no-reply@example.com"),
             attendee: "ada@example.com",
             link,
             written: at("2026-01-03T00:00:00Z"),
@@ -123,8 +125,8 @@ DTSTAMP:20260103T000000Z
 SEQUENCE:0
 DTSTART:20260302T090000Z
 DTEND:20260302T093000Z
-SUMMARY:Intro\\; call\\nATTENDEE:mailto:eve@example.com
-ORGANIZER;CN=\"Intro call  X:y\":mailto:no-reply@example.com
+SUMMARY:Intro\\; call  ATTENDEE\u{200b}:\u{200b}mailto\u{200b}:\u{200b}eve\u{200b}@\u{200b}example\u{200b}.\u{200b}com
+ORGANIZER;CN=\"Intro call  X\u{200b}:\u{200b}y\":mailto:no-reply@example.com
 ATTENDEE;CUTYPE=INDIVIDUAL;ROLE=REQ-PARTICIPANT;PARTSTAT=ACCEPTED;RSVP=FALSE:mailto:ada@example.com
 URL:https://example.com/book/slug/bookings/token/move
 DESCRIPTION:To take another time: https://example.com/book/slug/bookings/token/move

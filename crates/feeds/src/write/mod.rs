@@ -29,7 +29,7 @@ pub use invitation::{Invitation, Method, invitation};
 use line::Lines;
 
 /// What is raised whenever the same events are written in another way.
-const FORM: &str = "1";
+const FORM: &str = "2";
 
 /// After how many minutes a reader should look again; the feed may be kept by caches for as long.
 const REFRESH: &str = "PT5M";
@@ -68,7 +68,7 @@ impl FeedWriter {
         text.put("PRODID", "-//Kalends//Kalends//EN");
         text.put("CALSCALE", "GREGORIAN");
         text.text("X-WR-CALNAME", &calendar.name);
-        text.put("X-WR-TIMEZONE", calendar.zone.name());
+        // No `X-WR-TIMEZONE`: some readers take times in UTC as times of that zone once a feed names one.
         text.put("REFRESH-INTERVAL;VALUE=DURATION", REFRESH);
         text.put("X-PUBLISHED-TTL", REFRESH);
         Self {

@@ -89,7 +89,6 @@ fn an_empty_calendar_is_a_feed() {
         "PRODID:-//Kalends//Kalends//EN",
         "CALSCALE:GREGORIAN",
         "X-WR-CALNAME:Ops\\; on call\\, \\\\ \"all\"\\nBEGIN:VEVENT",
-        "X-WR-TIMEZONE:Europe/Berlin",
         "REFRESH-INTERVAL;VALUE=DURATION:PT5M",
         "X-PUBLISHED-TTL:PT5M",
         "END:VCALENDAR",

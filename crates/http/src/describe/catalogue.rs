@@ -2,6 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::{
+    BODY_MAX, CALL_MAX, FILE_MAX,
+    incoming::{BYTES_A_SECOND, FREE, WITHIN},
+};
+
 /// What follows the status in the name of an error that a browser gets as a page.
 pub(super) const PAGE: &str = "Page";
 /// What tells of the caller and the request, failures included.
@@ -73,11 +78,24 @@ pub(super) fn responses() -> Value {
         ),
         "403": failure("`forbidden`, `plan_required` or `account_waitlisted`.", &[]),
         "404": failure("`not_found`: no such thing in the caller's organization.", &[]),
-        "408": failure("The body did not arrive within 20 seconds.", &[]),
+        "408": failure(
+            &format!(
+                "The body arrived at less than {} KB a second after its first {} seconds, or not within {} seconds.",
+                BYTES_A_SECOND / 1_000, FREE.as_secs(), WITHIN.as_secs()
+            ),
+            &[]
+        ),
         "409": failure("`conflict`: the state does not allow it, or the first request with the key still runs.", &["Retry-After"]),
         "410": failure("`conflict`, code `resync`: the copy of the calendar must begin anew, without `since`; code `claim_over`: the hold of the claim is over.", &[]),
         "412": failure("`conflict`, code `stale`: If-Match names another version.", &[]),
-        "413": failure("The body is over 1 MiB; that of an import, over 10 MiB, and that of `/mcp`, over 21 MiB.", &[]),
+        "413": failure(
+            &format!(
+                "The body is over {} MiB; that of an import, over {} MiB; a message to `/mcp` that calls the tool of an \
+                 import, over {} MiB.",
+                BODY_MAX >> 20, FILE_MAX >> 20, CALL_MAX >> 20
+            ),
+            &[]
+        ),
         "415": failure("The body is not declared as JSON; that of an import, as text/calendar.", &[]),
         "422": failure("The Idempotency-Key was used for another request; or the address of a feed is none that may be asked.", &[]),
         "429": failure("`quota_exceeded`: a limit of the plan is reached. `rate_limit_error` and `rate_limited`: too often.", &["Retry-After"]),

@@ -25,10 +25,11 @@ mod system;
 mod usage;
 mod webhooks;
 
-use bytes::Bytes;
+use std::sync::Arc;
+
 use utoipa::OpenApi;
 
-use crate::Routes;
+use crate::{Routes, files::File, reply::JSON};
 
 /// What stands at the head of the description.
 #[derive(OpenApi)]
@@ -57,8 +58,17 @@ use crate::Routes;
         (name = "Claims", description = "Humans take over organizations that agents signed up."),
         (name = "Service", description = "The service itself."),
     ),
-    // What only errors and parameters mention.
-    components(schemas(kalends_wire::ErrorEnvelope, kalends_wire::IncludeCalendars))
+    // What only errors, parameters and webhook messages mention.
+    components(schemas(
+        kalends_wire::ErrorEnvelope,
+        kalends_wire::IncludeCalendars,
+        kalends_wire::EndedHold,
+        kalends_wire::ProposalResponded,
+        kalends_wire::ProposalConfirmed,
+        kalends_wire::ProposalCancelled,
+        kalends_wire::ProposalExpired,
+        kalends_wire::WebhookDeactivated,
+    ))
 )]
 struct Head;
 
@@ -98,14 +108,17 @@ pub(crate) fn probes() -> Routes {
 
 /// The description as JSON text, written once.
 #[derive(Clone)]
-pub(crate) struct Description(Bytes);
+pub(crate) struct Description(Arc<File>);
 
 impl Description {
+    /// How long anybody may keep it: it changes with a release.
+    const HEADERS: [(&str, &str); 1] = [("cache-control", "public, max-age=300")];
+
     pub(crate) fn new(json: String) -> Self {
-        Self(json.into())
+        Self(Arc::new(File::new(JSON, json, &Self::HEADERS)))
     }
 
-    pub(crate) fn json(&self) -> Bytes {
-        self.0.clone()
+    pub(crate) fn file(&self) -> &Arc<File> {
+        &self.0
     }
 }

@@ -1,50 +1,56 @@
-//! JSON bodies.
+//! Bodies: JSON, files, and none.
 
-use std::{error::Error, time::Duration};
+use std::{error::Error, iter::successors};
 
 use axum::{
-    body::{Body, to_bytes},
+    body::{Body, HttpBody as _},
     extract::{FromRequest, Request},
 };
 use bytes::Bytes;
-use http::header;
-use http_body_util::{BodyExt as _, LengthLimitError};
+use http::{Extensions, header};
+use http_body_util::BodyExt as _;
 use kalends_app::operations::{self, Operation};
+use kalends_kernel::OrgId;
 use serde::{
     Deserialize,
     de::{DeserializeOwned, IgnoredAny},
 };
 use serde_json::error::Category;
-use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::{shape::Shaped, unknown::field_error};
-use crate::{BODY_MAX, CALL_MAX, FILE_MAX, error::ApiError};
+use super::{
+    bounds::Bounds,
+    places::{OF_PROCESS, Place, Places},
+    shape::Shaped,
+    unknown::field_error,
+};
+use crate::{
+    BODY_MAX, FILE_MAX,
+    budget::{BODIES, Budget, Room, SMALL},
+    error::ApiError,
+    incoming::Late,
+};
 
-/// How long a body may take to arrive.
-const ARRIVES_WITHIN: Duration = Duration::from_secs(20);
-
-/// How many large bodies are held at once; others wait until one is done with.
-const FILES_AT_ONCE: usize = 8;
-static FILES: Semaphore = Semaphore::const_new(FILES_AT_ONCE);
-
-/// How many messages longer than other bodies are held at once. They have places of their own: the request that such a
-/// one brings asks for one of [`FILES`] while it is held.
-const MESSAGES_AT_ONCE: usize = 4;
-static MESSAGES: Semaphore = Semaphore::const_new(MESSAGES_AT_ONCE);
-
-/// Marks a request whose body was read at the entrance, as one with an `Idempotency-Key` is.
+/// Marks a request whose body is in memory: it was read at the entrance, as one with an `Idempotency-Key` is, or came
+/// with a tool's call. A large one has its place already.
 #[derive(Clone, Copy)]
 pub(crate) struct AlreadyRead;
 
-/// A large body, and its place among those that are held.
-struct Held {
-    body: Bytes,
-    _place: SemaphorePermit<'static>,
+/// A body, with its place among the large ones that are held and with the memory that its organization has for it.
+pub(super) struct Held<T> {
+    body: T,
+    _place: Option<Place>,
+    _room: Option<Room>,
 }
 
-impl AsRef<[u8]> for Held {
+impl<T> Held<T> {
+    pub(super) const fn new(body: T, place: Option<Place>, room: Option<Room>) -> Self {
+        Self { body, _place: place, _room: room }
+    }
+}
+
+impl<T: AsRef<[u8]>> AsRef<[u8]> for Held<T> {
     fn as_ref(&self) -> &[u8] {
-        &self.body
+        self.body.as_ref()
     }
 }
 
@@ -56,87 +62,194 @@ pub(crate) fn max_of(operation: &Operation) -> usize {
 /// A body of JSON. What is not JSON is `invalid_request`; JSON of another shape names the field.
 pub(crate) struct JsonBody<T>(pub T);
 
-/// The whole body of at most `max` bytes.
+/// The whole body, of at most [`BODY_MAX`] bytes, of a request without a credential.
 ///
 /// # Errors
-/// [`ApiError::TooLarge`], [`ApiError::BodyLate`] or, where the connection broke, [`ApiError::BodyLost`].
-pub(crate) async fn read(body: Body, max: usize) -> Result<Bytes, ApiError> {
-    // The semaphore is never closed; were it, no more than the bound would be missing.
-    let place = if max > BODY_MAX { FILES.acquire().await.ok() } else { None };
-    let body = collect(body, max).await?;
-    Ok(match place {
-        Some(place) => Bytes::from_owner(Held { body, _place: place }),
-        None => body,
-    })
+/// [`ApiError::TooLarge`], [`ApiError::BodyLate`] or, if the connection broke, [`ApiError::BodyLost`].
+pub(crate) async fn read(body: Body) -> Result<Bytes, ApiError> {
+    Ok(Reader::new(BODY_MAX, None).read(body).await?.whole())
 }
 
-async fn collect(body: Body, max: usize) -> Result<Bytes, ApiError> {
-    let read = tokio::time::timeout(ARRIVES_WITHIN, to_bytes(body, max)).await.map_err(|_| ApiError::BodyLate)?;
-    read.map_err(|error| {
-        let too_large = error.source().is_some_and(|cause| cause.is::<LengthLimitError>());
-        if too_large { ApiError::TooLarge(max) } else { ApiError::BodyLost }
-    })
+/// The organization that sends a body. The entrance leaves it on requests.
+#[derive(Clone, Copy)]
+pub(crate) struct Sender(pub OrgId);
+
+/// The whole body of an operation's request, and the request with that body. One of more than [`BODY_MAX`] bytes keeps a
+/// place, which is counted for its [`Sender`], as long as anybody holds it.
+///
+/// # Errors
+/// As [`read`]; [`ApiError::BodiesUnderWay`]; and for a large body [`ApiError::Uploading`] and [`ApiError::NoPlace`].
+pub(crate) async fn read_whole(request: Request, max: usize) -> Result<(Request, Bytes), ApiError> {
+    let (mut parts, body) = request.into_parts();
+    let bytes = read_sent(&parts.extensions, body, max).await?;
+    parts.extensions.insert(AlreadyRead);
+    Ok((Request::from_parts(parts, Body::from(bytes.clone())), bytes))
+}
+
+/// The whole body of the request that has these extensions.
+async fn read_sent(extensions: &Extensions, body: Body, max: usize) -> Result<Bytes, ApiError> {
+    let reader = Reader::new(max, extensions.get::<Sender>().map(|sender| sender.0));
+    let reader = if extensions.get::<AlreadyRead>().is_some() { reader.of_memory() } else { reader };
+    reader.read(body).await.map(Received::whole)
+}
+
+/// How a body is read.
+pub(super) struct Reader {
+    /// The most bytes of it.
+    max: usize,
+    /// For whom a large one is counted. Nobody without an organization sends one.
+    org: Option<OrgId>,
+    /// Where large ones get their places, and others memory; `None` if the body has it already.
+    places: Option<(&'static Places, &'static Budget)>,
+    /// The bounds of the JSON that it must keep.
+    bounds: Option<Bounds>,
+}
+
+/// A body that was read.
+pub(super) struct Received {
+    pub(super) body: Bytes,
+    /// The place of a large one.
+    pub(super) place: Option<Place>,
+    /// The memory of one that is not small.
+    pub(super) room: Option<Room>,
+}
+
+impl Received {
+    /// The body, which keeps its place and its memory.
+    pub(super) fn whole(self) -> Bytes {
+        let Self { body, place, room } = self;
+        if place.is_none() && room.is_none() { body } else { Bytes::from_owner(Held::new(body, place, room)) }
+    }
+}
+
+impl Reader {
+    pub(super) fn new(max: usize, org: Option<OrgId>) -> Self {
+        let max = if org.is_some() { max } else { max.min(BODY_MAX) };
+        Self { max, org, places: Some((&OF_PROCESS, &BODIES)), bounds: None }
+    }
+
+    /// Reads what is in memory already.
+    const fn of_memory(self) -> Self {
+        Self { places: None, ..self }
+    }
+
+    /// Refuses JSON beyond its bounds while it arrives.
+    pub(super) const fn of_json(self) -> Self {
+        Self { bounds: Some(Bounds::new()), ..self }
+    }
+
+    /// Reads the body to its end. An organization gets its turn when the declared length, or what has arrived, makes the
+    /// body a large one; the place is taken only when so much has arrived, so that a body that drips in holds none.
+    pub(super) async fn read(mut self, mut body: Body) -> Result<Received, ApiError> {
+        let declared = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+        if declared > self.max {
+            return Err(ApiError::TooLarge(self.max));
+        }
+        let places = self.places.zip(self.org);
+        let turn = |length| match places {
+            Some(((places, _), org)) if length > BODY_MAX => places.turn(org).map(Some),
+            _ => Ok(None),
+        };
+        let (mut turned, mut place, mut room) = (turn(declared)?, None, None);
+        let mut text = Text::Nothing;
+        while let Some(frame) = body.frame().await {
+            let Ok(piece) = frame.map_err(|error| broken(&error))?.into_data() else { continue };
+            let length = text.len() + piece.len();
+            if length > self.max {
+                return Err(ApiError::TooLarge(self.max));
+            }
+            if let Some(bounds) = &mut self.bounds {
+                bounds.add(&piece)?;
+            }
+            if let Some(((_, budget), org)) = places
+                && length > SMALL
+                && room.is_none()
+            {
+                let bytes = if declared > 0 { declared.max(length) } else { BODY_MAX };
+                let reserved = budget.reserve(org, bytes.min(BODY_MAX)).await;
+                room = Some(reserved.ok_or(ApiError::BodiesUnderWay)?);
+            }
+            if length > BODY_MAX && place.is_none() {
+                let turn = if turned.is_some() { turned.take() } else { turn(length)? };
+                if let Some(turn) = turn {
+                    place = Some(turn.place().await?);
+                }
+            }
+            text.add(piece, declared);
+        }
+        Ok(Received { body: text.whole(), place, room })
+    }
+}
+
+/// Why a body could not be read to its end.
+fn broken(error: &axum::Error) -> ApiError {
+    // Each layer around a body wraps its errors once more.
+    let late = successors(error.source(), |&cause| cause.source()).any(|cause| cause.is::<Late>());
+    if late { ApiError::BodyLate } else { ApiError::BodyLost }
+}
+
+/// What has arrived. One piece alone, as most bodies are, is not copied.
+enum Text {
+    Nothing,
+    Piece(Bytes),
+    Pieces(Vec<u8>),
+}
+
+impl Text {
+    const fn len(&self) -> usize {
+        match self {
+            Self::Nothing => 0,
+            Self::Piece(piece) => piece.len(),
+            Self::Pieces(text) => text.len(),
+        }
+    }
+
+    /// Adds a piece of a body that declares to be so long. Memory is reserved for what it declares only once a large
+    /// part has arrived.
+    fn add(&mut self, piece: Bytes, declared: usize) {
+        let length = self.len() + piece.len();
+        match self {
+            Self::Nothing => *self = Self::Piece(piece),
+            Self::Piece(first) => {
+                let mut text = Vec::with_capacity(length);
+                text.extend_from_slice(first);
+                text.extend_from_slice(&piece);
+                *self = Self::Pieces(text);
+            }
+            Self::Pieces(text) => {
+                if length > BODY_MAX {
+                    text.reserve_exact(declared.saturating_sub(text.len()));
+                }
+                text.extend_from_slice(&piece);
+            }
+        }
+    }
+
+    fn whole(self) -> Bytes {
+        match self {
+            Self::Nothing => Bytes::new(),
+            Self::Piece(piece) => piece,
+            Self::Pieces(text) => text.into(),
+        }
+    }
 }
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
-        parse(&declared(request).await?).map(Self)
+        let (parts, body) = as_json(request)?.into_parts();
+        parse(&read_sent(&parts.extensions, body, BODY_MAX).await?).map(Self)
     }
 }
 
-/// JSON as it came, of at most [`CALL_MAX`] bytes.
-pub(crate) struct JsonMessage {
-    pub text: Bytes,
-    /// The place of a large one, to be kept for as long as anything that was made of it.
-    pub place: Option<SemaphorePermit<'static>>,
-}
-
-impl<S: Send + Sync> FromRequest<S> for JsonMessage {
-    type Rejection = ApiError;
-
-    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
-        let mut body = as_json(request)?;
-        let mut text = Vec::new();
-        fill(&mut text, &mut body, BODY_MAX).await?;
-        // Hardly any is so large, and the others wait for nobody.
-        let place = if text.len() > BODY_MAX { MESSAGES.acquire().await.ok() } else { None };
-        fill(&mut text, &mut body, CALL_MAX).await?;
-        if text.len() > CALL_MAX {
-            return Err(ApiError::TooLarge(CALL_MAX));
-        }
-        parse::<IgnoredAny>(&text)?;
-        Ok(Self { text: text.into(), place })
-    }
-}
-
-/// Reads on until the body ends, or there are more than `max` bytes.
-async fn fill(text: &mut Vec<u8>, body: &mut Body, max: usize) -> Result<(), ApiError> {
-    let reading = async {
-        while text.len() <= max {
-            let Some(frame) = body.frame().await else { break };
-            if let Ok(data) = frame.map_err(|_| ApiError::BodyLost)?.into_data() {
-                text.extend_from_slice(&data);
-            }
-        }
-        Ok(())
-    };
-    tokio::time::timeout(ARRIVES_WITHIN, reading).await.map_err(|_| ApiError::BodyLate)?
-}
-
-/// The body of a request that declares no other type than JSON.
-async fn declared(request: Request) -> Result<Bytes, ApiError> {
-    read(as_json(request)?, BODY_MAX).await
-}
-
-fn as_json(request: Request) -> Result<Body, ApiError> {
+pub(super) fn as_json(request: Request) -> Result<Request, ApiError> {
     // A caller that names no type means JSON, as there is nothing else to mean.
     let media_type = request.headers().get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or(""));
     if media_type.is_some_and(|media_type| !is_json(media_type)) {
         return Err(ApiError::MediaType);
     }
-    Ok(request.into_body())
+    Ok(request)
 }
 
 /// No body, or an empty object (ruling 4.8).
@@ -151,7 +264,8 @@ impl<S: Send + Sync> FromRequest<S> for NoBody {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
-        let body = read(request.into_body(), BODY_MAX).await?;
+        let (parts, body) = request.into_parts();
+        let body = read_sent(&parts.extensions, body, BODY_MAX).await?;
         if !body.trim_ascii().is_empty() {
             parse::<Empty>(&body)?;
         }
@@ -174,10 +288,8 @@ impl<S: Send + Sync> FromRequest<S> for File {
         if !essence.is_none_or(fits) {
             return Err(ApiError::FileType);
         }
-        // What was read at the entrance has its place already.
-        let held = request.extensions().get::<AlreadyRead>().is_some();
-        let body = request.into_body();
-        if held { collect(body, FILE_MAX).await } else { read(body, FILE_MAX).await }.map(Self)
+        let (parts, body) = request.into_parts();
+        read_sent(&parts.extensions, body, FILE_MAX).await.map(Self)
     }
 }
 
@@ -187,6 +299,7 @@ fn is_json(media_type: &str) -> bool {
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
+    Bounds::check(body)?;
     let mut json = serde_json::Deserializer::from_slice(body);
     let value = serde_path_to_error::deserialize(Shaped::json(&mut json)).map_err(|error| {
         let path = error.path().to_string();
@@ -205,19 +318,27 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
 }
 
 /// Whether all of the body is JSON, whatever its shape.
-fn whole(body: &[u8]) -> Result<(), String> {
+pub(super) fn whole(body: &[u8]) -> Result<(), String> {
     let text = std::str::from_utf8(body).map_err(|error| error.to_string())?;
     serde_json::from_str::<IgnoredAny>(text).map(drop).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        pin::Pin,
+        task::{Context, Poll},
+    };
+
+    use futures::{StreamExt as _, stream};
     use kalends_app::Refusal;
+    use kalends_testkit::fixtures::Fixtures;
     use kalends_wire as wire;
     use rstest::rstest;
     use serde_json::{Value, json, value::RawValue};
 
     use super::*;
+    use crate::budget::BODIES_MAX;
 
     /// Of what something is said, and what.
     fn refusal<T: DeserializeOwned>(body: &str) -> (String, String) {
@@ -324,6 +445,157 @@ mod tests {
     fn what_is_long_is_told_in_part() {
         let (_, message) = AGENT(&json!({ "type": "é".repeat(1_000) }).to_string());
         assert_eq!(message, format!("must be one of ai, human, resource; got \"{}\"…", "é".repeat(64)));
+    }
+
+    const LARGE: usize = BODY_MAX + 1;
+
+    fn places(count: usize) -> &'static Places {
+        Box::leak(Box::new(Places::new(count)))
+    }
+
+    fn org() -> OrgId {
+        Fixtures::new().organization().id
+    }
+
+    fn reader(places: &'static Places, org: OrgId) -> Reader {
+        Reader { places: Some((places, &BODIES)), ..Reader::new(FILE_MAX, Some(org)) }
+    }
+
+    /// A body that declares nothing.
+    fn undeclared(pieces: usize) -> Body {
+        let piece = Bytes::from(vec![b' '; BODY_MAX]);
+        Body::from_stream(stream::iter(vec![piece; pieces]).map(Ok::<_, axum::Error>))
+    }
+
+    /// A body that declares so many bytes and sends none.
+    struct Declared(usize);
+
+    impl axum::body::HttpBody for Declared {
+        type Data = Bytes;
+        type Error = axum::Error;
+
+        fn poll_frame(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<http_body::Frame<Bytes>, axum::Error>>> {
+            Poll::Pending
+        }
+
+        fn size_hint(&self) -> http_body::SizeHint {
+            http_body::SizeHint::with_exact(self.0 as u64)
+        }
+    }
+
+    #[tokio::test]
+    async fn organization_sends_one_large_body_at_a_time() {
+        let (places, org) = (places(2), org());
+        let held = reader(places, org).read(Body::from(vec![b' '; LARGE])).await.unwrap().whole();
+        assert_eq!(held.len(), LARGE);
+        for another in [Body::new(Declared(LARGE)), undeclared(2)] {
+            assert!(matches!(reader(places, org).read(another).await, Err(ApiError::Uploading)));
+        }
+        assert!(reader(places, org).read(undeclared(1)).await.is_ok(), "a small one needs no place");
+        drop(held);
+        assert!(reader(places, org).read(undeclared(2)).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn body_that_drips_in_holds_no_place() {
+        let (places, make) = (places(1), Fixtures::new());
+        let (one, other) = (make.organization().id, make.organization().id);
+        let dripping = tokio::spawn(reader(places, one).read(Body::new(Declared(LARGE))));
+        tokio::task::yield_now().await;
+        assert!(matches!(places.turn(one), Err(ApiError::Uploading)), "it has begun");
+        let held = reader(places, other).read(undeclared(2)).await.unwrap();
+        let third = reader(places, make.organization().id).read(undeclared(2)).await;
+        assert!(matches!(third, Err(ApiError::NoPlace)));
+        drop(held);
+        dripping.abort();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn bodies_of_an_organization_have_a_limit_together() {
+        let (make, places) = (Fixtures::new(), places(1));
+        let (one, other) = (make.organization().id, make.organization().id);
+        let mut held = Vec::new();
+        for _ in 0..BODIES_MAX / BODY_MAX {
+            held.push(reader(places, one).read(undeclared(1)).await.unwrap().whole());
+        }
+        let beyond = reader(places, one).read(undeclared(1)).await;
+        assert!(matches!(beyond, Err(ApiError::BodiesUnderWay)));
+        assert!(reader(places, one).read(Body::from(vec![b' '; SMALL])).await.is_ok(), "a small one is not counted");
+        assert!(reader(places, one).of_memory().read(undeclared(1)).await.is_ok(), "nor one that was read before");
+        assert!(reader(places, other).read(undeclared(1)).await.is_ok());
+        held.pop();
+        assert!(reader(places, one).read(undeclared(1)).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn body_that_declares_too_much_is_not_read() {
+        let read = reader(places(1), org()).read(Body::new(Declared(FILE_MAX + 1))).await;
+        assert!(matches!(read, Err(ApiError::TooLarge(FILE_MAX))));
+        let read = Reader::new(FILE_MAX, None).read(Body::new(Declared(LARGE))).await;
+        assert!(matches!(read, Err(ApiError::TooLarge(BODY_MAX))), "nobody without an organization sends a large one");
+    }
+
+    #[tokio::test]
+    async fn pieces_are_put_together() {
+        let pieces = ["{\"a\":", "[1,", "2]", "}"].map(|piece| Ok::<_, axum::Error>(Bytes::from(piece)));
+        let read = reader(places(1), org()).read(Body::from_stream(stream::iter(pieces))).await.unwrap();
+        assert_eq!((&read.body[..], read.place.is_some()), (&b"{\"a\":[1,2]}"[..], false));
+        let whole = Bytes::from_static(b"as it is");
+        let read = reader(places(1), org()).read(Body::from(whole.clone())).await.unwrap();
+        assert_eq!(read.body.as_ptr(), whole.as_ptr(), "one piece is not copied");
+    }
+
+    #[tokio::test]
+    async fn json_beyond_its_bounds_is_refused_before_its_end() {
+        let endless = stream::repeat_with(|| Ok::<_, axum::Error>(Bytes::from_static(b"[")));
+        let read = reader(places(1), org()).of_json().read(Body::from_stream(endless)).await;
+        assert!(matches!(read, Err(ApiError::TooDeep)));
+        let endless = stream::repeat_with(|| Ok::<_, axum::Error>(Bytes::from_static(b"{},")));
+        let read = reader(places(1), org()).of_json().read(Body::from_stream(endless)).await;
+        assert!(matches!(read, Err(ApiError::TooManyValues)));
+    }
+
+    #[test]
+    fn documents_name_the_bounds() {
+        use kalends_kernel::PAGE_BYTES_MAX;
+
+        use crate::{
+            CALL_MAX,
+            extract::{DEPTH_MAX, PLACES, VALUES_MAX},
+            incoming::{BYTES_A_SECOND, FREE, WITHIN},
+        };
+
+        let requests = include_str!("../../../../docs/requests.md");
+        let tools = include_str!("../../../../docs/tools.md");
+        let thousands = format!("{},{:03}", VALUES_MAX / 1_000, VALUES_MAX % 1_000);
+        for (document, words) in [
+            (requests, format!("{} MiB; a file that is imported {} MiB", BODY_MAX >> 20, FILE_MAX >> 20)),
+            (
+                requests,
+                format!("{} KB a second or more after the first {} seconds", BYTES_A_SECOND / 1_000, FREE.as_secs()),
+            ),
+            (requests, format!("{} seconds in all", WITHIN.as_secs())),
+            (requests, format!("at most {DEPTH_MAX} arrays and objects")),
+            (requests, format!("{thousands} values")),
+            (requests, format!("The service holds {PLACES} of them")),
+            (requests, format!("more than {} KiB | {} MiB for each organization", SMALL >> 10, BODIES_MAX >> 20)),
+            (requests, format!("may hold {} MiB of answers for each core", PAGE_BYTES_MAX >> 20)),
+            (tools, format!("\n{} MiB, which holds the largest file", CALL_MAX >> 20)),
+        ] {
+            assert!(document.contains(&words), "{words}");
+        }
+    }
+
+    #[test]
+    fn every_body_keeps_the_bounds() {
+        let deep = format!("{}1{}", "[".repeat(65), "]".repeat(65));
+        let metadata = |value: &str| format!(r#"{{"name":"Ada","type":"ai","metadata":{{"a":{value}}}}}"#);
+        assert!(matches!(parse::<wire::CreateAgent>(metadata(&deep).as_bytes()), Err(ApiError::TooDeep)));
+        let many = json!(vec![0; 50_000]).to_string();
+        assert!(matches!(parse::<wire::CreateAgent>(metadata(&many).as_bytes()), Err(ApiError::TooManyValues)));
     }
 
     #[derive(Debug, PartialEq, Deserialize)]

@@ -81,6 +81,27 @@ mod tests {
         assert_eq!(refusal::<wire::ListEvents>(query), (param.to_owned(), message.to_owned()), "{query}");
     }
 
+    #[rstest]
+    #[case::php(
+        "agents[]=a",
+        "agents[]",
+        "is not known; give agents once, with its values separated by commas, as in agents=a,b"
+    )]
+    #[case::numbered(
+        "calendars[0]=a&agents=b",
+        "calendars[0]",
+        "is not known; give calendars once, with its values separated by commas, as in calendars=a,b"
+    )]
+    #[case::repeated(
+        "agents=a&agents=b",
+        "agents",
+        "must be given once, with its values separated by commas, as in agents=a,b"
+    )]
+    #[case::no_list("start[]=a", "start[]", "is not known; did you mean start?")]
+    fn an_array_is_shown_how_a_list_is_written(#[case] query: &str, #[case] param: &str, #[case] message: &str) {
+        assert_eq!(refusal::<wire::AcrossAgents>(query), (param.to_owned(), message.to_owned()), "{query}");
+    }
+
     #[test]
     fn a_name_is_one_of_those_that_there_are() {
         let (param, message) = refusal::<wire::ListCalendars>("include=some");

@@ -1,6 +1,7 @@
 //! Unknown fields and parameters, with the nearest known name (ruling 2.3).
 
 use kalends_kernel::{Code, FieldError};
+use kalends_wire::LISTS;
 
 /// The most characters of a name or value from outside that a message repeats.
 const SHOWN_MAX: usize = 64;
@@ -24,7 +25,11 @@ pub(crate) fn field_error(path: &str, message: &str) -> FieldError {
         return FieldError::new(below(first), "is required");
     }
     if message.starts_with("duplicate field") {
-        return FieldError::new(below(first), "must be given once");
+        let once = match LISTS.contains(&first) {
+            true => format!("must be given once, {}", in_one_value(first)),
+            false => "must be given once".to_owned(),
+        };
+        return FieldError::new(below(first), once);
     }
     let param = if path.is_empty() { "body".to_owned() } else { shorten(path) };
     FieldError::new(param, shorten_message(message))
@@ -35,8 +40,19 @@ pub(crate) fn unknown_parameter(name: &str) -> FieldError {
     FieldError::new(shorten(name), "is not known; there are no parameters here").with_code(Code::UnknownField)
 }
 
+/// How several values of a list are written.
+fn in_one_value(list: &str) -> String {
+    format!("with its values separated by commas, as in {list}=a,b")
+}
+
 fn unknown(param: String, name: &str, known: &[&str]) -> FieldError {
-    let message = match nearest(name, known) {
+    // Some clients write an array as `agents[]=a` or `agents[0]=a`.
+    let base = name.split_once('[').map(|(base, _)| base);
+    if let Some(list) = base.filter(|base| known.contains(base) && LISTS.contains(base)) {
+        let message = format!("is not known; give {list} once, {}", in_one_value(list));
+        return FieldError::new(param, message).with_code(Code::UnknownField);
+    }
+    let message = match nearest(base.unwrap_or(name), known) {
         Some(near) => format!("is not known; did you mean {near}?"),
         None if known.is_empty() => "is not known; there are no fields here".to_owned(),
         None => format!("is not known; known are {}", known.join(", ")),

@@ -1,6 +1,7 @@
 //! A call of a tool as a request, and the answer as the call's result.
 
 use axum::body::Body;
+use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
 use kalends_kernel::FieldError;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject};
@@ -12,11 +13,16 @@ use super::{
     untrusted,
 };
 
-/// The request that a call stands for. What is no argument of the tool goes where the operation refuses it by name.
+/// The request that a call stands for. What is no argument of the tool goes where the operation refuses it by name. A
+/// `file` takes the place of the argument [`TEXT`].
 ///
 /// # Errors
 /// A part of the path is missing, or a header's value cannot be one.
-pub(super) fn request(bound: &Bound, mut arguments: JsonObject) -> Result<Request<Body>, FieldError> {
+pub(super) fn request(
+    bound: &Bound,
+    mut arguments: JsonObject,
+    file: Option<Bytes>,
+) -> Result<Request<Body>, FieldError> {
     arguments.retain(|_, value| !value.is_null() || matches!(bound.content, Content::Json { .. }));
     let mut path = bound.operation.path.to_owned();
     let mut query = form_urlencoded::Serializer::new(String::new());
@@ -62,7 +68,11 @@ pub(super) fn request(bound: &Bound, mut arguments: JsonObject) -> Result<Reques
             }
             let content = arguments.remove(TEXT);
             query.extend_pairs(arguments.iter().map(|(name, value)| (name, text(value))));
-            Body::from(content.as_ref().map(text).unwrap_or_default())
+            match (file, content) {
+                (Some(file), _) => Body::from(file),
+                (None, Some(Value::String(content))) => Body::from(content),
+                (None, content) => Body::from(content.as_ref().map(text).unwrap_or_default()),
+            }
         }
         Content::Json { .. } | Content::Nothing => {
             query.extend_pairs(arguments.iter().map(|(name, value)| (name, text(value))));
@@ -145,7 +155,7 @@ mod tests {
         let (tools, _) = Tools::of(&description);
         let bound = tools.find(name, CallerKind::OrganizationKey).unwrap();
         let Value::Object(arguments) = arguments else { panic!("{arguments}") };
-        let request = request(bound, arguments).unwrap();
+        let request = request(bound, arguments, None).unwrap();
         let target = format!("{} {}", request.method(), request.uri());
         let key = request.headers().get("idempotency-key").map(|key| key.to_str().unwrap().to_owned());
         let body = request.into_body().collect().await.unwrap().to_bytes();

@@ -30,8 +30,9 @@ pub(crate) fn path_item() -> Value {
         "tags": ["Tools"],
         "operationId": operations::MCP.id,
         "summary": "Lists and calls the operations as tools, by the Model Context Protocol.",
-        "description": "Streamable HTTP without sessions: one message, one answer in JSON. A call is limited, counted and \
-            recorded as the operation that it is; what fails there is a result with `isError`, and not an error here.",
+        "description": "Streamable HTTP without sessions: one message, one answer in JSON. Every message passes the \
+            key's rate and counts as one API call. A call is recorded as the operation that it is; what fails there is a \
+            result with `isError`, and not an error here.",
         "security": [{ "apiKey": [] }],
         "requestBody": { "required": true, "content": { "application/json": {
             "schema": { "$ref": "#/components/schemas/ToolMessage" }

@@ -2,9 +2,9 @@
 //! without sessions.
 //!
 //! Tools are derived from the description of the API ([`tools`]), and a call runs through the very router that serves
-//! HTTP. The key is looked up once, by the outer request; the inner one carries the caller, and it is what is limited,
-//! counted and recorded. What its answer tells of limits, plan and terms stands on the outer answer; where there is no inner
-//! one, the outer request tells of plan and terms itself.
+//! HTTP. The key is looked up once, by the outer request, which is paced and counted as one API call before its body is
+//! read, whatever the message asks for. The inner request of a call carries the caller; it is what counts availability
+//! queries and what the audit log records. Plan, terms and limits stand on the outer answer.
 
 mod call;
 mod describe;
@@ -16,10 +16,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::{
     Router,
     body::{Body, to_bytes},
-    extract::{ConnectInfo, FromRequest as _, Request, State},
+    extract::{ConnectInfo, Request, State},
     response::{IntoResponse, Response},
     routing::post,
 };
+use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header, request::Parts};
 use http_body_util::BodyExt as _;
 use kalends_accounts::{Principal, reach};
@@ -42,23 +43,20 @@ pub(crate) use describe::{path_item, schemas};
 pub(crate) use tools::Tools;
 
 use crate::{
-    BODY_MAX, CALL_MAX,
-    enter::{SERVICE_PLAN, admit, describe_caller},
-    envelope::{AnsweredBy, Arrival, FORWARDED_FOR},
+    BODY_MAX,
+    budget::{self, ANSWERS, Reserved, Room},
+    enter::{SERVICE_PLAN, admit, describe_caller, note, note_operation, note_over_limit, over_limit, tell_left},
+    envelope::{AnsweredBy, Arrival, FORWARDED_FOR, Whom},
     error::ApiError,
-    extract::JsonMessage,
+    extract::{AlreadyRead, Message, read_message},
+    metered::Metered,
     pages::Finished,
     reply::JSON,
 };
 
-/// What the outer answer takes over from the inner one.
-const TOLD: [HeaderName; 5] = [
-    SERVICE_PLAN,
-    HeaderName::from_static("ratelimit"),
-    HeaderName::from_static("ratelimit-policy"),
-    HeaderName::from_static(kalends_accounts::TERMS_UPGRADE_HEADER),
-    header::RETRY_AFTER,
-];
+/// The headers that the outer answer takes over from the inner one. It counts calls itself.
+const TOLD: [HeaderName; 3] =
+    [SERVICE_PLAN, HeaderName::from_static(kalends_accounts::TERMS_UPGRADE_HEADER), header::RETRY_AFTER];
 
 /// How many characters of the library's words an error takes over: they may repeat what was sent.
 const SAID_MAX: usize = 300;
@@ -84,7 +82,20 @@ pub(crate) struct Carried(pub(crate) Arc<Caller>);
 #[derive(Clone)]
 struct Outer {
     caller: Arc<Caller>,
-    told: Arc<Mutex<HeaderMap>>,
+    /// The file that the call imports, if it is a large one.
+    file: Option<Bytes>,
+    told: Arc<Mutex<Told>>,
+}
+
+/// What the outer answer takes over from the inner one.
+#[derive(Default)]
+struct Told {
+    status: Option<StatusCode>,
+    headers: HeaderMap,
+    /// The memory that was reserved for the answer.
+    room: Option<Room>,
+    /// Whether the call may have changed something, so that its answer must not be lost.
+    writes: bool,
 }
 
 /// The endpoint as a route's state.
@@ -106,15 +117,15 @@ struct Handler {
 /// The route. `inner` is the whole of the API.
 pub(crate) fn route(app: &Arc<App>, tools: Tools, inner: Router) -> Router {
     let handler = Handler { app: Arc::clone(app), tools: Arc::new(tools), inner };
-    let config = config(&app.settings().base_url);
+    let config = config(&app.settings().base_url, &app.settings().cors_origins);
     let service = StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config);
     let endpoint = Endpoint { app: Arc::clone(app), service };
     Router::new().route(operations::MCP.path, post(serve)).with_state(endpoint)
 }
 
 /// Hosts are checked against a name that an attacker has resolve to this machine, and origins against pages of others:
-/// what is served is `base_url`, and the machine itself.
-fn config(base_url: &str) -> StreamableHttpServerConfig {
+/// what is served is `base_url`, and the machine itself. The operator may name further origins.
+fn config(base_url: &str, cors_origins: &[String]) -> StreamableHttpServerConfig {
     let own = Url::parse(base_url).ok();
     let host = own.as_ref().and_then(Url::host_str).map(str::to_owned);
     let port = own.as_ref().and_then(Url::port_or_known_default);
@@ -125,9 +136,9 @@ fn config(base_url: &str) -> StreamableHttpServerConfig {
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_allowed_hosts(hosts)
-        .with_allowed_origins(origin)
+        .with_allowed_origins(origin.into_iter().chain(cors_origins.iter().cloned()))
         .enforce_origin_validation()
-        .with_max_request_body_bytes(CALL_MAX)
+        .with_max_request_body_bytes(BODY_MAX)
 }
 
 async fn serve(State(endpoint): State<Endpoint>, request: Request) -> Response {
@@ -137,31 +148,53 @@ async fn serve(State(endpoint): State<Endpoint>, request: Request) -> Response {
 }
 
 async fn answer(endpoint: Endpoint, request: Request) -> Result<Response, ApiError> {
+    note_operation(&request, &operations::MCP);
     let arrival = request.extensions().get::<Arrival>().copied().ok_or(ApiError::Internal)?;
-    let caller = admit(&endpoint.app, &operations::MCP, arrival, request.headers()).await?;
-    let answered = understood(&endpoint, Arc::clone(&caller), request).await;
-    let mut response = answered.unwrap_or_else(IntoResponse::into_response);
+    let app = &endpoint.app;
+    let caller = admit(app, &operations::MCP, arrival, request.headers()).await?;
+    note(&request, || Whom::Caller(Arc::clone(&caller)));
+    let mut response = match Metered::admit(app, &caller, &operations::MCP, arrival.at).await {
+        Ok(metered) => {
+            let told = Arc::default();
+            let answered = understood(&endpoint, Arc::clone(&caller), Arc::clone(&told), request).await;
+            let Told { status, headers, room, writes } =
+                std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
+            let org = caller.principal.org;
+            let held = answered.and_then(|response| budget::hold(&ANSWERS, org, room, !writes, response));
+            let mut response = held.unwrap_or_else(IntoResponse::into_response);
+            response.headers_mut().extend(headers);
+            let left = metered.end(app, status.unwrap_or(response.status())).await;
+            tell_left(&caller, left, arrival.at, response.headers_mut());
+            response
+        }
+        Err(refusal) => over_limit(&caller, refusal, arrival.at),
+    };
+    note_over_limit(app, &caller.principal, &operations::MCP, arrival, &response);
     // An inner answer knows better: its request may have accepted the terms.
     if !response.headers().contains_key(SERVICE_PLAN) {
-        describe_caller(&endpoint.app, &caller.principal, false, response.headers_mut());
+        describe_caller(app, &caller.principal, false, response.headers_mut());
     }
     Ok(response)
 }
 
-/// The answer to a caller whose key is known.
-async fn understood(endpoint: &Endpoint, caller: Arc<Caller>, request: Request) -> Result<Response, ApiError> {
+/// The answer to a caller whose key is known, and who may call now.
+async fn understood(
+    endpoint: &Endpoint,
+    caller: Arc<Caller>,
+    told: Arc<Mutex<Told>>,
+    request: Request,
+) -> Result<Response, ApiError> {
     // Whoever waits to be let in is refused as on every route. What a call writes is for the inner request to judge: the
     // key of a paused agent may read, by tools as well.
     let _ = reach::enter(&caller.principal.caller(), operations::MCP.touch, false).map_err(Refusal::from)?;
-    let told = Arc::new(Mutex::new(HeaderMap::new()));
     let (mut parts, body) = request.into_parts();
     // What is no JSON is refused as everywhere, and not in the library's words.
-    let message = JsonMessage::from_request(Request::from_parts(parts.clone(), body), &()).await?;
-    let JsonMessage { text, place: _place } = message;
+    let request = Request::from_parts(parts.clone(), body);
+    let Message { text, file } = read_message(request, caller.principal.org).await?;
     // Some clients ask for one of the two, or for anything.
     parts.headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     parts.headers.insert(header::CONTENT_TYPE, JSON);
-    parts.extensions.insert(Outer { caller, told: Arc::clone(&told) });
+    parts.extensions.insert(Outer { caller, file, told });
     let request = Request::from_parts(parts, Body::from(text));
     let mut response = endpoint.service.handle(request).await.map(Body::new);
     if response.status() == StatusCode::FORBIDDEN {
@@ -175,8 +208,6 @@ async fn understood(endpoint: &Endpoint, caller: Arc<Caller>, request: Request) 
     }
     // What the protocol has to say it says in its own words.
     response.extensions_mut().insert(Finished);
-    let told = std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
-    response.headers_mut().extend(told);
     Ok(response)
 }
 
@@ -195,6 +226,7 @@ impl Handler {
 
     async fn respond(&self, mut request: Request, parts: &Parts, outer: &Outer) -> Response {
         request.extensions_mut().insert(Carried(Arc::clone(&outer.caller)));
+        request.extensions_mut().insert(AlreadyRead);
         if let Some(peer) = parts.extensions.get::<ConnectInfo<std::net::SocketAddr>>() {
             request.extensions_mut().insert(*peer);
         }
@@ -249,7 +281,7 @@ impl ServerHandler for Handler {
                 None,
             )
         })?;
-        let response = match call::request(bound, params.arguments.unwrap_or_default()) {
+        let response = match call::request(bound, params.arguments.unwrap_or_default(), outer.file.clone()) {
             Ok(request) => self.respond(request, parts, outer).await,
             Err(error) => {
                 let id = parts.extensions.get::<Arrival>().map(|arrival| arrival.id);
@@ -261,9 +293,12 @@ impl ServerHandler for Handler {
         let body = body.collect().await;
         let body = body.map_err(|_| ErrorData::internal_error("the answer broke off", None))?.to_bytes();
         let mut told = outer.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.status = Some(answered.status);
+        told.room = answered.extensions.get::<Reserved>().and_then(Reserved::take);
+        told.writes = bound.operation.writes();
         for name in TOLD {
             if let Some(value) = answered.headers.get(&name) {
-                told.insert(name, value.clone());
+                told.headers.insert(name, value.clone());
             }
         }
         drop(told);

@@ -34,6 +34,8 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             Change::DeleteOrganization { org, seen, at } => delete_organization(connection, *org, *seen, *at).await?,
             Change::AddIdentity(identity) => people::add_identity(connection, identity).await?,
             Change::RemoveIdentities(user) => people::remove_identities(connection, *user).await?,
+            Change::PutReset(reset) => people::put_reset(connection, *reset).await?,
+            Change::UseReset(token) => people::use_reset(connection, *token).await?,
             Change::CreateUser(user) => people::create(connection, user).await?,
             Change::UpdateUser { user, seen } => people::update(connection, user, *seen).await?,
             Change::AddOwner { ownership, seen } => people::add_owner(connection, *ownership, *seen).await?,
@@ -149,6 +151,7 @@ async fn delete_organization(
     all_written(deleted.rows_affected(), 1)?;
     sqlx::query!("DELETE FROM api_keys WHERE org_id = $1", id).execute(&mut *connection).await?;
     // Nothing is sent any more.
+    sqlx::query!("DELETE FROM letters WHERE org_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM webhooks WHERE org_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM ical_subscriptions WHERE org_id = $1", id).execute(&mut *connection).await?;
     // Nor is anything refreshed, and no human follows a link.

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_app::Guard;
 use kalends_calendars::{Agent, AgentStatus, Calendar, Change, Event, Recurrence, Reminders, calendars_revised};
-use kalends_kernel::{CalendarId, Instant, Revision, Version};
+use kalends_kernel::{CalendarId, Instant, Revision};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::{busy_days, reservations, rules, timers};
 use crate::error::{ApplyError, all_written};
 use crate::rows::Located;
-use crate::sealed::{CalendarWrite, EventWrite, SealedChangeSet};
+use crate::sealed::{AgentWrite, CalendarWrite, EventWrite, SealedChangeSet};
 
 /// What is locked by the first statement of a transaction.
 pub(crate) struct Locked {
@@ -158,24 +158,8 @@ fn calendars_to_lock(sealed: &SealedChangeSet) -> BTreeSet<(Uuid, Uuid)> {
 
 /// Writes the rows: agents, then calendars, then events, new ones before changed ones.
 pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
-    let (mut new_agents, mut changed_agents) = (Vec::new(), Vec::new());
-    for change in batch.iter().flat_map(|sealed| &sealed.changes().calendars) {
-        match change {
-            Change::CreateAgent(agent) => new_agents.push(agent),
-            Change::UpdateAgent { agent, seen } => changed_agents.push((agent, *seen)),
-            // These come with what is sealed of them.
-            Change::CreateCalendar(_)
-            | Change::UpdateCalendar { .. }
-            | Change::CreateEvent(_)
-            | Change::UpdateEvent { .. } => {}
-            // These have a module of their own.
-            Change::PutRules { .. }
-            | Change::DeleteRules(_)
-            | Change::Reserve { .. }
-            | Change::Unreserve { .. }
-            | Change::AdvanceTimer(_) => {}
-        }
-    }
+    let (new_agents, changed_agents): (Vec<_>, Vec<_>) =
+        batch.iter().flat_map(SealedChangeSet::agents).partition(|write| write.seen.is_none());
     create_agents(connection, &new_agents).await?;
     update_agents(connection, &changed_agents).await?;
     let (created, updated): (Vec<_>, Vec<_>) =
@@ -197,17 +181,18 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
     timers::advance(connection, batch).await
 }
 
-async fn create_agents(connection: &mut PgConnection, agents: &[&Agent]) -> Result<(), ApplyError> {
-    if agents.is_empty() {
+async fn create_agents(connection: &mut PgConnection, writes: &[AgentWrite<'_>]) -> Result<(), ApplyError> {
+    if writes.is_empty() {
         return Ok(());
     }
+    let agents: Vec<&Agent> = writes.iter().map(|write| write.agent).collect();
     let orgs: Vec<Uuid> = agents.iter().map(|agent| agent.org.uuid()).collect();
     let ids: Vec<Uuid> = agents.iter().map(|agent| agent.id.uuid()).collect();
     let names: Vec<&str> = agents.iter().map(|agent| agent.name.as_str()).collect();
     let kinds: Vec<&str> = agents.iter().map(|agent| agent.kind.as_str()).collect();
     let descriptions: Vec<Option<&str>> = agents.iter().map(|agent| agent.description.as_deref()).collect();
     let statuses: Vec<&str> = agents.iter().map(|agent| agent.status.as_str()).collect();
-    let metadata: Vec<String> = agents.iter().map(|agent| agent.metadata.to_json()).collect();
+    let metadata: Vec<&str> = writes.iter().map(|write| write.metadata).collect();
     let versions: Vec<i64> = agents.iter().map(|agent| agent.version.0).collect();
     let created: Vec<i64> = agents.iter().map(|agent| agent.created_at.as_micros()).collect();
     let updated: Vec<i64> = agents.iter().map(|agent| agent.updated_at.as_micros()).collect();
@@ -221,7 +206,7 @@ async fn create_agents(connection: &mut PgConnection, agents: &[&Agent]) -> Resu
         &kinds as &[&str],
         &descriptions as &[Option<&str>],
         &statuses as &[&str],
-        &metadata,
+        &metadata as &[&str],
         &versions,
         &created,
         &updated,
@@ -231,20 +216,21 @@ async fn create_agents(connection: &mut PgConnection, agents: &[&Agent]) -> Resu
     Ok(())
 }
 
-async fn update_agents(connection: &mut PgConnection, agents: &[(&Agent, Version)]) -> Result<(), ApplyError> {
-    if agents.is_empty() {
+async fn update_agents(connection: &mut PgConnection, writes: &[AgentWrite<'_>]) -> Result<(), ApplyError> {
+    if writes.is_empty() {
         return Ok(());
     }
-    let orgs: Vec<Uuid> = agents.iter().map(|(agent, _)| agent.org.uuid()).collect();
-    let ids: Vec<Uuid> = agents.iter().map(|(agent, _)| agent.id.uuid()).collect();
-    let seen: Vec<i64> = agents.iter().map(|(_, seen)| seen.0).collect();
-    let names: Vec<&str> = agents.iter().map(|(agent, _)| agent.name.as_str()).collect();
-    let kinds: Vec<&str> = agents.iter().map(|(agent, _)| agent.kind.as_str()).collect();
-    let descriptions: Vec<Option<&str>> = agents.iter().map(|(agent, _)| agent.description.as_deref()).collect();
-    let statuses: Vec<&str> = agents.iter().map(|(agent, _)| agent.status.as_str()).collect();
-    let metadata: Vec<String> = agents.iter().map(|(agent, _)| agent.metadata.to_json()).collect();
-    let versions: Vec<i64> = agents.iter().map(|(agent, _)| agent.version.0).collect();
-    let updated: Vec<i64> = agents.iter().map(|(agent, _)| agent.updated_at.as_micros()).collect();
+    let agents: Vec<&Agent> = writes.iter().map(|write| write.agent).collect();
+    let orgs: Vec<Uuid> = agents.iter().map(|agent| agent.org.uuid()).collect();
+    let ids: Vec<Uuid> = agents.iter().map(|agent| agent.id.uuid()).collect();
+    let seen: Vec<Option<i64>> = writes.iter().map(|write| write.seen.map(|seen| seen.0)).collect();
+    let names: Vec<&str> = agents.iter().map(|agent| agent.name.as_str()).collect();
+    let kinds: Vec<&str> = agents.iter().map(|agent| agent.kind.as_str()).collect();
+    let descriptions: Vec<Option<&str>> = agents.iter().map(|agent| agent.description.as_deref()).collect();
+    let statuses: Vec<&str> = agents.iter().map(|agent| agent.status.as_str()).collect();
+    let metadata: Vec<&str> = writes.iter().map(|write| write.metadata).collect();
+    let versions: Vec<i64> = agents.iter().map(|agent| agent.version.0).collect();
+    let updated: Vec<i64> = agents.iter().map(|agent| agent.updated_at.as_micros()).collect();
     let written = sqlx::query!(
         "UPDATE agents SET name = row.name, type = row.type, description = row.description, status = row.status,
              metadata = row.metadata, version = row.version, updated_at = row.updated_at
@@ -254,12 +240,12 @@ async fn update_agents(connection: &mut PgConnection, agents: &[(&Agent, Version
          WHERE agents.org_id = row.org_id AND agents.id = row.id AND agents.version = row.seen",
         &orgs,
         &ids,
-        &seen,
+        &seen as &[Option<i64>],
         &names as &[&str],
         &kinds as &[&str],
         &descriptions as &[Option<&str>],
         &statuses as &[&str],
-        &metadata,
+        &metadata as &[&str],
         &versions,
         &updated,
     )
@@ -303,7 +289,7 @@ async fn create_calendars(connection: &mut PgConnection, writes: &[CalendarWrite
     let agents: Vec<Option<Uuid>> = calendars.iter().map(|calendar| calendar.agent.map(|agent| agent.uuid())).collect();
     let names: Vec<&str> = calendars.iter().map(|calendar| calendar.name.as_str()).collect();
     let zones: Vec<&str> = calendars.iter().map(|calendar| calendar.zone.name()).collect();
-    let metadata: Vec<String> = calendars.iter().map(|calendar| calendar.metadata.to_json()).collect();
+    let metadata: Vec<&str> = writes.iter().map(|write| write.metadata).collect();
     let external: Vec<Option<&str>> = calendars.iter().map(|calendar| calendar.external_id.as_deref()).collect();
     let providers: Vec<Option<&str>> =
         calendars.iter().map(|calendar| calendar.provider.map(|provider| provider.as_str())).collect();
@@ -328,7 +314,7 @@ async fn create_calendars(connection: &mut PgConnection, writes: &[CalendarWrite
         &agents as &[Option<Uuid>],
         &names as &[&str],
         &zones as &[&str],
-        &metadata,
+        &metadata as &[&str],
         &external as &[Option<&str>],
         &providers as &[Option<&str>],
         &activities as &[&str],
@@ -358,7 +344,7 @@ async fn update_calendars(connection: &mut PgConnection, writes: &[CalendarWrite
     let seen: Vec<Option<i64>> = writes.iter().map(|write| write.seen.map(|seen| seen.0)).collect();
     let names: Vec<&str> = calendars.iter().map(|calendar| calendar.name.as_str()).collect();
     let zones: Vec<&str> = calendars.iter().map(|calendar| calendar.zone.name()).collect();
-    let metadata: Vec<String> = calendars.iter().map(|calendar| calendar.metadata.to_json()).collect();
+    let metadata: Vec<&str> = writes.iter().map(|write| write.metadata).collect();
     let external: Vec<Option<&str>> = calendars.iter().map(|calendar| calendar.external_id.as_deref()).collect();
     let providers: Vec<Option<&str>> =
         calendars.iter().map(|calendar| calendar.provider.map(|provider| provider.as_str())).collect();
@@ -386,7 +372,7 @@ async fn update_calendars(connection: &mut PgConnection, writes: &[CalendarWrite
         &seen as &[Option<i64>],
         &names as &[&str],
         &zones as &[&str],
-        &metadata,
+        &metadata as &[&str],
         &external as &[Option<&str>],
         &providers as &[Option<&str>],
         &activities as &[&str],

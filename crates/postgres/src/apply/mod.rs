@@ -12,6 +12,7 @@ mod busy_days;
 pub(crate) mod calendars;
 mod claims;
 mod grants;
+pub(crate) mod letters;
 pub(crate) mod outbox;
 mod people;
 pub(crate) mod proposals;

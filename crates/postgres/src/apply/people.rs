@@ -4,7 +4,7 @@
 //! it reads it anew.
 
 use kalends_accounts::oauth::KnownIdentity;
-use kalends_accounts::{Ownership, Session, SessionEnd, User};
+use kalends_accounts::{Ownership, PasswordReset, Session, SessionEnd, TokenHash, User};
 use kalends_kernel::{Instant, OrgId, UserId, Version};
 use sqlx::PgConnection;
 
@@ -106,6 +106,7 @@ pub(super) async fn delete(
     sqlx::query!("DELETE FROM organization_owners WHERE user_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM sessions WHERE user_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM account_claims WHERE user_id = $1", id).execute(&mut *connection).await?;
+    sqlx::query!("DELETE FROM password_resets WHERE user_id = $1", id).execute(&mut *connection).await?;
     remove_identities(connection, user).await
 }
 
@@ -129,6 +130,26 @@ pub(super) async fn add_identity(connection: &mut PgConnection, identity: &Known
 pub(super) async fn remove_identities(connection: &mut PgConnection, user: UserId) -> Result<(), ApplyError> {
     sqlx::query!("DELETE FROM user_identities WHERE user_id = $1", user.uuid()).execute(connection).await?;
     Ok(())
+}
+
+pub(super) async fn put_reset(connection: &mut PgConnection, reset: PasswordReset) -> Result<(), ApplyError> {
+    let put = sqlx::query!(
+        "INSERT INTO password_resets (user_id, token_hash, expires_at)
+         SELECT u.id, $2, $3 FROM users u WHERE u.id = $1 FOR KEY SHARE
+         ON CONFLICT (user_id) DO UPDATE SET token_hash = excluded.token_hash, expires_at = excluded.expires_at",
+        reset.user.uuid(),
+        reset.token.0.as_slice(),
+        reset.expires_at.as_micros(),
+    )
+    .execute(connection)
+    .await?;
+    all_written(put.rows_affected(), 1)
+}
+
+pub(super) async fn use_reset(connection: &mut PgConnection, TokenHash(token): TokenHash) -> Result<(), ApplyError> {
+    let used =
+        sqlx::query!("DELETE FROM password_resets WHERE token_hash = $1", token.as_slice()).execute(connection).await?;
+    all_written(used.rows_affected(), 1)
 }
 
 pub(super) async fn create_session(
@@ -191,8 +212,10 @@ pub(super) async fn end_sessions(
                 keep.map(|keep| keep.uuid()),
                 at,
             )
-            .execute(connection)
+            .execute(&mut *connection)
             .await?;
+            // A mail that was asked for before the change must not undo it.
+            sqlx::query!("DELETE FROM password_resets WHERE user_id = $1", user.uuid()).execute(connection).await?;
         }
         SessionEnd::AccountDeletion(user) => {
             let id = user.uuid();

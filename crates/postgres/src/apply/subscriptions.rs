@@ -1,11 +1,12 @@
 //! Subscriptions, and what is known of imported items.
 
-use kalends_feeds::sync::{CLAIM_LASTS, ItemKey, KnownItem, Memory, SyncState};
-use kalends_feeds::{Change, HostHash, Origin, Subscription, SyncClaim};
+use kalends_feeds::sync::{CLAIM_LASTS, ItemKey, KnownItem, LEFT_KEPT, Memory, SyncState};
+use kalends_feeds::{Change, HostHash, Origin, Remains, Subscription, SyncClaim};
 use kalends_kernel::{Instant, OrgId, SubscriptionId, Version};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use crate::counts::signed;
 use crate::error::{ApplyError, all_written};
 use crate::sealed::SealedChangeSet;
 
@@ -17,11 +18,16 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             Change::UpdateSubscription { subscription, seen, moved, due } => {
                 update(connection, subscription, sealed, *seen, (*moved, *due)).await?;
             }
-            Change::DeleteSubscription { org, subscription, seen } => {
-                delete(connection, *org, *subscription, *seen).await?;
+            Change::DeleteSubscription { org, subscription, seen, remains, at } => {
+                delete(connection, (*org, *subscription), *seen, (*remains, *at)).await?;
             }
+            Change::AdoptRemains { org, subscription } => adopt(connection, *org, *subscription).await?,
+            Change::RemoveRemains { org, subscription, at } => {
+                remove_remains(connection, *org, *subscription, *at).await?;
+            }
+            Change::ForgetSubscription { claim } => forget_subscription(connection, *claim).await?,
             Change::AskSync { org, subscription, at } => ask(connection, *org, *subscription, *at).await?,
-            Change::RenewClaim { claim, at } => renew(connection, *claim, *at).await?,
+            Change::RenewClaim { claim, at, reserved } => renew(connection, *claim, (*at, *reserved)).await?,
             Change::EndSync { claim, state, next, at } => end(connection, *claim, state, (*next, *at)).await?,
             Change::KeepItems { org, origin, items } => keep(connection, *org, *origin, items).await?,
             Change::ForgetItems { org, origin, keys } => forget(connection, *org, *origin, keys).await?,
@@ -34,8 +40,8 @@ async fn create(connection: &mut PgConnection, subscription: &Subscription, cont
     let HostHash(host) = subscription.host();
     let created = sqlx::query!(
         "INSERT INTO ical_subscriptions (org_id, id, agent_id, calendar_id, content, host, paused, due_at, fence,
-             failures, seen, version, created_at, updated_at)
-         SELECT c.org_id, $2, c.agent_id, c.id, $5, $6, FALSE, $9, 0, 0, $7, $8, $9, $10
+             failures, seen, version, created_at, updated_at, origin_id, place)
+         SELECT c.org_id, $2, c.agent_id, c.id, $5, $6, FALSE, $9, 0, 0, $7, $8, $9, $10, $11, $12
          FROM calendars c
          JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
          WHERE c.org_id = $1 AND c.id = $4 AND c.agent_id = $3 AND c.deleted_at IS NULL
@@ -50,6 +56,8 @@ async fn create(connection: &mut PgConnection, subscription: &Subscription, cont
         subscription.version.0,
         subscription.created_at.as_micros(),
         subscription.updated_at.as_micros(),
+        subscription.origin.uuid(),
+        subscription.place,
     )
     .execute(connection)
     .await?;
@@ -74,7 +82,8 @@ async fn update(
              claimed_until = CASE WHEN $9 THEN NULL ELSE claimed_until END,
              seen = CASE WHEN $9 THEN $11 ELSE seen END,
              last_error = CASE WHEN $9 THEN NULL ELSE last_error END,
-             failures = CASE WHEN $9 THEN 0 ELSE failures END
+             failures = CASE WHEN $9 THEN 0 ELSE failures END,
+             place = CASE WHEN $9 THEN $12 ELSE place END
          WHERE org_id = $1 AND id = $2 AND version = $3",
         subscription.org.uuid(),
         subscription.id.uuid(),
@@ -87,6 +96,7 @@ async fn update(
         moved,
         due.map(Instant::as_micros),
         Memory::default().to_json(),
+        subscription.place,
     )
     .execute(connection)
     .await?;
@@ -95,20 +105,93 @@ async fn update(
 
 async fn delete(
     connection: &mut PgConnection,
-    org: OrgId,
-    subscription: SubscriptionId,
+    (org, subscription): (OrgId, SubscriptionId),
     Version(seen): Version,
+    (remains, at): (Remains, Instant),
 ) -> Result<(), ApplyError> {
     let (org_id, id) = (org.uuid(), subscription.uuid());
-    let deleted =
-        sqlx::query!("DELETE FROM ical_subscriptions WHERE org_id = $1 AND id = $2 AND version = $3", org_id, id, seen)
-            .execute(&mut *connection)
-            .await?;
+    // When somebody looks at it.
+    let due = match remains {
+        Remains::Kept => at + LEFT_KEPT,
+        Remains::Removed => at,
+    };
+    let deleted = sqlx::query!(
+        "UPDATE ical_subscriptions
+         SET remains = $4, due_at = $5, paused = FALSE, asked_at = NULL, claimed_until = NULL, fence = fence + 1,
+             version = version + 1
+         WHERE org_id = $1 AND id = $2 AND version = $3 AND remains IS NULL",
+        org_id,
+        id,
+        seen,
+        remains.as_str(),
+        due.as_micros(),
+    )
+    .execute(&mut *connection)
+    .await?;
     all_written(deleted.rows_affected(), 1)?;
-    sqlx::query!("DELETE FROM imported_items WHERE org_id = $1 AND origin_id = $2", org_id, id)
-        .execute(connection)
-        .await?;
+    sqlx::query!(
+        "DELETE FROM ical_subscriptions s
+         WHERE s.org_id = $1 AND s.id = $2 AND NOT EXISTS (
+             SELECT 1 FROM imported_items i WHERE i.org_id = $1 AND i.origin_id = coalesce(s.origin_id, s.id)
+         )",
+        org_id,
+        id,
+    )
+    .execute(connection)
+    .await?;
     Ok(())
+}
+
+async fn adopt(connection: &mut PgConnection, org: OrgId, subscription: SubscriptionId) -> Result<(), ApplyError> {
+    let adopted = sqlx::query!(
+        "DELETE FROM ical_subscriptions WHERE org_id = $1 AND id = $2 AND remains = 'kept'",
+        org.uuid(),
+        subscription.uuid(),
+    )
+    .execute(connection)
+    .await?;
+    all_written(adopted.rows_affected(), 1)
+}
+
+async fn remove_remains(
+    connection: &mut PgConnection,
+    org: OrgId,
+    subscription: SubscriptionId,
+    at: Instant,
+) -> Result<(), ApplyError> {
+    let removed = sqlx::query!(
+        "UPDATE ical_subscriptions SET remains = 'removed', due_at = $3, claimed_until = NULL, fence = fence + 1
+         WHERE org_id = $1 AND id = $2 AND remains = 'kept'",
+        org.uuid(),
+        subscription.uuid(),
+        at.as_micros(),
+    )
+    .execute(connection)
+    .await?;
+    all_written(removed.rows_affected(), 1)
+}
+
+async fn forget_subscription(connection: &mut PgConnection, claim: SyncClaim) -> Result<(), ApplyError> {
+    let (org_id, id) = (claim.org.uuid(), claim.subscription.uuid());
+    sqlx::query!(
+        "DELETE FROM imported_items WHERE org_id = $1 AND origin_id = (
+             SELECT coalesce(origin_id, id) FROM ical_subscriptions WHERE org_id = $1 AND id = $2
+         )",
+        org_id,
+        id,
+    )
+    .execute(&mut *connection)
+    .await?;
+    let forgotten = sqlx::query!(
+        "DELETE FROM ical_subscriptions
+         WHERE org_id = $1 AND id = $2 AND fence = $3 AND claimed_until IS NOT NULL AND remains IS NOT NULL",
+        org_id,
+        id,
+        claim.fence.0,
+    )
+    .execute(connection)
+    .await?;
+    all_written(forgotten.rows_affected(), 1)
 }
 
 async fn ask(
@@ -120,7 +203,7 @@ async fn ask(
     let asked = sqlx::query!(
         "UPDATE ical_subscriptions
          SET asked_at = $3, due_at = CASE WHEN claimed_until > $3 THEN due_at ELSE $3 END
-         WHERE org_id = $1 AND id = $2",
+         WHERE org_id = $1 AND id = $2 AND remains IS NULL",
         org.uuid(),
         subscription.uuid(),
         at.as_micros(),
@@ -130,14 +213,19 @@ async fn ask(
     all_written(asked.rows_affected(), 1)
 }
 
-async fn renew(connection: &mut PgConnection, claim: SyncClaim, at: Instant) -> Result<(), ApplyError> {
+async fn renew(
+    connection: &mut PgConnection,
+    claim: SyncClaim,
+    (at, reserved): (Instant, u64),
+) -> Result<(), ApplyError> {
     let renewed = sqlx::query!(
-        "UPDATE ical_subscriptions SET due_at = $4, claimed_until = $4
+        "UPDATE ical_subscriptions SET due_at = $4, claimed_until = $4, reserved = $5
          WHERE org_id = $1 AND id = $2 AND fence = $3 AND claimed_until IS NOT NULL",
         claim.org.uuid(),
         claim.subscription.uuid(),
         claim.fence.0,
         (at + CLAIM_LASTS).as_micros(),
+        signed(reserved),
     )
     .execute(connection)
     .await?;

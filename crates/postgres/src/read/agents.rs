@@ -22,7 +22,7 @@ impl Agents for PostgresStore {
             id.uuid(),
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
-        row.map(AgentRow::into_domain).transpose()
+        row.map(|row| row.into_domain(&*self.cipher)).transpose()
     }
 
     async fn list_agents(&self, org: OrgId, filter: AgentFilter, page: Page) -> Result<Listed<Agent>, StoreError> {
@@ -50,7 +50,7 @@ impl Agents for PostgresStore {
         );
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let counted = records.first().and_then(|record| record.total);
-        let agents = records.into_iter().map(|record| agent_row!(record).into_domain());
+        let agents = records.into_iter().map(|record| agent_row!(record).into_domain(&*self.cipher));
         let count = sqlx::query_scalar!(
             r#"SELECT count(*) AS "count!" FROM agents
              WHERE org_id = $1 AND ($2::text IS NULL OR type = $2) AND ($3::text IS NULL OR status = $3)"#,

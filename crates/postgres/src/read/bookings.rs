@@ -1,14 +1,17 @@
 //! Reads booking pages and bookings.
 
 use async_trait::async_trait;
-use kalends_bookings::ports::BookingPages;
+use kalends_bookings::ports::{BookingPages, FoundPage};
 use kalends_bookings::{Booking, BookingPage, SecretHash};
+use kalends_calendars::ports::BusySource;
 use kalends_kernel::{AgentId, BookingPageId, Listed, OrgId, Page, Revision, StoreError};
+use kalends_quotas::{Metric, Period, Used};
 
 use super::listed;
 use crate::PostgresStore;
+use crate::counts::count;
 use crate::error::store_error;
-use crate::rows::{BookingPageRow, BookingRow};
+use crate::rows::{BookingPageRow, BookingRow, limits};
 
 /// The row of a page among what else a statement reads.
 macro_rules! page_row {
@@ -95,22 +98,33 @@ impl BookingPages for PostgresStore {
         listed(data, page, counted, total.fetch_one(&self.connections)).await
     }
 
-    async fn booking_page_of_slug(&self, slug: SecretHash) -> Result<Option<(BookingPage, Revision)>, StoreError> {
+    async fn booking_page_of_slug(&self, slug: SecretHash, month: Period) -> Result<Option<FoundPage>, StoreError> {
         let SecretHash(hash) = slug;
         let record = sqlx::query!(
-            "SELECT p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
+            r#"SELECT p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
                  p.min_notice_minutes, p.timezone, p.constraints, p.active, p.bookings, p.version, p.created_at,
-                 p.updated_at, p.deleted_at, c.revision
+                 p.updated_at, p.deleted_at, c.revision, o.plan, o.limit_overrides, u.used AS "used?",
+                 (EXISTS (SELECT 1 FROM availability_grants g WHERE g.org_id = c.org_id AND g.audience = 'all')
+                     OR EXISTS (SELECT 1 FROM availability_grant_agents n
+                                WHERE n.org_id = c.org_id AND n.agent_id = c.agent_id)) AS "granted!"
              FROM booking_pages p
              JOIN calendars c ON c.org_id = p.org_id AND c.id = p.calendar_id
+             JOIN organizations o ON o.id = p.org_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             LEFT JOIN usage_counters u ON u.org_id = p.org_id AND u.metric = 'events' AND u.period = $2
              WHERE p.slug_hash = $1 AND p.deleted_at IS NULL AND c.deleted_at IS NULL
-                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')",
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')"#,
             hash.as_slice(),
+            month.number(),
         );
         let record = record.fetch_optional(&self.connections).await.map_err(store_error)?;
-        let opened = record.map(|record| Ok((page_row!(record).open(&*self.cipher)?, Revision(record.revision))));
-        opened.transpose()
+        let Some(record) = record else { return Ok(None) };
+        let (used, revision, granted) = (record.used.map_or(0, count), Revision(record.revision), record.granted);
+        let (plan, overrides) = (record.plan, record.limit_overrides);
+        let page: BookingPage = page_row!(record).open(&*self.cipher)?;
+        let limits = limits(page.org, &plan, overrides.as_deref())?;
+        let source = BusySource { agent: page.agent, calendar: page.calendar, revision, granted };
+        Ok(Some(FoundPage { page, source, events: Used { used, limit: limits.get(Metric::Events) } }))
     }
 
     async fn booking_of_token(&self, token: SecretHash) -> Result<Option<(BookingPage, Booking)>, StoreError> {

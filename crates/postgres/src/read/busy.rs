@@ -1,7 +1,7 @@
 //! Reads what blocks time.
 
 use async_trait::async_trait;
-use kalends_calendars::ports::{BusySource, BusyTimes, CalendarBlocks, CalendarBusy, LONG};
+use kalends_calendars::ports::{BusySource, BusyTimes, CalendarBlocks, CalendarBusy, LONG, LivingAgent};
 use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Span, StoreError};
 use uuid::Uuid;
 
@@ -17,46 +17,75 @@ impl BusyTimes for PostgresStore {
             // By far the most frequent question, and one that Postgres plans once and for all.
             [agent] => {
                 let records = sqlx::query!(
-                    "SELECT c.id, c.revision
+                    r#"SELECT c.id, c.revision,
+                         (EXISTS (SELECT 1 FROM availability_grants g WHERE g.org_id = $1 AND g.audience = 'all')
+                             OR EXISTS (SELECT 1 FROM availability_grant_agents n
+                                        WHERE n.org_id = $1 AND n.agent_id = $2)) AS "granted!"
                      FROM agents a
                      JOIN calendars c ON c.org_id = a.org_id AND c.agent_id = a.id
-                     WHERE a.org_id = $1 AND a.id = $2 AND a.status <> 'decommissioned' AND c.deleted_at IS NULL",
+                     WHERE a.org_id = $1 AND a.id = $2 AND a.status <> 'decommissioned' AND c.deleted_at IS NULL"#,
                     org,
                     agent.uuid(),
                 );
                 let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
                 let agent = Some(agent.uuid());
-                records.into_iter().map(|record| source(agent, record.id, record.revision)).collect()
+                records.into_iter().map(|record| source(agent, (record.id, record.revision), record.granted)).collect()
             }
             several => {
                 let several: Vec<Uuid> = several.iter().map(|agent| agent.uuid()).collect();
                 let records = sqlx::query!(
-                    "SELECT c.agent_id, c.id, c.revision
+                    r#"SELECT c.agent_id, c.id, c.revision,
+                         (EXISTS (SELECT 1 FROM availability_grants g WHERE g.org_id = $1 AND g.audience = 'all')
+                             OR EXISTS (SELECT 1 FROM availability_grant_agents n
+                                        WHERE n.org_id = $1 AND n.agent_id = c.agent_id)) AS "granted!"
                      FROM agents a
                      JOIN calendars c ON c.org_id = a.org_id AND c.agent_id = a.id
-                     WHERE a.org_id = $1 AND a.id = ANY($2) AND a.status <> 'decommissioned' AND c.deleted_at IS NULL",
+                     WHERE a.org_id = $1 AND a.id = ANY($2) AND a.status <> 'decommissioned' AND c.deleted_at IS NULL"#,
                     org,
                     &several,
                 );
                 let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
-                records.into_iter().map(|record| source(record.agent_id, record.id, record.revision)).collect()
+                records
+                    .into_iter()
+                    .map(|record| source(record.agent_id, (record.id, record.revision), record.granted))
+                    .collect()
             }
         };
         Ok(sources)
     }
 
+    async fn living_agents(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<LivingAgent>, StoreError> {
+        let agents: Vec<Uuid> = agents.iter().map(|agent| agent.uuid()).collect();
+        let records = sqlx::query!(
+            r#"SELECT a.id,
+                 (EXISTS (SELECT 1 FROM availability_grants g WHERE g.org_id = $1 AND g.audience = 'all')
+                     OR EXISTS (SELECT 1 FROM availability_grant_agents n
+                                WHERE n.org_id = $1 AND n.agent_id = a.id)) AS "granted!"
+             FROM agents a
+             WHERE a.org_id = $1 AND a.id = ANY($2) AND a.status <> 'decommissioned'"#,
+            org.uuid(),
+            &agents,
+        );
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
+        let living = records.into_iter();
+        Ok(living.map(|row| LivingAgent { id: AgentId::from_uuid(row.id), granted: row.granted }).collect())
+    }
+
     async fn source_of_calendar(&self, org: OrgId, calendar: CalendarId) -> Result<Option<BusySource>, StoreError> {
         let record = sqlx::query!(
-            "SELECT c.agent_id, c.id, c.revision
+            r#"SELECT c.agent_id, c.id, c.revision,
+                 (EXISTS (SELECT 1 FROM availability_grants g WHERE g.org_id = $1 AND g.audience = 'all')
+                     OR EXISTS (SELECT 1 FROM availability_grant_agents n
+                                WHERE n.org_id = $1 AND n.agent_id = c.agent_id)) AS "granted!"
              FROM calendars c
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              WHERE c.org_id = $1 AND c.id = $2 AND c.deleted_at IS NULL
-                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')",
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')"#,
             org.uuid(),
             calendar.uuid(),
         );
         let record = record.fetch_optional(&self.connections).await.map_err(store_error)?;
-        Ok(record.map(|record| source(record.agent_id, record.id, record.revision)))
+        Ok(record.map(|record| source(record.agent_id, (record.id, record.revision), record.granted)))
     }
 
     async fn blocking_spans(
@@ -123,7 +152,11 @@ impl BusyTimes for PostgresStore {
     ) -> Result<Vec<(BusySource, CalendarBusy)>, StoreError> {
         let (first, last) = days(window);
         let records = sqlx::query!(
-            r#"SELECT c.id, c.revision, d.spans AS "spans: Vec<u8>", d.too_full,
+            r#"SELECT c.id, c.revision,
+                 (EXISTS (SELECT 1 FROM availability_grants g WHERE g.org_id = $1 AND g.audience = 'all')
+                     OR EXISTS (SELECT 1 FROM availability_grant_agents n
+                                WHERE n.org_id = $1 AND n.agent_id = $2)) AS "granted!",
+                 d.spans AS "spans: Vec<u8>", d.too_full,
                  (SELECT string_agg(e.busy, '') FROM events e
                   WHERE e.org_id = $1 AND e.calendar_id = c.id AND e.busy IS NOT NULL
                       AND e.end_at - e.start_at > 86400000000 AND e.end_at > $3) AS "long: Vec<u8>",
@@ -154,7 +187,7 @@ impl BusyTimes for PostgresStore {
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let mut sources = Vec::with_capacity(records.len());
         for record in records {
-            let source = source(Some(agent.uuid()), record.id, record.revision);
+            let source = source(Some(agent.uuid()), (record.id, record.revision), record.granted);
             let (short, long) = (record.spans.unwrap_or_default(), record.long.unwrap_or_default());
             if record.too_full != Some(true) {
                 let rules =
@@ -271,10 +304,11 @@ fn spans(bytes: &[u8]) -> Option<Vec<Span>> {
     Some(read)
 }
 
-fn source(agent: Option<Uuid>, calendar: Uuid, revision: i64) -> BusySource {
+fn source(agent: Option<Uuid>, (calendar, revision): (Uuid, i64), granted: bool) -> BusySource {
     BusySource {
         agent: agent.map(AgentId::from_uuid),
         calendar: CalendarId::from_uuid(calendar),
         revision: Revision(revision),
+        granted,
     }
 }

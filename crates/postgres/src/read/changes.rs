@@ -5,7 +5,8 @@ use kalends_calendars::ports::ChangesOfCalendars;
 use kalends_calendars::{
     CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesAsked, ChangesRead, DatabaseId, Occurrence, Position,
 };
-use kalends_kernel::{CalendarId, EventId, Instant, OrgId, Revision, Span, StoreError};
+use kalends_kernel::{CalendarId, EventId, Instant, OrgId, PAGE_BYTES_MAX, Revision, Span, StoreError};
+use kalends_lender::{RowsWithin, rows_within, sealed_weight};
 use sqlx::Connection as _;
 
 use crate::PostgresStore;
@@ -33,7 +34,7 @@ impl ChangesOfCalendars for PostgresStore {
         );
         let Some(seen) = seen.fetch_optional(&self.connections).await.map_err(store_error)? else { return Ok(None) };
         let (database, revision) = (DatabaseId(seen.identity.into_bytes()), Revision(seen.revision));
-        let mut changes = Vec::new();
+        let (mut changes, mut more) = (Vec::new(), false);
         // Mostly a mirror is told that nothing has changed. What is written meanwhile lies above this revision.
         if asked.after < Position::after(revision) {
             let records = sqlx::query!(
@@ -53,9 +54,12 @@ impl ChangesOfCalendars for PostgresStore {
                 asked.deleted_after.0,
                 i64::from(limit),
             );
-            let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
-            changes.reserve(records.len());
-            for record in records {
+            let rows =
+                rows_within(records.fetch(&self.connections), |record| sealed_weight(&record.content), PAGE_BYTES_MAX);
+            let RowsWithin { rows, given } = rows.await.map_err(store_error)?;
+            changes.reserve(rows.len());
+            more = given > rows.len();
+            for record in rows {
                 let at = Revision(record.revision);
                 let changed = if record.deleted_at.is_some() {
                     let occurrence = record.series_id.zip(record.original_start).map(|(series, start)| Occurrence {
@@ -69,7 +73,7 @@ impl ChangesOfCalendars for PostgresStore {
                 changes.push((at, changed));
             }
         }
-        Ok(Some(ChangesRead { database, revision, changes }))
+        Ok(Some(ChangesRead { database, revision, changes, more }))
     }
 
     async fn changed_since(

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use kalends_calendars::ports::{EventFilter, EventScope, Events, OwnedEvent};
 use kalends_calendars::{ContextEvents, Event, EventSource, RECENT_MAX, UPCOMING_MAX};
-use kalends_kernel::{AgentId, CalendarId, EventId, Instant, Listed, OrgId, Page, StoreError};
+use kalends_kernel::{AgentId, CalendarId, EventId, Instant, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError};
+use kalends_lender::{RowsWithin, rows_within, sealed_weight};
 use uuid::Uuid;
 
-use super::listed;
+use super::listed_of;
 use crate::PostgresStore;
 use crate::error::store_error;
 use crate::rows::{EventRow, event_row};
@@ -217,9 +218,11 @@ impl PostgresStore {
             i64::from(page.offset),
             filter.now,
         );
-        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
-        let counted = records.first().and_then(|record| record.total);
-        let events = records.into_iter().map(|record| event_row!(record).into_domain(&*self.cipher));
+        let rows =
+            rows_within(records.fetch(&self.connections), |record| sealed_weight(&record.content), PAGE_BYTES_MAX);
+        let RowsWithin { rows, given } = rows.await.map_err(store_error)?;
+        let counted = rows.first().and_then(|record| record.total);
+        let events = rows.into_iter().map(|record| event_row!(record).into_domain(&*self.cipher));
         let count = sqlx::query_scalar!(
             r#"SELECT count(*) AS "count!" FROM events
              WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND series_id IS NULL
@@ -240,7 +243,8 @@ impl PostgresStore {
             filter.source,
             filter.now,
         );
-        listed(events.collect::<Result<_, _>>()?, page, counted, count.fetch_one(&self.connections)).await
+        let events = events.collect::<Result<_, _>>()?;
+        listed_of(events, given, page, counted, count.fetch_one(&self.connections)).await
     }
 
     async fn events_of_agent(
@@ -294,9 +298,11 @@ impl PostgresStore {
             i64::from(page.offset),
             filter.now,
         );
-        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
-        let counted = records.first().and_then(|record| record.total);
-        let events = records.into_iter().map(|record| event_row!(record).into_domain(&*self.cipher));
+        let rows =
+            rows_within(records.fetch(&self.connections), |record| sealed_weight(&record.content), PAGE_BYTES_MAX);
+        let RowsWithin { rows, given } = rows.await.map_err(store_error)?;
+        let counted = rows.first().and_then(|record| record.total);
+        let events = rows.into_iter().map(|record| event_row!(record).into_domain(&*self.cipher));
         let count = sqlx::query_scalar!(
             r#"SELECT count(*) AS "count!"
              FROM agents a
@@ -315,6 +321,7 @@ impl PostgresStore {
             filter.source,
             filter.now,
         );
-        listed(events.collect::<Result<_, _>>()?, page, counted, count.fetch_one(&self.connections)).await
+        let events = events.collect::<Result<_, _>>()?;
+        listed_of(events, given, page, counted, count.fetch_one(&self.connections)).await
     }
 }

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use kalends_app::ports::{HumanCalendars, HumanSeen};
 use kalends_availability::{HumanBusy, HumanSource};
 use kalends_calendars::HumanFor;
+use kalends_calendars::ports::{BusySource, LivingAgent};
 use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, Span, StoreError};
 use uuid::Uuid;
 
@@ -13,9 +14,11 @@ use crate::rows::ReadingRow;
 
 #[async_trait]
 impl HumanCalendars for PostgresStore {
-    async fn human_sources(&self, org: OrgId, calendars: &[CalendarId]) -> Result<Vec<HumanSeen>, StoreError> {
+    async fn human_sources(&self, org: OrgId, calendars: &[BusySource]) -> Result<Vec<HumanSeen>, StoreError> {
         let org = org.uuid();
-        let sources = match calendars {
+        let granted = calendars.iter().filter(|calendar| calendar.granted);
+        let granted: Vec<Uuid> = granted.map(|granted| granted.calendar.uuid()).collect();
+        let sources = match granted.as_slice() {
             [] => Vec::new(),
             // By far the most frequent question, and one that Postgres plans once and for all.
             [calendar] => {
@@ -35,7 +38,7 @@ impl HumanCalendars for PostgresStore {
                      WHERE c.org_id = $1 AND c.id = $2 AND c.deleted_at IS NULL
                          AND (c.agent_id IS NULL OR a.status <> 'decommissioned') AND NOT k.paused",
                     org,
-                    calendar.uuid(),
+                    calendar,
                 );
                 let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
                 records
@@ -46,7 +49,6 @@ impl HumanCalendars for PostgresStore {
                     .collect()
             }
             several => {
-                let several: Vec<Uuid> = several.iter().map(|calendar| calendar.uuid()).collect();
                 let records = sqlx::query!(
                     "SELECT DISTINCT c.id AS calendar_id, x.id AS source_id, x.revision, x.read_at
                      FROM calendars c
@@ -63,7 +65,7 @@ impl HumanCalendars for PostgresStore {
                      WHERE c.org_id = $1 AND c.id = ANY($2::uuid[]) AND c.deleted_at IS NULL
                          AND (c.agent_id IS NULL OR a.status <> 'decommissioned') AND NOT k.paused",
                     org,
-                    &several,
+                    several,
                 );
                 let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
                 records
@@ -77,8 +79,12 @@ impl HumanCalendars for PostgresStore {
         Ok(sources)
     }
 
-    async fn human_sources_of_agents(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<HumanSeen>, StoreError> {
-        let agents: Vec<Uuid> = agents.iter().map(|agent| agent.uuid()).collect();
+    async fn human_sources_of_agents(&self, org: OrgId, agents: &[LivingAgent]) -> Result<Vec<HumanSeen>, StoreError> {
+        let granted = agents.iter().filter(|agent| agent.granted);
+        let agents: Vec<Uuid> = granted.map(|granted| granted.id.uuid()).collect();
+        if agents.is_empty() {
+            return Ok(Vec::new());
+        }
         let records = sqlx::query!(
             "SELECT DISTINCT a.id AS agent_id, x.id AS source_id, x.revision, x.read_at
              FROM agents a

@@ -20,6 +20,7 @@ mod holds;
 mod human;
 mod instances;
 mod organizations;
+mod password_resets;
 mod people;
 mod principals;
 mod proposals;
@@ -44,7 +45,19 @@ async fn listed<T>(
     counted: Option<i64>,
     count: impl Future<Output = Result<i64, sqlx::Error>>,
 ) -> Result<Listed<T>, StoreError> {
-    let total = match (page.total_if_known(data.len()), counted) {
+    let given = data.len();
+    listed_of(data, given, page, counted, count).await
+}
+
+/// The same for a page that may hold fewer rows than the statement gave, because they take too many bytes.
+async fn listed_of<T>(
+    data: Vec<T>,
+    given: usize,
+    page: Page,
+    counted: Option<i64>,
+    count: impl Future<Output = Result<i64, sqlx::Error>>,
+) -> Result<Listed<T>, StoreError> {
+    let total = match (page.total_if_known(given), counted) {
         (Some(known), _) => known,
         (None, Some(counted)) => u64::try_from(counted).unwrap_or(0),
         (None, None) => {

@@ -1,4 +1,4 @@
-//! Tells whether the database answers.
+//! Whether the database answers, and takes writes.
 
 use async_trait::async_trait;
 use kalends_app::ports::Readiness;
@@ -12,5 +12,10 @@ impl Readiness for PostgresStore {
     async fn ready(&self) -> Result<(), StoreError> {
         let one = sqlx::query_scalar!(r#"SELECT 1 AS "one!""#);
         one.fetch_one(&self.connections).await.map(|_| ()).map_err(store_error)
+    }
+
+    async fn writable(&self) -> Result<(), StoreError> {
+        let written = sqlx::query!("UPDATE principals_epoch SET epoch = epoch WHERE one = 1");
+        written.execute(&self.connections).await.map(|_| ()).map_err(store_error)
     }
 }

@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use kalends_availability::Block;
-use kalends_calendars::ports::{CalendarBlocks, LONG, RulesOfCalendars};
+use kalends_calendars::ports::{BusySource, CalendarBlocks, LONG, RulesOfCalendars};
 use kalends_calendars::{AvailabilityRules, EventSource, EventStatus, block_kind};
-use kalends_kernel::{CalendarId, Instant, OrgId, Revision, Span, StoreError};
+use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, Span, StoreError};
 
 use crate::PostgresStore;
 use crate::error::store_error;
@@ -39,7 +39,10 @@ impl PostgresStore {
     ) -> Result<Option<CalendarBlocks>, StoreError> {
         // One row at least where the calendar is in sight: a lone one without an event.
         let records = sqlx::query!(
-            r#"SELECT c.revision, r.rules AS "rules?",
+            r#"SELECT c.agent_id, c.revision, r.rules AS "rules?",
+                 (EXISTS (SELECT 1 FROM availability_grants g WHERE g.org_id = $1 AND g.audience = 'all')
+                     OR EXISTS (SELECT 1 FROM availability_grant_agents n
+                                WHERE n.org_id = $1 AND n.agent_id = c.agent_id)) AS "granted!",
                  EXISTS (SELECT 1 FROM events e
                          WHERE e.org_id = $1 AND e.calendar_id = $2 AND e.recurrence IS NOT NULL
                              AND e.deleted_at IS NULL AND e.reaches > $4 AND e.start_at < $5) AS "repeats!",
@@ -80,7 +83,9 @@ impl PostgresStore {
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let Some(first) = records.first() else { return Ok(None) };
         let rules = first.rules.as_deref().map(|document| read_rules(calendar, document)).transpose()?;
-        let (revision, repeats, held) = (Revision(first.revision), first.repeats, first.held);
+        let (agent, revision) = (first.agent_id.map(AgentId::from_uuid), Revision(first.revision));
+        let source = BusySource { agent, calendar, revision, granted: first.granted };
+        let (repeats, held) = (first.repeats, first.held);
         let mut blocks = Vec::with_capacity(records.len());
         for record in records {
             let (Some(start), Some(end), Some(status), Some(source)) =
@@ -96,6 +101,6 @@ impl PostgresStore {
             blocks.push(Block { kind: block_kind(status, source), span });
         }
         blocks.sort_by_key(|block| (block.span, block.kind));
-        Ok(Some(CalendarBlocks { revision, rules, blocks, repeats, held }))
+        Ok(Some(CalendarBlocks { source, rules, blocks, repeats, held }))
     }
 }

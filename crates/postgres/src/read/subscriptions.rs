@@ -1,10 +1,13 @@
 //! Reads subscriptions and claims them; reads what was imported.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
+use futures::TryStreamExt as _;
 use kalends_feeds::ports::{ImportedItems, Subscriptions};
 use kalends_feeds::sync::KnownItem;
-use kalends_feeds::{Fence, Origin, Subscription, SubscriptionStatus, SyncClaim};
-use kalends_kernel::{AgentId, Instant, Listed, OrgId, Page, StoreError, SubscriptionId};
+use kalends_feeds::{Fence, HostHash, LEFT_MAX, Neighbours, Origin, Subscription, SubscriptionStatus, SyncClaim};
+use kalends_kernel::{AgentId, CalendarId, Instant, Listed, OrgId, Page, RemoteUrl, StoreError, SubscriptionId};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -12,7 +15,7 @@ use super::listed;
 use crate::PostgresStore;
 use crate::error::{ApplyError, store_error};
 use crate::retry::retried;
-use crate::rows::{ItemRow, SubscriptionRow};
+use crate::rows::{ItemRow, NeighbourRow, SubscriptionRow};
 use crate::transaction::in_transaction;
 
 /// How many of those that are due are looked at for one claim: more are passed over where their hosts are busy.
@@ -28,17 +31,55 @@ impl Subscriptions for PostgresStore {
         let row = sqlx::query_as!(
             SubscriptionRow,
             "SELECT s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.last_synced_at, s.last_error,
-                 s.failures, s.seen, s.version, s.created_at, s.updated_at
+                 s.failures, s.seen, s.origin_id, s.place, s.remains, s.version, s.created_at, s.updated_at
              FROM ical_subscriptions s
              JOIN calendars c ON c.org_id = s.org_id AND c.id = s.calendar_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
-             WHERE s.org_id = $1 AND s.id = $2 AND c.deleted_at IS NULL
+             WHERE s.org_id = $1 AND s.id = $2 AND s.remains IS NULL AND c.deleted_at IS NULL
                  AND (c.agent_id IS NULL OR a.status <> 'decommissioned')",
             org.uuid(),
             subscription.uuid(),
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
         row.map(|row| row.open(&*self.cipher)).transpose()
+    }
+
+    async fn subscriptions_beside(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        url: &RemoteUrl,
+    ) -> Result<Neighbours, StoreError> {
+        let HostHash(host) = HostHash::of(url);
+        let mut neighbours = Neighbours::default();
+        let mut lent = self.connections.lend().await.map_err(store_error)?;
+        // The order is that of the index, in which those of earlier versions, without a place, come first.
+        let mut rows = sqlx::query_as!(
+            NeighbourRow,
+            r#"SELECT NULL::uuid AS "id?", NULL::text AS "content?", NULL::uuid AS "origin_id?", max(place) AS "place?",
+                 FALSE AS "left!"
+             FROM ical_subscriptions WHERE org_id = $1 AND calendar_id = $2
+             UNION ALL
+             SELECT id, content, origin_id, place, FALSE FROM ical_subscriptions
+             WHERE org_id = $1 AND calendar_id = $2 AND host = $3 AND remains IS NULL
+             UNION ALL
+             (SELECT id, content, origin_id, place, TRUE FROM ical_subscriptions
+              WHERE org_id = $1 AND calendar_id = $2 AND host = $3 AND remains = 'kept'
+              ORDER BY place DESC LIMIT $4)"#,
+            org.uuid(),
+            calendar.uuid(),
+            host.as_slice(),
+            i64::from(LEFT_MAX),
+        )
+        .fetch(&mut *lent);
+        // Each is dropped before the next is read: there may be many, and what is sealed of them is long.
+        while let Some(row) = rows.try_next().await.map_err(store_error)? {
+            neighbours.last = neighbours.last.max(row.place.unwrap_or(0));
+            neighbours.same.extend(row.open(&*self.cipher, url)?);
+        }
+        drop(rows);
+        lent.keep();
+        Ok(neighbours)
     }
 
     async fn list_subscriptions(
@@ -52,11 +93,11 @@ impl Subscriptions for PostgresStore {
         // A plan caps their number, so that counting them all costs nothing. The status is as Subscription::status.
         let records = sqlx::query!(
             r#"SELECT s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.last_synced_at, s.last_error,
-                 s.failures, s.seen, s.version, s.created_at, s.updated_at, count(*) OVER () AS "total!"
+                 s.failures, s.seen, s.origin_id, s.place, s.remains, s.version, s.created_at, s.updated_at, count(*) OVER () AS "total!"
              FROM ical_subscriptions s
              JOIN calendars c ON c.org_id = s.org_id AND c.id = s.calendar_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
-             WHERE s.org_id = $1 AND ($2::uuid IS NULL OR s.agent_id = $2) AND c.deleted_at IS NULL
+             WHERE s.org_id = $1 AND ($2::uuid IS NULL OR s.agent_id = $2) AND s.remains IS NULL AND c.deleted_at IS NULL
                  AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
                  AND ($3::text IS NULL OR $3 = CASE WHEN s.paused THEN 'paused'
                      WHEN s.last_error IS NOT NULL THEN 'error' ELSE 'active' END)
@@ -74,7 +115,7 @@ impl Subscriptions for PostgresStore {
              FROM ical_subscriptions s
              JOIN calendars c ON c.org_id = s.org_id AND c.id = s.calendar_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
-             WHERE s.org_id = $1 AND ($2::uuid IS NULL OR s.agent_id = $2) AND c.deleted_at IS NULL
+             WHERE s.org_id = $1 AND ($2::uuid IS NULL OR s.agent_id = $2) AND s.remains IS NULL AND c.deleted_at IS NULL
                  AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
                  AND ($3::text IS NULL OR $3 = CASE WHEN s.paused THEN 'paused'
                      WHEN s.last_error IS NOT NULL THEN 'error' ELSE 'active' END)"#,
@@ -94,6 +135,9 @@ impl Subscriptions for PostgresStore {
                 last_error: record.last_error,
                 failures: record.failures,
                 seen: record.seen,
+                origin_id: record.origin_id,
+                place: record.place,
+                remains: record.remains,
                 version: record.version,
                 created_at: record.created_at,
                 updated_at: record.updated_at,
@@ -149,7 +193,8 @@ async fn claim(
     // One node after the other: the statement below sees what the one before has claimed of each host.
     sqlx::query!("SELECT id FROM ical_claims FOR UPDATE").fetch_all(&mut *connection).await?;
     let rows = sqlx::query!(
-        "UPDATE ical_subscriptions s SET due_at = $2, claimed_until = $2, fence = s.fence + 1, asked_at = NULL
+        "UPDATE ical_subscriptions s
+         SET due_at = $2, claimed_until = $2, fence = s.fence + 1, asked_at = NULL, reserved = 0
          FROM (
              SELECT org_id, id FROM (
                  SELECT org_id, id, due_at, busy + row_number() OVER (PARTITION BY host ORDER BY due_at, id) AS turn
@@ -195,7 +240,7 @@ async fn claimed(connection: &mut PgConnection, claims: &[SyncClaim]) -> Result<
     let rows = sqlx::query_as!(
         SubscriptionRow,
         "SELECT s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.last_synced_at, s.last_error,
-             s.failures, s.seen, s.version, s.created_at, s.updated_at
+             s.failures, s.seen, s.origin_id, s.place, s.remains, s.version, s.created_at, s.updated_at
          FROM unnest($1::uuid[], $2::uuid[]) AS asked (org_id, id)
          JOIN ical_subscriptions s ON s.org_id = asked.org_id AND s.id = asked.id
          JOIN calendars c ON c.org_id = s.org_id AND c.id = s.calendar_id
@@ -214,8 +259,10 @@ async fn remove(connection: &mut PgConnection, gone: &[SyncClaim]) -> Result<(),
     }
     let (orgs, ids) = keys(gone);
     sqlx::query!(
-        "DELETE FROM imported_items i USING unnest($1::uuid[], $2::uuid[]) AS row (org_id, id)
-         WHERE i.org_id = row.org_id AND i.origin_id = row.id",
+        "DELETE FROM imported_items i
+         USING unnest($1::uuid[], $2::uuid[]) AS row (org_id, id), ical_subscriptions s
+         WHERE s.org_id = row.org_id AND s.id = row.id AND i.org_id = s.org_id
+             AND i.origin_id = coalesce(s.origin_id, s.id)",
         &orgs,
         &ids,
     )
@@ -246,5 +293,53 @@ impl ImportedItems for PostgresStore {
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
         rows.into_iter().map(ItemRow::into_domain).collect()
+    }
+
+    async fn purge_imported_events(&self, before: Instant, limit: u32) -> Result<u64, StoreError> {
+        // No event is in two of the three parts, so that less than the limit says that there is no more.
+        let found = sqlx::query!(
+            r#"SELECT org_id AS "org_id!", id AS "id!" FROM (
+                 (SELECT org_id, id FROM events
+                  WHERE source = 'external_ical' AND deleted_at IS NOT NULL AND deleted_at <= $1
+                  LIMIT $2)
+                 UNION ALL
+                 (SELECT e.org_id, e.id
+                  FROM calendars c
+                  JOIN events e ON e.org_id = c.org_id AND e.calendar_id = c.id AND e.source = 'external_ical'
+                  WHERE c.deleted_at <= $1 AND (e.deleted_at IS NULL OR e.deleted_at > $1)
+                  LIMIT $2)
+                 UNION ALL
+                 (SELECT e.org_id, e.id
+                  FROM agents a
+                  JOIN calendars c ON c.org_id = a.org_id AND c.agent_id = a.id
+                  JOIN events e ON e.org_id = c.org_id AND e.calendar_id = c.id AND e.source = 'external_ical'
+                  WHERE a.status = 'decommissioned' AND a.updated_at <= $1
+                      AND (c.deleted_at IS NULL OR c.deleted_at > $1) AND (e.deleted_at IS NULL OR e.deleted_at > $1)
+                  LIMIT $2)
+             ) found LIMIT $2"#,
+            before.as_micros(),
+            i64::from(limit),
+        );
+        let mut of: BTreeMap<Uuid, Vec<Uuid>> = BTreeMap::new();
+        for row in found.fetch_all(&self.connections).await.map_err(store_error)? {
+            of.entry(row.org_id).or_default().push(row.id);
+        }
+        let mut purged = 0;
+        // Each statement locks rows of one organization, and passes over what others hold.
+        for (org_id, ids) in of {
+            let deleted = retried(|| {
+                sqlx::query!(
+                    "DELETE FROM events WHERE org_id = $1 AND id IN (
+                         SELECT id FROM events WHERE org_id = $1 AND id = ANY($2) AND source = 'external_ical'
+                         ORDER BY id FOR UPDATE SKIP LOCKED
+                     )",
+                    org_id,
+                    &ids,
+                )
+                .execute(&self.connections)
+            });
+            purged += deleted.await.map_err(store_error)?.rows_affected();
+        }
+        Ok(purged)
     }
 }

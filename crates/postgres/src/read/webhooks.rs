@@ -1,7 +1,8 @@
 //! Reads webhook endpoints and deliveries.
 
 use async_trait::async_trait;
-use kalends_kernel::{DeliveryId, Instant, Listed, OrgId, Page, StoreError, WebhookId};
+use kalends_kernel::{DeliveryId, Instant, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError, WebhookId};
+use kalends_lender::{RowsWithin, rows_within, sealed_weight};
 use kalends_notifications::ports::{Deliveries, DeliverySeen, DeliveryStats, Webhooks};
 use kalends_notifications::{Delivery, DeliveryStatus, WebhookEndpoint};
 
@@ -82,7 +83,11 @@ impl Deliveries for PostgresStore {
             i64::from(page.limit),
             i64::from(page.offset),
         );
-        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        let rows = rows.fetch(&self.connections);
+        let RowsWithin { rows, .. } =
+            rows_within(rows, |row| row.payload.as_deref().map_or(0, sealed_weight), PAGE_BYTES_MAX)
+                .await
+                .map_err(store_error)?;
         let seen = rows.into_iter().map(|row| {
             let sealed = row.payload;
             let delivery = DeliveryRow {

@@ -17,9 +17,12 @@ pub(super) struct Anew<'a> {
     responses: Rows<'a>,
     booking_pages: Rows<'a>,
     bookings: Rows<'a>,
+    letters: Rows<'a>,
     connection_labels: Rows<'a>,
     connection_tokens: Rows<'a>,
     external_calendars: Rows<'a>,
+    agent_metadata: Rows<'a>,
+    calendar_metadata: Rows<'a>,
     calendars: Rows<'a>,
     token_hashes: Vec<Option<Vec<u8>>>,
     scopes: Vec<&'a [u8]>,
@@ -66,6 +69,7 @@ impl<'a> Anew<'a> {
             Position::Responses(org, id) => self.responses.push(*org, *id, old, sealed),
             Position::BookingPages(org, id) => self.booking_pages.push(*org, *id, old, sealed),
             Position::Bookings(org, id) => self.bookings.push(*org, *id, old, sealed),
+            Position::Letters(org, id) => self.letters.push(*org, *id, old, sealed),
             Position::ConnectionLabels(org, id) => self.connection_labels.push(*org, *id, old, sealed),
             Position::ConnectionTokens(org, id) => self.connection_tokens.push(*org, *id, old, sealed),
             Position::ExternalCalendars(org, id) => self.external_calendars.push(*org, *id, old, sealed),
@@ -73,6 +77,8 @@ impl<'a> Anew<'a> {
                 self.calendars.push(*org, *id, old, sealed);
                 self.token_hashes.push(hash);
             }
+            Position::AgentMetadata(org, id) => self.agent_metadata.push(*org, *id, old, sealed),
+            Position::CalendarMetadata(org, id) => self.calendar_metadata.push(*org, *id, old, sealed),
             Position::Answers(scope) => {
                 self.scopes.push(scope);
                 self.answers.push(old, sealed);
@@ -139,6 +145,12 @@ impl<'a> Anew<'a> {
                  WHERE b.org_id = row.org_id AND b.id = row.id AND b.guest = row.seen"
         );
         write!(
+            letters,
+            "UPDATE letters l SET content = row.anew
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
+                 WHERE l.org_id = row.org_id AND l.id = row.id AND l.content = row.seen"
+        );
+        write!(
             connection_labels,
             "UPDATE calendar_connections k SET label = row.anew
                  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
@@ -155,6 +167,18 @@ impl<'a> Anew<'a> {
             "UPDATE external_calendars x SET content = row.anew
                  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
                  WHERE x.org_id = row.org_id AND x.id = row.id AND x.content = row.seen"
+        );
+        write!(
+            agent_metadata,
+            "UPDATE agents a SET metadata = row.anew
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
+                 WHERE a.org_id = row.org_id AND a.id = row.id AND a.metadata = row.seen"
+        );
+        write!(
+            calendar_metadata,
+            "UPDATE calendars c SET metadata = row.anew
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, anew)
+                 WHERE c.org_id = row.org_id AND c.id = row.id AND c.metadata = row.seen"
         );
         if !self.calendars.ids.is_empty() {
             sqlx::query!(

@@ -1,10 +1,12 @@
 //! A row of `agents`.
 
+use kalends_app::ports::FieldCipher;
 use kalends_calendars::{Agent, AgentStatus, AgentType};
 use kalends_kernel::{AgentId, Instant, OrgId, StoreError, Version};
 use uuid::Uuid;
 
 use super::Located;
+use crate::sealed::{agent_metadata, open_metadata};
 
 /// The columns of an agent.
 pub(crate) struct AgentRow {
@@ -40,7 +42,7 @@ macro_rules! agent_row {
 pub(crate) use agent_row;
 
 impl AgentRow {
-    pub(crate) fn into_domain(self) -> Result<Agent, StoreError> {
+    pub(crate) fn into_domain(self, cipher: &dyn FieldCipher) -> Result<Agent, StoreError> {
         let id = AgentId::from_uuid(self.id);
         let row = Located { table: "agents", id };
         Ok(Agent {
@@ -48,7 +50,7 @@ impl AgentRow {
             org: OrgId::from_uuid(self.org_id),
             kind: row.named("type", &self.kind, AgentType::from_name)?,
             status: row.named("status", &self.status, AgentStatus::from_name)?,
-            metadata: row.metadata(&self.metadata)?,
+            metadata: open_metadata(agent_metadata(id), id, &self.metadata, cipher)?,
             name: self.name,
             description: self.description,
             version: Version(self.version),

@@ -6,7 +6,7 @@ use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, StoreError, 
 use uuid::Uuid;
 
 use super::Located;
-use crate::sealed::open_feed_token;
+use crate::sealed::{calendar_metadata, open_feed_token, open_metadata};
 
 /// The columns of a calendar.
 pub(crate) struct CalendarRow {
@@ -63,7 +63,7 @@ impl CalendarRow {
             org: OrgId::from_uuid(self.org_id),
             agent: self.agent_id.map(AgentId::from_uuid),
             zone: self.timezone.parse::<Zone>().map_err(|error: ZoneError| row.corrupt("timezone", error))?,
-            metadata: row.metadata(&self.metadata)?,
+            metadata: open_metadata(calendar_metadata(id), id, &self.metadata, cipher)?,
             provider: provider.transpose()?,
             activity: row.named("agent_status", &self.agent_status, AgentActivity::from_name)?,
             default_reminders: row.reminders("default_reminders", self.default_reminders.as_deref())?,

@@ -78,6 +78,7 @@ impl EventRow {
             Content::parse(&opened).map_err(|error| row.corrupt("content", error))?;
         let span = Span::new(Instant::from_micros(self.start_at), Instant::from_micros(self.end_at))
             .map_err(|error| row.corrupt("end_at", error))?;
+        let times = Times { span, all_day: self.all_day };
         Ok(Event {
             id,
             org: OrgId::from_uuid(self.org_id),
@@ -85,11 +86,11 @@ impl EventRow {
             title,
             description,
             metadata,
-            times: Times { span, all_day: self.all_day },
+            times,
             status: row.named("status", &self.status, EventStatus::from_name)?,
             source: row.named("source", &self.source, EventSource::from_name)?,
             reminders: row.reminders("reminders", self.reminders.as_deref())?,
-            repeats: repeats(&row, self.recurrence.as_deref(), self.series_id, self.original_start)?,
+            repeats: repeats(&row, times, (self.recurrence.as_deref(), self.series_id, self.original_start))?,
             hold: hold(&row, self.hold_expires_at, self.hold_priority, self.hold_scope.as_deref())?,
             hold_set: self.hold_set_id.map(HoldSetId::from_uuid),
             transparent: self.transparent,
@@ -139,18 +140,19 @@ impl RepeatingRow<'_> {
     }
 }
 
-/// What the three columns say of the repetition.
+/// What the three columns say of the repetition of an event at `times`.
 fn repeats(
     row: &Located<EventId>,
-    recurrence: Option<&str>,
-    series: Option<Uuid>,
-    original_start: Option<i64>,
+    times: Times,
+    columns: (Option<&str>, Option<Uuid>, Option<i64>),
 ) -> Result<Repeats, StoreError> {
-    match (recurrence, series, original_start) {
+    match columns {
         (None, None, None) => Ok(Repeats::Once),
-        (Some(json), None, None) => Recurrence::from_json(json)
-            .map(|found| Repeats::Series(Box::new(found)))
-            .map_err(|error| row.corrupt("recurrence", error)),
+        (Some(json), None, None) => {
+            let found = Recurrence::from_json(json).map_err(|error| row.corrupt("recurrence", error))?;
+            found.series(times).map_err(|error| row.corrupt("recurrence", error))?;
+            Ok(Repeats::Series(Box::new(found)))
+        }
         (None, Some(series), Some(start)) => {
             Ok(Repeats::Instance(Occurrence { series: EventId::from_uuid(series), start: Instant::from_micros(start) }))
         }

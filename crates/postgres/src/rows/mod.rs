@@ -22,7 +22,7 @@ mod webhook;
 use std::fmt::Display;
 
 use kalends_calendars::Reminders;
-use kalends_kernel::{Metadata, StoreError};
+use kalends_kernel::StoreError;
 
 pub(crate) use agent::{AgentRow, agent_row};
 pub(crate) use answer::{AnswerRow, located_answer};
@@ -32,13 +32,13 @@ pub(crate) use calendar::{CalendarRow, calendar_row};
 pub(crate) use claim::ClaimRow;
 pub(crate) use data_key::{DataKeyRow, state_name};
 pub(crate) use event::{EventRow, RepeatingRow, event_row};
-pub(crate) use organization::{CodeRow, OrganizationRow};
+pub(crate) use organization::{CodeRow, OrganizationRow, limits};
 pub(crate) use principal::PrincipalRow;
 pub(crate) use proposal::{ProposalRow, proposal_row};
 pub(crate) use rules::{RulesRow, read_rules};
 pub(crate) use scoped_key::ScopedKeyRow;
 pub(crate) use session::SessionRow;
-pub(crate) use subscription::{ItemRow, SubscriptionRow};
+pub(crate) use subscription::{ItemRow, NeighbourRow, SubscriptionRow};
 pub(crate) use user::{OwnerRow, UserRow};
 pub(crate) use webhook::{DeliveryRow, WebhookRow};
 
@@ -61,10 +61,6 @@ impl<I: Display> Located<I> {
         from_name: impl FnOnce(&str) -> Option<T>,
     ) -> Result<T, StoreError> {
         from_name(name).ok_or_else(|| self.corrupt(column, format!("unknown name {name:?}")))
-    }
-
-    fn metadata(&self, text: &str) -> Result<Metadata, StoreError> {
-        Metadata::from_json(text).map_err(|error| self.corrupt("metadata", error))
     }
 
     pub(crate) fn reminders(&self, column: &'static str, text: Option<&str>) -> Result<Option<Reminders>, StoreError> {

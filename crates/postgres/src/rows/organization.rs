@@ -2,7 +2,8 @@
 
 use kalends_accounts::{Acceptance, CodeHash, Email, OrgName, Organization, SignUpSource, VerificationCode, Waitlist};
 use kalends_kernel::{Instant, OrgId, StoreError, Version};
-use kalends_quotas::Plan;
+use kalends_quotas::{Limits, Plan};
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::Located;
@@ -22,6 +23,17 @@ pub(crate) struct OrganizationRow {
     pub(crate) accepted_at: Option<i64>,
     pub(crate) version: i64,
     pub(crate) created_at: i64,
+}
+
+/// The limits of an organization of which only the plan and the overrides were read.
+pub(crate) fn limits(org: OrgId, plan: &str, overrides: Option<&str>) -> Result<Limits, StoreError> {
+    let row = Located { table: "organizations", id: org };
+    let limits = row.named("plan", plan, Plan::from_name)?.limits();
+    let overrides = overrides.map(serde_json::from_str::<Value>).transpose();
+    match overrides.map_err(|error| row.corrupt("limit_overrides", error))? {
+        Some(overrides) => limits.overridden(&overrides).map_err(|error| row.corrupt("limit_overrides", error)),
+        None => Ok(limits),
+    }
 }
 
 impl OrganizationRow {

@@ -2,8 +2,8 @@
 
 use kalends_app::ports::FieldCipher;
 use kalends_feeds::sync::{Fingerprint, ItemKey, KnownItem, Memory, SyncState};
-use kalends_feeds::{Confidential, Subscription};
-use kalends_kernel::{AgentId, CalendarId, EventId, Instant, OrgId, StoreError, SubscriptionId, Version};
+use kalends_feeds::{Confidential, Neighbour, Remains, Subscription};
+use kalends_kernel::{AgentId, CalendarId, EventId, Instant, OrgId, RemoteUrl, StoreError, SubscriptionId, Version};
 use uuid::Uuid;
 
 use super::Located;
@@ -21,6 +21,9 @@ pub(crate) struct SubscriptionRow {
     pub(crate) last_error: Option<String>,
     pub(crate) failures: i64,
     pub(crate) seen: String,
+    pub(crate) origin_id: Option<Uuid>,
+    pub(crate) place: Option<i64>,
+    pub(crate) remains: Option<String>,
     pub(crate) version: i64,
     pub(crate) created_at: i64,
     pub(crate) updated_at: i64,
@@ -47,10 +50,37 @@ impl SubscriptionRow {
                 failures: u32::try_from(self.failures).map_err(|error| row.corrupt("failures", error))?,
                 memory: Memory::from_json(&self.seen).map_err(|error| row.corrupt("seen", error))?,
             },
+            origin: self.origin_id.map_or(id, SubscriptionId::from_uuid),
+            place: self.place.unwrap_or(0),
+            remains: self.remains.map(|name| row.named("remains", &name, Remains::from_name)).transpose()?,
             version: Version(self.version),
             created_at: Instant::from_micros(self.created_at),
             updated_at: Instant::from_micros(self.updated_at),
         })
+    }
+}
+
+/// A subscription of a calendar, or without an identifier the last place on it.
+pub(crate) struct NeighbourRow {
+    pub(crate) id: Option<Uuid>,
+    pub(crate) content: Option<String>,
+    pub(crate) origin_id: Option<Uuid>,
+    pub(crate) place: Option<i64>,
+    pub(crate) left: bool,
+}
+
+impl NeighbourRow {
+    /// The subscription, if it is to that address.
+    pub(crate) fn open(&self, cipher: &dyn FieldCipher, url: &RemoteUrl) -> Result<Option<Neighbour>, StoreError> {
+        let (Some(id), Some(content)) = (self.id, &self.content) else { return Ok(None) };
+        let id = SubscriptionId::from_uuid(id);
+        let row = Located { table: "ical_subscriptions", id };
+        let plain = cipher.open(subscription_content(id), content).map_err(|error| row.corrupt("content", error))?;
+        if Confidential::read(&plain).map_err(|error| row.corrupt("content", error))?.url != *url {
+            return Ok(None);
+        }
+        let origin = self.origin_id.map_or(id, SubscriptionId::from_uuid);
+        Ok(Some(Neighbour { id, origin, place: self.place.unwrap_or(0), left: self.left }))
     }
 }
 

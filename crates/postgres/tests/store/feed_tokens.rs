@@ -42,7 +42,7 @@ async fn rotate(bench: &Bench, calendar: &Calendar) -> Calendar {
 }
 
 /// All rows of all tables as text, bytes in hexadecimal digits.
-async fn everything(bench: &Bench) -> String {
+pub(crate) async fn everything(bench: &Bench) -> String {
     let tables = sqlx::query_scalar("SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'");
     let tables: Vec<String> = tables.fetch_all(&bench.behind.pool).await.unwrap();
     let mut texts = Vec::new();

@@ -152,7 +152,8 @@ async fn what_does_not_open_is_told_and_keeps_nothing_else_from_being_sealed() {
     let old = "SELECT (SELECT count(*) FROM events WHERE content NOT LIKE 'v1.second.%')
                     + (SELECT count(*) FROM outbox WHERE payload NOT LIKE 'v1.second.%')
                     + (SELECT count(*) FROM webhooks WHERE content NOT LIKE 'v1.second.%')
-                    + (SELECT count(*) FROM calendars WHERE feed_token NOT LIKE 'v1.second.%')";
+                    + (SELECT count(*) FROM calendars WHERE feed_token NOT LIKE 'v1.second.%')
+                    + (SELECT count(*) FROM calendars WHERE metadata NOT LIKE 'v1.second.%')";
     while bench.behind.count(old).await > 1 {
         match bench.store.reseal(2).await {
             Ok(looked_at) => assert!(looked_at > 0, "there is work left"),

@@ -4,6 +4,7 @@
 //! `postgres://postgres@127.0.0.1:5432/postgres`. Each test has a database of its own.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod at_rest;
 mod bridge;
 mod commits;
 mod deletion;
@@ -11,8 +12,10 @@ mod feed_tokens;
 mod histories;
 mod inspect;
 mod keys;
+mod neighbours;
 mod outages;
 mod plans;
+mod purge;
 mod rows;
 mod server;
 mod statements;

@@ -8,6 +8,8 @@ use kalends_calendars::ports::{
     RulesOfCalendars as _,
 };
 use kalends_kernel::{CorruptRow, Page, StoreError};
+use kalends_notifications::LETTER_CLAIM_LASTS;
+use kalends_notifications::ports::Letters as _;
 use kalends_postgres::Database;
 use kalends_proposals::ports::Proposals as _;
 use kalends_testkit::fixtures::{Compose as _, span};
@@ -138,5 +140,34 @@ async fn migrations_are_applied_once_by_whoever_comes_first() {
         // The lock of the one that failed is not left behind.
         let refused = tokio::time::timeout(std::time::Duration::from_secs(10), database.migrate()).await.unwrap();
         assert!(matches!(refused, Err(StoreError::Failed(_))), "{refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_letter_that_is_unreadable_keeps_no_other_back() {
+    let bench = Bench::set().await;
+    let (store, behind) = (&bench.store, &bench.behind);
+    let org = bench.organization().await;
+    let [corrupt, sound] = [bench.make.letter(org), bench.make.letter(org)];
+    let mut changes = ChangeSet::new(org);
+    changes.letters.extend([corrupt.clone(), sound.clone()]);
+    bench.commit(changes).await;
+    let mut now = bench.make.tick();
+    for statement in [
+        "UPDATE letters SET content = 'plain' WHERE id = $1",
+        "UPDATE letters SET content = (SELECT content FROM letters WHERE id <> $1) WHERE id = $1",
+        "UPDATE letters SET recipient = '\\x00' WHERE id = $1",
+        "UPDATE letters SET put_off = -1 WHERE id = $1",
+    ] {
+        let broken = sqlx::query(statement).bind(corrupt.id.uuid()).execute(&behind.pool).await.unwrap();
+        assert_eq!(broken.rows_affected(), 1);
+        let claimed = store.claim_letters(now, 9).await.unwrap();
+        assert_eq!(
+            claimed.into_iter().map(|claimed| claimed.letter).collect::<Vec<_>>(),
+            std::slice::from_ref(&sound),
+            "{statement}"
+        );
+        assert!(store.claim_letters(now, 9).await.unwrap().is_empty(), "both are claimed");
+        now = now + LETTER_CLAIM_LASTS;
     }
 }

@@ -1,7 +1,7 @@
 //! Laws that hold for every rule, in zones as well as in UTC.
 
 use kalends_kernel::{CivilDateTime, CivilTime, Elapsed, Instant, Span, Zone};
-use kalends_recurrence::{HORIZON, Length, Rule, Series};
+use kalends_recurrence::{Exceptions, HORIZON, Length, Rule, Series, SeriesError};
 use proptest::prelude::*;
 
 use crate::drawn::{Drawn, drawn, first, hour};
@@ -30,10 +30,15 @@ fn length() -> impl Strategy<Value = Length> {
     ]
 }
 
+/// Whether the length is in whole days.
+fn in_days(length: Length) -> bool {
+    (1..=20).any(|days| Length::days(days) == Ok(length))
+}
+
 /// A series of any rule, zone and length, without an end.
 fn series() -> impl Strategy<Value = (Drawn, Series)> {
     (drawn(), first(), zone(), length()).prop_filter_map("the rule occurs", |(drawn, first, zone, length)| {
-        let first = match Series::from_stored(drawn.rule(), first, zone, length, None).is_all_day() {
+        let first = match in_days(length) {
             true => zone.to_instant(zone.to_civil(first).date.midnight()).unwrap(),
             false => first,
         };
@@ -92,7 +97,7 @@ proptest! {
         let time = if series.is_all_day() { CivilTime::MIDNIGHT } else { shown.time };
         let as_utc = |civil: CivilDateTime| Zone::UTC.to_instant(civil).unwrap();
         let flat_first = as_utc(CivilDateTime { date: shown.date, time });
-        let flat = Series::from_stored(series.rule().clone(), flat_first, Zone::UTC, hour(), None);
+        let flat = Series::from_stored(series.rule().clone(), flat_first, Zone::UTC, hour(), None).unwrap();
         let window = placed(&series, window);
         let dates = flat.starts(flat_first + Elapsed::micros(1)..window.end() + Elapsed::days(3)).map(Instant::utc_date);
         let mut expected = vec![series.first_start()];
@@ -125,7 +130,9 @@ proptest! {
     }
 
     #[test]
-    fn an_exdate_removes_exactly_that_one((_, series) in series(), window in window(), seed in any::<u64>()) {
+    fn an_exdate_removes_exactly_that_one_in_any_order(
+        (_, series) in series(), window in window(), seed in any::<u64>(), turned in any::<prop::sample::Index>(),
+    ) {
         let window = placed(&series, window);
         let all: Vec<Instant> = series.starts(window.start()..window.end()).collect();
         let pick = |index: usize| seed >> (index % 64) & 1 == 1;
@@ -133,10 +140,42 @@ proptest! {
         let kept: Vec<Instant> = all.iter().copied().filter(|start| !removed.contains(start)).collect();
         // Those that are no starts have no effect, whether before, among or after.
         removed.extend(all.iter().map(|start| *start + Elapsed::seconds(1)).chain([Instant::EARLIEST, HORIZON]));
-        removed.sort();
-        prop_assert_eq!(series.starts(window.start()..window.end()).without(&removed).collect::<Vec<_>>(), kept);
+        removed.reverse();
+        let turned = turned.index(removed.len());
+        removed.rotate_left(turned);
+        removed.extend_from_within(..turned);
+        let exceptions: Exceptions = removed.iter().copied().collect();
+        prop_assert!(exceptions.starts().is_sorted_by(|one, next| one < next));
+        prop_assert!(removed.iter().all(|start| exceptions.contains(*start)));
+        prop_assert_eq!(series.starts(window.start()..window.end()).without(&exceptions).collect::<Vec<_>>(), kept);
         let whole: Vec<Span> = series.occurrences(window).filter(|span| !removed.contains(&span.start())).collect();
-        prop_assert_eq!(series.occurrences(window).without(&removed).collect::<Vec<_>>(), whole);
+        prop_assert_eq!(series.occurrences(window).without(&exceptions).collect::<Vec<_>>(), whole);
+    }
+
+    /// Whatever the first start is: out of range, with a fraction, at any time of a day.
+    #[test]
+    fn a_stored_series_is_refused_as_a_new_one_is(
+        drawn in drawn(), zone in zone(), length in length(), first in first(), off in 0..4u8, until in -400..400i64,
+    ) {
+        let first = match off {
+            0 => first,
+            1 => first + Elapsed::micros(1),
+            2 => HORIZON + Elapsed::days(until),
+            _ => Instant::EARLIEST + Elapsed::days(until),
+        };
+        let end = (first + Elapsed::days(until)).to_string();
+        let rule = format!("{drawn};UNTIL={}", end.split('T').next().unwrap_or_default().replace('-', ""));
+        for rule in [Some(drawn.rule()), rule.parse().ok()].into_iter().flatten() {
+            let new = Series::new(rule.clone(), first, zone, length);
+            let stored = Series::from_stored(rule, first, zone, length, None);
+            if let Err(SeriesError::NotMidnight { .. }) = new {
+                // It may have been midnight in another edition of the zone database.
+                let moved = matches!(stored, Err(SeriesError::NotMidnight { .. }));
+                prop_assert!(!moved);
+            } else {
+                prop_assert_eq!(stored.map(drop), new.map(drop));
+            }
+        }
     }
 
     #[test]
@@ -160,7 +199,7 @@ proptest! {
         prop_assert_eq!(counted.last_start(), expected.last().copied());
         let rule = counted.rule().clone();
         let stored =
-            Series::from_stored(rule, counted.first_start(), counted.zone(), counted.length(), counted.last_start());
+            Series::from_stored(rule, counted.first_start(), counted.zone(), counted.length(), counted.last_start()).unwrap();
         let window = placed(&series, window);
         prop_assert!(stored.occurrences(window).eq(counted.occurrences(window)));
     }

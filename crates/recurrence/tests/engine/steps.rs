@@ -24,7 +24,9 @@ proptest! {
         zone in prop::sample::select(vec!["UTC", "Europe/Berlin", "Pacific/Apia"]),
         days in -400..30_000i64,
     ) {
-        let series = Series::from_stored(rule.rule(), first, zone.parse().unwrap(), hour(), None);
+        let series = Series::new(rule.rule(), first, zone.parse().unwrap(), hour());
+        // A rule without a date is refused, by counting all the same.
+        let Ok(series) = series else { return Ok(()) };
         let steps = steps(&series, days);
         prop_assert!(steps <= MAX_STEPS_IN_366_DAYS, "{} took {} steps", rule, steps);
     }
@@ -35,12 +37,11 @@ proptest! {
 #[case::every_week("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA,SU")]
 #[case::every_month("FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR,SA,SU")]
 #[case::every_year("FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR,SA,SU")]
-#[case::never("FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30")]
 #[case::seldom("FREQ=WEEKLY;INTERVAL=1000;BYMONTH=2;BYDAY=MO;BYSETPOS=1")]
 fn far_costs_what_near_costs(#[case] rule: &str, #[values("UTC", "Europe/Berlin")] zone: &str) {
     let first: Instant = "2020-01-01T09:00:00Z".parse().unwrap();
     let rule: Rule = rule.parse().unwrap();
-    let series = Series::from_stored(rule, first, zone.parse().unwrap(), hour(), None);
+    let series = Series::from_stored(rule, first, zone.parse().unwrap(), hour(), None).unwrap();
     for days in [0, 1, 3_650, 18_250, 28_000] {
         assert!(steps(&series, days) <= MAX_STEPS_IN_366_DAYS);
     }
@@ -52,7 +53,7 @@ fn long_occurrences_cost_their_length_more() {
     let first: Instant = "2020-01-01T00:00:00Z".parse().unwrap();
     let rule: Rule = "FREQ=DAILY".parse().unwrap();
     for length in [Length::elapsed(Elapsed::days(100)).unwrap(), Length::days(100).unwrap()] {
-        let series = Series::from_stored(rule.clone(), first, Zone::UTC, length, None);
+        let series = Series::from_stored(rule.clone(), first, Zone::UTC, length, None).unwrap();
         let from = first + Elapsed::days(10_000);
         let mut spans = series.occurrences(Span::new(from, from + Elapsed::days(266)).unwrap());
         assert!(spans.by_ref().count() >= 365);

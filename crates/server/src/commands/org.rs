@@ -51,7 +51,7 @@ async fn run(service: &Service, command: OrgCommand) -> Result<(), Failure> {
     let app = &service.app;
     match command {
         OrgCommand::Create(CreateOrg { name, email, plan, limits, test }) => {
-            let new = NewOrganization { name, email, plan: plan.into(), limits, test };
+            let new = NewOrganization { name, email, plan: plan.map(Into::into), limits, test };
             let created = operators::create_organization(app, new).await?;
             json_line(&Created { org_id: created.org.to_string(), api_key: created.api_key })
         }

@@ -1,8 +1,9 @@
 //! `kalends serve`.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{fs::File, net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::Context;
+use kalends_quotas::TrustedProxies;
 use tokio::{net::TcpListener, time::timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -10,25 +11,30 @@ use crate::{
     ambient::SystemEntropy,
     background,
     cli::Serve,
-    config::{Config, DatabaseUrl},
+    config::{Config, ConnectionLimits, DatabaseUrl},
     connections::Connections,
+    data_dir::{self, DataDir},
     failure::Failure,
-    masters, metrics, output,
+    masters, metrics, open_files, output,
     service::Service,
     signals::Signals,
 };
 
-/// How long requests in flight may take to finish.
-const DRAIN: Duration = Duration::from_secs(10);
-/// How long webhooks in flight may take: an attempt, and time to record it.
-const SEND: Duration = Duration::from_secs(17);
+/// How long requests and webhooks in flight may take to finish. With [`CLOSE`] and what the runtime needs, a stop takes at
+/// most 10 s, whatever hangs.
+const DRAIN: Duration = Duration::from_secs(8);
+/// How many files the process opens beside its connections: the database, outgoing calls, mail, logs.
+const OTHER_FILES: usize = 256;
+/// How many connections may ask for metrics at once.
+const METRICS_CONNECTIONS: usize = 64;
 /// How long the background tasks and the database may take to end.
-const CLOSE: Duration = Duration::from_secs(2);
+const CLOSE: Duration = Duration::from_millis(1_200);
 
 /// Serves until SIGTERM or SIGINT.
 pub(crate) async fn serve(config: &Config, part: Serve) -> Result<(), Failure> {
     require_all_on_sqlite(config, part)?;
     masters::require_given(config)?;
+    let open_files = open_files::raise();
     let mut signals = Signals::install().context("cannot wait for signals")?;
     // Bound first: a port that is taken is told before anything is touched, and port 0 becomes known.
     let (listener, address) = bind(config.listen).await?;
@@ -37,6 +43,7 @@ pub(crate) async fn serve(config: &Config, part: Serve) -> Result<(), Failure> {
         serve_metrics(listen, &tasks, &stop).await?;
     }
 
+    let _lock = alone_on_sqlite(config)?;
     let session_key = masters::session_key(config, &SystemEntropy)?;
     let opened = tokio::select! {
         opened = Service::open(config, config.base_url(Some(address)), &session_key) => opened,
@@ -52,7 +59,8 @@ pub(crate) async fn serve(config: &Config, part: Serve) -> Result<(), Failure> {
         kalends_worker::send_webhooks(&app, &sending, &stop_sending);
     }
     let router = if part.workers_only { kalends_http::probes } else { kalends_http::router };
-    let connections = Connections::new(router(Arc::clone(&app)));
+    let trusted = TrustedProxies::new(config.trusted_proxies.iter().copied());
+    let connections = Connections::new(router(Arc::clone(&app)), connection_limits(config, open_files), trusted);
 
     let accepting = connections.accept(listener, signals.next());
     tracing::info!(%address, part = part.part().unwrap_or("all"), "serving");
@@ -73,9 +81,9 @@ pub(crate) async fn serve(config: &Config, part: Serve) -> Result<(), Failure> {
         () = signals.next() => tracing::warn!("told to stop again: requests in flight are cut off"),
     }
     tokio::select! {
-        sent = timeout(SEND.saturating_sub(began.elapsed()), sending.wait()) => {
+        sent = timeout(DRAIN.saturating_sub(began.elapsed()), sending.wait()) => {
             if sent.is_err() {
-                tracing::warn!("webhooks were still being sent after {} s; they are sent again", SEND.as_secs());
+                tracing::warn!("webhooks were still being sent after {} s; they are sent again", DRAIN.as_secs());
             }
         }
         () = signals.next() => tracing::warn!("told to stop again: webhooks in flight are sent again"),
@@ -92,6 +100,39 @@ pub(crate) async fn serve(config: &Config, part: Serve) -> Result<(), Failure> {
     }
     tracing::info!("stopped");
     Ok(())
+}
+
+/// Locks the SQLite file, so that no second server serves it: each would do the work of both. The lock lasts as long as the
+/// file that is returned.
+fn alone_on_sqlite(config: &Config) -> anyhow::Result<Option<File>> {
+    let DatabaseUrl::Sqlite(path) = &config.database else { return Ok(None) };
+    if path.starts_with(&config.data_dir) {
+        DataDir::make(&config.data_dir)?;
+    }
+    let beside = path.parent().filter(|folder| *folder != config.data_dir && !folder.as_os_str().is_empty());
+    for folder in beside.into_iter().chain([config.data_dir.as_path()]) {
+        if data_dir::others_may_write(folder) {
+            tracing::warn!(
+                "other users may write to the data directory {}: they can replace the database and its keys; chmod 700 it",
+                folder.display()
+            );
+        }
+    }
+    data_dir::lock_database(path).map(Some)
+}
+
+/// The connections that the configuration allows, as far as the process may open files: each is one.
+fn connection_limits(config: &Config, open_files: usize) -> ConnectionLimits {
+    let ConnectionLimits { total, per_address } = config.max_connections;
+    let possible = open_files.saturating_sub(OTHER_FILES).max(1);
+    if total > possible {
+        tracing::warn!(
+            "KALENDS_MAX_CONNECTIONS allows {total} connections, but the process may open {open_files} files: {possible} \
+             connections are accepted; raise the limit of open files (ulimit -Hn, LimitNOFILE) or lower the setting"
+        );
+    }
+    let total = total.min(possible);
+    ConnectionLimits { total, per_address: per_address.min(total) }
 }
 
 /// One process is all that SQLite has: whatever it left to others would never be done.
@@ -113,7 +154,8 @@ async fn bind(listen: SocketAddr) -> anyhow::Result<(TcpListener, SocketAddr)> {
 async fn serve_metrics(listen: SocketAddr, tasks: &TaskTracker, stop: &CancellationToken) -> anyhow::Result<()> {
     let (listener, address) = bind(listen).await?;
     let handle = metrics::start()?;
-    let connections = Connections::new(metrics::router(handle.clone()));
+    let limits = ConnectionLimits { total: METRICS_CONNECTIONS, per_address: METRICS_CONNECTIONS };
+    let connections = Connections::new(metrics::router(handle.clone()), limits, TrustedProxies::default());
     let ended = stop.clone();
     tasks.spawn(async move { ended.run_until_cancelled(metrics::upkeep(handle)).await });
     let ended = stop.clone();

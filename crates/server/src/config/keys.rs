@@ -95,6 +95,10 @@ keys! {
         if super::values::date(&version).is_ok() { version } else { "2026-01-01".to_owned() }
     }),
         "The day since which the terms hold.";
+    SIGNUP_PLAN, Plain, Default::Text("free"),
+        "The plan of organizations that sign themselves up, once their address is proved: free, pro or custom.";
+    UPGRADE_URL, Plain, Default::Unset("answers link to no such page"),
+        "The page where callers choose or ask for another plan: upgrade_url of 403 plan_required and contact_url of GET /v1/plans.";
     EGRESS_ALLOW, Plain, Default::Unset("none"),
         "For development and tests: host:port, comma-separated, that outgoing calls may reach although private, and over plain http.";
     EGRESS_PER_HOST, Plain, Default::Text("8"),
@@ -131,8 +135,16 @@ keys! {
         "The base of Microsoft's API.";
     IP_LIMITS, Plain, Default::Text("default"),
         "The requests a minute of one address: `default`, `off`, or a list such as feed=600,booking=100 (feed, plans, booking_page, booking, waitlist, sign_in, sign_up).";
+    MAX_CONNECTIONS, Plain, Default::Text("total=4096,address=256"),
+        "The most connections, in total and from one address: a list such as total=4096,address=256, or the total alone. Trusted proxies are bounded by the total alone.";
+    MAIL_LIMITS, Plain, Default::Text("org=200,recipient=5"),
+        "The mails an hour to people outside an organization: `default`, `off`, or a list such as org=1000,recipient=off (org: of one organization; recipient: to one address, from all). Mail about sign-in and security is not counted.";
+    PUBLIC_MAIL_DOMAINS, Plain, Default::Text("default"),
+        "The mail domains at which anybody gets a mailbox, so that the limit of sign-ups counts by domain and network together: `default`, `off`, or a list such as default,example.com,mail.* (without `default` it replaces the known ones).";
     TRUSTED_PROXIES, Plain, Default::Unset("none"),
         "The networks, comma-separated, whose X-Forwarded-For is believed.";
+    CORS_ORIGINS, Plain, Default::Unset("public reads only"),
+        "The origins (scheme, host and port), comma-separated, whose pages may call the API with a key; never with cookies.";
     CLOCK_OFFSET_SECONDS, Plain, Default::Text("0"),
         "Shifts the service's clock, to try expiry, reminders and month ends.";
     METRICS_LISTEN, Plain, Default::Unset("off"),

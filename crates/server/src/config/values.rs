@@ -14,6 +14,7 @@ use base64::{
 };
 use ipnet::IpNet;
 use kalends_kernel::{CivilDate, Elapsed};
+use kalends_quotas::Plan;
 use secrecy::SecretString;
 use tracing_subscriber::EnvFilter;
 use url::Url;
@@ -26,6 +27,8 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 );
 /// The least bytes of a key.
 const KEY: usize = 32;
+/// The most characters of a page's address.
+const PAGE_MAX: usize = 2_000;
 /// The least characters of a token.
 const TOKEN: usize = 16;
 /// The most seconds that the clock is shifted: about a century.
@@ -57,6 +60,37 @@ pub(super) fn web_address(text: &str) -> Result<String, String> {
         && url.query().is_none()
         && url.fragment().is_none();
     if plain { Ok(url.as_str().trim_end_matches('/').to_owned()) } else { Err(wrong()) }
+}
+
+/// An origin, as browsers write it.
+pub(super) fn origin(text: &str) -> Result<String, String> {
+    let wrong =
+        || "must be origins such as https://app.example, comma-separated: a scheme, a host and a port".to_owned();
+    let url = Url::parse(&web_address(text).map_err(|_| wrong())?).map_err(|_| wrong())?;
+    if url.path() == "/" { Ok(url.origin().ascii_serialization()) } else { Err(wrong()) }
+}
+
+/// A page that people open, with its query if it has one.
+pub(super) fn page(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let plain = |url: &Url| {
+        matches!(url.scheme(), "http" | "https")
+            && url.has_host()
+            && url.username().is_empty()
+            && url.password().is_none()
+    };
+    match Url::parse(text) {
+        Ok(url) if plain(&url) && text.len() <= PAGE_MAX => Ok(url.into()),
+        _ => Err(format!("must be an http or https URL without a user, at most {PAGE_MAX} characters long")),
+    }
+}
+
+/// The plan of sign-ups.
+pub(super) fn sign_up_plan(text: &str) -> Result<Plan, String> {
+    match Plan::from_name(text.trim()) {
+        Some(plan @ (Plan::Free | Plan::Pro | Plan::Custom)) => Ok(plan),
+        Some(Plan::FreeAgent | Plan::FreeAgentUnverified) | None => Err("must be free, pro or custom".to_owned()),
+    }
 }
 
 /// Yes or no.
@@ -197,6 +231,47 @@ impl FromStr for HostPort {
     }
 }
 
+/// How many connections may be open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConnectionLimits {
+    /// In total.
+    pub total: usize,
+    /// From one address; IPv6 addresses count by their /64.
+    pub per_address: usize,
+}
+
+impl ConnectionLimits {
+    /// What one address may have unless the operator says otherwise.
+    const PER_ADDRESS: usize = 256;
+    /// The most that either may be.
+    const MAX: usize = 1_000_000;
+}
+
+impl FromStr for ConnectionLimits {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!("must be a list such as total=4096,address=256, or the total alone; each from 1 to {}", Self::MAX)
+        };
+        let (mut total, mut address) = (None, None);
+        for part in text.split(',').map(str::trim) {
+            let (name, number) = part.split_once('=').unwrap_or(("total", part));
+            let number = number.trim().parse().ok().filter(|number| (1..=Self::MAX).contains(number));
+            let place = match name.trim() {
+                "total" => &mut total,
+                "address" => &mut address,
+                _ => return Err(wrong()),
+            };
+            if place.replace(number.ok_or_else(wrong)?).is_some() {
+                return Err(wrong());
+            }
+        }
+        let total = total.ok_or_else(wrong)?;
+        Ok(Self { total, per_address: address.unwrap_or(Self::PER_ADDRESS).min(total) })
+    }
+}
+
 /// How log lines are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
@@ -243,6 +318,22 @@ mod tests {
     }
 
     #[rstest]
+    #[case("total=4096,address=256", Some((4096, 256)))]
+    #[case("address = 5, total = 9", Some((9, 5)))]
+    #[case("1000", Some((1000, 256)))]
+    #[case("100", Some((100, 100)))]
+    #[case("", None)]
+    #[case("0", None)]
+    #[case("address=5", None)]
+    #[case("total=5,total=6", None)]
+    #[case("total=5,host=6", None)]
+    #[case("total=1000001", None)]
+    fn connection_limits_are_a_list_or_the_total(#[case] text: &str, #[case] limits: Option<(usize, usize)>) {
+        let limits = limits.map(|(total, per_address)| ConnectionLimits { total, per_address });
+        assert_eq!(text.parse().ok(), limits);
+    }
+
+    #[rstest]
     #[case("")]
     #[case("sqlite:")]
     #[case("sqlite://")]
@@ -266,6 +357,29 @@ mod tests {
         assert_eq!(web_address(text).map_err(|_| ()), read.map(str::to_owned));
     }
 
+    #[rstest]
+    #[case("https://cal.example/plans?from=api#pro", true)]
+    #[case("http://localhost:3000/plans", true)]
+    #[case("mailto:ada@example.com", false)]
+    #[case("https://ada:secret@cal.example/", false)]
+    #[case("/plans", false)]
+    #[case("", false)]
+    fn pages(#[case] text: &str, #[case] fits: bool) {
+        assert_eq!(page(text).ok().as_deref(), fits.then_some(text));
+    }
+
+    #[rstest]
+    #[case("free", Some(Plan::Free))]
+    #[case(" pro ", Some(Plan::Pro))]
+    #[case("custom", Some(Plan::Custom))]
+    #[case("free-agent", None)]
+    #[case("free-agent-unverified", None)]
+    #[case("scale", None)]
+    #[case("", None)]
+    fn plans_of_sign_ups(#[case] text: &str, #[case] plan: Option<Plan>) {
+        assert_eq!(sign_up_plan(text).ok(), plan);
+    }
+
     #[test]
     fn hosts_and_ports() {
         let of = |text: &str| text.parse::<HostPort>().map(|address| (address.host, address.port));
@@ -275,6 +389,20 @@ mod tests {
         for wrong in ["localhost", "localhost:0", "localhost:99999", ":80", "a b:80", "::1:80"] {
             assert!(of(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[rstest]
+    #[case("https://app.example", Some("https://app.example"))]
+    #[case("https://APP.example:443/", Some("https://app.example"))]
+    #[case("http://localhost:3000", Some("http://localhost:3000"))]
+    #[case("https://bücher.example", Some("https://xn--bcher-kva.example"))]
+    #[case("https://app.example/path", None)]
+    #[case("https://app.example/?q", None)]
+    #[case("app.example", None)]
+    #[case("null", None)]
+    #[case("*", None)]
+    fn origins(#[case] text: &str, #[case] read: Option<&str>) {
+        assert_eq!(origin(text).ok().as_deref(), read);
     }
 
     #[test]

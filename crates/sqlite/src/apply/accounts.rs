@@ -64,6 +64,8 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) ->
             Change::DeleteOrganization { org, seen, at } => delete_organization(connection, *org, *seen, *at).await?,
             Change::AddIdentity(identity) => people::add_identity(connection, identity).await?,
             Change::RemoveIdentities(user) => people::remove_identities(connection, *user).await?,
+            Change::PutReset(reset) => people::put_reset(connection, *reset).await?,
+            Change::UseReset(token) => people::use_reset(connection, *token).await?,
             Change::CreateUser(user) => people::create(connection, user).await?,
             Change::UpdateUser { user, seen } => people::update(connection, user, *seen).await?,
             Change::AddOwner { ownership, seen } => people::add_owner(connection, *ownership, *seen).await?,
@@ -180,6 +182,7 @@ async fn delete_organization(
     fresh(deleted.rows_affected(), 1)?;
     sqlx::query!("delete from api_keys where org_id = ?1", id).execute(&mut *connection).await?;
     // Nothing is sent any more.
+    sqlx::query!("delete from letters where org_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from webhooks where org_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from ical_subscriptions where org_id = ?1", id).execute(&mut *connection).await?;
     // Nor is anything refreshed, and no human follows a link.

@@ -135,25 +135,17 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, group: &[&Sealed]) 
     let mut defaults = timers::Defaults::new();
     let mut revisions = revise(connection, &revised, &mut defaults).await?;
     for sealed in group {
-        for change in &sealed.changes.calendars {
-            match change {
-                Change::CreateAgent(agent) => create_agent(connection, agent).await?,
-                Change::UpdateAgent { agent, seen } => update_agent(connection, agent, *seen).await?,
-                Change::CreateCalendar(_)
-                | Change::UpdateCalendar { .. }
-                | Change::CreateEvent(_)
-                | Change::UpdateEvent { .. }
-                | Change::PutRules { .. }
-                | Change::DeleteRules(_)
-                | Change::Reserve { .. }
-                | Change::Unreserve { .. }
-                | Change::AdvanceTimer(_) => {}
+        for ((agent, seen), metadata) in written_agents(&sealed.changes).zip(&sealed.agents) {
+            match seen {
+                None => create_agent(connection, agent, metadata).await?,
+                Some(seen) => update_agent(connection, agent, metadata, seen).await?,
             }
         }
-        for ((calendar, seen), token) in written(&sealed.changes).zip(&sealed.tokens) {
+        let texts = sealed.metadata.iter().zip(&sealed.tokens);
+        for ((calendar, seen), (metadata, token)) in written(&sealed.changes).zip(texts) {
             match seen {
-                None => create_calendar(connection, calendar, token).await?,
-                Some(seen) => update_calendar(connection, calendar, token, seen).await?,
+                None => create_calendar(connection, calendar, (metadata, token)).await?,
+                Some(seen) => update_calendar(connection, calendar, (metadata, token), seen).await?,
             }
         }
     }
@@ -222,9 +214,9 @@ fn revision_of(revisions: &Revisions, event: &Event) -> Result<i64, Failure> {
     revisions.get(&(event.org, event.calendar)).copied().ok_or_else(|| CommitError::Stale.into())
 }
 
-async fn create_agent(connection: &mut SqliteConnection, agent: &Agent) -> Result<(), Failure> {
+async fn create_agent(connection: &mut SqliteConnection, agent: &Agent, metadata: &str) -> Result<(), Failure> {
     let (org_id, id) = (agent.org.uuid(), agent.id.uuid());
-    let (kind, status, metadata) = (agent.kind.as_str(), agent.status.as_str(), agent.metadata.to_json());
+    let (kind, status) = (agent.kind.as_str(), agent.status.as_str());
     let (created_at, updated_at) = (agent.created_at.as_micros(), agent.updated_at.as_micros());
     sqlx::query!(
         "insert into agents (org_id, id, name, type, description, status, metadata, version, created_at, updated_at)
@@ -245,9 +237,14 @@ async fn create_agent(connection: &mut SqliteConnection, agent: &Agent) -> Resul
     Ok(())
 }
 
-async fn update_agent(connection: &mut SqliteConnection, agent: &Agent, seen: Version) -> Result<(), Failure> {
+async fn update_agent(
+    connection: &mut SqliteConnection,
+    agent: &Agent,
+    metadata: &str,
+    seen: Version,
+) -> Result<(), Failure> {
     let (org_id, id) = (agent.org.uuid(), agent.id.uuid());
-    let (kind, status, metadata) = (agent.kind.as_str(), agent.status.as_str(), agent.metadata.to_json());
+    let (kind, status) = (agent.kind.as_str(), agent.status.as_str());
     let updated_at = agent.updated_at.as_micros();
     let updated = sqlx::query!(
         "update agents set name = ?4, type = ?5, description = ?6, status = ?7, metadata = ?8, version = ?9,
@@ -269,6 +266,15 @@ async fn update_agent(connection: &mut SqliteConnection, agent: &Agent, seen: Ve
     fresh(updated.rows_affected(), 1)
 }
 
+/// The agents that are written, each with the version that was seen, if it is not new.
+pub(super) fn written_agents(changes: &ChangeSet) -> impl Iterator<Item = (&Agent, Option<Version>)> {
+    changes.calendars.iter().filter_map(|change| match change {
+        Change::CreateAgent(agent) => Some((agent, None)),
+        Change::UpdateAgent { agent, seen } => Some((agent, Some(*seen))),
+        _ => None,
+    })
+}
+
 /// The calendars that are written, each with the version that was seen, if it is not new.
 pub(super) fn written(changes: &ChangeSet) -> impl Iterator<Item = (&Calendar, Option<Version>)> {
     changes.calendars.iter().filter_map(|change| match change {
@@ -282,9 +288,13 @@ pub(super) fn seal_token(calendar: &Calendar, cipher: &dyn FieldCipher) -> Strin
     cipher.seal(feed_token_place(calendar.id), calendar.feed_token.reveal().as_bytes())
 }
 
-async fn create_calendar(connection: &mut SqliteConnection, calendar: &Calendar, token: &str) -> Result<(), Failure> {
+async fn create_calendar(
+    connection: &mut SqliteConnection,
+    calendar: &Calendar,
+    (metadata, token): (&str, &str),
+) -> Result<(), Failure> {
     let (org_id, id, agent_id) = (calendar.org.uuid(), calendar.id.uuid(), calendar.agent.map(|agent| agent.uuid()));
-    let (timezone, metadata) = (calendar.zone.name(), calendar.metadata.to_json());
+    let timezone = calendar.zone.name();
     let provider = calendar.provider.map(|provider| provider.as_str());
     let activity = calendar.activity.as_str();
     let reminders = reminders_json(calendar.default_reminders.as_ref());
@@ -324,11 +334,11 @@ async fn create_calendar(connection: &mut SqliteConnection, calendar: &Calendar,
 async fn update_calendar(
     connection: &mut SqliteConnection,
     calendar: &Calendar,
-    token: &str,
+    (metadata, token): (&str, &str),
     seen: Version,
 ) -> Result<(), Failure> {
     let (org_id, id) = (calendar.org.uuid(), calendar.id.uuid());
-    let (timezone, metadata) = (calendar.zone.name(), calendar.metadata.to_json());
+    let timezone = calendar.zone.name();
     let provider = calendar.provider.map(|provider| provider.as_str());
     let activity = calendar.activity.as_str();
     let reminders = reminders_json(calendar.default_reminders.as_ref());

@@ -14,6 +14,7 @@ pub(crate) mod busy_days;
 pub(crate) mod calendars;
 mod claims;
 mod connections;
+pub(crate) mod letters;
 pub(crate) mod outbox;
 mod people;
 pub(crate) mod proposals;
@@ -28,13 +29,17 @@ use std::sync::Arc;
 use kalends_app::{ChangeSet, ports::FieldCipher};
 use kalends_calendars::Change;
 
-use crate::rows::event::seal_content;
+use crate::rows::{event::seal_content, seal_metadata};
 
 /// A change-set whose secret fields are sealed already, so that the transaction only writes.
 pub(crate) struct Sealed {
     pub(crate) changes: Arc<ChangeSet>,
     /// The content of each event that is created or updated, in the order of the changes.
     contents: Vec<String>,
+    /// The metadata of each agent that is created or updated, in the order of the changes.
+    agents: Vec<String>,
+    /// The metadata of each calendar that is created or updated, in the order of the changes.
+    metadata: Vec<String>,
     /// The token of each calendar that is created or updated, in the order of the changes.
     tokens: Vec<String>,
     /// The payload of each message.
@@ -49,6 +54,8 @@ pub(crate) struct Sealed {
     bookings: Vec<String>,
     /// What is sealed of each write to the bridge to human calendars, in the order of the changes.
     bridge: Vec<bridge::SealedChange>,
+    /// The content of each letter.
+    letters: Vec<String>,
     /// The body of the stored answer.
     body: Option<String>,
 }
@@ -69,6 +76,12 @@ impl Sealed {
         });
         Ok(Self {
             contents: events.map(|event| seal_content(event, cipher)).collect::<Result<_, _>>()?,
+            agents: calendars::written_agents(changes)
+                .map(|(agent, _)| seal_metadata("agents", agent.id.uuid(), &agent.metadata, cipher))
+                .collect(),
+            metadata: calendars::written(changes)
+                .map(|(calendar, _)| seal_metadata("calendars", calendar.id.uuid(), &calendar.metadata, cipher))
+                .collect(),
             tokens: calendars::written(changes).map(|(calendar, _)| calendars::seal_token(calendar, cipher)).collect(),
             payloads: changes.messages.iter().map(|message| outbox::seal(message, cipher)).collect(),
             hooks: changes.webhooks.iter().map(|change| webhooks::seal(change, cipher)).collect(),
@@ -76,6 +89,7 @@ impl Sealed {
             proposals: changes.proposals.iter().map(|change| proposals::seal(change, cipher)).collect(),
             bookings: changes.bookings.iter().map(|change| bookings::seal(change, cipher)).collect(),
             bridge: changes.bridge.iter().map(|change| bridge::seal(change, cipher)).collect(),
+            letters: changes.letters.iter().map(|letter| letters::seal(letter, cipher)).collect(),
             body: changes.answer.as_ref().and_then(|answer| answers::seal(answer, cipher)),
             changes: Arc::clone(changes),
         })

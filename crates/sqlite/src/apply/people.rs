@@ -1,6 +1,6 @@
 //! Humans, what they own, and their sessions.
 
-use kalends_accounts::{Ownership, Session, SessionEnd, User, oauth::KnownIdentity};
+use kalends_accounts::{Ownership, PasswordReset, Session, SessionEnd, TokenHash, User, oauth::KnownIdentity};
 use kalends_kernel::{Instant, OrgId, UserId, Version};
 use sqlx::SqliteConnection;
 
@@ -105,6 +105,7 @@ pub(super) async fn delete(connection: &mut SqliteConnection, user: UserId, seen
     sqlx::query!("delete from organization_owners where user_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from sessions where user_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from account_claims where user_id = ?1", id).execute(&mut *connection).await?;
+    sqlx::query!("delete from password_resets where user_id = ?1", id).execute(&mut *connection).await?;
     remove_identities(connection, user).await
 }
 
@@ -129,6 +130,27 @@ pub(super) async fn remove_identities(connection: &mut SqliteConnection, user: U
     let user_id = user.uuid();
     sqlx::query!("delete from user_identities where user_id = ?1", user_id).execute(connection).await?;
     Ok(())
+}
+
+pub(super) async fn put_reset(connection: &mut SqliteConnection, reset: PasswordReset) -> Result<(), Failure> {
+    let (user_id, token, expires_at) = (reset.user.uuid(), reset.token.0.as_slice(), reset.expires_at.as_micros());
+    let put = sqlx::query!(
+        "insert into password_resets (user_id, token_hash, expires_at)
+         select u.id, ?2, ?3 from users u where u.id = ?1
+         on conflict (user_id) do update set token_hash = excluded.token_hash, expires_at = excluded.expires_at",
+        user_id,
+        token,
+        expires_at
+    )
+    .execute(connection)
+    .await?;
+    fresh(put.rows_affected(), 1)
+}
+
+pub(super) async fn use_reset(connection: &mut SqliteConnection, TokenHash(token): TokenHash) -> Result<(), Failure> {
+    let token = token.as_slice();
+    let used = sqlx::query!("delete from password_resets where token_hash = ?1", token).execute(connection).await?;
+    fresh(used.rows_affected(), 1)
 }
 
 pub(super) async fn create_session(
@@ -196,8 +218,10 @@ pub(super) async fn end_sessions(
                 keep,
                 at
             )
-            .execute(connection)
+            .execute(&mut *connection)
             .await?;
+            // A mail that was asked for before the change must not undo it.
+            sqlx::query!("delete from password_resets where user_id = ?1", user_id).execute(connection).await?;
         }
         SessionEnd::AccountDeletion(user) => {
             let user_id = user.uuid();

@@ -1,9 +1,9 @@
 //! Subscriptions, and what is known of imported items.
 
-use kalends_app::ports::FieldCipher;
+use kalends_app::ports::{CommitError, FieldCipher};
 use kalends_feeds::{
-    Change, Confidential, HostHash, Origin, Subscription, SyncClaim,
-    sync::{CLAIM_LASTS, ItemKey, KnownItem, Memory, SyncState},
+    Change, Confidential, HostHash, Origin, Remains, Subscription, SyncClaim,
+    sync::{CLAIM_LASTS, ItemKey, KnownItem, LEFT_KEPT, Memory, SyncState},
 };
 use kalends_kernel::{Instant, OrgId, SubscriptionId, Version};
 use sqlx::SqliteConnection;
@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::{Sealed, accounts::fresh};
 use crate::{
-    error::Failure,
+    error::{Failure, is_duplicate_of},
     json::{self, Hex},
     rows::subscription::content_place,
 };
@@ -23,6 +23,9 @@ pub(super) fn seal(change: &Change, cipher: &dyn FieldCipher) -> Option<String> 
             Some(cipher.seal(content_place(subscription.id), &Confidential::write(subscription)))
         }
         Change::DeleteSubscription { .. }
+        | Change::AdoptRemains { .. }
+        | Change::RemoveRemains { .. }
+        | Change::ForgetSubscription { .. }
         | Change::AskSync { .. }
         | Change::RenewClaim { .. }
         | Change::EndSync { .. }
@@ -40,11 +43,16 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) ->
             Change::UpdateSubscription { subscription, seen, moved, due } => {
                 update(connection, subscription, sealed, *seen, (*moved, *due)).await?;
             }
-            Change::DeleteSubscription { org, subscription, seen } => {
-                delete(connection, *org, *subscription, *seen).await?;
+            Change::DeleteSubscription { org, subscription, seen, remains, at } => {
+                delete(connection, (*org, *subscription), *seen, (*remains, *at)).await?;
             }
+            Change::AdoptRemains { org, subscription } => adopt(connection, *org, *subscription).await?,
+            Change::RemoveRemains { org, subscription, at } => {
+                remove_remains(connection, *org, *subscription, *at).await?;
+            }
+            Change::ForgetSubscription { claim } => forget_subscription(connection, *claim).await?,
             Change::AskSync { org, subscription, at } => ask(connection, *org, *subscription, *at).await?,
-            Change::RenewClaim { claim, at } => renew(connection, *claim, *at).await?,
+            Change::RenewClaim { claim, at, reserved } => renew(connection, *claim, (*at, *reserved)).await?,
             Change::EndSync { claim, state, next, at } => end(connection, *claim, state, (*next, *at)).await?,
             Change::KeepItems { org, origin, items } => keep(connection, *org, *origin, items).await?,
             Change::ForgetItems { org, origin, keys } => forget(connection, *org, *origin, keys).await?,
@@ -56,13 +64,14 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) ->
 async fn create(connection: &mut SqliteConnection, subscription: &Subscription, content: &str) -> Result<(), Failure> {
     let (org_id, id) = (subscription.org.uuid(), subscription.id.uuid());
     let (agent_id, calendar_id) = (subscription.agent.uuid(), subscription.calendar.uuid());
+    let origin_id = subscription.origin.uuid();
     let HostHash(host) = subscription.host();
     let (host, seen) = (host.as_slice(), subscription.state.memory.to_json());
     let (created_at, updated_at) = (subscription.created_at.as_micros(), subscription.updated_at.as_micros());
     let created = sqlx::query!(
         "insert into ical_subscriptions (org_id, id, agent_id, calendar_id, content, host, paused, due_at, fence,
-            failures, seen, version, created_at, updated_at)
-         select ?1, ?2, ?3, ?4, ?5, ?6, false, ?9, 0, 0, ?7, ?8, ?9, ?10
+            failures, seen, version, created_at, updated_at, origin_id, place)
+         select ?1, ?2, ?3, ?4, ?5, ?6, false, ?9, 0, 0, ?7, ?8, ?9, ?10, ?11, ?12
          from calendars c join agents a on a.org_id = c.org_id and a.id = c.agent_id
          where c.org_id = ?1 and c.id = ?4 and c.agent_id = ?3 and c.deleted_at is null
             and a.status <> 'decommissioned'",
@@ -75,10 +84,13 @@ async fn create(connection: &mut SqliteConnection, subscription: &Subscription, 
         seen,
         subscription.version.0,
         created_at,
-        updated_at
+        updated_at,
+        origin_id,
+        subscription.place
     )
     .execute(connection)
-    .await?;
+    .await
+    .map_err(place_taken)?;
     fresh(created.rows_affected(), 1)
 }
 
@@ -103,7 +115,8 @@ async fn update(
             claimed_until = iif(?9, null, claimed_until),
             seen = iif(?9, ?11, seen),
             last_error = iif(?9, null, last_error),
-            failures = iif(?9, 0, failures)
+            failures = iif(?9, 0, failures),
+            place = iif(?9, ?12, place)
          where org_id = ?1 and id = ?2 and version = ?3",
         org_id,
         id,
@@ -115,33 +128,110 @@ async fn update(
         updated_at,
         moved,
         due,
-        nothing
+        nothing,
+        subscription.place
     )
     .execute(connection)
-    .await?;
+    .await
+    .map_err(place_taken)?;
     fresh(updated.rows_affected(), 1)
+}
+
+/// What a duplicate place means: the decision did not see the other subscription.
+fn place_taken(error: sqlx::Error) -> Failure {
+    let columns = "ical_subscriptions.org_id, ical_subscriptions.calendar_id, ical_subscriptions.place";
+    if is_duplicate_of(&error, columns) { CommitError::Stale.into() } else { error.into() }
 }
 
 async fn delete(
     connection: &mut SqliteConnection,
-    org: OrgId,
-    subscription: SubscriptionId,
+    (org, subscription): (OrgId, SubscriptionId),
     seen: Version,
+    (remains, at): (Remains, Instant),
 ) -> Result<(), Failure> {
-    let (org_id, id) = (org.uuid(), subscription.uuid());
+    let (org_id, id, remains, due) = (org.uuid(), subscription.uuid(), remains.as_str(), due_again(remains, at));
     let deleted = sqlx::query!(
-        "delete from ical_subscriptions where org_id = ?1 and id = ?2 and version = ?3",
+        "update ical_subscriptions set remains = ?4, due_at = ?5, paused = false, asked_at = null, claimed_until = null,
+            fence = fence + 1, version = version + 1
+         where org_id = ?1 and id = ?2 and version = ?3 and remains is null",
         org_id,
         id,
-        seen.0
+        seen.0,
+        remains,
+        due
     )
     .execute(&mut *connection)
     .await?;
     fresh(deleted.rows_affected(), 1)?;
-    sqlx::query!("delete from imported_items where org_id = ?1 and origin_id = ?2", org_id, id)
-        .execute(connection)
-        .await?;
+    sqlx::query!(
+        "delete from ical_subscriptions
+         where org_id = ?1 and id = ?2 and not exists (
+            select 1 from imported_items i
+            where i.org_id = ?1 and i.origin_id = coalesce(ical_subscriptions.origin_id, ical_subscriptions.id))",
+        org_id,
+        id
+    )
+    .execute(connection)
+    .await?;
     Ok(())
+}
+
+/// When somebody looks at a deleted subscription.
+fn due_again(remains: Remains, at: Instant) -> i64 {
+    match remains {
+        Remains::Kept => (at + LEFT_KEPT).as_micros(),
+        Remains::Removed => at.as_micros(),
+    }
+}
+
+async fn adopt(connection: &mut SqliteConnection, org: OrgId, subscription: SubscriptionId) -> Result<(), Failure> {
+    let (org_id, id) = (org.uuid(), subscription.uuid());
+    let adopted =
+        sqlx::query!("delete from ical_subscriptions where org_id = ?1 and id = ?2 and remains = 'kept'", org_id, id)
+            .execute(connection)
+            .await?;
+    fresh(adopted.rows_affected(), 1)
+}
+
+async fn remove_remains(
+    connection: &mut SqliteConnection,
+    org: OrgId,
+    subscription: SubscriptionId,
+    at: Instant,
+) -> Result<(), Failure> {
+    let (org_id, id, due) = (org.uuid(), subscription.uuid(), at.as_micros());
+    let removed = sqlx::query!(
+        "update ical_subscriptions set remains = 'removed', due_at = ?3, claimed_until = null, fence = fence + 1
+         where org_id = ?1 and id = ?2 and remains = 'kept'",
+        org_id,
+        id,
+        due
+    )
+    .execute(connection)
+    .await?;
+    fresh(removed.rows_affected(), 1)
+}
+
+async fn forget_subscription(connection: &mut SqliteConnection, claim: SyncClaim) -> Result<(), Failure> {
+    let (org_id, id) = (claim.org.uuid(), claim.subscription.uuid());
+    sqlx::query!(
+        "delete from imported_items where org_id = ?1 and origin_id = (
+            select coalesce(origin_id, id) from ical_subscriptions where org_id = ?1 and id = ?2)",
+        org_id,
+        id
+    )
+    .execute(&mut *connection)
+    .await?;
+    let forgotten = sqlx::query!(
+        "delete from ical_subscriptions
+         where org_id = ?1 and id = ?2 and fence = ?3 and claimed_until is not null and remains is not null",
+        org_id,
+        id,
+        claim.fence.0
+    )
+    .execute(connection)
+    .await?;
+    fresh(forgotten.rows_affected(), 1)
 }
 
 async fn ask(
@@ -153,7 +243,7 @@ async fn ask(
     let (org_id, id, at) = (org.uuid(), subscription.uuid(), at.as_micros());
     let asked = sqlx::query!(
         "update ical_subscriptions set asked_at = ?3, due_at = iif(claimed_until > ?3, due_at, ?3)
-         where org_id = ?1 and id = ?2",
+         where org_id = ?1 and id = ?2 and remains is null",
         org_id,
         id,
         at
@@ -163,15 +253,21 @@ async fn ask(
     fresh(asked.rows_affected(), 1)
 }
 
-async fn renew(connection: &mut SqliteConnection, claim: SyncClaim, at: Instant) -> Result<(), Failure> {
+async fn renew(
+    connection: &mut SqliteConnection,
+    claim: SyncClaim,
+    (at, reserved): (Instant, u64),
+) -> Result<(), Failure> {
     let (org_id, id, until) = (claim.org.uuid(), claim.subscription.uuid(), (at + CLAIM_LASTS).as_micros());
+    let reserved = i64::try_from(reserved).unwrap_or(i64::MAX);
     let renewed = sqlx::query!(
-        "update ical_subscriptions set due_at = ?4, claimed_until = ?4
+        "update ical_subscriptions set due_at = ?4, claimed_until = ?4, reserved = ?5
          where org_id = ?1 and id = ?2 and fence = ?3 and claimed_until is not null",
         org_id,
         id,
         claim.fence.0,
-        until
+        until,
+        reserved
     )
     .execute(connection)
     .await?;

@@ -24,7 +24,7 @@ impl Agents for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(|row| row.read(org))
+        .map(|row| row.read(org, self.cipher.as_ref()))
         .transpose()
     }
 
@@ -61,7 +61,7 @@ impl Agents for SqliteStore {
                 .map(count)
                 .map_err(store_error)?,
             };
-            let data = rows.into_iter().map(|row| row.read(org)).collect::<Result<_, _>>()?;
+            let data = rows.into_iter().map(|row| row.read(org, self.cipher.as_ref())).collect::<Result<_, _>>()?;
             Ok(Listed { data, total })
         })
         .await

@@ -1,14 +1,22 @@
 //! Reads booking pages and bookings.
 
 use async_trait::async_trait;
-use kalends_bookings::{Booking, BookingPage, SecretHash, ports::BookingPages};
+use kalends_bookings::{
+    Booking, BookingPage, SecretHash,
+    ports::{BookingPages, FoundPage},
+};
+use kalends_calendars::ports::BusySource;
 use kalends_kernel::{AgentId, BookingPageId, Listed, OrgId, Page, Revision, StoreError};
+use kalends_quotas::{Metric, Period, Used};
 
 use super::count;
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::booking::{BookingPageRow, BookingRow},
+    rows::{
+        booking::{BookingPageRow, BookingRow},
+        organization::limits,
+    },
 };
 
 #[async_trait]
@@ -86,19 +94,25 @@ impl BookingPages for SqliteStore {
         .await
     }
 
-    async fn booking_page_of_slug(&self, slug: SecretHash) -> Result<Option<(BookingPage, Revision)>, StoreError> {
+    async fn booking_page_of_slug(&self, slug: SecretHash, month: Period) -> Result<Option<FoundPage>, StoreError> {
         let SecretHash(hash) = slug;
-        let hash = hash.as_slice();
+        let (hash, month) = (hash.as_slice(), month.number());
         let found = sqlx::query!(
-            "select p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
+            r#"select p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
                 p.min_notice_minutes, p.timezone, p.constraints, p.active, p.bookings, p.version, p.created_at, p.updated_at,
-                p.deleted_at, c.revision
+                p.deleted_at, c.revision, o.plan, o.limit_overrides, u.used,
+                (exists (select 1 from availability_grants g where g.org_id = c.org_id and g.audience = 'all')
+                    or exists (select 1 from availability_grant_agents t
+                        where t.org_id = c.org_id and t.agent_id = c.agent_id)) as "granted!: bool"
              from booking_pages p
                 join calendars c on c.org_id = p.org_id and c.id = p.calendar_id
+                join organizations o on o.id = p.org_id
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                left join usage_counters u on u.org_id = p.org_id and u.metric = 'events' and u.period = ?2
              where p.slug_hash = ?1 and p.deleted_at is null and c.deleted_at is null
-                and (c.agent_id is null or a.status <> 'decommissioned')",
-            hash
+                and (c.agent_id is null or a.status <> 'decommissioned')"#,
+            hash,
+            month
         )
         .fetch_optional(self.readers())
         .await
@@ -123,7 +137,13 @@ impl BookingPages for SqliteStore {
                 updated_at: found.updated_at,
                 deleted_at: found.deleted_at,
             };
-            Ok((row.read(self.cipher.as_ref())?, Revision(found.revision)))
+            let page = row.read(self.cipher.as_ref())?;
+            let (agent, calendar, revision) = (page.agent, page.calendar, Revision(found.revision));
+            let source = BusySource { agent, calendar, revision, granted: found.granted };
+            let limits = limits(page.org, &found.plan, found.limit_overrides.as_deref())?;
+            let used = found.used.map_or(0, count);
+            let events = Used { used, limit: limits.get(Metric::Events) };
+            Ok(FoundPage { page, source, events })
         });
         opened.transpose()
     }

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use kalends_calendars::ports::{BusySource, BusyTimes, CalendarBlocks, CalendarBusy, LONG};
+use kalends_calendars::ports::{BusySource, BusyTimes, CalendarBlocks, CalendarBusy, LONG, LivingAgent};
 use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Span, StoreError};
 
 use crate::{
     SqliteStore,
     error::store_error,
     json::{self, Hex},
-    rows::{busy_spans, calendar::BusySourceRow, rules::read_rules},
+    rows::{busy_spans, calendar::BusySourceRow, row_id, rules::read_rules},
 };
 
 #[async_trait]
@@ -23,9 +23,12 @@ impl BusyTimes for SqliteStore {
                 let agent = agent.uuid();
                 sqlx::query_as!(
                     BusySourceRow,
-                    "select c.id, c.agent_id, c.revision
+                    r#"select c.id, c.agent_id, c.revision,
+                        (exists (select 1 from availability_grants g where g.org_id = ?1 and g.audience = 'all')
+                            or exists (select 1 from availability_grant_agents t
+                                where t.org_id = ?1 and t.agent_id = ?2)) as "granted!: bool"
                      from agents a join calendars c on c.org_id = a.org_id and c.agent_id = a.id
-                     where a.org_id = ?1 and a.id = ?2 and a.status <> 'decommissioned' and c.deleted_at is null",
+                     where a.org_id = ?1 and a.id = ?2 and a.status <> 'decommissioned' and c.deleted_at is null"#,
                     org_id,
                     agent
                 )
@@ -38,11 +41,14 @@ impl BusyTimes for SqliteStore {
                 let distinct = json::rows(&distinct).map_err(store_error)?;
                 sqlx::query_as!(
                     BusySourceRow,
-                    "select c.id, c.agent_id, c.revision
+                    r#"select c.id, c.agent_id, c.revision,
+                        (exists (select 1 from availability_grants g where g.org_id = ?1 and g.audience = 'all')
+                            or exists (select 1 from availability_grant_agents t
+                                where t.org_id = ?1 and t.agent_id = a.id)) as "granted!: bool"
                      from json_each(?2) asked
                         cross join agents a on a.org_id = ?1 and a.id = unhex(asked.value)
                         cross join calendars c on c.org_id = ?1 and c.agent_id = a.id
-                     where a.status <> 'decommissioned' and c.deleted_at is null",
+                     where a.status <> 'decommissioned' and c.deleted_at is null"#,
                     org_id,
                     distinct
                 )
@@ -53,14 +59,41 @@ impl BusyTimes for SqliteStore {
         found.map_err(store_error)?.into_iter().map(BusySourceRow::read).collect()
     }
 
+    async fn living_agents(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<LivingAgent>, StoreError> {
+        let org_id = org.uuid();
+        let asked: BTreeSet<AgentId> = agents.iter().copied().collect();
+        let asked: Vec<Hex> = asked.into_iter().map(|agent| Hex(agent.uuid())).collect();
+        let asked = json::rows(&asked).map_err(store_error)?;
+        let found = sqlx::query!(
+            r#"select a.id,
+                (exists (select 1 from availability_grants g where g.org_id = ?1 and g.audience = 'all')
+                    or exists (select 1 from availability_grant_agents t
+                        where t.org_id = ?1 and t.agent_id = a.id)) as "granted!: bool"
+             from json_each(?2) asked cross join agents a on a.org_id = ?1 and a.id = unhex(asked.value)
+             where a.status <> 'decommissioned'"#,
+            org_id,
+            asked
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let living = found.into_iter().map(|row| {
+            Ok(LivingAgent { id: AgentId::from_uuid(row_id("agents", "id", &row.id)?), granted: row.granted })
+        });
+        living.collect()
+    }
+
     async fn source_of_calendar(&self, org: OrgId, calendar: CalendarId) -> Result<Option<BusySource>, StoreError> {
         let (org_id, id) = (org.uuid(), calendar.uuid());
         sqlx::query_as!(
             BusySourceRow,
-            "select c.id, c.agent_id, c.revision
+            r#"select c.id, c.agent_id, c.revision,
+                (exists (select 1 from availability_grants g where g.org_id = ?1 and g.audience = 'all')
+                    or exists (select 1 from availability_grant_agents t
+                        where t.org_id = ?1 and t.agent_id = c.agent_id)) as "granted!: bool"
              from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
-                and (c.agent_id is null or a.status <> 'decommissioned')",
+                and (c.agent_id is null or a.status <> 'decommissioned')"#,
             org_id,
             id
         )
@@ -137,6 +170,9 @@ impl BusyTimes for SqliteStore {
         let Bounds { from, to, first, last } = Bounds::of(window);
         let found = sqlx::query!(
             r#"select c.id, c.agent_id, c.revision,
+                (exists (select 1 from availability_grants g where g.org_id = ?1 and g.audience = 'all')
+                    or exists (select 1 from availability_grant_agents t
+                        where t.org_id = ?1 and t.agent_id = ?2)) as "granted!: bool",
                 (select group_concat(coalesce(d.spans, '!'), '') from busy_days d
                     where d.org_id = ?1 and d.calendar_id = c.id and d.day >= ?4 and d.day <= ?5
                 ) as "days: Vec<u8>",
@@ -167,7 +203,12 @@ impl BusyTimes for SqliteStore {
         .map_err(store_error)?;
         let mut sources = Vec::with_capacity(found.len());
         for found in found {
-            let row = BusySourceRow { id: found.id, agent_id: found.agent_id, revision: found.revision };
+            let row = BusySourceRow {
+                id: found.id,
+                agent_id: found.agent_id,
+                revision: found.revision,
+                granted: found.granted,
+            };
             let source = row.read()?;
             let (days, long) = (found.days.unwrap_or_default(), found.long.unwrap_or_default());
             if !days.contains(&TOO_FULL) {

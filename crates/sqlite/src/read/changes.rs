@@ -5,7 +5,8 @@ use kalends_calendars::{
     CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesAsked, ChangesRead, DatabaseId, Occurrence, Position,
     ports::ChangesOfCalendars,
 };
-use kalends_kernel::{CalendarId, EventId, Instant, OrgId, Revision, Span, StoreError};
+use kalends_kernel::{CalendarId, EventId, Instant, OrgId, PAGE_BYTES_MAX, Revision, Span, StoreError};
+use kalends_lender::{RowsWithin, rows_within, sealed_weight};
 
 use crate::{
     SqliteStore,
@@ -44,7 +45,7 @@ impl ChangesOfCalendars for SqliteStore {
         let identity = Row { table: "database_identity", id: &1 };
         let database = DatabaseId(identity.uuid("identity", &found.identity)?.into_bytes());
         let revision = Revision(found.revision);
-        let mut changes = Vec::new();
+        let (mut changes, mut more) = (Vec::new(), false);
         // Mostly a mirror is told that nothing has changed. What is written meanwhile lies above this revision.
         if asked.after < Position::after(revision) {
             let (after, after_id) = (asked.after.revision.0, asked.after.id.uuid());
@@ -64,10 +65,11 @@ impl ChangesOfCalendars for SqliteStore {
                 asked.deleted_after.0,
                 limit
             )
-            .fetch_all(self.readers())
-            .await
-            .map_err(store_error)?;
+            .fetch(self.readers());
+            let RowsWithin { rows, given } =
+                rows_within(rows, |row| sealed_weight(&row.content), PAGE_BYTES_MAX).await.map_err(store_error)?;
             changes.reserve(rows.len());
+            more = given > rows.len();
             for row in rows {
                 let at = Revision(row.revision);
                 if row.deleted_at.is_some() {
@@ -86,7 +88,7 @@ impl ChangesOfCalendars for SqliteStore {
                 changes.push((at, Changed::Written(Box::new(row.read(org, self.cipher.as_ref())?))));
             }
         }
-        Ok(Some(ChangesRead { database, revision, changes }))
+        Ok(Some(ChangesRead { database, revision, changes, more }))
     }
 
     async fn changed_since(

@@ -5,7 +5,8 @@ use kalends_calendars::{
     ContextEvents, Event, EventSource, RECENT_MAX, UPCOMING_MAX,
     ports::{EventFilter, EventScope, Events, OwnedEvent},
 };
-use kalends_kernel::{AgentId, CalendarId, EventId, Instant, Listed, OrgId, Page, StoreError};
+use kalends_kernel::{AgentId, CalendarId, EventId, Instant, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError};
+use kalends_lender::{RowsWithin, rows_within, sealed_weight};
 
 use super::count;
 use crate::{
@@ -202,7 +203,7 @@ impl SqliteStore {
     ) -> Result<Listed<EventRow>, StoreError> {
         let (org_id, calendar_id) = (org.uuid(), calendar.uuid());
         self.snapshot(async |snapshot| {
-            let data = sqlx::query_as!(
+            let rows = sqlx::query_as!(
                 EventRow,
                 "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                 created_at, updated_at, recurrence, series_id, original_start,
@@ -224,10 +225,10 @@ impl SqliteStore {
                 page.offset,
                 filter.now
             )
-            .fetch_all(&mut *snapshot)
-            .await
-            .map_err(store_error)?;
-            let total = match page.total_if_known(data.len()) {
+            .fetch(&mut *snapshot);
+            let RowsWithin { rows: data, given } =
+                rows_within(rows, |row| sealed_weight(&row.content), PAGE_BYTES_MAX).await.map_err(store_error)?;
+            let total = match page.total_if_known(given) {
                 Some(total) => total,
                 None => sqlx::query_scalar!(
                     "select count(*) from events
@@ -266,7 +267,7 @@ impl SqliteStore {
         let (org_id, agent_id) = (org.uuid(), agent.uuid());
         self.snapshot(async |snapshot| {
             // The page is chosen on the index of starts alone; only its rows are read.
-            let data = sqlx::query_as!(
+            let rows = sqlx::query_as!(
             EventRow,
             "select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
                 e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
@@ -291,10 +292,10 @@ impl SqliteStore {
             page.offset,
             filter.now
         )
-            .fetch_all(&mut *snapshot)
-            .await
-            .map_err(store_error)?;
-            let total = match page.total_if_known(data.len()) {
+            .fetch(&mut *snapshot);
+            let RowsWithin { rows: data, given } =
+                rows_within(rows, |row| sealed_weight(&row.content), PAGE_BYTES_MAX).await.map_err(store_error)?;
+            let total = match page.total_if_known(given) {
                 Some(total) => total,
                 None => sqlx::query_scalar!(
                     "select count(*) from calendars c cross join events o on o.org_id = ?1 and o.calendar_id = c.id

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use kalends_app::ports::{HumanCalendars, HumanSeen};
 use kalends_availability::{HumanBusy, HumanSource};
+use kalends_calendars::ports::{BusySource, LivingAgent};
 use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, Span, StoreError};
 use uuid::Uuid;
 
@@ -20,11 +21,14 @@ use crate::{
 
 #[async_trait]
 impl HumanCalendars for SqliteStore {
-    async fn human_sources(&self, org: OrgId, calendars: &[CalendarId]) -> Result<Vec<HumanSeen>, StoreError> {
+    async fn human_sources(&self, org: OrgId, calendars: &[BusySource]) -> Result<Vec<HumanSeen>, StoreError> {
         let org_id = org.uuid();
-        let asked: Vec<_> = calendars.iter().map(|calendar| Hex(calendar.uuid())).collect();
+        let granted = calendars.iter().filter(|calendar| calendar.granted);
+        let asked: Vec<_> = granted.map(|granted| Hex(granted.calendar.uuid())).collect();
+        if asked.is_empty() {
+            return Ok(Vec::new());
+        }
         let asked = json::rows(&asked).map_err(store_error)?;
-        // By way of the grants: most organizations have none, and then nothing else is looked at.
         let rows = sqlx::query!(
             r#"select c.id as calendar_id, e.id as source_id, e.revision, e.read_at
              from json_each(?2) asked
@@ -55,9 +59,13 @@ impl HumanCalendars for SqliteStore {
         seen.collect()
     }
 
-    async fn human_sources_of_agents(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<HumanSeen>, StoreError> {
+    async fn human_sources_of_agents(&self, org: OrgId, agents: &[LivingAgent]) -> Result<Vec<HumanSeen>, StoreError> {
         let org_id = org.uuid();
-        let asked: Vec<_> = agents.iter().map(|agent| Hex(agent.uuid())).collect();
+        let granted = agents.iter().filter(|agent| agent.granted);
+        let asked: Vec<_> = granted.map(|granted| Hex(granted.id.uuid())).collect();
+        if asked.is_empty() {
+            return Ok(Vec::new());
+        }
         let asked = json::rows(&asked).map_err(store_error)?;
         let rows = sqlx::query!(
             r#"select a.id as agent_id, e.id as source_id, e.revision, e.read_at

@@ -19,6 +19,7 @@ mod holds;
 mod human;
 mod instances;
 mod organizations;
+mod password_resets;
 mod people;
 mod principals;
 mod proposals;

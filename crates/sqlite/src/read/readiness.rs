@@ -1,4 +1,4 @@
-//! Whether the database answers.
+//! Whether the database answers, and takes writes.
 
 use async_trait::async_trait;
 use kalends_app::ports::Readiness;
@@ -15,5 +15,13 @@ impl Readiness for SqliteStore {
             .await
             .map(|_| ())
             .map_err(store_error)
+    }
+
+    async fn writable(&self) -> Result<(), StoreError> {
+        let mut writing = self.database.writer.take().await?;
+        let written = sqlx::query!("update principals_epoch set epoch = epoch where one = 1")
+            .execute(&mut writing.connection)
+            .await;
+        writing.done(written).await.map(|_| ())
     }
 }

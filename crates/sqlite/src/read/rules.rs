@@ -4,15 +4,15 @@ use async_trait::async_trait;
 use kalends_availability::Block;
 use kalends_calendars::{
     AvailabilityRules, EventSource, EventStatus, block_kind,
-    ports::{CalendarBlocks, LONG, RulesOfCalendars},
+    ports::{BusySource, CalendarBlocks, LONG, RulesOfCalendars},
 };
-use kalends_kernel::{CalendarId, Instant, OrgId, Revision, Span, StoreError};
+use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, Span, StoreError};
 
 use crate::{
     SqliteStore,
     error::store_error,
     rows::{
-        Row,
+        Row, row_id,
         rules::{RulesRow, read_rules},
     },
 };
@@ -53,7 +53,10 @@ impl SqliteStore {
         let to = window.end().as_micros();
         // One row at least where the calendar is in sight: a lone one without an event.
         let rows = sqlx::query!(
-            r#"select c.revision, r.rules as "rules?",
+            r#"select c.agent_id, c.revision, r.rules as "rules?",
+                (exists (select 1 from availability_grants g where g.org_id = ?1 and g.audience = 'all')
+                    or exists (select 1 from availability_grant_agents t
+                        where t.org_id = ?1 and t.agent_id = c.agent_id)) as "granted!: bool",
                 exists (select 1 from events e
                     where e.org_id = ?1 and e.calendar_id = ?2 and e.recurrence is not null and e.deleted_at is null
                         and e.reaches > ?4 and e.start_at < ?5
@@ -92,7 +95,10 @@ impl SqliteStore {
         .map_err(store_error)?;
         let Some(first) = rows.first() else { return Ok(None) };
         let rules = first.rules.as_deref().map(|document| read_rules(calendar, document)).transpose()?;
-        let (revision, repeats, held) = (Revision(first.revision), first.repeats, first.held);
+        let agent = first.agent_id.as_deref().map(|id| row_id("calendars", "agent_id", id)).transpose()?;
+        let (agent, revision) = (agent.map(AgentId::from_uuid), Revision(first.revision));
+        let source = BusySource { agent, calendar, revision, granted: first.granted };
+        let (repeats, held) = (first.repeats, first.held);
         let mut blocks = Vec::with_capacity(rows.len());
         for row in rows {
             let (Some(start), Some(end), Some(status), Some(source)) =
@@ -108,6 +114,6 @@ impl SqliteStore {
             blocks.push(Block { kind: block_kind(status, source), span });
         }
         blocks.sort_by_key(|block| (block.span, block.kind));
-        Ok(Some(CalendarBlocks { revision, rules, blocks, repeats, held }))
+        Ok(Some(CalendarBlocks { source, rules, blocks, repeats, held }))
     }
 }

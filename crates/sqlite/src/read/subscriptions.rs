@@ -1,12 +1,13 @@
 //! Reads subscriptions and claims them; reads what was imported.
 
 use async_trait::async_trait;
+use futures::TryStreamExt as _;
 use kalends_feeds::{
-    Fence, Origin, Subscription, SubscriptionStatus, SyncClaim,
+    Fence, HostHash, LEFT_MAX, Neighbours, Origin, Subscription, SubscriptionStatus, SyncClaim,
     ports::{ImportedItems, Subscriptions},
     sync::KnownItem,
 };
-use kalends_kernel::{AgentId, Instant, Listed, OrgId, Page, StoreError, SubscriptionId};
+use kalends_kernel::{AgentId, CalendarId, Instant, Listed, OrgId, Page, RemoteUrl, StoreError, SubscriptionId};
 use sqlx::SqliteConnection;
 
 use super::count;
@@ -16,7 +17,7 @@ use crate::{
     json::{self, Hex},
     rows::{
         Row, row_id,
-        subscription::{ItemRow, SubscriptionRow},
+        subscription::{ItemRow, NeighbourRow, SubscriptionRow},
     },
 };
 
@@ -34,11 +35,11 @@ impl Subscriptions for SqliteStore {
         sqlx::query_as!(
             SubscriptionRow,
             "select s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.last_synced_at, s.last_error,
-                s.failures, s.seen, s.version, s.created_at, s.updated_at
+                s.failures, s.seen, s.origin_id, s.place, s.remains, s.version, s.created_at, s.updated_at
              from ical_subscriptions s
                 join calendars c on c.org_id = s.org_id and c.id = s.calendar_id
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-             where s.org_id = ?1 and s.id = ?2 and c.deleted_at is null
+             where s.org_id = ?1 and s.id = ?2 and s.remains is null and c.deleted_at is null
                 and (c.agent_id is null or a.status <> 'decommissioned')",
             org_id,
             id
@@ -48,6 +49,45 @@ impl Subscriptions for SqliteStore {
         .map_err(store_error)?
         .map(|row| row.read(self.cipher.as_ref()))
         .transpose()
+    }
+
+    async fn subscriptions_beside(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        url: &RemoteUrl,
+    ) -> Result<Neighbours, StoreError> {
+        let (org_id, calendar_id, HostHash(host)) = (org.uuid(), calendar.uuid(), HostHash::of(url));
+        let host = host.as_slice();
+        let mut neighbours = Neighbours::default();
+        let mut lent = self.readers().lend().await.map_err(store_error)?;
+        let mut rows = sqlx::query_as!(
+            NeighbourRow,
+            r#"select null as "id?: Vec<u8>", null as "content?: String", null as "origin_id?: Vec<u8>",
+                max(place) as "place?: i64", false as "left!: bool"
+             from ical_subscriptions where org_id = ?1 and calendar_id = ?2
+             union all
+             select id, content, origin_id, place, false from ical_subscriptions
+             where org_id = ?1 and calendar_id = ?2 and host = ?3 and remains is null
+             union all
+             select * from (
+                select id, content, origin_id, place, true from ical_subscriptions
+                where org_id = ?1 and calendar_id = ?2 and host = ?3 and remains = 'kept'
+                order by place desc limit ?4)"#,
+            org_id,
+            calendar_id,
+            host,
+            LEFT_MAX
+        )
+        .fetch(&mut *lent);
+        // Each is dropped before the next is read: there may be many, and what is sealed of them is long.
+        while let Some(row) = rows.try_next().await.map_err(store_error)? {
+            neighbours.last = neighbours.last.max(row.place.unwrap_or(0));
+            neighbours.same.extend(row.read(self.cipher.as_ref(), url)?);
+        }
+        drop(rows);
+        lent.keep();
+        Ok(neighbours)
     }
 
     async fn list_subscriptions(
@@ -64,11 +104,11 @@ impl Subscriptions for SqliteStore {
             let rows = sqlx::query_as!(
                 SubscriptionRow,
                 "select s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.last_synced_at, s.last_error,
-                    s.failures, s.seen, s.version, s.created_at, s.updated_at
+                    s.failures, s.seen, s.origin_id, s.place, s.remains, s.version, s.created_at, s.updated_at
                  from ical_subscriptions s
                     join calendars c on c.org_id = s.org_id and c.id = s.calendar_id
                     left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-                 where s.org_id = ?1 and (?2 is null or s.agent_id = ?2) and c.deleted_at is null
+                 where s.org_id = ?1 and (?2 is null or s.agent_id = ?2) and s.remains is null and c.deleted_at is null
                     and (c.agent_id is null or a.status <> 'decommissioned')
                     and (?3 is null or ?3 = case when s.paused then 'paused'
                         when s.last_error is not null then 'error' else 'active' end)
@@ -89,7 +129,7 @@ impl Subscriptions for SqliteStore {
                      from ical_subscriptions s
                         join calendars c on c.org_id = s.org_id and c.id = s.calendar_id
                         left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-                     where s.org_id = ?1 and (?2 is null or s.agent_id = ?2) and c.deleted_at is null
+                     where s.org_id = ?1 and (?2 is null or s.agent_id = ?2) and s.remains is null and c.deleted_at is null
                         and (c.agent_id is null or a.status <> 'decommissioned')
                         and (?3 is null or ?3 = case when s.paused then 'paused'
                             when s.last_error is not null then 'error' else 'active' end)",
@@ -156,7 +196,7 @@ async fn claim(
 ) -> Result<Vec<SyncClaim>, StoreError> {
     let (at, until) = (now.as_micros(), until.as_micros());
     let rows = sqlx::query!(
-        "update ical_subscriptions set due_at = ?2, claimed_until = ?2, fence = fence + 1, asked_at = null
+        "update ical_subscriptions set due_at = ?2, claimed_until = ?2, fence = fence + 1, asked_at = null, reserved = 0
          where rowid in (
             select place from (
                 select place, due_at, id, busy + row_number() over (partition by host order by due_at, id) as turn
@@ -194,7 +234,7 @@ async fn claimed(connection: &mut SqliteConnection, claims: &[SyncClaim]) -> Res
     sqlx::query_as!(
         SubscriptionRow,
         "select s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.last_synced_at, s.last_error,
-            s.failures, s.seen, s.version, s.created_at, s.updated_at
+            s.failures, s.seen, s.origin_id, s.place, s.remains, s.version, s.created_at, s.updated_at
          from json_each(?1) asked
             cross join ical_subscriptions s
                 on s.org_id = unhex(asked.value ->> 0) and s.id = unhex(asked.value ->> 1)
@@ -212,10 +252,15 @@ async fn claimed(connection: &mut SqliteConnection, claims: &[SyncClaim]) -> Res
 async fn remove(connection: &mut SqliteConnection, gone: &[SyncClaim]) -> Result<(), StoreError> {
     for claim in gone {
         let (org_id, id) = (claim.org.uuid(), claim.subscription.uuid());
-        sqlx::query!("delete from imported_items where org_id = ?1 and origin_id = ?2", org_id, id)
-            .execute(&mut *connection)
-            .await
-            .map_err(store_error)?;
+        sqlx::query!(
+            "delete from imported_items where org_id = ?1 and origin_id = (
+                select coalesce(origin_id, id) from ical_subscriptions where org_id = ?1 and id = ?2)",
+            org_id,
+            id
+        )
+        .execute(&mut *connection)
+        .await
+        .map_err(store_error)?;
         sqlx::query!("delete from ical_subscriptions where org_id = ?1 and id = ?2", org_id, id)
             .execute(&mut *connection)
             .await
@@ -240,5 +285,62 @@ impl ImportedItems for SqliteStore {
         .await
         .map_err(store_error)?;
         rows.iter().map(ItemRow::read).collect()
+    }
+
+    async fn purge_imported_events(&self, before: Instant, limit: u32) -> Result<u64, StoreError> {
+        let before = before.as_micros();
+        // Looked for without the writer, for whom nobody has to wait then. No event is in two of the three parts, so that
+        // less than the limit says that there is no more; each ends at the limit, so that nobody gathers all there is.
+        let rows = sqlx::query_scalar!(
+            r#"select place as "place!: i64" from (
+                select place from (
+                    select rowid as place from events
+                    where source = 'external_ical' and deleted_at is not null and deleted_at <= ?1
+                    limit ?2)
+                union all
+                select place from (
+                    select e.rowid as place
+                    from calendars c indexed by calendars_deleted
+                        cross join events e
+                            on e.org_id = c.org_id and e.calendar_id = c.id and e.source = 'external_ical'
+                    where c.deleted_at is not null and c.deleted_at <= ?1
+                        and (e.deleted_at is null or e.deleted_at > ?1)
+                    limit ?2)
+                union all
+                select place from (
+                    select e.rowid as place
+                    from agents a indexed by agents_decommissioned
+                        cross join calendars c on c.org_id = a.org_id and c.agent_id = a.id
+                        cross join events e
+                            on e.org_id = c.org_id and e.calendar_id = c.id and e.source = 'external_ical'
+                    where a.status = 'decommissioned' and a.updated_at <= ?1
+                        and (c.deleted_at is null or c.deleted_at > ?1)
+                        and (e.deleted_at is null or e.deleted_at > ?1)
+                    limit ?2)
+             ) limit ?2"#,
+            before,
+            limit
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        if rows.is_empty() {
+            return Ok(0);
+        }
+        let rows = json::rows(&rows).map_err(store_error)?;
+        let mut writing = self.database.writer.take().await?;
+        // The rows of an account that was deleted meanwhile may be those of other events now: the condition decides again.
+        let purged = sqlx::query!(
+            "delete from events where rowid in (select value from json_each(?1)) and source = 'external_ical'
+                and (deleted_at <= ?2 or exists (
+                    select 1 from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                    where c.org_id = events.org_id and c.id = events.calendar_id
+                        and (c.deleted_at <= ?2 or (a.status = 'decommissioned' and a.updated_at <= ?2))))",
+            rows,
+            before
+        )
+        .execute(&mut writing.connection)
+        .await;
+        writing.done(purged).await
     }
 }

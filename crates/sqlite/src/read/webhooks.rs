@@ -1,7 +1,8 @@
 //! Reads webhook endpoints and deliveries.
 
 use async_trait::async_trait;
-use kalends_kernel::{DeliveryId, Instant, Listed, OrgId, Page, StoreError, WebhookId};
+use kalends_kernel::{DeliveryId, Instant, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError, WebhookId};
+use kalends_lender::{RowsWithin, rows_within, sealed_weight};
 use kalends_notifications::{
     Delivery, DeliveryStatus, WebhookEndpoint,
     ports::{Deliveries, DeliverySeen, DeliveryStats, Webhooks},
@@ -89,9 +90,11 @@ impl Deliveries for SqliteStore {
             page.limit,
             page.offset
         )
-        .fetch_all(self.readers())
-        .await
-        .map_err(store_error)?;
+        .fetch(self.readers());
+        let RowsWithin { rows, .. } =
+            rows_within(rows, |row| row.payload.as_deref().map_or(0, sealed_weight), PAGE_BYTES_MAX)
+                .await
+                .map_err(store_error)?;
         let seen = rows.into_iter().map(|row| {
             let sealed = row.payload;
             let delivery = DeliveryRow {

@@ -1,7 +1,8 @@
 //! A row of `agents`.
 
+use kalends_app::ports::FieldCipher;
 use kalends_calendars::{Agent, AgentStatus, AgentType};
-use kalends_kernel::{AgentId, Instant, Metadata, OrgId, StoreError, Version};
+use kalends_kernel::{AgentId, Instant, OrgId, StoreError, Version};
 
 use super::{Row, row_id};
 
@@ -18,7 +19,7 @@ pub(crate) struct AgentRow {
 }
 
 impl AgentRow {
-    pub(crate) fn read(self, org: OrgId) -> Result<Agent, StoreError> {
+    pub(crate) fn read(self, org: OrgId, cipher: &dyn FieldCipher) -> Result<Agent, StoreError> {
         let id = AgentId::from_uuid(row_id("agents", "id", &self.id)?);
         let row = Row { table: "agents", id: &id };
         Ok(Agent {
@@ -28,7 +29,7 @@ impl AgentRow {
             kind: row.named("type", AgentType::from_name, &self.r#type)?,
             description: self.description,
             status: row.named("status", AgentStatus::from_name, &self.status)?,
-            metadata: row.read("metadata", Metadata::from_json(&self.metadata))?,
+            metadata: row.metadata(id.uuid(), &self.metadata, cipher)?,
             version: Version(self.version),
             created_at: Instant::from_micros(self.created_at),
             updated_at: Instant::from_micros(self.updated_at),

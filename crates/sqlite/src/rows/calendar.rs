@@ -2,7 +2,7 @@
 
 use kalends_app::ports::{FieldCipher, Place, SEALED};
 use kalends_calendars::{AgentActivity, Calendar, FeedToken, Provider, ports::BusySource};
-use kalends_kernel::{AgentId, CalendarId, Instant, Metadata, OrgId, Revision, StoreError, Version};
+use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, StoreError, Version};
 
 use super::{Row, row_id};
 
@@ -50,7 +50,7 @@ impl CalendarRow {
             agent: owner(row, self.agent_id.as_deref())?,
             name: self.name,
             zone: row.read("timezone", self.timezone.parse())?,
-            metadata: row.read("metadata", Metadata::from_json(&self.metadata))?,
+            metadata: row.metadata(id.uuid(), &self.metadata, cipher)?,
             external_id: self.external_id,
             provider: provider.transpose()?,
             activity: row.named("agent_status", AgentActivity::from_name, &self.agent_status)?,
@@ -70,6 +70,7 @@ pub(crate) struct BusySourceRow {
     pub(crate) id: Vec<u8>,
     pub(crate) agent_id: Option<Vec<u8>>,
     pub(crate) revision: i64,
+    pub(crate) granted: bool,
 }
 
 impl BusySourceRow {
@@ -77,7 +78,7 @@ impl BusySourceRow {
         let calendar = CalendarId::from_uuid(row_id("calendars", "id", &self.id)?);
         let row = Row { table: "calendars", id: &calendar };
         let agent = owner(row, self.agent_id.as_deref())?;
-        Ok(BusySource { agent, calendar, revision: Revision(self.revision) })
+        Ok(BusySource { agent, calendar, revision: Revision(self.revision), granted: self.granted })
     }
 }
 

@@ -105,18 +105,19 @@ impl EventRow {
         let plain = row.read("content", cipher.open(content_place(id), &self.content))?;
         let content: OpenedContent<'_> = row.read("content", serde_json::from_slice(&plain))?;
         let span = Span::new(Instant::from_micros(self.start_at), Instant::from_micros(self.end_at));
+        let times = Times { span: row.read("end_at", span)?, all_day: self.all_day };
         Ok(Event {
             id,
             org,
             calendar: CalendarId::from_uuid(row.uuid("calendar_id", &self.calendar_id)?),
             title: content.title.into_owned(),
             description: content.description.map(Cow::into_owned),
-            times: Times { span: row.read("end_at", span)?, all_day: self.all_day },
+            times,
             status: row.named("status", EventStatus::from_name, &self.status)?,
             source: row.named("source", EventSource::from_name, &self.source)?,
             metadata: row.read("content", Metadata::from_json(content.metadata.get()))?,
             reminders: row.reminders("reminders", self.reminders.as_deref())?,
-            repeats: repeats(row, self.recurrence.as_deref(), self.series_id.as_deref(), self.original_start)?,
+            repeats: repeats(row, times, (self.recurrence.as_deref(), self.series_id.as_deref(), self.original_start))?,
             hold: hold(row, self.hold_expires_at, self.hold_priority, self.hold_scope.as_deref())?,
             hold_set: self
                 .hold_set_id
@@ -168,17 +169,18 @@ impl RepeatingRow<'_> {
     }
 }
 
-/// What the three columns say of the repetition.
+/// What the three columns say of the repetition of an event at `times`.
 fn repeats(
     row: Row<'_>,
-    recurrence: Option<&str>,
-    series: Option<&[u8]>,
-    original_start: Option<i64>,
+    times: Times,
+    columns: (Option<&str>, Option<&[u8]>, Option<i64>),
 ) -> Result<Repeats, StoreError> {
-    match (recurrence, series, original_start) {
+    match columns {
         (None, None, None) => Ok(Repeats::Once),
         (Some(json), None, None) => {
-            row.read("recurrence", Recurrence::from_json(json)).map(|found| Repeats::Series(Box::new(found)))
+            let found = row.read("recurrence", Recurrence::from_json(json))?;
+            row.read("recurrence", found.series(times))?;
+            Ok(Repeats::Series(Box::new(found)))
         }
         (None, Some(series), Some(start)) => Ok(Repeats::Instance(Occurrence {
             series: EventId::from_uuid(row.uuid("series_id", series)?),

@@ -24,8 +24,10 @@ pub(crate) mod webhook;
 
 use std::fmt::Display;
 
+use kalends_accounts::TokenHash;
+use kalends_app::ports::{FieldCipher, Place, SEALED};
 use kalends_calendars::Reminders;
-use kalends_kernel::{Span, StoreError};
+use kalends_kernel::{Metadata, Span, StoreError};
 use uuid::Uuid;
 
 /// A row to which values belong.
@@ -54,6 +56,18 @@ impl Row<'_> {
         name: &str,
     ) -> Result<T, StoreError> {
         from_name(name).ok_or_else(|| self.corrupt(column, format_args!("unknown name {name:?}")))
+    }
+
+    /// The metadata that `stored` holds: sealed, or in the clear as earlier versions wrote it. A JSON object never
+    /// begins like a seal.
+    pub(crate) fn metadata(self, id: Uuid, stored: &str, cipher: &dyn FieldCipher) -> Result<Metadata, StoreError> {
+        const COLUMN: &str = "metadata";
+        if !stored.starts_with(SEALED) {
+            return self.read(COLUMN, Metadata::from_json(stored));
+        }
+        let plain = self.read(COLUMN, cipher.open(Place { table: self.table, column: COLUMN, id }, stored))?;
+        let text = self.read(COLUMN, std::str::from_utf8(&plain))?;
+        self.read(COLUMN, Metadata::from_json(text))
     }
 
     /// The identifier in `column`.
@@ -132,6 +146,28 @@ pub(crate) fn reminders_json(reminders: Option<&Reminders>) -> Option<String> {
         let minutes: Vec<String> = reminders.minutes().iter().map(u16::to_string).collect();
         format!("[{}]", minutes.join(","))
     })
+}
+
+/// The metadata of the agent or the calendar, sealed.
+pub(crate) fn seal_metadata(table: &'static str, id: Uuid, metadata: &Metadata, cipher: &dyn FieldCipher) -> String {
+    cipher.seal(Place { table, column: "metadata", id }, metadata.to_json().as_bytes())
+}
+
+/// Where a secret of an attempt at a provider stands. Its row has a hash instead of an identifier; half of that tells
+/// rows apart just as well.
+pub(crate) fn attempt_secret(table: &'static str, column: &'static str, key: TokenHash) -> Place {
+    let mut half = [0; 16];
+    half.copy_from_slice(&key.0[..16]);
+    Place { table, column, id: Uuid::from_bytes(half) }
+}
+
+/// The secret of an attempt that `stored` holds: sealed, or in the clear as earlier versions wrote it. `None` if it does
+/// not open: its key may have been replaced and removed since, and a human whose attempt is gone tries again.
+pub(crate) fn open_attempt_secret(place: Place, stored: String, cipher: &dyn FieldCipher) -> Option<String> {
+    if !stored.starts_with(SEALED) {
+        return Some(stored);
+    }
+    String::from_utf8(cipher.open(place, &stored).ok()?).ok()
 }
 
 #[cfg(test)]

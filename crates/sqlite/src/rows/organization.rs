@@ -2,7 +2,8 @@
 
 use kalends_accounts::{Acceptance, Email, OrgName, Organization, SignUpSource, Waitlist};
 use kalends_kernel::{Instant, OrgId, StoreError, Version};
-use kalends_quotas::Plan;
+use kalends_quotas::{Limits, Plan};
+use serde_json::Value;
 
 use super::{Row, row_id};
 
@@ -20,6 +21,14 @@ pub(crate) struct OrganizationRow {
     pub(crate) accepted_at: Option<i64>,
     pub(crate) version: i64,
     pub(crate) created_at: i64,
+}
+
+/// The limits of an organization of which only the plan and the overrides were read.
+pub(crate) fn limits(org: OrgId, plan: &str, overrides: Option<&str>) -> Result<Limits, StoreError> {
+    let row = Row { table: "organizations", id: &org };
+    let limits = row.named("plan", Plan::from_name, plan)?.limits();
+    let overrides: Option<Value> = row.read("limit_overrides", overrides.map(serde_json::from_str).transpose())?;
+    overrides.map_or(Ok(limits), |overrides| row.read("limit_overrides", limits.overridden(&overrides)))
 }
 
 impl OrganizationRow {

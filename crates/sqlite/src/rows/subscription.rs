@@ -2,10 +2,10 @@
 
 use kalends_app::ports::{FieldCipher, Place};
 use kalends_feeds::{
-    Confidential, Subscription,
+    Confidential, Neighbour, Remains, Subscription,
     sync::{Fingerprint, ItemKey, KnownItem, Memory, SyncState},
 };
-use kalends_kernel::{AgentId, CalendarId, EventId, Instant, OrgId, StoreError, SubscriptionId, Version};
+use kalends_kernel::{AgentId, CalendarId, EventId, Instant, OrgId, RemoteUrl, StoreError, SubscriptionId, Version};
 
 use super::{Row, row_id};
 
@@ -25,6 +25,9 @@ pub(crate) struct SubscriptionRow {
     pub(crate) last_error: Option<String>,
     pub(crate) failures: i64,
     pub(crate) seen: String,
+    pub(crate) origin_id: Option<Vec<u8>>,
+    pub(crate) place: Option<i64>,
+    pub(crate) remains: Option<String>,
     pub(crate) version: i64,
     pub(crate) created_at: i64,
     pub(crate) updated_at: i64,
@@ -50,10 +53,43 @@ impl SubscriptionRow {
                 failures: row.read("failures", u32::try_from(self.failures))?,
                 memory: row.read("seen", Memory::from_json(&self.seen))?,
             },
+            origin: match self.origin_id.as_deref() {
+                Some(origin) => SubscriptionId::from_uuid(row.uuid("origin_id", origin)?),
+                None => id,
+            },
+            place: self.place.unwrap_or(0),
+            remains: self.remains.map(|name| row.named("remains", Remains::from_name, &name)).transpose()?,
             version: Version(self.version),
             created_at: Instant::from_micros(self.created_at),
             updated_at: Instant::from_micros(self.updated_at),
         })
+    }
+}
+
+/// A subscription of a calendar, or without an identifier the last place on it.
+pub(crate) struct NeighbourRow {
+    pub(crate) id: Option<Vec<u8>>,
+    pub(crate) content: Option<String>,
+    pub(crate) origin_id: Option<Vec<u8>>,
+    pub(crate) place: Option<i64>,
+    pub(crate) left: bool,
+}
+
+impl NeighbourRow {
+    /// The subscription, if it is to that address.
+    pub(crate) fn read(&self, cipher: &dyn FieldCipher, url: &RemoteUrl) -> Result<Option<Neighbour>, StoreError> {
+        let (Some(id), Some(content)) = (&self.id, &self.content) else { return Ok(None) };
+        let id = SubscriptionId::from_uuid(row_id("ical_subscriptions", "id", id)?);
+        let row = Row { table: "ical_subscriptions", id: &id };
+        let plain = row.read("content", cipher.open(content_place(id), content))?;
+        if row.read("content", Confidential::read(&plain))?.url != *url {
+            return Ok(None);
+        }
+        let origin = match self.origin_id.as_deref() {
+            Some(origin) => SubscriptionId::from_uuid(row.uuid("origin_id", origin)?),
+            None => id,
+        };
+        Ok(Some(Neighbour { id, origin, place: self.place.unwrap_or(0), left: self.left }))
     }
 }
 

@@ -152,7 +152,7 @@ async fn a_full_disk_fails_its_waiters_and_nobody_else() {
         for (event, outcome) in events.into_iter().zip(outcomes) {
             match outcome {
                 Ok(()) => acknowledged.push(event),
-                Err(CommitError::Store(StoreError::Failed(_))) => failures += 1,
+                Err(CommitError::Store(StoreError::Unavailable(_))) => failures += 1,
                 Err(other) => panic!("{other:?}"),
             }
         }

@@ -4,6 +4,7 @@ use kalends_accounts::ports::Organizations as _;
 use kalends_app::{ChangeSet, ports::Commit as _};
 use kalends_calendars::ports::{BusyTimes as _, Calendars as _, Events as _, RulesOfCalendars as _};
 use kalends_kernel::StoreError;
+use kalends_notifications::{LETTER_CLAIM_LASTS, ports::Letters as _};
 use kalends_proposals::ports::Proposals as _;
 use sqlx::AssertSqlSafe;
 
@@ -35,6 +36,15 @@ async fn a_corrupt_value_is_a_located_error() {
         ("reminders", "'none'"),
         ("recurrence", "'{}'"),
         ("recurrence", r#"'{"rule":"FREQ=HOURLY","zone":"UTC","exdates":[],"overridden":[],"last_start":null}'"#),
+        // A rule that has no date, and one that ends before the series begins.
+        (
+            "recurrence",
+            r#"'{"rule":"FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30","zone":"UTC","exdates":[],"overridden":[],"last_start":null}'"#,
+        ),
+        (
+            "recurrence",
+            r#"'{"rule":"FREQ=DAILY;UNTIL=19700101","zone":"UTC","exdates":[],"overridden":[],"last_start":null}'"#,
+        ),
         ("content", "'v1.first.AAAA'"),
         ("content", "(select content from events where id <> ?1)"),
     ] {
@@ -99,6 +109,37 @@ async fn a_corrupt_value_is_a_located_error() {
     assert_eq!(place(store.find_rules(calendar.org, calendar.id).await), expected);
     assert_eq!(place(store.blocking_spans(calendar.org, calendar.id, window).await), expected);
     assert_eq!(place(store.blocks(calendar.org, calendar.id, window, 9).await), expected);
+}
+
+#[tokio::test]
+async fn a_letter_that_is_unreadable_keeps_no_other_back() {
+    let scratch = Scratch::new().await;
+    let store = scratch.store();
+    let calendar = scratch.calendar(&store).await;
+    let letters = [scratch.make.letter(calendar.org), scratch.make.letter(calendar.org)];
+    let mut changes = ChangeSet::new(calendar.org);
+    changes.letters.extend(letters.clone());
+    store.commit(changes).await.unwrap();
+    let mut plain = scratch.plain().await;
+    let [corrupt, sound] = &letters;
+    let mut now = scratch.make.tick();
+    for statement in [
+        "update letters set content = 'plain' where id = ?1",
+        "update letters set content = (select content from letters where id <> ?1) where id = ?1",
+        "update letters set recipient = x'00' where id = ?1",
+        "update letters set about = x'00' where id = ?1",
+    ] {
+        let broken = sqlx::query(statement).bind(corrupt.id.uuid()).execute(&mut plain).await.unwrap();
+        assert_eq!(broken.rows_affected(), 1);
+        let claimed = store.claim_letters(now, 9).await.unwrap();
+        assert_eq!(
+            claimed.into_iter().map(|claimed| claimed.letter).collect::<Vec<_>>(),
+            std::slice::from_ref(sound),
+            "{statement}"
+        );
+        assert!(store.claim_letters(now, 9).await.unwrap().is_empty(), "both are claimed");
+        now = now + LETTER_CLAIM_LASTS;
+    }
 }
 
 async fn restore(plain: &mut sqlx::SqliteConnection, event: &kalends_calendars::Event, scratch: &Scratch) {

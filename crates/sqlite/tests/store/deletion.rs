@@ -17,6 +17,7 @@ const OF_NOBODY: &[&str] = &[
     "data_keys",
     "database_identity",
     "oauth_attempts",
+    "password_resets",
     "principals_epoch",
     "timer_seeding",
     "user_identities",

@@ -1,6 +1,7 @@
 //! The store on SQLite: what every store must do, and what only this one can get wrong.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking, in their helpers too")]
 
+mod at_rest;
 mod batches;
 mod connections;
 mod corruption;
@@ -10,7 +11,9 @@ mod files;
 mod histories;
 mod inspect;
 mod keys;
+mod neighbours;
 mod plans;
+mod purge;
 mod scratch;
 mod statements;
 

@@ -162,6 +162,42 @@ pub async fn no_more_is_taken_at_once(store: &StoreUnderTest) {
     }
 }
 
+/// A use is given back to the window in which it was taken, once each, and never below zero; each scope by itself.
+pub async fn allowances_are_given_back(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let now = scene.make.tick();
+    let (allowance, other) = (Allowance::exports(scene.org), Allowance::feedback(scene.org));
+    let take = async |now| scene.store.take(&allowance, now).await.unwrap();
+    let give_back = async |until| scene.store.give_back(&allowance, until).await.unwrap();
+    give_back(now).await;
+    let Taken::Granted(mut kept) = take(now).await else { panic!("nothing was used") };
+    assert!(matches!(scene.store.take(&other, now).await.unwrap(), Taken::Granted(Used { count: 1, .. })));
+    let first = kept.until;
+    for until in [first + Elapsed::micros(1), first, first, first - Elapsed::micros(1), first] {
+        give_back(until).await;
+        kept = kept.given_back(until);
+        let taken = take(now).await;
+        assert_eq!(taken, allowance.take(Some(kept), now));
+        let Taken::Granted(used) = taken else { panic!("{taken:?}") };
+        kept = used;
+    }
+    for _ in 0..9 {
+        give_back(first).await;
+    }
+    assert_eq!(take(now).await, Taken::Granted(Used { count: 1, until: first }), "never below zero");
+    for count in 2..=10 {
+        assert_eq!(take(now).await, Taken::Granted(Used { count, until: first }));
+    }
+    assert!(matches!(take(now).await, Taken::Refused { .. }));
+    give_back(first).await;
+    assert_eq!(take(now).await, Taken::Granted(Used { count: 10, until: first }));
+    // What was taken in a window that is over is not given back to the next one.
+    assert!(matches!(take(first).await, Taken::Granted(Used { count: 1, .. })));
+    give_back(first).await;
+    assert!(matches!(take(first).await, Taken::Granted(Used { count: 2, .. })));
+    assert!(matches!(scene.store.take(&other, now).await.unwrap(), Taken::Granted(Used { count: 2, .. })));
+}
+
 /// Counts that say nothing any more are forgotten, in batches, and the others kept.
 pub async fn expired_allowances_are_forgotten(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;

@@ -1,14 +1,16 @@
 //! Booking pages, and what was booked on them.
 
 use kalends_accounts::Change as AccountChange;
-use kalends_app::{Guard, ports::CommitError};
+use kalends_app::{Charge, Guard, ports::CommitError};
 use kalends_availability::{Hours, Week};
 use kalends_bookings::{
     Booking, BookingPage, BookingPagePatch, BookingToken, Change, Guest, NewBookingPage, SecretHash, Timetable,
+    ports::FoundPage,
 };
 use kalends_calendars::{Calendar, Change as Write, Patch};
-use kalends_kernel::{EventId, Page, Span};
-use kalends_quotas::Metric;
+use kalends_kernel::{Elapsed, EventId, Page, Span};
+use kalends_quotas::{Metric, Period, Used};
+use serde_json::json;
 
 use super::{
     StoreUnderTest,
@@ -43,7 +45,7 @@ impl Scene {
     }
 
     /// A page of the calendar, stored.
-    async fn page_of(&self, calendar: &Calendar) -> BookingPage {
+    pub(super) async fn page_of(&self, calendar: &Calendar) -> BookingPage {
         let page = self.booking_page(calendar);
         self.pages(vec![Change::CreatePage(Box::new(page.clone()))]).await.unwrap();
         page
@@ -59,8 +61,12 @@ impl Scene {
         self.store.find_booking_page(self.org, page.id).await.unwrap()
     }
 
+    async fn found_page(&self, slug: SecretHash) -> Option<FoundPage> {
+        self.store.booking_page_of_slug(slug, self.make.period()).await.unwrap()
+    }
+
     async fn page_at(&self, slug: SecretHash) -> Option<BookingPage> {
-        self.store.booking_page_of_slug(slug).await.unwrap().map(|(page, _)| page)
+        self.found_page(slug).await.map(|found| found.page)
     }
 
     /// Books a time on the page as it was seen, on no condition but the given.
@@ -157,12 +163,12 @@ pub async fn booking_pages_are_found_by_their_slug(store: &StoreUnderTest) {
     for page in [&ours, &theirs] {
         assert_eq!(scene.page_at(page.slug.hash()).await.as_ref(), Some(page));
     }
-    let (_, before) = scene.store.booking_page_of_slug(ours.slug.hash()).await.unwrap().unwrap();
-    let now = scene.store.source_of_calendar(scene.org, ours.calendar).await.unwrap().unwrap().revision;
+    let before = scene.found_page(ours.slug.hash()).await.unwrap().source;
+    let now = scene.store.source_of_calendar(scene.org, ours.calendar).await.unwrap().unwrap();
     assert_eq!(before, now, "as the calendar is");
     scene.commit(scene.changes().create(&scene.make.event(&calendar, hours(1, 2)))).await;
-    let (_, after) = scene.store.booking_page_of_slug(ours.slug.hash()).await.unwrap().unwrap();
-    assert!(after > before, "something was scheduled");
+    let after = scene.found_page(ours.slug.hash()).await.unwrap().source;
+    assert!(after.revision > before.revision, "something was scheduled");
     let closed =
         ours.patched(BookingPagePatch { active: Patch::Set(false), ..BookingPagePatch::default() }, scene.make.tick());
     scene.pages(vec![Change::UpdatePage { page: Box::new(closed.clone()), seen: ours.version }]).await.unwrap();
@@ -294,4 +300,26 @@ pub async fn booking_pages_go_with_their_organization(store: &StoreUnderTest) {
     changes.bookings.push(Change::CreateBooking { booking: Box::new(booking), seen: page.version });
     changes.calendars.push(Write::CreateEvent(scene.make.event(&calendar, hours(5, 6))));
     assert_refused!(scene.try_commit(changes).await, CommitError::NoOrganization);
+}
+
+/// A page is found with what its organization has used of the month's events, and how many it may have.
+pub async fn booking_pages_are_found_with_their_use(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (calendar, other) = (scene.own().await, scene.other_organization().await);
+    let page = scene.page_of(&calendar).await;
+    let slug = page.slug.hash();
+    let unused = scene.found_page(slug).await.unwrap().events;
+    assert_eq!(unused, Used { used: 0, limit: None });
+    other.commit(other.changes().charge(Charge { amount: 7, ..scene.make.charge(None) })).await;
+    scene.commit(scene.changes().charge(Charge { amount: 3, ..scene.make.charge(None) })).await;
+    let seen = scene.store.find_organization(scene.org).await.unwrap().unwrap();
+    let organization = seen.on_plan(seen.plan, Some(json!({ "events": 3 }))).unwrap();
+    let mut changes = scene.changes();
+    changes.accounts.push(kalends_accounts::Change::UpdateOrganization { organization, seen: seen.version });
+    scene.commit(changes).await;
+    let events = scene.found_page(slug).await.unwrap().events;
+    assert_eq!((events, events.remaining()), (Used { used: 3, limit: Some(3) }, Some(0)));
+    let later = Period::of(scene.make.tick() + Elapsed::days(40));
+    let found = scene.store.booking_page_of_slug(slug, later).await.unwrap().unwrap();
+    assert_eq!(found.events, Used { used: 0, limit: Some(3) }, "another month");
 }

@@ -14,8 +14,8 @@ use kalends_bridge::{
     Audience, Change, Connection, ConnectionLink, ExternalCalendar, Grant, LinkSecret, NewGrant, NewLink,
     PublicationPolicy, Reading, TheirCalendar, Tokens, listing, ports::KnownCalendar,
 };
-use kalends_calendars::{Agent, Calendar};
-use kalends_kernel::{CalendarId, Instant, Span, UserId};
+use kalends_calendars::{Agent, Calendar, ports::BusySource};
+use kalends_kernel::{Instant, Span, UserId};
 
 pub use self::{connections::*, grants::*, links::*, refreshes::*};
 use super::{
@@ -39,7 +39,7 @@ impl Scene {
         UserId::new(self.make.tick(), &self.make.entropy)
     }
 
-    async fn bridge(&self, bridge: Vec<Change>) -> Result<(), CommitError> {
+    pub(super) async fn bridge(&self, bridge: Vec<Change>) -> Result<(), CommitError> {
         let mut changes = self.changes();
         changes.bridge = bridge;
         self.try_commit(changes).await
@@ -90,7 +90,7 @@ impl Scene {
     }
 
     /// A connection with calendars of those names, stored.
-    async fn connected(&self, names: &[&str]) -> (Connection, Vec<ExternalCalendar>) {
+    pub(super) async fn connected(&self, names: &[&str]) -> (Connection, Vec<ExternalCalendar>) {
         let connection = self.connection_of(self.a_human());
         let calendars = self.listed_of(&connection, names);
         self.connect(&connection, &calendars).await;
@@ -139,7 +139,7 @@ impl Scene {
     }
 
     /// A grant, stored.
-    async fn granted(&self, audience: Audience, sources: &[&ExternalCalendar], agents: &[&Agent]) -> Grant {
+    pub(super) async fn granted(&self, audience: Audience, sources: &[&ExternalCalendar], agents: &[&Agent]) -> Grant {
         let grant = self.grant_of(audience, sources, agents);
         self.bridge(vec![Change::CreateGrant(Box::new(grant.clone()))]).await.unwrap();
         grant
@@ -150,8 +150,38 @@ impl Scene {
     }
 
     async fn human_sources(&self, calendars: &[&Calendar]) -> BTreeSet<HumanSeen> {
-        let calendars: Vec<CalendarId> = calendars.iter().map(|calendar| calendar.id).collect();
-        self.store.human_sources(self.org, &calendars).await.unwrap().into_iter().collect()
+        let mut sources = Vec::new();
+        for Calendar { id: calendar, agent, revision, .. } in calendars.iter().copied().cloned() {
+            let source = self.store.source_of_calendar(self.org, calendar).await.unwrap();
+            // What is out of sight is asked about too, as if something were granted.
+            sources.push(source.unwrap_or(BusySource { agent, calendar, revision, granted: true }));
+        }
+        self.store.human_sources(self.org, &sources).await.unwrap().into_iter().collect()
+    }
+
+    /// Whether every read of each of the calendars as a source of busy times says `granted` of it.
+    async fn says_granted(&self, calendars: &[&Calendar], granted: bool) -> bool {
+        for calendar in calendars {
+            let source = self.store.source_of_calendar(self.org, calendar.id).await.unwrap().unwrap();
+            let mut said = vec![source];
+            if let Some(agent) = calendar.agent {
+                said.extend(self.store.sources_of_agents(self.org, &[agent]).await.unwrap());
+                said.extend(self.store.sources_of_agents(self.org, &[agent, agent]).await.unwrap());
+                let known = self.store.busy_of_agent(self.org, agent, hours(0, 1)).await.unwrap();
+                said.extend(known.into_iter().map(|(source, _)| source));
+                assert!(said.len() >= 4, "each way of asking has it: {said:?}");
+            }
+            let page = self.page_of(calendar).await;
+            let found = self.store.booking_page_of_slug(page.slug.hash(), self.make.period()).await;
+            let source = found.unwrap().unwrap().source;
+            said.push(source);
+            let blocks = self.store.blocks(self.org, calendar.id, hours(0, 1), 1).await.unwrap().unwrap();
+            said.push(blocks.source);
+            if said.iter().any(|source| source.granted != granted) {
+                return false;
+            }
+        }
+        true
     }
 
     /// Which of the human calendars count for that one.

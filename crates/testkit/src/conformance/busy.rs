@@ -209,6 +209,7 @@ pub async fn sources_of_several_agents_come_at_once(store: &StoreUnderTest) {
         agent: calendar.agent,
         calendar: calendar.id,
         revision: Revision(revision),
+        granted: false,
     };
     let of_ada = [source(&first, 0), source(&second, 2)];
     let of_bob = [source(&theirs, 0)];
@@ -259,7 +260,7 @@ pub async fn all_of_an_agent_comes_at_once(store: &StoreUnderTest) {
         let mut expected = Vec::new();
         for calendar in [&first, &full, &empty] {
             let (revision, spans) = blocking(&scene, calendar, window).await;
-            let source = BusySource { agent: Some(ada.id), calendar: calendar.id, revision };
+            let source = BusySource { agent: Some(ada.id), calendar: calendar.id, revision, granted: false };
             expected.push((source, CalendarBusy { revision, rules: None, spans, repeats: false, held: false }));
         }
         found.iter_mut().for_each(|(_, busy)| busy.spans.sort());

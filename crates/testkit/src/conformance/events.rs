@@ -2,10 +2,10 @@
 
 use kalends_app::ports::CommitError;
 use kalends_calendars::{
-    Event, EventPatch, EventSource, EventStatus, Patch, Times,
+    ChangesAsked, Event, EventPatch, EventSource, EventStatus, Patch, Position, Times,
     ports::{EventFilter, EventScope, OwnedEvent, StatusAt},
 };
-use kalends_kernel::{Elapsed, EventId, Instant, Metadata, Page, Revision, Span, Version, Zone};
+use kalends_kernel::{Elapsed, EventId, Instant, Metadata, PAGE_BYTES_MAX, Page, Revision, Span, Version, Zone};
 
 use super::{
     StoreUnderTest,
@@ -194,6 +194,34 @@ pub async fn events_are_listed_by_start_in_pages(store: &StoreUnderTest) {
             assert_eq!((listed.data, listed.total), (expected, 7), "{scope:?} {page:?}");
         }
     }
+}
+
+/// A page ends early when its events take 8 MiB; the next one goes on after it.
+pub async fn pages_of_large_events_end_early(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    let calendar = scene.calendar(&agent).await;
+    let mut made = Vec::new();
+    for hour in 0..3 {
+        let description = Some("x".repeat(PAGE_BYTES_MAX / 2));
+        made.push(scene.stored(Event { description, ..scene.make.event(&calendar, hours(hour, hour + 1)) }).await);
+    }
+    for scope in [EventScope::Calendar(calendar.id), EventScope::Agent(agent.id)] {
+        let mut seen = Vec::new();
+        for expected in [2, 1] {
+            let page = Page { limit: 50, offset: seen.len().try_into().unwrap() };
+            let listed = scene.store.list_events(scene.org, scope, EventFilter::default(), page).await.unwrap();
+            assert_eq!((listed.data.len(), listed.total), (expected, 3), "{scope:?} {page:?}");
+            seen.extend(listed.data);
+        }
+        assert!(seen == made, "{scope:?}");
+    }
+    let asked = ChangesAsked { after: Position::START, deleted_after: Revision(0) };
+    let first = scene.store.changes(scene.org, calendar.id, asked, 50).await.unwrap().unwrap();
+    assert_eq!((first.changes.len(), first.more), (2, true));
+    let after = Position { revision: first.changes[1].0, id: made[1].id };
+    let rest = scene.store.changes(scene.org, calendar.id, ChangesAsked { after, ..asked }, 50).await.unwrap().unwrap();
+    assert_eq!((rest.changes.len(), rest.more), (1, false));
 }
 
 /// A scope is one calendar, or all calendars of one agent.

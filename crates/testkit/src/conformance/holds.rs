@@ -90,7 +90,7 @@ pub async fn holds_stand_beside_what_blocks(store: &StoreUnderTest) {
         assert_eq!(of_agent.iter().map(|(_, busy)| busy).collect::<Vec<_>>(), [&busy]);
         let blocks = scene.store.blocks(scene.org, calendar.id, hours(0, 9), 9).await.unwrap().unwrap();
         let spans: Vec<_> = blocks.blocks.iter().map(|block| block.span).collect();
-        assert_eq!((blocks.revision, blocks.held, &spans), (busy.revision, busy.held, &busy.spans));
+        assert_eq!((blocks.source.revision, blocks.held, &spans), (busy.revision, busy.held, &busy.spans));
         (busy.held, spans)
     };
     scene.event(&calendar, hours(1, 2)).await;

@@ -42,7 +42,7 @@ impl Scene {
         Change::CreateSession { session: *session, seen: self.user_now(session.user).await.version }
     }
 
-    async fn end(&self, end: SessionEnd, at: Instant) {
+    pub(super) async fn end(&self, end: SessionEnd, at: Instant) {
         self.commit(self.changes().account(Change::EndSessions { end, at })).await;
     }
 

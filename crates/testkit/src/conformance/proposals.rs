@@ -266,7 +266,7 @@ pub async fn reservations_are_told_with_holds(store: &StoreUnderTest) {
     let held = async |calendar: &Calendar| {
         let spans = scene.store.blocking_spans(org, calendar.id, window).await.unwrap().unwrap();
         let blocks = scene.store.blocks(org, calendar.id, window, 10).await.unwrap().unwrap();
-        assert_eq!((spans.held, spans.spans, spans.revision), (blocks.held, vec![], blocks.revision));
+        assert_eq!((spans.held, spans.spans, spans.revision), (blocks.held, vec![], blocks.source.revision));
         if let Some(agent) = calendar.agent {
             let together = scene.store.busy_of_agent(org, agent, window).await.unwrap();
             assert_eq!(together[0].1.held, blocks.held);

@@ -109,7 +109,7 @@ pub async fn rules_raise_the_revision(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (calendar, other) = (scene.shared_calendar().await, scene.shared_calendar().await);
     let revised = async |expected: i64| {
-        let source = BusySource { agent: None, calendar: calendar.id, revision: Revision(expected) };
+        let source = BusySource { agent: None, calendar: calendar.id, revision: Revision(expected), granted: false };
         assert_eq!(scene.store.source_of_calendar(scene.org, calendar.id).await.unwrap(), Some(source));
         assert_eq!(scene.revision(&other).await, Revision(0));
     };
@@ -239,9 +239,8 @@ pub async fn blocks_tell_what_they_are(store: &StoreUnderTest) {
     }
     expected.sort_by_key(|block| (block.span, block.kind));
     let told = scene.store.blocks(scene.org, calendar.id, hours(0, 1), ALL).await.unwrap();
-    let revision = scene.store.source_of_calendar(scene.org, calendar.id).await.unwrap().unwrap().revision;
-    let expected_blocks =
-        CalendarBlocks { revision, rules: None, blocks: expected.clone(), repeats: false, held: false };
+    let source = scene.store.source_of_calendar(scene.org, calendar.id).await.unwrap().unwrap();
+    let expected_blocks = CalendarBlocks { source, rules: None, blocks: expected.clone(), repeats: false, held: false };
     assert_eq!(told, Some(expected_blocks));
 
     let spans = scene.store.blocking_spans(scene.org, calendar.id, hours(0, 1)).await.unwrap().unwrap().spans;

@@ -1,15 +1,25 @@
 //! How many statements a store takes: for stores that speak SQL, beside the suite.
 
+use std::sync::Arc;
+
+use bytes::Bytes;
+use kalends_accounts::{Credential, Principal, Reach, reach::CallerKind};
+use kalends_app::{Actor, App, MemoryRateLimiter, Parts, Refusal, Request, operations};
+use kalends_availability::SlotQuery;
+use kalends_bookings::BookingPage;
+use kalends_bridge::{Audience, Change};
 use kalends_calendars::ports::{EventScope, InstanceFilter};
-use kalends_kernel::{Elapsed, Page, Span};
+use kalends_kernel::{Clock as _, Elapsed, KeyId, Page, RequestId, Span};
+use kalends_wire::{Across, SlotsAsked, SlotsOfPage};
 
 use super::{
-    StoreUnderTest,
+    StoreUnderTest, WholeStore,
     scene::{Scene, hours},
     series::moved,
 };
 use crate::{
-    fixtures::{Compose as _, Fixtures},
+    Mailbox, TestPasswords, TestTokens,
+    fixtures::{Compose as _, Fixtures, settings},
     statements_of,
 };
 
@@ -66,4 +76,132 @@ pub async fn fifty_series_take_the_statements_of_one(store: &StoreUnderTest) {
         statements_of(scene.store.blocking_series(scene.org, &[few.id, many.id], window)).await;
     let blocking: i64 = blocking.unwrap().iter().map(|found| i64::try_from(found.series.len()).unwrap()).sum();
     assert_eq!((blocking, statements.len()), (SERIES + 1, 1), "{statements:#?}");
+}
+
+/// A question about availability, of a service that answers from the store.
+#[derive(Debug, Clone, Copy)]
+enum Question<'a> {
+    Agent(&'a str),
+    Calendar(&'a str),
+    Across(&'a [String]),
+    Page(&'a BookingPage),
+}
+
+/// A service on the store of a scene.
+struct Asked<'a> {
+    scene: &'a Scene,
+    app: Arc<App>,
+}
+
+impl<'a> Asked<'a> {
+    fn of(scene: &'a Scene) -> Self {
+        let app = App::new(Parts {
+            store: Arc::<dyn WholeStore>::clone(&scene.store),
+            clock: Arc::new(scene.make.clock.clone()),
+            entropy: Arc::new(scene.make.entropy.clone()),
+            mailer: Arc::new(Mailbox::default()),
+            human: Arc::<dyn WholeStore>::clone(&scene.store),
+            calendar_providers: Arc::new(kalends_app::NoCalendarProviders),
+            limiter: Arc::new(MemoryRateLimiter::default()),
+            passwords: Arc::new(TestPasswords::default()),
+            tokens: Arc::new(TestTokens),
+            providers: Arc::new(kalends_app::NoProviders),
+            sender: Arc::new(kalends_app::NoSender),
+            fetcher: Arc::new(kalends_app::NoFetcher),
+            settings: settings(),
+        });
+        Self { scene, app }
+    }
+
+    fn actor(&self, operation: &'static operations::Operation) -> Actor {
+        let (make, organization) = (&self.scene.make, self.scene.make.organization());
+        let now = make.clock.now();
+        let principal = Principal {
+            credential: Credential::Key(KeyId::new(now, &make.entropy)),
+            key_prefix: "svc_sk_0123456789abc".into(),
+            org: self.scene.org,
+            kind: CallerKind::OrganizationKey,
+            reach: Reach::Organization,
+            waitlisted: false,
+            plan: organization.plan,
+            limits: organization.limits().unwrap(),
+            accepted_terms: None,
+        };
+        let id = RequestId::new(now, &make.entropy);
+        let request = Request { id, ip: None, operation, started: now, idempotency: None, local: false };
+        Actor::enter(Arc::new(principal), request).unwrap()
+    }
+
+    async fn ask(&self, question: Question<'_>) -> Result<Bytes, Refusal> {
+        let query = SlotQuery::new(hours(0, 9), "1h".parse().unwrap()).unwrap();
+        let slots = SlotsAsked { query, include_busy: true, allow_stale: false };
+        match question {
+            Question::Agent(id) => {
+                self.app.agent_availability(&self.actor(&operations::AGENT_AVAILABILITY), id, slots).await
+            }
+            Question::Calendar(id) => {
+                self.app.calendar_availability(&self.actor(&operations::CALENDAR_AVAILABILITY), id, slots).await
+            }
+            Question::Across(agents) => {
+                let across = Across { agents: agents.to_vec(), calendars: None, slots };
+                self.app.availability(&self.actor(&operations::AVAILABILITY), across).await
+            }
+            Question::Page(page) => {
+                let whole = SlotsOfPage { from: None, to: None }.parse().unwrap();
+                self.app.booking_slots(page.slug.reveal(), whole).await
+            }
+        }
+    }
+
+    /// The state that the answer tells of, if it does, and how many statements it took; none of them is about what
+    /// humans have connected unless `granted`.
+    async fn answer(&self, question: Question<'_>, granted: bool) -> (Option<String>, usize) {
+        let (answer, statements) = statements_of(self.ask(question)).await;
+        let read: serde_json::Value = serde_json::from_slice(&answer.unwrap()).unwrap();
+        let about = statements.iter().any(|statement| statement.contains("external_calendars"));
+        assert_eq!(about, granted, "{question:?} {statements:#?}");
+        (read["availability_state"].as_str().map(str::to_owned), statements.len())
+    }
+}
+
+/// Without a grant no statement asks for human calendars, whatever is asked and whether or not the answer is known: a
+/// known answer takes one statement. A grant and its end are seen at once, by every node.
+pub async fn without_a_grant_nobody_looks_for_human_calendars(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (ada, bob, bare) = (scene.agent().await, scene.agent().await, scene.agent().await);
+    let (first, _) = (scene.calendar(&ada).await, scene.calendar(&bob).await);
+    scene.event(&first, hours(1, 2)).await;
+    let page = scene.page_of(&first).await;
+    let (_, calendars) = scene.connected(&["work"]).await;
+    let (agent, calendar, without) = (ada.id.to_string(), first.id.to_string(), bare.id.to_string());
+    let both = [agent.clone(), bob.id.to_string()];
+    // An agent without a calendar takes three: what it has, once with what blocks and once without, and whether it lives.
+    let questions = [
+        (Question::Agent(&agent), 1),
+        (Question::Calendar(&calendar), 1),
+        (Question::Across(&both), 1),
+        (Question::Page(&page), 1),
+        (Question::Agent(&without), 3),
+    ];
+    let nodes = [Asked::of(&scene), Asked::of(&scene)];
+    let complete = |question| (!matches!(question, Question::Page(_))).then(|| "complete".to_owned());
+    let without_a_grant = async || {
+        for node in &nodes {
+            for (question, known) in questions {
+                let (state, _) = node.answer(question, false).await;
+                assert_eq!(state, complete(question), "{question:?}");
+                assert_eq!(node.answer(question, false).await, (complete(question), known), "{question:?}");
+            }
+        }
+    };
+    without_a_grant().await;
+    let grant = scene.granted(Audience::All, &[&calendars[0]], &[]).await;
+    for node in &nodes {
+        for (question, _) in questions {
+            let (state, _) = node.answer(question, true).await;
+            assert_ne!(state, Some("complete".to_owned()), "it was never read: {question:?}");
+        }
+    }
+    scene.bridge(vec![Change::DeleteGrant { org: scene.org, grant: grant.id }]).await.unwrap();
+    without_a_grant().await;
 }

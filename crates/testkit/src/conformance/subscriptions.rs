@@ -2,18 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use kalends_app::{Guard, ports::CommitError};
+use kalends_app::{ChangeSet, Guard, ports::CommitError};
 use kalends_calendars::{Calendar, Event, EventSource, Patch};
 use kalends_feeds::{
-    Change, NewSubscription, Origin, Subscription, SubscriptionPatch, SubscriptionStatus, SyncClaim,
-    sync::{CLAIM_LASTS, Ended, Fingerprint, ItemKey, KnownItem, Memory, Report, Seen, SyncState, Validators},
+    Beside, Change, Neighbour, Neighbours, NewSubscription, Origin, Remains, Subscription, SubscriptionPatch,
+    SubscriptionStatus, SyncClaim,
+    sync::{
+        CLAIM_LASTS, Ended, Fingerprint, ItemKey, KnownItem, LEFT_KEPT, Memory, Report, Seen, SyncState, Validators,
+    },
 };
 use kalends_kernel::{Elapsed, EventId, Instant, Page, RemoteUrl, Zone};
 use kalends_quotas::Metric;
 
 use super::{
     StoreUnderTest,
-    scene::{Scene, WHOLE, assert_refused, hours, race},
+    scene::{Scene, WHOLE, assert_refused, hours, race, successes},
     series::moved,
 };
 use crate::fixtures::Compose;
@@ -31,7 +34,9 @@ impl Scene {
     fn subscription(&self, calendar: &Calendar, address: &str) -> Subscription {
         let new = NewSubscription { url: url(address), label: Some("Arbeit: „früh“ 🗓".into()) };
         let of = (self.org, calendar.agent.unwrap(), calendar.id);
-        Subscription::create(of, new, self.make.tick(), &self.make.entropy)
+        let now = self.make.tick();
+        let beside = Beside { place: now.as_micros(), left: None };
+        Subscription::create(of, new, beside, now, &self.make.entropy)
     }
 
     /// A subscription of the calendar to a feed at that address, stored.
@@ -67,7 +72,7 @@ impl Scene {
     }
 
     async fn renew(&self, claim: SyncClaim, at: Instant) -> Result<(), CommitError> {
-        self.feed(vec![Change::RenewClaim { claim, at }]).await
+        self.feed(vec![Change::RenewClaim { claim, at, reserved: 0 }]).await
     }
 
     async fn end_sync(
@@ -109,6 +114,7 @@ pub async fn subscriptions_come_back_as_they_were(store: &StoreUnderTest) {
         report: Some(Report { skipped: 3, ..Report::default() }),
         seen: Some(Seen::of(b"BEGIN", validators, Zone::UTC, now)),
         shrunk: true,
+        adopted: true,
     };
     let good = SyncState::default().after(Ended::Applied(memory), now);
     let bad = good.after(Ended::Failed("the server answers 500".into()), now);
@@ -195,7 +201,8 @@ pub async fn subscriptions_are_changed_under_their_version(store: &StoreUnderTes
     assert_eq!(scene.read_back(&made).await, Some(shown.clone()));
     assert_eq!(scene.claim_due(now, 10).await.into_iter().map(|(_, found)| found).collect::<Vec<_>>(), [shown]);
 
-    let delete = |seen| Change::DeleteSubscription { org: scene.org, subscription: made.id, seen };
+    let (org, subscription, remains) = (scene.org, made.id, Remains::Kept);
+    let delete = |seen| Change::DeleteSubscription { org, subscription, seen, remains, at: now };
     assert_refused!(scene.feed(vec![delete(made.version)]).await, CommitError::Stale);
     scene.feed(vec![delete(moved.version)]).await.unwrap();
     assert_eq!(scene.read_back(&made).await, None);
@@ -265,7 +272,7 @@ pub async fn due_subscriptions_are_claimed(store: &StoreUnderTest) {
 
     let event = scene.make.event(&calendar, hours(1, 2));
     let mut chunk = scene.changes().create(&event);
-    chunk.feeds = vec![Change::RenewClaim { claim: *lost, at: later }];
+    chunk.feeds = vec![Change::RenewClaim { claim: *lost, at: later, reserved: 0 }];
     assert_refused!(scene.try_commit(chunk).await, CommitError::Stale);
     assert_eq!(scene.store.find_event(scene.org, event.id).await.unwrap(), None);
     assert_refused!(scene.end_sync(*lost, SyncState::default(), later, later).await, CommitError::Stale);
@@ -411,9 +418,9 @@ pub async fn items_are_known_while_their_events_are(store: &StoreUnderTest) {
     scene.feed(vec![Change::ForgetItems { org, origin: feed, keys: vec![items[0].key] }]).await.unwrap();
     assert_eq!((scene.known_of(feed).await, scene.known_of(files).await), (vec![changed], items[..1].to_vec()));
 
-    let seen = made.version;
-    scene.feed(vec![Change::DeleteSubscription { org, subscription: made.id, seen }]).await.unwrap();
-    assert_eq!((scene.known_of(feed).await, scene.known_of(files).await), (vec![], items[..1].to_vec()));
+    let (subscription, seen, at) = (made.id, made.version, scene.make.tick());
+    scene.feed(vec![Change::DeleteSubscription { org, subscription, seen, remains: Remains::Kept, at }]).await.unwrap();
+    assert_eq!((scene.known_of(feed).await, scene.known_of(files).await), (vec![changed], items[..1].to_vec()));
     assert!(scene.store.find_event(org, events[1].id).await.unwrap().is_some(), "what was imported stays");
 }
 
@@ -498,4 +505,346 @@ pub async fn what_is_imported_counts_in_no_quota(store: &StoreUnderTest) {
     let mut changes = scene.changes().create(&series("FREQ=DAILY"));
     changes.guards.push(Guard::SeriesAtMost { limit: 1, now });
     scene.try_commit(changes).await.unwrap();
+}
+
+/// Room for `reserved` imported events, under a limit.
+fn room(scene: &Scene, claim: SyncClaim, reserved: u64, limit: u64) -> ChangeSet {
+    let mut changes = scene.changes().guard(Guard::AtMost { metric: Metric::ImportedEvents, limit });
+    changes.feeds.push(Change::RenewClaim { claim, at: scene.make.tick(), reserved });
+    changes
+}
+
+async fn imported(scene: &Scene) -> u64 {
+    let usage = scene.store.usage(scene.org, scene.make.period(), scene.make.tick()).await.unwrap();
+    usage.iter().find(|(metric, _)| *metric == Metric::ImportedEvents).map_or(0, |(_, used)| *used)
+}
+
+/// Imported events count as long as their rows exist, together with what syncs under way are going to add.
+pub async fn imported_events_count_until_they_are_purged(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (calendar, doomed) = (scene.own_calendar().await, scene.own_calendar().await);
+    let import = async |calendar: &Calendar| {
+        let event = Event { source: EventSource::ExternalIcal, ..scene.make.event(calendar, hours(1, 2)) };
+        scene.stored(event).await
+    };
+    scene.event(&calendar, hours(1, 2)).await;
+    assert_eq!(imported(&scene).await, 0, "others do not count");
+    let (kept, gone) = (import(&calendar).await, import(&calendar).await);
+    import(&doomed).await;
+    assert_eq!(imported(&scene).await, 3);
+    scene.commit(scene.changes().update(&gone.gone(scene.make.tick()), gone.version)).await;
+    scene.delete(&doomed).await;
+    let deleted = scene.make.tick();
+    assert_eq!(imported(&scene).await, 3, "deleted ones are still there");
+
+    let subscription = scene.subscribed(&calendar, "https://example.com/").await;
+    let claim = scene.claim_one(scene.make.tick()).await;
+    assert_refused!(
+        scene.try_commit(room(&scene, claim, 3, 5)).await,
+        CommitError::LimitReached { metric: Metric::ImportedEvents, limit: 5 }
+    );
+    scene.try_commit(room(&scene, claim, 2, 5)).await.unwrap();
+    assert_eq!(imported(&scene).await, 5);
+    // What a sync adds takes the place of what it has reserved.
+    let mut chunk = scene.changes();
+    chunk = chunk.create(&Event { source: EventSource::ExternalIcal, ..scene.make.event(&calendar, hours(3, 4)) });
+    chunk.feeds.push(Change::RenewClaim { claim, at: scene.make.tick(), reserved: 1 });
+    scene.commit(chunk).await;
+    assert_eq!(imported(&scene).await, 5);
+    let now = scene.make.tick();
+    scene.end_sync(claim, subscription.state.clone(), now, now + Elapsed::hours(1)).await.unwrap();
+    assert_eq!(imported(&scene).await, 4, "a sync that has ended adds nothing more");
+
+    let purge = async |before, limit| scene.store.purge_imported_events(before, limit).await.unwrap();
+    assert_eq!(purge(deleted - Elapsed::hours(1), 10).await, 0);
+    assert_eq!(purge(deleted, 1).await, 1);
+    assert_eq!(purge(deleted, 10).await, 1);
+    assert_eq!(purge(deleted, 10).await, 0);
+    assert_eq!(imported(&scene).await, 2);
+    assert_eq!(scene.now(&kept).await, Some(kept));
+}
+
+/// An imported event is purged and counted once, also one that was deleted on a deleted calendar of a decommissioned
+/// agent.
+pub async fn imported_events_are_purged_once(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let import = async |scene: &Scene, calendar: &Calendar| {
+        let event = Event { source: EventSource::ExternalIcal, ..scene.make.event(calendar, hours(1, 2)) };
+        scene.stored(event).await
+    };
+    let remove = async |scene: &Scene, event: &Event| {
+        scene.commit(scene.changes().update(&event.gone(scene.make.tick()), event.version)).await;
+    };
+    let agent = scene.agent().await;
+    let (calendar, doomed) = (scene.calendar(&agent).await, scene.calendar(&agent).await);
+    let (living, theirs) = (scene.own_calendar().await, other.own_calendar().await);
+    let stays = import(&scene, &living).await;
+    for calendar in [&calendar, &doomed] {
+        import(&scene, calendar).await;
+        remove(&scene, &import(&scene, calendar).await).await;
+    }
+    let also_stays = import(&other, &theirs).await;
+    remove(&other, &import(&other, &theirs).await).await;
+    scene.delete(&doomed).await;
+    let ended = scene.decommission(&agent).await.updated_at;
+    assert_eq!((imported(&scene).await, imported(&other).await), (5, 2));
+
+    let purge = async |before, limit| scene.store.purge_imported_events(before, limit).await.unwrap();
+    assert_eq!(purge(agent.created_at, 10).await, 0);
+    assert_eq!(purge(ended - Elapsed::micros(1), 10).await, 4, "the agent lived then");
+    assert_eq!((imported(&scene).await, imported(&other).await), (2, 1));
+    assert_eq!(purge(ended, 10).await, 1);
+    assert_eq!((imported(&scene).await, imported(&other).await), (1, 1));
+    assert_eq!((scene.now(&stays).await, other.now(&also_stays).await), (Some(stays), Some(also_stays)));
+}
+
+/// A purge that finds more than its limit removes as many as that, so that its caller goes on.
+pub async fn a_purge_goes_on_while_there_is_more(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    let calendar = scene.calendar(&agent).await;
+    for index in 0..5 {
+        let event = Event { source: EventSource::ExternalIcal, ..scene.make.event(&calendar, hours(1, 2)) };
+        let event = scene.stored(event).await;
+        if index < 3 {
+            scene.commit(scene.changes().update(&event.gone(scene.make.tick()), event.version)).await;
+        }
+    }
+    scene.delete(&calendar).await;
+    let ended = scene.decommission(&agent).await.updated_at;
+    let purge = async || scene.store.purge_imported_events(ended, 4).await.unwrap();
+    assert_eq!((purge().await, purge().await, purge().await), (4, 1, 0));
+}
+
+/// What a claim reserved is free again once it has lapsed and the subscription is claimed again.
+pub async fn a_lapsed_claim_keeps_no_room(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    scene.subscribed(&scene.own_calendar().await, "https://example.com/").await;
+    let now = scene.make.tick();
+    let lapsed = scene.claim_one(now).await;
+    scene.feed(vec![Change::RenewClaim { claim: lapsed, at: now, reserved: 2 }]).await.unwrap();
+    assert_eq!(imported(&scene).await, 2);
+    let claim = scene.claim_one(now + CLAIM_LASTS).await;
+    assert_eq!(imported(&scene).await, 0);
+    scene.try_commit(room(&scene, claim, 1, 1)).await.unwrap();
+    assert_eq!(imported(&scene).await, 1);
+}
+
+/// Several syncs that would fill the same room at once: one gets it.
+pub async fn one_sync_takes_the_last_room(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let mut claims = Vec::new();
+    for index in 0..TASKS {
+        let calendar = scene.own_calendar().await;
+        scene.subscribed(&calendar, &format!("https://{index}.example/")).await;
+    }
+    claims.extend(scene.claim_due(scene.make.tick(), 100).await);
+    assert_eq!(claims.len(), TASKS);
+    let claims: Vec<SyncClaim> = claims.into_iter().map(|(claim, _)| claim).collect();
+    let outcomes = race(TASKS, |index| {
+        let (scene, claim) = (scene.clone(), claims[index]);
+        async move { scene.try_commit(room(&scene, claim, 6, 10)).await }
+    })
+    .await;
+    for outcome in &outcomes {
+        let full = matches!(outcome, Err(CommitError::LimitReached { metric: Metric::ImportedEvents, limit: 10 }));
+        assert!(outcome.is_ok() || full, "{outcome:?}");
+    }
+    assert_eq!(successes(&outcomes), 1);
+    assert_eq!(imported(&scene).await, 6);
+}
+
+impl Scene {
+    /// Deletes a subscription.
+    async fn unsubscribe(&self, subscription: &Subscription, remains: Remains) -> Instant {
+        let (org, at) = (self.org, self.make.tick());
+        let (subscription, seen) = (subscription.id, subscription.version);
+        self.feed(vec![Change::DeleteSubscription { org, subscription, seen, remains, at }]).await.unwrap();
+        at
+    }
+
+    /// Keeps one item of a subscription, with an event.
+    async fn imported_item(&self, calendar: &Calendar, of: &Subscription) -> KnownItem {
+        let event = Event { source: EventSource::ExternalIcal, ..self.make.event(calendar, hours(1, 2)) };
+        let (item, origin) = (item(1, self.stored(event).await.id), Origin::Subscription(of.origin));
+        self.feed(vec![Change::KeepItems { org: self.org, origin, items: vec![item] }]).await.unwrap();
+        item
+    }
+
+    /// What an address meets on a calendar, by place.
+    async fn beside(&self, calendar: &Calendar, address: &RemoteUrl) -> Neighbours {
+        let mut found = self.store.subscriptions_beside(self.org, calendar.id, address).await.unwrap();
+        found.same.sort_by_key(|neighbour| neighbour.place);
+        found
+    }
+}
+
+/// An address meets its own subscriptions on the calendar, those that are there and those that left events.
+pub async fn an_address_meets_its_own_subscriptions(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (calendar, second) = (scene.own_calendar().await, scene.own_calendar().await);
+    let address = url("https://a.example/one.ics?token=x");
+    assert_eq!(scene.beside(&calendar, &address).await, Neighbours::default());
+    let left = scene.subscribed(&calendar, address.as_str()).await;
+    let gone = scene.subscribed(&calendar, address.as_str()).await;
+    for (number, (of, remains)) in (1..).zip([(&left, Remains::Kept), (&gone, Remains::Removed)]) {
+        let event = scene.event(&calendar, hours(1, 2)).await;
+        let (org, origin, items) = (scene.org, Origin::Subscription(of.origin), vec![item(number, event.id)]);
+        scene.feed(vec![Change::KeepItems { org, origin, items }]).await.unwrap();
+        scene.unsubscribe(of, remains).await;
+    }
+    let of = (scene.org, left.agent, calendar.id);
+    let adopting = Beside { place: scene.make.tick().as_micros(), left: Some((left.id, left.origin)) };
+    let new = NewSubscription { url: address.clone(), label: None };
+    let live = Subscription::create(of, new, adopting, scene.make.tick(), &scene.make.entropy);
+    scene.feed(vec![Change::CreateSubscription(Box::new(live.clone()))]).await.unwrap();
+    let mut last = live.place;
+    for other in ["https://a.example/one.ics", "https://a.example/two.ics", "https://b.example/one.ics?token=x"] {
+        last = scene.subscribed(&calendar, other).await.place;
+    }
+    scene.subscribed(&second, address.as_str()).await;
+    let other = scene.other_organization().await;
+    other.subscribed(&other.own_calendar().await, address.as_str()).await;
+
+    let same = vec![
+        Neighbour { id: left.id, origin: left.id, place: left.place, left: true },
+        Neighbour { id: live.id, origin: left.id, place: live.place, left: false },
+    ];
+    assert_eq!(scene.beside(&calendar, &address).await, Neighbours { last, same });
+    assert_eq!(scene.beside(&calendar, &url("https://c.example/")).await, Neighbours { last, same: vec![] });
+    assert_eq!(other.beside(&calendar, &address).await, Neighbours::default());
+}
+
+/// A deleted subscription is seen by nobody but the next one of its calendar, which takes its items over.
+pub async fn deleted_subscriptions_leave_their_items_to_the_next(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.own_calendar().await;
+    let made = scene.subscribed(&calendar, "https://a.example/").await;
+    let item = scene.imported_item(&calendar, &made).await;
+    let claim = scene.claim_one(scene.make.tick()).await;
+    let at = scene.unsubscribe(&made, Remains::Kept).await;
+    assert_eq!(scene.read_back(&made).await, None);
+    let listed = scene.store.list_subscriptions(scene.org, None, None, Page { limit: 10, offset: 0 }).await.unwrap();
+    assert_eq!((listed.data, listed.total), (vec![], 0));
+    let usage = scene.store.usage(scene.org, scene.make.period(), at).await.unwrap();
+    assert_eq!(usage.iter().find(|(metric, _)| *metric == Metric::IcalSubscriptions).map_or(0, |(_, used)| *used), 0);
+    assert_refused!(scene.renew(claim, at).await, CommitError::Stale);
+    let neighbours = scene.beside(&calendar, &made.url).await;
+    let left = Neighbour { id: made.id, origin: made.id, place: made.place, left: true };
+    assert_eq!(neighbours, Neighbours { last: made.place, same: vec![left] });
+
+    let beside = Beside::find(&neighbours, None).unwrap();
+    let of = (scene.org, made.agent, calendar.id);
+    let new = NewSubscription { url: made.url.clone(), label: None };
+    let next = Subscription::create(of, new, beside, scene.make.tick(), &scene.make.entropy);
+    let adopt = || Change::AdoptRemains { org: scene.org, subscription: made.id };
+    scene.feed(vec![adopt(), Change::CreateSubscription(Box::new(next.clone()))]).await.unwrap();
+    let live = Neighbour { id: next.id, origin: made.id, place: next.place, left: false };
+    assert_eq!(scene.beside(&calendar, &made.url).await, Neighbours { last: next.place, same: vec![live] });
+    assert_eq!(scene.known_of(Origin::Subscription(next.origin)).await, [item]);
+    assert_refused!(scene.feed(vec![adopt()]).await, CommitError::Stale);
+
+    // It is looked at again after a while, and is gone with the calendar.
+    scene.claim_one(scene.make.tick()).await;
+    let at = scene.unsubscribe(&next, Remains::Kept).await;
+    assert_eq!(scene.claim_due(at + LEFT_KEPT - Elapsed::micros(1), 10).await, []);
+    let claims = scene.claim_due(at + LEFT_KEPT, 10).await;
+    assert_eq!(claims.iter().map(|(_, found)| found.remains).collect::<Vec<_>>(), [Some(Remains::Kept)]);
+    scene.delete(&calendar).await;
+    assert_eq!(scene.claim_due(at + LEFT_KEPT + CLAIM_LASTS, 10).await, []);
+    assert_eq!(scene.claim_due(at + LEFT_KEPT + LEFT_KEPT, 10).await, []);
+}
+
+/// A deleted subscription whose events go is due at once, and gone when its worker says so; one without items is gone.
+pub async fn deleted_subscriptions_are_forgotten(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.own_calendar().await;
+    let bare = scene.subscribed(&calendar, "https://a.example/").await;
+    scene.unsubscribe(&bare, Remains::Kept).await;
+    assert_eq!(scene.beside(&calendar, &bare.url).await, Neighbours::default());
+
+    let made = scene.subscribed(&calendar, "https://a.example/").await;
+    scene.imported_item(&calendar, &made).await;
+    let early = scene.claim_one(scene.make.tick()).await;
+    let at = scene.unsubscribe(&made, Remains::Removed).await;
+    assert_refused!(
+        scene.feed(vec![Change::AdoptRemains { org: scene.org, subscription: made.id }]).await,
+        CommitError::Stale
+    );
+    let claim = scene.claim_one(at).await;
+    let forget = |claim| vec![Change::ForgetSubscription { claim }];
+    assert_refused!(scene.feed(forget(early)).await, CommitError::Stale);
+    scene.feed(forget(claim)).await.unwrap();
+    assert_refused!(scene.feed(forget(claim)).await, CommitError::Stale);
+    assert_eq!(
+        (scene.beside(&calendar, &made.url).await, scene.known_of(Origin::Subscription(made.id)).await),
+        (Neighbours::default(), vec![])
+    );
+
+    // A living one is not forgotten.
+    scene.subscribed(&calendar, "https://b.example/").await;
+    let claim = scene.claim_one(scene.make.tick()).await;
+    assert_refused!(scene.feed(forget(claim)).await, CommitError::Stale);
+}
+
+/// What was to stay is removed after all: it is due at once, and the worker that looked at it has lost its claim.
+pub async fn what_was_left_is_removed_after_all(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.own_calendar().await;
+    let made = scene.subscribed(&calendar, "https://a.example/").await;
+    scene.imported_item(&calendar, &made).await;
+    scene.claim_one(scene.make.tick()).await;
+    let remove = |at| vec![Change::RemoveRemains { org: scene.org, subscription: made.id, at }];
+    assert_refused!(scene.feed(remove(scene.make.tick())).await, CommitError::Stale);
+    let at = scene.unsubscribe(&made, Remains::Kept).await + LEFT_KEPT;
+    let looking = scene.claim_one(at).await;
+    scene.feed(remove(at)).await.unwrap();
+    let later = at + LEFT_KEPT;
+    assert_refused!(scene.end_sync(looking, SyncState::default(), at, later).await, CommitError::Stale);
+    assert_eq!(scene.beside(&calendar, &made.url).await, Neighbours { last: made.place, same: vec![] });
+    let org = scene.org;
+    assert_refused!(scene.feed(remove(at)).await, CommitError::Stale);
+    assert_refused!(scene.feed(vec![Change::AdoptRemains { org, subscription: made.id }]).await, CommitError::Stale);
+    let claims = scene.claim_due(at, 10).await;
+    assert_eq!(claims.iter().map(|(_, found)| found.remains).collect::<Vec<_>>(), [Some(Remains::Removed)]);
+    scene.feed(vec![Change::ForgetSubscription { claim: claims[0].0 }]).await.unwrap();
+    assert_refused!(scene.feed(remove(at)).await, CommitError::Stale);
+}
+
+/// Of several that saw the same subscriptions of a calendar one is made, or moved; the others are stale.
+pub async fn one_takes_a_place_on_a_calendar(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.own_calendar().await;
+    let outcomes = race(TASKS, |_| {
+        let (scene, calendar) = (scene.clone(), calendar.clone());
+        async move {
+            let made = Subscription { place: 1, ..scene.subscription(&calendar, "https://a.example/") };
+            scene.feed(vec![Change::CreateSubscription(Box::new(made))]).await
+        }
+    })
+    .await;
+    assert!(outcomes.iter().all(|outcome| matches!(outcome, Ok(()) | Err(CommitError::Stale))), "{outcomes:?}");
+    let found = scene.beside(&calendar, &url("https://a.example/")).await;
+    assert_eq!((successes(&outcomes), found.last, found.same.len()), (1, 1, 1));
+
+    let mut others = Vec::new();
+    for index in 0..TASKS {
+        others.push(scene.subscribed(&calendar, &format!("https://{index}.example/")).await);
+    }
+    let outcomes = race(TASKS, |index| {
+        let (scene, other) = (scene.clone(), others[index].clone());
+        async move {
+            let patch =
+                SubscriptionPatch { url: Patch::Set(url("https://z.example/")), ..SubscriptionPatch::default() };
+            let moved = Subscription { place: 2, ..other.patched(patch, scene.make.tick()) };
+            let (subscription, seen, due) = (Box::new(moved), other.version, None);
+            scene.feed(vec![Change::UpdateSubscription { subscription, seen, moved: true, due }]).await
+        }
+    })
+    .await;
+    assert!(outcomes.iter().all(|outcome| matches!(outcome, Ok(()) | Err(CommitError::Stale))), "{outcomes:?}");
+    assert_eq!(successes(&outcomes), 1);
+    let moved = scene.beside(&calendar, &url("https://z.example/")).await.same;
+    assert_eq!(moved.iter().map(|found| found.place).collect::<Vec<_>>(), [2]);
 }

@@ -15,10 +15,11 @@ use kalends_app::{
     ports::{HumanCalendars, HumanSeen},
 };
 use kalends_availability::{HumanBusy, HumanSource};
-use kalends_calendars::{EventPatch, EventStatus, Hold, HoldScope, Moment, NewEvent, NewHold, Patch};
-use kalends_kernel::{
-    AgentId, CalendarId, Clock as _, Elapsed, Instant, KeyId, Metadata, OrgId, RequestId, Span, StoreError,
+use kalends_calendars::{
+    EventPatch, EventStatus, Hold, HoldScope, Moment, NewEvent, NewHold, Patch,
+    ports::{BusySource, LivingAgent},
 };
+use kalends_kernel::{CalendarId, Clock as _, Elapsed, Instant, KeyId, Metadata, OrgId, RequestId, Span, StoreError};
 use kalends_wire::NewHoldSet;
 
 use super::{
@@ -275,11 +276,11 @@ impl Meanwhile {
 
 #[async_trait]
 impl HumanCalendars for Meanwhile {
-    async fn human_sources_of_agents(&self, _: OrgId, _: &[AgentId]) -> Result<Vec<HumanSeen>, StoreError> {
+    async fn human_sources_of_agents(&self, _: OrgId, _: &[LivingAgent]) -> Result<Vec<HumanSeen>, StoreError> {
         Ok(Vec::new())
     }
 
-    async fn human_sources(&self, _: OrgId, _: &[CalendarId]) -> Result<Vec<HumanSeen>, StoreError> {
+    async fn human_sources(&self, _: OrgId, _: &[BusySource]) -> Result<Vec<HumanSeen>, StoreError> {
         if let Some(happens) = self.due() {
             happens.await;
         }

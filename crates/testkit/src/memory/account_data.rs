@@ -63,6 +63,15 @@ impl Allowances for MemoryStore {
         }))
     }
 
+    async fn give_back(&self, allowance: &Allowance, until: Instant) -> Result<(), StoreError> {
+        self.write(|state| {
+            if let Some((used, _)) = state.allowances.get_mut(&allowance.scope) {
+                *used = used.given_back(until);
+            }
+        });
+        Ok(())
+    }
+
     async fn forget_allowances(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
         Ok(self.write(|state| remove!(state.allowances, limit, |(_, (used, _))| used.until <= now)))
     }
@@ -144,6 +153,7 @@ impl Deletions for MemoryStore {
                 + remove!(state.queues, limit, |((by, _), _)| of(by))
                 + remove!(state.deliveries, limit, |((by, ..), _)| of(by))
                 + remove!(state.audit, limit, |((by, _), _)| of(by))
+                + remove!(state.letters, limit, |((by, _), _)| of(by))
                 + remove!(state.allowances, limit, |(_, (_, by))| *by == Some(org))
                 + remove!(state.owners, limit, |(by, _)| of(by))
                 + remove!(state.sessions, limit, |(_, session)| session.org == Some(org))

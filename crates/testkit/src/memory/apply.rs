@@ -2,13 +2,13 @@
 
 use std::collections::btree_map::Entry;
 
-use kalends_accounts::{Claim, ClaimState, EndedKey, Organization};
-use kalends_app::{ChangeSet, Charge, Guard, StoredAnswer, ports::CommitError};
+use kalends_accounts::{Claim, ClaimState, EndedKey, Organization, Taken};
+use kalends_app::{ChangeSet, Charge, Guard, StoredAnswer, Use, ports::CommitError};
 use kalends_calendars::{Calendar, Event, EventSource, Reservation, calendars_revised};
 use kalends_kernel::{CalendarId, Instant, OrgId, StoreError, Version};
 use kalends_quotas::Metric;
 
-use super::state::{ReservationRow, State};
+use super::state::{LetterRow, ReservationRow, State};
 
 impl State {
     /// The state after `changes`. The state itself stays, so that an error leaves nothing behind.
@@ -54,6 +54,13 @@ impl State {
             next.charge(changes.org, charge)?;
         }
         next.check_counts(changes)?;
+        for used in &changes.uses {
+            next.take(used)?;
+        }
+        for letter in &changes.letters {
+            let row = LetterRow { letter: letter.clone(), due_at: letter.created_at, fence: 0, put_off: 0 };
+            create(next.letters.entry((letter.org, letter.id)), &row)?;
+        }
         if changes.alters_principals() {
             next.epoch += 1;
         }
@@ -132,6 +139,13 @@ impl State {
             Metric::WebhookEndpoints => self.webhooks.keys().filter(|(by, _)| *by == org).count(),
             Metric::IcalSubscriptions => self.subscriptions_in_sight(org).count(),
             Metric::BookingPages => self.booking_pages_in_sight(org).count(),
+            Metric::ImportedEvents => {
+                let imported = self.events.values().filter(|event| event.org == org);
+                let imported = imported.filter(|event| event.source == EventSource::ExternalIcal).count();
+                let claimed = self.subscriptions.values().filter(|row| row.subscription.org == org);
+                let claimed = claimed.filter(|row| row.claimed_until.is_some());
+                return imported as u64 + claimed.map(|row| row.reserved).sum::<u64>();
+            }
             // `Guard::SeriesAtMost` counts these, since they end by themselves.
             Metric::RecurringEvents => 0,
             // These count by the month: `Charge` is their guard.
@@ -150,6 +164,17 @@ impl State {
         match charge.limit {
             Some(limit) if *used > limit => Err(CommitError::LimitReached { metric: charge.metric, limit }),
             _ => Ok(()),
+        }
+    }
+
+    fn take(&mut self, used: &Use) -> Result<(), CommitError> {
+        let Use { allowance, count, now } = used;
+        match allowance.take_many(self.allowances.get(&allowance.scope).map(|(used, _)| *used), *count, *now) {
+            Taken::Granted(used) => {
+                self.allowances.insert(allowance.scope, (used, allowance.org));
+                Ok(())
+            }
+            Taken::Refused { retry_after } => Err(CommitError::TooMany { limited: allowance.limited, retry_after }),
         }
     }
 
@@ -225,6 +250,7 @@ impl State {
                 self.organizations.remove(org);
                 self.keys.retain(|_, key| key.org != *org);
                 // Nothing is sent any more.
+                self.letters.retain(|(by, _), _| by != org);
                 self.webhooks.retain(|(by, _), _| by != org);
                 self.queues.retain(|(by, _), _| by != org);
                 self.subscriptions.retain(|(by, _), _| by != org);
@@ -240,7 +266,9 @@ impl State {
                 }
                 self.deletions.insert(*org, *at);
             }
-            Change::AddIdentity(_)
+            Change::PutReset(_)
+            | Change::UseReset(_)
+            | Change::AddIdentity(_)
             | Change::RemoveIdentities(_)
             | Change::CreateUser(_)
             | Change::UpdateUser { .. }

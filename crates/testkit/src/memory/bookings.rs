@@ -2,8 +2,12 @@
 
 use async_trait::async_trait;
 use kalends_app::ports::CommitError;
-use kalends_bookings::{Booking, BookingPage, Change, SecretHash, ports::BookingPages};
-use kalends_kernel::{AgentId, BookingPageId, Listed, OrgId, Page, Revision, StoreError};
+use kalends_bookings::{
+    Booking, BookingPage, Change, SecretHash,
+    ports::{BookingPages, FoundPage},
+};
+use kalends_kernel::{AgentId, BookingPageId, Listed, OrgId, Page, StoreError};
+use kalends_quotas::{Metric, Period, Used};
 
 use super::{
     MemoryStore,
@@ -59,10 +63,16 @@ impl BookingPages for MemoryStore {
         Ok(page_of(of, |found| (found.created_at, found.id), page))
     }
 
-    async fn booking_page_of_slug(&self, slug: SecretHash) -> Result<Option<(BookingPage, Revision)>, StoreError> {
+    async fn booking_page_of_slug(&self, slug: SecretHash, month: Period) -> Result<Option<FoundPage>, StoreError> {
         let state = self.state();
         let found = state.booking_pages.values().find(|page| page.slug.hash() == slug && page.deleted_at.is_none());
-        Ok(found.and_then(|page| Some((page.clone(), state.calendar(page.org, page.calendar)?.revision))))
+        Ok(found.and_then(|page| {
+            let source = state.source(state.calendar(page.org, page.calendar)?);
+            let limits = state.organizations.get(&page.org)?.limits().ok()?;
+            let used = state.used.get(&(page.org, Metric::Events, month)).copied().unwrap_or(0);
+            let events = Used { used, limit: limits.get(Metric::Events) };
+            Some(FoundPage { page: page.clone(), source, events })
+        }))
     }
 
     async fn booking_of_token(&self, token: SecretHash) -> Result<Option<(BookingPage, Booking)>, StoreError> {

@@ -1,10 +1,12 @@
 //! Reading what blocks time.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use kalends_availability::{Block, Rules};
 use kalends_calendars::{
     AvailabilityRules, Calendar, Event, EventStatus,
-    ports::{BusySource, BusyTimes, CalendarBlocks, CalendarBusy, RulesOfCalendars},
+    ports::{BusySource, BusyTimes, CalendarBlocks, CalendarBusy, LivingAgent, RulesOfCalendars},
 };
 use kalends_kernel::{AgentId, CalendarId, OrgId, Span, StoreError};
 
@@ -15,11 +17,19 @@ impl BusyTimes for MemoryStore {
     async fn sources_of_agents(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<BusySource>, StoreError> {
         let state = self.state();
         let asked = |calendar: &&Calendar| calendar.agent.is_some_and(|agent| agents.contains(&agent));
-        Ok(state.calendars_in_sight(org).filter(asked).map(source).collect())
+        Ok(state.calendars_in_sight(org).filter(asked).map(|calendar| state.source(calendar)).collect())
+    }
+
+    async fn living_agents(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<LivingAgent>, StoreError> {
+        let state = self.state();
+        let asked: BTreeSet<AgentId> = agents.iter().copied().collect();
+        let living = asked.into_iter().filter(|agent| state.agent_lives(org, *agent));
+        Ok(living.map(|id| LivingAgent { id, granted: state.granted(org, Some(id)) }).collect())
     }
 
     async fn source_of_calendar(&self, org: OrgId, calendar: CalendarId) -> Result<Option<BusySource>, StoreError> {
-        Ok(self.state().calendar(org, calendar).map(source))
+        let state = self.state();
+        Ok(state.calendar(org, calendar).map(|calendar| state.source(calendar)))
     }
 
     async fn blocking_spans(
@@ -59,7 +69,13 @@ impl BusyTimes for MemoryStore {
         blocks.sort_by_key(|block| (block.span, block.kind));
         blocks.truncate(limit.try_into().unwrap_or(usize::MAX));
         let (repeats, held) = (state.repeats(calendar), state.holds(calendar));
-        Ok(Some(CalendarBlocks { revision: calendar.revision, rules: state.rules_of(calendar), blocks, repeats, held }))
+        Ok(Some(CalendarBlocks {
+            source: state.source(calendar),
+            rules: state.rules_of(calendar),
+            blocks,
+            repeats,
+            held,
+        }))
     }
 }
 
@@ -73,6 +89,16 @@ impl RulesOfCalendars for MemoryStore {
 }
 
 impl State {
+    /// The calendar as a source of busy times.
+    pub(super) fn source(&self, calendar: &Calendar) -> BusySource {
+        let Calendar { agent, id, revision, .. } = *calendar;
+        BusySource { agent, calendar: id, revision, granted: self.granted(calendar.org, agent) }
+    }
+
+    fn granted(&self, org: OrgId, agent: Option<AgentId>) -> bool {
+        self.grants.values().any(|grant| grant.org == org && grant.covers(agent))
+    }
+
     fn rules_of(&self, calendar: &Calendar) -> Option<Rules> {
         self.rules.get(&(calendar.org, calendar.id)).map(|row| row.rules.clone())
     }
@@ -89,8 +115,4 @@ impl State {
         self.events_on(calendar).any(|event| event.status == EventStatus::Hold)
             || self.reservations.iter().any(|row| (row.org, row.calendar) == (calendar.org, calendar.id))
     }
-}
-
-fn source(calendar: &Calendar) -> BusySource {
-    BusySource { agent: calendar.agent, calendar: calendar.id, revision: calendar.revision }
 }

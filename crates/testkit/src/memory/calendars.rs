@@ -11,7 +11,7 @@ use super::{
     MemoryStore,
     context::events_around,
     instances::instances_near,
-    state::{has_status, page_of},
+    state::{has_status, page_of, weight, within_bytes},
 };
 
 #[async_trait]
@@ -101,7 +101,8 @@ impl Events for MemoryStore {
                 && filter.source.is_none_or(|source| event.source == source);
             matches.then_some(event)
         });
-        Ok(page_of(matching, |event| (event.times.span.start(), event.id), page))
+        let listed = page_of(matching, |event| (event.times.span.start(), event.id), page);
+        Ok(Listed { data: within_bytes(listed.data, weight), ..listed })
     }
 
     async fn context_events(

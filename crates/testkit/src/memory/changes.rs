@@ -9,7 +9,7 @@ use kalends_kernel::{CalendarId, OrgId, Revision, Span, StoreError};
 
 use super::{
     MemoryStore,
-    state::{ReservationRow, State},
+    state::{ReservationRow, State, weight, within_bytes},
 };
 
 #[async_trait]
@@ -28,6 +28,9 @@ impl ChangesOfCalendars for MemoryStore {
             *position > asked.after && (event.deleted_at.is_none() || position.revision > asked.deleted_after)
         });
         found.truncate(limit.try_into().unwrap_or(usize::MAX));
+        let given = found.len();
+        let found = within_bytes(found, |(_, event)| weight(event));
+        let more = found.len() < given;
         let changes = found.into_iter().map(|(Position { revision, id }, event)| {
             let changed = match event.deleted_at {
                 None => Changed::Written(Box::new(event.clone())),
@@ -35,7 +38,12 @@ impl ChangesOfCalendars for MemoryStore {
             };
             (revision, changed)
         });
-        Ok(Some(ChangesRead { database: state.identity.0, revision: calendar.revision, changes: changes.collect() }))
+        Ok(Some(ChangesRead {
+            database: state.identity.0,
+            revision: calendar.revision,
+            changes: changes.collect(),
+            more,
+        }))
     }
 
     async fn changed_since(

@@ -2,15 +2,16 @@
 
 use async_trait::async_trait;
 use kalends_accounts::{
-    Change, Email, Ownership, Session, User,
+    Change, Email, Ownership, PasswordReset, Session, SessionEnd, TokenHash, User,
     oauth::KnownIdentity,
-    ports::{People, Sessions},
+    ports::{PasswordResets, People, Sessions},
 };
 use kalends_app::ports::CommitError;
 use kalends_kernel::{Instant, OrgId, SessionId, StoreError, UserId, Version};
 
 use super::{
     MemoryStore,
+    account_data::remove,
     apply::{create, unchanged},
     state::State,
 };
@@ -48,6 +49,15 @@ impl State {
                 self.sessions.retain(|_, session| session.user != *user);
                 self.claims.retain(|_, claim| claim.user != *user);
                 self.identities.retain(|known| known.user != *user);
+                self.resets.remove(user);
+            }
+            Change::PutReset(reset) => {
+                self.users.get(&reset.user).ok_or(CommitError::Stale)?;
+                self.resets.insert(reset.user, *reset);
+            }
+            Change::UseReset(token) => {
+                let used = self.resets.extract_if(.., |_, reset| reset.token == *token).next();
+                used.ok_or(CommitError::Stale)?;
             }
             Change::AddIdentity(identity) => {
                 let same = |known: &KnownIdentity| {
@@ -71,6 +81,9 @@ impl State {
             Change::EndSessions { end, at } => {
                 for session in self.sessions.values_mut().filter(|session| end.ends(session)) {
                     *session = session.ended(*at);
+                }
+                if let SessionEnd::PasswordChange { user, .. } = end {
+                    self.resets.remove(user);
                 }
             }
             _ => {}
@@ -133,5 +146,16 @@ impl Sessions for MemoryStore {
             let expired: Vec<_> = expired.map(|session| session.id).take(limit as usize).collect();
             expired.iter().filter(|session| state.sessions.remove(*session).is_some()).count() as u64
         }))
+    }
+}
+
+#[async_trait]
+impl PasswordResets for MemoryStore {
+    async fn find_reset(&self, token: TokenHash) -> Result<Option<PasswordReset>, StoreError> {
+        Ok(self.state().resets.values().find(|reset| reset.token == token).copied())
+    }
+
+    async fn forget_resets(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+        Ok(self.write(|state| remove!(state.resets, limit, |(_, reset)| reset.expires_at <= now)))
     }
 }

@@ -6,8 +6,8 @@ use std::{
 };
 
 use kalends_accounts::{
-    Acceptance, ApiKey, AuditEntry, Claim, EndedKey, KeyHash, Organization, Ownership, ScopedKey, Session, TokenHash,
-    Used, User, VerificationCode,
+    Acceptance, ApiKey, AuditEntry, Claim, EndedKey, KeyHash, Organization, Ownership, PasswordReset, ScopedKey,
+    Session, TokenHash, Used, User, VerificationCode,
     oauth::{Attempt, KnownIdentity},
 };
 use kalends_app::StoredAnswer;
@@ -22,10 +22,10 @@ use kalends_feeds::{
 };
 use kalends_kernel::{
     AgentId, AuditId, BookingId, BookingPageId, CalendarId, ClaimId, ConnectionId, ConnectionLinkId, DeliveryId,
-    EventId, ExternalCalendarId, GrantId, Instant, KeyId, Listed, MessageId, OrgId, Page, ProposalId, Revision,
-    SessionId, SubscriptionId, UserId, Version, WebhookId,
+    EventId, ExternalCalendarId, GrantId, Instant, KeyId, LetterId, Listed, MessageId, OrgId, PAGE_BYTES_MAX, Page,
+    ProposalId, Revision, SessionId, SubscriptionId, UserId, Version, WebhookId,
 };
-use kalends_notifications::{Delivery, Health, Message, Queue, WebhookEndpoint};
+use kalends_notifications::{Delivery, Health, Letter, Message, Queue, WebhookEndpoint};
 use kalends_proposals::Proposal;
 use kalends_quotas::{Metric, Period};
 use uuid::Uuid;
@@ -47,6 +47,7 @@ pub(super) struct State {
     pub(super) users: BTreeMap<UserId, User>,
     pub(super) owners: BTreeMap<OrgId, Ownership>,
     pub(super) sessions: BTreeMap<SessionId, Session>,
+    pub(super) resets: BTreeMap<UserId, PasswordReset>,
     /// How far each allowance is used, and whose it is.
     pub(super) allowances: HashMap<[u8; 32], (Used, Option<OrgId>)>,
     pub(super) epoch: i64,
@@ -78,6 +79,7 @@ pub(super) struct State {
     pub(super) connections: BTreeMap<(OrgId, ConnectionId), ConnectionRow>,
     pub(super) external: BTreeMap<(OrgId, ExternalCalendarId), ExternalCalendar>,
     pub(super) grants: BTreeMap<(OrgId, GrantId), Grant>,
+    pub(super) letters: BTreeMap<(OrgId, LetterId), LetterRow>,
     pub(super) audit: BTreeMap<(OrgId, AuditId), AuditEntry>,
     pub(super) answers: HashMap<[u8; 32], StoredAnswer>,
 }
@@ -90,6 +92,16 @@ pub(super) struct SubscriptionRow {
     pub(super) claimed_until: Option<Instant>,
     pub(super) fence: Fence,
     pub(super) asked: bool,
+    pub(super) reserved: u64,
+}
+
+/// A letter with what only stores know of it.
+#[derive(Debug, Clone)]
+pub(super) struct LetterRow {
+    pub(super) letter: Letter,
+    pub(super) due_at: Instant,
+    pub(super) fence: i64,
+    pub(super) put_off: u32,
 }
 
 /// A connection with what only stores know of it.
@@ -171,6 +183,22 @@ impl State {
 /// Whether the event has a status at an instant.
 pub(super) fn has_status(event: &Event, at: StatusAt) -> bool {
     event.clone().at(at.now).status == at.status
+}
+
+/// About how many bytes an event takes, as far as its size varies much.
+pub(super) fn weight(event: &Event) -> usize {
+    event.description.as_ref().map_or(0, String::len)
+}
+
+/// The first entries, up to the one with which they take [`PAGE_BYTES_MAX`].
+pub(super) fn within_bytes<T>(entries: Vec<T>, weigh: impl Fn(&T) -> usize) -> Vec<T> {
+    let mut weight = 0;
+    let fits = entries.into_iter().take_while(|entry| {
+        let fits = weight < PAGE_BYTES_MAX;
+        weight += weigh(entry);
+        fits
+    });
+    fits.collect()
 }
 
 /// One page of `matching`, ordered by `key`.

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use kalends_app::ports::CommitError;
+use kalends_calendars::{Event, EventSource};
 use kalends_feeds::{
-    Change, Fence, Origin, Subscription, SubscriptionStatus, SyncClaim,
+    Change, Fence, Neighbours, Origin, Remains, Subscription, SubscriptionStatus, SyncClaim,
     ports::{ImportedItems, Subscriptions},
-    sync::{CLAIM_LASTS, KnownItem, SyncState},
+    sync::{CLAIM_LASTS, KnownItem, LEFT_KEPT, SyncState},
 };
-use kalends_kernel::{AgentId, Instant, Listed, OrgId, Page, StoreError, SubscriptionId};
+use kalends_kernel::{AgentId, CalendarId, Instant, Listed, OrgId, Page, RemoteUrl, StoreError, SubscriptionId};
 
 use super::{
     MemoryStore,
@@ -20,7 +21,7 @@ use super::{
 impl State {
     pub(super) fn subscriptions_in_sight(&self, org: OrgId) -> impl Iterator<Item = &Subscription> {
         let of = self.subscriptions.values().map(|row| &row.subscription).filter(move |found| found.org == org);
-        of.filter(|found| self.calendar(found.org, found.calendar).is_some())
+        of.filter(|found| found.remains.is_none()).filter(|found| self.calendar(found.org, found.calendar).is_some())
     }
 
     pub(super) fn apply_to_feeds(&mut self, change: &Change) -> Result<(), CommitError> {
@@ -30,16 +31,21 @@ impl State {
                 if calendar.agent != Some(subscription.agent) {
                     return Err(CommitError::Stale);
                 }
+                self.check_place(subscription)?;
                 let row = SubscriptionRow {
                     subscription: Subscription::clone(subscription),
                     due_at: Some(subscription.created_at),
                     claimed_until: None,
                     fence: Fence(0),
                     asked: false,
+                    reserved: 0,
                 };
                 create(self.subscriptions.entry((subscription.org, subscription.id)), &row)?;
             }
             Change::UpdateSubscription { subscription, seen, moved, due } => {
+                if *moved {
+                    self.check_place(subscription)?;
+                }
                 let row = self.subscription((subscription.org, subscription.id))?;
                 unchanged(row.subscription.version, *seen)?;
                 if *moved {
@@ -55,11 +61,44 @@ impl State {
                 }
                 row.subscription = Subscription { state, ..Subscription::clone(subscription) };
             }
-            Change::DeleteSubscription { org, subscription, seen } => {
+            Change::DeleteSubscription { org, subscription, seen, remains, at } => {
                 let key = (*org, *subscription);
-                unchanged(self.subscription(key)?.subscription.version, *seen)?;
+                let row = self.subscription(key)?;
+                unchanged(row.subscription.version, *seen)?;
+                let now = &mut row.subscription;
+                (now.remains, now.paused, now.version) = (Some(*remains), false, seen.next());
+                row.due_at = Some(if *remains == Remains::Kept { *at + LEFT_KEPT } else { *at });
+                row.claimed_until = None;
+                row.asked = false;
+                row.fence.0 += 1;
+                let origin = row.subscription.origin.uuid();
+                if !self.imported.keys().any(|(by, of, _)| (*by, *of) == (*org, origin)) {
+                    self.subscriptions.remove(&key);
+                }
+            }
+            Change::AdoptRemains { org, subscription } => {
+                let key = (*org, *subscription);
+                let left = self.subscriptions.get(&key).ok_or(CommitError::Stale)?;
+                if left.subscription.remains != Some(Remains::Kept) {
+                    return Err(CommitError::Stale);
+                }
                 self.subscriptions.remove(&key);
-                self.forget_origin(*org, Origin::Subscription(*subscription));
+            }
+            Change::RemoveRemains { org, subscription, at } => {
+                let row = self.subscriptions.get_mut(&(*org, *subscription)).ok_or(CommitError::Stale)?;
+                if row.subscription.remains != Some(Remains::Kept) {
+                    return Err(CommitError::Stale);
+                }
+                row.subscription.remains = Some(Remains::Removed);
+                (row.due_at, row.claimed_until) = (Some(*at), None);
+                row.fence.0 += 1;
+            }
+            Change::ForgetSubscription { claim } => {
+                let row = self.claimed(*claim)?;
+                let (origin, remains) = (row.subscription.origin, row.subscription.remains);
+                remains.ok_or(CommitError::Stale)?;
+                self.subscriptions.remove(&(claim.org, claim.subscription));
+                self.forget_origin(claim.org, Origin::Subscription(origin));
             }
             Change::AskSync { org, subscription, at } => {
                 let row = self.subscription((*org, *subscription))?;
@@ -68,8 +107,9 @@ impl State {
                     row.due_at = Some(*at);
                 }
             }
-            Change::RenewClaim { claim, at } => {
+            Change::RenewClaim { claim, at, reserved } => {
                 let row = self.claimed(*claim)?;
+                row.reserved = *reserved;
                 row.due_at = Some(*at + CLAIM_LASTS);
                 row.claimed_until = row.due_at;
             }
@@ -96,11 +136,22 @@ impl State {
     }
 
     fn subscription(&mut self, key: (OrgId, SubscriptionId)) -> Result<&mut SubscriptionRow, CommitError> {
-        self.subscriptions.get_mut(&key).ok_or(CommitError::Stale)
+        let found = self.subscriptions.get_mut(&key).filter(|row| row.subscription.remains.is_none());
+        found.ok_or(CommitError::Stale)
+    }
+
+    /// No two subscriptions of a calendar have the same place.
+    fn check_place(&self, subscription: &Subscription) -> Result<(), CommitError> {
+        let mut others = self.subscriptions.values().map(|row| &row.subscription);
+        let taken = others.any(|other| {
+            (other.org, other.calendar, other.place) == (subscription.org, subscription.calendar, subscription.place)
+                && other.id != subscription.id
+        });
+        if taken { Err(CommitError::Stale) } else { Ok(()) }
     }
 
     fn claimed(&mut self, claim: SyncClaim) -> Result<&mut SubscriptionRow, CommitError> {
-        let row = self.subscription((claim.org, claim.subscription))?;
+        let row = self.subscriptions.get_mut(&(claim.org, claim.subscription)).ok_or(CommitError::Stale)?;
         if row.fence == claim.fence && row.claimed_until.is_some() { Ok(row) } else { Err(CommitError::Stale) }
     }
 
@@ -117,6 +168,21 @@ impl Subscriptions for MemoryStore {
         subscription: SubscriptionId,
     ) -> Result<Option<Subscription>, StoreError> {
         Ok(self.state().subscriptions_in_sight(org).find(|found| found.id == subscription).cloned())
+    }
+
+    async fn subscriptions_beside(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        url: &RemoteUrl,
+    ) -> Result<Neighbours, StoreError> {
+        let state = self.state();
+        let all = || state.subscriptions.values().map(|row| &row.subscription);
+        let of_calendar = || all().filter(|found| (found.org, found.calendar) == (org, calendar));
+        Ok(Neighbours {
+            last: of_calendar().map(|found| found.place).max().unwrap_or(0),
+            same: of_calendar().filter(|found| found.url == *url).filter_map(Subscription::neighbour).collect(),
+        })
     }
 
     async fn list_subscriptions(
@@ -161,13 +227,14 @@ impl Subscriptions for MemoryStore {
             for key in chosen {
                 let calendar = state.subscriptions.get(&key).map(|row| row.subscription.calendar);
                 if calendar.is_none_or(|calendar| state.calendar(key.0, calendar).is_none()) {
-                    state.subscriptions.remove(&key);
-                    state.forget_origin(key.0, Origin::Subscription(key.1));
+                    let origin = state.subscriptions.remove(&key).map(|row| row.subscription.origin);
+                    state.forget_origin(key.0, Origin::Subscription(origin.unwrap_or(key.1)));
                     continue;
                 }
                 let Some(row) = state.subscriptions.get_mut(&key) else { continue };
                 row.fence.0 += 1;
                 row.asked = false;
+                row.reserved = 0;
                 (row.due_at, row.claimed_until) = (Some(until), Some(until));
                 let claim = SyncClaim { org: key.0, subscription: key.1, fence: row.fence };
                 claims.push((claim, row.subscription.clone()));
@@ -187,5 +254,28 @@ impl ImportedItems for MemoryStore {
             .into_iter()
             .filter(|item| state.events_in_sight(org).any(|(event, _)| event.id == item.event))
             .collect())
+    }
+
+    async fn purge_imported_events(&self, before: Instant, limit: u32) -> Result<u64, StoreError> {
+        Ok(self.write(|state| {
+            let over = |at: Option<Instant>| at.is_some_and(|at| at <= before);
+            let ended = |event: &Event| {
+                let calendar = state.calendars.get(&(event.org, event.calendar));
+                let agent = calendar
+                    .and_then(|calendar| calendar.agent)
+                    .and_then(|agent| state.agents.get(&(event.org, agent)))
+                    .filter(|agent| agent.living().is_err());
+                over(event.deleted_at)
+                    || over(calendar.and_then(|calendar| calendar.deleted_at))
+                    || over(agent.map(|agent| agent.updated_at))
+            };
+            let imported = state.events.iter().filter(|(_, event)| event.source == EventSource::ExternalIcal);
+            let gone: Vec<_> =
+                imported.filter(|(_, event)| ended(event)).map(|(key, _)| *key).take(limit as usize).collect();
+            for key in &gone {
+                state.events.remove(key);
+            }
+            gone.len() as u64
+        }))
     }
 }

@@ -132,8 +132,9 @@ pub(super) fn every_page(text: &str) -> (Vec<(&'static str, String)>, String) {
         ("too many", Notice::TooMany { retry_after_seconds: 40 }.html(Some(&path))),
         ("nonsense", Notice::Nonsense.html(Some(&path))),
         ("failed", Notice::Failed { request_id: text }.html(Some(&path))),
-        ("connect", Console::Connect.html()),
-        ("connections", Console::Connections.html()),
+        ("connect", Console::Connect.html(&["google", "microsoft"])),
+        ("connections", Console::Connections.html(&[])),
+        ("reset", Console::Reset.html(&["google"])),
     ];
     let address = Href::new("https://cal.example/book/kq7d").unwrap();
     let guide = Guide { page, shown, address: &address, bookable, offers: &offers[..3], limits: LIMITS };

@@ -1,22 +1,25 @@
-//! What is asked, what it is compared with, and what the comparison shall be.
+//! What is asked, and what it is compared with.
 
 use serde_json::json;
 
 use super::data::{Data, READERS, cold_windows, instant, window};
 use super::floor::ROWS;
 use crate::connection::{get, post};
-use crate::database::Kind;
 use crate::load::Requests;
 
 /// The floors.
 const CONSTANT: &str = "floor: a constant";
 const SELECT: &str = "floor: one SELECT";
 const INSERT: &str = "floor: one INSERT";
+pub(crate) const GET_EVENT: &str = "GET event";
 /// The availability of plain events, with which that of series is compared.
-const WARM: &str = "agent availability, warm";
-const COLD: &str = "agent availability, cold";
+pub(crate) const WARM: &str = "agent availability, warm";
+pub(crate) const COLD: &str = "agent availability, cold";
+pub(crate) const WARM_SERIES: &str = "availability with 50 series, warm";
+pub(crate) const COLD_SERIES: &str = "availability with 50 series, cold";
 /// The slots of a booking page, with which those of a longer one are compared.
-const SLOTS: &str = "slots of a page, 14 days of 30 minutes";
+pub(crate) const SLOTS: &str = "slots of a page, 14 days of 30 minutes";
+pub(crate) const LONG_SLOTS: &str = "slots of a page, a year of 5 minutes";
 /// The case that is also compared with the store's commits.
 pub(crate) const POST: &str = "POST event";
 /// How many agents a query across agents names.
@@ -30,25 +33,7 @@ pub(crate) struct Case {
     pub(crate) name: &'static str,
     /// The floor, or the other case, that it is compared with; a floor has none.
     pub(crate) floor: Option<&'static str>,
-    pub(crate) target: Option<Target>,
     pub(crate) requests: Requests,
-}
-
-/// The least share of the floor.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Target {
-    pub(crate) least: f64,
-    /// Where it counts; `None` is everywhere.
-    pub(crate) on: Option<Kind>,
-}
-
-impl Target {
-    /// How many times faster SQLite commits what waits together than one transaction each.
-    pub(crate) const COMMITS_TOGETHER: f64 = 3.0;
-
-    const fn everywhere(least: f64) -> Option<Self> {
-        Some(Self { least, on: None })
-    }
 }
 
 /// All cases, in the order in which they are measured.
@@ -56,9 +41,8 @@ pub(crate) fn all(key: &str, data: &Data) -> Vec<Case> {
     let asked = |target: &str| get(target, Some(key));
     let windowed = |agent: &str, window: &str| asked(&format!("/v1/agents/{agent}/availability?{window}"));
     let first = window(0);
-    let floor =
-        |name, status, requests| Case { name, floor: None, target: None, requests: Requests::shared(status, requests) };
-    let case = |name, floor, target, requests| Case { name, floor: Some(floor), target, requests };
+    let floor = |name, status, requests| Case { name, floor: None, requests: Requests::shared(status, requests) };
+    let case = |name, floor, requests| Case { name, floor: Some(floor), requests };
     let across: Vec<String> = (0..READERS)
         .map(|start| {
             let named: Vec<&str> = data.agents.iter().cycle().skip(start).take(ACROSS).map(String::as_str).collect();
@@ -70,45 +54,31 @@ pub(crate) fn all(key: &str, data: &Data) -> Vec<Case> {
         floor("floor: 68 KB", 200, vec![get("/long", None)]),
         floor(SELECT, 200, (0..ROWS).map(|id| get(&format!("/rows/{id}"), None)).collect()),
         case(
-            "GET event",
+            GET_EVENT,
             SELECT,
-            Target::everywhere(0.55),
             Requests::shared(200, data.events.iter().map(|id| asked(&format!("/v1/events/{id}"))).collect()),
         ),
         case(
             "list events, 50 of 1,666",
             SELECT,
-            None,
             Requests::shared(
                 200,
                 data.calendars.iter().map(|id| asked(&format!("/v1/calendars/{id}/events?limit=50"))).collect(),
             ),
         ),
-        case(
-            WARM,
-            SELECT,
-            Target::everywhere(0.5),
-            Requests::each(200, data.agents.iter().map(|agent| vec![windowed(agent, &first)])),
-        ),
-        case(
-            "availability with 50 series, warm",
-            WARM,
-            Target::everywhere(0.8),
-            Requests::each(200, data.recurring.iter().map(|agent| vec![windowed(agent, &first)])),
-        ),
+        case(WARM, SELECT, Requests::each(200, data.agents.iter().map(|agent| vec![windowed(agent, &first)]))),
+        case(WARM_SERIES, WARM, Requests::each(200, data.recurring.iter().map(|agent| vec![windowed(agent, &first)]))),
         case(
             COLD,
             SELECT,
-            Target::everywhere(0.2),
             Requests::each(
                 200,
                 data.agents.iter().map(|agent| cold_windows().map(|window| windowed(agent, &window)).collect()),
             ),
         ),
         case(
-            "availability with 50 series, cold",
+            COLD_SERIES,
             COLD,
-            Target::everywhere(0.6),
             Requests::each(
                 200,
                 data.recurring.iter().map(|agent| cold_windows().map(|window| windowed(agent, &window)).collect()),
@@ -117,38 +87,20 @@ pub(crate) fn all(key: &str, data: &Data) -> Vec<Case> {
         case(
             "availability across 10 agents",
             SELECT,
-            None,
             Requests::shared(200, across.iter().map(|target| asked(target)).collect()),
         ),
-        case(
-            SLOTS,
-            SELECT,
-            Target::everywhere(0.5),
-            Requests::shared(200, data.pages.iter().take(1).map(|slug| slots(slug)).collect()),
-        ),
-        case(
-            "slots of a page, a year of 5 minutes",
-            SLOTS,
-            Target::everywhere(0.2),
-            Requests::shared(200, data.pages.iter().skip(1).map(|slug| slots(slug)).collect()),
-        ),
+        case(SLOTS, SELECT, Requests::shared(200, data.pages.iter().take(1).map(|slug| slots(slug)).collect())),
+        case(LONG_SLOTS, SLOTS, Requests::shared(200, data.pages.iter().skip(1).map(|slug| slots(slug)).collect())),
         case(
             "the page of these slots, HTML",
             SLOTS,
-            None,
             Requests::shared(200, data.pages.iter().take(1).map(|slug| get(&format!("/book/{slug}"), None)).collect()),
         ),
         floor(INSERT, 200, vec![post("/rows", None, None, "")]),
-        case(
-            POST,
-            INSERT,
-            Some(Target { least: 0.3, on: Some(Kind::Postgres) }),
-            Requests::each(201, data.written.iter().map(|calendar| additions(key, calendar))),
-        ),
+        case(POST, INSERT, Requests::each(201, data.written.iter().map(|calendar| additions(key, calendar)))),
         case(
             "POST event, all on one calendar",
             INSERT,
-            None,
             Requests::each(201, data.written.iter().take(1).map(|calendar| additions(key, calendar))),
         ),
     ]

@@ -4,18 +4,20 @@ mod cases;
 mod commits;
 mod data;
 pub(crate) mod floor;
+mod held;
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 
-use self::cases::{Case, Target};
+use self::cases::Case;
 use self::commits::Rates;
 use self::data::Data;
 use crate::Surroundings;
 use crate::connection::{Connection, get};
 use crate::database::{Kind, Place};
-use crate::figures::{Figure, Table};
+use crate::figures::{Figure, Table, median};
 use crate::load::{self, Round};
 use crate::service::{Process, Program};
 
@@ -48,6 +50,12 @@ pub(crate) struct Options {
     /// The size of the pool of both the service and the floors; the service's default without it.
     #[arg(long)]
     pool: Option<u32>,
+    /// Fails where a held figure is missed by more than a tenth.
+    #[arg(long)]
+    check: bool,
+    /// Another binary of the server, measured in turns with the first: how much faster or slower each case became.
+    #[arg(long)]
+    before: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -78,34 +86,60 @@ struct Start {
     resident: u64,
 }
 
+/// A server with data of its own, and what it is asked.
+struct Side {
+    service: Process,
+    cases: Vec<Case>,
+    start: Start,
+    /// The length of an event's JSON.
+    event_bytes: usize,
+}
+
+/// What is printed, and what is held and was missed.
+#[derive(Debug, Default)]
+struct Report {
+    text: String,
+    missed: Vec<String>,
+}
+
 /// Measures and prints.
 pub(crate) async fn run(options: &Options) -> Result<()> {
+    let mut missed = Vec::new();
     for kind in options.database.kinds() {
         let place = Place::new(*kind, options.surroundings.postgres.as_deref()).await?;
-        let measured = measure(options, &place).await.with_context(|| format!("the measurement on {kind} failed"));
+        let earlier = match options.before {
+            Some(_) => Some(Place::new(*kind, options.surroundings.postgres.as_deref()).await?),
+            None => None,
+        };
+        let measured = measure(options, &place, earlier.as_ref()).await;
         place.remove().await?;
-        print!("{}", measured?);
+        if let Some(earlier) = earlier {
+            earlier.remove().await?;
+        }
+        let report = measured.with_context(|| format!("the measurement on {kind} failed"))?;
+        print!("{}", report.text);
+        missed.extend(report.missed.into_iter().map(|what| format!("{kind}: {what}")));
     }
+    ensure!(!options.check || missed.is_empty(), "missed by more than a tenth:\n{}", missed.join("\n"));
     Ok(())
 }
 
-async fn measure(options: &Options, place: &Place) -> Result<String> {
-    let mut program = Program::kalends(&options.surroundings.server()?, place);
-    program.environment.extend(options.pool.map(|pool| ("KALENDS_DATABASE_CONNECTIONS", pool.to_string())));
-    let (service, start) = start_twice(&program).await?;
-    let key = program.create_organization("Bench").await?;
-    let mut connection = Connection::open(service.address).await?;
-    let data = Data::create(&mut connection, &key).await.context("cannot create the data")?;
-    let event = data.events.first().context("there are no events")?;
-    let event = connection.ask(&get(&format!("/v1/events/{event}"), Some(&key))).await?;
-    event.json(200)?;
-    let floor = floor_program(place, options.pool, event.body.len())?.start().await?;
-
-    let mut cases = cases::all(&key, &data);
-    let compared: Vec<&str> = cases.iter().filter(|case| options.wants(case)).filter_map(|case| case.floor).collect();
-    cases.retain(|case| options.wants(case) || compared.contains(&case.name));
-    let figures = measure_cases(options, &cases, &service, &floor).await?;
+async fn measure(options: &Options, place: &Place, earlier: Option<&Place>) -> Result<Report> {
+    let side = Side::prepare(options, &options.surroundings.server()?, place).await?;
+    let before = match (&options.before, earlier) {
+        (Some(binary), Some(place)) => {
+            let binary = binary.canonicalize().with_context(|| format!("no server at {}", binary.display()))?;
+            Some(Side::prepare(options, &binary, place).await.context("the earlier server")?)
+        }
+        _ => None,
+    };
+    let floor = floor_program(place, options.pool, side.event_bytes)?.start().await?;
+    let rounds = measure_cases(options, &side, before.as_ref(), &floor).await?;
     drop(floor);
+    if let Some(before) = before {
+        before.service.stop().await?;
+    }
+    let Side { service, cases, start, .. } = side;
     service.stop().await?;
     let rates = match place.kind {
         Kind::Sqlite if cases.iter().any(|case| case.name.starts_with("POST")) => {
@@ -114,7 +148,32 @@ async fn measure(options: &Options, place: &Place) -> Result<String> {
         }
         _ => None,
     };
-    Ok(report(options, place.kind, start, &cases, &figures, rates))
+    let figures: Vec<Figure> = rounds.iter().map(|rounds| Figure::of(&rounds.now)).collect();
+    let mut report = report(options, place.kind, start, &cases, &figures, rates);
+    if options.before.is_some() {
+        report.text.push_str(&comparison(&cases, &rounds));
+    }
+    Ok(report)
+}
+
+impl Side {
+    /// Starts the server at an empty place, fills it, and keeps the cases that are wanted.
+    async fn prepare(options: &Options, binary: &Path, place: &Place) -> Result<Self> {
+        let mut program = Program::kalends(binary, place);
+        program.environment.extend(options.pool.map(|pool| ("KALENDS_DATABASE_CONNECTIONS", pool.to_string())));
+        let (service, start) = start_twice(&program).await?;
+        let key = program.create_organization("Bench").await?;
+        let mut connection = Connection::open(service.address).await?;
+        let data = Data::create(&mut connection, &key).await.context("cannot create the data")?;
+        let event = data.events.first().context("there are no events")?;
+        let event = connection.ask(&get(&format!("/v1/events/{event}"), Some(&key))).await?;
+        event.json(200)?;
+        let mut cases = cases::all(&key, &data);
+        let compared: Vec<&str> =
+            cases.iter().filter(|case| options.wants(case)).filter_map(|case| case.floor).collect();
+        cases.retain(|case| options.wants(case) || compared.contains(&case.name));
+        Ok(Self { service, cases, start, event_bytes: event.body.len() })
+    }
 }
 
 impl Options {
@@ -144,20 +203,55 @@ pub(crate) fn floor_program(place: &Place, pool: Option<u32>, row_bytes: usize) 
     Ok(Program { binary: std::env::current_exe()?, arguments, environment: Vec::new(), directory })
 }
 
-/// All cases in each round, one after the other, so that whatever else the machine does falls on all of them.
-async fn measure_cases(options: &Options, cases: &[Case], service: &Process, floor: &Process) -> Result<Vec<Figure>> {
-    let server = |case: &Case| if case.floor.is_none() { floor } else { service };
+/// What the rounds of one case measured, of this server and of the earlier one.
+#[derive(Debug, Default)]
+struct Rounds {
+    now: Vec<Round>,
+    before: Vec<Round>,
+}
+
+/// All cases in each round, one after the other, so that whatever else the machine does falls on all of them. Where there
+/// is an earlier server, it is asked next to this one, first in every second round.
+async fn measure_cases(options: &Options, side: &Side, before: Option<&Side>, floor: &Process) -> Result<Vec<Rounds>> {
     let time = Duration::from_secs_f64(options.seconds);
-    let mut rounds: Vec<Vec<Round>> = cases.iter().map(|_| Vec::new()).collect();
+    let mut rounds: Vec<Rounds> = side.cases.iter().map(|_| Rounds::default()).collect();
     for number in 0..options.rounds {
-        for (case, rounds) in cases.iter().zip(&mut rounds) {
-            if number == 0 {
-                case.requests.send(server(case), WARM_UP).await.with_context(|| case.name.to_owned())?;
+        for (place, (case, rounds)) in side.cases.iter().zip(&mut rounds).enumerate() {
+            let server = if case.floor.is_none() { floor } else { &side.service };
+            // What is asked of a floor is the same whichever server it is compared with.
+            let earlier =
+                before.filter(|_| case.floor.is_some()).and_then(|before| Some((before, before.cases.get(place)?)));
+            let mut turns = [Some((server, case, &mut rounds.now)), None];
+            turns[1] = earlier.map(|(before, case)| (&before.service, case, &mut rounds.before));
+            if number % 2 == 1 {
+                turns.reverse();
             }
-            rounds.push(case.requests.send(server(case), time).await.with_context(|| case.name.to_owned())?);
+            for (server, case, rounds) in turns.into_iter().flatten() {
+                if number == 0 {
+                    case.requests.send(server, WARM_UP).await.with_context(|| case.name.to_owned())?;
+                }
+                rounds.push(case.requests.send(server, time).await.with_context(|| case.name.to_owned())?);
+            }
         }
     }
-    Ok(rounds.iter().map(|rounds| Figure::of(rounds)).collect())
+    Ok(rounds)
+}
+
+/// How fast each case is, compared with the earlier server: the median of the rounds' ratios.
+fn comparison(cases: &[Case], rounds: &[Rounds]) -> String {
+    let mut table = Table::new(&["case", "before/s", "now/s", "now/before", "as fast"]);
+    for (case, rounds) in cases.iter().zip(rounds).filter(|(_, rounds)| !rounds.before.is_empty()) {
+        let both = rounds.now.iter().zip(&rounds.before);
+        let ratio = median(&mut both.map(|(now, before)| now.per_second / before.per_second).collect::<Vec<_>>());
+        table.row(vec![
+            case.name.to_owned(),
+            format!("{:.0}", Figure::of(&rounds.before).per_second),
+            format!("{:.0}", Figure::of(&rounds.now).per_second),
+            format!("{ratio:.3}"),
+            holds(Some(held::is_as_fast(ratio))),
+        ]);
+    }
+    format!("\n{}", table.render())
 }
 
 fn report(
@@ -167,8 +261,9 @@ fn report(
     cases: &[Case],
     figures: &[Figure],
     rates: Option<Rates>,
-) -> String {
+) -> Report {
     let connections = load::CONNECTIONS;
+    let mut missed = Vec::new();
     let Options { rounds, seconds, .. } = options;
     let mut text = format!("\n{kind}: {connections} connections, medians of {rounds} rounds of {seconds} s\n\n");
     let mut table =
@@ -176,7 +271,16 @@ fn report(
     for (case, figure) in cases.iter().zip(figures) {
         let floor = case.floor.and_then(|name| Some((name, figure_of(cases, figures, name)?)));
         let ratio = floor.map(|(_, floor)| figure.per_second / floor.per_second);
-        let target = case.target.filter(|target| target.on.is_none_or(|on| on == kind)).map(|target| target.least);
+        let target = held::least(case.name, kind);
+        if let Some((ratio, target)) = ratio.zip(target)
+            && held::is_missed(ratio, target)
+        {
+            missed.push(format!(
+                "{} is {ratio:.2} of {}, {target:.2} is held",
+                case.name,
+                case.floor.unwrap_or_default()
+            ));
+        }
         table.row(vec![
             case.name.to_owned(),
             format!("{:.0}", figure.per_second),
@@ -198,7 +302,10 @@ fn report(
     };
     if let Some(Rates { alone, together }) = rates {
         let times = |rate: f64| format!("{:.1} times ({rate:.0}/s against {alone:.0}/s)", rate / alone);
-        let least = Target::COMMITS_TOGETHER;
+        let least = held::COMMITS_TOGETHER;
+        if held::is_missed(together / alone, least) {
+            missed.push(format!("change-sets together are {}, {least:.1} times is held", times(together)));
+        }
         row(
             "change-sets of 32 callers, against one transaction each",
             times(together),
@@ -223,7 +330,7 @@ fn report(
     );
     text.push('\n');
     text.push_str(&table.render());
-    text
+    Report { text, missed }
 }
 
 fn figure_of(cases: &[Case], figures: &[Figure], name: &str) -> Option<Figure> {

@@ -1,12 +1,12 @@
 //! `GET /v1/agents`
 
-use axum::Json;
 use kalends_wire as wire;
 
 use crate::{
     Service,
     error::ApiError,
     extract::{Caller, QueryOf},
+    list_page::ListPage,
 };
 
 /// Lists agents, the oldest first.
@@ -24,8 +24,8 @@ pub(crate) async fn list(
     app: Service,
     caller: Caller,
     query: QueryOf<wire::ListAgents>,
-) -> Result<Json<wire::List<wire::Agent>>, ApiError> {
+) -> Result<ListPage<wire::Agent>, ApiError> {
     let (filter, page) = query.0.parse()?;
     let listed = app.list_agents(&caller.0, filter, page).await?;
-    Ok(Json(wire::List::new(listed, page, wire::Agent::from)))
+    Ok(ListPage(wire::List::new(listed, page, wire::Agent::from)))
 }

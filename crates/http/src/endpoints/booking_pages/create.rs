@@ -15,7 +15,7 @@ use crate::{
 /// follow the clocks of `timezone`: on each date from the beginning of its `availability_constraints`, or from midnight, one
 /// after the other, none of them shortened. Offered are those that nothing blocks (`buffer_minutes` counted on both sides,
 /// the calendar's availability rules too), from `min_notice_minutes` to `window_days` ahead. Over the plan's number of
-/// pages: 429 `quota_exceeded`. `docs/booking.md` tells all of it.
+/// pages: 429 `quota_exceeded`.
 #[utoipa::path(
     post,
     path = "/v1/booking-pages",

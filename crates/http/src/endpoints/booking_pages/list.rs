@@ -1,12 +1,12 @@
 //! `GET /v1/booking-pages`
 
-use axum::Json;
 use kalends_wire as wire;
 
 use crate::{
     Service,
     error::ApiError,
     extract::{Caller, QueryOf},
+    list_page::ListPage,
 };
 
 /// Lists booking pages, the oldest first.
@@ -24,9 +24,9 @@ pub(crate) async fn list(
     app: Service,
     caller: Caller,
     query: QueryOf<wire::Paging>,
-) -> Result<Json<wire::List<wire::BookingPage>>, ApiError> {
+) -> Result<ListPage<wire::BookingPage>, ApiError> {
     let page = query.0.parse()?;
     let listed = app.list_booking_pages(&caller.0, page).await?;
     let base_url = &app.settings().base_url;
-    Ok(Json(wire::List::new(listed, page, |page| wire::BookingPage::new(&page, base_url))))
+    Ok(ListPage(wire::List::new(listed, page, |page| wire::BookingPage::new(&page, base_url))))
 }

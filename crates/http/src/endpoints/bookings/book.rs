@@ -18,7 +18,7 @@ use super::{
     view::{Fields, LIMITS, page as facts, path, shown},
 };
 use crate::{
-    BODY_MAX, Service,
+    Service,
     error::ApiError,
     extract::{Anonymous, JsonBody, PathOf, read_body},
     pages::{html, is_form},
@@ -73,7 +73,7 @@ async fn book_by_form(
     request: Request,
 ) -> Result<Response, ApiError> {
     let headers: HeaderMap = request.headers().clone();
-    let body = read_body(request.into_body(), BODY_MAX).await?;
+    let body = read_body(request.into_body()).await?;
     let fields = Fields::read(&body);
     let page = app.open_page(slug).await?.page;
     let shown = shown(&page, fields.get("tz").parse().ok(), &headers);

@@ -19,7 +19,7 @@ use super::{
     view::{Fields, page as facts, path, shown},
 };
 use crate::{
-    BODY_MAX, Service,
+    Service,
     error::ApiError,
     extract::{Anonymous, JsonBody, PathOf, read_body},
     pages::{html, is_form},
@@ -67,7 +67,7 @@ async fn move_by_form(
     request: Request,
 ) -> Result<Response, ApiError> {
     let headers = request.headers().clone();
-    let fields = Fields::read(&read_body(request.into_body(), BODY_MAX).await?);
+    let fields = Fields::read(&read_body(request.into_body()).await?);
     let seen = app.booking(slug, token).await?;
     let shown = shown(&seen.page, fields.get("tz").parse().ok(), &headers);
     let before = match still_to_come(&seen, app.now()) {

@@ -21,7 +21,8 @@ const TOLD: usize = 12;
 /// Shows a booking page to a human, or tells an agent how to book on it.
 ///
 /// HTML: the days of a `month` with free times, and the times of one `day`, by the clocks of `tz`; with `slot`, the form that
-/// books it. With `Accept: text/markdown` the same as text, with the free times to come and how to book one over HTTP.
+/// books it. While the month's events of the organization are used up, the page says that booking is closed for now and
+/// offers no times. With `Accept: text/markdown` the same as text, with the free times to come and how to book one over HTTP.
 /// 60 times a minute and address.
 #[utoipa::path(
     get,
@@ -51,6 +52,13 @@ pub(crate) async fn show(
     let asked = asked(query.as_deref());
     let shown = shown(page, asked.zone, &headers);
     let now = app.now();
+    if open.closed_for_now {
+        if names(&headers, "text/markdown") {
+            let text = markdown::closed(&page.title);
+            return Ok(text_of(StatusCode::OK, markdown::CONTENT_TYPE, text, &headers::PAGE));
+        }
+        return Ok(html(StatusCode::OK, Notice::Closed.html(None)));
+    }
     let bookable = bookable(page, now)?;
     match asked.slot {
         _ if names(&headers, "text/markdown") => {}

@@ -15,7 +15,8 @@ use crate::{
 ///
 /// All of the page's window, or what lies between `from` and `to`: the first 5,000, and `next_from` where there are
 /// more. Anybody with the address may ask, without a key: 60 times a minute and address. 404 for a page that is not
-/// active, or deleted.
+/// active, or deleted. While the month's events of the organization are used up no slot is offered, and `notices` says
+/// `booking_closed`.
 #[utoipa::path(
     get,
     path = "/book/{slug}/slots",

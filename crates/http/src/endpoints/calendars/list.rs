@@ -1,12 +1,12 @@
 //! `GET /v1/calendars`
 
-use axum::Json;
 use kalends_wire as wire;
 
 use crate::{
     Service,
     error::ApiError,
     extract::{Caller, QueryOf},
+    list_page::ListPage,
 };
 
 /// Lists the calendars of all agents, the oldest first.
@@ -24,9 +24,9 @@ pub(crate) async fn list(
     app: Service,
     caller: Caller,
     query: QueryOf<wire::ListCalendars>,
-) -> Result<Json<wire::List<wire::Calendar>>, ApiError> {
+) -> Result<ListPage<wire::Calendar>, ApiError> {
     let (filter, page) = query.0.parse()?;
     let listed = app.list_calendars(&caller.0, filter, page).await?;
     let base_url = &app.settings().base_url;
-    Ok(Json(wire::List::new(listed, page, |calendar| wire::Calendar::new(calendar, base_url))))
+    Ok(ListPage(wire::List::new(listed, page, |calendar| wire::Calendar::new(calendar, base_url))))
 }

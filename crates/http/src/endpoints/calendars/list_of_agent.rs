@@ -1,12 +1,12 @@
 //! `GET /v1/agents/{agent_id}/calendars`
 
-use axum::Json;
 use kalends_wire as wire;
 
 use crate::{
     Service,
     error::ApiError,
     extract::{Caller, PathOf, QueryOf},
+    list_page::ListPage,
 };
 
 /// Lists the calendars of an agent, the oldest first.
@@ -23,9 +23,9 @@ pub(crate) async fn list_of_agent(
     caller: Caller,
     agent: PathOf<String>,
     query: QueryOf<wire::Paging>,
-) -> Result<Json<wire::List<wire::Calendar>>, ApiError> {
+) -> Result<ListPage<wire::Calendar>, ApiError> {
     let page = query.0.parse()?;
     let listed = app.list_agent_calendars(&caller.0, &agent.0, page).await?;
     let base_url = &app.settings().base_url;
-    Ok(Json(wire::List::new(listed, page, |calendar| wire::Calendar::new(calendar, base_url))))
+    Ok(ListPage(wire::List::new(listed, page, |calendar| wire::Calendar::new(calendar, base_url))))
 }

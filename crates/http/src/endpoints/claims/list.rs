@@ -1,12 +1,12 @@
 //! `GET /v1/auth/claims`
 
-use axum::Json;
 use kalends_wire as wire;
 
 use crate::{
     Service,
     error::ApiError,
     extract::{Caller, QueryOf},
+    list_page::ListPage,
 };
 
 /// Lists your claims, the oldest first.
@@ -24,8 +24,8 @@ pub(crate) async fn list(
     app: Service,
     caller: Caller,
     query: QueryOf<wire::Paging>,
-) -> Result<Json<wire::List<wire::AccountClaim>>, ApiError> {
+) -> Result<ListPage<wire::AccountClaim>, ApiError> {
     let page = query.0.parse()?;
     let listed = app.list_claims(&caller.0, page).await?;
-    Ok(Json(wire::List::new(listed, page, |claim| claim)))
+    Ok(ListPage(wire::List::new(listed, page, |claim| claim)))
 }

@@ -12,7 +12,7 @@ use crate::{
 /// Asks a human to connect a calendar of theirs.
 ///
 /// Send them `setup_url`: whoever is signed in to the organization's console opens it once, within 15 minutes, and connects
-/// Google or Microsoft (`docs/human-calendars.md`). Poll the link meanwhile. While one waits for a human, that one is answered
+/// Google or Microsoft. Poll the link meanwhile. While one waits for a human, that one is answered
 /// with `reused`, and its address is not told again; cancel it to have another.
 #[utoipa::path(
     post,

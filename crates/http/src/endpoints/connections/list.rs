@@ -1,12 +1,12 @@
 //! `GET /v1/calendar-connections`
 
-use axum::Json;
 use kalends_wire as wire;
 
 use crate::{
     Service,
     error::ApiError,
     extract::{Caller, QueryOf},
+    list_page::ListPage,
 };
 
 /// Lists the connected calendar accounts, the oldest first.
@@ -22,8 +22,8 @@ pub(crate) async fn list(
     app: Service,
     caller: Caller,
     query: QueryOf<wire::Paging>,
-) -> Result<Json<wire::List<wire::CalendarConnection>>, ApiError> {
+) -> Result<ListPage<wire::CalendarConnection>, ApiError> {
     let page = query.0.parse()?;
     let listed = app.list_connections(&caller.0, page).await?;
-    Ok(Json(wire::List::new(listed, page, |connection| connection)))
+    Ok(ListPage(wire::List::new(listed, page, |connection| connection)))
 }

@@ -5,9 +5,11 @@ mod change_password;
 mod create_key;
 mod delete_account;
 mod export;
+mod forgot_password;
 mod me;
 mod orgs;
 mod regenerate_key;
+mod reset_password;
 mod sign_in;
 mod sign_out;
 mod sign_up;
@@ -25,6 +27,8 @@ pub(crate) fn routes() -> Routes {
         .routes(routes!(sign_out::sign_out))
         .routes(routes!(me::me, update_me::update_me))
         .routes(routes!(change_password::change_password))
+        .routes(routes!(forgot_password::forgot_password))
+        .routes(routes!(reset_password::reset_password))
         .routes(routes!(orgs::orgs))
         .routes(routes!(switch_org::switch_org))
         .routes(routes!(accept_terms::accept_terms))

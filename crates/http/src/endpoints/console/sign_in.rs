@@ -13,7 +13,8 @@ use crate::{
 /// Signs a human in, with a session in a cookie and as a token.
 ///
 /// The session lasts 12 hours and is in front of the organization that they have owned longest. A wrong address and a
-/// wrong password are one and the same 401 `authentication_error`. 10 attempts a minute from one address.
+/// wrong password are one and the same 401 `authentication_error`. 10 attempts a minute from one address, and 10 wrong
+/// passwords a minute for one account from all addresses; then 429, whether the account exists or not.
 #[utoipa::path(
     post,
     path = "/v1/auth/signin",

@@ -1,12 +1,12 @@
 //! `GET /v1/calendars/{cal_id}/events`
 
-use axum::Json;
 use kalends_wire as wire;
 
 use crate::{
     Service,
     error::ApiError,
     extract::{Caller, PathOf, QueryOf},
+    list_page::ListPage,
 };
 
 /// Lists the events of a calendar by start.
@@ -23,10 +23,10 @@ pub(crate) async fn list(
     caller: Caller,
     calendar: PathOf<String>,
     query: QueryOf<wire::ListEvents>,
-) -> Result<Json<wire::List<wire::Event>>, ApiError> {
+) -> Result<ListPage<wire::Event>, ApiError> {
     let (listing, page) = query.0.parse(app.now())?;
     let caller = caller.0.showing(query.0.local.unwrap_or(false));
     let listed = app.list_calendar_events(&caller, &calendar.0, listing, page).await?;
     let zones = app.local_zones(&caller, &listed.data).await?;
-    Ok(Json(wire::List::new(listed, page, |event| zones.shown(event))))
+    Ok(ListPage(wire::List::new(listed, page, |event| zones.shown(event))))
 }

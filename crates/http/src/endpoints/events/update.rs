@@ -12,7 +12,8 @@ use crate::{
 
 /// Changes an event.
 ///
-/// At least one field. Emits `event.updated`. An instance of a series changes alone, and keeps its
+/// At least one field. Emits `event.updated`. `start_time` alone moves the event, which keeps its length; `end_time` alone
+/// changes the length. An instance of a series changes alone, and keeps its
 /// `originalStartTime`. A series that gets another rule or start keeps the cancelled and changed occurrences that
 /// still exist and drops the others. Imported events are read-only: 403 `forbidden`, code
 /// `external_event_readonly`.

@@ -1,12 +1,12 @@
 //! `GET /v1/availability-grants`
 
-use axum::Json;
 use kalends_wire as wire;
 
 use crate::{
     Service,
     error::ApiError,
     extract::{Caller, QueryOf},
+    list_page::ListPage,
 };
 
 /// Lists for which agents calendars of humans count as busy, the oldest first.
@@ -22,8 +22,8 @@ pub(crate) async fn list(
     app: Service,
     caller: Caller,
     query: QueryOf<wire::Paging>,
-) -> Result<Json<wire::List<wire::AvailabilityGrant>>, ApiError> {
+) -> Result<ListPage<wire::AvailabilityGrant>, ApiError> {
     let page = query.0.parse()?;
     let listed = app.list_grants(&caller.0, page).await?;
-    Ok(Json(wire::List::new(listed, page, |grant| grant)))
+    Ok(ListPage(wire::List::new(listed, page, |grant| grant)))
 }

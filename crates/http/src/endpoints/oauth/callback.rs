@@ -1,5 +1,6 @@
 //! `GET /v1/auth/oauth/{provider}/callback`
 
+use kalends_accounts::oauth::ReturnTo;
 use kalends_app::OauthEnded;
 use kalends_wire as wire;
 
@@ -15,8 +16,8 @@ use crate::{
 /// Sends it to the console with the cookie of a session, or with `?error=` and one of `oauth_state` (the attempt is
 /// unknown, used, expired or another browser's: begin again), `oauth_declined`, `oauth_failed`, `provider_unavailable`,
 /// `email_not_verified` (the address is known, and the provider does not vouch for it: sign in as before),
-/// `tos_version_required`, `tos_version_stale`, `account_waitlisted`, `rate_limited`. Parameters that the provider adds
-/// are ignored.
+/// `tos_version_required`, `tos_version_stale`, `account_waitlisted`, `rate_limited`. If the attempt began with `return_to`, it
+/// is that page, and `?sign_in_error=`. Parameters that the provider adds are ignored.
 #[utoipa::path(
     get,
     path = "/v1/auth/oauth/{provider}/callback",
@@ -32,9 +33,13 @@ pub(crate) async fn callback(
     answer: FromProvider,
 ) -> Result<Elsewhere, ApiError> {
     let console = &app.settings().console_url;
+    let (console, error) = match answer.callback().state.and_then(ReturnTo::of_state) {
+        Some(page) => (&format!("{console}/{}", page.as_str()), "sign_in_error"),
+        None => (console, "error"),
+    };
     let (location, session) = match app.end_oauth(&request.0, &provider.0, answer.callback()).await? {
         OauthEnded::SignedIn { token } => (console.clone(), Some(cookies(&app).set(&token))),
-        OauthEnded::Failed(failure) => (format!("{console}?error={}", failure.as_str()), None),
+        OauthEnded::Failed(failure) => (format!("{console}?{error}={}", failure.as_str()), None),
     };
     let state = answer.is_ours().then(|| cookies(&app).clear_state());
     let cookies = session.into_iter().chain(state).collect();

@@ -13,6 +13,7 @@ use crate::{
 ///
 /// `google` or `microsoft`, as far as the operator configured them; 404 for any other. A cookie binds the attempt to
 /// the browser for 10 minutes. `tos_version` is what somebody new accepts; who is known needs none.
+/// `return_to` names the page that follows; without it, it is the console.
 #[utoipa::path(
     get,
     path = "/v1/auth/oauth/{provider}",
@@ -26,6 +27,7 @@ pub(crate) async fn start(
     provider: PathOf<String>,
     query: QueryOf<wire::SignInWith>,
 ) -> Result<Elsewhere, ApiError> {
-    let begun = app.begin_oauth(&provider.0, query.0.parse()?).await?;
+    let (terms, page) = query.0.parse()?;
+    let begun = app.begin_oauth(&provider.0, terms, page).await?;
     Ok(Elsewhere { location: begun.location, cookies: vec![cookies(&app).set_state(&begun.state)] })
 }

@@ -13,7 +13,7 @@ use crate::{
 ///
 /// Each participant responds once. The last response resolves the proposal, and so does `resolve`: the slot with the
 /// highest score becomes an event. A score is the slot's weight, 1.0 more for each acceptance and 0.3 for each
-/// counter-proposal that names the slot; of equal ones the earliest wins (`docs/proposals.md`).
+/// counter-proposal that names the slot; of equal ones the earliest wins.
 ///
 /// With `hold_slots` the times are kept free while the proposal is pending: availability shows them taken and nobody else
 /// can hold or book them. Where one is taken already: 409 `slot_taken`. Proposals need a paid plan: else 403

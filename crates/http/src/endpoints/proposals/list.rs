@@ -1,12 +1,12 @@
 //! `GET /v1/scheduling/proposals`
 
-use axum::Json;
 use kalends_wire as wire;
 
 use crate::{
     Service,
     error::ApiError,
     extract::{Caller, QueryOf},
+    list_page::ListPage,
 };
 
 /// Lists proposals, the oldest first.
@@ -24,8 +24,8 @@ pub(crate) async fn list(
     app: Service,
     caller: Caller,
     query: QueryOf<wire::ListProposals>,
-) -> Result<Json<wire::List<wire::ProposalSummary>>, ApiError> {
+) -> Result<ListPage<wire::ProposalSummary>, ApiError> {
     let (wanted, page) = query.0.parse()?;
     let listed = app.list_proposals(&caller.0, (wanted, page)).await?;
-    Ok(Json(wire::List::new(listed, page, |proposal| proposal)))
+    Ok(ListPage(wire::List::new(listed, page, |proposal| proposal)))
 }

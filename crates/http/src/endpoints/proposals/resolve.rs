@@ -12,8 +12,9 @@ use crate::{
 /// Resolves a proposal with the responses that there are.
 ///
 /// The slot with the highest score becomes an event, unless whoever responded declined: then the proposal is cancelled.
-/// Without any response: 409. With `skip_taken` slots that are taken are passed over; where none is left: 409
-/// `slot_taken`, and the proposal stays pending, as it does over the plan's events (429 `quota_exceeded`).
+/// Without any response: 409. A slot that has begun is never chosen: if all have begun, 409 `no_slot_left`. With
+/// `skip_taken` slots that are taken are passed over; if none is left, 409 `slot_taken`. The proposal stays pending
+/// then, as it does over the plan's events (429 `quota_exceeded`).
 #[utoipa::path(
     post,
     path = "/v1/scheduling/proposals/{id}/resolve",

@@ -1,28 +1,33 @@
 //! `DELETE /v1/ical-subscriptions/{id}`
 
+use kalends_wire as wire;
+
 use crate::{
     Service,
     error::ApiError,
-    extract::{Caller, PathOf, Precondition},
+    extract::{Caller, PathOf, Precondition, QueryOf},
     reply::Changed,
 };
 
 /// Ends an iCal subscription.
 ///
-/// Its imported events remain as they are, and read-only.
+/// Its imported events remain as they are, and read-only; a new subscription of the same address to the same calendar
+/// takes them over. With `events=delete` they are deleted with it, right after the answer.
 #[utoipa::path(
     delete,
     path = "/v1/ical-subscriptions/{id}",
     operation_id = "deleteIcalSubscription",
     tag = "iCal subscriptions",
-    params(("id" = String, Path, description = "The subscription, `isub_…`.")),
+    params(("id" = String, Path, description = "The subscription, `isub_…`."), wire::DeleteSubscription),
     responses((status = 204, description = "The subscription is gone."))
 )]
 pub(crate) async fn delete(
     app: Service,
     caller: Caller,
     id: PathOf<String>,
+    query: QueryOf<wire::DeleteSubscription>,
     if_match: Precondition,
 ) -> Result<Changed, ApiError> {
-    Ok(Changed(app.delete_subscription(&caller.0, &id.0, &if_match.0).await?))
+    let remains = query.0.parse()?;
+    Ok(Changed(app.delete_subscription(&caller.0, &id.0, remains, &if_match.0).await?))
 }

@@ -1,12 +1,12 @@
 //! `GET /v1/agents/{agent_id}/ical-subscriptions`
 
-use axum::Json;
 use kalends_wire as wire;
 
 use crate::{
     Service,
     error::ApiError,
     extract::{Caller, PathOf, QueryOf},
+    list_page::ListPage,
 };
 
 /// Lists the iCal subscriptions of an agent, the oldest first.
@@ -23,8 +23,8 @@ pub(crate) async fn list(
     caller: Caller,
     agent: PathOf<String>,
     query: QueryOf<wire::ListSubscriptions>,
-) -> Result<Json<wire::List<wire::Subscription>>, ApiError> {
+) -> Result<ListPage<wire::Subscription>, ApiError> {
     let (status, page) = query.0.parse()?;
     let listed = app.list_subscriptions(&caller.0, &agent.0, (status, page)).await?;
-    Ok(Json(wire::List::new(listed, page, |subscription| wire::Subscription::from(&subscription))))
+    Ok(ListPage(wire::List::new(listed, page, |subscription| wire::Subscription::from(&subscription))))
 }

@@ -1,9 +1,9 @@
 //! `GET /openapi.json`
 
-use axum::Extension;
-use bytes::Bytes;
+use axum::{Extension, response::Response};
+use http::HeaderMap;
 
-use crate::{endpoints::Description, reply::Written};
+use crate::endpoints::Description;
 
 /// Describes the API.
 #[utoipa::path(
@@ -11,8 +11,11 @@ use crate::{endpoints::Description, reply::Written};
     path = "/openapi.json",
     operation_id = "getOpenApi",
     tag = "Service",
-    responses((status = 200, description = "The description, OpenAPI 3.1.", body = serde_json::Value))
+    responses(
+        (status = 200, description = "The description, OpenAPI 3.1.", body = serde_json::Value),
+        (status = 304, description = "The description that the caller has is the present one.")
+    )
 )]
-pub(crate) async fn openapi(description: Extension<Description>) -> Written<Bytes> {
-    Written(description.0.json())
+pub(crate) async fn openapi(description: Extension<Description>, headers: HeaderMap) -> Response {
+    description.file().answer(&headers).await
 }

@@ -23,7 +23,7 @@ const CACHE: &str = "public, max-age=300, s-maxage=3600, stale-while-revalidate=
     )
 )]
 pub(crate) async fn plans(app: Service, headers: HeaderMap) -> Response {
-    let plans = wire::Plans::public(&app.settings().console_url);
+    let plans = wire::Plans::public(app.settings().upgrade_url.as_deref());
     let body = serde_json::to_vec(&plans).unwrap_or_default();
     let tag = format!("\"{}\"", base64url(&Sha256::digest(&body)[..12]));
     let known = has(&headers, &tag);

@@ -11,7 +11,7 @@ use crate::{
 
 /// Makes a webhook endpoint.
 ///
-/// From now on what happens is posted to it; see the signatures and retries in `docs/webhooks.md`. The secret is shown
+/// From now on what happens is posted to it; `webhooks` of this description tells what is sent. The secret is shown
 /// in this answer alone. Over the plan's number of endpoints: 429 `quota_exceeded`.
 #[utoipa::path(
     post,

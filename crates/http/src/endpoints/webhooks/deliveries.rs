@@ -1,12 +1,12 @@
 //! `GET /v1/webhooks/{id}/deliveries`
 
-use axum::Json;
 use kalends_wire as wire;
 
 use crate::{
     Service,
     error::ApiError,
     extract::{Caller, PathOf, QueryOf},
+    list_page::DeliveryPage,
 };
 
 /// Lists the deliveries of a webhook endpoint, the oldest message first.
@@ -25,7 +25,7 @@ pub(crate) async fn deliveries(
     caller: Caller,
     id: PathOf<String>,
     query: QueryOf<wire::ListDeliveries>,
-) -> Result<Json<wire::DeliveryList>, ApiError> {
+) -> Result<DeliveryPage, ApiError> {
     let asked = query.0.parse()?;
-    Ok(Json(app.list_deliveries(&caller.0, &id.0, asked).await?))
+    Ok(DeliveryPage(app.list_deliveries(&caller.0, &id.0, asked).await?))
 }

@@ -1,12 +1,12 @@
 //! `GET /v1/webhooks`
 
-use axum::Json;
 use kalends_wire as wire;
 
 use crate::{
     Service,
     error::ApiError,
     extract::{Caller, QueryOf},
+    list_page::ListPage,
 };
 
 /// Lists webhook endpoints, the oldest first.
@@ -24,8 +24,8 @@ pub(crate) async fn list(
     app: Service,
     caller: Caller,
     query: QueryOf<wire::WebhookPaging>,
-) -> Result<Json<wire::List<wire::Webhook>>, ApiError> {
+) -> Result<ListPage<wire::Webhook>, ApiError> {
     let page = query.0.parse()?;
     let listed = app.list_webhooks(&caller.0, page).await?;
-    Ok(Json(wire::List::new(listed, page, |endpoint| wire::Webhook::from(&endpoint))))
+    Ok(ListPage(wire::List::new(listed, page, |endpoint| wire::Webhook::from(&endpoint))))
 }

@@ -11,8 +11,9 @@ use crate::{
 
 /// Gives a webhook endpoint a new secret.
 ///
-/// It is shown in this answer alone. For 24 hours both secrets sign, so that receivers can change over; one that was
-/// replaced before stops at once.
+/// It is shown in this answer alone. From now on `X-Signature` is one value, by the new secret. For 24 hours the old
+/// secret signs too, so that receivers can change over: `X-Signature-Previous` is its signature, and `webhook-signature`
+/// lists both. A secret that was replaced before stops at once.
 #[utoipa::path(
     post,
     path = "/v1/webhooks/{id}/rotate-secret",

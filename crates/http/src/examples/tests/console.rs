@@ -69,5 +69,9 @@ pub(super) async fn a_human_takes_over(story: &mut Story) -> Owned {
     story.ask(&op::EXPORT).by(&token).told().await;
     let body = json!({ "current_password": PASSWORD, "new_password": LAST_PASSWORD });
     story.ask(&op::CHANGE_PASSWORD).by(&token).send(body).told().await;
+    story.ask(&op::FORGOT_PASSWORD).send(json!({ "email": "mina@example.com" })).told().await;
+    let mail = story.last_mail().await;
+    let reset = mail.split_once("/reset#").unwrap().1.split_whitespace().next().unwrap();
+    story.ask(&op::RESET_PASSWORD).send(json!({ "token": reset, "password": LAST_PASSWORD })).told().await;
     Owned { org, key, agent, calendar }
 }

@@ -30,6 +30,7 @@ impl House {
     pub(super) async fn built(story: &mut Story) -> Self {
         let (org, key, ada) = sign_up(story).await;
         set_plan(&story.app, org.parse().unwrap(), Plan::Pro, None).await.unwrap();
+        story.debit_ahead(&key).await;
 
         story.chapter("2026-03-02T08:10:00Z");
         let body = json!({ "name": "Grace", "type": "ai", "description": "Plans the week" });

@@ -13,8 +13,9 @@ use kalends_app::ports::{
     WebhookReply, WebhookSender,
 };
 use kalends_availability::{HumanBusy, HumanSource};
+use kalends_calendars::ports::{BusySource, LivingAgent};
 use kalends_feeds::sync::Validators;
-use kalends_kernel::{AgentId, CalendarId, Entropy, OrgId, RemoteUrl, Span, StoreError, base64url};
+use kalends_kernel::{Entropy, OrgId, RemoteUrl, Span, StoreError, base64url};
 use kalends_notifications::Outcome;
 use kalends_testkit::SeededEntropy;
 use sha2::{Digest as _, Sha256};
@@ -58,7 +59,10 @@ impl SessionTokens for Tokens {
 
 /// A receiver that takes everything in, after a moment.
 #[derive(Debug)]
-pub(super) struct Receiver;
+pub(super) struct Receiver {
+    /// How long that takes.
+    pub(super) after: Duration,
+}
 
 #[async_trait]
 impl WebhookSender for Receiver {
@@ -67,7 +71,9 @@ impl WebhookSender for Receiver {
     }
 
     async fn post(&self, _: WebhookPost) -> WebhookReply {
-        tokio::time::sleep(Duration::from_millis(42)).await;
+        if !self.after.is_zero() {
+            tokio::time::sleep(self.after).await;
+        }
         WebhookReply { outcome: Outcome::Accepted(204), problem: None }
     }
 }
@@ -109,7 +115,7 @@ impl Humans {
 
 #[async_trait]
 impl HumanCalendars for Humans {
-    async fn human_sources(&self, _: OrgId, _: &[CalendarId]) -> Result<Vec<HumanSeen>, StoreError> {
+    async fn human_sources(&self, _: OrgId, _: &[BusySource]) -> Result<Vec<HumanSeen>, StoreError> {
         match *self.0.lock().unwrap() {
             Trouble::None => Ok(Vec::new()),
             Trouble::Away => Err(StoreError::Unavailable("it is away".into())),
@@ -117,7 +123,7 @@ impl HumanCalendars for Humans {
         }
     }
 
-    async fn human_sources_of_agents(&self, org: OrgId, _: &[AgentId]) -> Result<Vec<HumanSeen>, StoreError> {
+    async fn human_sources_of_agents(&self, org: OrgId, _: &[LivingAgent]) -> Result<Vec<HumanSeen>, StoreError> {
         self.human_sources(org, &[]).await
     }
 

@@ -1,12 +1,17 @@
 //! How the scenario is played: one request after the other, through the whole router.
 
-use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
+use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{Router, body::Body, extract::ConnectInfo};
-use http::{HeaderMap, Request, StatusCode, header};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Request, StatusCode, header};
 use http_body_util::BodyExt as _;
 use kalends_accounts::{AdminToken, oauth::Provider};
-use kalends_app::{App, MemoryRateLimiter, NoProviders, Parts, Settings, operations::Operation};
+use kalends_app::{
+    App, MemoryRateLimiter, NoProviders, Parts, Settings,
+    operations::{self, Operation},
+    ports::{HumanCalendars, Store},
+};
 use kalends_kernel::Elapsed;
 use kalends_testkit::{
     Mailbox, ManualClock, MemoryStore, TestCalendarProviders, TestPasswords,
@@ -16,6 +21,7 @@ use serde_json::Value;
 use tower::ServiceExt as _;
 
 use super::{
+    counts::Counter,
     feeds::FEED,
     outside::{Draws, FeedServer, Humans, Receiver, Tokens, Trouble},
     record::Record,
@@ -27,6 +33,11 @@ pub(super) const ADMIN_TOKEN: &str = "the-operator-s-own-token";
 pub(super) const BASE_URL: &str = "https://calendar.example.com";
 /// From where all requests come: an address of documentation.
 const CALLER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(203, 0, 113, 7)), 50_000);
+
+/// How long receivers of webhooks take for an answer.
+const REPLIES_AFTER: Duration = Duration::from_millis(42);
+/// How often a reading request is repeated where requests are counted: what is kept from one for the next is kept then.
+const REPEATED: usize = 2;
 
 /// The service, and what was told of it so far.
 pub(super) struct Story {
@@ -41,12 +52,25 @@ pub(super) struct Story {
     mailbox: Mailbox,
     /// How often each operation was asked.
     asked: BTreeMap<&'static str, u32>,
+    /// Counts what each request costs a database, where the story is played for that.
+    pub(super) counter: Option<Counter>,
 }
 
 impl Story {
     pub(super) fn begin() -> Self {
+        let humans = Humans::default();
+        Self::on(Arc::new(MemoryStore::new()), Arc::new(humans.clone()), humans, Receiver { after: REPLIES_AFTER })
+    }
+
+    /// Begins on a store that speaks SQL; nothing takes time there.
+    pub(super) fn counted<S: Store + HumanCalendars + 'static>(store: &Arc<S>) -> Self {
+        let receiver = Receiver { after: Duration::ZERO };
+        Self::on(Arc::clone(store) as _, Arc::clone(store) as _, Humans::default(), receiver)
+    }
+
+    fn on(store: Arc<dyn Store>, human: Arc<dyn HumanCalendars>, humans: Humans, receiver: Receiver) -> Self {
         let (clock, draws) = (ManualClock::new(at("2026-03-02T08:00:00Z")), Draws::default());
-        let (humans, mailbox) = (Humans::default(), Mailbox::default());
+        let mailbox = Mailbox::default();
         let calendars = TestCalendarProviders::offering(Provider::ALL, BASE_URL);
         let mut settings = Settings {
             base_url: BASE_URL.to_owned(),
@@ -56,23 +80,24 @@ impl Story {
         };
         settings.terms.url = format!("{BASE_URL}/terms");
         let app = App::new(Parts {
-            store: Arc::new(MemoryStore::new()),
+            store,
             clock: Arc::new(clock.clone()),
             entropy: Arc::new(draws.clone()),
             mailer: Arc::new(mailbox.clone()),
             passwords: Arc::new(TestPasswords::default()),
             tokens: Arc::new(Tokens::default()),
-            human: Arc::new(humans.clone()),
+            human,
             calendar_providers: Arc::new(calendars.clone()),
             limiter: Arc::new(MemoryRateLimiter::default()),
-            sender: Arc::new(Receiver),
+            sender: Arc::new(receiver),
             fetcher: Arc::new(FeedServer(FEED)),
             providers: Arc::new(NoProviders),
             settings,
         });
         let router = crate::router(Arc::clone(&app));
         let asked = BTreeMap::new();
-        Self { app, record: Record::default(), calendars, router, clock, draws, humans, mailbox, asked }
+        let record = Record::default();
+        Self { app, record, calendars, router, clock, draws, humans, mailbox, asked, counter: None }
     }
 
     /// Begins a chapter at that time.
@@ -88,8 +113,10 @@ impl Story {
 
     /// The text of the mail that was sent last, once it is.
     pub(super) async fn last_mail(&self) -> String {
-        // Letters are posted beside the answer.
-        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        // Letters are posted beside the answer. Whoever counts has waited for them.
+        if self.counter.is_none() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
         self.mailbox.mails().pop().unwrap().text
     }
 
@@ -99,6 +126,19 @@ impl Story {
         let mut words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
         let is_code = |word: &&str| word.len() == 6 && word.bytes().all(|byte| byte.is_ascii_digit());
         words.find(is_code).unwrap().to_owned()
+    }
+
+    /// If requests are counted: debits a block of API calls that lasts for the whole story. Otherwise the debit would be
+    /// counted for the request that happens to need it.
+    pub(super) async fn debit_ahead(&self, key: &str) {
+        if self.counter.is_some() {
+            self.app.return_leases().await;
+            let request =
+                Request::get(operations::LIST_AGENTS.path).header(header::AUTHORIZATION, format!("Bearer {key}"));
+            let request = request.header(header::HOST, "calendar.example.com").extension(ConnectInfo(CALLER));
+            let (status, ..) = exchange(&self.router, request.body(Body::empty()).unwrap()).await;
+            assert!(status.is_success(), "{status}");
+        }
     }
 
     /// A request, a second after the one before.
@@ -221,12 +261,32 @@ struct Answered<'s> {
 impl<'s> Ask<'s> {
     async fn answered(self) -> Answered<'s> {
         let Ask { story, operation, path, headers, sent, body } = self;
-        let request = Request::builder().method(operation.method).uri(path);
-        let mut request = request.extension(ConnectInfo(CALLER)).body(body).unwrap();
-        *request.headers_mut() = headers;
-        let response = story.router.clone().oneshot(request).await.unwrap();
-        let (status, media_type) = (response.status(), response.headers().get(header::CONTENT_TYPE).cloned());
-        let bytes = response.into_body().collect().await.unwrap().to_bytes();
+        let request = |body| {
+            let request = Request::builder().method(operation.method).uri(&path);
+            let mut request = request.extension(ConnectInfo(CALLER)).body(body).unwrap();
+            *request.headers_mut() = headers.clone();
+            request.headers_mut().insert(header::HOST, HeaderValue::from_static("calendar.example.com"));
+            request
+        };
+        if let Some(counter) = &mut story.counter {
+            // As the service does all the time: keys that are known stay known.
+            story.app.refresh_principals().await;
+            counter.begin().await;
+        }
+        let (status, media_type, bytes) = exchange(&story.router, request(body)).await;
+        if let Some(counter) = &mut story.counter
+            && !(status.is_client_error() || status.is_server_error())
+        {
+            counter.end(operation.id).await;
+            if status.is_success() && !operation.writes() {
+                for _ in 1..REPEATED {
+                    exchange(&story.router, request(Body::empty())).await;
+                }
+                counter.begin().await;
+                exchange(&story.router, request(Body::empty())).await;
+                counter.end(&format!("{} again", operation.id)).await;
+            }
+        }
         let body = match media_type {
             Some(media_type) if media_type == "application/json" => Some(serde_json::from_slice(&bytes).unwrap()),
             Some(_) => Some(String::from_utf8(bytes.into()).unwrap().into()),
@@ -237,6 +297,13 @@ impl<'s> Ask<'s> {
         };
         Answered { story, operation, sent, status, body }
     }
+}
+
+/// Sends a request and reads the whole answer: its status, the type of its body, and the body.
+async fn exchange(router: &Router, request: Request<Body>) -> (StatusCode, Option<HeaderValue>, Bytes) {
+    let response = router.clone().oneshot(request).await.unwrap();
+    let (status, media_type) = (response.status(), response.headers().get(header::CONTENT_TYPE).cloned());
+    (status, media_type, response.into_body().collect().await.unwrap().to_bytes())
 }
 
 /// The text in that place of an answer.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use kalends_app::ports::{CommitError, HumanSeen};
 use kalends_availability::{BusySet, HumanBusy, HumanSource};
 use kalends_bridge::{Audience, Change, ConnectionPatch, Grant};
-use kalends_calendars::{Agent, HumanFor};
+use kalends_calendars::{Agent, HumanFor, ports::LivingAgent};
 use kalends_kernel::{CalendarId, ExternalCalendarId, Page, Revision, Span};
 
 use super::{TASKS, covered, reading, sources};
@@ -93,6 +93,7 @@ pub async fn grants_count_for_whom_they_name(store: &StoreUnderTest) {
     let (_, of_neighbour) = other.connected(&["work"]).await;
     other.granted(Audience::All, &[&of_neighbour[0]], &[]).await;
     assert!(scene.human_sources(&[&first, &shared]).await.is_empty());
+    assert!(scene.says_granted(&[&first, &second, &theirs, &unnamed, &shared], false).await);
     scene.granted(Audience::Selected, &[work, home], &[&named]).await;
     scene.granted(Audience::AllCurrent, &[work, club], &[&named, &current]).await;
     let everybody = scene.granted(Audience::All, &[home], &[]).await;
@@ -127,7 +128,12 @@ pub async fn grants_count_for_whom_they_name(store: &StoreUnderTest) {
     let stranger = other.agent().await;
     let agents = [named.id, current.id, late.id, bare.id, stranger.id];
     let of_agents = async |scene: &Scene| {
-        let seen = scene.store.human_sources_of_agents(scene.org, &agents).await.unwrap();
+        let mut asked = scene.store.living_agents(scene.org, &agents).await.unwrap();
+        let gone = agents.iter().filter(|id| !asked.iter().any(|living| living.id == **id));
+        // What does not live is asked about too, as if something were granted.
+        let gone: Vec<_> = gone.map(|id| LivingAgent { id: *id, granted: true }).collect();
+        asked.extend(gone);
+        let seen = scene.store.human_sources_of_agents(scene.org, &asked).await.unwrap();
         assert!(seen.iter().all(|seen| (seen.revision, seen.read_at) == (Revision(0), None)));
         seen.into_iter().map(|seen| (seen.of, seen.source)).collect::<BTreeSet<_>>()
     };
@@ -141,6 +147,10 @@ pub async fn grants_count_for_whom_they_name(store: &StoreUnderTest) {
     let theirs_alone = own(&stranger, &[of_neighbour[0].source()]);
     assert_eq!(of_agents(&other).await, theirs_alone.into_iter().collect());
     assert!(scene.store.human_sources_of_agents(scene.org, &[]).await.unwrap().is_empty());
+    // Something is granted to all of them, and the sources of busy times say so.
+    let living = scene.store.living_agents(scene.org, &agents).await.unwrap();
+    assert_eq!((living.len(), living.iter().all(|living| living.granted)), (4, true));
+    assert!(scene.says_granted(&[&first, &second, &theirs, &unnamed, &shared], true).await);
 
     // What is out of sight has none, and a grant that is taken back says nothing more.
     scene.delete(&second).await;
@@ -148,6 +158,10 @@ pub async fn grants_count_for_whom_they_name(store: &StoreUnderTest) {
     assert_eq!(scene.human_sources(&[&second, &theirs]).await, BTreeSet::new());
     scene.bridge(vec![Change::DeleteGrant { org: scene.org, grant: everybody.id }]).await.unwrap();
     assert_eq!(scene.human_sources(&[&unnamed, &shared]).await, BTreeSet::new());
+    assert!(scene.says_granted(&[&unnamed, &shared], false).await);
+    assert!(scene.says_granted(&[&first], true).await);
+    let of_late = scene.store.living_agents(scene.org, &[late.id, bare.id, late.id]).await.unwrap();
+    assert_eq!((of_late.len(), of_late.iter().any(|living| living.granted)), (2, false));
     assert_eq!(of_agents(&scene).await, own(&named, &everything).into_iter().collect(), "the living that are named");
     assert_eq!(scene.counting(&first).await, BTreeSet::from([work, home, club]));
 }

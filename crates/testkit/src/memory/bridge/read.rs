@@ -10,10 +10,13 @@ use kalends_bridge::{
     ConnectAttempt, Connection, ConnectionLink, ExternalCalendar, Grant, LinkStatus, RefreshClaim,
     ports::{ConnectAttempts, ConnectionLinks, Connections, Grants, KnownCalendar},
 };
-use kalends_calendars::HumanFor;
+use kalends_calendars::{
+    HumanFor,
+    ports::{BusySource, LivingAgent},
+};
 use kalends_kernel::{
-    AgentId, CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Instant, Listed, OrgId, Page,
-    Span, StoreError,
+    CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Instant, Listed, OrgId, Page, Span,
+    StoreError,
 };
 
 use crate::memory::{
@@ -142,10 +145,11 @@ impl Grants for MemoryStore {
 
 #[async_trait]
 impl HumanCalendars for MemoryStore {
-    async fn human_sources(&self, org: OrgId, calendars: &[CalendarId]) -> Result<Vec<HumanSeen>, StoreError> {
+    async fn human_sources(&self, org: OrgId, calendars: &[BusySource]) -> Result<Vec<HumanSeen>, StoreError> {
         let state = self.state();
         let mut seen = Vec::new();
-        for calendar in calendars.iter().filter_map(|calendar| state.calendar(org, *calendar)) {
+        let granted = calendars.iter().filter(|calendar| calendar.granted);
+        for calendar in granted.filter_map(|granted| state.calendar(org, granted.calendar)) {
             let covering = state.grants.values().filter(|grant| grant.org == org && grant.covers(calendar.agent));
             let counting: BTreeSet<_> = covering.flat_map(|grant| &grant.sources).collect();
             let heard = state.heard(org).filter(|heard| counting.contains(&heard.id));
@@ -154,14 +158,15 @@ impl HumanCalendars for MemoryStore {
         Ok(seen)
     }
 
-    async fn human_sources_of_agents(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<HumanSeen>, StoreError> {
+    async fn human_sources_of_agents(&self, org: OrgId, agents: &[LivingAgent]) -> Result<Vec<HumanSeen>, StoreError> {
         let state = self.state();
         let mut seen = Vec::new();
-        for agent in agents.iter().filter(|agent| state.agent_lives(org, **agent)) {
-            let covering = state.grants.values().filter(|grant| grant.org == org && grant.covers(Some(*agent)));
+        let granted = agents.iter().filter(|agent| agent.granted).map(|agent| agent.id);
+        for agent in granted.filter(|agent| state.agent_lives(org, *agent)) {
+            let covering = state.grants.values().filter(|grant| grant.org == org && grant.covers(Some(agent)));
             let counting: BTreeSet<_> = covering.flat_map(|grant| &grant.sources).collect();
             let heard = state.heard(org).filter(|heard| counting.contains(&heard.id));
-            seen.extend(heard.map(|heard| seen_for(*agent, heard)));
+            seen.extend(heard.map(|heard| seen_for(agent, heard)));
         }
         Ok(seen)
     }

@@ -1,0 +1,122 @@
+//! Letters to people outside: counted and kept with the change that causes them, and sent by a worker.
+
+use kalends_accounts::{Allowance, Taken};
+use kalends_kernel::{EventId, Instant, LetterId, StoreError};
+use kalends_notifications::{ClaimedLetter, Letter, LetterEnd};
+
+use crate::{App, ChangeSet, Refusal, Use, app::json, ports::Mail};
+
+impl App {
+    /// Adds a letter about an event to `changes`, and with it one use of the organization's mail.
+    pub(crate) fn write_letter(&self, mail: &Mail, about: EventId, now: Instant, changes: &mut ChangeSet) {
+        changes.letters.push(Letter {
+            id: LetterId::new(now, self.entropy()),
+            org: changes.org,
+            recipient: Allowance::mail_to(&mail.to, 0).scope,
+            about,
+            content: json(mail),
+            created_at: now,
+        });
+        if let Some(count) = self.settings.mail_limits.org {
+            changes.uses.push(Use { allowance: Allowance::mail(changes.org, count), count: 1, now });
+        }
+    }
+
+    /// Waits until this process has committed a letter.
+    pub async fn nudged_to_letters(&self) {
+        self.nudges.letters.notified().await;
+    }
+
+    /// Claims up to `limit` letters that are due.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn claim_letters(&self, limit: u32) -> Result<Vec<ClaimedLetter>, Refusal> {
+        Ok(self.store.claim_letters(self.now(), limit).await?)
+    }
+
+    /// Sends a letter that is claimed, unless it is outdated. One over its recipient's limit waits until that allows more.
+    pub async fn send_letter(&self, claimed: ClaimedLetter) {
+        let (org, id, fence) = (claimed.letter.org, claimed.letter.id, claimed.fence);
+        let ended = match self.end_of(&claimed).await {
+            Ok(end) => self.store.end_letter(org, id, fence, end).await,
+            Err(error) => Err(error),
+        };
+        // It is due again once the claim has run out.
+        if let Err(error) = ended {
+            tracing::error!(%org, letter = %id, error = &error as &dyn std::error::Error, "a letter could not be recorded");
+        }
+    }
+
+    async fn end_of(&self, claimed: &ClaimedLetter) -> Result<LetterEnd, StoreError> {
+        let now = self.now();
+        let outcome = |outcome: &'static str| {
+            metrics::counter!("kalends_letters_total", "outcome" => outcome).increment(1);
+        };
+        if claimed.is_outdated(now) {
+            outcome("dropped");
+            return Ok(LetterEnd::Dropped);
+        }
+        let Letter { org, id, ref content, .. } = claimed.letter;
+        let mail: Mail =
+            serde_json::from_str(content).map_err(|error| StoreError::corrupt("letters", "content", id, error))?;
+        let mut taken = None;
+        if let Some(count) = self.settings.mail_limits.recipient {
+            let allowance = Allowance::mail_to(&mail.to, count);
+            match self.store.take(&allowance, now).await? {
+                Taken::Granted(used) => taken = Some((allowance, used.until)),
+                Taken::Refused { retry_after } => {
+                    let end = claimed.over_limit(retry_after, now);
+                    outcome(if end == LetterEnd::Dropped { "dropped" } else { "over_limit" });
+                    return Ok(end);
+                }
+            }
+        }
+        match self.mailer.send(mail).await {
+            Ok(()) => {
+                outcome("sent");
+                Ok(LetterEnd::Sent)
+            }
+            Err(error) => {
+                tracing::error!(%org, letter = %id, error = &error as &dyn std::error::Error, "a letter could not be sent");
+                let end = claimed.failed(self.now());
+                outcome(if end == LetterEnd::Dropped { "dropped" } else { "failed" });
+                // The recipient got nothing.
+                if let Some((allowance, until)) = taken {
+                    self.store.give_back(&allowance, until).await?;
+                }
+                Ok(end)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_accounts::Email;
+
+    use super::*;
+    use crate::ports::{CalendarMethod, CalendarPart};
+
+    #[test]
+    fn a_kept_mail_comes_back_as_it_was() {
+        let calendar = |method| Some(CalendarPart { method, text: "BEGIN:VCALENDAR".to_owned() });
+        for (calendar, kept) in [
+            (calendar(CalendarMethod::Request), r#"{"method":"REQUEST","text":"BEGIN:VCALENDAR"}"#),
+            (calendar(CalendarMethod::Cancel), r#"{"method":"CANCEL","text":"BEGIN:VCALENDAR"}"#),
+            (None, "null"),
+        ] {
+            let mail = Mail {
+                to: Email::from_stored("ada@example.com".to_owned()),
+                subject: "Grüße".to_owned(),
+                text: "text".to_owned(),
+                html: "<p>".to_owned(),
+                calendar,
+            };
+            let kept =
+                format!(r#"{{"to":"ada@example.com","subject":"Grüße","text":"text","html":"<p>","calendar":{kept}}}"#);
+            assert_eq!(json(&mail), kept, "what earlier versions kept");
+            assert!(serde_json::from_str::<Mail>(&kept).unwrap() == mail);
+        }
+    }
+}

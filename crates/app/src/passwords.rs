@@ -1,0 +1,95 @@
+//! A human sets a password by mail, another or a first one: for who has forgotten it, and for who signs in with a provider
+//! and has none.
+
+use std::sync::Arc;
+
+use kalends_accounts::{
+    Allowance, Change, Email, Password, PasswordReset, Principal, RESET_REFUSED, ResetToken, SessionEnd, Taken,
+    TokenHash,
+};
+use kalends_kernel::FieldError;
+use kalends_wire::PasswordForgotten;
+use tokio::sync::OnceCell;
+
+use crate::{
+    Answer, App, ChangeSet, Refusal, Request,
+    app::{Attempt, Subject, json, retry_stale},
+    letters,
+};
+
+/// The answer is the same for every address, so that it does not say who has an account.
+const MESSAGE: &str = "If there is an account with the address, a message with the next step is on its way.";
+
+impl App {
+    /// Mails a token that sets the password of the account with that address. The work is done after the answer, so that the
+    /// answer and its time are the same for every address.
+    pub fn forgot_password(self: &Arc<Self>, request: &Request, email: Email) -> Answer {
+        let app = Arc::clone(self);
+        tokio::spawn(async move {
+            if let Err(refusal) = app.mail_reset(&email).await {
+                tracing::error!(
+                    error = &refusal as &dyn std::error::Error,
+                    "the mail that resets a password could not be prepared"
+                );
+            }
+        });
+        let body = Some(json(&PasswordForgotten { message: MESSAGE }));
+        Answer { status: request.operation.status, body, version: None }
+    }
+
+    async fn mail_reset(&self, email: &Email) -> Result<(), Refusal> {
+        // Over the limit nothing more is sent, and the answer does not say so.
+        if let Taken::Refused { .. } = self.store.take(&Allowance::resets(email), self.now()).await? {
+            return Ok(());
+        }
+        let token = ResetToken::generate(self.entropy());
+        let known = retry_stale(|| async {
+            let Some(user) = self.store.find_user_by_email(email).await? else { return Ok(false) };
+            let Some(organization) = self.opened_by(user.id, None).await? else { return Ok(false) };
+            let mut changes = ChangeSet::new(organization.id);
+            changes.accounts.push(Change::PutReset(PasswordReset::issue(&token, user.id, self.now())));
+            self.store_changes(changes).await.map_err(|error| self.refused_commit(error))?;
+            Ok::<_, Attempt>(true)
+        })
+        .await?;
+        if known {
+            drop(self.post(letters::password_reset(email, &token, &self.settings.console_url)));
+        }
+        Ok(())
+    }
+
+    /// Sets the password of the account for which the token was mailed. All sessions of its human end, the address counts as
+    /// proved, and the token works no more.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`] for a token that is unknown, used or expired; [`Refusal::Credentials`].
+    pub async fn reset_password(&self, request: &Request, token: &str, password: Password) -> Result<Answer, Refusal> {
+        let token = TokenHash::of(token);
+        let refused = || Refusal::from(FieldError::new("token", RESET_REFUSED));
+        // Hashed once, however many attempts the commit takes, and only for a token that holds.
+        let hashed = OnceCell::new();
+        let (answer, email) = retry_stale(|| async {
+            let reset = self.store.find_reset(token).await?.filter(|reset| reset.holds(self.now()));
+            let reset = reset.ok_or_else(refused)?;
+            let before = self.store.find_user(reset.user).await?.ok_or_else(refused)?;
+            let organization = self.opened_by(before.id, None).await?.ok_or_else(refused)?;
+            let hash = hashed.get_or_try_init(|| self.passwords.hash(password.clone())).await?.clone();
+            let now = self.now();
+            let after = before.with_mailed_password(hash, now);
+            let (user, email) = (before.id, before.email.clone());
+            let mut changes = ChangeSet::new(organization.id);
+            changes.accounts = vec![
+                Change::UpdateUser { user: after, seen: before.version },
+                Change::UseReset(token),
+                Change::EndSessions { end: SessionEnd::PasswordChange { user, keep: None }, at: now },
+            ];
+            let answer = Answer { status: request.operation.status, body: None, version: None };
+            let subject = Subject { org: organization.id, agent: None, resource: user.to_string() };
+            let answer = self.commit(request, Some(&Principal::shown_of(user)), subject, changes, answer).await?;
+            Ok::<_, Attempt>((answer, email))
+        })
+        .await?;
+        drop(self.post(letters::password_was_reset(&email)));
+        Ok(answer)
+    }
+}

@@ -1,0 +1,257 @@
+//! Letters to guests: kept with the booking, counted by organization and by recipient, and sent by a worker.
+
+use std::sync::Arc;
+
+use kalends_accounts::Email;
+use kalends_app::{
+    App, ChangeSet, MemoryRateLimiter, NoCalendarProviders, NoHumanCalendars, NoProviders, Parts, Refusal, Request,
+    operations::{self, Operation},
+    ports::{CalendarMethod, Commit as _, Mail},
+};
+use kalends_bookings::{BookingPage, Change, Guest, NewBookingPage, Timetable};
+use kalends_kernel::{Elapsed, Instant, RequestId, Span, Zone};
+use kalends_quotas::MailLimits;
+use kalends_testkit::{
+    Mailbox, MemoryStore, TestPasswords, TestTokens,
+    fixtures::{Compose as _, Fixtures, settings},
+};
+use serde_json::Value;
+
+/// A page with nothing taken, and the mailboxes of everybody.
+struct Desk {
+    app: Arc<App>,
+    make: Fixtures,
+    mailbox: Mailbox,
+    page: BookingPage,
+}
+
+impl Desk {
+    async fn new(limits: MailLimits, title: &str) -> Self {
+        let (store, make, mailbox) = (MemoryStore::new(), Fixtures::new(), Mailbox::default());
+        let app = App::new(Parts {
+            store: Arc::new(store.clone()),
+            clock: Arc::new(make.clock.clone()),
+            entropy: Arc::new(make.entropy.clone()),
+            mailer: Arc::new(mailbox.clone()),
+            human: Arc::new(NoHumanCalendars),
+            calendar_providers: Arc::new(NoCalendarProviders),
+            limiter: Arc::new(MemoryRateLimiter::default()),
+            passwords: Arc::new(TestPasswords::default()),
+            tokens: Arc::new(TestTokens),
+            providers: Arc::new(NoProviders),
+            sender: Arc::new(kalends_app::NoSender),
+            fetcher: Arc::new(kalends_app::NoFetcher),
+            settings: kalends_app::Settings { mail_limits: limits, ..settings() },
+        });
+        let organization = make.organization();
+        let calendar = make.shared_calendar(organization.id);
+        let timetable = Timetable { duration_minutes: 30, zone: Zone::UTC, constraints: None };
+        let new = NewBookingPage {
+            title: title.to_owned(),
+            description: None,
+            timetable,
+            buffer_minutes: 0,
+            window_days: 60,
+            min_notice_minutes: 0,
+            active: true,
+        };
+        let page = BookingPage::create((organization.id, calendar.id, None), new, make.tick(), &make.entropy);
+        let mut changes = ChangeSet::new(organization.id).create(&organization).create(&calendar);
+        changes.bookings.push(Change::CreatePage(Box::new(page.clone())));
+        store.commit(changes).await.unwrap();
+        Self { app, make, mailbox, page }
+    }
+
+    fn request(&self, operation: &'static Operation) -> Request {
+        let started = self.make.tick();
+        let id = RequestId::new(started, &self.make.entropy);
+        Request { id, ip: None, operation, started, idempotency: None, local: false }
+    }
+
+    /// The start of a slot that is free now.
+    async fn free(&self) -> Instant {
+        let open = self.app.open_page(self.page.slug.reveal()).await.unwrap();
+        let slots: Vec<Span> = self.app.offered_slots(&open, None).await.unwrap().slots().take(40).collect();
+        slots[20].start()
+    }
+
+    /// Books a free slot, and returns the tokens that cancel and move it.
+    async fn book(&self, email: &str) -> Result<(String, String), Refusal> {
+        let guest = Guest::parse("Ada, see evil.example", email, Some("https://evil.example")).unwrap();
+        let start = self.free().await;
+        let request = self.request(&operations::CREATE_BOOKING);
+        let answer = self.app.book(&request, self.page.slug.reveal(), start, guest).await?;
+        let body: Value = serde_json::from_str(answer.body.as_deref().unwrap()).unwrap();
+        let token = |url: &str| body[url].as_str().unwrap().split('/').rev().nth(1).unwrap().to_owned();
+        Ok((token("cancel_url"), token("reschedule_url")))
+    }
+
+    async fn cancel(&self, token: &str) -> Result<(), Refusal> {
+        let request = self.request(&operations::CANCEL_BOOKING);
+        self.app.cancel_booking(&request, self.page.slug.reveal(), token).await.map(drop)
+    }
+
+    async fn shift(&self, token: &str) -> Result<(), Refusal> {
+        let start = self.free().await;
+        let request = self.request(&operations::MOVE_BOOKING);
+        self.app.move_booking(&request, self.page.slug.reveal(), token, start).await.map(drop)
+    }
+
+    /// Lets workers send whatever is due.
+    async fn sent(&self) -> usize {
+        loop {
+            let claimed = self.app.claim_letters(50).await.unwrap();
+            if claimed.is_empty() {
+                break;
+            }
+            for letter in claimed {
+                self.app.send_letter(letter).await;
+            }
+        }
+        self.mailbox.mails().len()
+    }
+
+    fn last_to(&self, email: &str) -> Mail {
+        self.mailbox.last_to(&Email::parse("email", email).unwrap()).unwrap()
+    }
+}
+
+fn limits(org: u32, recipient: u32) -> MailLimits {
+    MailLimits { org: Some(org), recipient: Some(recipient) }
+}
+
+#[tokio::test]
+async fn every_step_of_a_booking_is_a_letter() {
+    let desk = Desk::new(MailLimits::default(), "Intro").await;
+    let (cancel, shift) = desk.book("ada@example.com").await.unwrap();
+    assert_eq!(desk.mailbox.mails().len(), 0, "a worker sends it");
+    assert_eq!(desk.sent().await, 1);
+    desk.shift(&shift).await.unwrap();
+    assert_eq!(desk.sent().await, 2);
+    desk.cancel(&cancel).await.unwrap();
+    desk.cancel(&cancel).await.unwrap();
+    assert_eq!(desk.sent().await, 3, "a second cancellation is no letter");
+    let subjects: Vec<_> = desk.mailbox.mails().into_iter().map(|mail| mail.subject).collect();
+    assert_eq!(subjects, ["Your booking is confirmed", "Your booking was moved", "Your booking is cancelled"]);
+    assert_eq!(desk.mailbox.mails()[2].calendar.as_ref().unwrap().method, CalendarMethod::Cancel);
+}
+
+#[tokio::test]
+async fn the_mail_of_an_organization_is_limited_and_a_refused_write_changes_nothing() {
+    let desk = Desk::new(limits(3, 100), "Intro").await;
+    let (cancel, shift) = desk.book("ada@example.com").await.unwrap();
+    desk.book("bob@example.com").await.unwrap();
+    desk.book("cy@example.com").await.unwrap();
+    let free = desk.free().await;
+    let refused = [
+        desk.book("dan@example.com").await.map(drop).unwrap_err(),
+        desk.shift(&shift).await.unwrap_err(),
+        desk.cancel(&cancel).await.unwrap_err(),
+    ];
+    for refusal in refused {
+        let Refusal::TooMany { retry_after, limited } = refusal else { panic!("{refusal}") };
+        assert_eq!(limited.to_string(), "3 mails an hour are allowed to others from one organization");
+        assert!((1..=3_600).contains(&retry_after), "{retry_after}");
+    }
+    assert_eq!(desk.free().await, free, "nothing was booked, moved or cancelled");
+    assert_eq!(desk.sent().await, 3);
+    desk.make.clock.advance(Elapsed::hours(1));
+    desk.cancel(&cancel).await.unwrap();
+    assert_eq!(desk.sent().await, 4);
+}
+
+#[tokio::test]
+async fn of_what_is_over_a_recipient_s_limit_the_newest_waits() {
+    let desk = Desk::new(limits(200, 2), "Intro").await;
+    let (_, first) = desk.book("ada@example.com").await.unwrap();
+    desk.shift(&first).await.unwrap();
+    assert_eq!(desk.sent().await, 2);
+    // Over the limit: of the first booking one letter waits, of the second one too.
+    desk.shift(&first).await.unwrap();
+    assert_eq!(desk.sent().await, 2);
+    desk.shift(&first).await.unwrap();
+    let (cancel, _) = desk.book("Ada@Example.com").await.unwrap();
+    desk.cancel(&cancel).await.unwrap();
+    desk.book("bob@example.com").await.unwrap();
+    assert_eq!(desk.sent().await, 3, "the letter to another recipient is sent");
+    assert_eq!(desk.last_to("bob@example.com").subject, "Your booking is confirmed");
+    desk.make.clock.advance(Elapsed::hours(1));
+    assert_eq!(desk.sent().await, 5);
+    let ada = Email::parse("email", "ada@example.com").unwrap();
+    let mut last: Vec<_> = desk.mailbox.mails_to(&ada).into_iter().skip(2).map(|mail| mail.subject).collect();
+    last.sort();
+    assert_eq!(last, ["Your booking is cancelled", "Your booking was moved"]);
+    desk.make.clock.advance(Elapsed::hours(30));
+    assert_eq!(desk.sent().await, 5, "nothing is left");
+}
+
+#[tokio::test]
+async fn a_letter_that_is_not_accepted_is_sent_later() {
+    let desk = Desk::new(MailLimits::default(), "Intro").await;
+    desk.mailbox.refuse(true);
+    desk.book("ada@example.com").await.unwrap();
+    assert_eq!(desk.sent().await, 0);
+    desk.mailbox.refuse(false);
+    assert_eq!(desk.sent().await, 0, "not at once");
+    desk.make.clock.advance(Elapsed::minutes(1));
+    assert_eq!(desk.sent().await, 1);
+}
+
+#[tokio::test]
+async fn a_letter_that_waits_is_not_sent_after_its_successor() {
+    let desk = Desk::new(MailLimits::default(), "Intro").await;
+    desk.mailbox.refuse(true);
+    let (cancel, _) = desk.book("ada@example.com").await.unwrap();
+    assert_eq!(desk.sent().await, 0);
+    desk.mailbox.refuse(false);
+    desk.make.clock.advance(Elapsed::seconds(30));
+    desk.cancel(&cancel).await.unwrap();
+    assert_eq!(desk.sent().await, 1);
+    desk.make.clock.advance(Elapsed::hours(2));
+    assert_eq!(desk.sent().await, 1, "the guest is not told last that it is confirmed");
+    assert_eq!(desk.last_to("ada@example.com").subject, "Your booking is cancelled");
+}
+
+#[tokio::test]
+async fn a_failed_attempt_uses_up_nothing_of_the_recipient_s_hour() {
+    let desk = Desk::new(limits(200, 5), "Intro").await;
+    desk.mailbox.refuse(true);
+    desk.book("ada@example.com").await.unwrap();
+    for minutes in [0, 1, 2, 4, 8] {
+        desk.make.clock.advance(Elapsed::minutes(minutes));
+        assert_eq!(desk.sent().await, 0);
+    }
+    desk.mailbox.refuse(false);
+    desk.make.clock.advance(Elapsed::minutes(16));
+    assert_eq!(desk.sent().await, 1, "the sixth attempt is made");
+    for _ in 0..5 {
+        desk.book("ada@example.com").await.unwrap();
+    }
+    assert_eq!(desk.sent().await, 5, "what was sent counts");
+}
+
+#[tokio::test]
+async fn no_limits_is_a_choice() {
+    let desk = Desk::new(MailLimits::OFF, "Intro").await;
+    for _ in 0..12 {
+        desk.book("ada@example.com").await.unwrap();
+    }
+    assert_eq!(desk.sent().await, 12);
+}
+
+#[tokio::test]
+async fn the_title_of_a_page_is_no_link_in_a_letter() {
+    let desk = Desk::new(MailLimits::default(), "Pay at https://evil.example or ada@evil.example").await;
+    desk.book("ada@example.com").await.unwrap();
+    desk.sent().await;
+    let mail = desk.last_to("ada@example.com");
+    let calendar = mail.calendar.unwrap().text.replace("\r\n ", "");
+    for text in [&mail.subject, &mail.text, &mail.html, &calendar] {
+        assert!(
+            !text.contains("evil.example") && !text.contains("https://evil") && !text.contains("ada@evil"),
+            "{text}"
+        );
+    }
+    assert!(mail.text.contains("evil\u{200b}.\u{200b}example") && mail.html.contains("evil\u{200b}.\u{200b}example"));
+    assert!(mail.html.contains("href=\"http://localhost/book/"), "our own links stay");
+}

@@ -1,0 +1,401 @@
+//! How much memory one organization may hold: with answers, from the moment that they are made until they are read, and
+//! with bodies that are still arriving. An organization that holds too much waits for itself, and nobody else does.
+
+use std::{
+    collections::HashMap,
+    num::NonZero,
+    pin::Pin,
+    sync::{
+        Arc, LazyLock, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::{Context, Poll, ready},
+    thread::available_parallelism,
+    time::Duration,
+};
+
+use axum::{
+    body::{Body, HttpBody},
+    response::Response,
+};
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use kalends_app::operations::{self, Operation};
+use kalends_kernel::{LIMIT_DEFAULT, OrgId, PAGE_BYTES_MAX};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::timeout,
+};
+use url::form_urlencoded;
+
+use crate::{BODY_MAX, error::ApiError};
+
+/// An answer or a body of at most this many bytes is not counted.
+pub(crate) const SMALL: usize = 64 << 10;
+/// How many bytes of bodies an organization may have under way.
+pub(crate) const BODIES_MAX: usize = 16 << 20;
+/// How long a request waits for memory that its organization holds.
+const WAITS: Duration = Duration::from_secs(5);
+/// About how many bytes the largest entry of a list takes: an event with the longest description, and metadata.
+const ENTRY_MAX: usize = 96 << 10;
+/// How often the result of a tool holds the answer: as it is, as text and as a tree.
+const OF_TOOLS: usize = 3;
+/// How many organizations may hold all that they may before each is allowed one thing at a time.
+const SEVERAL: usize = 4;
+
+/// The memory of answers in this process: pages for as many requests as there are cores, and for one more, which may wait
+/// for the database meanwhile.
+pub(crate) static ANSWERS: LazyLock<Budget> = LazyLock::new(|| {
+    let cores = available_parallelism().map_or(1, NonZero::get);
+    Budget::new((cores + 1) * PAGE_BYTES_MAX)
+});
+
+/// The memory of bodies in this process.
+pub(crate) static BODIES: LazyLock<Budget> = LazyLock::new(|| Budget::new(BODIES_MAX));
+
+/// Memory in bytes that every organization may hold.
+pub(crate) struct Budget {
+    /// How much each may hold.
+    each: usize,
+    /// How much all hold.
+    held: Arc<AtomicUsize>,
+    shares: Mutex<Shares>,
+}
+
+/// What each organization has left.
+#[derive(Default)]
+struct Shares {
+    left: HashMap<OrgId, Arc<Semaphore>>,
+    /// From how many entries on those of organizations that hold nothing are removed.
+    sweep_at: usize,
+}
+
+/// Memory that an organization holds. It is given back when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Room {
+    permit: OwnedSemaphorePermit,
+    held: Arc<AtomicUsize>,
+}
+
+impl Budget {
+    fn new(each: usize) -> Self {
+        Self { each: each.min(Semaphore::MAX_PERMITS), held: Arc::default(), shares: Mutex::default() }
+    }
+
+    /// The bytes that an organization may hold.
+    pub(crate) const fn each(&self) -> usize {
+        self.each
+    }
+
+    fn share(&self, org: OrgId) -> Arc<Semaphore> {
+        let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
+        if shares.left.len() >= shares.sweep_at {
+            // Who holds something, or waits, has its semaphore.
+            shares.left.retain(|_, left| Arc::strong_count(left) > 1);
+            shares.sweep_at = (2 * shares.left.len()).max(1_024);
+        }
+        Arc::clone(shares.left.entry(org).or_insert_with(|| Arc::new(Semaphore::new(self.each))))
+    }
+
+    /// Room for that many bytes, or for all that the organization may hold if that is less. Waits a while for room that
+    /// the organization holds itself; `None` if it keeps it.
+    pub(crate) async fn reserve(&self, org: OrgId, bytes: usize) -> Option<Room> {
+        let share = self.share(org);
+        let crowded = self.held.load(Ordering::Relaxed) >= SEVERAL * self.each;
+        if crowded && share.available_permits() < self.each {
+            return None;
+        }
+        let permit = timeout(WAITS, share.acquire_many_owned(self.permits(bytes))).await.ok()?.ok()?;
+        Some(self.room(permit))
+    }
+
+    /// Room for that many bytes, or for all that the organization may hold if that is less; `None` if there is none now.
+    pub(crate) fn take(&self, org: OrgId, bytes: usize) -> Option<Room> {
+        let permit = self.share(org).try_acquire_many_owned(self.permits(bytes)).ok()?;
+        Some(self.room(permit))
+    }
+
+    fn permits(&self, bytes: usize) -> u32 {
+        u32::try_from(bytes.min(self.each)).unwrap_or(u32::MAX)
+    }
+
+    fn room(&self, permit: OwnedSemaphorePermit) -> Room {
+        self.held.fetch_add(permit.num_permits(), Ordering::Relaxed);
+        Room { permit, held: Arc::clone(&self.held) }
+    }
+}
+
+impl Room {
+    /// Takes room for that many bytes out of it, or what is left.
+    fn split(&mut self, bytes: usize) -> Option<Self> {
+        let permit = self.permit.split(bytes.min(self.permit.num_permits()))?;
+        Some(Self { permit, held: Arc::clone(&self.held) })
+    }
+
+    /// Gives back all but that many bytes.
+    fn shrink_to(&mut self, bytes: usize) {
+        drop(self.split(self.permit.num_permits().saturating_sub(bytes)));
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.held.fetch_sub(self.permit.num_permits(), Ordering::Relaxed);
+    }
+}
+
+/// The room that a tool's call has reserved, on the answer of its request: the result of the tool holds it.
+#[derive(Clone)]
+pub(crate) struct Reserved(Arc<Mutex<Option<Room>>>);
+
+impl Reserved {
+    pub(crate) fn new(room: Option<Room>) -> Self {
+        Self(Arc::new(Mutex::new(room)))
+    }
+
+    /// The room, once.
+    pub(crate) fn take(&self) -> Option<Room> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// How much memory the answer to a request with this query may need. What answers with little needs none.
+pub(crate) fn needed(operation: &Operation, query: Option<&str>, for_tool: bool) -> usize {
+    let pages = [
+        operations::LIST_AGENTS.id,
+        operations::LIST_CALENDARS.id,
+        operations::LIST_AGENT_CALENDARS.id,
+        operations::LIST_EVENTS.id,
+        operations::LIST_AGENT_EVENTS.id,
+        operations::LIST_CHANGES.id,
+        operations::LIST_DELIVERIES.id,
+        operations::LIST_PROPOSALS.id,
+        operations::LIST_BOOKING_PAGES.id,
+        operations::AUDIT_LOG.id,
+    ];
+    let bytes = match operation.id {
+        id if pages.contains(&id) => PAGE_BYTES_MAX.min(entries(query).saturating_mul(ENTRY_MAX)),
+        // It answers with what was sent.
+        id if id == operations::CREATE_EVENT_BATCH.id => BODY_MAX,
+        id if id == operations::EXPORT_CALENDAR.id && for_tool => usize::MAX,
+        _ => 0,
+    };
+    if for_tool { bytes.saturating_mul(OF_TOOLS) } else { bytes }
+}
+
+/// How many entries a page may have.
+fn entries(query: Option<&str>) -> usize {
+    let limit = form_urlencoded::parse(query.unwrap_or_default().as_bytes()).find(|(name, _)| name == "limit");
+    // What is no limit is refused before anything is read.
+    limit.and_then(|(_, limit)| limit.parse().ok()).unwrap_or(LIMIT_DEFAULT) as usize
+}
+
+/// Lets an answer hold `room`, or room of its own, for the part of it that is not sent yet. An answer that must not be lost, because its
+/// request changed something, is sent even if there is none.
+///
+/// # Errors
+/// [`ApiError::AnswersUnread`] if there is no room for an answer that can be asked for again.
+pub(crate) fn hold(
+    budget: &Budget,
+    org: OrgId,
+    room: Option<Room>,
+    repeatable: bool,
+    response: Response,
+) -> Result<Response, ApiError> {
+    let length = response.body().size_hint().exact().and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
+    if length <= SMALL {
+        return Ok(response);
+    }
+    let room = match room {
+        Some(mut room) => {
+            room.shrink_to(length);
+            Some(room)
+        }
+        None => budget.take(org, length),
+    };
+    match room {
+        Some(room) => Ok(response.map(|body| Body::new(Counted { body, room }))),
+        None if repeatable => Err(ApiError::AnswersUnread(budget.each)),
+        None => Ok(response),
+    }
+}
+
+/// A body that holds room for what is not sent yet.
+struct Counted {
+    body: Body,
+    room: Room,
+}
+
+/// A part of a body, with its room: other layers may hold it for long before it is sent.
+struct Part {
+    bytes: Bytes,
+    _room: Option<Room>,
+}
+
+impl AsRef<[u8]> for Part {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl HttpBody for Counted {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let Self { body, room } = self.get_mut();
+        let frame = ready!(Pin::new(body).poll_frame(context));
+        Poll::Ready(frame.map(|frame| {
+            frame.map(|frame| frame.map_data(|bytes| Bytes::from_owner(Part { _room: room.split(bytes.len()), bytes })))
+        }))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt as _;
+    use kalends_testkit::fixtures::Fixtures;
+    use tokio::task::yield_now;
+
+    use super::*;
+
+    const EACH: usize = 1 << 20;
+
+    fn orgs() -> (OrgId, OrgId) {
+        let make = Fixtures::new();
+        (make.organization().id, make.organization().id)
+    }
+
+    fn answer(bytes: usize) -> Response {
+        Response::new(Body::from(vec![b'x'; bytes]))
+    }
+
+    fn left(budget: &Budget, org: OrgId) -> usize {
+        budget.share(org).available_permits()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_organization_waits_for_itself_alone() {
+        let (budget, (org, other)) = (Arc::new(Budget::new(EACH)), orgs());
+        let all = budget.reserve(org, usize::MAX).await.unwrap();
+        assert!(budget.reserve(org, 1).await.is_none(), "after a while it is refused");
+        assert!(budget.take(org, 1).is_none());
+        assert!(budget.reserve(other, EACH).await.is_some());
+
+        let waiting = tokio::spawn({
+            let budget = Arc::clone(&budget);
+            async move { budget.reserve(org, EACH).await.is_some() }
+        });
+        yield_now().await;
+        drop(all);
+        assert!(waiting.await.unwrap());
+        assert_eq!((left(&budget, org), budget.held.load(Ordering::Relaxed)), (EACH, 0));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn many_organizations_hold_one_thing_each() {
+        let (budget, make) = (Budget::new(EACH), Fixtures::new());
+        let holders: Vec<OrgId> = (0..SEVERAL).map(|_| make.organization().id).collect();
+        let mut held = Vec::new();
+        for org in &holders {
+            held.push(budget.reserve(*org, EACH / 2).await.unwrap());
+            held.push(budget.reserve(*org, EACH / 2 - 1).await.unwrap());
+        }
+        assert!(budget.reserve(holders[0], 1).await.is_some(), "together they hold less than that");
+        let newcomer = budget.reserve(make.organization().id, EACH).await.unwrap();
+        assert!(budget.reserve(holders[0], 1).await.is_none());
+        drop(newcomer);
+        assert!(budget.reserve(holders[0], 1).await.is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_holds_what_is_not_read_of_it() {
+        let (budget, (org, _)) = (Budget::new(EACH), orgs());
+        let room = budget.reserve(org, EACH).await;
+        let pieces =
+            [vec![b'x'; SMALL], vec![b'y'; SMALL]].map(|piece| Ok::<_, axum::Error>(Frame::data(piece.into())));
+        let body = Body::new(WithLength(http_body_util::StreamBody::new(futures::stream::iter(pieces)), 2 * SMALL));
+        let mut response = hold(&budget, org, room, true, Response::new(body)).unwrap();
+        assert_eq!(left(&budget, org), EACH - 2 * SMALL);
+        assert_eq!(response.body().size_hint().exact(), Some(2 * SMALL as u64));
+        let piece = response.body_mut().frame().await.unwrap().unwrap();
+        assert_eq!(left(&budget, org), EACH - 2 * SMALL, "it is handed on, and not sent");
+        drop(piece);
+        assert_eq!(left(&budget, org), EACH - SMALL);
+        drop(response);
+        assert_eq!((left(&budget, org), budget.held.load(Ordering::Relaxed)), (EACH, 0));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn small_answers_hold_nothing() {
+        let (budget, (org, _)) = (Budget::new(EACH), orgs());
+        let room = budget.reserve(org, EACH).await;
+        let response = hold(&budget, org, room, true, answer(SMALL)).unwrap();
+        assert_eq!(left(&budget, org), EACH);
+        drop(response);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_what_can_be_asked_for_again_is_refused() {
+        let (budget, (org, _)) = (Budget::new(EACH), orgs());
+        let held = hold(&budget, org, None, true, answer(EACH)).unwrap();
+        assert!(matches!(hold(&budget, org, None, true, answer(SMALL + 1)), Err(ApiError::AnswersUnread(EACH))));
+        assert!(hold(&budget, org, None, false, answer(SMALL + 1)).is_ok());
+        assert!(hold(&budget, org, None, true, answer(SMALL)).is_ok());
+        drop(held);
+        assert!(hold(&budget, org, None, true, answer(2 * EACH)).is_ok(), "one that is larger than all passes alone");
+    }
+
+    #[tokio::test]
+    async fn organizations_that_hold_nothing_are_forgotten() {
+        let (budget, make) = (Budget::new(EACH), Fixtures::new());
+        let holder = make.organization().id;
+        let held = budget.reserve(holder, EACH).await;
+        for _ in 0..5_000 {
+            drop(budget.take(make.organization().id, 1));
+        }
+        let shares = budget.shares.lock().unwrap();
+        assert!(shares.left.len() <= 1_024 && shares.left.contains_key(&holder), "{}", shares.left.len());
+        drop((shares, held));
+    }
+
+    #[test]
+    fn lists_need_what_their_entries_may_take() {
+        let list = |query| needed(&operations::LIST_EVENTS, query, false);
+        assert_eq!(list(Some("limit=200")), PAGE_BYTES_MAX);
+        assert_eq!(list(Some("status=confirmed&limit=20")), 20 * ENTRY_MAX);
+        assert_eq!((list(None), list(Some("limit=x"))), (50 * ENTRY_MAX, 50 * ENTRY_MAX));
+        assert_eq!(needed(&operations::LIST_EVENTS, Some("limit=20"), true), 60 * ENTRY_MAX);
+        assert_eq!(needed(&operations::EXPORT_CALENDAR, None, true), usize::MAX);
+        assert_eq!(needed(&operations::EXPORT_CALENDAR, None, false), 0);
+        assert_eq!(needed(&operations::CREATE_EVENT_BATCH, None, false), BODY_MAX);
+        assert_eq!(needed(&operations::GET_EVENT, Some("limit=200"), true), 0);
+    }
+
+    /// A body that says how long it is.
+    struct WithLength<B>(B, usize);
+
+    impl<B: HttpBody + Unpin> HttpBody for WithLength<B> {
+        type Data = B::Data;
+        type Error = B::Error;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+            Pin::new(&mut self.0).poll_frame(context)
+        }
+
+        fn size_hint(&self) -> SizeHint {
+            SizeHint::with_exact(self.1 as u64)
+        }
+    }
+}

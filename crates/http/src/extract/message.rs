@@ -1,0 +1,133 @@
+//! Messages to the tools. A file that is imported stands in one as a JSON string, and is taken out of it before anything
+//! is built from the message.
+
+use std::borrow::Cow;
+
+use axum::extract::Request;
+use bytes::Bytes;
+use kalends_app::operations;
+use kalends_kernel::OrgId;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::body::{Held, Reader, Received, as_json, whole};
+use crate::{BODY_MAX, CALL_MAX, error::ApiError};
+
+/// A message of JSON, as it came.
+pub(crate) struct Message {
+    /// At most [`BODY_MAX`] bytes.
+    pub text: Bytes,
+    /// The file of a call that imports a large one; an empty string stands for it in the text. It keeps its place.
+    pub file: Option<Bytes>,
+}
+
+/// What a call of an import must be, read without building anything of the rest.
+#[derive(Deserialize)]
+struct Call<'a> {
+    #[serde(borrow)]
+    method: Cow<'a, str>,
+    #[serde(borrow)]
+    params: Params<'a>,
+}
+
+#[derive(Deserialize)]
+struct Params<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    #[serde(borrow)]
+    arguments: Arguments<'a>,
+}
+
+#[derive(Deserialize)]
+struct Arguments<'a> {
+    #[serde(borrow)]
+    content: &'a RawValue,
+}
+
+/// Reads a message of an organization.
+///
+/// # Errors
+/// As for every body of JSON; and [`ApiError::LargeMessage`] for one of more than [`BODY_MAX`] bytes that is no import.
+pub(crate) async fn read_message(request: Request, org: OrgId) -> Result<Message, ApiError> {
+    let body = as_json(request)?.into_body();
+    let received = Reader::new(CALL_MAX, Some(org)).of_json().read(body).await?;
+    if received.place.is_none() {
+        let text = received.whole();
+        whole(&text).map_err(ApiError::NotJson)?;
+        return Ok(Message { text, file: None });
+    }
+    let Received { body: text, place, room } = received;
+    // This takes some 50 ms for the largest, in which a thread of the runtime would serve nobody else.
+    // Its place goes along: the caller may leave before it is done.
+    let divided = tokio::task::spawn_blocking(move || {
+        let (text, file) = divide(&text)?;
+        Ok(Message { text: text.into(), file: Some(Bytes::from_owner(Held::new(file, place, room))) })
+    });
+    divided.await.map_err(|_| ApiError::Internal)?
+}
+
+/// The message of an import without its file, and the file.
+fn divide(text: &[u8]) -> Result<(String, String), ApiError> {
+    let text = std::str::from_utf8(text).map_err(|error| ApiError::NotJson(error.to_string()))?;
+    let Ok(Call { method, params: Params { name, arguments: Arguments { content } } }) = serde_json::from_str(text)
+    else {
+        return Err(whole(text.as_bytes()).map_or_else(ApiError::NotJson, |()| ApiError::LargeMessage));
+    };
+    let content = content.get();
+    // It borrows from the text.
+    let start = content.as_ptr().addr() - text.as_ptr().addr();
+    let (before, after) = (text.get(..start), text.get(start + content.len()..));
+    let (Some(before), Some(after)) = (before, after) else { return Err(ApiError::Internal) };
+    let imports = method == "tools/call" && name == operations::IMPORT_CALENDAR.id && content.starts_with('"');
+    if !imports || before.len() + after.len() > BODY_MAX {
+        return Err(ApiError::LargeMessage);
+    }
+    let file = serde_json::from_str(content).map_err(|error| ApiError::NotJson(error.to_string()))?;
+    Ok(([before, "\"\"", after].concat(), file))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn import(content: &Value) -> Value {
+        let arguments = json!({ "content": content, "id": "cal_1", "other": [{ "a": "é" }] });
+        json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": { "name": "importCalendar", "arguments": arguments } })
+    }
+
+    #[test]
+    fn file_is_taken_out_of_its_message() {
+        let file = "BEGIN:VCALENDAR\r\nSUMMARY:\"Ü\" \\ \u{1}\r\nEND:VCALENDAR";
+        for message in [import(&json!(file)).to_string(), serde_json::to_string_pretty(&import(&json!(file))).unwrap()]
+        {
+            let (text, taken) = divide(message.as_bytes()).unwrap();
+            assert_eq!(taken, file);
+            assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), import(&json!("")));
+        }
+    }
+
+    #[rstest]
+    #[case::another_tool(json!({ "method": "tools/call", "params": { "name": "createEvent", "arguments": { "content": "" } } }), "LargeMessage")]
+    #[case::another_method(json!({ "method": "ping", "params": { "name": "importCalendar", "arguments": { "content": "" } } }), "LargeMessage")]
+    #[case::no_file(json!({ "method": "tools/call", "params": { "name": "importCalendar", "arguments": {} } }), "LargeMessage")]
+    #[case::a_file_that_is_no_text(import(&json!([])), "LargeMessage")]
+    #[case::a_batch(json!([import(&json!(""))]), "LargeMessage")]
+    #[case::too_much_besides(json!({ "pad": "x".repeat(BODY_MAX), "method": "tools/call",
+        "params": { "name": "importCalendar", "arguments": { "content": "" } } }), "LargeMessage")]
+    fn no_other_message_is_large(#[case] message: Value, #[case] refused: &str) {
+        assert_eq!(format!("{:?}", divide(message.to_string().as_bytes()).unwrap_err()), refused);
+    }
+
+    #[test]
+    fn large_message_that_is_no_json_is_refused_as_such() {
+        let message = import(&json!("BEGIN")).to_string();
+        let half = &message.as_bytes()[..message.len() - 1];
+        let lone = message.replace("BEGIN", "\\ud800");
+        for text in [half, lone.as_bytes(), b"\xff"] {
+            assert!(matches!(divide(text), Err(ApiError::NotJson(_))), "{}", String::from_utf8_lossy(text));
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Text of others inside mail: it is never a link there.
+
+use std::{borrow::Cow, fmt};
+
+/// The zero-width space that breaks what a mail client would make a link of.
+const BREAK: char = '\u{200b}';
+
+/// Text that somebody outside wrote (names, titles, notes), on one line and without anything that a mail client would turn
+/// into a link: addresses of the web and of mail, bare domains and IP addresses are interrupted by zero-width spaces.
+///
+/// Letters are built from this type and from our own words alone, so that raw text of others cannot get into one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Foreign(String);
+
+impl Foreign {
+    /// Takes the text apart: line breaks and other control characters become spaces, characters that turn the direction of
+    /// what follows are left out, and each of `.`, `@`, `:`, `/` and `\` (in whichever script it is written) that could join
+    /// the parts of an address stands between zero-width spaces.
+    pub fn new(text: &str) -> Self {
+        let mut broken = String::with_capacity(text.len() + 16);
+        let mut letters = text.chars().filter(|letter| !turns(*letter)).map(one_line).peekable();
+        // Whatever stands before the text in a letter does not join it either.
+        let mut before = 'x';
+        while let Some(letter) = letters.next() {
+            if joins(letter) && !apart(before) {
+                broken.push(BREAK);
+            }
+            broken.push(letter);
+            if joins(letter) && letters.peek().is_none_or(|next| !apart(*next)) {
+                broken.push(BREAK);
+                before = BREAK;
+            } else {
+                before = letter;
+            }
+        }
+        Self(broken)
+    }
+
+    /// The text, for plain text. HTML needs escaping besides.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Foreign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<Foreign> for Cow<'static, str> {
+    fn from(text: Foreign) -> Self {
+        Self::Owned(text.0)
+    }
+}
+
+/// Whether nothing joins over the character: a space, or a break.
+fn apart(letter: char) -> bool {
+    letter.is_whitespace() || letter == BREAK
+}
+
+/// Whether the character joins the parts of an address. The forms of other scripts count too: readers and browsers map them to
+/// the same character (UTS 46).
+const fn joins(letter: char) -> bool {
+    matches!(
+        letter,
+        '.' | '\u{2024}' | '\u{3002}' | '\u{fe52}' | '\u{ff0e}' | '\u{ff61}' // full stops
+            | '@' | '\u{fe6b}' | '\u{ff20}'
+            | ':' | '\u{fe55}' | '\u{ff1a}'
+            | '/' | '\u{2044}' | '\u{2215}' | '\u{ff0f}'
+            | '\\' | '\u{fe68}' | '\u{ff3c}'
+    )
+}
+
+/// Whether the character changes the direction of text, with which an address could be written backwards.
+const fn turns(letter: char) -> bool {
+    matches!(letter, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn one_line(letter: char) -> char {
+    match letter {
+        '\u{2028}' | '\u{2029}' => ' ',
+        letter if letter.is_control() => ' ',
+        letter => letter,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use regex::Regex;
+    use rstest::rstest;
+
+    use super::*;
+
+    /// What mail clients make links of, more generous than any of them. A zero-width space belongs to no word.
+    fn links() -> Vec<Regex> {
+        [
+            r"[\p{L}\p{N}+-]:[/\\\p{L}\p{N}\[+]",
+            r"(?i)www\.",
+            r"[/\\][/\\]",
+            r"[\p{L}\p{N}_-][.\u{2024}\u{3002}\u{fe52}\u{ff0e}\u{ff61}][\p{L}\p{N}_-]",
+            r"[^\s\u{200b}][@\u{fe6b}\u{ff20}]",
+            r"[@\u{fe6b}\u{ff20}][^\s\u{200b}]",
+        ]
+        .map(|pattern| Regex::new(pattern).unwrap())
+        .to_vec()
+    }
+
+    fn linked(text: &str) -> bool {
+        links().iter().any(|link| link.is_match(text))
+    }
+
+    #[rstest]
+    #[case("https://evil.example/reset")]
+    #[case("HTTP://EVIL.EXAMPLE")]
+    #[case("//evil.example")]
+    #[case("www.evil.example")]
+    #[case("evil.example")]
+    #[case("evil.co.uk/path?x=1")]
+    #[case("your-bank.com.")]
+    #[case("(evil.example)")]
+    #[case("ada@evil.example")]
+    #[case("mailto:ada@evil.example")]
+    #[case("tel:+15550100")]
+    #[case("javascript:alert(1)")]
+    #[case("ftp://127.0.0.1")]
+    #[case("127.0.0.1")]
+    #[case("http://[::1]/")]
+    #[case(r"\\server\share")]
+    #[case("file:///etc/passwd")]
+    #[case("bücher.example")]
+    #[case("例え。テスト")]
+    #[case("evil．example")]
+    #[case("ada＠evil｡example")]
+    #[case("a.b\nc.d")]
+    fn an_address_is_broken(#[case] text: &str) {
+        assert!(linked(text), "the test would not notice {text:?}");
+        let broken = Foreign::new(text);
+        assert!(!linked(broken.as_str()), "{broken:?}");
+    }
+
+    #[rstest]
+    #[case("Ada Lovelace")]
+    #[case("Grüße an alle!")]
+    #[case("Meeting (2nd floor) - room 7")]
+    #[case("")]
+    fn other_text_stays_as_it_is(#[case] text: &str) {
+        assert_eq!(Foreign::new(text).as_str(), text);
+    }
+
+    #[test]
+    fn breaks_stand_on_both_sides() {
+        assert_eq!(Foreign::new("www.a.b").as_str(), "www\u{200b}.\u{200b}a\u{200b}.\u{200b}b");
+        assert_eq!(Foreign::new("Dr. Ada").as_str(), "Dr\u{200b}. Ada");
+        assert_eq!(Foreign::new(".com").as_str(), "\u{200b}.\u{200b}com");
+        assert_eq!(Foreign::new("x\u{202e}\r\ny").as_str(), "x  y");
+        assert_eq!(Foreign::new("a\u{200e}.b").as_str(), "a\u{200b}.\u{200b}b");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_becomes_a_link(text in "[ -~\u{a0}\u{200b}\u{2028}\u{202e}\u{3002}\u{ff0e}\u{ff20}\u{ff1a}éa-z.@:/\\\\\n]{0,60}") {
+            let broken = Foreign::new(&text);
+            prop_assert!(!linked(broken.as_str()), "{broken:?}");
+            let lines = broken.as_str().contains(['\n', '\r', '\u{2028}']);
+            prop_assert!(!lines);
+            // Breaking twice changes nothing.
+            prop_assert_eq!(&Foreign::new(broken.as_str()), &broken);
+            // Nothing that is seen is lost.
+            let seen = |text: &str| text.chars().filter(|letter| !turns(*letter) && *letter != BREAK).map(one_line).collect::<String>();
+            prop_assert_eq!(seen(broken.as_str()), seen(&text));
+        }
+
+        #[test]
+        fn two_texts_side_by_side_make_no_link(one in "[a-z.@:/]{0,12}", other in "[a-z.@:/]{0,12}") {
+            let joined = format!("{}{}", Foreign::new(&one), Foreign::new(&other));
+            prop_assert!(!linked(&joined), "{joined:?}");
+        }
+    }
+}

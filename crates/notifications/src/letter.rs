@@ -1,0 +1,153 @@
+//! Letters to people outside an organization: kept with the change that causes them, and sent by a worker.
+//!
+//! A worker claims a letter, takes one use of what its recipient gets in an hour, sends, and records the end under the number
+//! of its claim. A failed attempt gives the use back. A crash loses no letter, and repeats at most those in flight. A letter
+//! that waits is superseded by a newer one to the same recipient about the same event, whether that waits too or was sent.
+
+use kalends_kernel::{Elapsed, EventId, Instant, LetterId, OrgId};
+
+use crate::Fence;
+
+/// How long a claim on a letter lasts. What a killed process had claimed waits for so long.
+pub const LETTER_CLAIM_LASTS: Elapsed = Elapsed::seconds(120);
+/// How long a letter waits at most before it is dropped: it is about something that has passed by then.
+pub const LETTER_KEPT: Elapsed = Elapsed::hours(24);
+/// The longest wait between two attempts.
+const RETRY_MAX: Elapsed = Elapsed::hours(1);
+
+/// A letter that a change-set carries.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Letter {
+    /// The identifier.
+    pub id: LetterId,
+    /// The organization on whose behalf it is sent.
+    pub org: OrgId,
+    /// A hash of the recipient's address: what the recipient is counted under.
+    pub recipient: [u8; 32],
+    /// The event that it is about.
+    pub about: EventId,
+    /// What is sent, as the application writes it. It holds an address, and is sealed at rest.
+    pub content: String,
+    /// When it was written.
+    pub created_at: Instant,
+}
+
+impl std::fmt::Debug for Letter {
+    /// Leaves out who gets it and what it says.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Letter").field("id", &self.id).field("about", &self.about).finish_non_exhaustive()
+    }
+}
+
+/// A letter that a worker has claimed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimedLetter {
+    /// The letter.
+    pub letter: Letter,
+    /// The number of the claim.
+    pub fence: Fence,
+    /// How often it was put off.
+    pub put_off: u32,
+    /// Whether a newer letter to the same recipient about the same event is kept.
+    pub superseded: bool,
+}
+
+/// What becomes of a claimed letter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LetterEnd {
+    /// It was sent. It is not kept, and neither are older letters to the same recipient about the same event: it says what
+    /// holds now.
+    Sent,
+    /// It is not worth sending any more, and is not kept.
+    Dropped,
+    /// It is due again then.
+    PutOff(Instant),
+}
+
+impl ClaimedLetter {
+    /// Whether the letter is not worth sending: it is too old, or it had to wait and a newer one says what holds now.
+    pub fn is_outdated(&self, now: Instant) -> bool {
+        self.letter.created_at + LETTER_KEPT <= now || (self.put_off > 0 && self.superseded)
+    }
+
+    /// The recipient gets no more until `retry_after` has passed.
+    pub fn over_limit(&self, retry_after: Elapsed, now: Instant) -> LetterEnd {
+        self.again(now + retry_after)
+    }
+
+    /// The letter could not be handed over: it is tried again after 1, 2, 4 minutes and so on, at most an hour.
+    pub fn failed(&self, now: Instant) -> LetterEnd {
+        let doubled = Elapsed::minutes(1i64.checked_shl(self.put_off.min(6)).unwrap_or(60));
+        self.again(now + doubled.min(RETRY_MAX))
+    }
+
+    fn again(&self, at: Instant) -> LetterEnd {
+        if self.superseded || self.letter.created_at + LETTER_KEPT <= at {
+            LetterEnd::Dropped
+        } else {
+            LetterEnd::PutOff(at)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    const NOW: Instant = Instant::from_micros(1_800_000_000_000_000);
+
+    fn claimed(put_off: u32, superseded: bool) -> ClaimedLetter {
+        let letter = Letter {
+            id: LetterId::from_bytes([1; 16]),
+            org: OrgId::from_bytes([2; 16]),
+            recipient: [3; 32],
+            about: EventId::from_bytes([4; 16]),
+            content: "to ada".to_owned(),
+            created_at: NOW,
+        };
+        ClaimedLetter { letter, fence: Fence(1), put_off, superseded }
+    }
+
+    #[rstest]
+    #[case::the_first_attempt(0, false, false)]
+    #[case::a_newer_letter_does_not_stop_what_need_not_wait(0, true, false)]
+    #[case::the_newest_that_waited(3, false, false)]
+    #[case::an_older_one_that_waited(1, true, true)]
+    fn of_those_that_waited_only_the_newest_is_sent(
+        #[case] put_off: u32,
+        #[case] superseded: bool,
+        #[case] outdated: bool,
+    ) {
+        assert_eq!(claimed(put_off, superseded).is_outdated(NOW), outdated);
+    }
+
+    #[test]
+    fn over_the_limit_the_newest_waits_and_older_ones_are_dropped() {
+        let wait = Elapsed::minutes(20);
+        assert_eq!(claimed(0, false).over_limit(wait, NOW), LetterEnd::PutOff(NOW + wait));
+        assert_eq!(claimed(0, true).over_limit(wait, NOW), LetterEnd::Dropped);
+        // It would wait until it is too old.
+        let late = NOW + LETTER_KEPT - wait;
+        assert_eq!(claimed(0, false).over_limit(wait, late), LetterEnd::Dropped);
+        assert!(claimed(0, false).is_outdated(NOW + LETTER_KEPT));
+        assert!(!claimed(0, false).is_outdated(NOW + LETTER_KEPT - Elapsed::micros(1)));
+    }
+
+    #[rstest]
+    #[case(0, 1)]
+    #[case(1, 2)]
+    #[case(5, 32)]
+    #[case(6, 60)]
+    #[case(u32::MAX, 60)]
+    fn failures_wait_longer_and_longer(#[case] put_off: u32, #[case] minutes: i64) {
+        assert_eq!(claimed(put_off, false).failed(NOW), LetterEnd::PutOff(NOW + Elapsed::minutes(minutes)));
+    }
+
+    #[test]
+    fn who_gets_it_and_what_it_says_is_not_shown() {
+        let shown = format!("{:?}", claimed(0, false));
+        assert!(!shown.contains("ada") && !shown.contains("3, 3"), "{shown}");
+    }
+}

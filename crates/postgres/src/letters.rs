@@ -1,0 +1,118 @@
+//! Letters to people outside, as workers claim and end them, on any number of nodes.
+
+use async_trait::async_trait;
+use kalends_kernel::{EventId, Instant, LetterId, OrgId, StoreError};
+use kalends_notifications::ports::Letters;
+use kalends_notifications::{ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd};
+
+use crate::PostgresStore;
+use crate::error::store_error;
+use crate::retry::retried;
+use crate::sealed::letter_content;
+
+#[async_trait]
+impl Letters for PostgresStore {
+    async fn claim_letters(&self, now: Instant, limit: u32) -> Result<Vec<ClaimedLetter>, StoreError> {
+        let rows = retried(|| {
+            sqlx::query!(
+                r#"UPDATE letters l SET due_at = $2, fence = l.fence + 1
+                 FROM (
+                     SELECT org_id, id FROM letters WHERE due_at <= $1
+                     ORDER BY due_at, org_id, id LIMIT $3 FOR UPDATE SKIP LOCKED
+                 ) due
+                 WHERE l.org_id = due.org_id AND l.id = due.id
+                 RETURNING l.org_id, l.id, l.recipient, l.about, l.content, l.created_at, l.fence, l.put_off,
+                     EXISTS (
+                         SELECT 1 FROM letters newer
+                         WHERE newer.org_id = l.org_id AND newer.recipient = l.recipient AND newer.about = l.about
+                             AND (newer.created_at, newer.id) > (l.created_at, l.id)
+                     ) AS "superseded!""#,
+                now.as_micros(),
+                (now + LETTER_CLAIM_LASTS).as_micros(),
+                i64::from(limit),
+            )
+            .fetch_all(&self.connections)
+        });
+        let claimed = rows.await.map_err(store_error)?.into_iter().map(|row| {
+            let id = LetterId::from_uuid(row.id);
+            let corrupt = |column, detail: &dyn std::fmt::Display| StoreError::corrupt("letters", column, id, detail);
+            let plain =
+                self.cipher.open(letter_content(id), &row.content).map_err(|error| corrupt("content", &error))?;
+            let content = String::from_utf8(plain).map_err(|error| corrupt("content", &error))?;
+            let letter = Letter {
+                id,
+                org: OrgId::from_uuid(row.org_id),
+                recipient: row.recipient.as_slice().try_into().map_err(|error| corrupt("recipient", &error))?,
+                about: EventId::from_uuid(row.about),
+                content,
+                created_at: Instant::from_micros(row.created_at),
+            };
+            Ok(ClaimedLetter {
+                letter,
+                fence: Fence(row.fence),
+                put_off: u32::try_from(row.put_off).map_err(|error| corrupt("put_off", &error))?,
+                superseded: row.superseded,
+            })
+        });
+        // A letter that is unreadable keeps no other back, and comes due again with its claim.
+        let readable = claimed.filter_map(|claimed: Result<ClaimedLetter, StoreError>| {
+            let logged = |error: &StoreError| {
+                tracing::error!(error = error as &dyn std::error::Error, "a letter that is due is unreadable");
+            };
+            claimed.inspect_err(logged).ok()
+        });
+        Ok(readable.collect())
+    }
+
+    async fn end_letter(&self, org: OrgId, letter: LetterId, fence: Fence, end: LetterEnd) -> Result<(), StoreError> {
+        let ended = match end {
+            // The letter itself is among those that are no newer. `FOR UPDATE` waits for a claim under way and compares the
+            // number after it.
+            LetterEnd::Sent => {
+                retried(|| {
+                    sqlx::query!(
+                        "DELETE FROM letters older USING (
+                             SELECT org_id, id, recipient, about, created_at FROM letters
+                             WHERE org_id = $1 AND id = $2 AND fence = $3 FOR UPDATE
+                         ) sent
+                         WHERE older.org_id = sent.org_id AND older.recipient = sent.recipient
+                             AND older.about = sent.about
+                             AND (older.created_at, older.id) <= (sent.created_at, sent.id)",
+                        org.uuid(),
+                        letter.uuid(),
+                        fence.0,
+                    )
+                    .execute(&self.connections)
+                })
+                .await
+            }
+            LetterEnd::Dropped => {
+                retried(|| {
+                    sqlx::query!(
+                        "DELETE FROM letters WHERE org_id = $1 AND id = $2 AND fence = $3",
+                        org.uuid(),
+                        letter.uuid(),
+                        fence.0,
+                    )
+                    .execute(&self.connections)
+                })
+                .await
+            }
+            LetterEnd::PutOff(until) => {
+                retried(|| {
+                    sqlx::query!(
+                        "UPDATE letters SET due_at = $4, put_off = put_off + 1
+                         WHERE org_id = $1 AND id = $2 AND fence = $3",
+                        org.uuid(),
+                        letter.uuid(),
+                        fence.0,
+                        until.as_micros(),
+                    )
+                    .execute(&self.connections)
+                })
+                .await
+            }
+        };
+        ended.map(drop).map_err(store_error)
+    }
+}

@@ -1,0 +1,114 @@
+//! Limits on mail to people outside an organization.
+
+/// How much mail may go to others in an hour: what `KALENDS_MAIL_LIMITS` says. Mail about sign-in and security is not
+/// counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MailLimits {
+    /// The mails of one organization; `None` is unlimited.
+    pub org: Option<u32>,
+    /// The mails to one recipient, from all organizations together; `None` is unlimited.
+    pub recipient: Option<u32>,
+}
+
+/// A text that names no limits. The message follows the name of the setting.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MailLimitsError {
+    /// An entry without `=`.
+    #[error("must be default, off, or a list such as org=200,recipient=5; {0:?} is not valid")]
+    Form(String),
+    /// A name other than the two.
+    #[error("has no limit named {0:?}; the names are org and recipient")]
+    Unknown(String),
+    /// A number that is out of bounds.
+    #[error("must give {name} as mails an hour from 1 to {max}, or off; got {got:?}", max = MailLimits::MAX)]
+    Number {
+        /// Which limit.
+        name: &'static str,
+        /// The value that was given.
+        got: String,
+    },
+    /// One name twice.
+    #[error("names {0} twice")]
+    Twice(&'static str),
+}
+
+impl Default for MailLimits {
+    fn default() -> Self {
+        Self { org: Some(200), recipient: Some(5) }
+    }
+}
+
+impl MailLimits {
+    /// The highest limit; more is `off`.
+    pub const MAX: u32 = 1_000_000;
+    /// No limits at all.
+    pub const OFF: Self = Self { org: None, recipient: None };
+
+    /// Reads `default`, `off`, or a list such as `org=1000,recipient=off`. A limit that the list does not name keeps its
+    /// default.
+    ///
+    /// # Errors
+    /// [`MailLimitsError`] names the entry and what is allowed.
+    pub fn parse(text: &str) -> Result<Self, MailLimitsError> {
+        match text.trim() {
+            "default" => return Ok(Self::default()),
+            "off" => return Ok(Self::OFF),
+            _ => {}
+        }
+        let (mut org, mut recipient) = (None, None);
+        for entry in text.split(',').map(str::trim) {
+            let (name, value) = entry.split_once('=').ok_or_else(|| MailLimitsError::Form(shown(entry)))?;
+            let (name, limit) = match name.trim() {
+                "org" => ("org", &mut org),
+                "recipient" => ("recipient", &mut recipient),
+                other => return Err(MailLimitsError::Unknown(shown(other))),
+            };
+            if limit.is_some() {
+                return Err(MailLimitsError::Twice(name));
+            }
+            let value = value.trim();
+            let number = value.parse().ok().filter(|number| (1..=Self::MAX).contains(number));
+            *limit = match (value, number) {
+                ("off", _) => Some(None),
+                (_, Some(number)) => Some(Some(number)),
+                (_, None) => return Err(MailLimitsError::Number { name, got: shown(value) }),
+            };
+        }
+        let default = Self::default();
+        Ok(Self { org: org.unwrap_or(default.org), recipient: recipient.unwrap_or(default.recipient) })
+    }
+}
+
+fn shown(text: &str) -> String {
+    text.chars().take(40).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("default", Some(200), Some(5))]
+    #[case("org=200,recipient=5", Some(200), Some(5))]
+    #[case("off", None, None)]
+    #[case("org=1000", Some(1000), Some(5))]
+    #[case(" recipient = off ", Some(200), None)]
+    #[case("recipient=9,org=off", None, Some(9))]
+    fn a_list_changes_what_it_names(#[case] text: &str, #[case] org: Option<u32>, #[case] recipient: Option<u32>) {
+        assert_eq!(MailLimits::parse(text), Ok(MailLimits { org, recipient }));
+    }
+
+    #[rstest]
+    #[case("", "is not valid")]
+    #[case("org", "\"org\" is not valid")]
+    #[case("orgs=1", "no limit named \"orgs\"")]
+    #[case("org=0", "org as mails an hour from 1 to 1000000")]
+    #[case("recipient=-1", "recipient as mails an hour")]
+    #[case("org=1,org=2", "names org twice")]
+    fn a_wrong_text_is_named(#[case] text: &str, #[case] part: &str) {
+        let message = MailLimits::parse(text).unwrap_err().to_string();
+        assert!(message.contains(part), "{message}");
+    }
+}

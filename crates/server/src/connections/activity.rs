@@ -1,0 +1,253 @@
+//! What happens on one connection: whether it rests, and whether an answer is stuck.
+
+use std::{
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use bytes::{Buf as _, Bytes};
+use http_body::{Body, Frame, SizeHint};
+use tokio::time::Instant;
+
+/// The most bytes of an answer that are handed on at once. Progress is seen when a piece has been sent.
+const PIECE: usize = 64 << 10;
+
+/// How long a connection may do nothing.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Patience {
+    /// Without any request since it was opened.
+    pub(super) silence: Duration,
+    /// Without a request since the last one was answered.
+    pub(super) rest: Duration,
+    /// Without progress of an answer.
+    pub(super) stuck: Duration,
+}
+
+/// The requests of a connection that are not answered to their end.
+#[derive(Debug)]
+pub(super) struct Activity(Mutex<State>);
+
+#[derive(Debug)]
+struct State {
+    /// The number of the next request.
+    next: u64,
+    /// The requests by number. `None` while the answer is being made; then when the answer last moved.
+    running: Vec<(u64, Option<Instant>)>,
+    /// Since when nothing runs, if nothing runs.
+    rests_since: Instant,
+}
+
+/// Why a connection is to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Overdue {
+    /// Nothing happens on it.
+    Rests,
+    /// An answer is not read.
+    Stuck,
+}
+
+impl Activity {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self(Mutex::new(State { next: 0, running: Vec::new(), rests_since: Instant::now() })))
+    }
+
+    /// Notes that a request has arrived.
+    pub(super) fn begin(self: &Arc<Self>) -> Running {
+        let mut state = self.state();
+        let number = state.next;
+        state.next += 1;
+        state.running.push((number, None));
+        Running { activity: Arc::clone(self), number }
+    }
+
+    /// Whether the connection is to end, and why.
+    pub(super) fn overdue(&self, patience: Patience) -> Option<Overdue> {
+        let state = self.state();
+        if state.running.is_empty() {
+            let most = if state.next == 0 { patience.silence } else { patience.rest };
+            return (state.rests_since.elapsed() >= most).then_some(Overdue::Rests);
+        }
+        let stuck = |moved: &Instant| moved.elapsed() >= patience.stuck;
+        state.running.iter().any(|(_, moved)| moved.as_ref().is_some_and(stuck)).then_some(Overdue::Stuck)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request until its answer has ended.
+#[derive(Debug)]
+pub(super) struct Running {
+    activity: Arc<Activity>,
+    number: u64,
+}
+
+impl Running {
+    /// Notes that the answer moves on.
+    fn moves(&self) {
+        let mut state = self.activity.state();
+        if let Some((_, moved)) = state.running.iter_mut().find(|(number, _)| *number == self.number) {
+            *moved = Some(Instant::now());
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let mut state = self.activity.state();
+        state.running.retain(|(number, _)| *number != self.number);
+        if state.running.is_empty() {
+            state.rests_since = Instant::now();
+        }
+    }
+}
+
+/// The body of an answer, which notes each time that it moves on.
+pub(super) struct Watched<B> {
+    body: B,
+    /// What is left of a frame that was too large to be handed on at once.
+    rest: Bytes,
+    running: Arc<Running>,
+}
+
+/// A part of an answer that is being sent. The request runs until its last piece was sent: HTTP/2 takes a piece over
+/// long before the caller's window lets it pass.
+struct Piece {
+    bytes: Bytes,
+    running: Arc<Running>,
+}
+
+impl AsRef<[u8]> for Piece {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for Piece {
+    fn drop(&mut self) {
+        self.running.moves();
+    }
+}
+
+impl<B> Watched<B> {
+    pub(super) fn new(body: B, running: Running) -> Self {
+        running.moves();
+        Self { body, rest: Bytes::new(), running: Arc::new(running) }
+    }
+}
+
+impl<B: Body<Data = Bytes> + Unpin> Body for Watched<B> {
+    type Data = Bytes;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        self.running.moves();
+        if self.rest.is_empty() {
+            match ready!(Pin::new(&mut self.body).poll_frame(context)) {
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => self.rest = data,
+                    Err(trailers) => return Poll::Ready(Some(Ok(trailers))),
+                },
+                ended => return Poll::Ready(ended),
+            }
+        }
+        let length = self.rest.remaining().min(PIECE);
+        let piece = Piece { bytes: self.rest.split_to(length), running: Arc::clone(&self.running) };
+        Poll::Ready(Some(Ok(Frame::data(Bytes::from_owner(piece)))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_empty() && self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let rest = self.rest.len() as u64;
+        let inner = self.body.size_hint();
+        let mut hint = SizeHint::new();
+        hint.set_lower(inner.lower() + rest);
+        if let Some(upper) = inner.upper() {
+            hint.set_upper(upper + rest);
+        }
+        hint
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body as AnyBody;
+    use http_body_util::BodyExt as _;
+    use tokio::time::advance;
+
+    use super::*;
+
+    use super::super::PATIENCE;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_that_rests_too_long_is_overdue() {
+        let activity = Activity::new();
+        advance(14 * SECOND).await;
+        assert_eq!(activity.overdue(PATIENCE), None);
+        advance(SECOND).await;
+        assert_eq!(activity.overdue(PATIENCE), Some(Overdue::Rests), "without any request");
+        let running = activity.begin();
+        advance(1_000 * SECOND).await;
+        assert_eq!(activity.overdue(PATIENCE), None, "an answer is being made; other deadlines bound that");
+        drop(running);
+        advance(59 * SECOND).await;
+        assert_eq!(activity.overdue(PATIENCE), None);
+        advance(SECOND).await;
+        assert_eq!(activity.overdue(PATIENCE), Some(Overdue::Rests));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_that_nobody_reads_is_stuck() {
+        let activity = Activity::new();
+        let mut read = Watched::new(AnyBody::from(vec![0; 3 * PIECE]), activity.begin());
+        let unread = Watched::new(AnyBody::from("unread"), activity.begin());
+        advance(29 * SECOND).await;
+        assert_eq!(read.frame().await.unwrap().unwrap().into_data().unwrap().len(), PIECE);
+        assert_eq!(activity.overdue(PATIENCE), None);
+        advance(SECOND).await;
+        assert_eq!(activity.overdue(PATIENCE), Some(Overdue::Stuck));
+        drop(unread);
+        assert_eq!(activity.overdue(PATIENCE), None, "the other one moved");
+        let whole = read.collect().await.unwrap().to_bytes();
+        assert_eq!(whole.len(), 2 * PIECE);
+        advance(59 * SECOND).await;
+        assert_eq!(activity.overdue(PATIENCE), None, "it rests since its last answer ended");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_is_unread_until_its_last_piece_was_sent() {
+        let activity = Activity::new();
+        let mut body = Watched::new(AnyBody::from("short"), activity.begin());
+        let last = body.frame().await.unwrap().unwrap();
+        drop(body);
+        advance(30 * SECOND).await;
+        assert_eq!(activity.overdue(PATIENCE), Some(Overdue::Stuck), "it was handed over, and not sent");
+        drop(last);
+        assert_eq!(activity.overdue(PATIENCE), None);
+        advance(60 * SECOND).await;
+        assert_eq!(activity.overdue(PATIENCE), Some(Overdue::Rests));
+    }
+
+    #[tokio::test]
+    async fn a_large_frame_is_handed_on_in_pieces_and_keeps_its_length() {
+        let text: Vec<u8> = (0..2 * PIECE + 7).map(|at| u8::try_from(at % 251).unwrap()).collect();
+        let mut body = Watched::new(AnyBody::from(text.clone()), Activity::new().begin());
+        assert_eq!(body.size_hint().exact(), Some(text.len() as u64));
+        let first = body.frame().await.unwrap().unwrap().into_data().unwrap();
+        assert_eq!(body.size_hint().exact(), Some((text.len() - PIECE) as u64));
+        assert!(!body.is_end_stream());
+        let rest = body.collect().await.unwrap().to_bytes();
+        assert_eq!([first, rest].concat(), text);
+    }
+}

@@ -1,0 +1,158 @@
+//! A stream that ends when the other side does not read.
+
+use std::{
+    io::{self, IoSlice},
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    time::{Instant, Sleep, sleep_until},
+};
+
+/// How many bytes must leave while writes are blocked for the patience given.
+const STEP: usize = 64 << 10;
+
+/// A stream whose writes fail with [`io::ErrorKind::TimedOut`] once they were blocked for `patience` in all and fewer
+/// than [`STEP`] bytes have left since.
+///
+/// Only the time counts in which a write waits for the other side. A connection without anything to send may rest.
+pub(super) struct Patient<S> {
+    stream: S,
+    patience: Duration,
+    /// How long writes were blocked since the last step, the present wait not included.
+    blocked: Duration,
+    /// How many bytes have left since the last step.
+    moved: usize,
+    /// The present wait: since when, and its end.
+    waiting: Option<(Instant, Pin<Box<Sleep>>)>,
+}
+
+impl<S> Patient<S> {
+    pub(super) const fn new(stream: S, patience: Duration) -> Self {
+        Self { stream, patience, blocked: Duration::ZERO, moved: 0, waiting: None }
+    }
+
+    /// What a write that was polled comes to.
+    fn judge(&mut self, context: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        match written {
+            Poll::Ready(written) => {
+                if let Some((since, _)) = self.waiting.take() {
+                    self.blocked += since.elapsed();
+                }
+                self.moved += written.as_ref().map_or(0, |bytes| *bytes);
+                if self.moved >= STEP {
+                    (self.moved, self.blocked) = (0, Duration::ZERO);
+                }
+                Poll::Ready(written)
+            }
+            Poll::Pending => {
+                let left = self.patience.saturating_sub(self.blocked);
+                let (_, end) = self.waiting.get_or_insert_with(|| {
+                    let now = Instant::now();
+                    (now, Box::pin(sleep_until(now + left)))
+                });
+                end.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into()))
+            }
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.judge(context, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
+        self.judge(context, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _, duplex},
+        time::{sleep, timeout},
+    };
+
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(30);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_reader_that_stops_ends_the_stream_after_the_patience() {
+        let (ours, _theirs) = duplex(1024);
+        let mut stream = Patient::new(ours, PATIENCE);
+        let began = Instant::now();
+        let error = stream.write_all(&[0; 4096]).await.unwrap_err();
+        assert_eq!((error.kind(), began.elapsed()), (io::ErrorKind::TimedOut, PATIENCE));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_few_bytes_now_and_then_are_no_progress() {
+        let (ours, mut theirs) = duplex(1024);
+        let mut stream = Patient::new(ours, PATIENCE);
+        let reader = tokio::spawn(async move {
+            // A byte each 5 s.
+            for _ in 0..100 {
+                sleep(Duration::from_secs(5)).await;
+                if theirs.read_u8().await.is_err() {
+                    break;
+                }
+            }
+        });
+        let ended = timeout(2 * PATIENCE, stream.write_all(&[0; 4096])).await;
+        assert_eq!(ended.unwrap().unwrap_err().kind(), io::ErrorKind::TimedOut);
+        reader.abort();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_reader_and_one_that_rests_keep_the_stream() {
+        let (ours, mut theirs) = duplex(1024);
+        let mut stream = Patient::new(ours, PATIENCE);
+        let reader = tokio::spawn(async move {
+            let (mut got, mut buffer) = (0, [0; 16 << 10]);
+            while let Ok(read @ 1..) = theirs.read(&mut buffer).await {
+                got += read;
+                // 4 KB/s: slow, and above 64 KiB each 30 s.
+                sleep(Duration::from_millis(read as u64 / 4)).await;
+            }
+            got
+        });
+        stream.write_all(&vec![0; 1 << 20]).await.unwrap();
+        sleep(10 * PATIENCE).await;
+        stream.write_all(&[0; 10]).await.unwrap();
+        drop(stream);
+        assert_eq!(reader.await.unwrap(), (1 << 20) + 10);
+    }
+}

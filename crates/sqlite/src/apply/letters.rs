@@ -1,0 +1,43 @@
+//! Letters to people outside, and the use of allowances.
+
+use kalends_accounts::Taken;
+use kalends_app::{
+    Use,
+    ports::{CommitError, FieldCipher},
+};
+use kalends_notifications::Letter;
+use sqlx::SqliteConnection;
+
+use super::Sealed;
+use crate::{allowances::use_up, error::Failure, letters::place};
+
+/// What is sealed of a letter.
+pub(super) fn seal(letter: &Letter, cipher: &dyn FieldCipher) -> String {
+    cipher.seal(place(letter.id), letter.content.as_bytes())
+}
+
+/// Uses the allowances of one change-set, and keeps its letters.
+pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) -> Result<(), Failure> {
+    for Use { allowance, count, now } in &sealed.changes.uses {
+        if let Taken::Refused { retry_after } = use_up(connection, allowance, *count, *now).await? {
+            return Err(CommitError::TooMany { limited: allowance.limited, retry_after }.into());
+        }
+    }
+    for (letter, content) in sealed.changes.letters.iter().zip(&sealed.letters) {
+        let (org_id, id, about) = (letter.org.uuid(), letter.id.uuid(), letter.about.uuid());
+        let (recipient, created_at) = (letter.recipient.as_slice(), letter.created_at.as_micros());
+        sqlx::query!(
+            "insert into letters (org_id, id, recipient, about, content, created_at, due_at, fence, put_off)
+             values (?1, ?2, ?3, ?4, ?5, ?6, ?6, 0, 0)",
+            org_id,
+            id,
+            recipient,
+            about,
+            content,
+            created_at
+        )
+        .execute(&mut *connection)
+        .await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! Letters to people outside, as workers claim and end them.
+
+use async_trait::async_trait;
+use kalends_app::ports::Place;
+use kalends_kernel::{EventId, Instant, LetterId, OrgId, StoreError};
+use kalends_notifications::{ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd, ports::Letters};
+
+use crate::{SqliteStore, error::store_error, rows::row_id};
+
+/// Where the sealed content of a letter stands.
+pub(crate) const fn place(id: LetterId) -> Place {
+    Place { table: "letters", column: "content", id: id.uuid() }
+}
+
+#[async_trait]
+impl Letters for SqliteStore {
+    async fn claim_letters(&self, now: Instant, limit: u32) -> Result<Vec<ClaimedLetter>, StoreError> {
+        let (at, until) = (now.as_micros(), (now + LETTER_CLAIM_LASTS).as_micros());
+        // Nobody waits for the writer if nothing is due.
+        let any =
+            sqlx::query_scalar!(r#"select exists (select 1 from letters where due_at <= ?1) as "any!: bool""#, at)
+                .fetch_one(self.readers())
+                .await
+                .map_err(store_error)?;
+        if !any {
+            return Ok(Vec::new());
+        }
+        let mut writing = self.database.writer.take().await?;
+        let claimed = sqlx::query!(
+            r#"update letters set due_at = ?2, fence = fence + 1
+             where rowid in (select rowid from letters where due_at <= ?1 order by due_at, rowid limit ?3)
+             returning org_id as "org_id!", id as "id!", recipient as "recipient!", about as "about!",
+                content as "content!", created_at as "created_at!", fence as "fence!", put_off as "put_off!: u32",
+                exists (
+                    select 1 from letters newer
+                    where newer.org_id = letters.org_id and newer.recipient = letters.recipient
+                        and newer.about = letters.about
+                        and (newer.created_at, newer.id) > (letters.created_at, letters.id)
+                ) as "superseded!: bool""#,
+            at,
+            until,
+            limit
+        )
+        .fetch_all(&mut writing.connection)
+        .await;
+        let rows = match claimed {
+            Ok(rows) => {
+                writing.hand_back();
+                rows
+            }
+            Err(error) => {
+                writing.close().await;
+                return Err(store_error(error));
+            }
+        };
+        let claimed = rows.into_iter().map(|row| {
+            let id = LetterId::from_uuid(row_id("letters", "id", &row.id)?);
+            let corrupt = |column, detail: &dyn std::fmt::Display| StoreError::corrupt("letters", column, id, detail);
+            let plain = self.cipher.open(place(id), &row.content).map_err(|error| corrupt("content", &error))?;
+            let content = String::from_utf8(plain).map_err(|error| corrupt("content", &error))?;
+            let letter = Letter {
+                id,
+                org: OrgId::from_uuid(row_id("letters", "org_id", &row.org_id)?),
+                recipient: row.recipient.as_slice().try_into().map_err(|error| corrupt("recipient", &error))?,
+                about: EventId::from_uuid(row_id("letters", "about", &row.about)?),
+                content,
+                created_at: Instant::from_micros(row.created_at),
+            };
+            Ok(ClaimedLetter { letter, fence: Fence(row.fence), put_off: row.put_off, superseded: row.superseded })
+        });
+        // A letter that is unreadable keeps no other back, and comes due again with its claim.
+        let readable = claimed.filter_map(|claimed: Result<ClaimedLetter, StoreError>| {
+            let logged = |error: &StoreError| {
+                tracing::error!(error = error as &dyn std::error::Error, "a letter that is due is unreadable");
+            };
+            claimed.inspect_err(logged).ok()
+        });
+        Ok(readable.collect())
+    }
+
+    async fn end_letter(&self, org: OrgId, letter: LetterId, fence: Fence, end: LetterEnd) -> Result<(), StoreError> {
+        let (org_id, id) = (org.uuid(), letter.uuid());
+        let mut writing = self.database.writer.take().await?;
+        let ended = match end {
+            // The letter itself is among those that are no newer.
+            LetterEnd::Sent => {
+                sqlx::query!(
+                    "delete from letters where rowid in (
+                        select older.rowid from letters sent join letters older
+                        on older.org_id = sent.org_id and older.recipient = sent.recipient and older.about = sent.about
+                            and (older.created_at, older.id) <= (sent.created_at, sent.id)
+                        where sent.org_id = ?1 and sent.id = ?2 and sent.fence = ?3
+                     )",
+                    org_id,
+                    id,
+                    fence.0
+                )
+                .execute(&mut writing.connection)
+                .await
+            }
+            LetterEnd::Dropped => {
+                sqlx::query!("delete from letters where org_id = ?1 and id = ?2 and fence = ?3", org_id, id, fence.0)
+                    .execute(&mut writing.connection)
+                    .await
+            }
+            LetterEnd::PutOff(until) => {
+                let until = until.as_micros();
+                sqlx::query!(
+                    "update letters set due_at = ?4, put_off = put_off + 1 where org_id = ?1 and id = ?2 and fence = ?3",
+                    org_id,
+                    id,
+                    fence.0,
+                    until
+                )
+                .execute(&mut writing.connection)
+                .await
+            }
+        };
+        writing.done(ended).await.map(drop)
+    }
+}

@@ -1,0 +1,295 @@
+//! Letters to people outside, and allowances that are used in a commit.
+
+use std::collections::BTreeSet;
+
+use kalends_accounts::{Allowance, Change, Limited, Taken};
+use kalends_app::{ChangeSet, Use, ports::CommitError};
+use kalends_kernel::{Elapsed, EventId, Instant};
+use kalends_notifications::{ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd};
+
+use super::{
+    StoreUnderTest,
+    scene::{Scene, assert_refused, race},
+};
+use crate::fixtures::Compose as _;
+
+/// How many race.
+const TASKS: usize = 24;
+
+impl Scene {
+    /// A letter to one recipient about one event, which is not stored yet.
+    fn letter(&self, recipient: u8, about: u8) -> Letter {
+        Letter {
+            recipient: [recipient; 32],
+            about: EventId::from_bytes([about; 16]),
+            content: format!("to {recipient} about {about}: \u{1f4ee}"),
+            ..self.make.letter(self.org)
+        }
+    }
+
+    fn writing(&self, letters: &[Letter]) -> ChangeSet {
+        ChangeSet { letters: letters.to_vec(), ..self.changes() }
+    }
+
+    async fn written(&self, recipient: u8, about: u8) -> Letter {
+        let letter = self.letter(recipient, about);
+        self.commit(self.writing(std::slice::from_ref(&letter))).await;
+        letter
+    }
+
+    async fn claims(&self, now: Instant, limit: u32) -> Vec<ClaimedLetter> {
+        self.store.claim_letters(now, limit).await.unwrap()
+    }
+
+    async fn ends(&self, claimed: &ClaimedLetter, end: LetterEnd) {
+        self.store.end_letter(claimed.letter.org, claimed.letter.id, claimed.fence, end).await.unwrap();
+    }
+}
+
+/// Every letter is due at once, the longest waiting first, and comes back as it was.
+pub async fn letters_come_back_as_they_were(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let first = [scene.letter(1, 1), scene.letter(2, 1)];
+    scene.commit(scene.writing(&first)).await;
+    let mut letters = first.to_vec();
+    letters.push(other.written(1, 1).await);
+    assert!(scene.claims(letters[0].created_at - Elapsed::micros(1), 9).await.is_empty(), "not due yet");
+    let now = scene.make.tick();
+    assert!(scene.claims(now, 0).await.is_empty());
+    let mut claimed = scene.claims(now, 2).await;
+    let ids = |claimed: &[ClaimedLetter]| claimed.iter().map(|claimed| claimed.letter.id).collect::<BTreeSet<_>>();
+    assert_eq!(ids(&claimed), BTreeSet::from([letters[0].id, letters[1].id]), "those that waited longest");
+    claimed.extend(scene.claims(now, 9).await);
+    claimed.sort_by_key(|claimed| claimed.letter.created_at);
+    let expected = letters.iter().map(|letter| ClaimedLetter {
+        letter: letter.clone(),
+        fence: Fence(1),
+        put_off: 0,
+        superseded: false,
+    });
+    assert_eq!(claimed, expected.collect::<Vec<_>>());
+}
+
+/// A claim keeps others away until it has run out; a worker that lost it records nothing.
+pub async fn a_lost_claim_on_a_letter_records_nothing(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let letter = scene.written(1, 1).await;
+    let now = scene.make.tick();
+    let lost = scene.claims(now, 9).await.remove(0);
+    let over = now + LETTER_CLAIM_LASTS;
+    assert!(scene.claims(over - Elapsed::micros(1), 9).await.is_empty());
+    let taken = scene.claims(over, 9).await.remove(0);
+    assert_eq!((&taken.letter, taken.fence), (&letter, Fence(2)));
+    scene.ends(&lost, LetterEnd::Sent).await;
+    scene.ends(&lost, LetterEnd::PutOff(now)).await;
+    assert!(scene.claims(over, 9).await.is_empty(), "the second claim holds");
+    scene.ends(&taken, LetterEnd::Sent).await;
+    assert!(scene.claims(over + LETTER_CLAIM_LASTS, 9).await.is_empty(), "nothing is kept");
+    scene.ends(&taken, LetterEnd::PutOff(now)).await;
+    assert!(scene.claims(over + LETTER_CLAIM_LASTS, 9).await.is_empty());
+}
+
+/// What is put off is due again then, and says how often it was.
+pub async fn a_letter_that_is_put_off_is_due_again(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    scene.written(1, 1).await;
+    let mut now = scene.make.tick();
+    for put_off in 0..3 {
+        let claimed = scene.claims(now, 9).await.remove(0);
+        assert_eq!(claimed.put_off, put_off);
+        let next = now + Elapsed::hours(1);
+        scene.ends(&claimed, LetterEnd::PutOff(next)).await;
+        assert!(scene.claims(next - Elapsed::micros(1), 9).await.is_empty());
+        now = next;
+    }
+}
+
+/// A newer letter supersedes an older one to the same recipient about the same event, of the same organization.
+pub async fn a_newer_letter_supersedes_an_older_one(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let (old, elsewhere, to_another) =
+        (scene.written(1, 1).await, scene.written(1, 2).await, scene.written(2, 1).await);
+    let superseded = async |now| {
+        let claimed = scene.claims(now, 9).await;
+        claimed.into_iter().filter(|claimed| claimed.superseded).map(|claimed| claimed.letter.id).collect::<Vec<_>>()
+    };
+    other.written(1, 1).await;
+    assert_eq!(superseded(scene.make.tick()).await, []);
+    let newer = scene.written(1, 1).await;
+    let later = scene.make.tick() + LETTER_CLAIM_LASTS;
+    assert_eq!(superseded(later).await, [old.id], "not {:?}, {:?}, {:?}", elsewhere.id, to_another.id, newer.id);
+}
+
+/// A letter that is sent takes older ones to the same recipient about the same event along, whether they wait or are claimed,
+/// and no others; one that is dropped takes none, and neither does a worker that lost its claim.
+pub async fn a_letter_that_is_sent_ends_older_ones(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let (waiting, in_flight) = (scene.written(1, 1).await, scene.written(1, 1).await);
+    let mut kept = vec![scene.written(1, 2).await, scene.written(2, 1).await, other.written(1, 1).await];
+    let claimed = scene.claims(scene.make.tick(), 9).await;
+    for claim in claimed.iter().filter(|claim| claim.letter.id != in_flight.id) {
+        scene.ends(claim, LetterEnd::PutOff(scene.make.tick())).await;
+    }
+    let (dropped, sent) = (scene.written(1, 1).await, scene.written(1, 1).await);
+    kept.push(scene.written(1, 1).await);
+    let now = scene.make.tick();
+    let claimed = scene.claims(now, 9).await;
+    let lost = claimed.iter().find(|claim| claim.letter.id == sent.id).unwrap();
+    let over = now + LETTER_CLAIM_LASTS;
+    let claimed = scene.claims(over, 9).await;
+    assert_eq!(claimed.len(), 8);
+    let of = |letter: &Letter| claimed.iter().find(|claim| claim.letter.id == letter.id).unwrap();
+    let left = async |now: Instant| {
+        let claimed = scene.claims(now, 9).await;
+        claimed.into_iter().map(|claimed| claimed.letter.id).collect::<BTreeSet<_>>()
+    };
+
+    scene.ends(lost, LetterEnd::Sent).await;
+    scene.ends(of(&dropped), LetterEnd::Dropped).await;
+    scene.ends(of(&waiting), LetterEnd::PutOff(over)).await;
+    assert_eq!(left(over).await, BTreeSet::from([waiting.id]), "a lost claim ends nothing, nor does a dropped letter");
+    scene.ends(of(&sent), LetterEnd::Sent).await;
+    let expected = kept.iter().map(|letter| letter.id).collect();
+    assert_eq!(left(over + LETTER_CLAIM_LASTS).await, expected, "not {:?}, {:?}", waiting.id, in_flight.id);
+}
+
+/// An older letter that was put off is not sent after a newer one.
+pub async fn a_letter_is_not_sent_after_its_successor(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    scene.written(1, 1).await;
+    let now = scene.make.tick();
+    let booked = scene.claims(now, 9).await.remove(0);
+    let later = now + Elapsed::minutes(1);
+    scene.ends(&booked, LetterEnd::PutOff(later)).await;
+    scene.written(1, 1).await;
+    let cancelled = scene.claims(scene.make.tick(), 9).await.remove(0);
+    scene.ends(&cancelled, LetterEnd::Sent).await;
+    assert_eq!(scene.claims(later + LETTER_CLAIM_LASTS, 9).await, []);
+}
+
+/// Of many workers one gets a letter.
+pub async fn a_letter_is_claimed_by_one(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let letters: Vec<_> = (0..20).map(|number| scene.letter(1, number)).collect();
+    scene.commit(scene.writing(&letters)).await;
+    let now = scene.make.tick();
+    let claimed = race(TASKS, |_| {
+        let scene = scene.clone();
+        async move { scene.claims(now, 3).await }
+    })
+    .await;
+    let claimed: Vec<_> = claimed.into_iter().flatten().map(|claimed| claimed.letter.id).collect();
+    let each: BTreeSet<_> = claimed.iter().copied().collect();
+    assert_eq!(claimed.len(), each.len(), "none twice");
+    let left = scene.claims(now, 99).await.len();
+    assert_eq!(claimed.len() + left, letters.len());
+}
+
+/// Letters go with their organization at once: none is sent while its rows are being removed.
+pub async fn letters_go_with_their_organization(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let (_, kept) = (scene.written(1, 1).await, other.written(1, 1).await);
+    let (org, seen, at) = (scene.org, scene.organization().await.version, scene.make.tick());
+    scene.commit(scene.changes().account(Change::DeleteOrganization { org, seen, at })).await;
+    let left: Vec<_> = scene.claims(scene.make.tick(), 9).await.into_iter().map(|claimed| claimed.letter).collect();
+    assert_eq!(left, [kept]);
+}
+
+/// What is allowed so often is never passed, whoever commits at the same time; what is refused leaves nothing.
+pub async fn allowances_are_used_in_the_commit(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let now = scene.make.tick();
+    let allowance = Allowance::mail(scene.org, 10);
+    let outcomes = race(TASKS, |index| {
+        let scene = scene.clone();
+        async move {
+            let letters = [scene.letter(1, u8::try_from(index).unwrap())];
+            let uses = vec![Use { allowance, count: 1, now }];
+            scene.try_commit(ChangeSet { uses, ..scene.writing(&letters) }).await
+        }
+    })
+    .await;
+    let done = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+    assert_eq!(done, 10);
+    for outcome in outcomes.into_iter().filter(Result::is_err) {
+        let Err(CommitError::TooMany { limited: Limited::Mail(10), retry_after }) = outcome else {
+            panic!("{outcome:?}")
+        };
+        assert_eq!(retry_after, Elapsed::hours(1));
+    }
+    assert_eq!(scene.claims(scene.make.tick(), 99).await.len(), 10, "a refused commit keeps no letter");
+
+    // Another organization counts for itself, and several uses are taken whole or not at all.
+    let taking = |scene: &Scene, count, now| {
+        let uses = vec![Use { allowance: Allowance::mail(scene.org, 10), count, now }];
+        ChangeSet { uses, ..scene.changes() }
+    };
+    other.commit(taking(&other, 8, now)).await;
+    assert_refused!(other.try_commit(taking(&other, 3, now)).await, CommitError::TooMany { .. });
+    other.commit(taking(&other, 2, now)).await;
+    // The next hour is another window.
+    let later = now + Elapsed::hours(1);
+    scene.commit(taking(&scene, 10, later)).await;
+    assert_refused!(scene.try_commit(taking(&scene, 1, later)).await, CommitError::TooMany { .. });
+}
+
+/// Stores count as [`Allowance::take_many`] does, in a commit and outside, whatever was kept before: nothing, a period that is
+/// open or over, one that ends too late since the clock was set back, and more than is allowed since the limit was lowered.
+pub async fn allowances_are_used_as_the_rule_says(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let now = scene.make.tick();
+    let mut kept = None;
+    // More than the limit at once is refused before anything is kept.
+    let steps = [
+        (11, 0, 10),
+        (4, 0, 10),
+        (7, 1, 10),
+        (6, 2, 10),
+        (1, 3, 10),
+        (0, 3, 10),
+        (1, 59, 11),
+        (1, 59, 7),
+        (0, 59, 7),
+        (11, 60, 10),
+        (10, 60, 10),
+        (1, 119, 10),
+        (9, 300, 10),
+        (2, -300, 10),
+        (9, -299, 10),
+        (8, -299, 10),
+        (1, -241, 10),
+        (1, -240, 10),
+        (1, -240, u32::MAX),
+        (u32::MAX, -240, u32::MAX),
+        (u32::MAX, 0, u32::MAX),
+        (1, 0, u32::MAX),
+    ];
+    for (step, (count, minutes, limit)) in steps.into_iter().enumerate() {
+        let (allowance, now) = (Allowance::mail(scene.org, limit), now + Elapsed::minutes(minutes));
+        let expected = allowance.take_many(kept, count, now);
+        let uses = vec![Use { allowance, count, now }];
+        let outcome = match scene.try_commit(ChangeSet { uses, ..scene.changes() }).await {
+            Ok(()) => None,
+            Err(CommitError::TooMany { retry_after, .. }) => Some(retry_after),
+            Err(error) => panic!("{step}: {error}"),
+        };
+        match expected {
+            Taken::Granted(used) => {
+                kept = Some(used);
+                assert_eq!(outcome, None, "{step}");
+            }
+            Taken::Refused { retry_after } => assert_eq!(outcome, Some(retry_after), "{step}"),
+        }
+        // The same outside a commit, which shows what is kept.
+        let taken = scene.store.take(&allowance, now).await.unwrap();
+        assert_eq!(taken, allowance.take(kept, now), "{step}");
+        if let Taken::Granted(used) = taken {
+            kept = Some(used);
+        }
+    }
+}

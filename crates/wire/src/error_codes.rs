@@ -1,0 +1,331 @@
+//! The finer names of errors: the one list of them.
+
+use std::borrow::Cow;
+
+use kalends_kernel::Code;
+use kalends_quotas::Metric;
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{
+        RefOr, Schema,
+        schema::{ObjectBuilder, Type},
+    },
+};
+
+macro_rules! error_codes {
+    ($($(#[doc = $doc:literal])+ $name:ident = $text:literal [$($status:literal),+],)*) => {
+        /// The finer name of an error. Every error has one, and a name never changes its meaning.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum ErrorCode {
+            $($(#[doc = $doc])+ $name,)*
+            /// A limit of the plan is reached: `<metric>_limit`.
+            Limit(Metric),
+        }
+
+        impl ErrorCode {
+            const PLAIN: &'static [Self] = &[$(Self::$name),*];
+
+            /// The name in the JSON.
+            pub fn name(self) -> Cow<'static, str> {
+                match self {
+                    $(Self::$name => Cow::Borrowed($text),)*
+                    Self::Limit(metric) => Cow::Owned(format!("{}_limit", metric.as_str())),
+                }
+            }
+
+            /// The statuses with which it comes.
+            pub const fn statuses(self) -> &'static [u16] {
+                match self {
+                    $(Self::$name => &[$($status),+],)*
+                    Self::Limit(_) => &[429],
+                }
+            }
+
+            /// What it means, as one or more sentences.
+            pub fn meaning(self) -> String {
+                match self {
+                    $(Self::$name => concat!($($doc),+).trim().to_owned(),)*
+                    Self::Limit(metric) => format!("The plan's limit `{}` is reached.", metric.as_str()),
+                }
+            }
+        }
+    };
+}
+
+error_codes! {
+    /// A field or parameter is missing, of another type, or out of its bounds. `param` names it.
+    InvalidValue = "invalid_value" [400, 422],
+    /// A time without offset, or not RFC 3339 at all.
+    InvalidTimeFormat = "invalid_time_format" [400, 422],
+    /// The end is not after the start.
+    EndBeforeStart = "end_before_start" [400, 422],
+    /// Not a zone of the IANA time-zone database.
+    InvalidTimezone = "invalid_timezone" [400, 422],
+    /// Metadata is over 16,384 bytes.
+    MetadataTooLarge = "metadata_too_large" [400, 422],
+    /// The endpoint does not know the field or parameter. The message names the nearest known one.
+    UnknownField = "unknown_field" [400, 422],
+    /// The body is not JSON.
+    InvalidJson = "invalid_json" [400],
+    /// The body nests too many arrays and objects.
+    JsonTooDeep = "json_too_deep" [400],
+    /// The body holds too many JSON values.
+    JsonTooLarge = "json_too_large" [400],
+    /// There is no `Host` header, or more than one.
+    InvalidHost = "invalid_host" [400],
+    /// The body did not arrive whole.
+    BodyIncomplete = "body_incomplete" [400],
+    /// The request does not follow the Model Context Protocol.
+    InvalidProtocol = "invalid_protocol" [400],
+    /// No API key, or none in force.
+    InvalidKey = "invalid_key" [401],
+    /// No console session, or none in force.
+    NotSignedIn = "not_signed_in" [401],
+    /// The address or the password is wrong.
+    WrongPassword = "wrong_password" [401],
+    /// The key does not reach that far.
+    OutOfReach = "out_of_reach" [403],
+    /// The key's agent is paused: its keys may only read.
+    AgentPaused = "agent_paused" [403],
+    /// The organization is on the waiting list.
+    AccountWaitlisted = "account_waitlisted" [403],
+    /// The plan does not include the feature that `feature` names.
+    FeatureNotInPlan = "feature_not_in_plan" [403],
+    /// Imported events are read-only.
+    ExternalEventReadonly = "external_event_readonly" [403],
+    /// The agent does not take part in the proposal.
+    NotAParticipant = "not_a_participant" [403],
+    /// A write with a session comes from another site.
+    CrossSite = "cross_site" [403],
+    /// `Host` or `Origin` is another service's.
+    ForeignOrigin = "foreign_origin" [403],
+    /// There is no such route.
+    RouteNotFound = "route_not_found" [404],
+    /// There is no such agent.
+    AgentNotFound = "agent_not_found" [404],
+    /// There is no such calendar.
+    CalendarNotFound = "calendar_not_found" [404],
+    /// There is no such event.
+    EventNotFound = "event_not_found" [404],
+    /// There is no such hold set.
+    HoldSetNotFound = "hold_set_not_found" [404],
+    /// The calendar has no availability rules.
+    AvailabilityRulesNotFound = "availability_rules_not_found" [404],
+    /// There is no such key.
+    KeyNotFound = "key_not_found" [404],
+    /// There is no such organization.
+    OrganizationNotFound = "organization_not_found" [404],
+    /// There is no such claim.
+    ClaimNotFound = "claim_not_found" [404],
+    /// There is no such provider, or it is not configured.
+    ProviderNotFound = "provider_not_found" [404],
+    /// There is no such webhook.
+    WebhookNotFound = "webhook_not_found" [404],
+    /// There is no such delivery.
+    DeliveryNotFound = "delivery_not_found" [404],
+    /// There is no such feed.
+    FeedNotFound = "feed_not_found" [404],
+    /// There is no such iCal subscription.
+    IcalSubscriptionNotFound = "ical_subscription_not_found" [404],
+    /// There is no such proposal.
+    ProposalNotFound = "proposal_not_found" [404],
+    /// There is no such booking page.
+    BookingPageNotFound = "booking_page_not_found" [404],
+    /// There is no such booking.
+    BookingNotFound = "booking_not_found" [404],
+    /// There is no such connection link.
+    ConnectionLinkNotFound = "connection_link_not_found" [404],
+    /// There is no such calendar connection.
+    CalendarConnectionNotFound = "calendar_connection_not_found" [404],
+    /// There is no such calendar of a human.
+    ExternalCalendarNotFound = "external_calendar_not_found" [404],
+    /// There is no such availability grant.
+    AvailabilityGrantNotFound = "availability_grant_not_found" [404],
+    /// The route does not know this method.
+    MethodNotAllowed = "method_not_allowed" [405],
+    /// The body took too long to arrive.
+    BodyTooSlow = "body_too_slow" [408],
+    /// The agent is decommissioned.
+    AgentDecommissioned = "agent_decommissioned" [409],
+    /// The calendar still has events.
+    CalendarHasEvents = "calendar_has_events" [409],
+    /// The calendar takes more bytes as an iCalendar file than one may.
+    FeedTooLarge = "feed_too_large" [409],
+    /// The calendar is subscribed to this feed already.
+    AlreadySubscribed = "already_subscribed" [409],
+    /// The event is not a hold, or not any more.
+    NotAHold = "not_a_hold" [409],
+    /// The hold has expired.
+    HoldExpired = "hold_expired" [409],
+    /// The status of a hold is not set by a PATCH.
+    HoldStatus = "hold_status" [409],
+    /// Something blocks the time. `conflicts` names it, and `nearest_free` lists free times.
+    SlotTaken = "slot_taken" [409],
+    /// The proposal has ended.
+    ProposalNotPending = "proposal_not_pending" [409],
+    /// The participant has responded already.
+    DuplicateResponse = "duplicate_response" [409],
+    /// Nobody has responded to the proposal yet.
+    NoResponses = "no_responses" [409],
+    /// Every slot of the proposal has begun.
+    NoSlotLeft = "no_slot_left" [409],
+    /// The booking cannot be changed any more.
+    BookingOver = "booking_over" [409],
+    /// An account with that address exists.
+    EmailTaken = "email_taken" [409],
+    /// Another claim is on hold, or the organization has an owner.
+    ClaimTaken = "claim_taken" [409],
+    /// The accepted terms are not the current ones. `current_version` names those.
+    TermsOutdated = "terms_outdated" [409],
+    /// The connection link has ended.
+    LinkOver = "link_over" [409],
+    /// Another human has opened the connection link.
+    LinkOfAnother = "link_of_another" [409],
+    /// Nobody has opened the connection link yet.
+    LinkNotOpened = "link_not_opened" [409],
+    /// Nothing can be published to calendars of this provider.
+    PublishingUnsupported = "publishing_unsupported" [409],
+    /// The connection is paused.
+    ConnectionPaused = "connection_paused" [409],
+    /// The human has to consent to the connection again.
+    ReauthorizationRequired = "reauthorization_required" [409],
+    /// A worker is sending the delivery.
+    DeliveryInFlight = "delivery_in_flight" [409],
+    /// The webhook is switched off.
+    WebhookInactive = "webhook_inactive" [409],
+    /// The first request with this Idempotency-Key is still running.
+    StillRunning = "still_running" [409],
+    /// Others kept changing the same thing. Repeat the request.
+    Contended = "contended" [409],
+    /// What was read has changed: `If-Match` names another version, or something that matters changed since `if_as_of`.
+    Stale = "stale" [409, 412],
+    /// A copy has to begin again, without `since`.
+    Resync = "resync" [410],
+    /// The hold of the claim is over.
+    ClaimOver = "claim_over" [410],
+    /// The body is too long.
+    BodyTooLarge = "body_too_large" [413],
+    /// A message to the tools is over 1 MiB and not a call of the import.
+    MessageTooLarge = "message_too_large" [413],
+    /// The path and query are too long.
+    UriTooLong = "uri_too_long" [414],
+    /// There are too many headers, or they are too long.
+    HeadersTooLarge = "headers_too_large" [431],
+    /// The body is declared as another type than the route reads.
+    UnsupportedMediaType = "unsupported_media_type" [415],
+    /// The Idempotency-Key was used for another request.
+    IdempotencyMismatch = "idempotency_mismatch" [422],
+    /// The address of a feed may not be fetched.
+    UrlRefused = "url_refused" [422],
+    /// The caller sends more requests than its rate allows.
+    TooFast = "too_fast" [429],
+    /// The organization is sending another large body.
+    UploadInProgress = "upload_in_progress" [429],
+    /// The organization has too many bytes of request bodies under way.
+    BodiesUnderWay = "bodies_under_way" [429],
+    /// The organization has too many bytes of answers that are not read yet.
+    AnswersUnread = "answers_unread" [429],
+    /// Too many sign-ups with addresses of one mail domain.
+    SignUpLimit = "sign_up_limit" [429],
+    /// Too many claims.
+    ClaimLimit = "claim_limit" [429],
+    /// Too many mails that reset the password of one account.
+    ResetLimit = "reset_limit" [429],
+    /// The organization has sent as much mail to others as it may in an hour.
+    MailLimit = "mail_limit" [429],
+    /// The recipient gets no more mail in this hour.
+    RecipientLimit = "recipient_limit" [429],
+    /// Too many exports.
+    ExportLimit = "export_limit" [429],
+    /// Too much feedback in a day.
+    FeedbackLimit = "feedback_limit" [429],
+    /// The owner of the booking page has no events left this month.
+    BookingClosed = "booking_closed" [429],
+    /// The service failed. Quote the `request_id` to the operator.
+    Internal = "internal" [500],
+    /// The database does not answer.
+    DatabaseUnavailable = "database_unavailable" [503],
+    /// The service did not answer in time.
+    DeadlineExceeded = "deadline_exceeded" [503],
+    /// Too many are signing in.
+    Busy = "busy" [503],
+    /// The service, or the caller's address, has as many connections as it may.
+    TooManyConnections = "too_many_connections" [503],
+    /// The service holds as many large bodies as it can.
+    UploadsBusy = "uploads_busy" [503],
+    /// A mail that has to go out first was not accepted. Nothing has changed.
+    MailUnavailable = "mail_unavailable" [503],
+}
+
+impl ErrorCode {
+    /// All of them, by status.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let mut all = Self::PLAIN.to_vec();
+        all.extend(Metric::ALL.map(Self::Limit));
+        all.sort_by_key(|code| code.statuses());
+        all.into_iter()
+    }
+}
+
+impl From<Code> for ErrorCode {
+    fn from(code: Code) -> Self {
+        match code {
+            Code::InvalidTimeFormat => Self::InvalidTimeFormat,
+            Code::EndBeforeStart => Self::EndBeforeStart,
+            Code::InvalidTimezone => Self::InvalidTimezone,
+            Code::MetadataTooLarge => Self::MetadataTooLarge,
+            Code::UnknownField => Self::UnknownField,
+        }
+    }
+}
+
+impl PartialSchema for ErrorCode {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .enum_values(Some(Self::all().map(Self::name)))
+            .description(Some("The finer name of an error. Every error has one, and a name never changes its meaning."))
+            .build()
+            .into()
+    }
+}
+
+impl ToSchema for ErrorCode {
+    fn name() -> Cow<'static, str> {
+        "ErrorCode".into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_snake_case_and_none_comes_twice() {
+        let names: Vec<String> = ErrorCode::all().map(|code| code.name().into_owned()).collect();
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+        assert!(
+            names.iter().all(|name| name.bytes().all(|byte| byte == b'_' || byte.is_ascii_lowercase())),
+            "{names:?}"
+        );
+        for code in ErrorCode::all() {
+            assert!(code.meaning().ends_with('.') && !code.statuses().is_empty(), "{code:?}");
+            assert!(code.statuses().iter().all(|status| (400..600).contains(status)), "{code:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_fields_keeps_its_name() {
+        for code in [
+            Code::InvalidTimeFormat,
+            Code::EndBeforeStart,
+            Code::InvalidTimezone,
+            Code::MetadataTooLarge,
+            Code::UnknownField,
+        ] {
+            assert_eq!(ErrorCode::from(code).name(), code.as_str());
+        }
+    }
+}

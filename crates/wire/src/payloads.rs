@@ -1,0 +1,34 @@
+//! What each type of webhook message carries.
+
+use kalends_notifications::EventType;
+use utoipa::ToSchema;
+
+use crate::{
+    Agent, EndedHold, Event, Proposal, ProposalCancelled, ProposalConfirmed, ProposalExpired, ProposalResponded,
+    Webhook, WebhookDeactivated,
+};
+
+/// The name of the schema of what a message of that type carries.
+pub fn payload_of(event_type: EventType) -> String {
+    match event_type {
+        EventType::EventCreated
+        | EventType::EventUpdated
+        | EventType::EventDeleted
+        | EventType::EventReminder
+        | EventType::EventStarted
+        | EventType::EventEnded
+        | EventType::EventHoldCreated
+        | EventType::EventHoldConfirmed
+        | EventType::EventHoldReleased => Event::name(),
+        EventType::EventHoldExpired => EndedHold::name(),
+        EventType::AgentCreated | EventType::AgentUpdated => Agent::name(),
+        EventType::ProposalCreated => Proposal::name(),
+        EventType::ProposalResponded => ProposalResponded::name(),
+        EventType::ProposalConfirmed => ProposalConfirmed::name(),
+        EventType::ProposalCancelled => ProposalCancelled::name(),
+        EventType::ProposalExpired => ProposalExpired::name(),
+        EventType::WebhookDeactivated => WebhookDeactivated::name(),
+        EventType::WebhookTest => Webhook::name(),
+    }
+    .into_owned()
+}

@@ -1,0 +1,275 @@
+//! `abuse`: one caller with a free key does its worst, and what the others see of it is measured: memory, open files, the
+//! disk, and how long another organization waits, beside the same figures without the attack.
+//!
+//! Each attack has a server process of its own, so that the most memory is that attack's. The neighbour comes from an
+//! address of its own on the loopback network, as another tenant would; everything stays on this machine. The reduced
+//! form sends less and judges what does not depend on the machine's speed: memory, open files, rows and statuses.
+
+mod attacks;
+mod feeds;
+mod messages;
+mod neighbour;
+mod sessions;
+mod unread;
+mod uploads;
+mod watch;
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use self::attacks::{Attack, Outcome, Scene};
+use self::neighbour::{Neighbour, Waits};
+use self::watch::{Seen, Watch, mebibytes};
+use crate::Surroundings;
+use crate::database::{Kind, Place};
+use crate::figures::Table;
+use crate::service::Program;
+
+/// What a server may take of memory under any attack, in KiB.
+const MEMORY: u64 = 300 << 10;
+/// How much longer than without the attack the neighbour may wait, 99 of 100 times, and how long in any case.
+const SLOWER: u32 = 5;
+const WAIT: Duration = Duration::from_millis(50);
+/// How many files this program and its servers may have open: the campaign's connections and some more.
+const FILES: u64 = 8_192;
+
+/// What is attacked, and how hard.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    surroundings: Surroundings,
+    /// Sends less, and judges nothing that depends on how fast the machine is.
+    #[arg(long)]
+    reduced: bool,
+    /// Only these attacks.
+    #[arg(long, value_enum)]
+    only: Vec<Attack>,
+    /// Only on SQLite, for machines without Postgres.
+    #[arg(long)]
+    sqlite: bool,
+}
+
+/// How much is sent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Size {
+    /// How long the neighbour is measured without an attack, and how long an attack that only waits goes on.
+    pub(crate) quiet: Duration,
+    pub(crate) lasts: Duration,
+    /// How many empty objects one message holds, and how many such messages come at once.
+    pub(crate) objects: usize,
+    pub(crate) trees: usize,
+    /// How many short messages come at once.
+    pub(crate) messages: usize,
+    /// How many connections nobody reads, and how many lists on them.
+    pub(crate) connections: usize,
+    pub(crate) lists: usize,
+    /// How many large events such a list is asked for.
+    pub(crate) events: usize,
+    pub(crate) streams: usize,
+    /// How many bodies are begun that never end.
+    pub(crate) bodies: usize,
+    /// How often a feed is subscribed to and given up.
+    pub(crate) subscriptions: usize,
+    /// How many requests a session sends, and how many wrong passwords are tried.
+    pub(crate) changes: usize,
+    pub(crate) passwords: usize,
+    /// Whether times are judged.
+    pub(crate) judges_times: bool,
+}
+
+impl Size {
+    const FULL: Self = Self {
+        quiet: Duration::from_secs(5),
+        lasts: Duration::from_secs(40),
+        objects: 6_900_000,
+        trees: 8,
+        messages: 5_000,
+        connections: 1_200,
+        lists: 120,
+        events: 200,
+        streams: 400,
+        bodies: 240,
+        subscriptions: 20,
+        changes: 4_000,
+        passwords: 200,
+        judges_times: true,
+    };
+
+    const REDUCED: Self = Self {
+        quiet: Duration::from_millis(200),
+        lasts: Duration::ZERO,
+        objects: 1_500_000,
+        trees: 2,
+        messages: 400,
+        connections: 1_200,
+        lists: 16,
+        events: 60,
+        streams: 100,
+        bodies: 60,
+        subscriptions: 3,
+        changes: 400,
+        passwords: 60,
+        judges_times: false,
+    };
+}
+
+/// Runs the attacks on each database and fails where the others would have suffered.
+pub(crate) async fn run(options: &Options) -> Result<()> {
+    // A server inherits the limit, and raises its own to the hard one as well.
+    let limits = getrlimit(Resource::Nofile);
+    let most = limits.maximum.map_or(FILES, |most| most.min(FILES));
+    let current = limits.current.map(|current| current.max(most));
+    setrlimit(Resource::Nofile, Rlimit { current, ..limits }).context("cannot raise the limit of open files")?;
+    let size = if options.reduced { Size::REDUCED } else { Size::FULL };
+    let mut broken = Vec::new();
+    for kind in [Kind::Sqlite, Kind::Postgres] {
+        if options.sqlite && kind == Kind::Postgres {
+            continue;
+        }
+        let place = Place::new(kind, options.surroundings.postgres.as_deref()).await?;
+        let found = campaign(options, size, &place).await.with_context(|| format!("the attacks on {kind}"));
+        place.remove().await?;
+        broken.extend(found?.into_iter().map(|what| format!("{kind}: {what}")));
+    }
+    if broken.is_empty() {
+        return Ok(());
+    }
+    bail!("one caller harms the others:\n{}", broken.join("\n"))
+}
+
+/// Runs the attacks on one database, prints what was seen, and returns what must not be.
+async fn campaign(options: &Options, size: Size, place: &Place) -> Result<Vec<String>> {
+    let feed = feeds::stub().await?;
+    let mut program = Program::kalends(&options.surroundings.server()?, place);
+    program.environment.push(("KALENDS_EGRESS_ALLOW", feed.to_string()));
+    let neighbour = {
+        let server = program.start().await?;
+        let neighbour = Neighbour::move_in(&program, &server).await?;
+        server.stop().await?;
+        neighbour
+    };
+    let mut table = Table::new(&[
+        "attack",
+        "memory before",
+        "most",
+        "files before",
+        "most",
+        "disk",
+        "p50 quiet",
+        "p99 quiet",
+        "p50",
+        "p99",
+        "holds",
+    ]);
+    let (mut broken, mut notes) = (Vec::new(), Vec::new());
+    for attack in Attack::ALL.into_iter().filter(|attack| options.only.is_empty() || options.only.contains(attack)) {
+        let name = attack.name();
+        let Assault { seen, quiet, waits, disk, outcome } =
+            assault(attack, size, place, &program, &neighbour, feed).await.with_context(|| name.to_owned())?;
+        let mut against = outcome.broken;
+        against.extend(judged(size, &seen, &quiet, &waits));
+        table.row(vec![
+            name.to_owned(),
+            mebibytes(seen.memory_before),
+            mebibytes(seen.memory),
+            seen.files_before.to_string(),
+            seen.files.to_string(),
+            mebibytes(disk >> 10),
+            milliseconds(quiet.part(50)),
+            milliseconds(quiet.part(99)),
+            milliseconds(waits.part(50)),
+            milliseconds(waits.part(99)),
+            if against.is_empty() { "yes" } else { "NO" }.to_owned(),
+        ]);
+        notes.push(format!("  {name}: {}", outcome.said));
+        broken.extend(against.into_iter().map(|what| format!("{name}: {what}")));
+    }
+    println!("\n{}: the server under attack, memory in MiB, times of another organization in ms\n", place.kind);
+    println!("{}\n{}", table.render(), notes.join("\n"));
+    Ok(broken)
+}
+
+/// What one attack did.
+struct Assault {
+    seen: Seen,
+    quiet: Waits,
+    waits: Waits,
+    /// Bytes.
+    disk: u64,
+    outcome: Outcome,
+}
+
+async fn assault(
+    attack: Attack,
+    size: Size,
+    place: &Place,
+    program: &Program,
+    neighbour: &Neighbour,
+    feed: std::net::SocketAddr,
+) -> Result<Assault> {
+    let server = program.start().await?;
+    let mut scene = Scene::set(size, place, program, &server, feed, attack).await?;
+    let quiet = neighbour.waits_for(server.address, size.quiet).await?;
+    let disk = place.disk().await?;
+    let watch = Watch::begin(&server)?;
+    let living = neighbour.lives(server.address);
+    let outcome = attack.run(&mut scene).await;
+    let waits = living.end().await?;
+    let seen = watch.end().await?;
+    let disk = place.disk().await?.saturating_sub(disk);
+    // A server that broke down under the attack is a finding like others.
+    let outcome =
+        outcome.unwrap_or_else(|error| Outcome::of("broke off".into()).unless(false, || format!("{error:#}")));
+    drop(scene);
+    // Whoever attacked may have left requests behind that the server would still answer.
+    server.kill()?;
+    Ok(Assault { seen, quiet, waits, disk, outcome })
+}
+
+/// What must not be, whatever the attack.
+fn judged(size: Size, seen: &Seen, quiet: &Waits, waits: &Waits) -> Vec<String> {
+    let mut broken = Vec::new();
+    if seen.memory > MEMORY {
+        broken.push(format!("{} MiB of memory, {} are allowed", mebibytes(seen.memory), mebibytes(MEMORY)));
+    }
+    // A server that is slow, as an unoptimized one may be, refuses what took too long.
+    if size.judges_times && waits.unanswered > 0 {
+        broken.push(format!("{} requests of another organization were not answered", waits.unanswered));
+    }
+    let allowed = WAIT.max(quiet.part(99) * SLOWER);
+    if size.judges_times && waits.part(99) > allowed {
+        let (waited, allowed) = (milliseconds(waits.part(99)), milliseconds(allowed));
+        broken.push(format!("another organization waited {waited} ms, {allowed} are allowed (99 of 100 requests)"));
+    }
+    broken
+}
+
+fn milliseconds(time: Duration) -> String {
+    format!("{:.1}", time.as_secs_f64() * 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waits(milliseconds: u64, unanswered: usize) -> Waits {
+        Waits { times: vec![Duration::from_millis(milliseconds); 10], unanswered }
+    }
+
+    #[test]
+    fn a_neighbour_may_wait_five_times_as_long_or_fifty_milliseconds() {
+        let seen = |memory| Seen { memory_before: 0, memory, files_before: 0, files: 0 };
+        let broken =
+            |size, memory, quiet, attacked| judged(size, &seen(memory), &waits(quiet, 0), &waits(attacked, 0)).len();
+        assert_eq!(broken(Size::FULL, 0, 1, 50), 0);
+        assert_eq!(broken(Size::FULL, 0, 1, 51), 1);
+        assert_eq!(broken(Size::FULL, 0, 20, 100), 0);
+        assert_eq!(broken(Size::FULL, 0, 20, 101), 1);
+        assert_eq!(broken(Size::REDUCED, 0, 1, 9_000), 0);
+        assert_eq!(broken(Size::REDUCED, MEMORY + 1, 1, 1), 1);
+        assert_eq!(judged(Size::FULL, &seen(0), &waits(1, 0), &waits(1, 2)).len(), 1);
+        assert_eq!(judged(Size::REDUCED, &seen(0), &waits(1, 0), &waits(1, 2)).len(), 0);
+    }
+}

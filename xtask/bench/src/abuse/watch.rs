@@ -1,0 +1,63 @@
+//! What the server's process takes while it is attacked.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::service::{Process, Usage};
+
+/// How often is looked. The most memory is known to the kernel, open files are not.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What was seen.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seen {
+    /// KiB in RAM, before the attack and at most.
+    pub(crate) memory_before: u64,
+    pub(crate) memory: u64,
+    /// Open files, connections among them.
+    pub(crate) files_before: usize,
+    pub(crate) files: usize,
+}
+
+/// Somebody who looks again and again.
+pub(crate) struct Watch {
+    end: oneshot::Sender<()>,
+    looking: JoinHandle<Result<Seen>>,
+}
+
+impl Watch {
+    pub(crate) fn begin(server: &Process) -> Result<Self> {
+        let usage = server.usage();
+        let (end, mut ended) = oneshot::channel();
+        let (memory_before, files_before) = (usage.resident()?, usage.open_files()?);
+        let looking = tokio::spawn(async move {
+            let mut files = files_before;
+            loop {
+                let over = tokio::time::timeout(LOOK, &mut ended).await.is_ok();
+                files = files.max(usage.open_files()?);
+                if over {
+                    return Ok(Seen { memory_before, memory: most(&usage)?, files_before, files });
+                }
+            }
+        });
+        Ok(Self { end, looking })
+    }
+
+    pub(crate) async fn end(self) -> Result<Seen> {
+        // Whoever looks has failed where this does not arrive, and says so below.
+        let _ = self.end.send(());
+        self.looking.await?
+    }
+}
+
+fn most(usage: &Usage) -> Result<u64> {
+    Ok(usage.most_resident()?.max(usage.resident()?))
+}
+
+/// So many KiB, in MiB.
+pub(crate) fn mebibytes(kibibytes: u64) -> String {
+    kibibytes.div_ceil(1 << 10).to_string()
+}
