@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use kalends_kernel::Elapsed;
-
 use super::draft::Draft;
 use super::expand::Generated;
 use super::feed::What;
@@ -129,10 +127,9 @@ impl Gathered<'_> {
     fn generate(&mut self, rule: &AnyRule, timing: &Timing, found: &mut Found) -> Result<(), SkipReason> {
         let now = self.zones.context.now;
         let (from, until) = (now - EXPANDED_BACK, now + EXPANDED_AHEAD);
-        let length = Elapsed::seconds(timing.end() - timing.start);
         // Days differ in length, and clocks are set, by less than this.
         let margin = if timing.is_all_day() { 2 * DAY } else { DAY / 8 };
-        let first = timing.clock.shows(from - length) - margin;
+        let first = timing.clock.shows(from - timing.length()) - margin;
         let mut generated = Generated::new(rule, timing.local, first, timing.clock.shows(until) + margin);
         let last = self.last_start(rule, timing);
         let mut count = 0;

@@ -266,10 +266,10 @@ impl Ruled {
             Lasts::Days(days) => u16::try_from(days).ok().and_then(|days| Length::days(days).ok()),
             // A series goes on by what the clock shows at its first start, which is not what is written there.
             Lasts::Time(_) if timing.clock.shows(instant(timing.start)) != timing.local => None,
-            Lasts::Time(_) => Length::elapsed(Elapsed::seconds(timing.end() - timing.start)).ok(),
+            Lasts::Time(_) => Length::elapsed(timing.length()).ok(),
             // Days that clocks make longer or shorter are no fixed time, but in UTC they are.
             Lasts::Nominal(_) if self.zone != Zone::UTC => None,
-            Lasts::Nominal(_) => Length::elapsed(Elapsed::seconds(timing.end() - timing.start)).ok(),
+            Lasts::Nominal(_) => Length::elapsed(timing.length()).ok(),
         };
         let (Ok(rule), Some(length)) = (text.parse::<Rule>(), length) else { return Ok(None) };
         match Series::new(rule, instant(timing.start), self.zone, length) {

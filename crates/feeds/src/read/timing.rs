@@ -1,7 +1,7 @@
 //! When an event takes place, once its zones are known.
 
 use kalends_calendars::Times;
-use kalends_kernel::{Instant, Span};
+use kalends_kernel::{Elapsed, Instant, Span};
 
 use super::clock::Clock;
 use super::draft::{Draft, Ends};
@@ -97,6 +97,11 @@ impl Timing {
                 if end > self.start { end } else { self.clock.seconds_at((day + 1).saturating_mul(DAY)) }
             }
         }
+    }
+
+    /// From its start to its end. A `DURATION` may be longer than microseconds can count: then as long as they can.
+    pub(super) fn length(&self) -> Elapsed {
+        Elapsed::micros(self.end().saturating_sub(self.start).saturating_mul(1_000_000))
     }
 
     /// The times as they are stored. `None` outside the years 1970 to 2099.
