@@ -8,7 +8,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use kalends_kernel::{Elapsed, Instant};
+use kalends_kernel::{SignedDuration, Timestamp};
 use kalends_quotas::{Debit, Lease, Rate, RateDecision, RateState, Take};
 
 const LIMIT: u64 = 5_000;
@@ -42,7 +42,7 @@ struct Node {
 
 impl Node {
     /// Whether one more call may be served.
-    fn admit(&mut self, counter: &Counter, now: Instant) -> bool {
+    fn admit(&mut self, counter: &Counter, now: Timestamp) -> bool {
         loop {
             match self.lease.take(now, Some(LIMIT)) {
                 Take::Spent => return true,
@@ -65,10 +65,10 @@ impl Node {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (counter, mut nodes) = (Counter::default(), [Node::default(), Node::default()]);
-    let mut now: Instant = "2027-03-15T12:00:00Z".parse()?;
+    let mut now: Timestamp = "2027-03-15T12:00:00Z".parse()?;
     let mut served = 0;
     for call in 0..2 * LIMIT {
-        now = now + Elapsed::seconds(1);
+        now = now + SignedDuration::seconds(1);
         let node = &mut nodes[usize::try_from(call % 3)?.min(1)];
         served += u64::from(node.admit(&counter, now));
     }

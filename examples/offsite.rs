@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, error::Error, sync::Mutex, sync::PoisonError};
 
-use kalends_kernel::{AgentId, Elapsed, Entropy, EventId, Instant, Metadata, ProposalId, Span, Version};
+use kalends_kernel::{AgentId, Entropy, EventId, Metadata, ProposalId, SignedDuration, Span, Timestamp, Version};
 use kalends_proposals::{NewProposal, NewResponse, NewSlot, Proposal, ResponseKind, Status, Verdict, Weight};
 
 /// The program's table of proposals.
@@ -42,7 +42,7 @@ fn respond(
     id: ProposalId,
     who: AgentId,
     response: NewResponse,
-    (now, entropy): (Instant, &dyn Entropy),
+    (now, entropy): (Timestamp, &dyn Entropy),
 ) -> Result<(), Box<dyn Error>> {
     let stored = table.find(id).ok_or("no such proposal")?;
     let next = stored.respond(who, response, now, entropy)?;
@@ -51,10 +51,10 @@ fn respond(
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (table, entropy) = (Table::default(), Counting(0.into()));
-    let now: Instant = "2027-03-01T08:00:00Z".parse()?;
+    let now: Timestamp = "2027-03-01T08:00:00Z".parse()?;
     let day = |days| -> Result<NewSlot, Box<dyn Error>> {
-        let start = now + Elapsed::days(days);
-        Ok(NewSlot { span: Span::new(start, start + Elapsed::hours(8))?, weight: Weight::ONE, calendar: None })
+        let start = now + SignedDuration::days(days);
+        Ok(NewSlot { span: Span::new(start, start + SignedDuration::hours(8))?, weight: Weight::ONE, calendar: None })
     };
     let [ada, ben, eve]: [AgentId; 3] = [
         "agt_00000000000000000000000001".parse()?,
@@ -68,7 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         participants: vec![ben, eve],
         calendar: "cal_00000000000000000000000001".parse()?,
         slots: vec![day(7)?, day(8)?, day(9)?],
-        expires_at: Some(now + Elapsed::days(2)),
+        expires_at: Some(now + SignedDuration::days(2)),
         hold_slots: false,
         skip_taken: false,
         metadata: Metadata::default(),

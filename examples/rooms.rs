@@ -5,7 +5,7 @@
 use std::{collections::BTreeMap, error::Error};
 
 use kalends_availability::{BusySet, SlotLength, SlotQuery, nearest_free};
-use kalends_kernel::{Elapsed, Instant, Span};
+use kalends_kernel::{SignedDuration, Span, Timestamp};
 
 /// What is booked, by room or person, in any order.
 #[derive(Default)]
@@ -18,20 +18,20 @@ impl Bookings {
     }
 
     /// When it is taken, with the minutes that it takes to air a room.
-    fn taken(&self, what: &str, airing: Elapsed) -> BusySet {
+    fn taken(&self, what: &str, airing: SignedDuration) -> BusySet {
         let booked = self.0.get(what).cloned().unwrap_or_default();
-        BusySet::from_unsorted(booked).widen(Elapsed::minutes(0), airing)
+        BusySet::from_unsorted(booked).widen(SignedDuration::minutes(0), airing)
     }
 
     /// The slots in which all of them are free.
     fn all_free(&self, all: &[&str], query: SlotQuery) -> Vec<Span> {
-        let taken: Vec<BusySet> = all.iter().map(|what| self.taken(what, Elapsed::minutes(0))).collect();
+        let taken: Vec<BusySet> = all.iter().map(|what| self.taken(what, SignedDuration::minutes(0))).collect();
         query.slots(&BusySet::union_all(&taken)).collect()
     }
 }
 
 fn span(start: &str, end: &str) -> Result<Span, Box<dyn Error>> {
-    Ok(Span::new(start.parse::<Instant>()?, end.parse::<Instant>()?)?)
+    Ok(Span::new(start.parse::<Timestamp>()?, end.parse::<Timestamp>()?)?)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -53,8 +53,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // Somebody wants ten o'clock, which is taken: the nearest times that leave a quarter of an hour to air the room.
     let wanted = span("2027-03-01T10:00:00Z", "2027-03-01T10:30:00Z")?;
-    let taken = bookings.taken("Library", Elapsed::minutes(15));
-    let nearest = nearest_free(&taken, wanted, morning, Elapsed::minutes(15), 2);
+    let taken = bookings.taken("Library", SignedDuration::minutes(15));
+    let nearest = nearest_free(&taken, wanted, morning, SignedDuration::minutes(15), 2);
     for slot in &nearest {
         println!("instead of {}: {}", wanted.start(), slot.start());
     }

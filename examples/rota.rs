@@ -5,7 +5,7 @@
 
 use std::error::Error;
 
-use kalends_kernel::{Elapsed, Instant, Span, Zone};
+use kalends_kernel::{SignedDuration, Span, Timestamp, Zone};
 use kalends_recurrence::{Length, Rule, Series};
 
 /// One stored duty: who, the canonical rule, its first start, zone, hours, and the last start where there is one.
@@ -15,7 +15,7 @@ impl Line {
     /// Validates a duty and writes it. What cannot be expanded in bounded time is refused here, once.
     fn write(who: &str, rule: &str, first: &str, zone: &str, hours: i64) -> Result<Self, Box<dyn Error>> {
         let rule: Rule = rule.parse()?;
-        let series = Series::new(rule, first.parse()?, zone.parse()?, Length::elapsed(Elapsed::hours(hours))?)?;
+        let series = Series::new(rule, first.parse()?, zone.parse()?, Length::elapsed(SignedDuration::hours(hours))?)?;
         let last = series.last_start().map(|last| last.to_string()).unwrap_or_default();
         Ok(Self(format!("{who}|{}|{first}|{zone}|{hours}|{last}", series.rule())))
     }
@@ -24,14 +24,14 @@ impl Line {
     fn read(&self) -> Result<(&str, Series), Box<dyn Error>> {
         let parts: Vec<&str> = self.0.split('|').collect();
         let [who, rule, first, zone, hours, last] = parts.as_slice() else { return Err("six parts".into()) };
-        let last: Option<Instant> = if last.is_empty() { None } else { Some(last.parse()?) };
-        let length = Length::elapsed(Elapsed::hours(hours.parse()?))?;
+        let last: Option<Timestamp> = if last.is_empty() { None } else { Some(last.parse()?) };
+        let length = Length::elapsed(SignedDuration::hours(hours.parse()?))?;
         Ok((who, Series::from_stored(rule.parse()?, first.parse()?, zone.parse::<Zone>()?, length, last)?))
     }
 }
 
 /// Who is on duty when, in that time, by start.
-fn on_duty(rota: &[Line], within: Span) -> Result<Vec<(Instant, String)>, Box<dyn Error>> {
+fn on_duty(rota: &[Line], within: Span) -> Result<Vec<(Timestamp, String)>, Box<dyn Error>> {
     let mut shifts = Vec::new();
     for line in rota {
         let (who, series) = line.read()?;

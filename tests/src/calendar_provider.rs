@@ -26,7 +26,7 @@ use crate::authorization::{self, Codes, Parameters, back, complaint, error, is_o
 
 /// How an event is shown to others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
+pub enum Transparency {
     /// As time that is taken.
     Busy,
     /// As time that is free all the same.
@@ -43,7 +43,7 @@ pub struct TheirEvent {
     /// What it is called.
     pub title: String,
     /// How it is shown.
-    pub shown: Shown,
+    pub shown: Transparency,
 }
 
 #[derive(Debug, Clone)]

@@ -37,7 +37,7 @@ mod time;
 pub use answer::Answer;
 pub use authorization::{CLIENT_ID, CLIENT_SECRET};
 pub use browser::{Browser, Visitor};
-pub use calendar_provider::{CalendarProvider, Shown, TheirEvent};
+pub use calendar_provider::{CalendarProvider, TheirEvent, Transparency};
 pub use client::{Call, Client};
 pub use database::Database;
 pub use feed_server::{Asked, FeedServer, Serving};

@@ -35,7 +35,7 @@ const LAYERS: &[(Layer, &[&str])] = &[
             "mail",
             "credentials",
             "vault",
-            "lender",
+            "warm-pool",
             "sign-in",
             "client",
         ],
@@ -62,7 +62,7 @@ const LAYERS: &[(Layer, &[&str])] = &[
 
 /// The adapters that others may use: whatever leaves the machine goes through the one, whatever asks a
 /// database through the other.
-const SHARED: &[&str] = &["egress", "lender"];
+const SHARED: &[&str] = &["egress", "warm-pool"];
 
 /// Crates that know no runtime and no I/O although their layer may: the JSON of every resource, the HTML of pages.
 const ALSO_PURE: &[&str] = &["wire", "web"];
@@ -82,7 +82,7 @@ const RESERVED: &[Reserved] = &[
 const STORES: &[&str] = &["postgres", "sqlite"];
 
 /// The crates that know the driver: those that contain SQL, and what lends them connections.
-const DRIVERS: &[&str] = &["postgres", "sqlite", "lender"];
+const DRIVERS: &[&str] = &["postgres", "sqlite", "warm-pool"];
 
 /// The crates that may read the environment.
 const READS_ENVIRONMENT: &[&str] = &["server", "testkit"];

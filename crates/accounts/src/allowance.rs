@@ -11,7 +11,7 @@
 
 use std::{fmt, net::IpAddr};
 
-use kalends_kernel::{Elapsed, Instant, OrgId, UserId};
+use kalends_kernel::{OrgId, SignedDuration, Timestamp, UserId};
 use sha2::{Digest, Sha256};
 
 use crate::{Email, PublicMailDomains, public_mail::network};
@@ -51,18 +51,18 @@ enum Window {
 
 impl Window {
     /// When the window ends that begins with a use at `now`.
-    fn end(self, now: Instant) -> Instant {
+    fn end(self, now: Timestamp) -> Timestamp {
         match self {
-            Self::Hour => now + Elapsed::hours(1),
+            Self::Hour => now + SignedDuration::hours(1),
             Self::Day => next_midnight(now),
         }
     }
 
     /// How long a window lasts at most.
-    const fn longest(self) -> Elapsed {
+    const fn longest(self) -> SignedDuration {
         match self {
-            Self::Hour => Elapsed::hours(1),
-            Self::Day => Elapsed::days(1),
+            Self::Hour => SignedDuration::hours(1),
+            Self::Day => SignedDuration::days(1),
         }
     }
 }
@@ -155,13 +155,13 @@ pub struct Used {
     /// How often it was used in the window.
     pub count: i64,
     /// When the window ends: from then on this says nothing any more.
-    pub until: Instant,
+    pub until: Timestamp,
 }
 
 impl Used {
     /// One use less, if it was taken in the window that ends at `until` and that is still kept.
     #[must_use]
-    pub fn given_back(self, until: Instant) -> Self {
+    pub fn given_back(self, until: Timestamp) -> Self {
         if self.until == until { Self { count: (self.count - 1).max(0), ..self } } else { self }
     }
 }
@@ -174,7 +174,7 @@ pub enum Taken {
     /// It is not; nothing changes.
     Refused {
         /// After how long one would be.
-        retry_after: Elapsed,
+        retry_after: SignedDuration,
     },
 }
 
@@ -182,24 +182,24 @@ pub enum Taken {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AllowanceTerms {
     /// When the use is made. A window that ends by then is over.
-    pub now: Instant,
+    pub now: Timestamp,
     /// How many uses a window holds.
     pub limit: i64,
     /// When a window ends that begins now.
-    pub until: Instant,
+    pub until: Timestamp,
     /// When a window ends at the latest. One that ends later was written before the clock was set back. It counts for
     /// nothing: better one more window than a refusal until the clock has caught up.
-    pub longest: Instant,
+    pub longest: Timestamp,
 }
 
 impl AllowanceTerms {
     /// Whether a window that ends at `until` holds the use; otherwise another one begins with it.
-    fn holds(&self, until: Instant) -> bool {
+    fn holds(&self, until: Timestamp) -> bool {
         self.now < until && until <= self.longest
     }
 
     /// After how long a use that is refused would be allowed; `until` is the end of the window that is kept, if any is.
-    pub fn retry_after(&self, until: Option<Instant>) -> Elapsed {
+    pub fn retry_after(&self, until: Option<Timestamp>) -> SignedDuration {
         until.filter(|until| self.holds(*until)).unwrap_or(self.until) - self.now
     }
 }
@@ -259,7 +259,7 @@ impl Allowance {
     }
 
     /// The terms that decide on uses at `now`.
-    pub fn terms(&self, now: Instant) -> AllowanceTerms {
+    pub fn terms(&self, now: Timestamp) -> AllowanceTerms {
         let window = self.limited.window();
         AllowanceTerms {
             now,
@@ -270,12 +270,12 @@ impl Allowance {
     }
 
     /// Whether one more use is allowed at `now`; `stored` is what is kept, over or not, if anything is.
-    pub fn take(&self, stored: Option<Used>, now: Instant) -> Taken {
+    pub fn take(&self, stored: Option<Used>, now: Timestamp) -> Taken {
         self.take_many(stored, 1, now)
     }
 
     /// Takes several uses at once, all or none, as [`Self::take`] takes one.
-    pub fn take_many(&self, stored: Option<Used>, uses: u32, now: Instant) -> Taken {
+    pub fn take_many(&self, stored: Option<Used>, uses: u32, now: Timestamp) -> Taken {
         let terms = self.terms(now);
         let open = stored.filter(|used| terms.holds(used.until));
         let Used { count, until } = open.unwrap_or(Used { count: 0, until: terms.until });
@@ -289,9 +289,9 @@ impl Allowance {
 }
 
 /// The first instant of the next UTC day.
-fn next_midnight(now: Instant) -> Instant {
-    let day = Elapsed::days(1).as_micros();
-    Instant::from_micros((now.as_micros().div_euclid(day) + 1) * day)
+fn next_midnight(now: Timestamp) -> Timestamp {
+    let day = SignedDuration::days(1).as_micros();
+    Timestamp::from_micros((now.as_micros().div_euclid(day) + 1) * day)
 }
 
 #[cfg(test)]
@@ -302,7 +302,7 @@ mod tests {
 
     use super::*;
 
-    const NOON: Instant = Instant::from_micros(1_800_014_400_000_000);
+    const NOON: Timestamp = Timestamp::from_micros(1_800_014_400_000_000);
 
     fn org() -> OrgId {
         OrgId::from_bytes([7; 16])
@@ -329,7 +329,7 @@ mod tests {
     }
 
     /// How many of a use at each instant are granted.
-    fn granted(allowance: &Allowance, uses: impl IntoIterator<Item = Instant>) -> u32 {
+    fn granted(allowance: &Allowance, uses: impl IntoIterator<Item = Timestamp>) -> u32 {
         let (mut stored, mut count) = (None, 0);
         for now in uses {
             match allowance.take(stored, now) {
@@ -338,7 +338,7 @@ mod tests {
                     stored = Some(used);
                     count += 1;
                 }
-                Taken::Refused { retry_after } => assert!(retry_after > Elapsed::ZERO),
+                Taken::Refused { retry_after } => assert!(retry_after > SignedDuration::ZERO),
             }
         }
         count
@@ -368,7 +368,7 @@ mod tests {
     #[test]
     fn an_hour_from_its_first_use_holds_no_more_than_is_allowed() {
         // A bucket that refills would grant one more every few minutes.
-        let minutes = |from: i64, to: i64| (from..to).map(|minute| NOON + Elapsed::minutes(minute));
+        let minutes = |from: i64, to: i64| (from..to).map(|minute| NOON + SignedDuration::minutes(minute));
         for allowance in all().iter().filter(|allowance| allowance.limited.window() == Window::Hour) {
             let limit = allowance.limited.count();
             assert_eq!(granted(allowance, minutes(0, 60)), limit);
@@ -381,22 +381,22 @@ mod tests {
                 let Taken::Granted(used) = allowance.take(last, NOON) else { panic!("refused") };
                 last = Some(used);
             }
-            let late = NOON + Elapsed::minutes(59);
-            assert_eq!(allowance.take(last, late), Taken::Refused { retry_after: Elapsed::minutes(1) });
+            let late = NOON + SignedDuration::minutes(59);
+            assert_eq!(allowance.take(last, late), Taken::Refused { retry_after: SignedDuration::minutes(1) });
         }
     }
 
     #[test]
     fn a_day_ends_at_utc_midnight() {
         let midnight = next_midnight(NOON);
-        let last = midnight - Elapsed::micros(1);
+        let last = midnight - SignedDuration::micros(1);
         let feedback = Allowance::feedback(org());
         let used = |count| Some(Used { count, until: midnight });
-        assert_eq!(feedback.take(used(25), last), Taken::Refused { retry_after: Elapsed::micros(1) });
+        assert_eq!(feedback.take(used(25), last), Taken::Refused { retry_after: SignedDuration::micros(1) });
         assert_eq!(feedback.take(used(24), last), Taken::Granted(Used { count: 25, until: midnight }));
-        let next = Used { count: 1, until: midnight + Elapsed::days(1) };
+        let next = Used { count: 1, until: midnight + SignedDuration::days(1) };
         assert_eq!(feedback.take(used(25), midnight), Taken::Granted(next));
-        assert_eq!(next_midnight(midnight), midnight + Elapsed::days(1));
+        assert_eq!(next_midnight(midnight), midnight + SignedDuration::days(1));
     }
 
     #[test]
@@ -413,9 +413,9 @@ mod tests {
     #[test]
     fn a_clock_that_is_set_back_refuses_nobody_for_long() {
         for allowance in all() {
-            let ahead = Some(Used { count: i64::MAX, until: NOON + Elapsed::days(30) });
+            let ahead = Some(Used { count: i64::MAX, until: NOON + SignedDuration::days(30) });
             let Taken::Granted(used) = allowance.take(ahead, NOON) else { panic!("refused") };
-            assert!(used.count == 1 && used.until <= NOON + Elapsed::days(1));
+            assert!(used.count == 1 && used.until <= NOON + SignedDuration::days(1));
         }
     }
 
@@ -447,9 +447,9 @@ mod tests {
         assert_eq!(granted(&Allowance::mail(org(), 200), [NOON; 300]), 200);
         assert_eq!(granted(&Allowance::mail_to(&ada, 5), [NOON; 9]), 5);
         let (mail, used) =
-            (Allowance::mail(org(), 200), |count| Some(Used { count, until: NOON + Elapsed::minutes(9) }));
+            (Allowance::mail(org(), 200), |count| Some(Used { count, until: NOON + SignedDuration::minutes(9) }));
         assert!(matches!(mail.take_many(used(150), 50, NOON), Taken::Granted(Used { count: 200, .. })));
-        assert_eq!(mail.take_many(used(151), 50, NOON), Taken::Refused { retry_after: Elapsed::minutes(9) });
+        assert_eq!(mail.take_many(used(151), 50, NOON), Taken::Refused { retry_after: SignedDuration::minutes(9) });
         assert_eq!(Allowance::mail(org(), 200).scope, Allowance::mail(org(), 7).scope, "a new limit keeps the count");
         assert_eq!(Limited::Mail(200).to_string(), "200 mails an hour are allowed to others from one organization");
         assert_eq!(granted(&Allowance::resets(&ada), [NOON; 9]), 5);
@@ -463,7 +463,7 @@ mod tests {
             kept in proptest::option::of((0..70i64, -1_500..3_000i64)),
         ) {
             let allowance = all()[which];
-            let kept = kept.map(|(count, minutes)| Used { count, until: NOON + Elapsed::minutes(minutes) });
+            let kept = kept.map(|(count, minutes)| Used { count, until: NOON + SignedDuration::minutes(minutes) });
             let single = (0..uses).try_fold(kept, |kept, _| match allowance.take(kept, NOON) {
                 Taken::Granted(used) => Ok(Some(used)),
                 refused @ Taken::Refused { .. } => Err(refused),

@@ -3,7 +3,9 @@
 
 use std::net::IpAddr;
 
-use kalends_kernel::{AgentId, AuditId, Elapsed, FieldError, Instant, OrgId, RequestId, base64url, from_base64url};
+use kalends_kernel::{
+    AgentId, AuditId, FieldError, OrgId, RequestId, SignedDuration, Timestamp, base64url, from_base64url,
+};
 use kalends_quotas::{Plan, Rate};
 
 macro_rules! actions {
@@ -156,11 +158,11 @@ pub struct AuditEntry {
     /// The route's template.
     pub path: String,
     /// From the request to the commit.
-    pub duration: Elapsed,
+    pub duration: SignedDuration,
     /// The request.
     pub request: RequestId,
     /// When it was done.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
 }
 
 /// How many days of the audit log a plan keeps: 3 on the free ones, 90 on Pro. A custom plan keeps
@@ -174,17 +176,17 @@ pub const fn audit_retention_days(plan: Plan) -> Option<u32> {
 }
 
 /// The earliest instant whose entries a plan still shows at `now`: older ones are purged.
-pub fn audit_kept_since(plan: Plan, now: Instant) -> Option<Instant> {
-    audit_retention_days(plan).map(|days| now - Elapsed::days(i64::from(days)))
+pub fn audit_kept_since(plan: Plan, now: Timestamp) -> Option<Timestamp> {
+    audit_retention_days(plan).map(|days| now - SignedDuration::days(i64::from(days)))
 }
 
 /// The part of the log that a reader asked for, cut to what the plan keeps. Half-open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AuditRange {
     /// The first instant; `None` reaches back to the beginning.
-    pub from: Option<Instant>,
+    pub from: Option<Timestamp>,
     /// The first instant after it.
-    pub to: Instant,
+    pub to: Timestamp,
     /// Whether `from` was older than what the plan keeps.
     pub clamped: bool,
     /// How many days the plan keeps; `None` keeps all.
@@ -197,8 +199,8 @@ impl AuditRange {
     ///
     /// # Errors
     /// `from` is not before `to`.
-    pub fn ask(from: Option<Instant>, to: Option<Instant>, plan: Plan, now: Instant) -> Result<Self, FieldError> {
-        let to = to.unwrap_or(now + Elapsed::micros(1));
+    pub fn ask(from: Option<Timestamp>, to: Option<Timestamp>, plan: Plan, now: Timestamp) -> Result<Self, FieldError> {
+        let to = to.unwrap_or(now + SignedDuration::micros(1));
         if let Some(from) = from.filter(|from| *from >= to) {
             return Err(FieldError::new("from", format!("must be before `to` ({to}), got {from}")));
         }
@@ -217,7 +219,7 @@ impl AuditRange {
 
 /// What a reader of the log asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AuditAsked {
+pub struct AuditQuery {
     /// From when to when.
     pub range: AuditRange,
     /// Entries of this action only.
@@ -230,7 +232,7 @@ pub struct AuditAsked {
     pub limit: u32,
 }
 
-impl AuditAsked {
+impl AuditQuery {
     /// Whether the entry is among those that are asked for, however many there are.
     pub fn matches(&self, entry: &AuditEntry) -> bool {
         let at = entry.created_at;
@@ -246,7 +248,7 @@ impl AuditAsked {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AuditCursor {
     /// When the last entry that was shown was written.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// Its identifier, which tells apart what was written at the same instant.
     pub id: AuditId,
 }
@@ -280,7 +282,7 @@ impl AuditCursor {
         let Some(([CURSOR_FORM], rest)) = bytes.split_first_chunk::<1>() else { return Err(wrong()) };
         let (micros, id) = rest.split_first_chunk::<8>().ok_or_else(wrong)?;
         let id: [u8; 16] = id.try_into().map_err(|_| wrong())?;
-        Ok(Self { created_at: Instant::from_micros(i64::from_be_bytes(*micros)), id: AuditId::from_bytes(id) })
+        Ok(Self { created_at: Timestamp::from_micros(i64::from_be_bytes(*micros)), id: AuditId::from_bytes(id) })
     }
 }
 
@@ -293,7 +295,7 @@ mod tests {
 
     use super::*;
 
-    const NOW: Instant = Instant::from_micros(1_800_000_000_000_000);
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
     /// The specification's list and the ruling's additions, written again so that a slip in either shows.
     #[test]
@@ -321,8 +323,8 @@ mod tests {
         assert_eq!(Action::AuthFailure.sampled(), Some(Rate::per_minute(1)));
     }
 
-    const fn days_ago(days: i64) -> Instant {
-        Instant::from_micros(NOW.as_micros() - Elapsed::days(days).as_micros())
+    const fn days_ago(days: i64) -> Timestamp {
+        Timestamp::from_micros(NOW.as_micros() - SignedDuration::days(days).as_micros())
     }
 
     #[rstest]
@@ -337,14 +339,14 @@ mod tests {
     #[case::negotiated_from_the_beginning(Plan::Custom, None, None, None, false)]
     fn ranges_are_cut_to_what_is_kept(
         #[case] plan: Plan,
-        #[case] from: Option<Instant>,
-        #[case] to: Option<Instant>,
-        #[case] begins: Option<Instant>,
+        #[case] from: Option<Timestamp>,
+        #[case] to: Option<Timestamp>,
+        #[case] begins: Option<Timestamp>,
         #[case] clamped: bool,
     ) {
         let range = AuditRange::ask(from, to, plan, NOW).unwrap();
         assert_eq!((range.from, range.clamped), (begins, clamped));
-        assert_eq!(range.to, NOW + Elapsed::micros(1), "what was written at this instant is shown");
+        assert_eq!(range.to, NOW + SignedDuration::micros(1), "what was written at this instant is shown");
         assert_eq!(range.retention_days, audit_retention_days(plan));
         assert!(!range.is_empty());
     }
@@ -361,7 +363,7 @@ mod tests {
     fn a_range_runs_forward() {
         let refused = AuditRange::ask(Some(days_ago(1)), Some(days_ago(1)), Plan::Free, NOW).unwrap_err();
         assert_eq!(refused.param, "from");
-        assert!(AuditRange::ask(Some(NOW + Elapsed::days(1)), None, Plan::Free, NOW).is_err());
+        assert!(AuditRange::ask(Some(NOW + SignedDuration::days(1)), None, Plan::Free, NOW).is_err());
     }
 
     #[rstest]
@@ -379,7 +381,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_cursor_is_read_back(micros: i64, id: [u8; 16]) {
-            let cursor = AuditCursor { created_at: Instant::from_micros(micros), id: AuditId::from_bytes(id) };
+            let cursor = AuditCursor { created_at: Timestamp::from_micros(micros), id: AuditId::from_bytes(id) };
             let text = cursor.encode();
             prop_assert!(text.len() == 34 && text.is_ascii());
             prop_assert_eq!(AuditCursor::decode("cursor", &text), Ok(cursor));

@@ -1,6 +1,6 @@
 //! What a decision writes.
 
-use kalends_kernel::{Instant, KeyId, OrgId, UserId, Version};
+use kalends_kernel::{KeyId, OrgId, Timestamp, UserId, Version};
 
 use crate::{
     Acceptance, ApiKey, Claim, Organization, Ownership, PasswordReset, ScopedKey, Session, SessionEnd, TokenHash, User,
@@ -31,14 +31,14 @@ pub enum Change {
         /// Which one.
         key: KeyId,
         /// Since when it opens nothing.
-        at: Instant,
+        at: Timestamp,
     },
     /// Revokes every key of the organization that speaks for no agent and was made before.
     RevokeOrganizationKeys {
         /// The organization.
         org: OrgId,
         /// Since when they open nothing.
-        at: Instant,
+        at: Timestamp,
     },
     /// The code of an organization, in place of the one it had.
     PutCode {
@@ -76,7 +76,7 @@ pub enum Change {
         /// The version that was read.
         seen: Version,
         /// When it is deleted.
-        at: Instant,
+        at: Timestamp,
     },
     /// A new human. Fails as a duplicate where another has the address.
     CreateUser(User),
@@ -130,13 +130,13 @@ pub enum Change {
         /// The row to write.
         session: Session,
         /// The present instant.
-        at: Instant,
+        at: Timestamp,
     },
     /// What ends so ([`SessionEnd::ends`]) is worth nothing from now on. What has ended before keeps its time.
     EndSessions {
         /// Which ones.
         end: SessionEnd,
         /// Since when.
-        at: Instant,
+        at: Timestamp,
     },
 }

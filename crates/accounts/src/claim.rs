@@ -9,7 +9,7 @@
 
 use std::fmt;
 
-use kalends_kernel::{ClaimId, Elapsed, Entropy, Instant, OrgId, UserId, Version, base64url, random_bytes};
+use kalends_kernel::{ClaimId, Entropy, OrgId, SignedDuration, Timestamp, UserId, Version, base64url, random_bytes};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -19,9 +19,9 @@ use crate::{
 };
 
 /// How long a proved claim waits before it takes effect.
-pub const CLAIM_HOLD: Elapsed = Elapsed::hours(24);
+pub const CLAIM_HOLD: SignedDuration = SignedDuration::hours(24);
 /// How long a claim that came to nothing is kept, since it was initiated.
-pub const CLAIM_KEPT: Elapsed = Elapsed::days(30);
+pub const CLAIM_KEPT: SignedDuration = SignedDuration::days(30);
 
 /// The SHA-256 of the address that a claim names: the address itself is not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -86,35 +86,35 @@ pub enum ClaimState {
         /// The code's hash.
         code: CodeHash,
         /// When the code stops working.
-        expires_at: Instant,
+        expires_at: Timestamp,
         /// How often it was tried.
         attempts: u32,
     },
     /// It is proved and waits for objections.
     Held {
         /// When it takes effect.
-        until: Instant,
+        until: Timestamp,
         /// The hash of what revokes it.
         revocation: TokenHash,
     },
     /// The human owns the organization.
     Effective {
         /// Since when.
-        at: Instant,
+        at: Timestamp,
         /// The hash of what could have revoked it, so that late objections are told apart from strangers'.
         revocation: TokenHash,
     },
     /// Somebody objected in time.
     Revoked {
         /// When.
-        at: Instant,
+        at: Timestamp,
         /// The hash of what revoked it.
         revocation: TokenHash,
     },
     /// Another claim took its place, or the organization has an owner.
     Void {
         /// Since when.
-        at: Instant,
+        at: Timestamp,
     },
 }
 
@@ -128,11 +128,11 @@ pub struct StoredClaimState<'a> {
     /// How often the code was tried.
     pub attempts: u32,
     /// When the code stops working, or the hold ends.
-    pub due_at: Option<Instant>,
+    pub due_at: Option<Timestamp>,
     /// The hash of what revokes it.
     pub revocation: Option<TokenHash>,
     /// When it took effect, was revoked, or became void.
-    pub ended_at: Option<Instant>,
+    pub ended_at: Option<Timestamp>,
 }
 
 impl ClaimState {
@@ -229,7 +229,7 @@ pub struct Claim {
     /// The row's version.
     pub version: Version,
     /// When it was initiated.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
 }
 
 /// Why a code does not prove a claim.
@@ -301,7 +301,7 @@ impl Claim {
         user: UserId,
         address: AddressHash,
         code: &Code,
-        now: Instant,
+        now: Timestamp,
     ) -> Self {
         // No code has the hash of zeros.
         let code = if org.is_some() { code.hash_within(id.uuid().as_bytes()) } else { CodeHash([0; 32]) };
@@ -314,7 +314,7 @@ impl Claim {
     }
 
     /// The claim, once the same human initiated another; `None` where it does not wait for a code.
-    pub const fn superseded(&self, now: Instant) -> Option<Self> {
+    pub const fn superseded(&self, now: Timestamp) -> Option<Self> {
         match self.state {
             ClaimState::Initiated { .. } => Some(self.become_state(ClaimState::Void { at: now })),
             ClaimState::Held { .. }
@@ -336,7 +336,7 @@ impl Claim {
         presented: &Code,
         rivals: Rivals,
         token: &RevocationToken,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<Self, ClaimError> {
         let own = stored.filter(|claim| claim.id == id && claim.user == user);
         let known = own.and_then(|claim| match claim.state {
@@ -365,7 +365,7 @@ impl Claim {
     ///
     /// # Errors
     /// [`RevokeError`]: a wrong token is told nothing.
-    pub fn revoke(&self, token: &str, now: Instant) -> Result<Revoked, RevokeError> {
+    pub fn revoke(&self, token: &str, now: Timestamp) -> Result<Revoked, RevokeError> {
         let matches = |hash: TokenHash| bool::from(hash.0.ct_eq(&TokenHash::of(token).0));
         match self.state {
             ClaimState::Held { until, revocation } if matches(revocation) => {
@@ -387,7 +387,7 @@ impl Claim {
     }
 
     /// When the claim is to take effect; `None` where it is not on hold.
-    pub const fn due_at(&self) -> Option<Instant> {
+    pub const fn due_at(&self) -> Option<Timestamp> {
         match self.state {
             ClaimState::Held { until, .. } => Some(until),
             ClaimState::Initiated { .. }
@@ -399,7 +399,7 @@ impl Claim {
 
     /// The claim once its hold is over: effective, so that the human becomes the owner in the same
     /// change-set, or void where the organization got an owner meanwhile. `None` while it is not due.
-    pub fn take_effect(&self, owned: bool, now: Instant) -> Option<Self> {
+    pub fn take_effect(&self, owned: bool, now: Timestamp) -> Option<Self> {
         match self.state {
             ClaimState::Held { until, .. } if now < until => None,
             ClaimState::Held { .. } if owned => Some(self.become_state(ClaimState::Void { at: now })),
@@ -422,7 +422,7 @@ impl Claim {
     }
 
     /// What is shown of it at `now`.
-    pub fn status(&self, now: Instant) -> ClaimStatus {
+    pub fn status(&self, now: Timestamp) -> ClaimStatus {
         match self.state {
             ClaimState::Initiated { expires_at, attempts, .. } => {
                 let works = now < expires_at && attempts < crate::CODE_ATTEMPTS;
@@ -443,7 +443,7 @@ mod tests {
     use super::*;
     use crate::CODE_ATTEMPTS;
 
-    const START: Instant = Instant::from_micros(1_800_000_000_000_000);
+    const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
     fn id(number: u8) -> ClaimId {
         ClaimId::from_bytes([number; 16])
@@ -479,7 +479,7 @@ mod tests {
         let claim = held();
         let end = START + CLAIM_HOLD;
         assert_eq!((claim.status(START), claim.due_at()), (ClaimStatus::Held, Some(end)));
-        assert_eq!(claim.take_effect(false, end - Elapsed::micros(1)), None);
+        assert_eq!(claim.take_effect(false, end - SignedDuration::micros(1)), None);
         let effective = claim.take_effect(false, end).unwrap();
         assert_eq!(effective.status(end), ClaimStatus::Effective);
         assert_eq!((effective.org, effective.version), (Some(ORG), claim.version.next()));
@@ -490,7 +490,7 @@ mod tests {
     #[test]
     fn an_objection_ends_it_until_the_hold_is_over() {
         let claim = held();
-        let last = START + CLAIM_HOLD - Elapsed::micros(1);
+        let last = START + CLAIM_HOLD - SignedDuration::micros(1);
         assert_eq!(claim.revoke("tokem", last), Err(RevokeError::Unknown));
         assert_eq!(claim.revoke("", last), Err(RevokeError::Unknown));
         let Ok(Revoked::Now(revoked)) = claim.revoke("token", last) else { panic!("in time") };
@@ -651,8 +651,8 @@ mod tests {
     /// The model of one claim: what the humans could know of it.
     #[derive(Debug, Clone, Copy, PartialEq)]
     enum Known {
-        Waits { since: Instant, wrong: u32 },
-        Holds { until: Instant },
+        Waits { since: Timestamp, wrong: u32 },
+        Holds { until: Timestamp },
         Owns,
         Over,
     }
@@ -739,7 +739,7 @@ mod tests {
                             }
                         }
                     }
-                    Step::Wait(seconds) => now = now + Elapsed::seconds(seconds),
+                    Step::Wait(seconds) => now = now + SignedDuration::seconds(seconds),
                 }
                 let held = known.iter().filter(|known| matches!(known, Known::Holds { .. })).count();
                 prop_assert!(held <= 1, "one claim is on hold at a time");

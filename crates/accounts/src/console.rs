@@ -1,6 +1,6 @@
 //! A human signs up in the console (ruling 3.10).
 
-use kalends_kernel::{Entropy, Instant, OrgId, UserId, Version};
+use kalends_kernel::{Entropy, OrgId, Timestamp, UserId, Version};
 use kalends_quotas::Plan;
 
 use crate::{
@@ -85,7 +85,7 @@ pub enum SignUpError {
 pub fn open_account(
     known: Option<(&Organization, bool)>,
     new: &NewAccount,
-    now: Instant,
+    now: Timestamp,
     entropy: &dyn Entropy,
 ) -> Result<Account, SignUpError> {
     let user = UserId::new(now, entropy);
@@ -117,7 +117,7 @@ pub fn open_account(
     })
 }
 
-fn found(new: &NewAccount, with_address: bool, id: OrgId, now: Instant) -> Organization {
+fn found(new: &NewAccount, with_address: bool, id: OrgId, now: Timestamp) -> Organization {
     let name = || OrgName::from_stored(new.name.as_str().to_owned());
     Organization {
         id,
@@ -146,7 +146,7 @@ mod tests {
         }
     }
 
-    const NOW: Instant = Instant::from_micros(1_800_000_000_000_000);
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
     fn new(org_name: Option<&str>) -> NewAccount {
         NewAccount {

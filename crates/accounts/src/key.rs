@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kalends_kernel::{AgentId, Entropy, Instant, KeyId, OrgId, SessionId, UserId, base64url, random_bytes};
+use kalends_kernel::{AgentId, Entropy, KeyId, OrgId, SessionId, Timestamp, UserId, base64url, random_bytes};
 use kalends_quotas::{Limits, LimitsError, Plan};
 use sha2::{Digest, Sha256};
 
@@ -77,12 +77,12 @@ pub struct ApiKey {
     /// The first characters of the text, to tell keys apart.
     pub prefix: String,
     /// When it was made.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
 }
 
 /// What may be shown of a key that is in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeyShown {
+pub struct KeyView {
     /// The row's identifier.
     pub id: KeyId,
     /// The agent that it speaks for, if it speaks for one.
@@ -92,7 +92,7 @@ pub struct KeyShown {
     /// The first characters of the text.
     pub prefix: String,
     /// When it was made.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
 }
 
 /// A key that once opened something: it was revoked, or its agent is decommissioned.
@@ -126,7 +126,7 @@ impl NewKey {
     pub const SHOWN: usize = 20;
 
     /// A key with 256 random bits.
-    pub fn generate(org: OrgId, kind: KeyKind, now: Instant, entropy: &dyn Entropy) -> Self {
+    pub fn generate(org: OrgId, kind: KeyKind, now: Timestamp, entropy: &dyn Entropy) -> Self {
         let text = format!("{}{}", kind.prefix(), base64url(&random_bytes::<32>(entropy)));
         let key = ApiKey {
             id: KeyId::new(now, entropy),
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_key_is_a_prefix_and_43_characters() {
-        let now = Instant::from_micros(0);
+        let now = Timestamp::from_micros(0);
         for (kind, prefix) in [(KeyKind::Org, "svc_sk_"), (KeyKind::Test, "svc_sk_test_")] {
             let fresh = NewKey::generate(OrgId::new(now, &Sevens), kind, now, &Sevens);
             assert_eq!(fresh.text.strip_prefix(prefix).map(str::len), Some(43));

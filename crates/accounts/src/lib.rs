@@ -28,7 +28,7 @@ mod waitlist;
 
 pub use admin::AdminToken;
 pub use allowance::{Allowance, AllowanceTerms, Limited, Taken, Used};
-pub use audit::{Action, AuditAsked, AuditCursor, AuditEntry, AuditRange, audit_kept_since, audit_retention_days};
+pub use audit::{Action, AuditCursor, AuditEntry, AuditQuery, AuditRange, audit_kept_since, audit_retention_days};
 pub use change::Change;
 pub use claim::{
     AddressHash, CLAIM_HOLD, CLAIM_KEPT, CLAIM_REFUSED, Claim, ClaimError, ClaimState, ClaimStatus, RevocationToken,
@@ -36,7 +36,7 @@ pub use claim::{
 };
 pub use console::{Account, Founding, NewAccount, SignUpError, open_account};
 pub use email::{EMAIL_MAX, Email};
-pub use key::{ApiKey, Credential, EndedKey, KeyHash, KeyKind, KeyShown, NewKey, Principal, Reach};
+pub use key::{ApiKey, Credential, EndedKey, KeyHash, KeyKind, KeyView, NewKey, Principal, Reach};
 pub use organization::{OrgName, Organization, OrganizationError, SignUpSource, Waitlist, limits_of_operators_own};
 pub use otp::{CODE_ATTEMPTS, CODE_LASTS, Code, CodeHash, VerificationCode};
 pub use public_mail::{PublicMailDomains, PublicMailDomainsError};

@@ -9,7 +9,9 @@
 
 use std::fmt;
 
-use kalends_kernel::{Elapsed, Entropy, FieldError, Instant, UserId, Version, base64url, bounded_text, random_bytes};
+use kalends_kernel::{
+    Entropy, FieldError, SignedDuration, Timestamp, UserId, Version, base64url, bounded_text, random_bytes,
+};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use url::Url;
@@ -17,7 +19,7 @@ use url::Url;
 use crate::{Email, TokenHash, User, UserName};
 
 /// How long a human may take at the provider.
-pub const ATTEMPT_LASTS: Elapsed = Elapsed::minutes(10);
+pub const ATTEMPT_LASTS: SignedDuration = SignedDuration::minutes(10);
 /// The name of the cookie that binds an attempt to the browser.
 pub const STATE_COOKIE: &str = "service_oauth_state";
 /// How far the provider's clock may be apart from ours.
@@ -134,7 +136,7 @@ pub struct Attempt {
     /// The terms that the human accepts, should they be new.
     pub terms_version: Option<String>,
     /// When the attempt ends.
-    pub expires_at: Instant,
+    pub expires_at: Timestamp,
 }
 
 /// An attempt that has just begun, with what is not kept.
@@ -211,7 +213,12 @@ impl BegunAttempt {
 
 impl Attempt {
     /// A fresh attempt: 256 random bits for each of its values.
-    pub fn begin(client: &Client, terms_version: Option<String>, now: Instant, entropy: &dyn Entropy) -> BegunAttempt {
+    pub fn begin(
+        client: &Client,
+        terms_version: Option<String>,
+        now: Timestamp,
+        entropy: &dyn Entropy,
+    ) -> BegunAttempt {
         let secret = || base64url(&random_bytes::<32>(entropy));
         let state = secret();
         let attempt = Self {
@@ -322,7 +329,7 @@ impl Callback<'_> {
     ///
     /// # Errors
     /// [`OauthError`]: the state first, so that nothing is said to whoever does not have it.
-    pub fn check(self, attempt: Option<&Attempt>, client: &Client, now: Instant) -> Result<TokenRequest, OauthError> {
+    pub fn check(self, attempt: Option<&Attempt>, client: &Client, now: Timestamp) -> Result<TokenRequest, OauthError> {
         let same = |text: Option<&str>, key: TokenHash| {
             text.is_some_and(|text| bool::from(TokenHash::of(text).0.ct_eq(&key.0)))
         };
@@ -398,7 +405,7 @@ impl IdentityClaims {
     ///
     /// # Errors
     /// [`OauthError`].
-    pub fn check(self, attempt: &Attempt, client: &Client, now: Instant) -> Result<Identity, OauthError> {
+    pub fn check(self, attempt: &Attempt, client: &Client, now: Timestamp) -> Result<Identity, OauthError> {
         if attempt.provider != client.provider || !client.is_issuer(&self.issuer) {
             return Err(OauthError::Issuer);
         }
@@ -456,12 +463,12 @@ pub struct KnownIdentity {
     /// The human.
     pub user: UserId,
     /// Since when.
-    pub since: Instant,
+    pub since: Timestamp,
 }
 
 impl KnownIdentity {
     /// The row that makes the identity that human's.
-    pub fn of(identity: &Identity, user: UserId, since: Instant) -> Self {
+    pub fn of(identity: &Identity, user: UserId, since: Timestamp) -> Self {
         let Identity { provider, issuer, subject, .. } = identity.clone();
         Self { provider, issuer, subject, user, since }
     }
@@ -471,7 +478,7 @@ impl User {
     /// The human whose address a provider vouches for. Where nobody had proved it before, whoever set the password
     /// may be somebody else who only claimed the address: the password is void then, and with it the sessions and
     /// other identities of before, which the caller ends ([`Linking::first_proof`]).
-    pub fn vouched_for(&self, now: Instant) -> Linking {
+    pub fn vouched_for(&self, now: Timestamp) -> Linking {
         let first_proof = self.email_verified_at.is_none();
         let user = Self {
             email_verified_at: self.email_verified_at.or(Some(now)),
@@ -550,7 +557,7 @@ mod tests {
         }
     }
 
-    const NOW: Instant = Instant::from_micros(1_800_000_000_000_000);
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
     fn client(provider: Provider) -> Client {
         Client {
@@ -649,7 +656,7 @@ mod tests {
         let check = |kept, provider, now| callback(&begun).check(kept, &client(provider), now);
         assert_eq!(check(None, Provider::Google, NOW), Err(OauthError::State), "unknown or used");
         assert_eq!(check(Some(&attempt), Provider::Microsoft, NOW), Err(OauthError::State));
-        assert!(check(Some(&attempt), Provider::Google, NOW + ATTEMPT_LASTS - Elapsed::micros(1)).is_ok());
+        assert!(check(Some(&attempt), Provider::Google, NOW + ATTEMPT_LASTS - SignedDuration::micros(1)).is_ok());
         assert_eq!(check(Some(&attempt), Provider::Google, NOW + ATTEMPT_LASTS), Err(OauthError::State));
         let long = "c".repeat(VALUE_MAX + 1);
         let oversized = Callback { code: Some(&long), ..callback(&begun) };
@@ -782,7 +789,7 @@ mod tests {
         let password = PasswordHash::new("$argon2id$".to_owned());
         let email = Email::parse("email", "ada@example.com").unwrap();
         let ada = User::create(user(1), email, UserName::from_stored("Ada".to_owned()), Some(password.clone()), NOW);
-        let later = NOW + Elapsed::hours(1);
+        let later = NOW + SignedDuration::hours(1);
         let first = ada.vouched_for(later);
         assert!(first.first_proof && first.user.password.is_none());
         assert_eq!(
@@ -790,7 +797,7 @@ mod tests {
             (Some(later), ada.version, ada.version.next())
         );
         let proved = User { password: Some(password), ..first.user };
-        let second = proved.vouched_for(later + Elapsed::hours(1));
+        let second = proved.vouched_for(later + SignedDuration::hours(1));
         assert!(!second.first_proof && second.user.password.is_some());
         assert_eq!(second.user.email_verified_at, Some(later));
     }

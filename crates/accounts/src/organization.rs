@@ -1,6 +1,6 @@
 //! Organizations: who owns agents, calendars and keys.
 
-use kalends_kernel::{FieldError, Instant, OrgId, Version, bounded_text};
+use kalends_kernel::{FieldError, OrgId, Timestamp, Version, bounded_text};
 use kalends_quotas::{Limits, LimitsError, Plan};
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ pub enum Waitlist {
     /// It does not wait.
     Active,
     /// It has waited since then.
-    Since(Instant),
+    Since(Timestamp),
 }
 
 /// How an organization came to be.
@@ -88,7 +88,7 @@ pub struct Organization {
     /// The address that signed up or that the operator gave. One organization an address.
     pub email: Option<Email>,
     /// When that address was verified.
-    pub verified_at: Option<Instant>,
+    pub verified_at: Option<Timestamp>,
     /// Whether it waits.
     pub waitlist: Waitlist,
     /// How it came to be.
@@ -98,7 +98,7 @@ pub struct Organization {
     /// The row's version.
     pub version: Version,
     /// When it was created.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
 }
 
 /// The overrides of an organization of the operator's own: on [`Plan::Custom`], which limits nothing but the rate, and
@@ -163,7 +163,7 @@ impl Organization {
 
     /// The organization, waiting since `now` unless it waits already: it keeps its place.
     #[must_use]
-    pub fn waiting(&self, now: Instant) -> Self {
+    pub fn waiting(&self, now: Timestamp) -> Self {
         match self.waitlist {
             Waitlist::Active => self.with_waitlist(Waitlist::Since(now)),
             since @ Waitlist::Since(_) => self.with_waitlist(since),

@@ -5,12 +5,12 @@
 
 use std::fmt;
 
-use kalends_kernel::{Elapsed, Entropy, Instant, OrgId, Version, random_bytes};
+use kalends_kernel::{Entropy, OrgId, SignedDuration, Timestamp, Version, random_bytes};
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
 
 /// How long a code holds.
-pub const CODE_LASTS: Elapsed = Elapsed::minutes(10);
+pub const CODE_LASTS: SignedDuration = SignedDuration::minutes(10);
 /// How often a code may be tried before it is burned.
 pub const CODE_ATTEMPTS: u32 = 10;
 
@@ -80,7 +80,7 @@ pub struct VerificationCode {
     /// The code's hash.
     pub hash: CodeHash,
     /// When it stops working.
-    pub expires_at: Instant,
+    pub expires_at: Timestamp,
     /// How often it was tried.
     pub attempts: u32,
     /// The row's version.
@@ -89,7 +89,7 @@ pub struct VerificationCode {
 
 impl VerificationCode {
     /// The row of a fresh code, which voids the one of `previous` version.
-    pub fn issue(org: OrgId, code: &Code, previous: Option<Version>, now: Instant) -> Self {
+    pub fn issue(org: OrgId, code: &Code, previous: Option<Version>, now: Timestamp) -> Self {
         Self {
             org,
             hash: code.hash(org),
@@ -113,8 +113,8 @@ pub(crate) enum Guess {
 
 /// Judges a presented code by the stored one (hash, expiry, attempts). Where there is none, a hash that no
 /// code has is compared, so that the same work is done.
-pub(crate) fn judge(stored: Option<(CodeHash, Instant, u32)>, presented: CodeHash, now: Instant) -> Guess {
-    let (hash, expires_at, attempts) = stored.unwrap_or((CodeHash([0; 32]), Instant::EARLIEST, CODE_ATTEMPTS));
+pub(crate) fn judge(stored: Option<(CodeHash, Timestamp, u32)>, presented: CodeHash, now: Timestamp) -> Guess {
+    let (hash, expires_at, attempts) = stored.unwrap_or((CodeHash([0; 32]), Timestamp::EARLIEST, CODE_ATTEMPTS));
     let right = hash.0.ct_eq(&presented.0);
     let works = Choice::from(u8::from(now < expires_at)) & Choice::from(u8::from(attempts < CODE_ATTEMPTS));
     match (bool::from(right & works), bool::from(works)) {
@@ -140,7 +140,7 @@ mod tests {
         }
     }
 
-    const END: Instant = Instant::from_micros(600_000_000);
+    const END: Timestamp = Timestamp::from_micros(600_000_000);
     const HASH: CodeHash = CodeHash([7; 32]);
     const OTHER: CodeHash = CodeHash([8; 32]);
 
@@ -154,12 +154,12 @@ mod tests {
     #[case::none(None, HASH, 0, Guess::Void)]
     #[case::none_whatever_is_presented(None, CodeHash([0; 32]), -1, Guess::Void)]
     fn judged(
-        #[case] stored: Option<(CodeHash, Instant, u32)>,
+        #[case] stored: Option<(CodeHash, Timestamp, u32)>,
         #[case] presented: CodeHash,
         #[case] now: i64,
         #[case] guess: Guess,
     ) {
-        assert_eq!(judge(stored, presented, Instant::from_micros(now)), guess);
+        assert_eq!(judge(stored, presented, Timestamp::from_micros(now)), guess);
     }
 
     #[test]

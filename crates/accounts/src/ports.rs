@@ -1,12 +1,12 @@
 //! What the rules of this crate need to read.
 
 use async_trait::async_trait;
-use kalends_kernel::{AgentId, ClaimId, Instant, KeyId, Listed, OrgId, Page, SessionId, StoreError, UserId};
+use kalends_kernel::{AgentId, ClaimId, KeyId, Listed, OrgId, Page, SessionId, StoreError, Timestamp, UserId};
 use kalends_quotas::{Metric, Period, Plan};
 
 use crate::{
-    Acceptance, AddressHash, Allowance, AuditAsked, AuditEntry, Claim, Email, EndedKey, KeyHash, KeyShown,
-    Organization, Ownership, PasswordReset, Principal, ScopedKey, Session, Taken, TokenHash, User, VerificationCode,
+    Acceptance, AddressHash, Allowance, AuditEntry, AuditQuery, Claim, Email, EndedKey, KeyHash, KeyView, Organization,
+    Ownership, PasswordReset, Principal, ScopedKey, Session, Taken, TokenHash, User, VerificationCode,
     oauth::{Attempt, KnownIdentity, Provider},
 };
 
@@ -78,7 +78,7 @@ pub trait Sessions: Send + Sync {
     async fn find_session(&self, session: SessionId) -> Result<Option<Session>, StoreError>;
 
     /// Removes up to `limit` sessions that have expired at `now`, and says how many.
-    async fn forget_sessions(&self, now: Instant, limit: u32) -> Result<u64, StoreError>;
+    async fn forget_sessions(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// Reads and forgets the tokens with which humans set a password.
@@ -88,7 +88,7 @@ pub trait PasswordResets: Send + Sync {
     async fn find_reset(&self, token: TokenHash) -> Result<Option<PasswordReset>, StoreError>;
 
     /// Removes up to `limit` tokens that have expired at `now`, and says how many.
-    async fn forget_resets(&self, now: Instant, limit: u32) -> Result<u64, StoreError>;
+    async fn forget_resets(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// Reads and shortens the audit log.
@@ -96,11 +96,11 @@ pub trait PasswordResets: Send + Sync {
 pub trait AuditLog: Send + Sync {
     /// The entries of the organization that are asked for, the newest first; of those written at the same
     /// instant the one with the higher identifier first.
-    async fn audit_page(&self, org: OrgId, asked: &AuditAsked) -> Result<Vec<AuditEntry>, StoreError>;
+    async fn audit_page(&self, org: OrgId, asked: &AuditQuery) -> Result<Vec<AuditEntry>, StoreError>;
 
     /// Removes up to `limit` entries that organizations on `plan` had written before `before`, and says
     /// how many; fewer than `limit` were all.
-    async fn purge_audit(&self, plan: Plan, before: Instant, limit: u32) -> Result<u64, StoreError>;
+    async fn purge_audit(&self, plan: Plan, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// Counts what is allowed so often, in one place for all nodes.
@@ -108,21 +108,21 @@ pub trait AuditLog: Send + Sync {
 pub trait Allowances: Send + Sync {
     /// Takes one use at `now`, as [`Allowance::take`] decides. Of uses at the same time as many are granted
     /// as one after the other would be.
-    async fn take(&self, allowance: &Allowance, now: Instant) -> Result<Taken, StoreError>;
+    async fn take(&self, allowance: &Allowance, now: Timestamp) -> Result<Taken, StoreError>;
 
     /// Gives back one use that was taken in the window that ends at `until`, as [`Used::given_back`](crate::Used::given_back)
     /// says.
-    async fn give_back(&self, allowance: &Allowance, until: Instant) -> Result<(), StoreError>;
+    async fn give_back(&self, allowance: &Allowance, until: Timestamp) -> Result<(), StoreError>;
 
     /// Removes up to `limit` counts that have expired at `now`, and says how many.
-    async fn forget_allowances(&self, now: Instant, limit: u32) -> Result<u64, StoreError>;
+    async fn forget_allowances(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// What an export tells of an account, beside what other ports read.
 #[async_trait]
 pub trait AccountData: Send + Sync {
     /// The keys in force, the oldest first: neither revoked nor of a decommissioned agent.
-    async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyShown>, StoreError>;
+    async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyView>, StoreError>;
 
     /// What was charged by the month, by month and metric.
     async fn use_by_month(&self, org: OrgId) -> Result<Vec<(Period, Metric, u64)>, StoreError>;
@@ -135,7 +135,7 @@ pub trait AccountData: Send + Sync {
 #[async_trait]
 pub trait Deletions: Send + Sync {
     /// Accounts whose rows are still being removed, the oldest deletion first, and since when.
-    async fn deletions(&self, limit: u32) -> Result<Vec<(OrgId, Instant)>, StoreError>;
+    async fn deletions(&self, limit: u32) -> Result<Vec<(OrgId, Timestamp)>, StoreError>;
 
     /// Removes up to about `limit` rows of a deleted account, and says how many; 0 means that none is left.
     async fn remove_rows(&self, org: OrgId, limit: u32) -> Result<u64, StoreError>;
@@ -162,11 +162,11 @@ pub trait Claims: Send + Sync {
 
     /// Up to `limit` claims whose hold is over at `now`, of `user` or of everybody, those first whose hold ended
     /// first.
-    async fn due_claims(&self, user: Option<UserId>, now: Instant, limit: u32) -> Result<Vec<Claim>, StoreError>;
+    async fn due_claims(&self, user: Option<UserId>, now: Timestamp, limit: u32) -> Result<Vec<Claim>, StoreError>;
 
     /// Removes up to `limit` claims that were initiated before `before` and came to nothing, and says how many:
     /// all but those that are on hold or took effect.
-    async fn forget_claims(&self, before: Instant, limit: u32) -> Result<u64, StoreError>;
+    async fn forget_claims(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// Keeps attempts to sign in with a provider.
@@ -180,7 +180,7 @@ pub trait OauthAttempts: Send + Sync {
     async fn use_attempt(&self, key: TokenHash) -> Result<Option<Attempt>, StoreError>;
 
     /// Removes up to `limit` attempts that have expired at `now`, and says how many.
-    async fn forget_attempts(&self, now: Instant, limit: u32) -> Result<u64, StoreError>;
+    async fn forget_attempts(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// Reads with what humans sign in beside a password.

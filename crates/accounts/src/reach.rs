@@ -376,7 +376,7 @@ pub fn markdown() -> String {
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::{Entropy, Instant};
+    use kalends_kernel::{Entropy, Timestamp};
     use rstest::rstest;
 
     use super::*;
@@ -389,7 +389,7 @@ mod tests {
     }
 
     fn agent(number: u8) -> AgentId {
-        AgentId::new(Instant::from_micros(0), &Fixed(number))
+        AgentId::new(Timestamp::from_micros(0), &Fixed(number))
     }
 
     fn caller(kind: CallerKind) -> Caller {

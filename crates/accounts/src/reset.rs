@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use kalends_kernel::{Elapsed, Entropy, Instant, UserId, base64url, random_bytes};
+use kalends_kernel::{Entropy, SignedDuration, Timestamp, UserId, base64url, random_bytes};
 
 use crate::TokenHash;
 
 /// How long a token works.
-pub const RESET_LASTS: Elapsed = Elapsed::hours(1);
+pub const RESET_LASTS: SignedDuration = SignedDuration::hours(1);
 /// What is said of a token that sets no password.
 pub const RESET_REFUSED: &str =
     "is unknown, used or more than an hour old; ask for another with POST /v1/auth/password/forgot";
@@ -47,17 +47,17 @@ pub struct PasswordReset {
     /// Whose password it sets.
     pub user: UserId,
     /// From when on it sets none.
-    pub expires_at: Instant,
+    pub expires_at: Timestamp,
 }
 
 impl PasswordReset {
     /// A fresh token of a human.
-    pub fn issue(token: &ResetToken, user: UserId, now: Instant) -> Self {
+    pub fn issue(token: &ResetToken, user: UserId, now: Timestamp) -> Self {
         Self { token: token.hash(), user, expires_at: now + RESET_LASTS }
     }
 
     /// Whether it still works.
-    pub fn holds(&self, now: Instant) -> bool {
+    pub fn holds(&self, now: Timestamp) -> bool {
         now < self.expires_at
     }
 }
@@ -75,11 +75,11 @@ mod tests {
 
     #[test]
     fn a_token_works_for_an_hour_and_is_never_shown() {
-        let (token, now) = (ResetToken::generate(&Sevens), Instant::from_micros(1_800_000_000_000_000));
+        let (token, now) = (ResetToken::generate(&Sevens), Timestamp::from_micros(1_800_000_000_000_000));
         let reset = PasswordReset::issue(&token, UserId::from_bytes([1; 16]), now);
         assert_eq!(reset.token, TokenHash::of(token.reveal()));
-        assert!(reset.holds(now) && reset.holds(now + Elapsed::hours(1) - Elapsed::micros(1)));
-        assert!(!reset.holds(now + Elapsed::hours(1)));
+        assert!(reset.holds(now) && reset.holds(now + SignedDuration::hours(1) - SignedDuration::micros(1)));
+        assert!(!reset.holds(now + SignedDuration::hours(1)));
         assert_eq!((token.reveal().len(), format!("{token:?}")), (43, "ResetToken(…)".to_owned()));
     }
 }

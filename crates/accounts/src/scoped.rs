@@ -3,7 +3,7 @@
 use std::fmt;
 
 use kalends_kernel::{
-    AgentId, Entropy, FieldError, Instant, KeyId, OrgId, base64url, bounded_text, from_base64url, random_bytes,
+    AgentId, Entropy, FieldError, KeyId, OrgId, Timestamp, base64url, bounded_text, from_base64url, random_bytes,
 };
 
 use crate::{KeyHash, NewKey};
@@ -93,7 +93,7 @@ pub struct ScopedKey {
     /// The first [`NewKey::SHOWN`] characters of the text, to tell keys apart.
     pub prefix: String,
     /// When it was made.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
 }
 
 /// A fresh key of an agent: its row, and the text that is shown once.
@@ -118,7 +118,13 @@ impl ScopedKey {
 
 impl NewScopedKey {
     /// A key with 256 random bits.
-    pub fn generate(org: OrgId, agent: AgentId, label: Option<KeyLabel>, now: Instant, entropy: &dyn Entropy) -> Self {
+    pub fn generate(
+        org: OrgId,
+        agent: AgentId,
+        label: Option<KeyLabel>,
+        now: Timestamp,
+        entropy: &dyn Entropy,
+    ) -> Self {
         let text = format!("{SCOPED_KEY_PREFIX}{}", base64url(&random_bytes::<SECRET>(entropy)));
         let key = ScopedKey {
             id: KeyId::new(now, entropy),
@@ -152,7 +158,7 @@ mod tests {
 
     #[test]
     fn an_agent_s_key_is_shown_once_and_found_by_its_hash() {
-        let now = Instant::from_micros(0);
+        let now = Timestamp::from_micros(0);
         let (org, agent) = (OrgId::new(now, &Bytes(1)), AgentId::new(now, &Bytes(2)));
         let label = KeyLabel::parse("label", "laptop").unwrap();
         let fresh = NewScopedKey::generate(org, agent, Some(label.clone()), now, &Bytes(3));
@@ -210,7 +216,7 @@ mod tests {
     proptest! {
         #[test]
         fn generated_keys_have_their_form(seed: u8) {
-            let now = Instant::from_micros(0);
+            let now = Timestamp::from_micros(0);
             let org = OrgId::new(now, &Bytes(seed));
             for (kind, form) in [
                 (KeyKind::Org, KeyForm::Organization),

@@ -1,13 +1,13 @@
 //! Console sessions: what their token claims, their cookie, and which requests may use it (ruling 3.10).
 
-use kalends_kernel::{Elapsed, Entropy, Instant, OrgId, SessionId, UserId};
+use kalends_kernel::{Entropy, OrgId, SessionId, SignedDuration, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
 use crate::oauth::{ATTEMPT_LASTS, STATE_COOKIE};
 
 /// How long a session lasts.
-pub const SESSION_LASTS: Elapsed = Elapsed::hours(12);
+pub const SESSION_LASTS: SignedDuration = SignedDuration::hours(12);
 /// The name of the cookie.
 pub const SESSION_COOKIE: &str = "service_session";
 /// The issuer that tokens name, so that a token of another service under the same key is none of ours.
@@ -23,11 +23,11 @@ pub struct Session {
     /// The organization that the session is switched to; `None` where the human owns none.
     pub org: Option<OrgId>,
     /// When they signed in.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// When it ends by itself.
-    pub expires_at: Instant,
+    pub expires_at: Timestamp,
     /// When it was ended before.
-    pub revoked_at: Option<Instant>,
+    pub revoked_at: Option<Timestamp>,
 }
 
 /// What the token says, as the JWT's claims.
@@ -47,7 +47,7 @@ pub struct SessionClaims {
 
 impl Session {
     /// A fresh session.
-    pub fn begin(user: UserId, org: Option<OrgId>, now: Instant, entropy: &dyn Entropy) -> Self {
+    pub fn begin(user: UserId, org: Option<OrgId>, now: Timestamp, entropy: &dyn Entropy) -> Self {
         Self {
             id: SessionId::new(now, entropy),
             user,
@@ -70,13 +70,13 @@ impl Session {
     }
 
     /// Whether the session is in force and belongs to whom its token names.
-    pub fn holds(&self, user: UserId, now: Instant) -> bool {
+    pub fn holds(&self, user: UserId, now: Timestamp) -> bool {
         self.user == user && self.revoked_at.is_none() && now < self.expires_at
     }
 
     /// The session, ended. One that ended before keeps its time.
     #[must_use]
-    pub fn ended(&self, now: Instant) -> Self {
+    pub fn ended(&self, now: Timestamp) -> Self {
         Self { revoked_at: self.revoked_at.or(Some(now)), ..*self }
     }
 }
@@ -84,7 +84,7 @@ impl Session {
 impl SessionClaims {
     /// Session and human of a token whose signature was checked; `None` where it is expired, issued by
     /// another, or not well-formed. The session's row has the last word ([`Session::holds`]).
-    pub fn check(&self, now: Instant) -> Option<(SessionId, UserId)> {
+    pub fn check(&self, now: Timestamp) -> Option<(SessionId, UserId)> {
         let seconds = now.as_unix_seconds();
         // A node whose clock is a little behind the issuer's still accepts.
         let issued = self.iat <= seconds.saturating_add(60);
@@ -150,7 +150,7 @@ impl SessionCookies {
 
     /// `Set-Cookie` that removes the cookie.
     pub fn clear(self) -> String {
-        self.line(SESSION_COOKIE, "", Elapsed::ZERO)
+        self.line(SESSION_COOKIE, "", SignedDuration::ZERO)
     }
 
     /// `Set-Cookie` that binds an attempt to sign in with a provider to the browser.
@@ -160,10 +160,10 @@ impl SessionCookies {
 
     /// `Set-Cookie` that removes that.
     pub fn clear_state(self) -> String {
-        self.line(STATE_COOKIE, "", Elapsed::ZERO)
+        self.line(STATE_COOKIE, "", SignedDuration::ZERO)
     }
 
-    fn line(self, name: &str, value: &str, lasts: Elapsed) -> String {
+    fn line(self, name: &str, value: &str, lasts: SignedDuration) -> String {
         let (secure, seconds) = (if self.secure { "; Secure" } else { "" }, lasts.as_seconds());
         format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly{secure}; SameSite=Lax")
     }
@@ -252,7 +252,7 @@ mod tests {
         }
     }
 
-    const NOW: Instant = Instant::from_micros(1_800_000_000_500_000);
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_500_000);
     const ADA: UserId = UserId::from_bytes([1; 16]);
     const BOB: UserId = UserId::from_bytes([2; 16]);
 
@@ -266,7 +266,7 @@ mod tests {
         let claims = session.claims();
         assert_eq!(claims.exp - claims.iat, 12 * 3_600);
         for (at, holds) in [(0, true), (12 * 3_600 - 1, true), (12 * 3_600, false)] {
-            let at = NOW + Elapsed::seconds(at);
+            let at = NOW + SignedDuration::seconds(at);
             assert_eq!(session.holds(ADA, at), holds);
             assert_eq!(claims.check(at).is_some(), holds);
         }

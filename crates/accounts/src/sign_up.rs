@@ -1,6 +1,6 @@
 //! An agent signs itself up, and proves its mail address with a code (rulings 3.9).
 
-use kalends_kernel::{Entropy, Instant, OrgId, Version};
+use kalends_kernel::{Entropy, OrgId, Timestamp, Version};
 use kalends_quotas::Plan;
 
 use crate::{
@@ -34,7 +34,7 @@ pub struct SignedUp {
 }
 
 /// Makes the organization of a first sign-up.
-pub fn sign_up(id: OrgId, new: &NewSignUp, now: Instant, entropy: &dyn Entropy) -> SignedUp {
+pub fn sign_up(id: OrgId, new: &NewSignUp, now: Timestamp, entropy: &dyn Entropy) -> SignedUp {
     let organization = Organization {
         id,
         name: OrgName::from_stored(new.agent_name.clone()),
@@ -94,7 +94,7 @@ pub fn verify(
     stored: Option<&VerificationCode>,
     presented: &Code,
     granted: Plan,
-    now: Instant,
+    now: Timestamp,
 ) -> Result<(Organization, VerificationCode), VerifyError> {
     let known = stored.map(|code| (code.hash, code.expires_at, code.attempts));
     let guess = judge(known, presented.hash(organization.id), now);
@@ -128,7 +128,7 @@ pub fn verify(
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::Elapsed;
+    use kalends_kernel::SignedDuration;
 
     use super::*;
     use crate::CODE_LASTS;
@@ -142,9 +142,9 @@ mod tests {
         }
     }
 
-    fn signed_up() -> (SignedUp, VerificationCode, Instant) {
+    fn signed_up() -> (SignedUp, VerificationCode, Timestamp) {
         let entropy = Counting(std::sync::atomic::AtomicU8::new(3));
-        let now = Instant::from_micros(1_000_000);
+        let now = Timestamp::from_micros(1_000_000);
         let new = NewSignUp {
             email: Email::parse("email", "ada@example.com").unwrap(),
             agent_name: "Ada's agent".into(),
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn a_code_ends_with_its_time() {
         let (signed, code, now) = signed_up();
-        let last = now + CODE_LASTS - Elapsed::micros(1);
+        let last = now + CODE_LASTS - SignedDuration::micros(1);
         assert!(verify(&signed.organization, Some(&code), &signed.code, Plan::Free, last).is_ok());
         assert_eq!(
             verify(&signed.organization, Some(&code), &signed.code, Plan::Free, now + CODE_LASTS),

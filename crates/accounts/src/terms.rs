@@ -1,6 +1,6 @@
 //! Terms of service and their acceptance.
 
-use kalends_kernel::{CivilDate, Instant, OrgId};
+use kalends_kernel::{CivilDate, OrgId, Timestamp};
 
 use crate::Organization;
 
@@ -26,7 +26,7 @@ pub struct Acceptance {
     /// The version.
     pub version: String,
     /// When it was accepted.
-    pub at: Instant,
+    pub at: Timestamp,
 }
 
 /// An acceptance on record. Records are only ever added; those of a deleted organization stay, without it.
@@ -59,7 +59,7 @@ impl Terms {
     ///
     /// # Errors
     /// [`StaleTerms`] where `version` is not current.
-    pub fn accept(&self, version: &str, now: Instant) -> Result<Acceptance, StaleTerms> {
+    pub fn accept(&self, version: &str, now: Timestamp) -> Result<Acceptance, StaleTerms> {
         if version == self.version {
             Ok(Acceptance { version: version.to_owned(), at: now })
         } else {
@@ -88,7 +88,7 @@ impl Terms {
         &self,
         organization: &Organization,
         version: &str,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<(Organization, AcceptanceRecord), StaleTerms> {
         let acceptance = self.accept(version, now)?;
         let record = AcceptanceRecord { org: Some(organization.id), acceptance: acceptance.clone() };
@@ -147,7 +147,7 @@ mod tests {
     #[case("", false)]
     #[case("2026-01-01 ", false)]
     fn only_the_current_version_is_accepted(#[case] version: &str, #[case] current: bool) {
-        let now = Instant::from_micros(5);
+        let now = Timestamp::from_micros(5);
         let accepted = terms("2026-01-01", true).accept(version, now);
         let expected = if current {
             Ok(Acceptance { version: version.to_owned(), at: now })
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn an_organization_accepts_and_is_told_no_more() {
-        let now = Instant::from_micros(5);
+        let now = Timestamp::from_micros(5);
         let organization = Organization {
             id: OrgId::new(now, &Sevens),
             name: OrgName::parse("name", "Ada").unwrap(),

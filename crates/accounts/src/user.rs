@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kalends_kernel::{FieldError, Instant, OrgId, UserId, Version, bounded_text};
+use kalends_kernel::{FieldError, OrgId, Timestamp, UserId, Version, bounded_text};
 use zeroize::Zeroizing;
 
 use crate::Email;
@@ -111,7 +111,7 @@ pub struct User {
     pub email: Email,
     /// When it was proved that the human reads mail there; `None` where it is only their word. Whoever opens the
     /// account by another proof of the address (a provider's word) takes it from whoever set its password.
-    pub email_verified_at: Option<Instant>,
+    pub email_verified_at: Option<Timestamp>,
     /// The name.
     pub name: UserName,
     /// The password's hash; `None` for whoever signs in with a provider only.
@@ -120,9 +120,9 @@ pub struct User {
     /// about either is held against.
     pub version: Version,
     /// When the account was made.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// When the row last changed.
-    pub updated_at: Instant,
+    pub updated_at: Timestamp,
 }
 
 impl User {
@@ -132,7 +132,7 @@ impl User {
         email: Email,
         name: UserName,
         password: Option<PasswordHash>,
-        now: Instant,
+        now: Timestamp,
     ) -> Self {
         Self {
             id,
@@ -149,24 +149,24 @@ impl User {
     /// The human with another password. All other sessions end with it
     /// ([`crate::SessionEnd::PasswordChange`]).
     #[must_use]
-    pub fn with_password(&self, password: PasswordHash, now: Instant) -> Self {
+    pub fn with_password(&self, password: PasswordHash, now: Timestamp) -> Self {
         Self { password: Some(password), ..self.changed(now) }
     }
 
     /// The human with a password that was set by a token which was mailed to them. It proves their address too, and all
     /// sessions end with it.
     #[must_use]
-    pub fn with_mailed_password(&self, password: PasswordHash, now: Instant) -> Self {
+    pub fn with_mailed_password(&self, password: PasswordHash, now: Timestamp) -> Self {
         Self { email_verified_at: self.email_verified_at.or(Some(now)), ..self.with_password(password, now) }
     }
 
     /// The human under another name.
     #[must_use]
-    pub fn named(&self, name: UserName, now: Instant) -> Self {
+    pub fn named(&self, name: UserName, now: Timestamp) -> Self {
         Self { name, ..self.changed(now) }
     }
 
-    fn changed(&self, now: Instant) -> Self {
+    fn changed(&self, now: Timestamp) -> Self {
         Self { version: self.version.next(), updated_at: now, ..self.clone() }
     }
 }
@@ -179,7 +179,7 @@ pub struct Ownership {
     /// The organization, which has one owner at most.
     pub org: OrgId,
     /// Since when.
-    pub since: Instant,
+    pub since: Timestamp,
 }
 
 /// The organization that a session opens: the one that the human chose last where it is still theirs, else
@@ -231,12 +231,12 @@ mod tests {
     #[test]
     fn a_mailed_password_proves_the_address() {
         let (email, name) = (Email::from_stored("ada@example.com".to_owned()), UserName::from_stored("Ada".to_owned()));
-        let (made, later) = (Instant::from_micros(10), Instant::from_micros(20));
+        let (made, later) = (Timestamp::from_micros(10), Timestamp::from_micros(20));
         let user = User::create(UserId::from_bytes([1; 16]), email, name, None, made);
         let set = user.with_mailed_password(PasswordHash::new("$one".to_owned()), later);
         assert_eq!((set.email_verified_at, set.version), (Some(later), user.version.next()));
         assert_eq!(set.password, Some(PasswordHash::new("$one".to_owned())));
-        let again = set.with_mailed_password(PasswordHash::new("$two".to_owned()), Instant::from_micros(30));
+        let again = set.with_mailed_password(PasswordHash::new("$two".to_owned()), Timestamp::from_micros(30));
         assert_eq!(again.email_verified_at, Some(later), "the first proof stands");
     }
 
@@ -252,8 +252,11 @@ mod tests {
     #[test]
     fn a_session_opens_one_organization() {
         let user = UserId::from_bytes([1; 16]);
-        let owned =
-            |org: u8, since| Ownership { user, org: OrgId::from_bytes([org; 16]), since: Instant::from_micros(since) };
+        let owned = |org: u8, since| Ownership {
+            user,
+            org: OrgId::from_bytes([org; 16]),
+            since: Timestamp::from_micros(since),
+        };
         let all = [owned(3, 20), owned(2, 10), owned(1, 20)];
         assert_eq!(active_organization(&all, None), Some(all[1].org));
         assert_eq!(active_organization(&all, Some(all[0].org)), Some(all[0].org));

@@ -1,6 +1,6 @@
 //! The waiting list: who has asked for an account and waits to be let in (ruling 3.8).
 
-use kalends_kernel::{FieldError, Instant, OrgId, Version, bounded_text};
+use kalends_kernel::{FieldError, OrgId, Timestamp, Version, bounded_text};
 use kalends_quotas::Plan;
 
 use crate::{Acceptance, Email, OrgName, Organization, SignUpSource, Waitlist};
@@ -53,7 +53,7 @@ pub enum JoinError {
 }
 
 /// The organization of somebody who joins the waiting list: on the plan of sign-ups, without a key.
-pub fn join(id: OrgId, new: &NewJoin, now: Instant) -> Organization {
+pub fn join(id: OrgId, new: &NewJoin, now: Timestamp) -> Organization {
     Organization {
         id,
         name: OrgName::from_stored(new.name.0.clone()),
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     fn joined() -> Organization {
-        let now = Instant::from_micros(1_800_000_000_000_000);
+        let now = Timestamp::from_micros(1_800_000_000_000_000);
         let email = Email::parse("email", "ada@example.com").unwrap();
         let name = WaitingName::of(&email);
         let acceptance = Acceptance { version: "2026-01-01".into(), at: now };
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn who_waits_keeps_the_place() {
-        let later = Instant::from_micros(1_900_000_000_000_000);
+        let later = Timestamp::from_micros(1_900_000_000_000_000);
         let joined = joined();
         assert_eq!(joined.waiting(later).waitlist, joined.waitlist);
         assert_eq!(joined.with_waitlist(Waitlist::Active).waiting(later).waitlist, Waitlist::Since(later));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kalends_accounts::{Change, SessionEnd, goes_with};
-use kalends_kernel::{Elapsed, StoreError};
+use kalends_kernel::{SignedDuration, StoreError};
 
 use crate::{
     Actor, Answer, App, ChangeSet, Missing, Refusal,
@@ -17,7 +17,7 @@ use crate::{
 /// before is there to be removed. What is left are the counters that a request touches on its own as it begins, of
 /// calls (a debit) and of allowances, each with one statement. Other nodes let such a request in for a second more,
 /// and a store lets it wait for its turn to write 30 seconds at most.
-const SETTLED: Elapsed = Elapsed::seconds(45);
+const SETTLED: SignedDuration = SignedDuration::seconds(45);
 /// How many deleted accounts are looked after at once.
 const ACCOUNTS_AT_ONCE: u32 = 16;
 

@@ -6,7 +6,7 @@ use kalends_accounts::{
     Credential, Principal,
     reach::{self, Passage, Subject},
 };
-use kalends_kernel::{AgentId, Instant, OrgId, RequestId, SessionId, UserId, Version};
+use kalends_kernel::{AgentId, OrgId, RequestId, SessionId, Timestamp, UserId, Version};
 use kalends_proposals::Proposal;
 use kalends_quotas::{Feature, Metric};
 
@@ -22,7 +22,7 @@ pub struct Request {
     /// What is asked for.
     pub operation: &'static Operation,
     /// When it arrived.
-    pub started: Instant,
+    pub started: Timestamp,
     /// Under which key its answer is kept, if it is.
     pub idempotency: Option<Idempotency>,
     /// Whether the events of its answer also tell their times in their calendar's zone.

@@ -11,7 +11,7 @@ use std::{
 };
 
 use kalends_accounts::{AdminToken, PublicMailDomains, Terms, origin_of};
-use kalends_kernel::{AgentId, Clock, Elapsed, Entropy, Instant, MessageId, OrgId, StoreError, Version};
+use kalends_kernel::{AgentId, Clock, Entropy, MessageId, OrgId, SignedDuration, StoreError, Timestamp, Version};
 use kalends_notifications::{EventType, Message};
 use kalends_quotas::{
     Counted, IpLimits, MailLimits, Metric, Period, Plan, TrustedProxies, headers::retry_after_seconds,
@@ -42,9 +42,9 @@ use crate::{
 /// How often a use case reads and decides again when others changed the same thing meanwhile.
 pub(crate) const ATTEMPTS: u32 = 24;
 /// How long the service is not ready after a change could not be written, unless another one was.
-const WRITES_FAIL: Elapsed = Elapsed::seconds(10);
+const WRITES_FAIL: SignedDuration = SignedDuration::seconds(10);
 /// An instant at which nothing happened.
-const NEVER: Instant = Instant::from_micros(i64::MIN);
+const NEVER: Timestamp = Timestamp::from_micros(i64::MIN);
 
 /// The store answers and takes no changes.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +54,7 @@ struct WritesFail;
 /// How long the store may take over a trivial read and still count as ready.
 const READY_WITHIN: Duration = Duration::from_secs(3);
 /// How long an answer is kept for repetitions of its request (ruling 2.8).
-const ANSWER_KEPT: Elapsed = Elapsed::hours(24);
+const ANSWER_KEPT: SignedDuration = SignedDuration::hours(24);
 
 /// What the operator of the service chose.
 #[derive(Debug, Clone)]
@@ -137,8 +137,8 @@ pub struct App {
     pub(crate) principals: PrincipalCache,
     pub(crate) busy: BusyCache,
     pub(crate) series: SeriesCache,
-    pub(crate) answers: AnswerCache<crate::availability::Asked>,
-    pub(crate) page_answers: AnswerCache<crate::bookings::AskedOfPage>,
+    pub(crate) answers: AnswerCache<crate::availability::AvailabilityQuestion>,
+    pub(crate) page_answers: AnswerCache<crate::bookings::PageQuestion>,
     pub(crate) feeds: FeedCache,
     pub(crate) running: Running,
     /// Taken by requests that place holds, by calendar.
@@ -225,7 +225,7 @@ impl App {
     }
 
     /// The present instant.
-    pub fn now(&self) -> Instant {
+    pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
@@ -247,7 +247,7 @@ impl App {
     pub async fn ready(&self) -> Result<(), Refusal> {
         let ready = async {
             self.store.ready().await?;
-            let failed_at = Instant::from_micros(self.write_failed_at.load(Ordering::Relaxed));
+            let failed_at = Timestamp::from_micros(self.write_failed_at.load(Ordering::Relaxed));
             if failed_at != NEVER {
                 // A small write may succeed where a larger one has just failed.
                 if self.now() - failed_at < WRITES_FAIL {
@@ -370,7 +370,7 @@ impl App {
         event_type: EventType,
         resource: &impl Serialize,
         version: Version,
-        now: Instant,
+        now: Timestamp,
     ) -> Message {
         Message {
             id: MessageId::new(now, self.entropy()),
@@ -385,7 +385,7 @@ impl App {
 }
 
 /// Limits `changes` to what the caller's plan grants of `metric`, `amount` more being used.
-pub(crate) fn limit(actor: &Actor, changes: &mut ChangeSet, metric: Metric, amount: u64, now: Instant) {
+pub(crate) fn limit(actor: &Actor, changes: &mut ChangeSet, metric: Metric, amount: u64, now: Timestamp) {
     let limit = actor.limit(metric);
     match metric.counted() {
         Counted::Existing => changes.guards.extend(limit.map(|limit| Guard::AtMost { metric, limit })),

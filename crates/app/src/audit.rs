@@ -1,7 +1,7 @@
 //! The audit log: reading it, recording failures now and then, and shortening it.
 
-use kalends_accounts::{Action, AuditAsked, AuditCursor, AuditEntry, AuditRange, audit_kept_since};
-use kalends_kernel::{AuditId, Elapsed, Instant, OrgId, RequestId};
+use kalends_accounts::{Action, AuditCursor, AuditEntry, AuditQuery, AuditRange, audit_kept_since};
+use kalends_kernel::{AuditId, OrgId, RequestId, SignedDuration, Timestamp};
 use kalends_quotas::{Plan, RateDecision, RateState};
 use kalends_wire::{AuditLog, AuditPagination, AuditQuery};
 use moka::sync::Cache;
@@ -23,7 +23,7 @@ impl Sampler {
     }
 
     /// Whether an entry of `action` by `who` is to be written at `now`.
-    pub(crate) fn admits(&self, action: Action, who: &[u8], now: Instant) -> bool {
+    pub(crate) fn admits(&self, action: Action, who: &[u8], now: Timestamp) -> bool {
         let Some(rate) = action.sampled() else { return true };
         let place: [u8; 32] =
             Sha256::new().chain_update(action.as_str()).chain_update([0]).chain_update(who).finalize().into();
@@ -64,7 +64,7 @@ impl App {
     pub async fn audit_log(&self, actor: &Actor, query: AuditQuery) -> Result<AuditLog, Refusal> {
         actor.for_organization()?;
         let range = AuditRange::ask(query.from, query.to, actor.principal.plan, self.now())?;
-        let mut asked = AuditAsked {
+        let mut asked = AuditQuery {
             range,
             action: query.action,
             actor_key_prefix: query.actor_key_prefix,
@@ -132,13 +132,15 @@ impl App {
         Subject { org, agent, resource }: Subject,
         by: &By<'_>,
         status: u16,
-        now: Instant,
+        now: Timestamp,
     ) -> AuditEntry {
         let (actor_key_prefix, ip, method, path, duration, request) = match *by {
             By::Request { request: Request { id, ip, operation, started, .. }, key_prefix } => {
                 (key_prefix, *ip, operation.method, operation.path, now - *started, *id)
             }
-            By::Command(command) => (None, None, "CLI", command, Elapsed::ZERO, RequestId::new(now, self.entropy())),
+            By::Command(command) => {
+                (None, None, "CLI", command, SignedDuration::ZERO, RequestId::new(now, self.entropy()))
+            }
         };
         AuditEntry {
             id: AuditId::new(now, self.entropy()),
@@ -216,12 +218,12 @@ mod tests {
     #[test]
     fn failures_are_sampled_by_key_and_action_and_nothing_else_is() {
         let sampler = Sampler::new();
-        let now = Instant::from_micros(1_800_000_000_000_000);
+        let now = Timestamp::from_micros(1_800_000_000_000_000);
         assert!(sampler.admits(Action::AuthFailure, b"a", now));
-        assert!(!sampler.admits(Action::AuthFailure, b"a", now + Elapsed::seconds(59)));
+        assert!(!sampler.admits(Action::AuthFailure, b"a", now + SignedDuration::seconds(59)));
         assert!(sampler.admits(Action::AuthFailure, b"b", now));
         assert!(sampler.admits(Action::RateLimitExceeded, b"a", now));
-        assert!(sampler.admits(Action::AuthFailure, b"a", now + Elapsed::minutes(1)));
+        assert!(sampler.admits(Action::AuthFailure, b"a", now + SignedDuration::minutes(1)));
         for _ in 0..3 {
             assert!(sampler.admits(Action::EventCreate, b"a", now));
         }

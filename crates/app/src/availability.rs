@@ -8,9 +8,9 @@ use kalends_calendars::{
     AsOf, Event, HeldTime, HumanAsOf, Reservation,
     ports::{BusySource, CalendarBusy, LivingAgent},
 };
-use kalends_kernel::{AgentId, CalendarId, CivilDate, Elapsed, FieldError, Instant, OrgId, Span, Zone};
+use kalends_kernel::{AgentId, CalendarId, CivilDate, FieldError, OrgId, SignedDuration, Span, Timestamp, Zone};
 use kalends_quotas::Feature;
-use kalends_wire::{Across, Found, Of, SlotsAsked, render};
+use kalends_wire::{Across, Found, Of, SlotsRequest, render};
 
 use crate::{
     Actor, App, Missing, Refusal,
@@ -22,22 +22,22 @@ use crate::{
 
 /// A question about availability, and all that its answer depends on but the clock.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Asked {
+pub(crate) struct AvailabilityQuestion {
     whose: Whose,
     /// Each with the revision up to which its events were in sight.
     sources: Vec<BusySource>,
     /// The human calendars that count for them, or for agents that have no calendar, each as it was last read.
     humans: Vec<HumanSeen>,
-    slots: SlotsAsked,
+    slots: SlotsRequest,
 }
 
-impl Question for Asked {
+impl Question for AvailabilityQuestion {
     fn sources_len(&self) -> usize {
         self.sources.len() + self.humans.len()
     }
 }
 
-impl Asked {
+impl AvailabilityQuestion {
     /// What the answer rests on. The revisions were read before the busy times, so that these may be newer, but
     /// never older.
     fn as_of(&self) -> AsOf {
@@ -61,7 +61,7 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`] without such a living agent, [`Refusal::Invalid`] for too many slots.
-    pub async fn agent_availability(&self, actor: &Actor, id: &str, slots: SlotsAsked) -> Result<Bytes, Refusal> {
+    pub async fn agent_availability(&self, actor: &Actor, id: &str, slots: SlotsRequest) -> Result<Bytes, Refusal> {
         let agent = Self::agent_id(id)?;
         let (sources, without) = self.sources_of_one(actor.org(), agent, slots.query.window()).await?;
         // Afterwards: what is not there, or another organization's, is missing rather than out of reach.
@@ -73,7 +73,7 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Invalid`] for too many slots.
-    pub async fn calendar_availability(&self, actor: &Actor, id: &str, slots: SlotsAsked) -> Result<Bytes, Refusal> {
+    pub async fn calendar_availability(&self, actor: &Actor, id: &str, slots: SlotsRequest) -> Result<Bytes, Refusal> {
         let source = self.source_in_reach(actor, id).await?;
         self.answered(actor.org(), Whose::Calendar(source.calendar), (vec![source], &[]), slots).await
     }
@@ -103,10 +103,10 @@ impl App {
         org: OrgId,
         whose: Whose,
         (sources, without): (Vec<BusySource>, &[LivingAgent]),
-        slots: SlotsAsked,
+        slots: SlotsRequest,
     ) -> Result<Bytes, Refusal> {
         let humans = self.humans_of_agents(org, &sources, without).await?;
-        let asked = Asked { whose, sources, humans, slots };
+        let asked = AvailabilityQuestion { whose, sources, humans, slots };
         let now = self.now();
         if let Some(known) = self.answers.get(&asked, now) {
             return Ok(known);
@@ -233,7 +233,7 @@ impl App {
         org: OrgId,
         sources: &[BusySource],
         window: Span,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<BusySet, Refusal> {
         let seen = self.humans_of(org, sources).await?;
         let humans = self.read_humans(org, seen, widest(window), now, false).await?;
@@ -248,7 +248,7 @@ impl App {
         (source, seen): (BusySource, Vec<HumanSeen>),
         (window, around): (Span, Span),
         without: Option<Span>,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<Option<TakenTime>, Refusal> {
         let known = match without {
             None => self.known_busy(org, source, around, now).await?,
@@ -293,7 +293,7 @@ impl App {
         window: Span,
         include_busy: bool,
         humans: &Humans,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<Party, Refusal> {
         let (mut taken, mut busy) = (Vec::new(), Vec::new());
         let (mut reach, mut valid_until, mut alike) = (window, None, true);
@@ -323,7 +323,7 @@ impl App {
         org: OrgId,
         source: BusySource,
         window: Span,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<Option<Arc<KnownTime>>, Refusal> {
         if let Some(known) = self.busy.at(source.calendar, source.revision)
             && known.answers(window, now)
@@ -419,7 +419,7 @@ pub(crate) struct TakenTime {
     /// What is known of the calendar, its rules among it.
     pub(crate) known: Arc<KnownTime>,
     /// From when on this may be wrong although no revision changed.
-    pub(crate) valid_until: Option<Instant>,
+    pub(crate) valid_until: Option<Timestamp>,
 }
 
 /// All that blocks on a calendar in some time.
@@ -439,7 +439,7 @@ struct Party {
     /// The time in which human calendars have a say about the window.
     reach: Span,
     /// From when on this may be wrong although no revision changed.
-    valid_until: Option<Instant>,
+    valid_until: Option<Timestamp>,
 }
 
 impl Party {
@@ -470,7 +470,7 @@ pub(crate) fn hull(one: Span, other: Span) -> Span {
 
 /// The window and all from which any buffer reaches into it.
 pub(crate) fn widest(window: Span) -> Span {
-    let buffer = Elapsed::minutes(BUFFER_MAX_MINUTES.into());
+    let buffer = SignedDuration::minutes(BUFFER_MAX_MINUTES.into());
     Span::new(window.start() - buffer, window.end() + buffer).unwrap_or(window)
 }
 
@@ -482,8 +482,8 @@ fn whole_days(window: Span) -> Span {
     Span::new(start.min(window.start()), end.max(window.end())).unwrap_or(window)
 }
 
-fn midnight(date: CivilDate) -> Instant {
-    Zone::UTC.to_instant(date.midnight()).unwrap_or(Instant::HORIZON)
+fn midnight(date: CivilDate) -> Timestamp {
+    Zone::UTC.to_timestamp(date.midnight()).unwrap_or(Timestamp::HORIZON)
 }
 
 fn within_plan(actor: &Actor, across: &Across) -> Result<(), Refusal> {
@@ -494,7 +494,7 @@ fn within_plan(actor: &Actor, across: &Across) -> Result<(), Refusal> {
         return Err(FieldError::new("agents", message).into());
     }
     let length = across.slots.query.window().length();
-    if length > Elapsed::days(days_max) {
+    if length > SignedDuration::days(days_max) {
         let days = length.as_seconds() / 86_400;
         let message = format!("the plan {plan} allows a range of {days_max} days, got more than {days}");
         return Err(FieldError::new("end", message).into());

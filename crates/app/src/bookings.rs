@@ -14,7 +14,7 @@ use kalends_bookings::{
 use kalends_calendars::{
     Calendar, Change as Write, Event, EventPatch, EventStatus, Moment, NewEvent, Patch, ports::BusySource,
 };
-use kalends_kernel::{BookingPageId, EventId, FieldError, Instant, Metadata, Revision, Span, StoreError, Version};
+use kalends_kernel::{BookingPageId, EventId, FieldError, Metadata, Revision, Span, StoreError, Timestamp, Version};
 use kalends_notifications::EventType;
 use kalends_quotas::{Metric, Period};
 use kalends_wire as wire;
@@ -73,7 +73,7 @@ pub struct OpenPage {
 
 /// A question about the slots of a page, and all that its answer depends on but the clock.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct AskedOfPage {
+pub(crate) struct PageQuestion {
     page: BookingPageId,
     version: Version,
     /// That of the calendar.
@@ -82,7 +82,7 @@ pub(crate) struct AskedOfPage {
     within: Option<Span>,
 }
 
-impl Question for AskedOfPage {
+impl Question for PageQuestion {
     fn sources_len(&self) -> usize {
         1 + self.humans.len()
     }
@@ -94,7 +94,7 @@ struct TakenOnPage {
     /// What is known of the calendar.
     known: Arc<KnownTime>,
     /// From when on this may be wrong although nothing was scheduled.
-    valid_until: Option<Instant>,
+    valid_until: Option<Timestamp>,
 }
 
 /// What a page offers now of some time.
@@ -105,8 +105,8 @@ pub struct Offers<'a> {
     window: Option<Span>,
     taken: BusySet,
     /// From when on what is taken may be wrong although nothing was scheduled.
-    valid_until: Option<Instant>,
-    now: Instant,
+    valid_until: Option<Timestamp>,
+    now: Timestamp,
 }
 
 impl Offers<'_> {
@@ -162,7 +162,7 @@ impl App {
         }
         let humans = self.humans_of(page.org, &[open.source]).await?;
         let (id, version, revision) = (page.id, page.version, open.source.revision);
-        let question = AskedOfPage { page: id, version, revision, humans, within };
+        let question = PageQuestion { page: id, version, revision, humans, within };
         let now = self.now();
         if let Some(known) = self.page_answers.get(&question, now) {
             return Ok(known);
@@ -180,7 +180,7 @@ impl App {
         open: &'a OpenPage,
         humans: Vec<HumanSeen>,
         within: Option<Span>,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<Offers<'a>, Refusal> {
         let page = &open.page;
         let window = match (page.window(now), within) {
@@ -203,7 +203,7 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::Invalid`] for what is no slot of the page now; [`Refusal::BookingTaken`].
-    pub async fn offered_slot(&self, open: &OpenPage, start: Instant) -> Result<Span, Refusal> {
+    pub async fn offered_slot(&self, open: &OpenPage, start: Timestamp) -> Result<Span, Refusal> {
         let page = &open.page;
         // Nothing is committed: the conditions are for whoever books it.
         let mut changes = ChangeSet::new(page.org);
@@ -217,7 +217,7 @@ impl App {
     /// [`Refusal::NotFound`]; [`Refusal::Invalid`] for what is no slot of the page now; [`Refusal::BookingTaken`];
     /// [`Refusal::BookingClosed`] where the month's events are used up; [`Refusal::TooMany`] where the organization's mail of
     /// the hour is.
-    pub async fn book(&self, request: &Request, slug: &str, start: Instant, guest: Guest) -> Result<Answer, Refusal> {
+    pub async fn book(&self, request: &Request, slug: &str, start: Timestamp, guest: Guest) -> Result<Answer, Refusal> {
         let calendar = self.open_page(slug).await?.page.calendar;
         // Those who want the same slot queue here; between processes the guard decides.
         let turn = self.holding.lock([calendar]).await;
@@ -226,7 +226,13 @@ impl App {
         closed_for_now(booked)
     }
 
-    async fn try_book(&self, request: &Request, slug: &str, start: Instant, guest: &Guest) -> Result<Answer, Attempt> {
+    async fn try_book(
+        &self,
+        request: &Request,
+        slug: &str,
+        start: Timestamp,
+        guest: &Guest,
+    ) -> Result<Answer, Attempt> {
         let OpenPage { page, source, events_limit, .. } = self.open_page(slug).await?;
         let now = self.now();
         let mut changes = ChangeSet::new(page.org);
@@ -321,7 +327,7 @@ impl App {
         request: &Request,
         slug: &str,
         token: &str,
-        start: Instant,
+        start: Timestamp,
     ) -> Result<Answer, Refusal> {
         let calendar = self.booking_for(slug, token, Purpose::Move).await?.page.calendar;
         let turn = self.holding.lock([calendar]).await;
@@ -330,7 +336,7 @@ impl App {
         moved
     }
 
-    async fn try_move(&self, request: &Request, slug: &str, token: &str, start: Instant) -> Result<Answer, Attempt> {
+    async fn try_move(&self, request: &Request, slug: &str, token: &str, start: Timestamp) -> Result<Answer, Attempt> {
         let seen = self.booking_for(slug, token, Purpose::Move).await?;
         let now = self.now();
         if !seen.page.is_open() {
@@ -377,9 +383,9 @@ impl App {
         &self,
         page: &BookingPage,
         source: BusySource,
-        start: Instant,
+        start: Timestamp,
         moved: Option<&Event>,
-        now: Instant,
+        now: Timestamp,
         changes: &mut ChangeSet,
     ) -> Result<Span, Attempt> {
         let slot = page.slot(start, now).map_err(refused_slot)?;
@@ -400,7 +406,7 @@ impl App {
         sources: (BusySource, Vec<HumanSeen>),
         window: Span,
         moved: Option<&Event>,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<TakenOnPage, Attempt> {
         let (around, own) = (page.reads(window), moved.and_then(Event::busy));
         let found = self.taken_time(page.org, sources, (window, around), own, now).await?;
@@ -409,7 +415,7 @@ impl App {
     }
 
     /// Adds the write of the event and its announcement, which names the page.
-    fn write_outcome(&self, outcome: Outcome<'_>, now: Instant, changes: &mut ChangeSet) {
+    fn write_outcome(&self, outcome: Outcome<'_>, now: Timestamp, changes: &mut ChangeSet) {
         let Outcome { page, booking, event, seen, about } = outcome;
         debug_assert_eq!((booking.page, booking.event), (page.id, event.id), "one booking, one event, one page");
         let version = event.version;
@@ -447,7 +453,7 @@ fn booked_event(
     calendar: &Calendar,
     guest: &Guest,
     slot: Span,
-    now: Instant,
+    now: Timestamp,
 ) -> Result<Event, Refusal> {
     let booking = serde_json::json!({ "booking": {
         "name": guest.name,
@@ -482,7 +488,7 @@ fn refused_slot(error: SlotError) -> Refusal {
     }
 }
 
-fn not_begun(event: &Event, now: Instant) -> Result<(), Refusal> {
+fn not_begun(event: &Event, now: Timestamp) -> Result<(), Refusal> {
     if now < event.times.span.start() { Ok(()) } else { Err(Refusal::BookingOver("it has begun")) }
 }
 

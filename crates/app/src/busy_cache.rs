@@ -7,7 +7,7 @@ use std::{
 
 use bytes::Bytes;
 use kalends_availability::{BusySet, CachedBusy, Rules};
-use kalends_kernel::{AgentId, CalendarId, Instant, Revision, Span};
+use kalends_kernel::{AgentId, CalendarId, Revision, Span, Timestamp};
 use moka::{policy::EvictionPolicy, sync::Cache};
 
 /// The most memory that cached spans take, in bytes (16 a span).
@@ -44,7 +44,7 @@ impl KnownTime {
     }
 
     /// Whether this tells, as of `now`, what is taken anywhere in `window`.
-    pub(crate) fn answers(&self, window: Span, now: Instant) -> bool {
+    pub(crate) fn answers(&self, window: Span, now: Timestamp) -> bool {
         self.busy.answers(self.reads(window), now)
     }
 
@@ -82,7 +82,7 @@ impl KnownTime {
     }
 
     /// From when on this may be wrong although no revision changed.
-    pub(crate) const fn valid_until(&self) -> Option<Instant> {
+    pub(crate) const fn valid_until(&self) -> Option<Timestamp> {
         self.busy.valid_until
     }
 
@@ -152,12 +152,12 @@ const SOURCE_BYTES: usize = 64;
 type FixedHasher = BuildHasherDefault<DefaultHasher>;
 
 /// How many questions are remembered of which the answer is not kept.
-const ASKED_ONCE_MAX: u64 = 20_000;
+const SEEN_ONCE_MAX: u64 = 20_000;
 
 /// Questions that were asked lately, by their hash.
-struct AskedOnce(Cache<u64, ()>);
+struct SeenOnce(Cache<u64, ()>);
 
-impl AskedOnce {
+impl SeenOnce {
     fn new(max: u64) -> Self {
         // What is full must go on forgetting the oldest: by how often they are read, all are alike, and the
         // cache would take up nothing new.
@@ -178,7 +178,7 @@ impl AskedOnce {
 #[derive(Clone)]
 struct Answered {
     json: Bytes,
-    valid_until: Option<Instant>,
+    valid_until: Option<Timestamp>,
 }
 
 /// Answers as they were sent. An agent that looks for a time asks the same again and again while
@@ -186,7 +186,7 @@ struct Answered {
 /// time on that the same is asked: most long ones are asked for once.
 pub(crate) struct AnswerCache<Q> {
     answers: Cache<Q, Answered>,
-    asked_once: AskedOnce,
+    asked_once: SeenOnce,
 }
 
 /// A question and all that its answer depends on but the clock.
@@ -204,17 +204,17 @@ impl<Q: Question> AnswerCache<Q> {
                 u32::try_from(bytes).unwrap_or(u32::MAX)
             })
             .build();
-        Self { answers: cache, asked_once: AskedOnce::new(ASKED_ONCE_MAX) }
+        Self { answers: cache, asked_once: SeenOnce::new(SEEN_ONCE_MAX) }
     }
 
     /// The answer, unless it has run out by `now`.
-    pub(crate) fn get(&self, asked: &Q, now: Instant) -> Option<Bytes> {
+    pub(crate) fn get(&self, asked: &Q, now: Timestamp) -> Option<Bytes> {
         let answered = self.answers.get(asked)?;
         answered.valid_until.is_none_or(|until| now < until).then_some(answered.json)
     }
 
     /// Keeps an answer that holds while the sources of the question do, and before `valid_until`.
-    pub(crate) fn keep(&self, asked: Q, json: Bytes, valid_until: Option<Instant>) {
+    pub(crate) fn keep(&self, asked: Q, json: Bytes, valid_until: Option<Timestamp>) {
         // Of two questions with one hash, at worst an answer is kept too early.
         let hash = FixedHasher::default().hash_one(&asked);
         if self.asked_once.again(hash) {
@@ -224,7 +224,7 @@ impl<Q: Question> AnswerCache<Q> {
 }
 
 /// The sooner of two ends of validity; `None` is never.
-pub(crate) fn sooner(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+pub(crate) fn sooner(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
     one.into_iter().chain(other).min()
 }
 
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn the_latest_questions_are_remembered_however_many_there_were() {
-        let asked = AskedOnce::new(100);
+        let asked = SeenOnce::new(100);
         for question in 0..1_000 {
             assert!(!asked.again(question));
             asked.0.run_pending_tasks();

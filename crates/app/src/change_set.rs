@@ -1,7 +1,7 @@
 //! What a use case commits: plain data, all or nothing.
 
 use kalends_accounts::{Allowance, AuditEntry};
-use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, Span, Version};
+use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Span, Timestamp, Version};
 use kalends_notifications::{Letter, Message};
 use kalends_quotas::{Metric, Period};
 
@@ -87,7 +87,7 @@ pub enum Guard {
         /// The plan's limit.
         limit: u64,
         /// The present instant.
-        now: Instant,
+        now: Timestamp,
     },
 }
 
@@ -112,7 +112,7 @@ pub struct Use {
     /// How often.
     pub count: u32,
     /// The present instant.
-    pub now: Instant,
+    pub now: Timestamp,
 }
 
 /// What a caller is told, in the form in which it is stored for a repetition of the request.
@@ -136,9 +136,9 @@ pub struct StoredAnswer {
     /// The answer.
     pub answer: Answer,
     /// When it was given.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// From when on it is forgotten.
-    pub expires_at: Instant,
+    pub expires_at: Timestamp,
 }
 
 impl ChangeSet {

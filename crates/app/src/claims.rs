@@ -10,7 +10,7 @@ use kalends_accounts::{
     ClaimState, Code, Email, Organization, Ownership, Principal, RevocationToken, RevokeError, Revoked, Rivals, Taken,
     claimable,
 };
-use kalends_kernel::{AuditId, ClaimId, Elapsed, FieldError, Foreign, Listed, OrgId, Page, RequestId, UserId};
+use kalends_kernel::{AuditId, ClaimId, FieldError, Foreign, Listed, OrgId, Page, RequestId, SignedDuration, UserId};
 use kalends_wire::{AccountClaim, ClaimInitiated, ClaimRevoked};
 
 use crate::{
@@ -257,7 +257,7 @@ impl App {
             status: 200,
             method: "AUTO".to_owned(),
             path: "claim takes effect".to_owned(),
-            duration: Elapsed::ZERO,
+            duration: SignedDuration::ZERO,
             request: RequestId::new(now, self.entropy()),
             created_at: now,
         }

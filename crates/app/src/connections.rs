@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kalends_bridge::{Change, Connection, ConnectionPatch, ConnectionStatus};
-use kalends_kernel::{ConnectionId, Instant, Listed, Page, StoreError};
+use kalends_kernel::{ConnectionId, Listed, Page, StoreError, Timestamp};
 use kalends_wire as wire;
 
 use crate::{
@@ -117,7 +117,7 @@ impl App {
     pub(crate) async fn shown_calendars(
         &self,
         connection: &Connection,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<Vec<wire::ExternalCalendar>, StoreError> {
         let mut known = self.store.external_calendars(connection.org, connection.id).await?;
         // The account's own first, then as their human knows them.

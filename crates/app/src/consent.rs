@@ -12,7 +12,7 @@ use kalends_accounts::{
     oauth::{Callback, Client, OauthError, Provider, TokenRequest},
 };
 use kalends_bridge::{Change, ConnectAttempt, Connection, LinkError, Purpose, TheirCalendar, Tokens, listing};
-use kalends_kernel::{ConnectionId, ConnectionLinkId, Instant, Span, StoreError};
+use kalends_kernel::{ConnectionId, ConnectionLinkId, Span, StoreError, Timestamp};
 use kalends_wire as wire;
 
 use crate::{
@@ -40,11 +40,11 @@ impl CalendarProviders for NoCalendarProviders {
         None
     }
 
-    async fn authorize(&self, _: Provider, _: TokenRequest, _: Instant) -> Result<Tokens, ProviderError> {
+    async fn authorize(&self, _: Provider, _: TokenRequest, _: Timestamp) -> Result<Tokens, ProviderError> {
         unconfigured()
     }
 
-    async fn renew(&self, _: Provider, _: &Tokens, _: Instant) -> Result<Tokens, ProviderError> {
+    async fn renew(&self, _: Provider, _: &Tokens, _: Timestamp) -> Result<Tokens, ProviderError> {
         unconfigured()
     }
 

@@ -1,6 +1,6 @@
 //! What the use cases that nobody asks for tell of what they did.
 
-use kalends_kernel::Elapsed;
+use kalends_kernel::SignedDuration;
 
 /// What one run of a duty came to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -10,7 +10,7 @@ pub struct Done {
     /// Whether that was all, or all that can be done now.
     pub all: bool,
     /// How long after it fell due each thing was done that this run did. Empty where nothing says when it did.
-    pub late: Vec<Elapsed>,
+    pub late: Vec<SignedDuration>,
 }
 
 impl Done {

@@ -4,7 +4,7 @@ use kalends_calendars::{
     Calendar, Change, Event, EventPatch, ExternalSync, INSTANCES_MAX, NewEvent, NewHold, Occurrence,
     ports::{EventScope, OwnedEvent},
 };
-use kalends_kernel::{EventId, FieldError, FieldErrors, Instant, Listed, Page};
+use kalends_kernel::{EventId, FieldError, FieldErrors, Listed, Page, Timestamp};
 use kalends_notifications::EventType;
 use kalends_quotas::Metric;
 use kalends_wire::Listing;
@@ -279,7 +279,7 @@ impl App {
         &self,
         actor: &Actor,
         path: EventPath<'_>,
-        occurrence_start: Option<Instant>,
+        occurrence_start: Option<Timestamp>,
         if_match: &IfMatch,
     ) -> Result<Answer, Refusal> {
         let named = path.named()?;
@@ -312,6 +312,6 @@ impl App {
 }
 
 /// Events as they are at `now`.
-fn at(listed: Listed<Event>, now: Instant) -> Listed<Event> {
+fn at(listed: Listed<Event>, now: Timestamp) -> Listed<Event> {
     Listed { data: listed.data.into_iter().map(|event| event.at(now)).collect(), total: listed.total }
 }

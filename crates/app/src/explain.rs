@@ -5,7 +5,7 @@ use kalends_calendars::{
     Event, Reservation,
     ports::{BusySource, CalendarBlocks, LivingAgent},
 };
-use kalends_kernel::{CalendarId, Instant, OrgId, Span};
+use kalends_kernel::{CalendarId, OrgId, Span, Timestamp};
 use kalends_wire::{ExplainAsked, ExplainOf, Explanation};
 
 use crate::{
@@ -100,7 +100,7 @@ impl App {
         org: OrgId,
         calendar: CalendarId,
         reads: Span,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<Vec<Block>, Refusal> {
         let found = self.store.holds_within(org, calendar, reads).await?;
         let holds = found.iter().flat_map(|found| &found.holds).filter(|hold| hold.live_hold(now).is_ok());

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use kalends_accounts::{Allowance, Organization, Waitlist};
-use kalends_calendars::{Calendar, Changed, ChangesAsked, Position, ports::AgentFilter};
-use kalends_kernel::{CalendarId, Instant, Listed, OrgId, Page, Revision, StoreError, UserId};
+use kalends_calendars::{Calendar, Changed, ChangesQuery, Position, ports::AgentFilter};
+use kalends_kernel::{CalendarId, Listed, OrgId, Page, Revision, StoreError, Timestamp, UserId};
 use kalends_proposals::{Proposal, ports::ProposalFilter};
 use kalends_quotas::{Counted, Metric, Period};
 use kalends_wire as wire;
@@ -33,7 +33,7 @@ pub struct ExportBroken(#[source] StoreError);
 #[derive(Debug)]
 pub struct Export {
     /// When it was begun.
-    pub at: Instant,
+    pub at: Timestamp,
     /// The pieces of the JSON text.
     pub pieces: mpsc::Receiver<Result<Bytes, ExportBroken>>,
 }
@@ -165,7 +165,7 @@ impl App {
         &self,
         organization: &Organization,
         human: UserId,
-        at: Instant,
+        at: Timestamp,
         to: &mut Writer,
     ) -> Result<(), Ended> {
         let org = organization.id;
@@ -234,7 +234,7 @@ impl App {
     }
 
     /// Connected accounts of humans with their calendars. What they live by at the provider is no part of it.
-    async fn write_connections(&self, org: OrgId, at: Instant, to: &mut Writer) -> Result<(), Ended> {
+    async fn write_connections(&self, org: OrgId, at: Timestamp, to: &mut Writer) -> Result<(), Ended> {
         to.begin_list("calendar_connections");
         for connection in self.all_connections(org).await? {
             let external_calendars = self.shown_calendars(&connection, at).await?;
@@ -247,7 +247,7 @@ impl App {
 
     /// Proposals in three lists: themselves, their slots, and the responses to them. They are read once for each, so that
     /// none of the lists is held as a whole.
-    async fn write_proposals(&self, org: OrgId, at: Instant, to: &mut Writer) -> Result<(), Ended> {
+    async fn write_proposals(&self, org: OrgId, at: Timestamp, to: &mut Writer) -> Result<(), Ended> {
         let proposals = |page| self.store.list_proposals(org, ProposalFilter::default(), page);
         to.pages("scheduling_proposals", proposals, |found| wire::ProposalSummary::of(&found, at)).await?;
         to.begin_list("proposal_slots");
@@ -286,7 +286,7 @@ impl App {
     async fn some_calendars(
         &self,
         org: OrgId,
-        after: &mut Option<(Instant, CalendarId)>,
+        after: &mut Option<(Timestamp, CalendarId)>,
     ) -> Result<Option<Vec<Calendar>>, StoreError> {
         let calendars = self.store.calendars_after(org, *after, ROWS).await?;
         let Some(last) = calendars.last() else { return Ok(None) };
@@ -296,9 +296,9 @@ impl App {
 
     /// The events of a calendar in the order of their last change, so that none is passed over however many
     /// there are. One that is changed while the export runs may be there twice; the later is the newer.
-    async fn write_events(&self, calendar: &Calendar, at: Instant, to: &mut Writer) -> Result<(), Ended> {
+    async fn write_events(&self, calendar: &Calendar, at: Timestamp, to: &mut Writer) -> Result<(), Ended> {
         // Deleted ones are not asked for.
-        let mut asked = ChangesAsked { after: Position::START, deleted_after: Revision(i64::MAX) };
+        let mut asked = ChangesQuery { after: Position::START, deleted_after: Revision(i64::MAX) };
         loop {
             let read = self.store.changes(calendar.org, calendar.id, asked, ROWS).await?;
             // A calendar that is deleted meanwhile has no events any more.
@@ -342,7 +342,7 @@ fn used_in((period, metric, used): &(Period, Metric, u64)) -> wire::ExportedUse 
 }
 
 /// What is used of the quotas of the present month.
-fn counters(organization: &Organization, used: &[(Period, Metric, u64)], at: Instant) -> Vec<wire::ExportedCounter> {
+fn counters(organization: &Organization, used: &[(Period, Metric, u64)], at: Timestamp) -> Vec<wire::ExportedCounter> {
     let limits = organization.limits().ok();
     let present = Period::of(at);
     used.iter()

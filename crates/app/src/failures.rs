@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kalends_accounts::{Action, KeyForm, KeyHash, Principal, Reach};
-use kalends_kernel::Instant;
+use kalends_kernel::Timestamp;
 use kalends_quotas::{Rate, RateDecision, RateState};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -37,7 +37,7 @@ impl Failures {
     }
 
     /// Whether the key of that hash, which opened nothing at `now`, is looked for among those that once did.
-    fn looks_up(&self, KeyHash(hash): KeyHash, now: Instant) -> bool {
+    fn looks_up(&self, KeyHash(hash): KeyHash, now: Timestamp) -> bool {
         if !self.keys.admits(Action::AuthFailure, &hash, now) {
             return false;
         }
@@ -109,29 +109,29 @@ impl App {
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::Elapsed;
+    use kalends_kernel::SignedDuration;
 
     use super::*;
 
     #[test]
     fn a_flood_of_made_up_keys_is_hardly_looked_at() {
         let failures = Failures::new();
-        let now = Instant::from_micros(1_800_000_000_000_000);
+        let now = Timestamp::from_micros(1_800_000_000_000_000);
         let flood =
             |now| (0..10_000).filter(|number| failures.looks_up(KeyHash::of(&format!("{number}")), now)).count();
         assert_eq!(flood(now), 30);
-        assert_eq!(flood(now + Elapsed::minutes(1)), 30);
+        assert_eq!(flood(now + SignedDuration::minutes(1)), 30);
     }
 
     #[test]
     fn one_key_is_looked_for_once_a_minute_and_takes_no_other_s_turn() {
         let failures = Failures::new();
-        let now = Instant::from_micros(1_800_000_000_000_000);
+        let now = Timestamp::from_micros(1_800_000_000_000_000);
         let (one, other) = (KeyHash::of("one"), KeyHash::of("other"));
         let admitted = (0..1_000).filter(|_| failures.looks_up(one, now)).count();
         assert_eq!(admitted, 1);
         assert!(failures.looks_up(other, now));
-        assert!(failures.looks_up(one, now + Elapsed::minutes(1)));
+        assert!(failures.looks_up(one, now + SignedDuration::minutes(1)));
     }
 
     #[test]

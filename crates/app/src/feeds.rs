@@ -190,7 +190,7 @@ impl App {
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::Instant;
+    use kalends_kernel::Timestamp;
     use kalends_testkit::fixtures::Fixtures;
 
     use super::*;
@@ -204,7 +204,7 @@ mod tests {
     fn what_is_kept_is_bounded() {
         let (cache, make, piece) = (FeedCache::new(), Fixtures::new(), Bytes::from(vec![b'x'; 1 << 20]));
         let org = make.organization().id;
-        let calendars: Vec<_> = (0..100).map(|_| CalendarId::new(Instant::EARLIEST, &make.entropy)).collect();
+        let calendars: Vec<_> = (0..100).map(|_| CalendarId::new(Timestamp::EARLIEST, &make.entropy)).collect();
         for calendar in &calendars {
             cache.texts.insert(*calendar, feed(org, &piece, 10));
             cache.texts.run_pending_tasks();
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(kept.collect::<Vec<_>>(), calendars[94..].iter().collect::<Vec<_>>());
 
         // One that is larger than all that may be kept displaces nothing for long.
-        let huge = CalendarId::new(Instant::EARLIEST, &make.entropy);
+        let huge = CalendarId::new(Timestamp::EARLIEST, &make.entropy);
         cache.texts.insert(huge, feed(org, &piece, 65));
         cache.texts.run_pending_tasks();
         assert!(cache.texts.weighted_size() <= BYTES_MAX);
@@ -226,7 +226,7 @@ mod tests {
     fn another_state_is_not_what_is_kept() {
         let (cache, make) = (FeedCache::new(), Fixtures::new());
         let org = make.organization().id;
-        let calendar = CalendarId::new(Instant::EARLIEST, &make.entropy);
+        let calendar = CalendarId::new(Timestamp::EARLIEST, &make.entropy);
         cache.texts.insert(calendar, feed(org, &Bytes::from_static(b"x"), 1));
         assert!(cache.at(calendar, "\"1\"").is_some());
         assert!(cache.at(calendar, "\"2\"").is_none());
@@ -236,7 +236,7 @@ mod tests {
     fn replaced_texts_count_while_they_are_read() {
         let (cache, make, piece) = (FeedCache::new(), Fixtures::new(), Bytes::from(vec![b'x'; 1 << 20]));
         let (org, other) = (make.organization().id, make.organization().id);
-        let calendar = CalendarId::new(Instant::EARLIEST, &make.entropy);
+        let calendar = CalendarId::new(Timestamp::EARLIEST, &make.entropy);
         let read = feed(org, &piece, 5);
         cache.texts.insert(calendar, Arc::clone(&read));
         assert_eq!(cache.replaced.unread(org), 0, "the cache has it");

@@ -9,7 +9,9 @@ use kalends_calendars::{
     ports::{BusySource, OwnedEvent},
     release_all,
 };
-use kalends_kernel::{CalendarId, Elapsed, EventId, FieldError, HoldSetId, Instant, Metadata, OrgId, ProposalId, Span};
+use kalends_kernel::{
+    CalendarId, EventId, FieldError, HoldSetId, Metadata, OrgId, ProposalId, SignedDuration, Span, Timestamp,
+};
 use kalends_notifications::EventType;
 use kalends_quotas::{Feature, Metric};
 use kalends_wire::NewHoldSet;
@@ -24,9 +26,9 @@ use crate::{
 };
 
 /// How far before and after a time that is taken a free one is looked for, unless it is longer itself.
-const NEAR: Elapsed = Elapsed::days(14);
+const NEAR: SignedDuration = SignedDuration::days(14);
 /// Free times start so far from the one that was wanted, or a multiple of it.
-const NEAR_STEP: Elapsed = Elapsed::minutes(15);
+const NEAR_STEP: SignedDuration = SignedDuration::minutes(15);
 /// How many free times are told.
 const NEAREST: usize = 3;
 
@@ -87,7 +89,7 @@ impl App {
         OwnedEvent { event, agent }: &OwnedEvent,
         new: &NewHold,
         moved: Option<&Event>,
-        now: Instant,
+        now: Timestamp,
         changes: &mut ChangeSet,
     ) -> Result<(), Attempt> {
         let NewHold { hold, if_as_of } = new;
@@ -117,7 +119,7 @@ impl App {
         &self,
         actor: &Actor,
         wanted: &Wanted<'_>,
-        now: Instant,
+        now: Timestamp,
         changes: &mut ChangeSet,
     ) -> Result<(), Attempt> {
         let org = actor.org();
@@ -127,7 +129,7 @@ impl App {
         let mut conflicts = Vec::new();
         let mut sources = Vec::with_capacity(wanted.calendars.len());
         for calendar in wanted.calendars.iter().copied() {
-            let Standing { source, blocks, mut holds } = self.standing(org, calendar, wanted.span, None).await?;
+            let CalendarBusy { source, blocks, mut holds } = self.standing(org, calendar, wanted.span, None).await?;
             changes.guards.push(Guard::CalendarTime { calendar, seen: source.revision, window: wanted.span });
             sources.push(source);
             holds.retain(|hold| wanted.moved.is_none_or(|moved| hold.id != moved.id));
@@ -157,7 +159,7 @@ impl App {
         actor: &Actor,
         as_of: &AsOf,
         wanted: &Wanted<'_>,
-        now: Instant,
+        now: Timestamp,
         changes: &mut ChangeSet,
     ) -> Result<(), Attempt> {
         let org = actor.org();
@@ -202,7 +204,7 @@ impl App {
         as_of: &AsOf,
         sources: &[BusySource],
         span: Span,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<Vec<(CalendarId, Block)>, Refusal> {
         let known = |seen: &HumanSeen| {
             as_of
@@ -241,7 +243,7 @@ impl App {
         calendar: CalendarId,
         span: Span,
         owner: Option<ProposalId>,
-    ) -> Result<Standing, Attempt> {
+    ) -> Result<CalendarBusy, Attempt> {
         let most = u32::try_from(CONFLICTS_MAX).unwrap_or(u32::MAX);
         let found = self.store.blocks(org, calendar, span, most).await?.ok_or(Attempt::Stale)?;
         let (source, mut blocks) = (found.source, found.blocks);
@@ -265,7 +267,7 @@ impl App {
             let busy = humans.busy(calendar, span).unwrap_or(BusySet::EMPTY);
             blocks.extend(busy.spans().iter().map(|span| Block { kind: BlockKind::HumanBusy, span: *span }));
         }
-        Ok(Standing { source, blocks, holds })
+        Ok(CalendarBusy { source, blocks, holds })
     }
 
     /// Adds to a refusal the free times nearest to the one that was wanted, on all calendars together, by the rules
@@ -293,7 +295,7 @@ impl App {
     }
 
     /// Writes that a hold ended by itself, and tells it.
-    pub(crate) fn end_hold(&self, ended: EndedHold, now: Instant, changes: &mut ChangeSet) {
+    pub(crate) fn end_hold(&self, ended: EndedHold, now: Timestamp, changes: &mut ChangeSet) {
         let EndedHold { seen, event, end } = ended;
         changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
         let (org, version) = (event.org, event.version);
@@ -322,7 +324,7 @@ impl App {
         actor: &Actor,
         id: &str,
         told: EventType,
-        decide: fn(&Event, Instant) -> Result<Event, EventError>,
+        decide: fn(&Event, Timestamp) -> Result<Event, EventError>,
     ) -> Result<Answer, Refusal> {
         actor.needs(Feature::Holds)?;
         let path = EventPath { calendar: None, id };
@@ -405,7 +407,7 @@ impl App {
         actor: &Actor,
         id: &str,
         told: EventType,
-        decide: fn(&[Event], Instant) -> Result<Vec<Event>, kalends_calendars::HoldSetError>,
+        decide: fn(&[Event], Timestamp) -> Result<Vec<Event>, kalends_calendars::HoldSetError>,
     ) -> Result<Answer, Refusal> {
         actor.needs(Feature::Holds)?;
         let missing = || Refusal::missing(Missing::HoldSet, id);
@@ -442,7 +444,7 @@ impl App {
         set: HoldSetId,
         events: Vec<Event>,
         told: impl Fn(&Event) -> Option<EventType>,
-        now: Instant,
+        now: Timestamp,
         changes: &mut ChangeSet,
     ) -> Result<Answer, Refusal> {
         let zones = self.local_zones(actor, &events).await?;
@@ -467,7 +469,7 @@ impl App {
 }
 
 /// What has a say about a time of a calendar.
-pub(crate) struct Standing {
+pub(crate) struct CalendarBusy {
     /// The calendar.
     pub(crate) source: BusySource,
     /// All that blocks but holds.
@@ -491,7 +493,7 @@ pub(crate) fn obstacles(
 }
 
 /// What an event takes of `window`, as things that block.
-fn blocks_in(event: &Event, window: Span, now: Instant) -> Vec<Block> {
+fn blocks_in(event: &Event, window: Span, now: Timestamp) -> Vec<Block> {
     let spans: Vec<Span> = match event.repeating() {
         Some(series) => series.occurrences(window).take(CONFLICTS_MAX).collect(),
         None => {

@@ -6,7 +6,7 @@ use kalends_calendars::{
     HumanFor,
     ports::{BusySource, LivingAgent},
 };
-use kalends_kernel::{Instant, OrgId, Span, StoreError};
+use kalends_kernel::{OrgId, Span, StoreError, Timestamp};
 
 use crate::{
     App, Refusal,
@@ -38,7 +38,7 @@ pub(crate) struct Humans {
     seen: Vec<HumanSeen>,
     /// Of each source that is connected still.
     busy: Vec<HumanBusy>,
-    now: Instant,
+    now: Timestamp,
     allow_stale: bool,
 }
 
@@ -76,7 +76,7 @@ impl App {
         org: OrgId,
         seen: Vec<HumanSeen>,
         window: Span,
-        now: Instant,
+        now: Timestamp,
         allow_stale: bool,
     ) -> Result<Humans, Refusal> {
         let mut sources: Vec<HumanSource> = seen.iter().map(|seen| seen.source).collect();

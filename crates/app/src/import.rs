@@ -13,7 +13,7 @@ use kalends_feeds::{
     read::{Context, What},
     sync::{Chunk, Counts, Ending, ItemKey, KnownItem, KnownItems, Planned},
 };
-use kalends_kernel::{EventId, FieldError, Instant, Version};
+use kalends_kernel::{EventId, FieldError, Timestamp, Version};
 use kalends_notifications::EventType;
 use kalends_quotas::Metric;
 use kalends_wire as wire;
@@ -128,7 +128,7 @@ impl App {
         seen: &BTreeMap<EventId, Event>,
         items: &mut Vec<KnownItem>,
         counts: &mut Counts,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<Vec<ItemKey>, Attempt> {
         let mut forgotten = Vec::new();
         for former in &chunk.former {
@@ -162,7 +162,7 @@ impl App {
 
     /// What is cancelled with an event, itself included, each with the version that was seen: a series takes along its
     /// occurrences that were changed. That they are all of them is guarded by the version of the series.
-    async fn cancelled_with(&self, seen: &Event, now: Instant) -> Result<Vec<(Event, Version)>, Attempt> {
+    async fn cancelled_with(&self, seen: &Event, now: Timestamp) -> Result<Vec<(Event, Version)>, Attempt> {
         let mut all = vec![seen.clone()];
         if seen.recurrence().is_some_and(|recurrence| !recurrence.overridden().is_empty()) {
             all.extend(self.store.list_overrides(seen.org, seen.id).await?);
@@ -186,7 +186,7 @@ impl App {
         }
     }
 
-    fn announce(&self, changes: &mut ChangeSet, event: &Event, about: EventType, now: Instant) {
+    fn announce(&self, changes: &mut ChangeSet, event: &Event, about: EventType, now: Timestamp) {
         let resource = wire::Event::from(event.clone());
         changes.messages.push(self.message(event.org, about, &resource, event.version, now));
     }

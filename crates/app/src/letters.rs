@@ -6,7 +6,7 @@
 use std::fmt::Display;
 
 use kalends_accounts::{Code, Email, ResetToken, RevocationToken};
-use kalends_kernel::{Foreign, Instant, WebhookId};
+use kalends_kernel::{Foreign, Timestamp, WebhookId};
 use kalends_notifications::Deactivation;
 use kalends_wire::BookingLinks;
 
@@ -20,7 +20,7 @@ const SIGNATURE: &str = "-- \nKalends, the calendar backend for agents. Nobody r
 /// A value of ours that may stand in a letter as it is: nobody outside chooses how it reads.
 pub(crate) trait Own: Display {}
 
-impl Own for Instant {}
+impl Own for Timestamp {}
 impl Own for WebhookId {}
 impl Own for When {}
 
@@ -219,7 +219,7 @@ pub(crate) struct Revocation<'a> {
 }
 
 /// A claim that will take effect unless somebody objects.
-pub(crate) fn claim_held(to: &Email, organization: &Foreign, until: Instant, places: &Revocation<'_>) -> Mail {
+pub(crate) fn claim_held(to: &Email, organization: &Foreign, until: Timestamp, places: &Revocation<'_>) -> Mail {
     let proved = "somebody proved with a code that was sent here that they read this mailbox, and becomes the owner of the \
                   organization \"";
     Letter {
@@ -453,7 +453,7 @@ mod tests {
             ("password-reset", password_reset(&to, &reset, "https://console.example.com")),
             ("password-was-reset", password_was_reset(&to)),
             ("claim-code", claim_code(&to, name, &code)),
-            ("claim-held", claim_held(&to, name, Instant::from_micros(1_800_000_000_000_000), &places)),
+            ("claim-held", claim_held(&to, name, Timestamp::from_micros(1_800_000_000_000_000), &places)),
         ]
     }
 

@@ -13,7 +13,7 @@ use std::{
 };
 
 use futures::future::join_all;
-use kalends_kernel::{Elapsed, Instant, OrgId, StoreError};
+use kalends_kernel::{OrgId, SignedDuration, StoreError, Timestamp};
 use kalends_quotas::{Lease, Metric, Period, Refund, Take, UsageReport};
 
 use crate::{
@@ -25,7 +25,7 @@ use crate::{
 /// Locks that share the organizations among them.
 const SHARDS: usize = 32;
 /// An organization that has not been heard of for so long gets back what it holds.
-const IDLE: Elapsed = Elapsed::minutes(5);
+const IDLE: SignedDuration = SignedDuration::minutes(5);
 /// How many leases are given back at once: each is a write.
 const REFUNDS_AT_ONCE: usize = 16;
 /// What is counted from leased blocks.
@@ -65,7 +65,7 @@ impl Caller {
 
     /// How much is left to the caller's organization in the month of `at`, as far as this process knows; `None` is
     /// unlimited.
-    pub fn left(&self, metric: Leased, at: Instant) -> Option<u64> {
+    pub fn left(&self, metric: Leased, at: Timestamp) -> Option<u64> {
         let limit = self.principal.limits.get(metric.metric());
         self.slot(metric).lease().remaining(at, limit)
     }
@@ -136,7 +136,7 @@ impl Slot {
     }
 
     /// Asks the lease for a unit, for what is left then, and whether to debit ahead.
-    fn take(&self, at: Instant, limit: Option<u64>) -> (Take, Option<u64>, bool) {
+    fn take(&self, at: Timestamp, limit: Option<u64>) -> (Take, Option<u64>, bool) {
         let mut lease = self.lease();
         let taken = lease.take(at, limit);
         (taken, lease.remaining(at, limit), lease.ahead(at, limit).is_some())
@@ -170,12 +170,12 @@ impl Meter {
     }
 
     /// Takes out what was last asked before `since`, or everything.
-    fn take_out(&self, since: Option<Instant>) -> Vec<(Of, Refund)> {
+    fn take_out(&self, since: Option<Timestamp>) -> Vec<(Of, Refund)> {
         let mut refunds = Vec::new();
         for shard in &self.shards {
             let mut slots = shard.lock().unwrap_or_else(PoisonError::into_inner);
             slots.retain(|of, slot| {
-                let asked_at = Instant::from_micros(slot.asked_at.load(Ordering::Relaxed));
+                let asked_at = Timestamp::from_micros(slot.asked_at.load(Ordering::Relaxed));
                 if since.is_some_and(|since| asked_at >= since) {
                     return true;
                 }
@@ -193,7 +193,7 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::LimitReached`], or [`Refusal::Store`] where the counter had to be asked and does not answer.
-    pub async fn count(&self, caller: &Caller, metric: Leased, at: Instant) -> Result<Counted, Refusal> {
+    pub async fn count(&self, caller: &Caller, metric: Leased, at: Timestamp) -> Result<Counted, Refusal> {
         let of = (caller.principal.org, metric.metric());
         let limit = caller.principal.limits.get(of.1);
         let slot = Arc::clone(caller.slot(metric));
@@ -274,7 +274,7 @@ impl App {
     pub(crate) async fn beside_leases<T>(
         &self,
         org: OrgId,
-        read: impl AsyncFnOnce(Instant) -> Result<T, StoreError>,
+        read: impl AsyncFnOnce(Timestamp) -> Result<T, StoreError>,
     ) -> Result<(T, Unspent), StoreError> {
         let slots = Leased::ALL.map(|leased| self.meter.slot((org, leased.metric())));
         // No debit of this process may come between the counters and what it holds of them.
@@ -295,7 +295,7 @@ async fn exchange(
     slot: Arc<Slot>,
     of: Of,
     limit: Option<u64>,
-    at: Instant,
+    at: Timestamp,
     refund: Option<Refund>,
 ) -> Result<bool, Refusal> {
     if let Some(refund) = refund {
@@ -327,7 +327,7 @@ async fn exchange(
 }
 
 /// Debits the next block ahead. Where that fails, whoever needs it asks again.
-async fn refill(store: Arc<dyn Store>, slot: Arc<Slot>, of: Of, limit: Option<u64>, at: Instant) {
+async fn refill(store: Arc<dyn Store>, slot: Arc<Slot>, of: Of, limit: Option<u64>, at: Timestamp) {
     let _exchange = slot.exchange.lock().await;
     let debit = slot.lease().ahead(at, limit);
     if let Some(debit) = debit {

@@ -1,14 +1,14 @@
 //! Letters to people outside: counted and kept with the change that causes them, and sent by a worker.
 
 use kalends_accounts::{Allowance, Taken};
-use kalends_kernel::{EventId, Instant, LetterId, StoreError};
+use kalends_kernel::{EventId, LetterId, StoreError, Timestamp};
 use kalends_notifications::{ClaimedLetter, Letter, LetterEnd};
 
 use crate::{App, ChangeSet, Refusal, Use, app::json, ports::Mail};
 
 impl App {
     /// Adds a letter about an event to `changes`, and with it one use of the organization's mail.
-    pub(crate) fn write_letter(&self, mail: &Mail, about: EventId, now: Instant, changes: &mut ChangeSet) {
+    pub(crate) fn write_letter(&self, mail: &Mail, about: EventId, now: Timestamp, changes: &mut ChangeSet) {
         changes.letters.push(Letter {
             id: LetterId::new(now, self.entropy()),
             org: changes.org,

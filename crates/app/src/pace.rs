@@ -3,7 +3,7 @@
 use std::{net::IpAddr, sync::Arc};
 
 use kalends_accounts::{Credential, Email, Principal};
-use kalends_kernel::Instant;
+use kalends_kernel::Timestamp;
 use kalends_quotas::{IpKey, IpLane, Rate, SIGN_IN_FAILURES, headers::retry_after_seconds};
 
 use crate::{
@@ -67,7 +67,7 @@ impl App {
     }
 }
 
-async fn pass(gate: &dyn Gate, rate: Rate, at: Instant) -> Result<(), Refusal> {
+async fn pass(gate: &dyn Gate, rate: Rate, at: Timestamp) -> Result<(), Refusal> {
     match gate.admit(at).await {
         Admission::Admitted => Ok(()),
         Admission::Refused { retry_after } => {

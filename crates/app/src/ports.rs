@@ -15,7 +15,9 @@ use kalends_calendars::{
     ports::{BusySource, LivingAgent},
 };
 use kalends_feeds::sync::Validators;
-use kalends_kernel::{DataKeyId, Elapsed, Instant, KeyId, OrgId, RemoteUrl, Revision, Span, StoreError, UserId};
+use kalends_kernel::{
+    DataKeyId, KeyId, OrgId, RemoteUrl, Revision, SignedDuration, Span, StoreError, Timestamp, UserId,
+};
 use kalends_notifications::Outcome;
 use kalends_quotas::{Debit, IpKey, IpLane, Metric, Period, Rate, Refund};
 use serde::{Deserialize, Serialize};
@@ -46,7 +48,7 @@ pub enum CommitError {
         /// Which one.
         limited: Limited,
         /// After how long as much is allowed again.
-        retry_after: Elapsed,
+        retry_after: SignedDuration,
     },
     /// An organization, or a human, with that address exists.
     #[error("the address is taken")]
@@ -76,10 +78,10 @@ pub trait Commit: Send + Sync {
 #[async_trait]
 pub trait StoredAnswers: Send + Sync {
     /// The answer stored under `scope` that is still kept at `now`.
-    async fn find_answer(&self, scope: [u8; 32], now: Instant) -> Result<Option<StoredAnswer>, StoreError>;
+    async fn find_answer(&self, scope: [u8; 32], now: Timestamp) -> Result<Option<StoredAnswer>, StoreError>;
 
     /// Removes up to `limit` answers that have expired at `now`, and says how many.
-    async fn forget_answers(&self, now: Instant, limit: u32) -> Result<u64, StoreError>;
+    async fn forget_answers(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// What became of a debit.
@@ -109,7 +111,7 @@ pub trait Metering: Send + Sync {
 
     /// What the organization uses, in one snapshot: the counters of the month, and what exists at `now`. Each
     /// metric comes at most once; one that is left out is not used.
-    async fn usage(&self, org: OrgId, period: Period, now: Instant) -> Result<Vec<(Metric, u64)>, StoreError>;
+    async fn usage(&self, org: OrgId, period: Period, now: Timestamp) -> Result<Vec<(Metric, u64)>, StoreError>;
 }
 
 /// Who is limited in how fast it calls.
@@ -147,7 +149,7 @@ pub enum Admission {
     /// It may not; nothing is remembered of it.
     Refused {
         /// After how long one request could pass.
-        retry_after: Elapsed,
+        retry_after: SignedDuration,
     },
 }
 
@@ -163,7 +165,7 @@ pub trait RateLimiter: Send + Sync {
 pub trait Gate: Send + Sync {
     /// Whether a request at `now` stays within the rate. A gate that shares what it knows with other nodes and
     /// cannot reach it decides by what it knows itself.
-    async fn admit(&self, now: Instant) -> Admission;
+    async fn admit(&self, now: Timestamp) -> Admission;
 
     /// Takes back one request that was admitted, as if it had never come.
     async fn give_back(&self);
@@ -276,7 +278,7 @@ pub struct HumanSeen {
     /// Raised whenever what it says differs from what was read before.
     pub revision: Revision,
     /// When it was last read in full; `None` before the first time.
-    pub read_at: Option<Instant>,
+    pub read_at: Option<Timestamp>,
 }
 
 /// Reads the busy times of connected human calendars.
@@ -360,7 +362,7 @@ pub struct WrappedDataKey {
     /// What it is used for.
     pub state: DataKeyState,
     /// When it was made.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
 }
 
 /// The table of data keys.
@@ -617,11 +619,15 @@ pub trait CalendarProviders: Send + Sync {
     fn client(&self, provider: Provider) -> Option<&Client>;
 
     /// Exchanges the code of a callback for tokens.
-    async fn authorize(&self, provider: Provider, request: TokenRequest, now: Instant)
-    -> Result<Tokens, ProviderError>;
+    async fn authorize(
+        &self,
+        provider: Provider,
+        request: TokenRequest,
+        now: Timestamp,
+    ) -> Result<Tokens, ProviderError>;
 
     /// Other tokens for those, whose access token has ended or is about to.
-    async fn renew(&self, provider: Provider, tokens: &Tokens, now: Instant) -> Result<Tokens, ProviderError>;
+    async fn renew(&self, provider: Provider, tokens: &Tokens, now: Timestamp) -> Result<Tokens, ProviderError>;
 
     /// The calendars of the account, the account's own first: all of them, also those that its human hides, or an error.
     async fn calendars(&self, provider: Provider, tokens: &Tokens) -> Result<Vec<TheirCalendar>, ProviderError>;

@@ -10,13 +10,13 @@ use std::{
 };
 
 use kalends_accounts::{KeyForm, KeyHash};
-use kalends_kernel::{Elapsed, Instant};
+use kalends_kernel::{SignedDuration, Timestamp};
 use moka::sync::Cache;
 
 use crate::{App, Caller, Refusal};
 
 /// How long a confirmed epoch is trusted.
-const LEASE: Elapsed = Elapsed::seconds(1);
+const LEASE: SignedDuration = SignedDuration::seconds(1);
 /// How long the runtime waits for it: longer by what a clock that is corrected may stand still.
 const LEASE_WAIT: Duration = Duration::from_millis(1_100);
 /// The most keys that are kept.
@@ -31,7 +31,7 @@ struct Entry {
 #[derive(Clone, Copy)]
 struct Confirmed {
     epoch: i64,
-    at: Instant,
+    at: Timestamp,
 }
 
 pub(crate) struct PrincipalCache {
@@ -45,13 +45,13 @@ impl PrincipalCache {
     }
 
     /// The epoch that may be trusted at `now`.
-    fn epoch(&self, now: Instant) -> Option<i64> {
+    fn epoch(&self, now: Timestamp) -> Option<i64> {
         let confirmed = *self.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
         // A clock that is set back behind the last poll ends the lease.
         confirmed.filter(|confirmed| confirmed.at <= now && now < confirmed.at + LEASE).map(|confirmed| confirmed.epoch)
     }
 
-    fn confirm(&self, epoch: i64, at: Instant) {
+    fn confirm(&self, epoch: i64, at: Timestamp) {
         let mut confirmed = self.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
         // Two polls may end in another order than they began; epochs only rise.
         if confirmed.is_none_or(|known| known.epoch <= epoch) {
@@ -90,7 +90,7 @@ impl App {
     }
 
     /// [`Self::wait_out_principals`] where `elapsed` of it is over.
-    pub(crate) async fn wait_out_principals_since(&self, elapsed: Elapsed) {
+    pub(crate) async fn wait_out_principals_since(&self, elapsed: SignedDuration) {
         let elapsed = Duration::from_micros(u64::try_from(elapsed.as_micros()).unwrap_or(0));
         tokio::time::sleep(LEASE_WAIT.saturating_sub(elapsed)).await;
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use kalends_calendars::{
     Calendar, Change as Scheduled, Event, EventStatus, Moment, NewEvent, Reservation, Taken, place,
 };
-use kalends_kernel::{AgentId, CalendarId, EventId, FieldError, Instant, Listed, Metadata, Page, ProposalId};
+use kalends_kernel::{AgentId, CalendarId, EventId, FieldError, Listed, Metadata, Page, ProposalId, Timestamp};
 use kalends_notifications::EventType;
 use kalends_proposals::{
     CancelReason, Change, NewProposal, NewResponse, NewSlot, Proposal, ProposalError, Response, Slot, Verdict,
@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::{
     Actor, Answer, App, ChangeSet, Guard, Missing, Obstacles, Refusal,
     app::{Attempt, limit, retry_stale, shown},
-    holds::{Standing, obstacles},
+    holds::{CalendarBusy, obstacles},
 };
 
 /// What became of a proposal that was to be resolved.
@@ -110,12 +110,12 @@ impl App {
     }
 
     /// Keeps the times of a proposal free where it asks for that, as a hold of the lowest priority would.
-    async fn reserve(&self, proposal: &Proposal, now: Instant, changes: &mut ChangeSet) -> Result<(), Attempt> {
+    async fn reserve(&self, proposal: &Proposal, now: Timestamp, changes: &mut ChangeSet) -> Result<(), Attempt> {
         let (org, owner, expires_at) = (proposal.org, proposal.id, proposal.expires_at);
         let mut ended = BTreeSet::new();
         for (calendar, spans) in proposal.reserves() {
             for span in spans.iter().copied() {
-                let Standing { source, blocks, holds } = self.standing(org, calendar, span, None).await?;
+                let CalendarBusy { source, blocks, holds } = self.standing(org, calendar, span, None).await?;
                 changes.guards.push(Guard::CalendarTime { calendar, seen: source.revision, window: span });
                 match place(span, 0, &blocks, &holds, now) {
                     // Holds that are over: one may lie in the way of several slots.
@@ -301,7 +301,7 @@ impl App {
         &self,
         actor: &Actor,
         seen: &Proposal,
-        now: Instant,
+        now: Timestamp,
         changes: &mut ChangeSet,
     ) -> Result<(Proposal, Resolved), Attempt> {
         let ranking = match seen.verdict(now)? {
@@ -343,7 +343,7 @@ impl App {
         actor: &Actor,
         proposal: &Proposal,
         slot: &Slot,
-        now: Instant,
+        now: Timestamp,
         changes: &mut ChangeSet,
     ) -> Result<Result<Calendar, Option<Box<Obstacles>>>, Attempt> {
         let (org, id) = (actor.org(), proposal.calendar_of(slot));
@@ -353,7 +353,7 @@ impl App {
         if !proposal.skip_taken {
             return Ok(Ok(calendar));
         }
-        let Standing { source, blocks, holds } = self.standing(org, id, slot.span, Some(proposal.id)).await?;
+        let CalendarBusy { source, blocks, holds } = self.standing(org, id, slot.span, Some(proposal.id)).await?;
         match place(slot.span, 0, &blocks, &holds, now) {
             Ok(over) => {
                 changes.guards.push(Guard::CalendarTime { calendar: id, seen: source.revision, window: slot.span });
@@ -372,7 +372,7 @@ impl App {
         &self,
         seen: &Proposal,
         reason: CancelReason,
-        now: Instant,
+        now: Timestamp,
         changes: &mut ChangeSet,
     ) -> Result<Proposal, Attempt> {
         let proposal = seen.cancelled(reason, now)?;

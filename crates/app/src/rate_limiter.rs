@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use async_trait::async_trait;
-use kalends_kernel::Instant;
+use kalends_kernel::Timestamp;
 use kalends_quotas::{Rate, RateDecision, RateState};
 use moka::{policy::EvictionPolicy, sync::Cache};
 
@@ -70,7 +70,7 @@ struct MemoryGate {
 
 #[async_trait]
 impl Gate for MemoryGate {
-    async fn admit(&self, now: Instant) -> Admission {
+    async fn admit(&self, now: Timestamp) -> Admission {
         let mut seen = self.state.load(Ordering::Acquire);
         loop {
             match self.rate.decide(RateState::from_i64(seen), now) {
@@ -95,7 +95,7 @@ impl Gate for MemoryGate {
 #[cfg(test)]
 mod tests {
     use kalends_accounts::Email;
-    use kalends_kernel::{Elapsed, Entropy, KeyId, UserId};
+    use kalends_kernel::{Entropy, KeyId, SignedDuration, UserId};
     use kalends_quotas::{IpKey, IpLane};
 
     use super::*;
@@ -109,23 +109,23 @@ mod tests {
     }
 
     fn key(number: u8) -> RateKey {
-        RateKey::Key(KeyId::new(Instant::from_micros(0), &Fixed(number)))
+        RateKey::Key(KeyId::new(Timestamp::from_micros(0), &Fixed(number)))
     }
 
     #[tokio::test]
     async fn keys_are_limited_apart_and_recover() {
         let limiter = MemoryRateLimiter::default();
-        let (rate, now) = (Rate::per_second(10), Instant::from_micros(1_000_000));
-        let user = |number| RateKey::User(UserId::new(Instant::from_micros(0), &Fixed(number)));
+        let (rate, now) = (Rate::per_second(10), Timestamp::from_micros(1_000_000));
+        let user = |number| RateKey::User(UserId::new(Timestamp::from_micros(0), &Fixed(number)));
         let address = RateKey::Address(IpLane::Plans, IpKey::V4(1));
         for who in [key(1), key(2), user(1), user(2), address] {
             for _ in 0..10 {
                 assert_eq!(limiter.gate(who, rate).admit(now).await, Admission::Admitted);
             }
             let refused = limiter.gate(who, rate).admit(now).await;
-            assert_eq!(refused, Admission::Refused { retry_after: Elapsed::micros(100_000) });
+            assert_eq!(refused, Admission::Refused { retry_after: SignedDuration::micros(100_000) });
         }
-        let later = now + Elapsed::micros(100_000);
+        let later = now + SignedDuration::micros(100_000);
         assert_eq!(limiter.gate(key(1), rate).admit(later).await, Admission::Admitted);
         assert_ne!(limiter.gate(key(1), rate).admit(later).await, Admission::Admitted);
     }
@@ -133,7 +133,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_given_back_may_pass_again() {
         let limiter = MemoryRateLimiter::default();
-        let (rate, now) = (Rate::per_minute(2), Instant::from_micros(1_000_000));
+        let (rate, now) = (Rate::per_minute(2), Timestamp::from_micros(1_000_000));
         let gate = limiter.gate(key(1), rate);
         for _ in 0..100 {
             assert_eq!(gate.admit(now).await, Admission::Admitted);
@@ -163,7 +163,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
     async fn a_crowd_is_admitted_exactly_as_often_as_the_rate_allows() {
         let limiter = MemoryRateLimiter::default();
-        let (rate, now) = (Rate::per_second(200), Instant::from_micros(1_000_000));
+        let (rate, now) = (Rate::per_second(200), Timestamp::from_micros(1_000_000));
         let crowd: Vec<_> = (0..16)
             .map(|_| {
                 let limiter = limiter.clone();

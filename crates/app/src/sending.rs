@@ -17,7 +17,7 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use kalends_accounts::Email;
-use kalends_kernel::{DeliveryId, Foreign, Instant, StoreError, random_bytes};
+use kalends_kernel::{DeliveryId, Foreign, StoreError, Timestamp, random_bytes};
 use kalends_notifications::{
     Change, Claim, DELIVERIES_KEPT, Deactivation, Delivery, EventType, Health, HealthChange, MESSAGES_KEPT, Message,
     Outcome, Outgoing, Places, Record, Recorded, WebhookEndpoint, headers,
@@ -91,7 +91,7 @@ struct Ended {
     recorded: Recorded,
     /// What the receiver did; `None` where nothing was sent.
     outcome: Option<Outcome>,
-    at: Instant,
+    at: Timestamp,
     /// The endpoint as it was when the attempt began.
     endpoint: Arc<WebhookEndpoint>,
 }
@@ -297,7 +297,7 @@ impl App {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a gauge of a span far below 2^52 microseconds")]
-fn seconds(elapsed: kalends_kernel::Elapsed) -> f64 {
+fn seconds(elapsed: kalends_kernel::SignedDuration) -> f64 {
     elapsed.as_micros() as f64 / 1_000_000.0
 }
 

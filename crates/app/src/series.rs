@@ -1,7 +1,7 @@
 //! Series: their occurrences one by one, what they take along when they change, and their limits.
 
 use kalends_calendars::{CancelError, Change, Event, EventPatch, ExternalSync, Occurrence, ports::OwnedEvent};
-use kalends_kernel::{EventId, FieldError, Instant};
+use kalends_kernel::{EventId, FieldError, Timestamp};
 use kalends_notifications::EventType;
 use kalends_quotas::{Feature, Metric};
 
@@ -30,7 +30,7 @@ pub(crate) fn series_limits(
     changes: &mut ChangeSet,
     before: Option<&Event>,
     after: &Event,
-    now: Instant,
+    now: Timestamp,
 ) -> Result<(), Refusal> {
     if after.recurs_for_long() && after.repeats_otherwise_than(before) {
         actor.needs(Feature::UnboundedRecurrence)?;
@@ -73,7 +73,7 @@ impl App {
         changes: &mut ChangeSet,
         before: &Event,
         after: &Event,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<(), Attempt> {
         let dropped = before.overrides_dropped_by(after);
         if dropped.is_empty() {
@@ -187,7 +187,7 @@ impl App {
         actor: &Actor,
         seen: &Event,
         occurrence: Occurrence,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<(ChangeSet, Event), Attempt> {
         let series = seen.without_occurrence(occurrence.start, now).map_err(|error| match error {
             CancelError::NoSuchOccurrence => Refusal::missing(Missing::Event, &occurrence.to_string()),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kalends_calendars::{Repeating, ports::BlockingSeries};
-use kalends_kernel::{CalendarId, Elapsed, OrgId, Revision, Span};
+use kalends_kernel::{CalendarId, OrgId, Revision, SignedDuration, Span};
 use moka::sync::Cache;
 
 use crate::{App, Refusal};
@@ -13,7 +13,7 @@ const BYTES_MAX: u64 = 16 << 20;
 /// What an entry takes beside its series, in bytes.
 const ENTRY_BYTES: usize = 128;
 /// How far around the time that is asked for series are read: whoever looks for a time goes on looking nearby.
-const AROUND: Elapsed = Elapsed::days(92);
+const AROUND: SignedDuration = SignedDuration::days(92);
 
 /// The series that block on a calendar at one revision.
 #[derive(Clone)]

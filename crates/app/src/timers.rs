@@ -7,17 +7,17 @@
 
 use futures::stream::{self, StreamExt as _};
 use kalends_calendars::{
-    Advance, Change, EndedHold, HappeningKind, HoldEnd, Reminders, ToldUntil,
+    Advance, Change, EmittedUntil, EndedHold, HappeningKind, HoldEnd, Reminders,
     ports::{ClaimedTimer, TimerQueue},
 };
-use kalends_kernel::{Elapsed, Instant, OrgId};
+use kalends_kernel::{OrgId, SignedDuration, Timestamp};
 use kalends_notifications::{EventType, Message};
 use kalends_proposals::Change as ProposalChange;
 
 use crate::{App, ChangeSet, Done, Refusal, ports::CommitError};
 
 /// How long a claim lasts: how late the work of a node that crashed is done by another. A batch takes a fraction of it.
-const CLAIM: Elapsed = Elapsed::seconds(10);
+const CLAIM: SignedDuration = SignedDuration::seconds(10);
 /// How many timers of one organization go into one change-set.
 const TOGETHER: usize = 128;
 /// The most bytes of messages in one change-set, but that one step may have more.
@@ -33,7 +33,7 @@ struct Step {
     proposals: Vec<ProposalChange>,
     messages: Vec<Message>,
     /// When that which is done was due.
-    due: Vec<Instant>,
+    due: Vec<Timestamp>,
 }
 
 impl App {
@@ -93,7 +93,7 @@ impl App {
     }
 
     /// What there is to tell of an event at `now`, and when to look at it next.
-    fn told(&self, timer: &ClaimedTimer, now: Instant) -> Step {
+    fn told(&self, timer: &ClaimedTimer, now: Timestamp) -> Step {
         let Some(event) = &timer.seen else { return removed(timer) };
         let reminders = Reminders::effective(event.reminders.as_ref(), timer.defaults.as_ref());
         let (mut messages, mut due) = (Vec::new(), Vec::new());
@@ -111,13 +111,13 @@ impl App {
         }
         // By a clock that is behind, nothing is told a second time.
         let told =
-            ToldUntil { all: timer.told.all.max(now), reminders: timer.told.reminders.max(timer.told.all).max(now) };
+            EmittedUntil { all: timer.told.all.max(now), reminders: timer.told.reminders.max(timer.told.all).max(now) };
         let next = event.look_after(timer.defaults.as_ref(), told).map(|due_at| (due_at, told));
         Step { messages, due, ..Step::of(timer.org, advanced(timer, next)) }
     }
 
     /// The end of a hold that is over at `now`.
-    fn expired(&self, timer: ClaimedTimer, now: Instant) -> Step {
+    fn expired(&self, timer: ClaimedTimer, now: Timestamp) -> Step {
         let removed = removed(&timer);
         let Some(seen) = timer.seen else { return removed };
         let (Some(event), Some(hold)) = (seen.expired(now), seen.hold) else { return removed };
@@ -170,7 +170,7 @@ impl App {
     /// Commits what becomes of timers, those of an organization together, and says how late was done what was. Of a
     /// change-set that is stale each timer is tried alone: what is stale then was written by somebody else, whose
     /// row is looked at anew.
-    async fn commit_steps(&self, steps: Vec<Step>) -> Result<Vec<Elapsed>, Refusal> {
+    async fn commit_steps(&self, steps: Vec<Step>) -> Result<Vec<SignedDuration>, Refusal> {
         let mut commits = stream::iter(together(steps).into_iter().map(|steps| self.commit_together(steps)))
             .buffer_unordered(COMMITS);
         let mut late = Vec::new();
@@ -180,7 +180,7 @@ impl App {
         Ok(late)
     }
 
-    async fn commit_together(&self, steps: Vec<Step>) -> Result<Vec<Elapsed>, Refusal> {
+    async fn commit_together(&self, steps: Vec<Step>) -> Result<Vec<SignedDuration>, Refusal> {
         let several = steps.len() > 1;
         match self.try_commit(steps.clone()).await {
             Err(CommitError::Stale) if several => {}
@@ -193,7 +193,7 @@ impl App {
         Ok(late)
     }
 
-    async fn try_commit(&self, steps: Vec<Step>) -> Result<Vec<Instant>, CommitError> {
+    async fn try_commit(&self, steps: Vec<Step>) -> Result<Vec<Timestamp>, CommitError> {
         let Some(first) = steps.first() else { return Ok(Vec::new()) };
         let (mut changes, mut due) = (ChangeSet::new(first.org), Vec::new());
         for step in steps {
@@ -206,7 +206,7 @@ impl App {
     }
 
     /// How late what was committed was, if it was.
-    fn judged(&self, outcome: Result<Vec<Instant>, CommitError>) -> Result<Vec<Elapsed>, Refusal> {
+    fn judged(&self, outcome: Result<Vec<Timestamp>, CommitError>) -> Result<Vec<SignedDuration>, Refusal> {
         match outcome {
             Ok(due) => {
                 let now = self.now();
@@ -224,7 +224,7 @@ impl App {
     }
 }
 
-const fn advanced(timer: &ClaimedTimer, next: Option<(Instant, ToldUntil)>) -> Change {
+const fn advanced(timer: &ClaimedTimer, next: Option<(Timestamp, EmittedUntil)>) -> Change {
     let ClaimedTimer { org, calendar, event, version, .. } = *timer;
     Change::AdvanceTimer(Advance { org, calendar, event, seen: version, next })
 }

@@ -7,16 +7,16 @@
 use std::{hint::black_box, rc::Rc, time::Instant as Timer};
 
 use kalends_availability::{BusySet, SlotLength, free_slots};
-use kalends_kernel::{Elapsed, Instant, Span};
+use kalends_kernel::{SignedDuration, Span, Timestamp};
 
 /// How many spans, and in how many rounds.
 const SIZES: [(u32, usize); 4] = [(1_000, 401), (10_000, 101), (100_000, 31), (1_000_000, 11)];
 /// 2026-03-01T00:00:00Z.
-const ORIGIN: Instant = Instant::from_micros(1_772_323_200_000_000);
+const ORIGIN: Timestamp = Timestamp::from_micros(1_772_323_200_000_000);
 /// The inputs of a size have so many spans together at least.
 const VARIED: u32 = 200_000;
 /// From one start to the next on average: 1,000 in 30 days.
-const APART: Elapsed = Elapsed::seconds(2_592);
+const APART: SignedDuration = SignedDuration::seconds(2_592);
 
 fn main() {
     let columns = SIZES.map(|(count, rounds)| measure(cases(count), rounds));
@@ -54,8 +54,8 @@ fn cases(count: u32) -> Vec<Case> {
     const SWEEP: &str = "plain sweep of sorted";
     const SWEEP_APART: &str = "plain sweep of sorted, none of which meet";
 
-    let everything = window(ORIGIN, Elapsed::micros(APART.as_micros() * i64::from(count)));
-    let month = window(everything.end() - Elapsed::days(30), Elapsed::days(30));
+    let everything = window(ORIGIN, SignedDuration::micros(APART.as_micros() * i64::from(count)));
+    let month = window(everything.end() - SignedDuration::days(30), SignedDuration::days(30));
     let inputs: Vec<Vec<Span>> = (1..=(VARIED / count).max(1)).map(|seed| random_spans(count, seed.into())).collect();
     let all = |input: &dyn Fn(&[Span]) -> Vec<Span>| inputs.iter().map(|spans| input(spans)).collect::<Vec<_>>();
     let halves = |spans: &[Span]| {
@@ -179,7 +179,7 @@ fn consume(slots: impl Iterator<Item = Span>) -> i64 {
     sum
 }
 
-fn window(start: Instant, length: Elapsed) -> Span {
+fn window(start: Timestamp, length: SignedDuration) -> Span {
     match Span::new(start, start + length) {
         Ok(window) => window,
         Err(_) => unreachable!("every length here is positive"),
@@ -202,6 +202,7 @@ fn random_spans(count: u32, seed: u64) -> Vec<Span> {
         i64::try_from(state >> 1).map_or(0, |random| random % bound)
     };
     let minutes = APART.as_micros() / 60_000_000 * i64::from(count);
-    let mut span = || window(ORIGIN + Elapsed::minutes(below(minutes)), Elapsed::minutes(15 * (1 + below(4))));
+    let mut span =
+        || window(ORIGIN + SignedDuration::minutes(below(minutes)), SignedDuration::minutes(15 * (1 + below(4))));
     (0..count).map(|_| span()).collect()
 }

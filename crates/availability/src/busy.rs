@@ -2,7 +2,7 @@
 
 use std::hint::select_unpredictable;
 
-use kalends_kernel::{Elapsed, Instant, Span};
+use kalends_kernel::{SignedDuration, Span, Timestamp};
 
 /// Time that is taken: half-open spans, sorted, of which no two overlap or touch.
 ///
@@ -11,15 +11,15 @@ use kalends_kernel::{Elapsed, Instant, Span};
 ///
 /// ```
 /// use kalends_availability::BusySet;
-/// use kalends_kernel::{Elapsed, Instant, Span};
+/// use kalends_kernel::{SignedDuration, Timestamp, Span};
 ///
 /// let minutes = |start, end| {
-///     let at = |minute| Instant::EARLIEST + Elapsed::minutes(minute);
+///     let at = |minute| Timestamp::EARLIEST + SignedDuration::minutes(minute);
 ///     Span::new(at(start), at(end))
 /// };
 /// let busy = BusySet::from_unsorted(vec![minutes(40, 50)?, minutes(0, 10)?, minutes(10, 20)?]);
 /// assert_eq!(busy.spans(), [minutes(0, 20)?, minutes(40, 50)?]);
-/// assert_eq!(busy.total(), Elapsed::minutes(30));
+/// assert_eq!(busy.total(), SignedDuration::minutes(30));
 /// assert!(!busy.overlaps(minutes(20, 40)?));
 /// assert_eq!(busy.free_in(minutes(15, 60)?).spans(), [minutes(20, 40)?, minutes(50, 60)?]);
 /// # Ok::<(), kalends_kernel::SpanError>(())
@@ -75,8 +75,8 @@ impl BusySet {
     }
 
     /// The busy time taken together.
-    pub fn total(&self) -> Elapsed {
-        Elapsed::micros(self.0.iter().map(|span| span.length().as_micros()).fold(0, i64::saturating_add))
+    pub fn total(&self) -> SignedDuration {
+        SignedDuration::micros(self.0.iter().map(|span| span.length().as_micros()).fold(0, i64::saturating_add))
     }
 
     /// The spans that share an instant with `window`, whole: the first and the last may reach beyond
@@ -176,7 +176,7 @@ impl BusySet {
     /// Widen before clipping: what lies just outside a window reaches into it. A negative buffer
     /// narrows, and a span that is narrowed to nothing is gone.
     #[must_use]
-    pub fn widen(&self, before: Elapsed, after: Elapsed) -> Self {
+    pub fn widen(&self, before: SignedDuration, after: SignedDuration) -> Self {
         let widened = |span: &Span| Span::new(span.start() - before, span.end() + after).ok();
         Self::from_unsorted(self.0.iter().filter_map(widened).collect())
     }
@@ -222,8 +222,8 @@ fn sweep(spans: &mut [Span]) -> Swept {
 
 /// The span that the ones coming next may still extend, and where it stands.
 struct Merging {
-    start: Instant,
-    end: Instant,
+    start: Timestamp,
+    end: Timestamp,
     at: usize,
 }
 
@@ -250,8 +250,8 @@ impl Merging {
 /// Iterates over the time between busy spans.
 struct Gaps<'a> {
     /// All before is answered or busy.
-    from: Instant,
-    until: Instant,
+    from: Timestamp,
+    until: Timestamp,
     busy: std::slice::Iter<'a, Span>,
 }
 
@@ -344,7 +344,7 @@ mod tests {
     #[case::shifted((-20, 20), &[(30, 40), (50, 60)])]
     fn widens(#[case] (before, after): (i64, i64), #[case] widened: &[(i64, i64)]) {
         let busy = set(&[(10, 20), (30, 40)]);
-        assert_eq!(busy.widen(Elapsed::minutes(before), Elapsed::minutes(after)), set(widened));
+        assert_eq!(busy.widen(SignedDuration::minutes(before), SignedDuration::minutes(after)), set(widened));
     }
 
     #[test]
@@ -357,19 +357,19 @@ mod tests {
     #[test]
     fn measures() {
         let busy = set(&[(0, 10), (5, 15), (20, 21)]);
-        assert_eq!((busy.len(), busy.total()), (2, Elapsed::minutes(16)));
+        assert_eq!((busy.len(), busy.total()), (2, SignedDuration::minutes(16)));
         assert!(!busy.is_empty() && BusySet::EMPTY.is_empty());
-        assert_eq!(BusySet::EMPTY.total(), Elapsed::ZERO);
+        assert_eq!(BusySet::EMPTY.total(), SignedDuration::ZERO);
     }
 
     #[test]
     fn the_ends_of_time_do_not_overflow() {
-        let (first, last) = (Instant::from_micros(i64::MIN), Instant::from_micros(i64::MAX));
+        let (first, last) = (Timestamp::from_micros(i64::MIN), Timestamp::from_micros(i64::MAX));
         let always = Span::new(first, last).unwrap();
         let busy = set(&[(10, 20)]);
         assert_eq!(busy.free_in(always).free_in(always), busy);
-        assert_eq!(BusySet::from(always).widen(Elapsed::hours(1), Elapsed::hours(1)), always.into());
-        assert_eq!(busy.free_in(always).total(), Elapsed::micros(i64::MAX));
+        assert_eq!(BusySet::from(always).widen(SignedDuration::hours(1), SignedDuration::hours(1)), always.into());
+        assert_eq!(busy.free_in(always).total(), SignedDuration::micros(i64::MAX));
     }
 
     proptest! {
@@ -394,7 +394,7 @@ mod tests {
             prop_assert_eq!(busy.clip(window).union(&free), BusySet::from(window));
             prop_assert!(busy.intersect(&free).is_empty());
             prop_assert_eq!(free.free_in(window), busy.clip(window));
-            prop_assert_eq!(Elapsed::micros(free.total().as_micros() + busy.clip(window).total().as_micros()), window.length());
+            prop_assert_eq!(SignedDuration::micros(free.total().as_micros() + busy.clip(window).total().as_micros()), window.length());
         }
 
         #[test]
@@ -439,7 +439,7 @@ mod tests {
         fn a_span_is_free_of_the_widened_iff_the_span_widened_the_other_way_is_free(
             busy in busy_set(), candidate in span(), before in 0..20i64, after in 0..20i64,
         ) {
-            let (before, after) = (Elapsed::minutes(before), Elapsed::minutes(after));
+            let (before, after) = (SignedDuration::minutes(before), SignedDuration::minutes(after));
             let needs = Span::new(candidate.start() - after, candidate.end() + before).unwrap();
             prop_assert_eq!(busy.widen(before, after).overlaps(candidate), busy.overlaps(needs));
         }
@@ -448,8 +448,8 @@ mod tests {
         fn widening_adds_up_and_distributes_over_union(
             a in busy_set(), b in busy_set(), first in 0..20i64, second in 0..20i64,
         ) {
-            let (first, second) = (Elapsed::minutes(first), Elapsed::minutes(second));
-            let sum = Elapsed::micros(first.as_micros() + second.as_micros());
+            let (first, second) = (SignedDuration::minutes(first), SignedDuration::minutes(second));
+            let sum = SignedDuration::micros(first.as_micros() + second.as_micros());
             prop_assert_eq!(a.widen(first, second).widen(second, first), a.widen(sum, sum));
             prop_assert_eq!(a.union(&b).widen(first, second), a.widen(first, second).union(&b.widen(first, second)));
         }

@@ -1,6 +1,6 @@
 //! When a busy set that was computed earlier still answers.
 
-use kalends_kernel::{Instant, Span};
+use kalends_kernel::{Span, Timestamp};
 
 use crate::BusySet;
 
@@ -11,7 +11,7 @@ pub struct CachedBusy {
     pub covers: Span,
     /// From this instant on the set may be wrong although no revision changed: a hold expires without
     /// any write. `None` where nothing in it runs out.
-    pub valid_until: Option<Instant>,
+    pub valid_until: Option<Timestamp>,
     /// What is busy within [`covers`](Self::covers), and perhaps some of what is beyond.
     pub busy: BusySet,
 }
@@ -22,9 +22,9 @@ impl CachedBusy {
     ///
     /// ```
     /// use kalends_availability::{BusySet, CachedBusy};
-    /// use kalends_kernel::{Elapsed, Instant, Span};
+    /// use kalends_kernel::{SignedDuration, Timestamp, Span};
     ///
-    /// let at = |minute| Instant::EARLIEST + Elapsed::minutes(minute);
+    /// let at = |minute| Timestamp::EARLIEST + SignedDuration::minutes(minute);
     /// let hold = Span::new(at(50), at(70))?;
     /// let cached =
     ///     CachedBusy { covers: Span::new(at(0), at(120))?, valid_until: Some(at(5)), busy: hold.into() };
@@ -35,7 +35,7 @@ impl CachedBusy {
     /// assert!(!cached.answers(Span::new(at(60), at(121))?, at(4)), "nobody looked that far");
     /// # Ok::<(), kalends_kernel::SpanError>(())
     /// ```
-    pub fn answers(&self, window: Span, now: Instant) -> bool {
+    pub fn answers(&self, window: Span, now: Timestamp) -> bool {
         let covered = self.covers.start() <= window.start() && window.end() <= self.covers.end();
         covered && self.valid_until.is_none_or(|until| now < until)
     }

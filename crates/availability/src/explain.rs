@@ -121,10 +121,10 @@ pub struct Reason {
 ///
 /// ```
 /// use kalends_availability::{Block, BlockKind, CalendarTime, ReasonKind, Rules, explain};
-/// use kalends_kernel::{CalendarId, Elapsed, Instant, Span};
+/// use kalends_kernel::{CalendarId, SignedDuration, Timestamp, Span};
 ///
 /// let minutes = |start, end| {
-///     let at = |minute| Instant::EARLIEST + Elapsed::minutes(minute);
+///     let at = |minute| Timestamp::EARLIEST + SignedDuration::minutes(minute);
 ///     Span::new(at(start), at(end))
 /// };
 /// let rules: Rules = serde_json::from_str(
@@ -186,7 +186,7 @@ fn reasons(calendar: Option<CalendarId>, kind: ReasonKind, spans: &BusySet) -> i
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::{Elapsed, Instant};
+    use kalends_kernel::{SignedDuration, Timestamp};
     use proptest::prelude::*;
     use rstest::rstest;
 
@@ -204,13 +204,13 @@ mod tests {
         let (start, end) = text.split_once('-').unwrap();
         let instant = |text: &str| {
             let (day, time) = text.split_once('T').unwrap();
-            format!("2026-03-{day}T{time}:00Z").parse::<Instant>().unwrap()
+            format!("2026-03-{day}T{time}:00Z").parse::<Timestamp>().unwrap()
         };
         Span::new(instant(start), instant(end)).unwrap()
     }
 
     fn shown(reasons: &[Reason]) -> Vec<String> {
-        let show = |at: Instant| at.to_string()[8..16].to_owned();
+        let show = |at: Timestamp| at.to_string()[8..16].to_owned();
         let one = |reason: &Reason| {
             let calendar = reason.calendar.map_or("-".to_owned(), |id| id.to_string()[29..].to_owned());
             format!("{calendar} {} {}-{}", reason.kind, show(reason.span.start()), show(reason.span.end()))
@@ -277,12 +277,12 @@ mod tests {
 
     /// Up to three calendars, a range around a moment, and a time asked about.
     fn question() -> impl Strategy<Value = (Vec<Drawn>, Span, Span)> {
-        let one = move |moment: Instant| {
+        let one = move |moment: Timestamp| {
             let rules = rules_and_moment().prop_map(|(written, _)| Rules::try_from(&written).unwrap());
             let open = Just(Rules::default());
             let short = (near(moment), 1..=180i64, kind()).prop_map(|(span, length, kind)| Block {
                 kind,
-                span: Span::new(span.start(), span.start() + Elapsed::minutes(length)).unwrap(),
+                span: Span::new(span.start(), span.start() + SignedDuration::minutes(length)).unwrap(),
             });
             (prop_oneof![rules, open], prop::collection::vec(short, 0..8))
         };
@@ -290,8 +290,8 @@ mod tests {
             let first = (Just(rules), one(window.start()).prop_map(|(_, blocks)| blocks));
             let others = prop::collection::vec(one(window.start()), 0..2);
             let asked = (-30..2_900i64, 1..=240i64).prop_map(move |(start, length)| {
-                let start = window.start() + Elapsed::minutes(start);
-                Span::new(start, start + Elapsed::minutes(length)).unwrap()
+                let start = window.start() + SignedDuration::minutes(start);
+                Span::new(start, start + SignedDuration::minutes(length)).unwrap()
             });
             let calendars = (first, others).prop_map(|(first, mut others)| {
                 others.push(first);

@@ -3,15 +3,15 @@
 
 use std::fmt;
 
-use kalends_kernel::{Elapsed, Instant, Revision, Span};
+use kalends_kernel::{Revision, SignedDuration, Span, Timestamp};
 
 use crate::BusySet;
 
 /// Data older than this is stale (ruling 9.3).
-pub const STALE_AFTER: Elapsed = Elapsed::hours(1);
+pub const STALE_AFTER: SignedDuration = SignedDuration::hours(1);
 
 /// Data older than this is as good as none (ruling 9.3).
-pub const UNAVAILABLE_AFTER: Elapsed = Elapsed::hours(24);
+pub const UNAVAILABLE_AFTER: SignedDuration = SignedDuration::hours(24);
 
 /// Which source it is, without telling what it is or whose: the bare value of an identifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -25,7 +25,7 @@ pub struct HumanBusy {
     /// Raised whenever `spans` or `covers` differ from what was read before.
     pub revision: Revision,
     /// When it was last read in full; `None` before the first time.
-    pub read_at: Option<Instant>,
+    pub read_at: Option<Timestamp>,
     /// The time that was asked for: outside of it, nothing is known.
     pub covers: Span,
     /// What was busy inside [`covers`](Self::covers); without meaning before the first reading.
@@ -122,7 +122,7 @@ pub struct HumanTime {
     pub warnings: Vec<Warning>,
     /// From this instant on the answer is another one although nothing was read: something has aged.
     /// `None` where nothing ages any more.
-    pub valid_until: Option<Instant>,
+    pub valid_until: Option<Timestamp>,
 }
 
 impl HumanTime {
@@ -141,7 +141,7 @@ impl HumanTime {
     /// Data that is too old is not used in any case: it counts like data that never was. A source read
     /// in the future, by another clock, is fresh. Without sources everything is known.
     #[must_use]
-    pub fn of(sources: &[HumanBusy], window: Span, now: Instant, allow_stale: bool) -> Self {
+    pub fn of(sources: &[HumanBusy], window: Span, now: Timestamp, allow_stale: bool) -> Self {
         let looks: Vec<Look> = sources.iter().map(|source| Look::at(source, window, now)).collect();
         let blocked: Vec<BusySet> =
             sources.iter().zip(&looks).map(|(source, look)| look.blocks(source, window, allow_stale)).collect();
@@ -171,7 +171,7 @@ enum Covered {
 }
 
 impl Look {
-    fn at(source: &HumanBusy, window: Span, now: Instant) -> Self {
+    fn at(source: &HumanBusy, window: Span, now: Timestamp) -> Self {
         let Some(read_at) = source.read_at else { return Self::Unread };
         let age = now - read_at;
         if age > UNAVAILABLE_AFTER {
@@ -208,9 +208,9 @@ impl Look {
     }
 
     /// When the source becomes stale, or unavailable where it is stale already.
-    fn ages_at(self, source: &HumanBusy) -> Option<Instant> {
+    fn ages_at(self, source: &HumanBusy) -> Option<Timestamp> {
         /// A limit is passed one microsecond after it is reached.
-        const TICK: Elapsed = Elapsed::micros(1);
+        const TICK: SignedDuration = SignedDuration::micros(1);
         let Self::Usable { stale, .. } = self else { return None };
         source.read_at.map(|read_at| read_at + if stale { UNAVAILABLE_AFTER } else { STALE_AFTER } + TICK)
     }
@@ -244,10 +244,10 @@ mod tests {
     use super::*;
     use crate::strategies::{MINUTES, at, busy_set, minutes, span};
 
-    const NOW: Instant = Instant::from_micros(1_772_323_200_000_000 + 100 * 3_600_000_000);
+    const NOW: Timestamp = Timestamp::from_micros(1_772_323_200_000_000 + 100 * 3_600_000_000);
 
     /// Read `age` before now, covering the minutes `covers`, busy from 20 to 30.
-    fn source(age: Option<Elapsed>, covers: (i64, i64)) -> HumanBusy {
+    fn source(age: Option<SignedDuration>, covers: (i64, i64)) -> HumanBusy {
         HumanBusy {
             source: HumanSource(7),
             revision: Revision(1),
@@ -261,17 +261,17 @@ mod tests {
         time.warnings.iter().map(|warning| (warning.about, warning.calendars)).collect()
     }
 
-    const MINUTE: Elapsed = Elapsed::minutes(1);
-    const TICK: Elapsed = Elapsed::micros(1);
-    const HOUR_AND: Elapsed = Elapsed::micros(3_600_000_001);
-    const DAY_AND: Elapsed = Elapsed::micros(86_400_000_001);
+    const MINUTE: SignedDuration = SignedDuration::minutes(1);
+    const TICK: SignedDuration = SignedDuration::micros(1);
+    const HOUR_AND: SignedDuration = SignedDuration::micros(3_600_000_001);
+    const DAY_AND: SignedDuration = SignedDuration::micros(86_400_000_001);
     use AvailabilityState::{Complete, Partial, Stale, Unavailable};
     use WarningKind as Kind;
 
     /// One source, the window being the minutes 0 to 60: what is blocked without and with `allow_stale`.
     #[rstest]
     #[case::fresh(Some(MINUTE), (0, 60), Complete, &[], &[(20, 30)], &[(20, 30)])]
-    #[case::read_in_the_future(Some(Elapsed::minutes(-1)), (0, 60), Complete, &[], &[(20, 30)], &[(20, 30)])]
+    #[case::read_in_the_future(Some(SignedDuration::minutes(-1)), (0, 60), Complete, &[], &[(20, 30)], &[(20, 30)])]
     #[case::exactly_an_hour(Some(STALE_AFTER), (0, 60), Complete, &[], &[(20, 30)], &[(20, 30)])]
     #[case::over_an_hour(Some(HOUR_AND), (0, 60), Stale, &[Kind::Stale], &[(0, 60)], &[(20, 30)])]
     #[case::exactly_a_day(Some(UNAVAILABLE_AFTER), (0, 60), Stale, &[Kind::Stale], &[(0, 60)], &[(20, 30)])]
@@ -283,7 +283,7 @@ mod tests {
     #[case::stale_and_a_part(Some(HOUR_AND), (0, 59), Partial, &[Kind::Stale, Kind::Uncovered], &[(0, 60)], &[(20, 30)])]
     #[case::too_old_to_cover_a_part(Some(DAY_AND), (0, 59), Unavailable, &[Kind::Unavailable], &[(0, 60)], &[])]
     fn one_source(
-        #[case] age: Option<Elapsed>,
+        #[case] age: Option<SignedDuration>,
         #[case] covers: (i64, i64),
         #[case] state: AvailabilityState,
         #[case] warned: &[WarningKind],
@@ -309,7 +309,7 @@ mod tests {
     #[case::one_stale_one_missing(&[Some(HOUR_AND), None], Partial, &[(Kind::Unread, 1), (Kind::Stale, 1)])]
     #[case::none_usable(&[None, Some(DAY_AND), None], Unavailable, &[(Kind::Unread, 2), (Kind::Unavailable, 1)])]
     fn several_sources(
-        #[case] ages: &[Option<Elapsed>],
+        #[case] ages: &[Option<SignedDuration>],
         #[case] state: AvailabilityState,
         #[case] warned: &[(WarningKind, usize)],
     ) {
@@ -331,7 +331,7 @@ mod tests {
     #[case::stale(&[Some(HOUR_AND)], Some(NOW - HOUR_AND + UNAVAILABLE_AFTER + TICK))]
     #[case::gone(&[Some(DAY_AND), None], None)]
     #[case::the_next_of_two(&[Some(HOUR_AND), Some(MINUTE), None], Some(NOW - MINUTE + STALE_AFTER + TICK))]
-    fn valid_until(#[case] ages: &[Option<Elapsed>], #[case] until: Option<Instant>) {
+    fn valid_until(#[case] ages: &[Option<SignedDuration>], #[case] until: Option<Timestamp>) {
         let sources: Vec<HumanBusy> = ages.iter().map(|age| source(*age, (0, 60))).collect();
         assert_eq!(HumanTime::of(&sources, minutes(0, 60), NOW, false).valid_until, until);
     }
@@ -377,7 +377,7 @@ mod tests {
     }
 
     fn sources() -> impl Strategy<Value = Vec<HumanBusy>> {
-        let age = prop_oneof![Just(None), (-60..30 * 60i64).prop_map(|minutes| Some(Elapsed::minutes(minutes)))];
+        let age = prop_oneof![Just(None), (-60..30 * 60i64).prop_map(|minutes| Some(SignedDuration::minutes(minutes)))];
         let covers = prop_oneof![Just(minutes(0, MINUTES)), span()];
         let source = (age, covers, busy_set()).prop_map(|(age, covers, spans)| HumanBusy {
             source: HumanSource(1),
@@ -393,10 +393,10 @@ mod tests {
         #[test]
         fn it_holds_until_it_says_so(sources in sources(), window in span(), allow: bool, part in 0..1_000i64) {
             let time = HumanTime::of(&sources, window, NOW, allow);
-            let far = NOW + Elapsed::days(400);
+            let far = NOW + SignedDuration::days(400);
             let until = time.valid_until.unwrap_or(far);
             prop_assert!(until > NOW);
-            let between = NOW + Elapsed::micros((until - NOW).as_micros() / 1_000 * part);
+            let between = NOW + SignedDuration::micros((until - NOW).as_micros() / 1_000 * part);
             for later in [between, until - TICK] {
                 let then = HumanTime::of(&sources, window, later, allow);
                 prop_assert_eq!(&then, &time);

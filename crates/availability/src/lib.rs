@@ -13,10 +13,10 @@
 //!
 //! ```
 //! use kalends_availability::{BusySet, SlotLength, SlotQuery};
-//! use kalends_kernel::{Instant, Span};
+//! use kalends_kernel::{Timestamp, Span};
 //!
 //! let span = |start: &str, end: &str| -> Result<Span, Box<dyn std::error::Error>> {
-//!     Ok(Span::new(start.parse::<Instant>()?, end.parse::<Instant>()?)?)
+//!     Ok(Span::new(start.parse::<Timestamp>()?, end.parse::<Timestamp>()?)?)
 //! };
 //! let morning = span("2026-03-02T09:00:00Z", "2026-03-02T12:00:00Z")?;
 //! let busy = BusySet::from_unsorted(vec![

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use kalends_kernel::{Elapsed, Instant, Span};
+use kalends_kernel::{SignedDuration, Span, Timestamp};
 
 use crate::BusySet;
 
@@ -22,18 +22,18 @@ use crate::BusySet;
 ///
 /// ```
 /// use kalends_availability::{BusySet, nearest_free};
-/// use kalends_kernel::{Elapsed, Instant, Span};
+/// use kalends_kernel::{SignedDuration, Timestamp, Span};
 ///
 /// let minutes = |start, end| {
-///     let at = |minute| Instant::EARLIEST + Elapsed::minutes(minute);
+///     let at = |minute| Timestamp::EARLIEST + SignedDuration::minutes(minute);
 ///     Span::new(at(start), at(end))
 /// };
 /// let busy = BusySet::from_unsorted(vec![minutes(60, 100)?, minutes(150, 240)?]);
-/// let found = nearest_free(&busy, minutes(60, 90)?, minutes(0, 300)?, Elapsed::minutes(15), 3);
+/// let found = nearest_free(&busy, minutes(60, 90)?, minutes(0, 300)?, SignedDuration::minutes(15), 3);
 /// assert_eq!(found, [minutes(30, 60)?, minutes(15, 45)?, minutes(105, 135)?]);
 /// # Ok::<(), kalends_kernel::SpanError>(())
 /// ```
-pub fn nearest_free(busy: &BusySet, wanted: Span, within: Span, step: Elapsed, count: usize) -> Vec<Span> {
+pub fn nearest_free(busy: &BusySet, wanted: Span, within: Span, step: SignedDuration, count: usize) -> Vec<Span> {
     let taken =
         if busy.overlaps(wanted) { Cow::Owned(busy.clip(within).union(&wanted.into())) } else { Cow::Borrowed(busy) };
     let grid = Grid { wanted, step };
@@ -52,7 +52,7 @@ pub fn nearest_free(busy: &BusySet, wanted: Span, within: Span, step: Elapsed, c
 /// instants are too far apart.
 struct Grid {
     wanted: Span,
-    step: Elapsed,
+    step: SignedDuration,
 }
 
 /// Microseconds, more than lie between any two instants.
@@ -72,7 +72,7 @@ impl Grid {
         if last < first {
             return None;
         }
-        let step = if self.step > Elapsed::ZERO { i128::from(self.step.as_micros()) } else { BEYOND_ALL };
+        let step = if self.step > SignedDuration::ZERO { i128::from(self.step.as_micros()) } else { BEYOND_ALL };
         // The quotient of the first is rounded up, that of the last down.
         let (on_grid, last_on_grid) = (-(-first).div_euclid(step) * step, last.div_euclid(step) * step);
         if on_grid <= last_on_grid {
@@ -83,7 +83,7 @@ impl Grid {
         Some(Starts { first: edge, last: edge, step: 1 })
     }
 
-    fn distance(&self, at: Instant) -> i128 {
+    fn distance(&self, at: Timestamp) -> i128 {
         i128::from(at.as_micros()) - i128::from(self.wanted.start().as_micros())
     }
 
@@ -94,7 +94,7 @@ impl Grid {
     /// The span at a distance. Whatever starts in a gap has its end there too.
     fn span(&self, distance: i128) -> Option<Span> {
         let start = i128::from(self.wanted.start().as_micros()) + distance;
-        let instant = |micros| i64::try_from(micros).ok().map(Instant::from_micros);
+        let instant = |micros| i64::try_from(micros).ok().map(Timestamp::from_micros);
         Span::new(instant(start)?, instant(start + self.length())?).ok()
     }
 }
@@ -146,7 +146,7 @@ mod tests {
     #[case::only_earlier(&[(100, 240)], (200, 230), &[65, 50, 35])]
     #[case::nothing_at_all(&[(0, 240)], (60, 90), &[])]
     fn quarters_of_four_hours(#[case] busy: &[(i64, i64)], #[case] (start, end): (i64, i64), #[case] starts: &[i64]) {
-        let found = nearest_free(&set(busy), minutes(start, end), minutes(0, 240), Elapsed::minutes(15), 3);
+        let found = nearest_free(&set(busy), minutes(start, end), minutes(0, 240), SignedDuration::minutes(15), 3);
         assert_eq!(found.into_iter().map(Span::start).collect::<Vec<_>>(), ats(starts));
     }
 
@@ -162,23 +162,23 @@ mod tests {
     #[case::a_step_over_all((0, 240), 1_000, 3, &[60])]
     fn free_time(#[case] within: (i64, i64), #[case] step: i64, #[case] count: usize, #[case] starts: &[i64]) {
         let within = minutes(within.0, within.1);
-        let found = nearest_free(&BusySet::EMPTY, minutes(60, 90), within, Elapsed::minutes(step), count);
+        let found = nearest_free(&BusySet::EMPTY, minutes(60, 90), within, SignedDuration::minutes(step), count);
         assert_eq!(found.into_iter().map(Span::start).collect::<Vec<_>>(), ats(starts));
     }
 
-    fn ats(minutes: &[i64]) -> Vec<Instant> {
+    fn ats(minutes: &[i64]) -> Vec<Timestamp> {
         minutes.iter().copied().map(at).collect()
     }
 
     #[test]
     fn the_ends_of_time_do_not_overflow() {
-        let (first, last) = (Instant::from_micros(i64::MIN), Instant::from_micros(i64::MAX));
+        let (first, last) = (Timestamp::from_micros(i64::MIN), Timestamp::from_micros(i64::MAX));
         let always = Span::new(first, last).unwrap();
-        let wanted = Span::new(first, first + Elapsed::micros(2)).unwrap();
-        let busy = Span::new(first, last - Elapsed::micros(3)).unwrap();
-        let found = nearest_free(&busy.into(), wanted, always, Elapsed::micros(2), 3);
-        assert_eq!(found, [Span::new(last - Elapsed::micros(3), last - Elapsed::micros(1)).unwrap()]);
-        assert_eq!(nearest_free(&BusySet::EMPTY, always, always, Elapsed::micros(1), 3), [always]);
+        let wanted = Span::new(first, first + SignedDuration::micros(2)).unwrap();
+        let busy = Span::new(first, last - SignedDuration::micros(3)).unwrap();
+        let found = nearest_free(&busy.into(), wanted, always, SignedDuration::micros(2), 3);
+        assert_eq!(found, [Span::new(last - SignedDuration::micros(3), last - SignedDuration::micros(1)).unwrap()]);
+        assert_eq!(nearest_free(&BusySet::EMPTY, always, always, SignedDuration::micros(1), 3), [always]);
     }
 
     /// Tries every minute of the grid of the tests as a start.
@@ -219,13 +219,13 @@ mod tests {
             busy in busy_set(), wanted in span(), within in (span(), span()), step in 1..40i64, count in 0..6usize,
         ) {
             let within = Span::new(within.0.start().min(within.1.start()), within.0.end().max(within.1.end())).unwrap();
-            let found = nearest_free(&busy, wanted, within, Elapsed::minutes(step), count);
+            let found = nearest_free(&busy, wanted, within, SignedDuration::minutes(step), count);
             prop_assert_eq!(found, by_trying(&busy, wanted, within, step, count));
         }
 
         #[test]
         fn asking_for_more_only_adds(busy in busy_set(), wanted in span(), step in 1..40i64, count in 0..6usize) {
-            let nearest = |count| nearest_free(&busy, wanted, minutes(0, MINUTES), Elapsed::minutes(step), count);
+            let nearest = |count| nearest_free(&busy, wanted, minutes(0, MINUTES), SignedDuration::minutes(step), count);
             let more = nearest(count + 1);
             prop_assert_eq!(&nearest(count)[..], &more[..count.min(more.len())]);
         }

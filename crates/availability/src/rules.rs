@@ -4,7 +4,7 @@
 mod day;
 mod written;
 
-use kalends_kernel::{CivilDate, Elapsed, Span, Zone};
+use kalends_kernel::{CivilDate, SignedDuration, Span, Zone};
 use serde::{Deserialize, Serialize};
 
 pub use day::Hours;
@@ -98,10 +98,10 @@ pub struct Override {
 ///
 /// ```
 /// use kalends_availability::{BusySet, Rules, Week, WrittenHours, WrittenRules};
-/// use kalends_kernel::{Instant, Span};
+/// use kalends_kernel::{Timestamp, Span};
 ///
 /// let span = |start: &str, end: &str| -> Result<Span, Box<dyn std::error::Error>> {
-///     Ok(Span::new(start.parse::<Instant>()?, end.parse::<Instant>()?)?)
+///     Ok(Span::new(start.parse::<Timestamp>()?, end.parse::<Timestamp>()?)?)
 /// };
 /// let nine_to_noon = WrittenHours { start: "09:00".to_owned(), end: "12:00".to_owned() };
 /// let rules = Rules::try_from(&WrittenRules {
@@ -144,13 +144,13 @@ impl Default for Rules {
 
 impl Rules {
     /// What must stay free before an event starts.
-    pub fn buffer_before(&self) -> Elapsed {
-        Elapsed::minutes(self.buffer_before.into())
+    pub fn buffer_before(&self) -> SignedDuration {
+        SignedDuration::minutes(self.buffer_before.into())
     }
 
     /// What must stay free after an event has ended.
-    pub fn buffer_after(&self) -> Elapsed {
-        Elapsed::minutes(self.buffer_after.into())
+    pub fn buffer_after(&self) -> SignedDuration {
+        SignedDuration::minutes(self.buffer_after.into())
     }
 
     /// When each weekday is open; `None` where the weekdays restrict nothing.
@@ -270,7 +270,7 @@ fn within(overrides: &[Override], first: CivilDate, last: CivilDate) -> &[Overri
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::Instant;
+    use kalends_kernel::Timestamp;
     use proptest::prelude::*;
     use rstest::rstest;
 
@@ -379,12 +379,12 @@ mod tests {
     }
 
     /// How long a date lasts in the zone, by its two midnights.
-    fn lasts(date: CivilDate, zone: Zone) -> Elapsed {
-        zone.to_instant(date.plus_days(1).midnight()).unwrap() - zone.to_instant(date.midnight()).unwrap()
+    fn lasts(date: CivilDate, zone: Zone) -> SignedDuration {
+        zone.to_timestamp(date.plus_days(1).midnight()).unwrap() - zone.to_timestamp(date.midnight()).unwrap()
     }
 
     /// Whether the clocks show a time inside the hours, looked up without the algebra.
-    fn shows_open(rules: &Rules, at: Instant) -> bool {
+    fn shows_open(rules: &Rules, at: Timestamp) -> bool {
         let shown = rules.zone().to_civil(at);
         let given = rules.overrides().iter().find(|given| given.date == shown.date);
         let hours = match (given, rules.working_hours()) {
@@ -400,17 +400,17 @@ mod tests {
         #[test]
         fn agrees_with_reading_the_clock((written, moment) in rules_and_moment(), start in -6_000..6_000i64) {
             let rules = Rules::try_from(&written).unwrap();
-            let start = moment + Elapsed::minutes(start);
-            let window = Span::new(start, start + Elapsed::hours(26)).unwrap();
+            let start = moment + SignedDuration::minutes(start);
+            let window = Span::new(start, start + SignedDuration::hours(26)).unwrap();
             let outside = rules.outside(window);
             for minute in (0..26 * 60).step_by(3) {
-                let at = start + Elapsed::minutes(minute);
+                let at = start + SignedDuration::minutes(minute);
                 let date = rules.zone().to_civil(at).date;
                 let around = [-1, 0, 1].map(|days| lasts(date.plus_days(days), rules.zone()));
                 let offered = !outside.spans().iter().any(|span| span.contains(at));
-                if around.iter().all(|lasts| *lasts == Elapsed::days(1)) {
+                if around.iter().all(|lasts| *lasts == SignedDuration::days(1)) {
                     prop_assert_eq!(offered, shows_open(&rules, at), "{}", at);
-                } else if around.iter().all(|lasts| *lasts >= Elapsed::days(1)) && rules.working_hours().is_some() {
+                } else if around.iter().all(|lasts| *lasts >= SignedDuration::days(1)) && rules.working_hours().is_some() {
                     prop_assert!(offered || !shows_open(&rules, at), "{}", at);
                 }
             }
@@ -445,8 +445,8 @@ mod tests {
         ) {
             // Somewhere in the window, and at least a minute of it.
             let minutes = window.length().as_seconds() / 60;
-            let start = window.start() + Elapsed::minutes(offset % minutes);
-            let slot = Span::new(start, (start + Elapsed::minutes(length)).min(window.end())).unwrap();
+            let start = window.start() + SignedDuration::minutes(offset % minutes);
+            let slot = Span::new(start, (start + SignedDuration::minutes(length)).min(window.end())).unwrap();
             let keeps = |event: &Span| {
                 slot.end() + rules.buffer_before() <= event.start() || event.end() + rules.buffer_after() <= slot.start()
             };

@@ -2,12 +2,12 @@
 
 use std::{fmt, ops::Range, str::FromStr};
 
-use kalends_kernel::{Elapsed, FieldError, Instant, Span};
+use kalends_kernel::{FieldError, SignedDuration, Span, Timestamp};
 
 use crate::BusySet;
 
 /// The longest range that one query may ask about: 366 days of 24 hours.
-pub const MAX_RANGE: Elapsed = Elapsed::days(MAX_RANGE_DAYS);
+pub const MAX_RANGE: SignedDuration = SignedDuration::days(MAX_RANGE_DAYS);
 
 /// So many slots are answered at most.
 pub const MAX_SLOTS: usize = 50_000;
@@ -19,10 +19,10 @@ const MAX_RANGE_DAYS: i64 = 366;
 ///
 /// ```
 /// use kalends_availability::SlotLength;
-/// use kalends_kernel::Elapsed;
+/// use kalends_kernel::SignedDuration;
 ///
 /// let length: SlotLength = "90m".parse()?;
-/// assert_eq!(length.elapsed(), Elapsed::minutes(90));
+/// assert_eq!(length.elapsed(), SignedDuration::minutes(90));
 /// assert_eq!("120m".parse::<SlotLength>()?.to_string(), "2h");
 /// assert!("90".parse::<SlotLength>().is_err());
 /// # Ok::<(), kalends_availability::ParseSlotLengthError>(())
@@ -51,9 +51,9 @@ impl SlotLength {
     }
 
     /// The time that it takes.
-    pub const fn elapsed(self) -> Elapsed {
+    pub const fn elapsed(self) -> SignedDuration {
         // `From` is not const yet.
-        Elapsed::minutes(self.minutes as i64)
+        SignedDuration::minutes(self.minutes as i64)
     }
 }
 
@@ -128,16 +128,21 @@ impl From<ParseSlotLengthError> for FieldError {
 ///
 /// ```
 /// use kalends_availability::{BusySet, free_slots};
-/// use kalends_kernel::{Elapsed, Instant, Span};
+/// use kalends_kernel::{SignedDuration, Timestamp, Span};
 ///
-/// let at = |minute| Instant::EARLIEST + Elapsed::minutes(minute);
+/// let at = |minute| Timestamp::EARLIEST + SignedDuration::minutes(minute);
 /// let busy = BusySet::from(Span::new(at(50), at(65))?);
 /// // 40 minutes every 20: those from 20, 40 and 60 meet the busy time, the one from 100 would end late.
-/// let slots = free_slots(Span::new(at(0), at(130))?, &busy, Elapsed::minutes(40), Elapsed::minutes(20));
+/// let slots = free_slots(Span::new(at(0), at(130))?, &busy, SignedDuration::minutes(40), SignedDuration::minutes(20));
 /// assert!(slots.map(|slot| slot.start()).eq([at(0), at(80)]));
 /// # Ok::<(), kalends_kernel::SpanError>(())
 /// ```
-pub fn free_slots(window: Span, busy: &BusySet, length: Elapsed, step: Elapsed) -> impl Iterator<Item = Span> {
+pub fn free_slots(
+    window: Span,
+    busy: &BusySet,
+    length: SignedDuration,
+    step: SignedDuration,
+) -> impl Iterator<Item = Span> {
     let grid = Grid::new(window, length, step);
     busy.gaps(window).flat_map(move |gap| grid.positions(gap).filter_map(move |position| grid.slot(position)))
 }
@@ -162,7 +167,12 @@ impl From<TooManySlots> for FieldError {
 ///
 /// # Errors
 /// [`TooManySlots`] where the answer would be too long to give.
-pub fn count_free_slots(window: Span, busy: &BusySet, length: Elapsed, step: Elapsed) -> Result<usize, TooManySlots> {
+pub fn count_free_slots(
+    window: Span,
+    busy: &BusySet,
+    length: SignedDuration,
+    step: SignedDuration,
+) -> Result<usize, TooManySlots> {
     let grid = Grid::new(window, length, step);
     let count = busy.gaps(window).map(|gap| grid.positions(gap)).map(|range| range.end - range.start).sum();
     usize::try_from(count).ok().filter(|count| *count <= MAX_SLOTS).ok_or(TooManySlots { count })
@@ -172,14 +182,14 @@ pub fn count_free_slots(window: Span, busy: &BusySet, length: Elapsed, step: Ela
 ///
 /// ```
 /// use kalends_availability::{BusySet, SlotLength, SlotQuery, SlotQueryError};
-/// use kalends_kernel::{Elapsed, Instant, Span};
+/// use kalends_kernel::{SignedDuration, Timestamp, Span};
 ///
-/// let days = |days| Span::new(Instant::EARLIEST, Instant::EARLIEST + Elapsed::days(days));
+/// let days = |days| Span::new(Timestamp::EARLIEST, Timestamp::EARLIEST + SignedDuration::days(days));
 /// let query = SlotQuery::new(days(1)?, SlotLength::default())?;
 /// assert_eq!(query.count(&BusySet::EMPTY)?, 48);
 ///
 /// let refused = SlotQuery::new(days(367)?, SlotLength::default());
-/// assert_eq!(refused, Err(SlotQueryError::Range { lasts: Elapsed::days(367) }));
+/// assert_eq!(refused, Err(SlotQueryError::Range { lasts: SignedDuration::days(367) }));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -196,7 +206,7 @@ pub enum SlotQueryError {
     #[error("must be at most {MAX_RANGE_DAYS} days after the start, got {}", InDays(*lasts))]
     Range {
         /// How long it is.
-        lasts: Elapsed,
+        lasts: SignedDuration,
     },
 }
 
@@ -225,9 +235,9 @@ impl SlotQuery {
     ///
     /// ```
     /// use kalends_availability::{BusySet, SlotQuery};
-    /// use kalends_kernel::{Elapsed, Instant, Span};
+    /// use kalends_kernel::{SignedDuration, Timestamp, Span};
     ///
-    /// let window = Span::new(Instant::EARLIEST, Instant::EARLIEST + Elapsed::hours(2))?;
+    /// let window = Span::new(Timestamp::EARLIEST, Timestamp::EARLIEST + SignedDuration::hours(2))?;
     /// let query = SlotQuery::new(window, "1h".parse()?)?;
     /// assert_eq!(query.count(&BusySet::EMPTY)?, 2);
     /// assert_eq!(query.stepping("15m".parse()?).count(&BusySet::EMPTY)?, 5);
@@ -268,13 +278,13 @@ impl SlotQuery {
 }
 
 /// Shows a length in days, with hours, minutes and seconds only where the days do not say it all.
-struct InDays(Elapsed);
+struct InDays(SignedDuration);
 
 impl fmt::Display for InDays {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.0.as_seconds();
         write!(f, "{} days", seconds / 86_400)?;
-        if self.0 != Elapsed::days(seconds / 86_400) {
+        if self.0 != SignedDuration::days(seconds / 86_400) {
             let (hours, minutes, seconds) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);
             write!(f, " and {hours:02}:{minutes:02}:{seconds:02}")?;
         }
@@ -286,20 +296,20 @@ impl fmt::Display for InDays {
 /// window is too long to count in.
 #[derive(Clone, Copy)]
 struct Grid {
-    origin: Instant,
+    origin: Timestamp,
     length: u64,
     step: u64,
 }
 
 impl Grid {
-    fn new(window: Span, length: Elapsed, step: Elapsed) -> Self {
-        let positive = |elapsed: Elapsed| u64::try_from(elapsed.as_micros()).unwrap_or(0);
+    fn new(window: Span, length: SignedDuration, step: SignedDuration) -> Self {
+        let positive = |elapsed: SignedDuration| u64::try_from(elapsed.as_micros()).unwrap_or(0);
         Self { origin: window.start(), length: positive(length), step: positive(step) }
     }
 
     /// The positions whose slots lie inside `gap`, which does not begin before the origin.
     fn positions(self, gap: Span) -> Range<u64> {
-        let from_origin = |at: Instant| at.as_micros().abs_diff(self.origin.as_micros());
+        let from_origin = |at: Timestamp| at.as_micros().abs_diff(self.origin.as_micros());
         let (start, end) = (from_origin(gap.start()), from_origin(gap.end()));
         // Most gaps of a busy calendar are too short, and a division costs more than all the rest.
         if self.length == 0 || self.step == 0 || end - start < self.length {
@@ -314,7 +324,7 @@ impl Grid {
     fn slot(self, position: u64) -> Option<Span> {
         let start = self.origin.as_micros().checked_add_unsigned(position * self.step)?;
         let end = start.checked_add_unsigned(self.length)?;
-        Span::new(Instant::from_micros(start), Instant::from_micros(end)).ok()
+        Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end)).ok()
     }
 }
 
@@ -330,9 +340,9 @@ mod tests {
         SlotLength::from_minutes(minutes).unwrap()
     }
 
-    fn starts(window: Span, busy: &[(i64, i64)], length: i64, step: i64) -> Vec<Instant> {
+    fn starts(window: Span, busy: &[(i64, i64)], length: i64, step: i64) -> Vec<Timestamp> {
         let busy: BusySet = busy.iter().map(|(start, end)| minutes(*start, *end)).collect();
-        let (length, step) = (Elapsed::minutes(length), Elapsed::minutes(step));
+        let (length, step) = (SignedDuration::minutes(length), SignedDuration::minutes(step));
         let slots: Vec<Span> = free_slots(window, &busy, length, step).collect();
         assert!(slots.iter().all(|slot| slot.length() == length));
         assert_eq!(count_free_slots(window, &busy, length, step), Ok(slots.len()));
@@ -352,7 +362,7 @@ mod tests {
     #[case::the_gap_is_long_enough_but_off_the_grid(&[(0, 40), (80, 120)], &[])]
     #[case::a_gap_that_is_too_short(&[(0, 30), (59, 90)], &[90])]
     fn half_hours_of_two_hours(#[case] busy: &[(i64, i64)], #[case] offered: &[i64]) {
-        let offered: Vec<Instant> = offered.iter().copied().map(at).collect();
+        let offered: Vec<Timestamp> = offered.iter().copied().map(at).collect();
         assert_eq!(starts(minutes(0, 120), busy, 30, 30), offered);
     }
 
@@ -368,14 +378,14 @@ mod tests {
     #[case::no_step(minutes(0, 60), 10, 0, &[])]
     #[case::negative(minutes(0, 60), -10, -10, &[])]
     fn empty_calendars(#[case] window: Span, #[case] length: i64, #[case] step: i64, #[case] offered: &[i64]) {
-        let offered: Vec<Instant> = offered.iter().copied().map(at).collect();
+        let offered: Vec<Timestamp> = offered.iter().copied().map(at).collect();
         assert_eq!(starts(window, &[], length, step), offered);
     }
 
     #[test]
     fn the_last_slot_of_the_last_year() {
-        let instant = |text: &str| text.parse::<Instant>().unwrap();
-        let window = Span::new(instant("2099-12-31T22:00:00Z"), Instant::HORIZON).unwrap();
+        let instant = |text: &str| text.parse::<Timestamp>().unwrap();
+        let window = Span::new(instant("2099-12-31T22:00:00Z"), Timestamp::HORIZON).unwrap();
         let busy = Span::new(instant("2099-12-31T22:30:00Z"), instant("2099-12-31T23:15:00Z")).unwrap();
         let slots: Vec<String> = SlotQuery::new(window, SlotLength::DEFAULT)
             .unwrap()
@@ -387,18 +397,18 @@ mod tests {
 
     #[test]
     fn the_ends_of_time_do_not_overflow() {
-        let (first, last) = (Instant::from_micros(i64::MIN), Instant::from_micros(i64::MAX));
+        let (first, last) = (Timestamp::from_micros(i64::MIN), Timestamp::from_micros(i64::MAX));
         let always = Span::new(first, last).unwrap();
-        let half = Elapsed::micros(i64::MAX);
+        let half = SignedDuration::micros(i64::MAX);
         let slots: Vec<Span> = free_slots(always, &BusySet::EMPTY, half, half).collect();
         assert_eq!(slots.iter().map(|slot| slot.end().as_micros()).collect::<Vec<_>>(), [-1, i64::MAX - 1]);
-        let refused = count_free_slots(always, &BusySet::EMPTY, Elapsed::micros(1), Elapsed::micros(1));
+        let refused = count_free_slots(always, &BusySet::EMPTY, SignedDuration::micros(1), SignedDuration::micros(1));
         assert_eq!(refused, Err(TooManySlots { count: u64::MAX }));
     }
 
     #[test]
     fn counts_up_to_the_limit() {
-        let minute = Elapsed::minutes(1);
+        let minute = SignedDuration::minutes(1);
         let count = |minutes_| count_free_slots(minutes(0, minutes_), &BusySet::EMPTY, minute, minute);
         assert_eq!(count(50_000), Ok(MAX_SLOTS));
         assert_eq!(count(50_001), Err(TooManySlots { count: 50_001 }));
@@ -430,15 +440,15 @@ mod tests {
     #[case::with_pauses(100, &[0])]
     fn hours_by_step(#[case] step: u16, #[case] offered: &[i64]) {
         let query = SlotQuery::new(minutes(0, 200), length(60)).unwrap().stepping(length(step));
-        let starts: Vec<Instant> = query.slots(&minutes(120, 125).into()).map(Span::start).collect();
+        let starts: Vec<Timestamp> = query.slots(&minutes(120, 125).into()).map(Span::start).collect();
         assert_eq!(starts, offered.iter().copied().map(at).collect::<Vec<_>>());
     }
 
     #[rstest]
-    #[case::a_microsecond(Elapsed::micros(1), "366 days and 00:00:00")]
-    #[case::an_hour_and_a_half(Elapsed::minutes(90), "366 days and 01:30:00")]
-    #[case::a_day(Elapsed::days(1), "367 days")]
-    fn refuses_the_range(#[case] beyond: Elapsed, #[case] got: &str) {
+    #[case::a_microsecond(SignedDuration::micros(1), "366 days and 00:00:00")]
+    #[case::an_hour_and_a_half(SignedDuration::minutes(90), "366 days and 01:30:00")]
+    #[case::a_day(SignedDuration::days(1), "367 days")]
+    fn refuses_the_range(#[case] beyond: SignedDuration, #[case] got: &str) {
         let window = Span::new(at(0), at(0) + MAX_RANGE + beyond).unwrap();
         let error = FieldError::from(SlotQuery::new(window, SlotLength::default()).unwrap_err());
         assert_eq!(error.to_string(), format!("end: must be at most 366 days after the start, got {got}"));
@@ -459,7 +469,7 @@ mod tests {
     fn reads_and_writes_lengths(#[case] text: &str, #[case] minutes: u16, #[case] written: &str) {
         let length: SlotLength = text.parse().unwrap();
         assert_eq!((length.as_minutes(), length.to_string()), (minutes, written.to_owned()));
-        assert_eq!(length.elapsed(), Elapsed::minutes(i64::from(minutes)));
+        assert_eq!(length.elapsed(), SignedDuration::minutes(i64::from(minutes)));
     }
 
     #[rstest]
@@ -509,7 +519,7 @@ mod tests {
 
         #[test]
         fn slots_agree_with_trying_each_start(busy in busy_set(), window in span(), length in 1..90i64, step in 1..40i64) {
-            let (length, step) = (Elapsed::minutes(length), Elapsed::minutes(step));
+            let (length, step) = (SignedDuration::minutes(length), SignedDuration::minutes(step));
             let mut tried = Vec::new();
             let mut start = window.start();
             while start < window.end() {

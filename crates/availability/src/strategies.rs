@@ -1,7 +1,7 @@
 //! What the tests of this crate draw from: short spans on a grid of minutes, dense enough that they
 //! overlap, nest and touch; and rules around the moments at which clocks are changed.
 
-use kalends_kernel::{CivilDate, Elapsed, Instant, Span};
+use kalends_kernel::{CivilDate, SignedDuration, Span, Timestamp};
 use proptest::prelude::*;
 
 use crate::{BusySet, Hours, Rules, Week, WrittenHours, WrittenOverride, WrittenRules};
@@ -10,10 +10,10 @@ use crate::{BusySet, Hours, Rules, Week, WrittenHours, WrittenOverride, WrittenR
 pub(crate) const MINUTES: i64 = 240;
 
 /// 2026-03-01T00:00:00Z.
-const MIDNIGHT: Instant = Instant::from_micros(1_772_323_200_000_000);
+const MIDNIGHT: Timestamp = Timestamp::from_micros(1_772_323_200_000_000);
 
-pub(crate) fn at(minute: i64) -> Instant {
-    MIDNIGHT + Elapsed::minutes(minute)
+pub(crate) fn at(minute: i64) -> Timestamp {
+    MIDNIGHT + SignedDuration::minutes(minute)
 }
 
 pub(crate) fn minutes(start: i64, end: i64) -> Span {
@@ -95,18 +95,18 @@ fn written_rules(zone: &'static str, about: CivilDate) -> impl Strategy<Value = 
 }
 
 /// Rules, and an instant at which the clocks of their zone may do something unusual.
-pub(crate) fn rules_and_moment() -> impl Strategy<Value = (WrittenRules, Instant)> {
+pub(crate) fn rules_and_moment() -> impl Strategy<Value = (WrittenRules, Timestamp)> {
     prop::sample::select(MOMENTS.to_vec()).prop_flat_map(|(zone, moment)| {
-        let moment: Instant = moment.parse().unwrap();
+        let moment: Timestamp = moment.parse().unwrap();
         (written_rules(zone, moment.utc_date()), Just(moment))
     })
 }
 
 /// Spans of up to two days that begin within three days of a moment, in minutes.
-pub(crate) fn near(moment: Instant) -> impl Strategy<Value = Span> {
+pub(crate) fn near(moment: Timestamp) -> impl Strategy<Value = Span> {
     (-4_320..4_320i64, 1..=2_880i64).prop_map(move |(start, length)| {
-        let start = moment + Elapsed::minutes(start);
-        Span::new(start, start + Elapsed::minutes(length)).unwrap()
+        let start = moment + SignedDuration::minutes(start);
+        Span::new(start, start + SignedDuration::minutes(length)).unwrap()
     })
 }
 
@@ -114,8 +114,9 @@ pub(crate) fn near(moment: Instant) -> impl Strategy<Value = Span> {
 pub(crate) fn rules_window_blocks() -> impl Strategy<Value = (Rules, Span, Vec<Span>)> {
     rules_and_moment().prop_flat_map(|(written, moment)| {
         let short = (near(moment), 1..=180i64);
-        let short =
-            short.prop_map(|(span, length)| Span::new(span.start(), span.start() + Elapsed::minutes(length)).unwrap());
+        let short = short.prop_map(|(span, length)| {
+            Span::new(span.start(), span.start() + SignedDuration::minutes(length)).unwrap()
+        });
         (Just(Rules::try_from(&written).unwrap()), near(moment), prop::collection::vec(short, 0..8))
     })
 }

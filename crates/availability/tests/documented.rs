@@ -6,13 +6,13 @@ use kalends_availability::{
     AvailabilityState, Block, BlockKind, BusySet, CalendarTime, HumanBusy, HumanSource, HumanTime, Rules, SlotQuery,
     explain, nearest_free,
 };
-use kalends_kernel::{Elapsed, Instant, Revision, Span};
+use kalends_kernel::{Revision, SignedDuration, Span, Timestamp};
 
 /// `09:00-10:00` on 2 March 2026, a Monday, UTC; or with days: `05T09:00-05T10:00`.
 fn span(text: &str) -> Span {
     let instant = |text: &str| {
         let (day, time) = text.split_once('T').unwrap_or(("02", text));
-        format!("2026-03-{day}T{time}:00Z").parse::<Instant>().unwrap()
+        format!("2026-03-{day}T{time}:00Z").parse::<Timestamp>().unwrap()
     };
     let (start, end) = text.split_once('-').unwrap();
     Span::new(instant(start), instant(end)).unwrap()
@@ -75,7 +75,7 @@ fn human_busy_times() {
     let read = |ago, busy: &str| HumanBusy {
         source: HumanSource(1),
         revision: Revision(1),
-        read_at: Some(now - Elapsed::minutes(ago)),
+        read_at: Some(now - SignedDuration::minutes(ago)),
         covers: range,
         spans: set(&[busy]),
     };
@@ -98,7 +98,7 @@ fn slots() {
 #[test]
 fn nearest_free_times() {
     let taken = set(&["10:00-10:40", "11:30-13:00"]);
-    let found = nearest_free(&taken, span("10:00-10:30"), span("08:00-18:00"), Elapsed::minutes(15), 3);
+    let found = nearest_free(&taken, span("10:00-10:30"), span("08:00-18:00"), SignedDuration::minutes(15), 3);
     assert_eq!(starts(found), ["09:30", "09:15", "10:45"]);
 }
 

@@ -1,7 +1,7 @@
 //! Bookings: a slot that somebody took.
 
 use kalends_availability::BusySet;
-use kalends_kernel::{BookingId, BookingPageId, CalendarId, Elapsed, Entropy, EventId, Instant, OrgId, Span};
+use kalends_kernel::{BookingId, BookingPageId, CalendarId, Entropy, EventId, OrgId, SignedDuration, Span, Timestamp};
 
 use crate::{
     guest::Guest,
@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// How far before and after a slot that is taken others are looked for.
-const NEAR: Elapsed = Elapsed::days(14);
+const NEAR: SignedDuration = SignedDuration::days(14);
 
 /// A booking as stored. When it takes place, and whether, the event tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct Booking {
     /// Who booked.
     pub guest: Guest,
     /// When.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
 }
 
 impl Booking {
@@ -42,7 +42,7 @@ impl Booking {
         page: &BookingPage,
         event: EventId,
         guest: Guest,
-        now: Instant,
+        now: Timestamp,
         entropy: &dyn Entropy,
     ) -> (Self, BookingToken) {
         let token = BookingToken::generate(entropy);
@@ -74,7 +74,7 @@ pub enum SlotError {
     #[error(
         "must be the start of a slot that the page offers, got {0}; GET the slots of the page for those it offers now"
     )]
-    NotOnGrid(Instant),
+    NotOnGrid(Timestamp),
     /// It is one of the page's slots, and taken.
     #[error("the slot at {} is taken", .wanted.start())]
     Taken {
@@ -88,26 +88,26 @@ pub enum SlotError {
 impl BookingPage {
     /// The slots that the page offers at `now` and that lie in `within`, by start, each worked out when it is asked for.
     /// `taken` is what it does not offer ([`BookingPage::taken`]) of that time.
-    pub fn offers(&self, within: Span, taken: &BusySet, now: Instant) -> impl Iterator<Item = Span> {
+    pub fn offers(&self, within: Span, taken: &BusySet, now: Timestamp) -> impl Iterator<Item = Span> {
         let window = self.window(now).and_then(|window| window.clip(within));
         window.into_iter().flat_map(move |window| offered(self.timetable.grid(window), taken))
     }
 
     /// Before when the page offers the same slots of `within` (of all its window if `None`) as at `now`, should nothing be
     /// scheduled meanwhile; `first` is the first of them. `None` is for ever. It may be sooner than need be.
-    pub fn same_before(&self, within: Option<Span>, first: Option<Span>, now: Instant) -> Option<Instant> {
-        let notice = Elapsed::minutes(self.min_notice_minutes.into());
+    pub fn same_before(&self, within: Option<Span>, first: Option<Span>, now: Timestamp) -> Option<Timestamp> {
+        let notice = SignedDuration::minutes(self.min_notice_minutes.into());
         let drops = first.map(|slot| slot.start() - notice);
         drops.into_iter().chain(self.next_to_come(within, now)).min()
     }
 
     /// When the end of the window reaches the next slot, whether that will be offered or not.
-    fn next_to_come(&self, within: Option<Span>, now: Instant) -> Option<Instant> {
+    fn next_to_come(&self, within: Option<Span>, now: Timestamp) -> Option<Timestamp> {
         /// Every weekday comes within it.
-        const AHEAD: Elapsed = Elapsed::days(8);
-        let days = Elapsed::days(self.window_days.into());
+        const AHEAD: SignedDuration = SignedDuration::days(8);
+        let days = SignedDuration::days(self.window_days.into());
         let end = now + days;
-        if end >= Instant::HORIZON || within.is_some_and(|within| within.end() <= end) {
+        if end >= Timestamp::HORIZON || within.is_some_and(|within| within.end() <= end) {
             return None;
         }
         let beyond = Span::new(end - self.timetable.length(), end + AHEAD).ok()?;
@@ -120,7 +120,7 @@ impl BookingPage {
     ///
     /// # Errors
     /// [`SlotError::NotOnGrid`].
-    pub fn slot(&self, start: Instant, now: Instant) -> Result<Span, SlotError> {
+    pub fn slot(&self, start: Timestamp, now: Timestamp) -> Result<Span, SlotError> {
         let slot = self.timetable.slot_at(start);
         let in_window = |slot: &Span| self.window(now).is_some_and(|window| slot.clip(window) == Some(*slot));
         slot.filter(in_window).ok_or(SlotError::NotOnGrid(start))
@@ -136,7 +136,7 @@ impl BookingPage {
     ///
     /// # Errors
     /// [`SlotError::NotOnGrid`] for what is no slot now, [`SlotError::Taken`] for one that is not offered.
-    pub fn book(&self, start: Instant, taken: &BusySet, now: Instant) -> Result<Span, SlotError> {
+    pub fn book(&self, start: Timestamp, taken: &BusySet, now: Timestamp) -> Result<Span, SlotError> {
         let wanted = self.slot(start, now)?;
         if !taken.overlaps(wanted) {
             return Ok(wanted);

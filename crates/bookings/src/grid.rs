@@ -1,7 +1,7 @@
 //! Where the slots of a page lie (ruling 5.4).
 
 use kalends_availability::{Hours, Week};
-use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, Elapsed, Instant, Span, Zone};
+use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
 
 #[cfg(test)]
 mod laws;
@@ -23,15 +23,15 @@ pub struct Timetable {
 struct Day {
     date: CivilDate,
     /// Its midnight as the clocks of UTC show it: something to reckon with.
-    midnight: Instant,
+    midnight: Timestamp,
     /// How far the clocks are ahead of UTC, where they are so from the day before to the day after.
-    ahead: Option<Elapsed>,
+    ahead: Option<SignedDuration>,
 }
 
 impl Timetable {
     /// How long a slot is.
-    pub fn length(&self) -> Elapsed {
-        Elapsed::minutes(self.duration_minutes.into())
+    pub fn length(&self) -> SignedDuration {
+        SignedDuration::minutes(self.duration_minutes.into())
     }
 
     /// All slots that lie wholly within `window`, by start, each worked out when it is asked for; no two begin together.
@@ -47,7 +47,7 @@ impl Timetable {
     }
 
     /// The slot that begins at `start`, if there is one.
-    pub fn slot_at(&self, start: Instant) -> Option<Span> {
+    pub fn slot_at(&self, start: Timestamp) -> Option<Span> {
         let slot = Span::new(start, start + self.length()).ok()?;
         self.grid(slot).find(|found| *found == slot)
     }
@@ -77,8 +77,8 @@ impl Timetable {
     }
 
     fn day(&self, date: CivilDate) -> Day {
-        const DAY: Elapsed = Elapsed::days(1);
-        let midnight = Instant::from_micros(0) + Elapsed::days(date.as_days());
+        const DAY: SignedDuration = SignedDuration::days(1);
+        let midnight = Timestamp::from_micros(0) + SignedDuration::days(date.as_days());
         // The date lies between these two instants in every zone, and no zone changes twice within that time.
         let (before, after) = (midnight - DAY, midnight + DAY + DAY);
         const { assert!(3 * DAY.as_micros() < Zone::BETWEEN_CHANGES.as_micros()) };
@@ -89,24 +89,24 @@ impl Timetable {
 
 impl Day {
     /// When the clocks first show so many minutes after midnight; `None` where they skip that.
-    fn first_shows(&self, minute: u16, zone: Zone) -> Option<Instant> {
+    fn first_shows(&self, minute: u16, zone: Zone) -> Option<Timestamp> {
         match self.ahead {
-            Some(ahead) => Some(self.midnight + Elapsed::minutes(minute.into()) - ahead),
+            Some(ahead) => Some(self.midnight + SignedDuration::minutes(minute.into()) - ahead),
             None => {
                 let civil = CivilDateTime {
                     date: self.date,
-                    time: CivilTime::from_micros(Elapsed::minutes(minute.into()).as_micros())?,
+                    time: CivilTime::from_micros(SignedDuration::minutes(minute.into()).as_micros())?,
                 };
-                let instant = zone.to_instant(civil)?;
+                let instant = zone.to_timestamp(civil)?;
                 (zone.to_civil(instant) == civil).then_some(instant)
             }
         }
     }
 
     /// When the hours end.
-    fn closes(&self, hours: Hours, zone: Zone) -> Option<Instant> {
+    fn closes(&self, hours: Hours, zone: Zone) -> Option<Timestamp> {
         match self.ahead {
-            Some(ahead) => Some(self.midnight + Elapsed::minutes(hours.end().into()) - ahead),
+            Some(ahead) => Some(self.midnight + SignedDuration::minutes(hours.end().into()) - ahead),
             None => hours.closes(self.date, zone),
         }
     }

@@ -2,7 +2,7 @@
 
 use kalends_availability::BusySet;
 use kalends_calendars::Patch;
-use kalends_kernel::{AgentId, BookingPageId, CalendarId, Elapsed, Entropy, Instant, OrgId, Span, Version};
+use kalends_kernel::{AgentId, BookingPageId, CalendarId, Entropy, OrgId, SignedDuration, Span, Timestamp, Version};
 use serde::{Deserialize, Serialize};
 
 use crate::{grid::Timetable, secret::Slug};
@@ -58,11 +58,11 @@ pub struct BookingPage {
     /// The row's version.
     pub version: Version,
     /// When it was made.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// When it was last changed, not counting bookings.
-    pub updated_at: Instant,
+    pub updated_at: Timestamp,
     /// When it was deleted, if it was.
-    pub deleted_at: Option<Instant>,
+    pub deleted_at: Option<Timestamp>,
 }
 
 /// What is needed to make a page, already checked.
@@ -112,7 +112,7 @@ impl BookingPage {
     pub fn create(
         (org, calendar, agent): (OrgId, CalendarId, Option<AgentId>),
         new: NewBookingPage,
-        now: Instant,
+        now: Timestamp,
         entropy: &dyn Entropy,
     ) -> Self {
         Self {
@@ -138,7 +138,7 @@ impl BookingPage {
 
     /// The page with these changes. What was booked stays as it is.
     #[must_use]
-    pub fn patched(&self, patch: BookingPagePatch, now: Instant) -> Self {
+    pub fn patched(&self, patch: BookingPagePatch, now: Timestamp) -> Self {
         let mut page = Self { version: self.version.next(), updated_at: now, ..self.clone() };
         patch.title.apply_to(&mut page.title);
         patch.description.apply_to(&mut page.description);
@@ -154,7 +154,7 @@ impl BookingPage {
 
     /// The page marked as deleted. What was booked stays.
     #[must_use]
-    pub fn deleted(&self, now: Instant) -> Self {
+    pub fn deleted(&self, now: Timestamp) -> Self {
         Self { version: self.version.next(), updated_at: now, deleted_at: Some(now), ..self.clone() }
     }
 
@@ -165,15 +165,15 @@ impl BookingPage {
 
     /// The time of which slots are offered at `now`: from the notice on to the end of the window, which is that of the
     /// time-zone tables at the latest. `None` where the notice is longer than the window.
-    pub fn window(&self, now: Instant) -> Option<Span> {
-        let from = now + Elapsed::minutes(self.min_notice_minutes.into());
-        let to = now + Elapsed::days(self.window_days.into());
-        Span::new(from, to.min(Instant::HORIZON)).ok()
+    pub fn window(&self, now: Timestamp) -> Option<Span> {
+        let from = now + SignedDuration::minutes(self.min_notice_minutes.into());
+        let to = now + SignedDuration::days(self.window_days.into());
+        Span::new(from, to.min(Timestamp::HORIZON)).ok()
     }
 
     /// What stays free before and after what blocks.
-    pub fn buffer(&self) -> Elapsed {
-        Elapsed::minutes(self.buffer_minutes.into())
+    pub fn buffer(&self) -> SignedDuration {
+        SignedDuration::minutes(self.buffer_minutes.into())
     }
 
     /// `window` and all from which the page's buffer reaches into it.

@@ -4,7 +4,7 @@
 //! the hash of its state, for one use, and a cookie binds it to the browser of the human who began it.
 
 use kalends_accounts::oauth::{Attempt, BegunAttempt, Client, Provider};
-use kalends_kernel::{ConnectionId, ConnectionLinkId, Entropy, Instant, OrgId, UserId};
+use kalends_kernel::{ConnectionId, ConnectionLinkId, Entropy, OrgId, Timestamp, UserId};
 use url::Url;
 
 /// What consent is asked for.
@@ -58,7 +58,7 @@ impl ConnectAttempt {
         (org, human): (OrgId, UserId),
         purpose: Purpose,
         client: &Client,
-        now: Instant,
+        now: Timestamp,
         entropy: &dyn Entropy,
     ) -> (Self, BegunAttempt) {
         let mut begun = Attempt::begin(client, None, now, entropy);

@@ -1,6 +1,6 @@
 //! What a use case changes of the bridge: plain data.
 
-use kalends_kernel::{ConnectionId, ExternalCalendarId, GrantId, Instant, OrgId, Version};
+use kalends_kernel::{ConnectionId, ExternalCalendarId, GrantId, OrgId, Timestamp, Version};
 
 use crate::{Connection, ConnectionLink, ExternalCalendar, Grant, RefreshState, Tokens};
 
@@ -32,7 +32,7 @@ pub enum Change {
         /// The version that the decision saw.
         seen: Version,
         /// When it is due, where the change makes it due.
-        due: Option<Instant>,
+        due: Option<Timestamp>,
     },
     /// Writes tokens and refresh state of a connection that was consented to again over the row that had the version `seen`;
     /// otherwise the change-set is stale. A refresh under way loses its claim: it asks with what counts no more. Due at once,
@@ -43,7 +43,7 @@ pub enum Change {
         /// The version that the decision saw.
         seen: Version,
         /// When it was consented to.
-        at: Instant,
+        at: Timestamp,
     },
     /// Removes a connection that still has the version `seen`, with its calendars; they are gone from grants, and a grant
     /// without any is removed.
@@ -63,7 +63,7 @@ pub enum Change {
         /// The connection.
         connection: ConnectionId,
         /// When it was asked for.
-        at: Instant,
+        at: Timestamp,
     },
     /// Writes what came of a refresh and gives the claim up. Stale where it is lost.
     EndRefresh {
@@ -78,9 +78,9 @@ pub enum Change {
         /// Those that are gone: from grants too, and a grant without any is removed.
         gone: Vec<ExternalCalendarId>,
         /// When the next one is due, unless it was paused meanwhile; at once where somebody asked meanwhile.
-        next: Option<Instant>,
+        next: Option<Timestamp>,
         /// When it ended.
-        at: Instant,
+        at: Timestamp,
     },
     /// Makes a grant. Stale where one of its calendars is gone.
     CreateGrant(Box<Grant>),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use kalends_accounts::oauth::Provider;
-use kalends_kernel::{ConnectionId, Entropy, Instant, OrgId, UserId, Version};
+use kalends_kernel::{ConnectionId, Entropy, OrgId, Timestamp, UserId, Version};
 use serde::{Deserialize, Serialize};
 
 use crate::refresh::RefreshState;
@@ -17,7 +17,7 @@ pub struct Tokens {
     /// What a request is made with.
     pub access: String,
     /// Until when.
-    pub access_until: Instant,
+    pub access_until: Timestamp,
     /// What another one is asked for with.
     pub refresh: String,
 }
@@ -61,7 +61,7 @@ impl Tokens {
     /// [`TokensError`].
     pub fn read(document: &[u8]) -> Result<Self, TokensError> {
         let PlainTokens { access, until, refresh } = serde_json::from_slice(document).map_err(|_| TokensError)?;
-        Ok(Self { access, access_until: Instant::from_micros(until), refresh })
+        Ok(Self { access, access_until: Timestamp::from_micros(until), refresh })
     }
 }
 
@@ -115,9 +115,9 @@ pub struct Connection {
     /// The row's version, which refreshing does not raise.
     pub version: Version,
     /// When it was made.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// When it was last changed, not counting refreshes.
-    pub updated_at: Instant,
+    pub updated_at: Timestamp,
 }
 
 /// What a human changes of a connection.
@@ -134,7 +134,7 @@ impl Connection {
     pub fn create(
         (org, human, provider): (OrgId, UserId, Provider),
         tokens: Tokens,
-        now: Instant,
+        now: Timestamp,
         entropy: &dyn Entropy,
     ) -> Self {
         Self {
@@ -154,7 +154,7 @@ impl Connection {
 
     /// The connection with that change.
     #[must_use]
-    pub fn patched(&self, patch: ConnectionPatch, now: Instant) -> Self {
+    pub fn patched(&self, patch: ConnectionPatch, now: Timestamp) -> Self {
         let mut changed = Self { version: self.version.next(), updated_at: now, ..self.clone() };
         match patch {
             ConnectionPatch::Label(label) => changed.label = label,
@@ -165,7 +165,7 @@ impl Connection {
 
     /// The connection, to which its human has consented again.
     #[must_use]
-    pub fn reauthorized(&self, tokens: Tokens, now: Instant) -> Self {
+    pub fn reauthorized(&self, tokens: Tokens, now: Timestamp) -> Self {
         let (version, refresh) = (self.version.next(), self.refresh.reauthorized());
         Self { tokens, refresh, version, updated_at: now, ..self.clone() }
     }

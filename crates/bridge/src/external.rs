@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_availability::{BusySet, HumanBusy, HumanSource};
-use kalends_kernel::{ConnectionId, Entropy, ExternalCalendarId, Instant, OrgId, Revision, Span};
+use kalends_kernel::{ConnectionId, Entropy, ExternalCalendarId, OrgId, Revision, Span, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// The most calendars of an account that are known: the first ones that the provider tells.
@@ -28,7 +28,7 @@ pub struct TheirCalendar {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
     /// When.
-    pub read_at: Instant,
+    pub read_at: Timestamp,
     /// For which time it was asked.
     pub covers: Span,
     /// What was busy in it: nothing but start and end.
@@ -101,7 +101,7 @@ pub fn listing(
     (org, connection): (OrgId, ConnectionId),
     known: &[ExternalCalendar],
     theirs: Vec<TheirCalendar>,
-    now: Instant,
+    now: Timestamp,
     entropy: &dyn Entropy,
 ) -> Listing {
     let mut by_reference: BTreeMap<&str, &ExternalCalendar> =

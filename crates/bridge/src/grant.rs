@@ -1,6 +1,6 @@
 //! Grants: for which agents a human's calendars count as busy (ruling 9.2).
 
-use kalends_kernel::{AgentId, Entropy, ExternalCalendarId, GrantId, Instant, OrgId, UserId, Version};
+use kalends_kernel::{AgentId, Entropy, ExternalCalendarId, GrantId, OrgId, Timestamp, UserId, Version};
 
 /// The most calendars of one grant.
 pub const SOURCES_MAX: usize = 50;
@@ -57,7 +57,7 @@ pub struct Grant {
     /// The row's version.
     pub version: Version,
     /// When it was made.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
 }
 
 /// What is needed to make a grant.
@@ -73,7 +73,7 @@ pub struct NewGrant {
 
 impl Grant {
     /// A fresh grant.
-    pub fn create((org, human): (OrgId, UserId), new: NewGrant, now: Instant, entropy: &dyn Entropy) -> Self {
+    pub fn create((org, human): (OrgId, UserId), new: NewGrant, now: Timestamp, entropy: &dyn Entropy) -> Self {
         let NewGrant { mut sources, audience, mut agents } = new;
         sources.sort_unstable();
         sources.dedup();

@@ -8,7 +8,8 @@ use std::{
 use kalends_accounts::oauth::{Client, Provider};
 use kalends_availability::BusySet;
 use kalends_kernel::{
-    AgentId, CalendarId, ConnectionId, Elapsed, Entropy, ExternalCalendarId, Instant, OrgId, Revision, Span, UserId,
+    AgentId, CalendarId, ConnectionId, Entropy, ExternalCalendarId, OrgId, Revision, SignedDuration, Span, Timestamp,
+    UserId,
 };
 use proptest::prelude::*;
 use rstest::rstest;
@@ -16,7 +17,7 @@ use uuid::Uuid;
 
 use crate::*;
 
-const NOW: Instant = Instant::from_micros(1_800_000_000_000_000);
+const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
 /// Counts upwards, so that no two identifiers are equal.
 #[derive(Default)]
@@ -60,7 +61,7 @@ fn granted(human: UserId, audience: Audience, agents: Vec<AgentId>) -> Grant {
 }
 
 /// The human completes the link with an account of theirs.
-fn completing(link: &ConnectionLink, by: u8, what: u8, now: Instant) -> Result<ConnectionLink, LinkError> {
+fn completing(link: &ConnectionLink, by: u8, what: u8, now: Timestamp) -> Result<ConnectionLink, LinkError> {
     let account = Connection { id: connection(what), ..connected(human(by), Provider::Google) };
     link.complete(&granted(human(by), Audience::All, Vec::new()), &account, now).map_err(|error| match error {
         IncompleteError::Link(error) => error,
@@ -93,12 +94,12 @@ fn step() -> impl Strategy<Value = Step> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Model {
     Waiting,
-    Followed { by: u8, since: Instant },
+    Followed { by: u8, since: Timestamp },
     Ended(LinkStatus),
 }
 
 impl Model {
-    fn at(self, now: Instant) -> Self {
+    fn at(self, now: Timestamp) -> Self {
         match self {
             Self::Waiting if now >= NOW + LINK_LASTS => Self::Ended(LinkStatus::Expired),
             Self::Followed { since, .. } if now >= since + SETUP_LASTS => Self::Ended(LinkStatus::Expired),
@@ -114,7 +115,7 @@ impl Model {
         }
     }
 
-    fn step(self, step: Step, now: Instant) -> Option<Self> {
+    fn step(self, step: Step, now: Timestamp) -> Option<Self> {
         match (self, step) {
             (Self::Waiting, Step::Open(by)) => Some(Self::Followed { by, since: now }),
             (Self::Followed { by, .. }, Step::Open(human) | Step::Connect(human, _)) if by == human => Some(self),
@@ -141,7 +142,7 @@ proptest! {
                 Step::Decline(by) => link.decline(human(by), now),
                 Step::Cancel => link.cancel(now),
                 Step::Wait(minutes) => {
-                    now = now + Elapsed::minutes(minutes);
+                    now = now + SignedDuration::minutes(minutes);
                     model = model.at(now);
                     prop_assert_eq!(link.status(now), model.status());
                     continue;
@@ -189,7 +190,7 @@ proptest! {
     fn a_reading_raises_the_revision_where_it_says_something_else(
         readings in prop::collection::vec((0..3i64, prop::collection::vec((0..20i64, 1..5i64), 0..4)), 1..8),
     ) {
-        let at = |hours: i64| NOW + Elapsed::hours(hours);
+        let at = |hours: i64| NOW + SignedDuration::hours(hours);
         let mut calendar = listing(
             (org(), connection(1)),
             &[],
@@ -231,7 +232,7 @@ proptest! {
 
     #[test]
     fn documents_come_back(access in ".{0,30}", refresh in ".{0,30}", until in 0..i64::MAX, reference in ".{1,30}", name in ".{0,30}") {
-        let tokens = Tokens { access, access_until: Instant::from_micros(until), refresh };
+        let tokens = Tokens { access, access_until: Timestamp::from_micros(until), refresh };
         prop_assert_eq!(Tokens::read(&tokens.write()), Ok(tokens));
         let theirs = TheirCalendar { reference, name, primary: false };
         let Confidential { reference, name } = Confidential::read(&Confidential::write(&theirs)).unwrap();
@@ -251,10 +252,10 @@ fn other_documents_are_refused(#[case] document: &[u8]) {
 #[test]
 fn a_link_ends_to_the_instant() {
     let (link, _) = link();
-    let last = NOW + LINK_LASTS - Elapsed::micros(1);
+    let last = NOW + LINK_LASTS - SignedDuration::micros(1);
     let opened = link.open(human(1), last).unwrap();
     assert_eq!(link.open(human(1), NOW + LINK_LASTS), Err(LinkError::Ended(LinkStatus::Expired)));
-    assert_eq!(opened.status(last + SETUP_LASTS - Elapsed::micros(1)), LinkStatus::InProgress);
+    assert_eq!(opened.status(last + SETUP_LASTS - SignedDuration::micros(1)), LinkStatus::InProgress);
     assert_eq!(opened.status(last + SETUP_LASTS), LinkStatus::Expired);
     assert_eq!(opened.open(human(2), last), Err(LinkError::OtherHuman));
     assert_eq!(link.decline(human(1), NOW), Err(LinkError::NotOpened));

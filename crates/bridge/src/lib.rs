@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use kalends_bridge::{ConnectionLink, LinkStatus, NewLink, PublicationPolicy};
-//! use kalends_kernel::{Elapsed, Entropy, Instant};
+//! use kalends_kernel::{SignedDuration, Entropy, Timestamp};
 //!
 //! struct Counting(std::sync::atomic::AtomicU8);
 //! impl Entropy for Counting {
@@ -17,7 +17,7 @@
 //!     }
 //! }
 //! let entropy = Counting(0.into());
-//! let now: Instant = "2026-03-02T08:00:00Z".parse()?;
+//! let now: Timestamp = "2026-03-02T08:00:00Z".parse()?;
 //! let org = "org_00000000000000000000000001".parse()?;
 //! let agent = "agt_00000000000000000000000001".parse()?;
 //! let calendar = "cal_00000000000000000000000001".parse()?;
@@ -28,7 +28,7 @@
 //! let human = "usr_00000000000000000000000001".parse()?;
 //! let opened = link.open(human, now)?;
 //! assert_eq!(opened.status(now), LinkStatus::InProgress);
-//! assert_eq!(opened.status(now + Elapsed::hours(1)), LinkStatus::Expired, "who dawdles begins again");
+//! assert_eq!(opened.status(now + SignedDuration::hours(1)), LinkStatus::Expired, "who dawdles begins again");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -4,20 +4,20 @@ use std::fmt;
 
 use kalends_accounts::{TokenHash, oauth::Provider};
 use kalends_kernel::{
-    AgentId, CalendarId, ConnectionId, ConnectionLinkId, Elapsed, Entropy, Instant, OrgId, UserId, Version, base64url,
-    random_bytes,
+    AgentId, CalendarId, ConnectionId, ConnectionLinkId, Entropy, OrgId, SignedDuration, Timestamp, UserId, Version,
+    base64url, random_bytes,
 };
 
 use crate::{Connection, ConnectionStatus, Grant};
 
 /// How long a link waits for its human (ruling 9.1).
-pub const LINK_LASTS: Elapsed = Elapsed::minutes(15);
+pub const LINK_LASTS: SignedDuration = SignedDuration::minutes(15);
 
 /// How long a human who has followed a link may take to connect a calendar.
-pub const SETUP_LASTS: Elapsed = Elapsed::minutes(30);
+pub const SETUP_LASTS: SignedDuration = SignedDuration::minutes(30);
 
 /// For how long a link can be read after it ended.
-pub const LINKS_KEPT: Elapsed = Elapsed::days(30);
+pub const LINKS_KEPT: SignedDuration = SignedDuration::days(30);
 
 /// Which events of ours a human may have published to a calendar of theirs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -158,13 +158,13 @@ pub struct ConnectionLink {
     /// What was connected.
     pub connection: Option<ConnectionId>,
     /// When it ends, if nothing becomes of it until then.
-    pub expires_at: Instant,
+    pub expires_at: Timestamp,
     /// The row's version.
     pub version: Version,
     /// When it was made.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// When it last changed.
-    pub updated_at: Instant,
+    pub updated_at: Timestamp,
 }
 
 /// Why something does not become of a link.
@@ -206,7 +206,7 @@ impl ConnectionLink {
     pub fn create(
         (org, agent, calendar): (OrgId, Option<AgentId>, CalendarId),
         asked: NewLink,
-        now: Instant,
+        now: Timestamp,
         entropy: &dyn Entropy,
     ) -> (Self, LinkSecret) {
         let secret = LinkSecret(base64url(&random_bytes::<32>(entropy)));
@@ -229,7 +229,7 @@ impl ConnectionLink {
     }
 
     /// How far it is at `now`.
-    pub fn status(&self, now: Instant) -> LinkStatus {
+    pub fn status(&self, now: Timestamp) -> LinkStatus {
         if self.state.is_open() && now >= self.expires_at { LinkStatus::Expired } else { self.state }
     }
 
@@ -237,7 +237,7 @@ impl ConnectionLink {
     ///
     /// # Errors
     /// [`LinkError::Ended`], [`LinkError::OtherHuman`].
-    pub fn open(&self, human: UserId, now: Instant) -> Result<Self, LinkError> {
+    pub fn open(&self, human: UserId, now: Timestamp) -> Result<Self, LinkError> {
         match self.status(now) {
             LinkStatus::AwaitingHuman => Ok(Self {
                 human: Some(human),
@@ -253,7 +253,7 @@ impl ConnectionLink {
     ///
     /// # Errors
     /// [`LinkError`].
-    pub fn connect(&self, human: UserId, connection: ConnectionId, now: Instant) -> Result<Self, LinkError> {
+    pub fn connect(&self, human: UserId, connection: ConnectionId, now: Timestamp) -> Result<Self, LinkError> {
         self.followed_by(human, now)?;
         Ok(Self { connection: Some(connection), ..self.changed(LinkStatus::InProgress, now) })
     }
@@ -263,7 +263,7 @@ impl ConnectionLink {
     ///
     /// # Errors
     /// [`IncompleteError`].
-    pub fn complete(&self, grant: &Grant, connection: &Connection, now: Instant) -> Result<Self, IncompleteError> {
+    pub fn complete(&self, grant: &Grant, connection: &Connection, now: Timestamp) -> Result<Self, IncompleteError> {
         if !grant.covers(self.agent) {
             return Err(IncompleteError::NotCovered);
         }
@@ -281,7 +281,7 @@ impl ConnectionLink {
     ///
     /// # Errors
     /// [`LinkError`].
-    pub fn decline(&self, human: UserId, now: Instant) -> Result<Self, LinkError> {
+    pub fn decline(&self, human: UserId, now: Timestamp) -> Result<Self, LinkError> {
         self.followed_by(human, now)?;
         Ok(self.changed(LinkStatus::Declined, now))
     }
@@ -290,7 +290,7 @@ impl ConnectionLink {
     ///
     /// # Errors
     /// [`LinkError::Ended`].
-    pub fn cancel(&self, now: Instant) -> Result<Self, LinkError> {
+    pub fn cancel(&self, now: Timestamp) -> Result<Self, LinkError> {
         match self.status(now) {
             status if status.is_open() => Ok(self.changed(LinkStatus::Cancelled, now)),
             ended => Err(LinkError::Ended(ended)),
@@ -299,7 +299,7 @@ impl ConnectionLink {
 
     /// The link as one that took too long, written down.
     #[must_use]
-    pub fn expired(&self, now: Instant) -> Self {
+    pub fn expired(&self, now: Timestamp) -> Self {
         self.changed(LinkStatus::Expired, now)
     }
 
@@ -307,7 +307,7 @@ impl ConnectionLink {
     ///
     /// # Errors
     /// [`LinkError`].
-    pub fn followed_by(&self, human: UserId, now: Instant) -> Result<(), LinkError> {
+    pub fn followed_by(&self, human: UserId, now: Timestamp) -> Result<(), LinkError> {
         match self.status(now) {
             LinkStatus::AwaitingHuman => Err(LinkError::NotOpened),
             LinkStatus::InProgress if self.human == Some(human) => Ok(()),
@@ -316,7 +316,7 @@ impl ConnectionLink {
         }
     }
 
-    fn changed(&self, state: LinkStatus, now: Instant) -> Self {
+    fn changed(&self, state: LinkStatus, now: Timestamp) -> Self {
         Self { state, version: self.version.next(), updated_at: now, ..self.clone() }
     }
 }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_accounts::TokenHash;
 use kalends_kernel::{
-    CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Instant, Listed, OrgId, Page, StoreError,
+    CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Listed, OrgId, Page, StoreError, Timestamp,
 };
 
 use crate::{ConnectAttempt, Connection, ConnectionLink, ExternalCalendar, Grant, RefreshClaim};
@@ -22,7 +22,7 @@ pub trait ConnectionLinks: Send + Sync {
 
     /// Removes up to `limit` links that ended, by themselves or not, before `before`, and says how many: those whose
     /// `expires_at` lies before it.
-    async fn forget_links(&self, before: Instant, limit: u32) -> Result<u64, StoreError>;
+    async fn forget_links(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// Keeps attempts to get a human's consent.
@@ -35,7 +35,7 @@ pub trait ConnectAttempts: Send + Sync {
     async fn use_connect_attempt(&self, key: TokenHash) -> Result<Option<ConnectAttempt>, StoreError>;
 
     /// Removes up to `limit` attempts that have expired at `now`, and says how many.
-    async fn forget_connect_attempts(&self, now: Instant, limit: u32) -> Result<u64, StoreError>;
+    async fn forget_connect_attempts(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// A calendar of an account, and whether a grant makes it count.
@@ -69,8 +69,8 @@ pub trait Connections: Send + Sync {
     /// Claims up to `limit` connections that are due, those that have waited longest first, until `until`.
     async fn claim_refreshes(
         &self,
-        now: Instant,
-        until: Instant,
+        now: Timestamp,
+        until: Timestamp,
         limit: u32,
     ) -> Result<Vec<(RefreshClaim, Connection)>, StoreError>;
 }

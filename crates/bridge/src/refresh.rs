@@ -1,31 +1,31 @@
 //! Refreshing a connection: how far it looks, what is kept of it, when it is due again (ruling 9.3).
 
-use kalends_kernel::{Elapsed, Instant, Span};
+use kalends_kernel::{SignedDuration, Span, Timestamp};
 
 /// How long a claim on a connection lasts: longer than all requests of one refresh together may take.
-pub const CLAIM_LASTS: Elapsed = Elapsed::minutes(5);
+pub const CLAIM_LASTS: SignedDuration = SignedDuration::minutes(5);
 
 /// How long before its end an access token is renewed.
-pub const RENEW_BEFORE: Elapsed = Elapsed::minutes(2);
+pub const RENEW_BEFORE: SignedDuration = SignedDuration::minutes(2);
 
 /// The most busy times of one calendar that are kept, once those that overlap or touch are one.
 pub const SPANS_MAX: usize = 10_000;
 
 /// How long after a good refresh the next one is due (ruling 9.3).
-const EVERY: Elapsed = Elapsed::minutes(5);
+const EVERY: SignedDuration = SignedDuration::minutes(5);
 /// How long after one that failed at most: so that what is stale is not left so.
-const AT_LATEST: Elapsed = Elapsed::minutes(40);
+const AT_LATEST: SignedDuration = SignedDuration::minutes(40);
 /// How far a refresh looks back and ahead, from the midnight (UTC) before it.
 const DAYS_BACK: i64 = 1;
 const DAYS_AHEAD: i64 = 184;
-const DAY: i64 = Elapsed::days(1).as_micros();
+const DAY: i64 = SignedDuration::days(1).as_micros();
 
 /// For which time a refresh at `now` asks: from a day back to half a year ahead, the same all day (UTC), so that busy
 /// times that stay the same are seen to.
 #[expect(clippy::expect_used, reason = "the edges are apart by a constant")]
-pub fn window(now: Instant) -> Span {
+pub fn window(now: Timestamp) -> Span {
     let midnight = now.as_micros().div_euclid(DAY) * DAY;
-    let edge = |days: i64| Instant::from_micros(midnight.saturating_add(days * DAY));
+    let edge = |days: i64| Timestamp::from_micros(midnight.saturating_add(days * DAY));
     Span::new(edge(-DAYS_BACK), edge(DAYS_AHEAD)).expect("the edges are apart by a constant, far from the ends of time")
 }
 
@@ -33,7 +33,7 @@ pub fn window(now: Instant) -> Span {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RefreshState {
     /// When one last ended well.
-    pub refreshed_at: Option<Instant>,
+    pub refreshed_at: Option<Timestamp>,
     /// What went wrong with the last one. For the human: it names no calendar.
     pub last_error: Option<String>,
     /// How many have failed since.
@@ -58,7 +58,7 @@ pub enum Ended {
 impl RefreshState {
     /// The state after a refresh that ended at `now`.
     #[must_use]
-    pub fn after(&self, ended: Ended, now: Instant) -> Self {
+    pub fn after(&self, ended: Ended, now: Timestamp) -> Self {
         let failed = |error, lapsed| Self {
             last_error: Some(error),
             failures: self.failures.saturating_add(1),
@@ -82,14 +82,14 @@ impl RefreshState {
 /// When the next refresh is due after one that ended at `now`; `None` where none will do any good. Every 5 minutes, and
 /// after failures in a row 5 minutes times a power of two, 40 minutes at most; each up to a tenth sooner, so that
 /// connections do not stay in step with each other. `random` decides how much.
-pub fn next_due(state: &RefreshState, now: Instant, random: u32) -> Option<Instant> {
+pub fn next_due(state: &RefreshState, now: Timestamp, random: u32) -> Option<Timestamp> {
     if state.lapsed {
         return None;
     }
     let doubled = EVERY.as_micros().saturating_mul(1 << state.failures.saturating_sub(1).min(10));
     let wait = doubled.min(AT_LATEST.as_micros());
     let sooner = i128::from(random) * i128::from(wait / 10) / i128::from(u32::MAX);
-    Some(now + Elapsed::micros(wait - i64::try_from(sooner).unwrap_or(0)))
+    Some(now + SignedDuration::micros(wait - i64::try_from(sooner).unwrap_or(0)))
 }
 
 #[cfg(test)]
@@ -98,7 +98,7 @@ mod tests {
 
     use super::*;
 
-    const NOW: Instant = Instant::from_micros(1_800_000_000_000_000);
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
     #[rstest]
     #[case(0, 300)]

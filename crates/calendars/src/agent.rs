@@ -1,6 +1,6 @@
 //! Agents: software, humans or resources that own calendars.
 
-use kalends_kernel::{AgentId, Instant, Metadata, OrgId, Version};
+use kalends_kernel::{AgentId, Metadata, OrgId, Timestamp, Version};
 
 use crate::{Patch, named_values};
 
@@ -48,9 +48,9 @@ pub struct Agent {
     /// The row's version.
     pub version: Version,
     /// When the agent was created.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// When it last changed.
-    pub updated_at: Instant,
+    pub updated_at: Timestamp,
 }
 
 /// What is needed to create an agent, already checked.
@@ -89,7 +89,7 @@ pub enum AgentError {
 
 impl Agent {
     /// The agent that `new` describes, created at `now`.
-    pub fn create(id: AgentId, org: OrgId, new: NewAgent, now: Instant) -> Self {
+    pub fn create(id: AgentId, org: OrgId, new: NewAgent, now: Timestamp) -> Self {
         Self {
             id,
             org,
@@ -108,7 +108,7 @@ impl Agent {
     ///
     /// # Errors
     /// [`AgentError::Decommissioned`]: nothing follows that state.
-    pub fn patched(&self, patch: AgentPatch, now: Instant) -> Result<Self, AgentError> {
+    pub fn patched(&self, patch: AgentPatch, now: Timestamp) -> Result<Self, AgentError> {
         let mut agent = self.living()?.clone();
         patch.name.apply_to(&mut agent.name);
         patch.description.apply_to(&mut agent.description);
@@ -123,7 +123,7 @@ impl Agent {
     ///
     /// # Errors
     /// [`AgentError::Decommissioned`] where it already is.
-    pub fn decommissioned(&self, now: Instant) -> Result<Self, AgentError> {
+    pub fn decommissioned(&self, now: Timestamp) -> Result<Self, AgentError> {
         let mut agent = self.living()?.clone();
         agent.status = AgentStatus::Decommissioned;
         agent.version = self.version.next();

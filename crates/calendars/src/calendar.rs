@@ -1,6 +1,6 @@
 //! Calendars: an agent's own, or an organization's shared ones.
 
-use kalends_kernel::{AgentId, CalendarId, Instant, Metadata, OrgId, Revision, Version, Zone};
+use kalends_kernel::{AgentId, CalendarId, Metadata, OrgId, Revision, Timestamp, Version, Zone};
 
 use crate::{FeedToken, Patch, Reminders, named_values};
 
@@ -60,11 +60,11 @@ pub struct Calendar {
     /// The row's version.
     pub version: Version,
     /// When the calendar was created.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// When it last changed.
-    pub updated_at: Instant,
+    pub updated_at: Timestamp,
     /// When it was deleted, if it was.
-    pub deleted_at: Option<Instant>,
+    pub deleted_at: Option<Timestamp>,
 }
 
 /// What is needed to create a calendar, already checked.
@@ -105,7 +105,7 @@ impl Calendar {
         agent: Option<AgentId>,
         new: NewCalendar,
         feed_token: FeedToken,
-        now: Instant,
+        now: Timestamp,
     ) -> Self {
         Self {
             id,
@@ -129,7 +129,7 @@ impl Calendar {
 
     /// The calendar after `patch`.
     #[must_use]
-    pub fn patched(&self, patch: CalendarPatch, now: Instant) -> Self {
+    pub fn patched(&self, patch: CalendarPatch, now: Timestamp) -> Self {
         let mut calendar = self.clone();
         patch.name.apply_to(&mut calendar.name);
         patch.zone.apply_to(&mut calendar.zone);
@@ -143,13 +143,13 @@ impl Calendar {
 
     /// The calendar with another feed address; the old one stops resolving.
     #[must_use]
-    pub fn with_feed_token(&self, feed_token: FeedToken, now: Instant) -> Self {
+    pub fn with_feed_token(&self, feed_token: FeedToken, now: Timestamp) -> Self {
         Self { feed_token, version: self.version.next(), updated_at: now, ..self.clone() }
     }
 
     /// The calendar marked as deleted. Its events are out of sight from then.
     #[must_use]
-    pub fn deleted(&self, now: Instant) -> Self {
+    pub fn deleted(&self, now: Timestamp) -> Self {
         Self { deleted_at: Some(now), version: self.version.next(), updated_at: now, ..self.clone() }
     }
 }

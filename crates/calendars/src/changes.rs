@@ -4,18 +4,18 @@
 //! each event only its latest state is kept, under the revision of its last change; so a mirror that was told
 //! everything up to a position finds everything else behind it, each event once.
 
-use kalends_kernel::{CalendarId, Elapsed, EventId, Instant, Revision, Span, base64url, from_base64url};
+use kalends_kernel::{CalendarId, EventId, Revision, SignedDuration, Span, Timestamp, base64url, from_base64url};
 use uuid::Uuid;
 
 use crate::{Event, Occurrence, bytes::take};
 
 /// How long a deleted event is kept, so that mirrors hear of it; purged after that (ruling 4.3). Whoever purges
 /// takes this number, since a token that is older is refused.
-pub const DELETED_KEPT: Elapsed = Elapsed::days(30);
+pub const DELETED_KEPT: SignedDuration = SignedDuration::days(30);
 
 /// By how much the clocks of two nodes may differ, and how long a commit may take: what was deleted this long before
 /// a page was read is certainly on it.
-const SLACK: Elapsed = Elapsed::minutes(5);
+const SLACK: SignedDuration = SignedDuration::minutes(5);
 
 /// Which database something was read from: random bytes that it got when it was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Position {
 
 /// What of a calendar's changes is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ChangesAsked {
+pub struct ChangesQuery {
     /// Only what changed after this.
     pub after: Position,
     /// Of deleted events, only those deleted after this revision.
@@ -160,7 +160,7 @@ pub struct ChangesToken {
     begun_at: Revision,
     /// Every deletion until then was told, or was never of concern. Those between here and the position need not
     /// be there any more once this is older than [`DELETED_KEPT`].
-    complete_until: Instant,
+    complete_until: Timestamp,
 }
 
 /// Why a mirror cannot go on from a token and has to begin anew.
@@ -217,7 +217,7 @@ impl ChangesToken {
                 id: EventId::from_uuid(Uuid::from_bytes(take(&mut rest)?)),
             },
             begun_at: revision(&mut rest)?,
-            complete_until: Instant::from_micros(i64::from_be_bytes(take(&mut rest)?)),
+            complete_until: Timestamp::from_micros(i64::from_be_bytes(take(&mut rest)?)),
         };
         rest.is_empty().then_some(token)
     }
@@ -236,11 +236,11 @@ impl ChangesToken {
     }
 
     /// What to read for a mirror that stands at `since`; `None` is one that is empty.
-    pub fn asks(since: Option<&Self>) -> ChangesAsked {
+    pub fn asks(since: Option<&Self>) -> ChangesQuery {
         match since {
             // What is deleted now was never shown to it.
-            None => ChangesAsked { after: Position::START, deleted_after: Revision(i64::MAX) },
-            Some(token) => ChangesAsked { after: token.position, deleted_after: token.begun_at },
+            None => ChangesQuery { after: Position::START, deleted_after: Revision(i64::MAX) },
+            Some(token) => ChangesQuery { after: token.position, deleted_after: token.begun_at },
         }
     }
 
@@ -254,7 +254,7 @@ impl ChangesToken {
         calendar: CalendarId,
         read: ChangesRead,
         limit: u32,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<ChangesPage, Resync> {
         let ChangesRead { database, revision, mut changes, more } = read;
         let fresh = now - SLACK;
@@ -277,7 +277,7 @@ impl ChangesToken {
         Ok(ChangesPage { changes: changes.into_iter().map(|(_, changed)| changed).collect(), next, has_more })
     }
 
-    fn goes_on(&self, database: DatabaseId, revision: Revision, now: Instant) -> Result<(), Resync> {
+    fn goes_on(&self, database: DatabaseId, revision: Revision, now: Timestamp) -> Result<(), Resync> {
         if self.database != database.mark() || self.position.revision.max(self.begun_at) > revision {
             return Err(Resync::OtherDatabase);
         }
@@ -296,7 +296,7 @@ mod tests {
 
     use super::*;
 
-    const NOW: Instant = Instant::from_micros(1_772_438_400_000_000);
+    const NOW: Timestamp = Timestamp::from_micros(1_772_438_400_000_000);
     const HERE: DatabaseId = DatabaseId([7; 16]);
 
     fn calendar(number: u128) -> CalendarId {
@@ -312,11 +312,11 @@ mod tests {
         ChangesRead { database: HERE, revision: Revision(revision), changes: changes.collect(), more: false }
     }
 
-    fn page(since: Option<&ChangesToken>, read: ChangesRead, limit: u32, now: Instant) -> ChangesPage {
+    fn page(since: Option<&ChangesToken>, read: ChangesRead, limit: u32, now: Timestamp) -> ChangesPage {
         ChangesToken::page(since, calendar(1), read, limit, now).unwrap()
     }
 
-    fn refused(since: &ChangesToken, read: ChangesRead, now: Instant) -> Resync {
+    fn refused(since: &ChangesToken, read: ChangesRead, now: Timestamp) -> Resync {
         ChangesToken::page(Some(since), calendar(1), read, 9, now).unwrap_err()
     }
 
@@ -343,11 +343,11 @@ mod tests {
     fn a_token_lasts_as_long_as_deletions() {
         let begun = page(None, read(8, &[(1, 1), (2, 2)]), 1, NOW).next;
         let kept = NOW - SLACK + DELETED_KEPT;
-        let later = NOW + Elapsed::days(20);
+        let later = NOW + SignedDuration::days(20);
         let middle = page(Some(&begun), read(9, &[(2, 2), (3, 3)]), 1, later);
         assert!(middle.has_more);
         // What lies behind the middle may have been deleted at any time since the beginning.
-        assert_eq!(refused(&middle.next, read(9, &[]), kept + Elapsed::micros(1)), Resync::TooOld);
+        assert_eq!(refused(&middle.next, read(9, &[]), kept + SignedDuration::micros(1)), Resync::TooOld);
         let ended = page(Some(&middle.next), read(9, &[(3, 3)]), 1, later);
         assert!(!ended.has_more);
         page(Some(&ended.next), read(9, &[]), 1, later - SLACK + DELETED_KEPT);
@@ -415,7 +415,7 @@ mod tests {
                 calendar: CalendarId::from_uuid(Uuid::from_u128(calendar)),
                 position: Position { revision: Revision(revision), id: EventId::from_uuid(Uuid::from_u128(id)) },
                 begun_at: Revision(begun),
-                complete_until: Instant::from_micros(until),
+                complete_until: Timestamp::from_micros(until),
             };
             prop_assert_eq!(ChangesToken::parse(&token.to_text(), token.calendar), Ok(token));
         }

@@ -1,6 +1,6 @@
 //! What an agent needs to know of its calendar at this moment.
 
-use kalends_kernel::{Elapsed, Instant};
+use kalends_kernel::{SignedDuration, Timestamp};
 
 use crate::{Calendar, Event};
 
@@ -9,7 +9,7 @@ pub const RECENT_MAX: u32 = 3;
 /// How many of the events to come the context shows.
 pub const UPCOMING_MAX: u32 = 5;
 /// How far ahead an event may start to count as upcoming.
-pub const UPCOMING_WITHIN: Elapsed = Elapsed::hours(24);
+pub const UPCOMING_WITHIN: SignedDuration = SignedDuration::hours(24);
 
 /// The events around an instant, cancelled and deleted ones left out.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -30,7 +30,7 @@ pub struct Context {
     /// The calendar.
     pub calendar: Calendar,
     /// The instant.
-    pub now: Instant,
+    pub now: Timestamp,
     /// The events around it.
     pub events: ContextEvents,
 }

@@ -1,8 +1,8 @@
 //! Events: what is scheduled on a calendar.
 
 use kalends_kernel::{
-    CalendarId, CivilDate, Code, EventId, FieldError, FieldErrors, HoldSetId, Instant, Metadata, OrgId, Span, Version,
-    Zone,
+    CalendarId, CivilDate, Code, EventId, FieldError, FieldErrors, HoldSetId, Metadata, OrgId, Span, Timestamp,
+    Version, Zone,
 };
 
 use crate::{
@@ -68,7 +68,7 @@ pub struct Times {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
     /// An instant.
-    At(Instant),
+    At(Timestamp),
     /// A plain date, read as midnight in the calendar's zone; only with `all_day`.
     On(CivilDate),
 }
@@ -82,7 +82,7 @@ impl Moment {
         if let Ok(date) = text.parse::<CivilDate>() {
             return Ok(Self::On(date));
         }
-        text.parse().map(Self::At).map_err(|error: kalends_kernel::ParseInstantError| {
+        text.parse().map(Self::At).map_err(|error: kalends_kernel::ParseTimestampError| {
             FieldError::new(param, error.to_string()).with_code(Code::InvalidTimeFormat)
         })
     }
@@ -93,8 +93,8 @@ impl Moment {
         param: &str,
         all_day: bool,
         zone: Zone,
-        latest: Instant,
-    ) -> Result<Instant, FieldError> {
+        latest: Timestamp,
+    ) -> Result<Timestamp, FieldError> {
         match self {
             Self::At(instant) => Ok(instant),
             Self::On(date) if !all_day => Err(FieldError::new(
@@ -106,11 +106,11 @@ impl Moment {
             .with_code(Code::InvalidTimeFormat)),
             Self::On(date) => {
                 let last = latest.utc_date();
-                if date < Instant::EARLIEST.utc_date() || date > last {
+                if date < Timestamp::EARLIEST.utc_date() || date > last {
                     return Err(FieldError::new(param, format!("must lie from 1970-01-01 to {last}, got {date}"))
                         .with_code(Code::InvalidTimeFormat));
                 }
-                zone.to_instant(date.midnight())
+                zone.to_timestamp(date.midnight())
                     .ok_or_else(|| FieldError::new(param, format!("{date} does not exist in {zone}")))
             }
         }
@@ -118,14 +118,14 @@ impl Moment {
 }
 
 /// The last instant at which an event can start.
-const LAST_START: Instant = Instant::from_micros(Instant::HORIZON.as_micros() - 1);
+const LAST_START: Timestamp = Timestamp::from_micros(Timestamp::HORIZON.as_micros() - 1);
 
 /// Reads both ends in `zone`, collecting what is wrong with each.
 fn times(start: Moment, end: Moment, all_day: bool, zone: Zone) -> Result<Times, FieldErrors> {
     let mut errors = FieldErrors::default();
     let start = errors.take(start.resolve("start_time", all_day, zone, LAST_START));
     // The end is exclusive: a last day of 2099 ends on 2100-01-01.
-    let end = errors.take(end.resolve("end_time", all_day, zone, Instant::HORIZON));
+    let end = errors.take(end.resolve("end_time", all_day, zone, Timestamp::HORIZON));
     let (Some(start), Some(end)) = (start, end) else {
         return Err(errors);
     };
@@ -171,11 +171,11 @@ pub struct Event {
     /// The row's version.
     pub version: Version,
     /// When the event was created.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// When it last changed.
-    pub updated_at: Instant,
+    pub updated_at: Timestamp,
     /// When it was deleted, if it was.
-    pub deleted_at: Option<Instant>,
+    pub deleted_at: Option<Timestamp>,
 }
 
 /// What is needed to create an event, checked as far as it can be without the calendar.
@@ -246,7 +246,7 @@ impl Event {
     /// # Errors
     /// `end_before_start`, a plain date without `all_day`, a rule that makes no series of the times, or a hold
     /// that expires too soon or too late. All that are at fault.
-    pub fn create(id: EventId, calendar: &Calendar, new: NewEvent, now: Instant) -> Result<Self, FieldErrors> {
+    pub fn create(id: EventId, calendar: &Calendar, new: NewEvent, now: Timestamp) -> Result<Self, FieldErrors> {
         let hold = new.hold.map(|new| new.hold.placed(now)).transpose().map_err(FieldErrors::from);
         let (times, hold) = match (times(new.start, new.end, new.all_day, calendar.zone), hold) {
             (Ok(times), Ok(hold)) => (times, hold),
@@ -289,7 +289,7 @@ impl Event {
     /// # Errors
     /// [`EventError::ReadOnly`] for imported events; [`EventError::Invalid`] where the ends no longer
     /// fit together, or the event cannot repeat so; [`EventError::Hold`] for the status of a hold.
-    pub fn patched(&self, patch: EventPatch, zone: Zone, now: Instant) -> Result<Self, EventError> {
+    pub fn patched(&self, patch: EventPatch, zone: Zone, now: Timestamp) -> Result<Self, EventError> {
         self.writable()?;
         if let Some(hold) = self.hold {
             patchable(hold, &patch, now)?;
@@ -324,11 +324,11 @@ impl Event {
     }
 
     /// Both ends of the event after its start alone is moved.
-    fn moved_to(&self, start: Moment, all_day: bool, zone: Zone) -> Result<(Instant, Instant), FieldErrors> {
+    fn moved_to(&self, start: Moment, all_day: bool, zone: Zone) -> Result<(Timestamp, Timestamp), FieldErrors> {
         let start = start.resolve("start_time", all_day, zone, LAST_START)?;
         let written = self.recurrence().map_or(zone, Recurrence::zone);
         let end = moved_end(self.times, start, all_day, written, zone);
-        if end > Instant::HORIZON {
+        if end > Timestamp::HORIZON {
             let message = format!("must leave room for the event's length before the year 2100, got {start}");
             return Err(FieldError::new("start_time", message).into());
         }
@@ -339,20 +339,20 @@ impl Event {
     ///
     /// # Errors
     /// [`EventError::ReadOnly`] for imported events.
-    pub fn deleted(&self, now: Instant) -> Result<Self, EventError> {
+    pub fn deleted(&self, now: Timestamp) -> Result<Self, EventError> {
         self.writable()?;
         Ok(self.gone(now))
     }
 
     /// The event marked as deleted because it is gone where it comes from.
     #[must_use]
-    pub fn gone(&self, now: Instant) -> Self {
+    pub fn gone(&self, now: Timestamp) -> Self {
         Self { deleted_at: Some(now), version: self.version.next(), updated_at: now, ..self.clone() }
     }
 
     /// The event as cancelled where it comes from.
     #[must_use]
-    pub fn cancelled(&self, now: Instant) -> Self {
+    pub fn cancelled(&self, now: Timestamp) -> Self {
         Self { status: EventStatus::Cancelled, version: self.version.next(), updated_at: now, ..self.clone() }
     }
 
@@ -381,7 +381,7 @@ impl Event {
 }
 
 /// Checks that a hold can be changed so.
-fn patchable(hold: Hold, patch: &EventPatch, now: Instant) -> Result<(), EventError> {
+fn patchable(hold: Hold, patch: &EventPatch, now: Timestamp) -> Result<(), EventError> {
     let moves = patch.start.is_set() || patch.end.is_set() || patch.all_day.is_set();
     // By a clock that is behind it may still be confirmed: it must not stand anywhere but where it was placed.
     if hold.has_expired(now) && (moves || patch.status.is_set()) {
@@ -417,7 +417,7 @@ mod tests {
             default_reminders: None,
             metadata: Metadata::default(),
         };
-        let now = Instant::from_micros(0);
+        let now = Timestamp::from_micros(0);
         Calendar::create(
             CalendarId::from_str("cal_00000000000000000000000001").unwrap(),
             OrgId::from_str("org_00000000000000000000000001").unwrap(),
@@ -442,7 +442,7 @@ mod tests {
             hold: None,
         };
         let id = EventId::from_str("evt_00000000000000000000000001").unwrap();
-        Event::create(id, &calendar(zone), new, Instant::from_micros(5))
+        Event::create(id, &calendar(zone), new, Timestamp::from_micros(5))
     }
 
     #[rstest]
@@ -513,7 +513,7 @@ mod tests {
     #[test]
     fn a_patch_keeps_what_it_does_not_name_and_raises_the_version() {
         let event = event_in("UTC", "2026-05-01T09:00:00Z", "2026-05-01T10:00:00Z", false).unwrap();
-        let now = Instant::from_micros(9);
+        let now = Timestamp::from_micros(9);
         let patch = EventPatch { title: Patch::Set("Retro".into()), ..EventPatch::default() };
         let expected = Event { title: "Retro".into(), version: event.version.next(), updated_at: now, ..event.clone() };
         assert_eq!(event.patched(patch, Zone::UTC, now), Ok(expected));

@@ -5,14 +5,14 @@
 //! written since; writing that it is over is [`Event::expired`].
 
 use kalends_availability::Block;
-use kalends_kernel::{Elapsed, EventId, FieldError, Instant, Span};
+use kalends_kernel::{EventId, FieldError, SignedDuration, Span, Timestamp};
 
 use crate::{AsOf, Event, EventError, EventStatus, named_values};
 
 /// A hold that is placed lasts at least so long.
-pub const HOLD_LEAST: Elapsed = Elapsed::seconds(30);
+pub const HOLD_LEAST: SignedDuration = SignedDuration::seconds(30);
 /// A hold that is placed lasts at most so long.
-pub const HOLD_MOST: Elapsed = Elapsed::minutes(15);
+pub const HOLD_MOST: SignedDuration = SignedDuration::minutes(15);
 /// The highest priority of a hold; the lowest is 0.
 pub const HOLD_PRIORITY_MAX: u8 = 100;
 /// The most calendars of a hold set.
@@ -34,7 +34,7 @@ named_values! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Hold {
     /// From this instant on it takes no time.
-    pub expires_at: Instant,
+    pub expires_at: Timestamp,
     /// From 0 to [`HOLD_PRIORITY_MAX`]. It gives way to holds of a higher one.
     pub priority: u8,
     /// Which calendars it must fit.
@@ -46,7 +46,7 @@ impl Hold {
     ///
     /// # Errors
     /// Where it lasts less than [`HOLD_LEAST`] or more than [`HOLD_MOST`].
-    pub fn placed(self, now: Instant) -> Result<Self, FieldError> {
+    pub fn placed(self, now: Timestamp) -> Result<Self, FieldError> {
         let lasts = self.expires_at - now;
         if (HOLD_LEAST..=HOLD_MOST).contains(&lasts) {
             return Ok(self);
@@ -61,7 +61,7 @@ impl Hold {
     }
 
     /// Whether it is over by `now`.
-    pub fn has_expired(&self, now: Instant) -> bool {
+    pub fn has_expired(&self, now: Timestamp) -> bool {
         self.expires_at <= now
     }
 }
@@ -83,7 +83,7 @@ pub enum HoldError {
     NotHeld(EventStatus),
     /// The hold is over.
     #[error("the hold expired at {0}; place a new one")]
-    Expired(Instant),
+    Expired(Timestamp),
     /// The status of a hold changes by its own operations.
     #[error("the status of a hold cannot be set; confirm it, release it or delete it")]
     StatusIsNotSet,
@@ -95,7 +95,7 @@ pub struct HeldTime {
     /// The time.
     pub span: Span,
     /// From this instant on it takes none.
-    pub expires_at: Instant,
+    pub expires_at: Timestamp,
 }
 
 impl Event {
@@ -103,7 +103,7 @@ impl Event {
     ///
     /// # Errors
     /// [`HoldError::Expired`], or [`HoldError::NotHeld`] for what is none.
-    pub fn live_hold(&self, now: Instant) -> Result<Hold, HoldError> {
+    pub fn live_hold(&self, now: Timestamp) -> Result<Hold, HoldError> {
         match self.hold {
             Some(hold) if hold.has_expired(now) => Err(HoldError::Expired(hold.expires_at)),
             Some(hold) if self.status == EventStatus::Hold => Ok(hold),
@@ -119,13 +119,13 @@ impl Event {
 
     /// The event as it is at `now`: a hold that is over counts as cancelled, written or not.
     #[must_use]
-    pub fn at(mut self, now: Instant) -> Self {
+    pub fn at(mut self, now: Timestamp) -> Self {
         self.set_at(now);
         self
     }
 
     /// Makes the event what it is at `now`: see [`Self::at`].
-    pub fn set_at(&mut self, now: Instant) {
+    pub fn set_at(&mut self, now: Timestamp) {
         if self.status == EventStatus::Hold && self.hold.is_some_and(|hold| hold.has_expired(now)) {
             self.status = EventStatus::Cancelled;
         }
@@ -135,7 +135,7 @@ impl Event {
     ///
     /// # Errors
     /// As [`Self::live_hold`].
-    pub fn confirmed(&self, now: Instant) -> Result<Self, EventError> {
+    pub fn confirmed(&self, now: Timestamp) -> Result<Self, EventError> {
         self.live_hold(now)?;
         Ok(self.no_hold(EventStatus::Confirmed, now))
     }
@@ -144,19 +144,19 @@ impl Event {
     ///
     /// # Errors
     /// As [`Self::live_hold`].
-    pub fn released(&self, now: Instant) -> Result<Self, EventError> {
+    pub fn released(&self, now: Timestamp) -> Result<Self, EventError> {
         self.live_hold(now)?;
         Ok(self.no_hold(EventStatus::Cancelled, now))
     }
 
     /// The cancelled event that a hold becomes which is over at `now`; `None` where it is not. It goes on
     /// saying when it expired, so that whoever wants to confirm it hears why that is too late.
-    pub fn expired(&self, now: Instant) -> Option<Self> {
+    pub fn expired(&self, now: Timestamp) -> Option<Self> {
         let over = self.status == EventStatus::Hold && self.hold.is_some_and(|hold| hold.has_expired(now));
         over.then(|| Self { hold: self.hold, ..self.no_hold(EventStatus::Cancelled, now) })
     }
 
-    fn no_hold(&self, status: EventStatus, now: Instant) -> Self {
+    fn no_hold(&self, status: EventStatus, now: Timestamp) -> Self {
         Self { status, hold: None, version: self.version.next(), updated_at: now, ..self.clone() }
     }
 }
@@ -204,7 +204,7 @@ pub fn place(
     priority: u8,
     blocks: &[Block],
     holds: &[Event],
-    now: Instant,
+    now: Timestamp,
 ) -> Result<Vec<EndedHold>, Taken> {
     let mut taken: Vec<Block> = blocks.iter().filter(|block| block.span.overlaps(wanted)).copied().collect();
     let mut ended = Vec::new();
@@ -242,7 +242,7 @@ pub struct HoldSetError {
 ///
 /// # Errors
 /// The first hold that is not live.
-pub fn confirm_all(holds: &[Event], now: Instant) -> Result<Vec<Event>, HoldSetError> {
+pub fn confirm_all(holds: &[Event], now: Timestamp) -> Result<Vec<Event>, HoldSetError> {
     let confirmed = holds.iter().map(|event| match event.live_hold(now) {
         Ok(_) => Ok(event.no_hold(EventStatus::Confirmed, now)),
         Err(error) => Err(HoldSetError { event: event.id, error }),
@@ -254,7 +254,7 @@ pub fn confirm_all(holds: &[Event], now: Instant) -> Result<Vec<Event>, HoldSetE
 ///
 /// # Errors
 /// What is wrong with the first, where none is live.
-pub fn release_all(holds: &[Event], now: Instant) -> Result<Vec<Event>, HoldSetError> {
+pub fn release_all(holds: &[Event], now: Timestamp) -> Result<Vec<Event>, HoldSetError> {
     let live = |event: &Event| event.live_hold(now).is_ok();
     match holds.first() {
         Some(first) if !holds.iter().any(live) => match first.live_hold(now) {
@@ -280,13 +280,13 @@ mod tests {
     use super::*;
     use crate::{EventPatch, EventSource, Patch, RecurrencePatch, Repeats, Times};
 
-    const NOW: Instant = Instant::from_micros(1_772_323_200_000_000);
+    const NOW: Timestamp = Timestamp::from_micros(1_772_323_200_000_000);
 
     fn span(start: i64, end: i64) -> Span {
-        Span::new(NOW + Elapsed::minutes(start), NOW + Elapsed::minutes(end)).unwrap()
+        Span::new(NOW + SignedDuration::minutes(start), NOW + SignedDuration::minutes(end)).unwrap()
     }
 
-    fn held(number: u32, span: Span, lasts: Elapsed, priority: u8) -> Event {
+    fn held(number: u32, span: Span, lasts: SignedDuration, priority: u8) -> Event {
         Event {
             id: format!("evt_{number:026}").parse().unwrap(),
             org: "org_00000000000000000000000001".parse().unwrap(),
@@ -316,7 +316,7 @@ mod tests {
     #[case::too_long(900_000_001, false)]
     #[case::over_already(-1, false)]
     fn lasts_between_half_a_minute_and_a_quarter_of_an_hour(#[case] micros: i64, #[case] placed: bool) {
-        let hold = Hold { expires_at: NOW + Elapsed::micros(micros), priority: 0, scope: HoldScope::Calendar };
+        let hold = Hold { expires_at: NOW + SignedDuration::micros(micros), priority: 0, scope: HoldScope::Calendar };
         match hold.placed(NOW) {
             Ok(same) => assert!(placed && same == hold),
             Err(error) => {
@@ -329,9 +329,9 @@ mod tests {
 
     #[test]
     fn is_over_at_the_instant_of_its_expiry() {
-        let hold = held(1, span(60, 90), Elapsed::minutes(1), 0);
-        let over = NOW + Elapsed::minutes(1);
-        let before = over - Elapsed::micros(1);
+        let hold = held(1, span(60, 90), SignedDuration::minutes(1), 0);
+        let over = NOW + SignedDuration::minutes(1);
+        let before = over - SignedDuration::micros(1);
         assert!(hold.live_hold(before).is_ok());
         assert_eq!(hold.live_hold(over), Err(HoldError::Expired(over)));
         assert_eq!(hold.clone().at(before).status, EventStatus::Hold);
@@ -344,7 +344,7 @@ mod tests {
 
     #[test]
     fn becomes_an_event_like_any_other() {
-        let hold = held(1, span(60, 90), Elapsed::minutes(1), 5);
+        let hold = held(1, span(60, 90), SignedDuration::minutes(1), 5);
         let confirmed = hold.confirmed(NOW).unwrap();
         assert_eq!(
             (confirmed.status, confirmed.hold, confirmed.busy()),
@@ -361,11 +361,11 @@ mod tests {
 
     #[test]
     fn its_status_is_not_patched_and_it_does_not_recur() {
-        let hold = held(1, span(60, 90), Elapsed::minutes(1), 0);
+        let hold = held(1, span(60, 90), SignedDuration::minutes(1), 0);
         let status = EventPatch { status: Patch::Set(EventStatus::Confirmed), ..EventPatch::default() };
         let patched = |patch: &EventPatch, now| hold.patched(patch.clone(), Zone::UTC, now);
         assert_eq!(patched(&status, NOW), Err(EventError::Hold(HoldError::StatusIsNotSet)));
-        let over = NOW + Elapsed::minutes(1);
+        let over = NOW + SignedDuration::minutes(1);
         assert_eq!(patched(&status, over), Err(EventError::Hold(HoldError::Expired(over))));
         let rule = Patch::Set(Some("FREQ=DAILY".parse().unwrap()));
         let rule = EventPatch { recurrence: RecurrencePatch { rule, ..Default::default() }, ..EventPatch::default() };
@@ -381,10 +381,10 @@ mod tests {
 
     #[test]
     fn a_set_is_confirmed_wholly_and_released_as_far_as_it_lives() {
-        let live = [1, 2].map(|number| held(number, span(60, 90), Elapsed::minutes(1), 0));
+        let live = [1, 2].map(|number| held(number, span(60, 90), SignedDuration::minutes(1), 0));
         let confirmed = confirm_all(&live, NOW).unwrap();
         assert!(confirmed.iter().all(|event| event.status == EventStatus::Confirmed));
-        let over = held(3, span(60, 90), Elapsed::ZERO, 0);
+        let over = held(3, span(60, 90), SignedDuration::ZERO, 0);
         let mixed = [live[0].clone(), over.clone()];
         let error = HoldSetError { event: over.id, error: HoldError::Expired(NOW) };
         assert_eq!(confirm_all(&mixed, NOW), Err(error.clone()));
@@ -398,7 +398,12 @@ mod tests {
         let one = (0..20_i64, 1..9_i64, -2..4_i64, 0..4_u8);
         proptest::collection::vec(one, 0..8).prop_map(|made| {
             let held = |(number, (start, length, lasts, priority)): (usize, (i64, i64, i64, u8))| {
-                held(u32::try_from(number).unwrap(), span(start, start + length), Elapsed::minutes(lasts), priority)
+                held(
+                    u32::try_from(number).unwrap(),
+                    span(start, start + length),
+                    SignedDuration::minutes(lasts),
+                    priority,
+                )
             };
             made.into_iter().enumerate().map(held).collect()
         })

@@ -2,22 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use kalends_kernel::{Elapsed, EventId, Instant, Listed, Page, Span};
+use kalends_kernel::{EventId, Listed, Page, SignedDuration, Span, Timestamp};
 
 use crate::{ContextEvents, Event, Occurrence, RECENT_MAX, Repeating, UPCOMING_MAX, UPCOMING_WITHIN};
 
 /// The longest window of a list of instances.
-pub const EXPANDED_MAX: Elapsed = Elapsed::days(366);
+pub const EXPANDED_MAX: SignedDuration = SignedDuration::days(366);
 /// The most instances and events of one window.
 pub const INSTANCES_MAX: usize = 100_000;
 
 /// An event that takes place at its own times: a one-off event, or an occurrence that was changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct SingleInstance {
     /// The event.
     pub id: EventId,
     /// Its start.
-    pub start: Instant,
+    pub start: Timestamp,
     /// The occurrence that it is, if it is one.
     pub occurrence: Option<Occurrence>,
 }
@@ -26,7 +26,7 @@ pub struct Standing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
     /// The event itself.
-    Standing(EventId),
+    SingleInstance(EventId),
     /// The instance of a series in this span.
     Instance(EventId, Span),
 }
@@ -35,7 +35,7 @@ impl Entry {
     /// The event whose row holds what the entry shows.
     pub const fn row(&self) -> EventId {
         match self {
-            Self::Standing(id) | Self::Instance(id, _) => *id,
+            Self::SingleInstance(id) | Self::Instance(id, _) => *id,
         }
     }
 
@@ -43,27 +43,27 @@ impl Entry {
     pub fn event(&self, rows: &BTreeMap<EventId, Event>) -> Option<Event> {
         let row = rows.get(&self.row())?;
         Some(match self {
-            Self::Standing(_) => row.clone(),
+            Self::SingleInstance(_) => row.clone(),
             Self::Instance(_, span) => row.instance_on(*span),
         })
     }
 }
 
 /// The order of instances of one start: by the identifier that they show.
-type Name = (EventId, Option<Instant>);
+type Name = (EventId, Option<Timestamp>);
 
 /// The page of the events `standing` and of the instances of `repeating` that overlap `window`, by start,
 /// then by identifier. `None` where there are more than [`INSTANCES_MAX`] of them.
 pub fn page_of_instances(
     repeating: &[Repeating],
-    standing: &[Standing],
+    standing: &[SingleInstance],
     window: Span,
     page: Page,
 ) -> Option<Listed<Entry>> {
-    let mut all: Vec<(Instant, Name, Entry)> = Vec::with_capacity(standing.len());
-    for Standing { id, start, occurrence } in standing {
+    let mut all: Vec<(Timestamp, Name, Entry)> = Vec::with_capacity(standing.len());
+    for SingleInstance { id, start, occurrence } in standing {
         let name = occurrence.map_or((*id, None), |occurrence| (occurrence.series, Some(occurrence.start)));
-        all.push((*start, name, Entry::Standing(*id)));
+        all.push((*start, name, Entry::SingleInstance(*id)));
     }
     let instances = repeating.iter().flat_map(|series| {
         let id = series.id;
@@ -82,21 +82,21 @@ pub fn page_of_instances(
 
 /// Something around an instant, before its text is read.
 enum Near<'a> {
-    Standing(&'a Event),
+    SingleInstance(&'a Event),
     Instance(EventId, Span),
 }
 
 impl Near<'_> {
     const fn span(&self) -> Span {
         match self {
-            Self::Standing(event) => event.times.span,
+            Self::SingleInstance(event) => event.times.span,
             Self::Instance(_, span) => *span,
         }
     }
 
     fn name(&self) -> Name {
         match self {
-            Self::Standing(event) => match event.occurrence() {
+            Self::SingleInstance(event) => match event.occurrence() {
                 None => (event.id, None),
                 Some(occurrence) => (occurrence.series, Some(occurrence.start)),
             },
@@ -117,13 +117,13 @@ impl ContextEvents {
     pub fn around<E>(
         standing: &[Event],
         repeating: &[Repeating],
-        now: Instant,
+        now: Timestamp,
         mut row: impl FnMut(EventId) -> Result<Option<Event>, E>,
     ) -> Result<Self, E> {
-        let mut near: Vec<Near<'_>> = standing.iter().map(Near::Standing).collect();
+        let mut near: Vec<Near<'_>> = standing.iter().map(Near::SingleInstance).collect();
         for series in repeating {
             let instance = |span| Near::Instance(series.id, span);
-            let after = now + Elapsed::micros(1);
+            let after = now + SignedDuration::micros(1);
             // Only what began last can be current, though thousands may be under way.
             let present = Span::new(now, after).ok().and_then(|window| series.occurrences(window).last());
             near.extend(present.map(instance));
@@ -132,7 +132,7 @@ impl ContextEvents {
         }
         near.sort_by_key(|near| (near.span().start(), near.name()));
         let mut event = |near: &Near<'_>| match near {
-            Near::Standing(event) => Ok(Some((*event).clone())),
+            Near::SingleInstance(event) => Ok(Some((*event).clone())),
             Near::Instance(id, span) => Ok(row(*id)?.map(|series| series.instance_on(*span))),
         };
         let (begun, coming) = near.split_at(near.partition_point(|near| near.span().start() <= now));
@@ -165,8 +165,8 @@ mod tests {
         format!("evt_000000000000000000000000{number:02}").parse().unwrap()
     }
 
-    fn at(hour: i64) -> Instant {
-        Instant::from_micros(0) + Elapsed::days(20_000) + Elapsed::hours(hour)
+    fn at(hour: i64) -> Timestamp {
+        Timestamp::from_micros(0) + SignedDuration::days(20_000) + SignedDuration::hours(hour)
     }
 
     fn event(number: u8, start: i64, hours: i64, rule: Option<&str>) -> Event {
@@ -213,8 +213,8 @@ mod tests {
     }
 
     /// All that takes place before `until`, expanded one by one.
-    fn expanded(events: &[Event], until: Instant) -> Vec<Event> {
-        let ever = Span::new(Instant::from_micros(0), until).unwrap();
+    fn expanded(events: &[Event], until: Timestamp) -> Vec<Event> {
+        let ever = Span::new(Timestamp::from_micros(0), until).unwrap();
         let each = |event: &Event| match event.repeating() {
             None => vec![event.clone()],
             Some(series) => series.occurrences(ever).map(|span| event.instance(span.start()).unwrap()).collect(),
@@ -251,10 +251,10 @@ mod tests {
         ) {
             let window = Span::new(at(from), at(from + hours)).unwrap();
             let (standing, repeating, rows) = apart(&events);
-            let standing: Vec<Standing> = standing
+            let standing: Vec<SingleInstance> = standing
                 .iter()
                 .filter(|event| event.times.span.overlaps(window))
-                .map(|event| Standing { id: event.id, start: event.times.span.start(), occurrence: event.occurrence() })
+                .map(|event| SingleInstance { id: event.id, start: event.times.span.start(), occurrence: event.occurrence() })
                 .collect();
             let listed = page_of_instances(&repeating, &standing, window, Page { limit, offset }).unwrap();
             let mut whole = expanded(&events, window.end());
@@ -272,7 +272,7 @@ mod tests {
             let row = |id: EventId| Ok::<_, ()>(rows.get(&id).cloned());
             let shown = ContextEvents::around(&standing, &repeating, now, row).unwrap();
 
-            let mut whole = expanded(&events, now + Elapsed::days(30));
+            let mut whole = expanded(&events, now + SignedDuration::days(30));
             whole.sort_by_key(|event| (event.times.span.start(), name(event)));
             let current = whole.iter().rev().find(|event| event.times.span.contains(now)).cloned();
             let coming: Vec<Event> =

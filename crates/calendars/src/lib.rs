@@ -33,7 +33,7 @@ pub use blocks::block_kind;
 pub use calendar::{AgentActivity, Calendar, CalendarPatch, NewCalendar, Provider};
 pub use change::{Change, calendars_revised};
 pub use changes::{
-    CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesAsked, ChangesPage, ChangesRead, ChangesToken, DELETED_KEPT,
+    CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesPage, ChangesQuery, ChangesRead, ChangesToken, DELETED_KEPT,
     DatabaseId, Position, Resync,
 };
 pub use context::{Context, ContextEvents, RECENT_MAX, UPCOMING_MAX, UPCOMING_WITHIN};
@@ -46,7 +46,7 @@ pub use holds::{
     EndedHold, HOLD_LEAST, HOLD_MOST, HOLD_PRIORITY_MAX, HOLD_SET_MAX, HeldTime, Hold, HoldEnd, HoldError, HoldScope,
     HoldSetError, NewHold, Taken, confirm_all, place, release_all,
 };
-pub use instances::{EXPANDED_MAX, Entry, INSTANCES_MAX, Standing, page_of_instances};
+pub use instances::{EXPANDED_MAX, Entry, INSTANCES_MAX, SingleInstance, page_of_instances};
 pub use patch::Patch;
 pub use reminders::{REMINDER_DEFAULT_MINUTES, REMINDER_MINUTES, REMINDERS_MAX, Reminders};
 pub use reservations::Reservation;
@@ -55,7 +55,7 @@ pub use series::{
     BOUNDED_DAYS, CancelError, EXDATES_MAX, NewRecurrence, OVERRIDES_MAX, Occurrence, OccurrenceError, Recurrence,
     RecurrenceError, RecurrencePatch, Repeating, Repeats, exdates, needs_a_rule,
 };
-pub use timers::{Advance, Happening, HappeningKind, TOLD_WITHIN, Timer, ToldUntil};
+pub use timers::{Advance, EmittedUntil, Happening, HappeningKind, TOLD_WITHIN, Timer};
 
 /// The most characters of an agent's or calendar's name.
 pub const NAME_MAX: usize = 255;

@@ -1,10 +1,10 @@
 //! What a PATCH says of one field, and what it means for the end of an event.
 
-use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, Elapsed, Instant, Zone};
+use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, SignedDuration, Timestamp, Zone};
 
 use crate::Times;
 
-const MICROS_A_DAY: i64 = Elapsed::days(1).as_micros();
+const MICROS_A_DAY: i64 = SignedDuration::days(1).as_micros();
 
 /// A field of a PATCH: left as it is, or set to a new value.
 ///
@@ -44,7 +44,7 @@ impl<T> From<Option<T>> for Patch<T> {
 /// That is the elapsed time. An all-day event keeps its days, and a timed event that becomes an all-day one takes as many
 /// days as it lasted, begun ones included. Its days are counted in `written`, the zone in which it was written, and laid
 /// out in `zone`, its calendar's. `all_day` is what the event will be.
-pub(crate) fn moved_end(seen: Times, start: Instant, all_day: bool, written: Zone, zone: Zone) -> Instant {
+pub(crate) fn moved_end(seen: Times, start: Timestamp, all_day: bool, written: Zone, zone: Zone) -> Timestamp {
     let elapsed = seen.span.length();
     let lasts = if seen.all_day {
         shown(written, seen.span.end()) - shown(written, seen.span.start())
@@ -58,16 +58,16 @@ pub(crate) fn moved_end(seen: Times, start: Instant, all_day: bool, written: Zon
 
 /// What wall clocks show, in microseconds from the midnight that begins 1970. A day that skips its midnight begins at
 /// it all the same.
-fn shown(zone: Zone, instant: Instant) -> i64 {
+fn shown(zone: Zone, instant: Timestamp) -> i64 {
     let CivilDateTime { date, time } = zone.to_civil(instant);
-    let of_day = if zone.to_instant(date.midnight()) == Some(instant) { 0 } else { time.as_micros() };
+    let of_day = if zone.to_timestamp(date.midnight()) == Some(instant) { 0 } else { time.as_micros() };
     date.as_days() * MICROS_A_DAY + of_day
 }
 
 /// The instant at which wall clocks show this.
-fn at_wall_clock(zone: Zone, shown: i64) -> Option<Instant> {
+fn at_wall_clock(zone: Zone, shown: i64) -> Option<Timestamp> {
     let date = CivilDate::from_days(shown.div_euclid(MICROS_A_DAY));
-    zone.to_instant(CivilDateTime { date, time: CivilTime::from_micros(shown.rem_euclid(MICROS_A_DAY))? })
+    zone.to_timestamp(CivilDateTime { date, time: CivilTime::from_micros(shown.rem_euclid(MICROS_A_DAY))? })
 }
 
 #[cfg(test)]
@@ -93,7 +93,7 @@ mod tests {
             hold: None,
         };
         let id: EventId = examples::id(1);
-        Event::create(id, &examples::calendar(zone), new, Instant::from_micros(5)).unwrap()
+        Event::create(id, &examples::calendar(zone), new, Timestamp::from_micros(5)).unwrap()
     }
 
     fn parsed(text: &str) -> Moment {
@@ -101,7 +101,7 @@ mod tests {
     }
 
     fn patched(event: &Event, zone: &str, patch: EventPatch) -> Result<Span, EventError> {
-        event.patched(patch, zone.parse().unwrap(), Instant::from_micros(9)).map(|event| event.times.span)
+        event.patched(patch, zone.parse().unwrap(), Timestamp::from_micros(9)).map(|event| event.times.span)
     }
 
     fn starting(start: Moment) -> EventPatch {
@@ -162,7 +162,7 @@ mod tests {
     fn no_event_is_moved_past_the_last_year() {
         let event = event("UTC", false, parsed("2026-05-01T09:00:00Z"), parsed("2026-05-03T09:00:00Z"));
         let last = starting(parsed("2099-12-30T00:00:00Z"));
-        assert_eq!(patched(&event, "UTC", last).unwrap().end(), Instant::HORIZON);
+        assert_eq!(patched(&event, "UTC", last).unwrap().end(), Timestamp::HORIZON);
         let late = starting(parsed("2099-12-30T00:00:01Z"));
         let Err(EventError::Invalid(errors)) = patched(&event, "UTC", late) else { panic!("it ends after 2099") };
         assert_eq!(errors.first().param, "start_time");
@@ -177,7 +177,7 @@ mod tests {
         fn a_timed_event_keeps_its_elapsed_time(
             zone in zones(), start in 0..1_000_000_000_i64, length in 1..10_000_000_i64, moved in 0..1_000_000_000_i64,
         ) {
-            let at = |seconds: i64| Instant::from_micros(seconds * 1_000_000);
+            let at = |seconds: i64| Timestamp::from_micros(seconds * 1_000_000);
             let event = event(zone, false, Moment::At(at(start)), Moment::At(at(start + length)));
             let after = patched(&event, zone, starting(Moment::At(at(moved)))).unwrap();
             prop_assert_eq!((after.start(), after.end()), (at(moved), at(moved + length)));
@@ -186,7 +186,7 @@ mod tests {
             let longer = patched(&event, zone, end).unwrap();
             prop_assert_eq!((longer.start(), longer.end()), (at(start), at(start + 2 * length)));
             let both = EventPatch { end: Patch::Set(Moment::At(at(moved + 1))), ..starting(Moment::At(at(moved))) };
-            prop_assert_eq!(patched(&event, zone, both).unwrap().length(), Elapsed::seconds(1));
+            prop_assert_eq!(patched(&event, zone, both).unwrap().length(), SignedDuration::seconds(1));
         }
 
         #[test]
@@ -197,16 +197,16 @@ mod tests {
             let event = event(zone, true, midnight(start), midnight(start + days));
             let after = patched(&event, zone, starting(midnight(moved))).unwrap();
             let zone: Zone = zone.parse().unwrap();
-            prop_assert_eq!(zone.to_instant(date(moved).midnight()), Some(after.start()));
+            prop_assert_eq!(zone.to_timestamp(date(moved).midnight()), Some(after.start()));
             // Apia skipped 30 December 2011: its midnights on both sides are the same instant.
             let skipped = zone.name() == "Pacific/Apia" && [start, start + days, moved, moved + days].contains(&15_338);
-            prop_assert!(skipped || zone.to_instant(date(moved + days).midnight()) == Some(after.end()));
+            prop_assert!(skipped || zone.to_timestamp(date(moved + days).midnight()) == Some(after.end()));
         }
 
         /// Every occurrence of a moved series lasts as long as before.
         #[test]
         fn a_series_keeps_the_length_of_its_occurrences(event in examples::series(), days in -30..30_i64) {
-            let start = event.times.span.start() + Elapsed::days(days);
+            let start = event.times.span.start() + SignedDuration::days(days);
             let after = examples::patched(&event, starting(Moment::At(start)));
             // The rule may end before the new start.
             prop_assume!(after.is_ok());
@@ -215,7 +215,7 @@ mod tests {
             prop_assert!(!event.times.all_day, "the examples have times");
             let Repeats::Series(recurrence) = &after.repeats else { panic!("{after:?}") };
             let series = recurrence.series(after.times).unwrap();
-            let window = Span::new(Instant::EARLIEST, Instant::HORIZON).unwrap();
+            let window = Span::new(Timestamp::EARLIEST, Timestamp::HORIZON).unwrap();
             for occurrence in series.occurrences(window).take(5) {
                 prop_assert_eq!(occurrence.length(), event.times.span.length());
             }

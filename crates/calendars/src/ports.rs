@@ -4,12 +4,13 @@
 use async_trait::async_trait;
 use kalends_availability::{Block, Rules};
 use kalends_kernel::{
-    AgentId, CalendarId, Elapsed, EventId, HoldSetId, Instant, Listed, OrgId, Page, Revision, Span, StoreError, Version,
+    AgentId, CalendarId, EventId, HoldSetId, Listed, OrgId, Page, Revision, SignedDuration, Span, StoreError,
+    Timestamp, Version,
 };
 
 use crate::{
-    Agent, AgentStatus, AgentType, AvailabilityRules, Calendar, ChangedSince, ChangesAsked, ChangesRead, ContextEvents,
-    Event, EventSource, EventStatus, Occurrence, Reminders, Repeating, Reservation, ToldUntil,
+    Agent, AgentStatus, AgentType, AvailabilityRules, Calendar, ChangedSince, ChangesQuery, ChangesRead, ContextEvents,
+    EmittedUntil, Event, EventSource, EventStatus, Occurrence, Reminders, Repeating, Reservation,
 };
 
 /// Which agents a list holds.
@@ -62,7 +63,7 @@ pub trait Calendars: Send + Sync {
     async fn calendars_after(
         &self,
         org: OrgId,
-        after: Option<(Instant, CalendarId)>,
+        after: Option<(Timestamp, CalendarId)>,
         limit: u32,
     ) -> Result<Vec<Calendar>, StoreError>;
 }
@@ -82,16 +83,16 @@ pub struct StatusAt {
     /// The status.
     pub status: EventStatus,
     /// The instant.
-    pub now: Instant,
+    pub now: Timestamp,
 }
 
 /// Which events a list holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EventFilter {
     /// Only events that start at this instant or later.
-    pub start_after: Option<Instant>,
+    pub start_after: Option<Timestamp>,
     /// Only events that start before this instant.
-    pub start_before: Option<Instant>,
+    pub start_before: Option<Timestamp>,
     /// Only events of this status.
     pub status: Option<StatusAt>,
     /// Only events of this source.
@@ -118,8 +119,12 @@ pub trait Events: Send + Sync {
     ) -> Result<Listed<Event>, StoreError>;
 
     /// The events around `now`, those left out that are cancelled by then; of a series, its instances.
-    async fn context_events(&self, org: OrgId, calendar: CalendarId, now: Instant)
-    -> Result<ContextEvents, StoreError>;
+    async fn context_events(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        now: Timestamp,
+    ) -> Result<ContextEvents, StoreError>;
 }
 
 /// Which instances a list holds.
@@ -207,7 +212,7 @@ pub struct LivingAgent {
 
 /// What lasts longer is indexed apart, so that whoever looks for what reaches into a window has to go
 /// back no further than this before its start: 24 hours. The migrations repeat the number.
-pub const LONG: Elapsed = Elapsed::days(1);
+pub const LONG: SignedDuration = SignedDuration::days(1);
 
 /// The busy times that begin on one day are also kept in one piece, up to this number: reading a month is
 /// then reading thirty rows. Of a fuller day the events themselves are read.
@@ -338,7 +343,7 @@ pub trait ChangesOfCalendars: Send + Sync {
         &self,
         org: OrgId,
         calendar: CalendarId,
-        asked: ChangesAsked,
+        asked: ChangesQuery,
         limit: u32,
     ) -> Result<Option<ChangesRead>, StoreError>;
 
@@ -392,9 +397,9 @@ pub struct ClaimedTimer {
     /// The event.
     pub event: EventId,
     /// When it was to be looked at.
-    pub due_at: Instant,
+    pub due_at: Timestamp,
     /// Up to where the event has told.
-    pub told: ToldUntil,
+    pub told: EmittedUntil,
     /// The row's version.
     pub version: Version,
     /// The event, while it is in sight.
@@ -415,14 +420,14 @@ pub trait Timers: Send + Sync {
     async fn claim_timers(
         &self,
         queue: TimerQueue,
-        now: Instant,
-        until: Instant,
+        now: Timestamp,
+        until: Timestamp,
         limit: u32,
     ) -> Result<Vec<ClaimedTimer>, StoreError>;
 
     /// Gives the next `limit` events, of those that are older than timers are, theirs as of `now`; says whether that
     /// was all. Cheap once it was.
-    async fn seed_timers(&self, now: Instant, limit: u32) -> Result<bool, StoreError>;
+    async fn seed_timers(&self, now: Timestamp, limit: u32) -> Result<bool, StoreError>;
 
     /// Removes up to `limit` timers whose calendar is out of sight, and says how many.
     async fn forget_timers(&self, limit: u32) -> Result<u64, StoreError>;

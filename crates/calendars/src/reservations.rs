@@ -4,7 +4,7 @@
 //! since one of its times wins in the end.
 
 use kalends_availability::{Block, BlockKind};
-use kalends_kernel::{Instant, ProposalId, Span};
+use kalends_kernel::{ProposalId, Span, Timestamp};
 
 use crate::HeldTime;
 
@@ -16,12 +16,12 @@ pub struct Reservation {
     /// The time.
     pub span: Span,
     /// From this instant on it takes none.
-    pub expires_at: Instant,
+    pub expires_at: Timestamp,
 }
 
 impl Reservation {
     /// Whether it takes its time at `now`.
-    pub fn stands(&self, now: Instant) -> bool {
+    pub fn stands(&self, now: Timestamp) -> bool {
         now < self.expires_at
     }
 
@@ -38,18 +38,20 @@ impl Reservation {
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::Elapsed;
+    use kalends_kernel::SignedDuration;
 
     use super::*;
 
     #[test]
     fn takes_its_time_until_the_instant_at_which_it_expires() {
-        let now = Instant::from_micros(1_772_323_200_000_000);
-        let span = Span::new(now + Elapsed::hours(5), now + Elapsed::hours(6)).unwrap();
+        let now = Timestamp::from_micros(1_772_323_200_000_000);
+        let span = Span::new(now + SignedDuration::hours(5), now + SignedDuration::hours(6)).unwrap();
         let owner = "spr_00000000000000000000000001".parse().unwrap();
-        let reservation = Reservation { owner, span, expires_at: now + Elapsed::hours(1) };
-        assert!(reservation.stands(now) && reservation.stands(now + Elapsed::hours(1) - Elapsed::micros(1)));
-        assert!(!reservation.stands(now + Elapsed::hours(1)));
+        let reservation = Reservation { owner, span, expires_at: now + SignedDuration::hours(1) };
+        assert!(
+            reservation.stands(now) && reservation.stands(now + SignedDuration::hours(1) - SignedDuration::micros(1))
+        );
+        assert!(!reservation.stands(now + SignedDuration::hours(1)));
         assert_eq!(reservation.block(), Block { kind: BlockKind::Reservation, span });
         assert_eq!(reservation.held_time(), HeldTime { span, expires_at: reservation.expires_at });
     }

@@ -2,7 +2,7 @@
 //! `kalends-availability`.
 
 use kalends_availability::Rules;
-use kalends_kernel::{CalendarId, Instant, OrgId, RulesId, Version, Zone};
+use kalends_kernel::{CalendarId, OrgId, RulesId, Timestamp, Version, Zone};
 
 use crate::Calendar;
 
@@ -21,9 +21,9 @@ pub struct AvailabilityRules {
     /// The row's version.
     pub version: Version,
     /// When the calendar got rules, having had none.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// When they last changed.
-    pub updated_at: Instant,
+    pub updated_at: Timestamp,
 }
 
 /// What a caller wants the rules to be, already checked.
@@ -37,7 +37,7 @@ pub struct NewRules {
 
 impl AvailabilityRules {
     /// The first rules of `calendar`.
-    pub fn create(id: RulesId, calendar: &Calendar, new: NewRules, now: Instant) -> Self {
+    pub fn create(id: RulesId, calendar: &Calendar, new: NewRules, now: Timestamp) -> Self {
         Self {
             id,
             org: calendar.org,
@@ -51,7 +51,7 @@ impl AvailabilityRules {
 
     /// These rules replaced as a whole: what `new` leaves open is not kept from before.
     #[must_use]
-    pub fn replaced(&self, calendar: &Calendar, new: NewRules, now: Instant) -> Self {
+    pub fn replaced(&self, calendar: &Calendar, new: NewRules, now: Timestamp) -> Self {
         let rules = new.rules_on(calendar);
         Self { rules, version: self.version.next(), updated_at: now, ..self.clone() }
     }
@@ -65,7 +65,7 @@ impl NewRules {
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::{Elapsed, Entropy, Metadata};
+    use kalends_kernel::{Entropy, Metadata, SignedDuration};
 
     use super::*;
     use crate::{AgentActivity, NewCalendar};
@@ -78,7 +78,7 @@ mod tests {
         }
     }
 
-    fn calendar(now: Instant) -> Calendar {
+    fn calendar(now: Timestamp) -> Calendar {
         let new = NewCalendar {
             name: "Work".into(),
             zone: "Asia/Tokyo".parse().unwrap(),
@@ -91,14 +91,14 @@ mod tests {
 
     #[test]
     fn replacing_keeps_the_identity_and_nothing_else() {
-        let now = Instant::EARLIEST;
+        let now = Timestamp::EARLIEST;
         let calendar = calendar(now);
         let berlin: Zone = "Europe/Berlin".parse().unwrap();
         let new = |zone| NewRules { rules: Rules::default(), zone };
         let first = AvailabilityRules::create(RulesId::new(now, &Fixed), &calendar, new(Some(berlin)), now);
         assert_eq!((first.rules.zone(), first.version), (berlin, Version::FIRST));
 
-        let later = now + Elapsed::hours(1);
+        let later = now + SignedDuration::hours(1);
         let second = first.replaced(&calendar, new(None), later);
         assert_eq!(second.rules.zone(), calendar.zone, "the zone of before is not kept");
         assert_eq!((second.id, second.created_at), (first.id, first.created_at));

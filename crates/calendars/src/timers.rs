@@ -8,12 +8,12 @@
 //! them with their alarms; that they begin is not known. Holds, cancelled and imported events tell nothing. An
 //! occurrence that was changed on its own is an event of its own here too.
 
-use kalends_kernel::{CalendarId, Elapsed, EventId, Instant, OrgId, Span, Version};
+use kalends_kernel::{CalendarId, EventId, OrgId, SignedDuration, Span, Timestamp, Version};
 
 use crate::{Event, EventSource, EventStatus, Recurrence, Reminders};
 
 /// How late something is still told; what is older is dropped (ruling 4.13).
-pub const TOLD_WITHIN: Elapsed = Elapsed::hours(1);
+pub const TOLD_WITHIN: SignedDuration = SignedDuration::hours(1);
 
 /// What happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,30 +30,30 @@ pub enum HappeningKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Happening {
     /// When it is due.
-    pub at: Instant,
+    pub at: Timestamp,
     /// What it is.
     pub kind: HappeningKind,
     /// Of a series, the start of the occurrence that tells it.
-    pub occurrence: Option<Instant>,
+    pub occurrence: Option<Timestamp>,
 }
 
 /// Up to where an event has told what it has to tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ToldUntil {
+pub struct EmittedUntil {
     /// Everything due until then, it included, was told, or is not to be.
-    pub all: Instant,
+    pub all: Timestamp,
     /// Reminders due until then neither: it is later than the other where reminders were written anew since.
-    pub reminders: Instant,
+    pub reminders: Timestamp,
 }
 
-impl ToldUntil {
+impl EmittedUntil {
     /// Everything until `instant`.
-    pub const fn both(instant: Instant) -> Self {
+    pub const fn both(instant: Timestamp) -> Self {
         Self { all: instant, reminders: instant }
     }
 
     /// Without what is dropped at `now`.
-    fn bounded(self, now: Instant) -> Self {
+    fn bounded(self, now: Timestamp) -> Self {
         let oldest = now - TOLD_WITHIN;
         Self { all: self.all.max(oldest), reminders: self.reminders.max(self.all).max(oldest) }
     }
@@ -74,9 +74,9 @@ pub struct Timer {
     /// Whether its reminders are its calendar's.
     pub inherits: bool,
     /// When to look at it.
-    pub due_at: Instant,
+    pub due_at: Timestamp,
     /// Up to where it has told.
-    pub told: ToldUntil,
+    pub told: EmittedUntil,
     /// What [`Event::timing`] said when the row was written.
     pub timing: i64,
 }
@@ -93,14 +93,14 @@ pub struct Advance {
     /// The version of the row that was read; the change-set is stale where it has another.
     pub seen: Version,
     /// When to look again, and up to where everything is told; `None` removes the row.
-    pub next: Option<(Instant, ToldUntil)>,
+    pub next: Option<(Timestamp, EmittedUntil)>,
 }
 
 impl Event {
     /// The row to keep of this event, which was written at `now`, on a calendar with these default reminders. `None`
     /// where it has nothing to tell any more. What lies in the past when it is written is not told.
-    pub fn timer(&self, defaults: Option<&Reminders>, now: Instant) -> Option<Timer> {
-        let told = ToldUntil::both(now);
+    pub fn timer(&self, defaults: Option<&Reminders>, now: Timestamp) -> Option<Timer> {
+        let told = EmittedUntil::both(now);
         Some(Timer {
             org: self.org,
             calendar: self.calendar,
@@ -114,7 +114,7 @@ impl Event {
     }
 
     /// When to look at the event next, everything until `told` being told.
-    pub fn look_after(&self, defaults: Option<&Reminders>, told: ToldUntil) -> Option<Instant> {
+    pub fn look_after(&self, defaults: Option<&Reminders>, told: EmittedUntil) -> Option<Timestamp> {
         if self.deleted_at.is_some() || self.source != EventSource::Internal {
             return None;
         }
@@ -131,9 +131,9 @@ impl Event {
 
     /// The first of what the event tells after `told`, with these reminders. The first of
     /// [`happenings`](Self::happenings), found without expanding more of a series than that.
-    pub fn next_happening(&self, reminders: &Reminders, told: ToldUntil) -> Option<Instant> {
+    pub fn next_happening(&self, reminders: &Reminders, told: EmittedUntil) -> Option<Timestamp> {
         let reminded = told.reminders.max(told.all);
-        let before = |minutes: &u16| Elapsed::minutes((*minutes).into());
+        let before = |minutes: &u16| SignedDuration::minutes((*minutes).into());
         let reminder = |minutes: &u16| Some(self.next_start(reminded + before(minutes))? - before(minutes));
         let reminder = reminders.minutes().iter().filter_map(reminder).min();
         let (start, end) = if self.status == EventStatus::Confirmed {
@@ -146,16 +146,16 @@ impl Event {
 
     /// What the event tells after `told` and until `until`, it included, with these reminders; in order. What is due
     /// [`TOLD_WITHIN`] before `until` or earlier is dropped.
-    pub fn happenings(&self, reminders: &Reminders, told: ToldUntil, until: Instant) -> Vec<Happening> {
+    pub fn happenings(&self, reminders: &Reminders, told: EmittedUntil, until: Timestamp) -> Vec<Happening> {
         if !self.tells() {
             return Vec::new();
         }
-        let ToldUntil { all, reminders: reminded } = told.bounded(until);
+        let EmittedUntil { all, reminders: reminded } = told.bounded(until);
         let series = self.recurrence().is_some();
         let happening = |kind, at, start| Happening { at, kind, occurrence: series.then_some(start) };
         let mut found = Vec::new();
         for minutes in reminders.minutes() {
-            let before = Elapsed::minutes((*minutes).into());
+            let before = SignedDuration::minutes((*minutes).into());
             let starts = self.starts_within(reminded + before, until + before);
             found.extend(starts.into_iter().map(|start| happening(HappeningKind::Reminder, start - before, start)));
         }
@@ -199,27 +199,27 @@ impl Event {
     }
 
     /// The first start after `instant`.
-    fn next_start(&self, instant: Instant) -> Option<Instant> {
+    fn next_start(&self, instant: Timestamp) -> Option<Timestamp> {
         match self.recurrence() {
             None => Some(self.times.span.start()).filter(|start| *start > instant),
-            Some(_) => self.repeating()?.starting(instant, Instant::HORIZON).next(),
+            Some(_) => self.repeating()?.starting(instant, Timestamp::HORIZON).next(),
         }
     }
 
     /// The first end after `instant`.
-    fn next_end(&self, instant: Instant) -> Option<Instant> {
+    fn next_end(&self, instant: Timestamp) -> Option<Timestamp> {
         match self.recurrence() {
             None => Some(self.times.span.end()).filter(|end| *end > instant),
             // Of what lasts beyond the instant the first to begin is the first to end: all last equally long.
             Some(_) => {
-                let ahead = Span::new(instant, Instant::HORIZON.max(instant + Elapsed::days(1))).ok()?;
+                let ahead = Span::new(instant, Timestamp::HORIZON.max(instant + SignedDuration::days(1))).ok()?;
                 Some(self.repeating()?.occurrences(ahead).next()?.end())
             }
         }
     }
 
     /// The starts after `after` and until `until`.
-    fn starts_within(&self, after: Instant, until: Instant) -> Vec<Instant> {
+    fn starts_within(&self, after: Timestamp, until: Timestamp) -> Vec<Timestamp> {
         match self.recurrence() {
             None => {
                 let start = self.times.span.start();
@@ -230,9 +230,9 @@ impl Event {
     }
 
     /// What ends after `after` and until `until`.
-    fn ended_within(&self, after: Instant, until: Instant) -> Vec<Span> {
+    fn ended_within(&self, after: Timestamp, until: Timestamp) -> Vec<Span> {
         let within = |span: &Span| after < span.end() && span.end() <= until;
-        match (self.recurrence(), Span::new(after, until + Elapsed::micros(1))) {
+        match (self.recurrence(), Span::new(after, until + SignedDuration::micros(1))) {
             (None, _) => Vec::from_iter(Some(self.times.span).filter(within)),
             (Some(_), Ok(window)) => {
                 let series = self.repeating();

@@ -11,7 +11,7 @@ use kalends_calendars::{
     exdates,
 };
 use kalends_feeds::write::FeedWriter;
-use kalends_kernel::{Instant, Metadata, Span, Zone};
+use kalends_kernel::{Metadata, Span, Timestamp, Zone};
 
 /// A title, the times, and a rule with its zone and its exdates.
 type Plan<'a> = (&'a str, &'a str, &'a str, Option<(&'a str, Option<&'a str>, &'a [&'a str])>);
@@ -71,7 +71,7 @@ fn calendar() -> Calendar {
     Calendar::create(id.unwrap(), org, None, new, "token".into(), at("2026-01-01T00:00:00Z"))
 }
 
-fn at(text: &str) -> Instant {
+fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 

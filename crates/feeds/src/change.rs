@@ -1,6 +1,6 @@
 //! What a use case changes of subscriptions and of what was imported: plain data.
 
-use kalends_kernel::{CalendarId, Instant, OrgId, SubscriptionId, Version};
+use kalends_kernel::{CalendarId, OrgId, SubscriptionId, Timestamp, Version};
 use uuid::Uuid;
 
 use crate::{
@@ -24,7 +24,7 @@ pub enum Change {
         /// Whether the address is another: what was seen at the one before says nothing then.
         moved: bool,
         /// When it is due, where the change makes it due.
-        due: Option<Instant>,
+        due: Option<Timestamp>,
     },
     /// Takes a subscription that still has the version `seen` out of sight for good, and its claim away. One whose events
     /// are removed is due at once; one whose events are kept is due again after [`crate::sync::LEFT_KEPT`], or gone at
@@ -39,7 +39,7 @@ pub enum Change {
         /// What becomes of its events.
         remains: Remains,
         /// The present instant.
-        at: Instant,
+        at: Timestamp,
     },
     /// Forgets a deleted subscription whose items another takes over. Stale where it is gone, or its events are to be
     /// removed.
@@ -57,7 +57,7 @@ pub enum Change {
         /// The deleted subscription.
         subscription: SubscriptionId,
         /// The present instant.
-        at: Instant,
+        at: Timestamp,
     },
     /// Forgets a deleted subscription and what is known of its items. Stale where the claim is lost.
     ForgetSubscription {
@@ -72,14 +72,14 @@ pub enum Change {
         /// The subscription.
         subscription: SubscriptionId,
         /// When it was asked for.
-        at: Instant,
+        at: Timestamp,
     },
     /// Renews a claim. Stale where it is lost, so that whatever stands in the same change-set is written under it.
     RenewClaim {
         /// The claim.
         claim: SyncClaim,
         /// The present instant: the claim lasts anew from here on.
-        at: Instant,
+        at: Timestamp,
         /// How many events the sync is still going to add. They count as imported events from here on, until the claim
         /// ends or is renewed with another number.
         reserved: u64,
@@ -91,9 +91,9 @@ pub enum Change {
         /// What came of it.
         state: Box<SyncState>,
         /// When the next one is due, unless it was paused meanwhile; at once where somebody asked meanwhile.
-        next: Instant,
+        next: Timestamp,
         /// When it ended.
-        at: Instant,
+        at: Timestamp,
     },
     /// Writes which events hold which items, over what was known of them.
     KeepItems {

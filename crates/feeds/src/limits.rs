@@ -1,6 +1,6 @@
 //! The limits of a feed that is read, each defined here and nowhere else.
 
-use kalends_kernel::Elapsed;
+use kalends_kernel::SignedDuration;
 
 /// A feed is at most so many bytes long (ruling 8.2).
 pub const BYTES_MAX: usize = 10 * 1024 * 1024;
@@ -15,10 +15,10 @@ pub const OCCURRENCES_MAX: usize = 10_000;
 pub const OCCURRENCES_IN_ALL_MAX: usize = 100_000;
 
 /// How far back series outside the subset are expanded (ruling 8.2).
-pub const EXPANDED_BACK: Elapsed = Elapsed::days(365);
+pub const EXPANDED_BACK: SignedDuration = SignedDuration::days(365);
 
 /// How far ahead series outside the subset are expanded (ruling 8.2).
-pub const EXPANDED_AHEAD: Elapsed = Elapsed::days(2 * 365);
+pub const EXPANDED_AHEAD: SignedDuration = SignedDuration::days(2 * 365);
 
 /// One event names at most so many dates in `EXDATE` and `RDATE` together; one with more is skipped.
 pub const DATES_MAX: usize = 20_000;
@@ -57,7 +57,7 @@ pub const UID_MAX: usize = 255;
 pub const TOLD_MAX: usize = 100;
 
 /// What an event without a length is stored as, since a span is never empty. It blocks nothing.
-pub const NO_LENGTH: Elapsed = Elapsed::seconds(1);
+pub const NO_LENGTH: SignedDuration = SignedDuration::seconds(1);
 
 /// The descriptions of occurrences that stand in for a series take at most so many bytes in all; the
 /// occurrences after that have none.

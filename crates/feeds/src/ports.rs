@@ -1,7 +1,7 @@
 //! What stores offer for subscriptions and imports.
 
 use async_trait::async_trait;
-use kalends_kernel::{AgentId, CalendarId, Instant, Listed, OrgId, Page, RemoteUrl, StoreError, SubscriptionId};
+use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, RemoteUrl, StoreError, SubscriptionId, Timestamp};
 
 use crate::{
     change::{Origin, SyncClaim},
@@ -42,8 +42,8 @@ pub trait Subscriptions: Send + Sync {
     /// `per_host` of one host are claimed by all workers together. Removes those due whose calendar is out of sight.
     async fn claim_subscriptions(
         &self,
-        now: Instant,
-        until: Instant,
+        now: Timestamp,
+        until: Timestamp,
         per_host: u32,
         limit: u32,
     ) -> Result<Vec<(SyncClaim, Subscription)>, StoreError>;
@@ -57,5 +57,5 @@ pub trait ImportedItems: Send + Sync {
 
     /// Removes up to `limit` imported events that were deleted by `before`, or whose calendar or its agent was, and says
     /// how many.
-    async fn purge_imported_events(&self, before: Instant, limit: u32) -> Result<u64, StoreError>;
+    async fn purge_imported_events(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }

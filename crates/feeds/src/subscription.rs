@@ -1,7 +1,7 @@
 //! Subscriptions: which feed is kept in step with which calendar.
 
 use kalends_calendars::Patch;
-use kalends_kernel::{AgentId, CalendarId, Entropy, Instant, OrgId, RemoteUrl, SubscriptionId, Version};
+use kalends_kernel::{AgentId, CalendarId, Entropy, OrgId, RemoteUrl, SubscriptionId, Timestamp, Version};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -69,9 +69,9 @@ pub struct Subscription {
     /// The row's version, which syncing does not raise.
     pub version: Version,
     /// When it was made.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// When it was last changed, not counting syncs.
-    pub updated_at: Instant,
+    pub updated_at: Timestamp,
 }
 
 /// What becomes of the events of a deleted subscription.
@@ -181,7 +181,7 @@ impl Subscription {
         (org, agent, calendar): (OrgId, AgentId, CalendarId),
         new: NewSubscription,
         beside: Beside,
-        now: Instant,
+        now: Timestamp,
         entropy: &dyn Entropy,
     ) -> Self {
         let id = SubscriptionId::new(now, entropy);
@@ -208,7 +208,7 @@ impl Subscription {
 
     /// The subscription with these changes.
     #[must_use]
-    pub fn patched(&self, patch: SubscriptionPatch, now: Instant) -> Self {
+    pub fn patched(&self, patch: SubscriptionPatch, now: Timestamp) -> Self {
         let mut changed = Self { version: self.version.next(), updated_at: now, ..self.clone() };
         patch.url.apply_to(&mut changed.url);
         patch.label.apply_to(&mut changed.label);
@@ -304,7 +304,7 @@ mod tests {
         }
     }
 
-    const NOW: Instant = Instant::from_micros(1_800_000_000_000_000);
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
     const FIRST: Beside = Beside { place: 1, left: None };
 
     fn url(text: &str) -> RemoteUrl {

@@ -14,13 +14,13 @@ use kalends_app::{
     Actor, App, Caller, Idempotency, Leased, Refusal, Repeater, Request as Called,
     operations::{self, Operation},
 };
-use kalends_kernel::{FieldError, Instant, OrgId};
+use kalends_kernel::{FieldError, OrgId, Timestamp};
 use kalends_quotas::{Metric, headers};
 use url::form_urlencoded;
 
 use crate::{
     budget::{self, ANSWERS, Reserved, Room},
-    envelope::{AnsweredBy, Arrival, Known, Whom},
+    envelope::{AnsweredBy, Arrival, Known, Requester},
     error::ApiError,
     extract::{Sender, body_max_of, read_whole, unknown_parameter},
     mcp::Carried,
@@ -133,7 +133,7 @@ async fn signed_in(
         Ok(session) => session,
         Err(error) => return error.into_response(),
     };
-    note(&request, || Whom::Session(Arc::clone(&principal)));
+    note(&request, || Requester::Session(Arc::clone(&principal)));
     let mut response = match app.pace_session(&principal).await {
         Ok(()) => match paced(app, operation, arrival).await {
             Ok(()) => within(entrance, operation, arrival, Some(&principal), request, next).await,
@@ -160,7 +160,7 @@ pub(crate) fn note_operation(request: &Request, operation: &'static Operation) {
 }
 
 /// Leaves word of who calls.
-pub(crate) fn note(request: &Request, whom: impl FnOnce() -> Whom) {
+pub(crate) fn note(request: &Request, whom: impl FnOnce() -> Requester) {
     if let Some(known) = request.extensions().get::<Known>() {
         known.note(whom());
     }
@@ -213,7 +213,7 @@ async fn authenticated(
         Ok(caller) => caller,
         Err(error) => return error.into_response(),
     };
-    note(&request, || Whom::Caller(Arc::clone(&caller)));
+    note(&request, || Requester::Caller(Arc::clone(&caller)));
     let principal = &caller.principal;
     let admitted = if is_carried {
         Metered::carried(app, &caller, operation, arrival.at).await
@@ -256,7 +256,7 @@ pub(crate) fn note_over_limit(
 }
 
 /// A refusal that tells how fast, or how often in a month, the caller may call.
-pub(crate) fn over_limit(caller: &Caller, refusal: Refusal, at: Instant) -> Response {
+pub(crate) fn over_limit(caller: &Caller, refusal: Refusal, at: Timestamp) -> Response {
     if let Refusal::TooFast { .. } = refusal {
         return too_fast(refusal);
     }
@@ -279,7 +279,7 @@ fn too_fast(refusal: Refusal) -> Response {
 }
 
 /// How many API calls are left in the month.
-pub(crate) fn tell_left(caller: &Caller, left: Option<u64>, at: Instant, headers: &mut HeaderMap) {
+pub(crate) fn tell_left(caller: &Caller, left: Option<u64>, at: Timestamp, headers: &mut HeaderMap) {
     let limit = headers::monthly_limit(caller.principal.limits.get(Metric::ApiCalls), left, at);
     if let (Some(policy), Some(limit)) = (&caller.policy, limit) {
         rate_limit(headers, policy, &limit);
@@ -519,16 +519,16 @@ async fn repeatable(
 }
 
 /// What [`enter`] adds to an answer, where that answer broke off before.
-pub(crate) fn describe_broken_off(app: &App, whom: &Whom, at: Instant, headers: &mut HeaderMap) {
+pub(crate) fn describe_broken_off(app: &App, whom: &Requester, at: Timestamp, headers: &mut HeaderMap) {
     if headers.contains_key(SERVICE_PLAN) {
         return;
     }
     let principal = match whom {
-        Whom::Caller(caller) => {
+        Requester::Caller(caller) => {
             tell_left(caller, caller.left(Leased::ApiCalls, at), at, headers);
             &caller.principal
         }
-        Whom::Session(principal) => principal,
+        Requester::Session(principal) => principal,
     };
     describe_caller(app, principal, false, headers);
 }

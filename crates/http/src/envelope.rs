@@ -14,7 +14,7 @@ use axum::{
 use http::{HeaderValue, StatusCode};
 use kalends_accounts::Principal;
 use kalends_app::{App, Caller, Refusal, operations::Operation, ports::CredentialsError};
-use kalends_kernel::{Instant, RequestId, StoreError};
+use kalends_kernel::{RequestId, StoreError, Timestamp};
 
 use crate::{
     cors::Cors,
@@ -33,7 +33,7 @@ pub(crate) const FORWARDED_FOR: &str = "x-forwarded-for";
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrival {
     pub id: RequestId,
-    pub at: Instant,
+    pub at: Timestamp,
     pub ip: Option<IpAddr>,
 }
 
@@ -45,11 +45,11 @@ pub(crate) struct Known(Arc<Noted>);
 #[derive(Default)]
 struct Noted {
     operation: OnceLock<&'static Operation>,
-    whom: OnceLock<Whom>,
+    whom: OnceLock<Requester>,
 }
 
 /// Who calls.
-pub(crate) enum Whom {
+pub(crate) enum Requester {
     /// The holder of a key.
     Caller(Arc<Caller>),
     /// The holder of a session.
@@ -58,7 +58,7 @@ pub(crate) enum Whom {
 
 impl Known {
     /// Notes who calls; the first word counts.
-    pub(crate) fn note(&self, whom: Whom) {
+    pub(crate) fn note(&self, whom: Requester) {
         // Nobody enters twice.
         let _ = self.0.whom.set(whom);
     }
@@ -182,7 +182,7 @@ fn log(error: &ApiError, id: RequestId, operation: Option<&Operation>) {
     }
 }
 
-fn measure(app: &App, began: Instant, operation: Option<&Operation>, response: &Response) {
+fn measure(app: &App, began: Timestamp, operation: Option<&Operation>, response: &Response) {
     let operation = operation.map_or("none", |operation| operation.id);
     let status = response.status().as_u16();
     metrics::counter!("kalends_http_requests_total", "operation" => operation, "status" => status.to_string())

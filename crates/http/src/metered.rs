@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use kalends_app::{App, Caller, Counted, Leased, Refusal, operations::Operation};
-use kalends_kernel::Instant;
+use kalends_kernel::Timestamp;
 
 /// A request that is counted. A caller that goes away before its answer leaves it counted.
 pub(crate) struct Metered {
@@ -18,7 +18,12 @@ impl Metered {
     ///
     /// # Errors
     /// [`Refusal::TooFast`], [`Refusal::LimitReached`]; nothing is counted then.
-    pub(crate) async fn admit(app: &App, caller: &Caller, operation: &Operation, at: Instant) -> Result<Self, Refusal> {
+    pub(crate) async fn admit(
+        app: &App,
+        caller: &Caller,
+        operation: &Operation,
+        at: Timestamp,
+    ) -> Result<Self, Refusal> {
         app.pace_key(caller).await?;
         let call = app.count(caller, Leased::ApiCalls, at).await?;
         match query(app, caller, operation, at).await {
@@ -39,7 +44,7 @@ impl Metered {
         app: &App,
         caller: &Caller,
         operation: &Operation,
-        at: Instant,
+        at: Timestamp,
     ) -> Result<Self, Refusal> {
         let query = query(app, caller, operation, at).await?;
         Ok(Self { call: None, query, left: caller.left(Leased::ApiCalls, at) })
@@ -63,7 +68,7 @@ impl Metered {
 }
 
 /// Counts an availability query if the operation reads availability.
-async fn query(app: &App, caller: &Caller, operation: &Operation, at: Instant) -> Result<Option<Counted>, Refusal> {
+async fn query(app: &App, caller: &Caller, operation: &Operation, at: Timestamp) -> Result<Option<Counted>, Refusal> {
     if !operation.reads_availability() {
         return Ok(None);
     }

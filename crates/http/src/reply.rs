@@ -124,12 +124,12 @@ fn with_cookie(mut response: Response, cookie: &str) -> Response {
 }
 
 /// A resource with its entity tag.
-pub(crate) struct Shown<T> {
+pub(crate) struct WithETag<T> {
     pub resource: T,
     pub version: Version,
 }
 
-impl<T: Serialize> IntoResponse for Shown<T> {
+impl<T: Serialize> IntoResponse for WithETag<T> {
     fn into_response(self) -> Response {
         let mut text = Vec::with_capacity(RESOURCE);
         if let Err(error) = serde_json::to_writer(&mut text, &self.resource) {

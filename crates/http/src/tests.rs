@@ -376,6 +376,6 @@ async fn a_session_that_is_too_fast_is_refused_like_a_key() {
     assert_eq!(header(&refused, "ratelimit"), "\"burst\";r=0;t=1");
     assert_eq!(header(&refused, "x-service-plan"), "free");
     assert_eq!(error(refused).await["type"], "rate_limit_error");
-    make.clock.advance(kalends_kernel::Elapsed::seconds(1));
+    make.clock.advance(kalends_kernel::SignedDuration::seconds(1));
     assert_eq!(me().await.status(), StatusCode::OK);
 }

@@ -7,7 +7,7 @@ use kalends_accounts::oauth::{Client, Provider, TokenRequest};
 use kalends_app::ports::{CalendarProviders, PROVIDER_WITHIN, ProviderError, TheirBusy};
 use kalends_bridge::{TheirCalendar, Tokens};
 use kalends_egress::Egress;
-use kalends_kernel::{Instant, RemoteUrl, Span};
+use kalends_kernel::{RemoteUrl, Span, Timestamp};
 use secrecy::SecretString;
 use tokio::time::timeout;
 
@@ -78,7 +78,7 @@ impl CalendarProviders for CalendarAccounts {
         &self,
         provider: Provider,
         request: TokenRequest,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<Tokens, ProviderError> {
         let settings = self.configured(provider)?;
         let form = tokens::authorizing(settings, &request);
@@ -87,7 +87,7 @@ impl CalendarProviders for CalendarAccounts {
         tokens::suffices(provider, &answer.body).map(|()| granted)
     }
 
-    async fn renew(&self, provider: Provider, tokens: &Tokens, now: Instant) -> Result<Tokens, ProviderError> {
+    async fn renew(&self, provider: Provider, tokens: &Tokens, now: Timestamp) -> Result<Tokens, ProviderError> {
         let settings = self.configured(provider)?;
         let form = tokens::renewing(settings, tokens);
         let answer = self.in_time(post_form(&self.egress, &settings.token_endpoint, form)).await?;

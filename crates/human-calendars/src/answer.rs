@@ -94,7 +94,7 @@ pub(crate) fn add(told: &mut TheirBusy, more: TheirBusy) {
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::Instant;
+    use kalends_kernel::Timestamp;
     use rstest::rstest;
 
     use super::*;
@@ -104,7 +104,7 @@ mod tests {
     }
 
     fn spans(count: usize) -> TheirBusy {
-        let span = Span::new(Instant::from_micros(0), Instant::from_micros(1)).unwrap();
+        let span = Span::new(Timestamp::from_micros(0), Timestamp::from_micros(1)).unwrap();
         TheirBusy::Known(vec![span; count])
     }
 

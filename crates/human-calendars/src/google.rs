@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kalends_app::ports::{ProviderError, TheirBusy};
 use kalends_bridge::TheirCalendar;
-use kalends_kernel::{Elapsed, Instant, Span};
+use kalends_kernel::{SignedDuration, Span, Timestamp};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ const PAGES_MAX: usize = 10;
 /// The most calendars of one question (`calendarExpansionMax`).
 const CALENDARS_AT_ONCE: usize = 50;
 /// The longest time of one question. Google refuses about three months; two leave room.
-const AT_ONCE: Elapsed = Elapsed::days(60);
+const AT_ONCE: SignedDuration = SignedDuration::days(60);
 
 /// The reasons of a 403 that a new consent mends: the human did not tick all that was asked for.
 const NOT_CONSENTED: [&str; 2] = ["insufficientPermissions", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"];
@@ -133,8 +133,8 @@ struct FreeBusyCalendar {
 
 #[derive(Deserialize)]
 struct TimePeriod {
-    start: Instant,
-    end: Instant,
+    start: Timestamp,
+    end: Timestamp,
 }
 
 #[derive(Deserialize)]

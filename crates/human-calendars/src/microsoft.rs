@@ -9,7 +9,7 @@ use kalends_app::ports::{ProviderError, TheirBusy};
 use kalends_bridge::TheirCalendar;
 use kalends_egress::{HeaderName, HeaderValue};
 use kalends_feeds::read::zone_named;
-use kalends_kernel::{Elapsed, Instant, Span, Zone};
+use kalends_kernel::{SignedDuration, Span, Timestamp, Zone};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::Value;
@@ -38,8 +38,8 @@ const NOT_CONSENTED: [&str; 5] =
 const NO_CALENDAR: [&str; 2] = ["ErrorInvalidIdMalformed", "ErrorInvalidId"];
 
 /// How much sooner than in UTC a day begins where it begins first, and how much later it ends where it ends last.
-const EARLIEST_ZONE: Elapsed = Elapsed::hours(14);
-const LATEST_ZONE: Elapsed = Elapsed::hours(12);
+const EARLIEST_ZONE: SignedDuration = SignedDuration::hours(14);
+const LATEST_ZONE: SignedDuration = SignedDuration::hours(12);
 
 /// What an event may be shown as without being busy. Whatever else there is, or comes to be, is busy.
 const NOT_BUSY: [&str; 2] = ["free", "workingElsewhere"];
@@ -161,7 +161,7 @@ impl Event<'_> {
         }
         // Whoever made it by a program may have named UTC and meant nothing by it.
         let zone = self.original_start_time_zone.as_deref().and_then(zone_named).filter(|zone| *zone != Zone::UTC);
-        let in_zone = |at: Instant| zone.and_then(|zone| zone.to_instant(Zone::UTC.to_civil(at)));
+        let in_zone = |at: Timestamp| zone.and_then(|zone| zone.to_timestamp(Zone::UTC.to_civil(at)));
         let days = (in_zone(start).unwrap_or(start - EARLIEST_ZONE), in_zone(end).unwrap_or(end + LATEST_ZONE));
         Ok(Span::new(days.0, days.1).ok())
     }
@@ -178,7 +178,7 @@ struct DateTimeTimeZone<'a> {
 
 impl DateTimeTimeZone<'_> {
     /// The instant, where it is told as was asked for: `2026-03-02T09:00:00.0000000` of UTC.
-    fn instant(&self) -> Result<Instant, Malformed> {
+    fn instant(&self) -> Result<Timestamp, Malformed> {
         if self.time_zone != "UTC" {
             return Err(Malformed::Sense("an event's time is not told in UTC"));
         }
@@ -191,7 +191,7 @@ impl DateTimeTimeZone<'_> {
         }
         // As the kernel reads what answers show, in which any year may stand: of a long event only a part is in the window.
         let text = Value::String(format!("{}Z", self.date_time));
-        Instant::deserialize(text).map_err(|_| wrong)
+        Timestamp::deserialize(text).map_err(|_| wrong)
     }
 }
 

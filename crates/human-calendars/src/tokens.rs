@@ -3,7 +3,7 @@
 use kalends_accounts::oauth::{Provider, TokenRequest};
 use kalends_app::ports::ProviderError;
 use kalends_bridge::{Scopes, Tokens};
-use kalends_kernel::{Elapsed, Instant};
+use kalends_kernel::{SignedDuration, Timestamp};
 use secrecy::ExposeSecret as _;
 use serde::Deserialize;
 use url::form_urlencoded;
@@ -93,7 +93,7 @@ fn form(fields: &[(&str, &str)]) -> String {
 ///
 /// # Errors
 /// [`ProviderError::Lapsed`] for what only the human can mend.
-pub(crate) fn granted(status: u16, body: &[u8], known: Option<&str>, now: Instant) -> Result<Tokens, ProviderError> {
+pub(crate) fn granted(status: u16, body: &[u8], known: Option<&str>, now: Timestamp) -> Result<Tokens, ProviderError> {
     if status != 200 {
         let error = read("an error", body).map(|Failure { error }| error).ok();
         return Err(match error {
@@ -121,7 +121,7 @@ pub(crate) fn granted(status: u16, body: &[u8], known: Option<&str>, now: Instan
     };
     let lasts = lasts.ok_or(Malformed::Sense("the answer does not tell how long its token lasts"))?;
     let (least, most) = LASTS_BETWEEN;
-    let access_until = now + Elapsed::seconds(lasts.clamp(least, most));
+    let access_until = now + SignedDuration::seconds(lasts.clamp(least, most));
     Ok(Tokens { access, access_until, refresh: refresh.to_owned() })
 }
 
@@ -167,7 +167,7 @@ mod tests {
 
     use super::*;
 
-    const NOW: Instant = Instant::from_micros(1_800_000_000_000_000);
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
     fn whole() -> Value {
         json!({
@@ -186,7 +186,11 @@ mod tests {
     }
 
     fn tokens(seconds: i64, refresh: &str) -> Tokens {
-        Tokens { access: "ya29.a".into(), access_until: NOW + Elapsed::seconds(seconds), refresh: refresh.into() }
+        Tokens {
+            access: "ya29.a".into(),
+            access_until: NOW + SignedDuration::seconds(seconds),
+            refresh: refresh.into(),
+        }
     }
 
     #[rstest]

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use chrono::{Datelike, NaiveDate, NaiveTime, Timelike};
 
-use crate::{Elapsed, Instant};
+use crate::{SignedDuration, Timestamp};
 
 const MICROS_A_DAY: i64 = 86_400_000_000;
 
@@ -166,7 +166,7 @@ impl fmt::Debug for CivilTime {
 
 impl CivilDateTime {
     /// What a clock shows at `instant` that is `ahead` of UTC.
-    pub fn ahead_of_utc(instant: Instant, ahead: Elapsed) -> Self {
+    pub fn ahead_of_utc(instant: Timestamp, ahead: SignedDuration) -> Self {
         let local = instant + ahead;
         Self { date: local.utc_date(), time: CivilTime(local.as_micros().rem_euclid(MICROS_A_DAY)) }
     }

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 
 use uuid::Uuid;
 
-use crate::{Entropy, Instant, random_bytes, text::deserialized};
+use crate::{Entropy, Timestamp, random_bytes, text::deserialized};
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LENGTH: usize = 26;
@@ -19,7 +19,7 @@ pub struct IdError {
 }
 
 /// A UUID v7 of the instant `now` with random bits from `entropy`.
-pub fn new_uuid(now: Instant, entropy: &dyn Entropy) -> Uuid {
+pub fn new_uuid(now: Timestamp, entropy: &dyn Entropy) -> Uuid {
     let millis = u64::try_from(now.as_micros() / 1_000).unwrap_or(0);
     uuid::Builder::from_unix_timestamp_millis(millis, &random_bytes::<10>(entropy)).into_uuid()
 }
@@ -57,7 +57,7 @@ macro_rules! ids {
             pub const PREFIX: &'static str = $prefix;
 
             /// A fresh identifier, ordered by `now`.
-            pub fn new(now: Instant, entropy: &dyn Entropy) -> Self {
+            pub fn new(now: Timestamp, entropy: &dyn Entropy) -> Self {
                 Self(new_uuid(now, entropy))
             }
 

@@ -1,7 +1,7 @@
 //! The vocabulary that every Kalends crate shares.
 //!
 //! Nothing here does I/O, reads a clock or draws randomness: [`Clock`] and [`Entropy`] are the ports
-//! through which a service supplies them. Three kinds of time stay apart on purpose: an [`Instant`]
+//! through which a service supplies them. Three kinds of time stay apart on purpose: an [`Timestamp`]
 //! (a point on the UTC line), a [`CivilDateTime`] (what a wall clock shows) and a [`Zone`] (the rules
 //! that connect the two).
 
@@ -10,7 +10,6 @@ mod civil;
 mod field;
 mod foreign;
 mod id;
-mod instant;
 mod metadata;
 mod page;
 mod ports;
@@ -19,6 +18,7 @@ mod revision;
 mod span;
 mod store;
 mod text;
+mod timestamp;
 mod token;
 mod zone;
 
@@ -31,7 +31,6 @@ pub use id::{
     DeliveryId, EventId, ExternalCalendarId, GrantId, HoldSetId, IdError, KeyId, LetterId, MessageId, OrgId,
     ProposalId, RequestId, ResponseId, RulesId, SessionId, SlotId, SubscriptionId, UserId, WebhookId, new_uuid,
 };
-pub use instant::{Elapsed, Instant, ParseInstantError};
 pub use metadata::Metadata;
 pub use page::{LIMIT_DEFAULT, LIMIT_MAX, Listed, PAGE_BYTES_MAX, Page};
 pub use ports::{Clock, Entropy, random_bytes};
@@ -40,5 +39,6 @@ pub use revision::{Revision, Version};
 pub use span::{Span, SpanError};
 pub use store::{CorruptRow, StoreError};
 pub use text::{bounded_text, optional_text};
+pub use timestamp::{ParseTimestampError, SignedDuration, Timestamp};
 pub use token::{base64, base64url, from_base64, from_base64url};
 pub use zone::{Zone, ZoneError};

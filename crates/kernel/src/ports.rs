@@ -1,11 +1,11 @@
 //! The two ports that every use case needs: the time and random bytes.
 
-use crate::Instant;
+use crate::Timestamp;
 
 /// Tells the time. Production reads the system's clock; tests move it by hand.
 pub trait Clock: Send + Sync {
     /// The present instant, to the microsecond.
-    fn now(&self) -> Instant;
+    fn now(&self) -> Timestamp;
 }
 
 /// Supplies random bytes from the operating system (or, in tests, from a seed).

@@ -1,12 +1,12 @@
 //! Half-open spans of time.
 
-use crate::{Elapsed, Instant};
+use crate::{SignedDuration, Timestamp};
 
 /// The time from `start` up to, and not including, `end`. Never empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
-    start: Instant,
-    end: Instant,
+    start: Timestamp,
+    end: Timestamp,
 }
 
 /// The end is not after the start.
@@ -14,9 +14,9 @@ pub struct Span {
 #[error("must be after the start ({start}), got {end}")]
 pub struct SpanError {
     /// Where the span would begin.
-    pub start: Instant,
+    pub start: Timestamp,
     /// Where it would end.
-    pub end: Instant,
+    pub end: Timestamp,
 }
 
 impl Span {
@@ -24,22 +24,22 @@ impl Span {
     ///
     /// # Errors
     /// [`SpanError`] where `end` is not after `start`.
-    pub fn new(start: Instant, end: Instant) -> Result<Self, SpanError> {
+    pub fn new(start: Timestamp, end: Timestamp) -> Result<Self, SpanError> {
         if start < end { Ok(Self { start, end }) } else { Err(SpanError { start, end }) }
     }
 
     /// The first instant inside.
-    pub const fn start(self) -> Instant {
+    pub const fn start(self) -> Timestamp {
         self.start
     }
 
     /// The first instant outside.
-    pub const fn end(self) -> Instant {
+    pub const fn end(self) -> Timestamp {
         self.end
     }
 
     /// How long the span lasts.
-    pub fn length(self) -> Elapsed {
+    pub fn length(self) -> SignedDuration {
         self.end - self.start
     }
 
@@ -49,7 +49,7 @@ impl Span {
     }
 
     /// Whether `at` lies inside.
-    pub fn contains(self, at: Instant) -> bool {
+    pub fn contains(self, at: Timestamp) -> bool {
         self.start <= at && at < self.end
     }
 
@@ -74,7 +74,7 @@ impl TryFrom<[u8; 16]> for Span {
 
     fn try_from(bytes: [u8; 16]) -> Result<Self, SpanError> {
         let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = bytes;
-        let instant = |bytes| Instant::from_micros(i64::from_be_bytes(bytes));
+        let instant = |bytes| Timestamp::from_micros(i64::from_be_bytes(bytes));
         Self::new(instant([a, b, c, d, e, f, g, h]), instant([i, j, k, l, m, n, o, p]))
     }
 }
@@ -84,18 +84,18 @@ mod tests {
     use super::*;
 
     fn span(start: i64, end: i64) -> Span {
-        Span::new(Instant::from_micros(start), Instant::from_micros(end)).unwrap()
+        Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end)).unwrap()
     }
 
     #[test]
     fn spans_are_half_open() {
         assert!(!span(0, 5).overlaps(span(5, 9)));
         assert!(span(0, 6).overlaps(span(5, 9)));
-        assert!(span(0, 5).contains(Instant::from_micros(0)));
-        assert!(!span(0, 5).contains(Instant::from_micros(5)));
+        assert!(span(0, 5).contains(Timestamp::from_micros(0)));
+        assert!(!span(0, 5).contains(Timestamp::from_micros(5)));
         assert_eq!(span(0, 5).clip(span(5, 9)), None);
         assert_eq!(span(0, 7).clip(span(5, 9)), Some(span(5, 7)));
-        assert!(Span::new(Instant::from_micros(3), Instant::from_micros(3)).is_err());
+        assert!(Span::new(Timestamp::from_micros(3), Timestamp::from_micros(3)).is_err());
     }
 
     #[test]

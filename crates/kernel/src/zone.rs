@@ -7,9 +7,9 @@ use std::{
     sync::{LazyLock, OnceLock},
 };
 
-use jiff::{Timestamp, tz::TimeZone};
+use jiff::tz::TimeZone;
 
-use crate::{CivilDateTime, Elapsed, Instant};
+use crate::{CivilDateTime, SignedDuration, Timestamp};
 
 /// A zone of the compiled-in IANA time-zone database, whose edition [`Zone::edition`] tells.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -72,14 +72,14 @@ impl Clock {
     fn laid_out(&self) -> Box<[Period]> {
         let zone = TimeZone::tzif(self.name, self.file).expect("a file of the database is one");
         let named = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphabetic()).then(|| text.into());
-        let first = zone.to_offset_info(Timestamp::MIN);
+        let first = zone.to_offset_info(jiff::Timestamp::MIN);
         let first = Period {
             from: i64::MIN,
             ahead: first.offset().seconds(),
             saves_daylight: first.dst().is_dst(),
             abbreviation: named(first.abbreviation()),
         };
-        let changes = zone.following(Timestamp::MIN).map(|change| Period {
+        let changes = zone.following(jiff::Timestamp::MIN).map(|change| Period {
             from: change.timestamp().as_second(),
             ahead: change.offset().seconds(),
             saves_daylight: change.dst().is_dst(),
@@ -98,7 +98,7 @@ impl Zone {
 
     /// No zone changes its offset twice within this time in the years 1970 to 2099: where the offset is the
     /// same at two instants no further apart, it was the same all the time between.
-    pub const BETWEEN_CHANGES: Elapsed = Elapsed::days(6);
+    pub const BETWEEN_CHANGES: SignedDuration = SignedDuration::days(6);
 
     /// Every zone of the database, UTC first.
     pub fn all() -> impl Iterator<Item = Self> {
@@ -121,7 +121,7 @@ impl Zone {
         periods.partition_point(|period| period.from <= seconds).saturating_sub(1)
     }
 
-    fn period_at(self, instant: Instant) -> &'static Period {
+    fn period_at(self, instant: Timestamp) -> &'static Period {
         let periods = self.clock().periods();
         &periods[Self::at(periods, seconds(instant.as_micros()))]
     }
@@ -132,22 +132,22 @@ impl Zone {
     }
 
     /// How far a wall clock in this zone is ahead of UTC at `instant`; behind where negative.
-    pub fn offset_at(self, instant: Instant) -> Elapsed {
-        Elapsed::seconds(self.period_at(instant).ahead.into())
+    pub fn offset_at(self, instant: Timestamp) -> SignedDuration {
+        SignedDuration::seconds(self.period_at(instant).ahead.into())
     }
 
     /// Whether the clocks of this zone are set to daylight saving time at `instant`.
-    pub fn saves_daylight_at(self, instant: Instant) -> bool {
+    pub fn saves_daylight_at(self, instant: Timestamp) -> bool {
         self.period_at(instant).saves_daylight
     }
 
     /// What the time of this zone is called at `instant`, such as `CEST`; `None` where it has no name but its offset.
-    pub fn abbreviation_at(self, instant: Instant) -> Option<String> {
+    pub fn abbreviation_at(self, instant: Timestamp) -> Option<String> {
         self.period_at(instant).abbreviation.as_deref().map(str::to_owned)
     }
 
     /// What a wall clock in this zone shows at `instant`.
-    pub fn to_civil(self, instant: Instant) -> CivilDateTime {
+    pub fn to_civil(self, instant: Timestamp) -> CivilDateTime {
         CivilDateTime::ahead_of_utc(instant, self.offset_at(instant))
     }
 
@@ -156,7 +156,7 @@ impl Zone {
     /// A time that the clocks repeat is the first of the two. A time that they skip is read with the
     /// offset before the gap, and so moves forward by its length (RFC 5545 section 3.3.5). `None`
     /// only for dates outside the supported calendar.
-    pub fn to_instant(self, civil: CivilDateTime) -> Option<Instant> {
+    pub fn to_timestamp(self, civil: CivilDateTime) -> Option<Timestamp> {
         let local = civil.as_micros()?;
         let periods = self.clock().periods();
         let (earliest, latest) = (seconds(local).checked_sub(APART_MAX)?, seconds(local).checked_add(APART_MAX)?);
@@ -166,7 +166,7 @@ impl Zone {
             let instant = local.checked_sub(i64::from(periods[at].ahead) * 1_000_000)?;
             let next = periods.get(at + 1).filter(|_| at < last);
             if next.is_none_or(|next| seconds(instant) < next.from || skips(&periods[at], next, seconds(local))) {
-                return Some(Instant::from_micros(instant));
+                return Some(Timestamp::from_micros(instant));
             }
             at += 1;
         }
@@ -232,7 +232,7 @@ mod tests {
             date: CivilDate::new(date.0, date.1, date.2).unwrap(),
             time: CivilTime::new(time.0, time.1, 0).unwrap(),
         };
-        assert_eq!(zone.to_instant(civil).unwrap().to_string(), expected);
+        assert_eq!(zone.to_timestamp(civil).unwrap().to_string(), expected);
     }
 
     #[test]
@@ -249,16 +249,16 @@ mod tests {
     #[rstest]
     #[case::stays_on_summer_time("America/Vancouver", "2026-12-01T12:00:00Z", -7)]
     fn the_database_is_of_this_year(#[case] zone: &str, #[case] at: &str, #[case] hours: i64) {
-        let at = Instant::from_micros(chrono::DateTime::parse_from_rfc3339(at).unwrap().timestamp_micros());
-        assert_eq!(zone.parse::<Zone>().unwrap().offset_at(at), Elapsed::hours(hours));
+        let at = Timestamp::from_micros(chrono::DateTime::parse_from_rfc3339(at).unwrap().timestamp_micros());
+        assert_eq!(zone.parse::<Zone>().unwrap().offset_at(at), SignedDuration::hours(hours));
     }
 
     /// Looks at every zone once a day, and then exactly when it changed.
     #[test]
     fn no_zone_changes_twice_within_the_quiet_time() {
         for zone in Zone::all() {
-            let at_day = |day: i64| Instant::EARLIEST + Elapsed::days(day);
-            let mut before = Instant::EARLIEST - Zone::BETWEEN_CHANGES;
+            let at_day = |day: i64| Timestamp::EARLIEST + SignedDuration::days(day);
+            let mut before = Timestamp::EARLIEST - Zone::BETWEEN_CHANGES;
             let mut offset = zone.offset_at(at_day(0));
             for day in 1..=47_482 {
                 let next = zone.offset_at(at_day(day));
@@ -266,10 +266,10 @@ mod tests {
                     let (mut low, mut high) = (at_day(day - 1).as_unix_seconds(), at_day(day).as_unix_seconds());
                     while high - low > 1 {
                         let middle = low.midpoint(high);
-                        let changed = zone.offset_at(Instant::EARLIEST + Elapsed::seconds(middle)) != offset;
+                        let changed = zone.offset_at(Timestamp::EARLIEST + SignedDuration::seconds(middle)) != offset;
                         if changed { high = middle } else { low = middle }
                     }
-                    let change = Instant::EARLIEST + Elapsed::seconds(high);
+                    let change = Timestamp::EARLIEST + SignedDuration::seconds(high);
                     assert!(change - before > Zone::BETWEEN_CHANGES, "{zone} at {before} and {change}");
                     (before, offset) = (change, next);
                 }
@@ -311,11 +311,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn clocks_agree_with_another_reader((zone, theirs) in long_known(), micros in 0..Instant::HORIZON.as_micros()) {
-            let instant = Instant::from_micros(micros);
+        fn clocks_agree_with_another_reader((zone, theirs) in long_known(), micros in 0..Timestamp::HORIZON.as_micros()) {
+            let instant = Timestamp::from_micros(micros);
             let utc = chrono::DateTime::from_timestamp_micros(micros).unwrap().naive_utc();
             let offset = theirs.offset_from_utc_datetime(&utc);
-            prop_assert_eq!(zone.offset_at(instant), Elapsed::seconds(offset.fix().local_minus_utc().into()));
+            prop_assert_eq!(zone.offset_at(instant), SignedDuration::seconds(offset.fix().local_minus_utc().into()));
             // Of Ireland the other says that its winter is set back, and this one that its summer is set forward.
             let ireland = zone.name() == "Europe/Dublin";
             prop_assert!(ireland || zone.saves_daylight_at(instant) != offset.dst_offset().is_zero());
@@ -331,8 +331,8 @@ mod tests {
         ) {
             let periods = &zone.clock().periods()[1..];
             let change = if periods.is_empty() { 0 } else { periods[at.index(periods.len())].from };
-            let micros = (change * 1_000_000 + near).clamp(0, Instant::HORIZON.as_micros());
-            let civil = CivilDateTime::ahead_of_utc(Instant::from_micros(micros), Elapsed::hours(0));
+            let micros = (change * 1_000_000 + near).clamp(0, Timestamp::HORIZON.as_micros());
+            let civil = CivilDateTime::ahead_of_utc(Timestamp::from_micros(micros), SignedDuration::hours(0));
             let expected = match theirs.from_local_datetime(&naive(civil)) {
                 MappedLocalTime::Single(one) | MappedLocalTime::Ambiguous(one, _) => one.timestamp_micros(),
                 MappedLocalTime::None => {
@@ -344,17 +344,17 @@ mod tests {
                     earlier.timestamp_micros() + 86_400_000_000
                 }
             };
-            prop_assert_eq!(zone.to_instant(civil), Some(Instant::from_micros(expected)));
+            prop_assert_eq!(zone.to_timestamp(civil), Some(Timestamp::from_micros(expected)));
         }
 
         #[test]
         fn an_instant_shown_and_read_is_itself_or_the_first_of_two(
-            micros in 0..Instant::HORIZON.as_micros(),
+            micros in 0..Timestamp::HORIZON.as_micros(),
             zone in prop::sample::select(vec!["UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe"]),
         ) {
             let zone: Zone = zone.parse().unwrap();
-            let instant = Instant::from_micros(micros);
-            let back = zone.to_instant(zone.to_civil(instant)).unwrap();
+            let instant = Timestamp::from_micros(micros);
+            let back = zone.to_timestamp(zone.to_civil(instant)).unwrap();
             prop_assert!(back <= instant);
             prop_assert_eq!(zone.to_civil(back), zone.to_civil(instant));
         }

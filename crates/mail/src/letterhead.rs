@@ -6,7 +6,7 @@ use std::{
 };
 
 use kalends_app::ports::{Mail, MailError};
-use kalends_kernel::{Clock, Entropy, Instant, base64url, random_bytes};
+use kalends_kernel::{Clock, Entropy, Timestamp, base64url, random_bytes};
 use lettre::{
     Address, Message,
     message::{
@@ -45,7 +45,7 @@ impl Letterhead {
         Self { from: Mailbox::new(Some(NAME.to_owned()), address), clock, entropy }
     }
 
-    pub(crate) fn now(&self) -> Instant {
+    pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
     }
 

@@ -7,7 +7,7 @@ use std::sync::{
 
 use kalends_accounts::Email;
 use kalends_app::ports::Mail;
-use kalends_kernel::{Clock, Entropy, Instant};
+use kalends_kernel::{Clock, Entropy, Timestamp};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
     net::{TcpListener, TcpStream},
@@ -18,8 +18,8 @@ use crate::Letterhead;
 struct StillClock;
 
 impl Clock for StillClock {
-    fn now(&self) -> Instant {
-        Instant::from_micros(1_790_000_000_000_000)
+    fn now(&self) -> Timestamp {
+        Timestamp::from_micros(1_790_000_000_000_000)
     }
 }
 

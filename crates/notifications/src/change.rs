@@ -1,6 +1,6 @@
 //! What a use case changes of webhooks: plain data.
 
-use kalends_kernel::{DeliveryId, Instant, OrgId, Version, WebhookId};
+use kalends_kernel::{DeliveryId, OrgId, Timestamp, Version, WebhookId};
 
 use crate::{Claim, Delivery, DeliveryState, HealthChange, Message, WebhookEndpoint};
 
@@ -42,7 +42,7 @@ pub enum Change {
         /// How it stood.
         seen: DeliveryState,
         /// When it was asked for.
-        at: Instant,
+        at: Timestamp,
     },
     /// Writes what came of deliveries and what that says of the endpoint's health, and renews the claim under which
     /// they were sent. Stale where the claim is lost.
@@ -59,7 +59,7 @@ pub struct Record {
     /// What that says of the endpoint.
     pub health: HealthChange,
     /// The present instant: the claim lasts anew from here on.
-    pub at: Instant,
+    pub at: Timestamp,
 }
 
 /// What came of one delivery. One that does not stand as it was seen stays as it is.

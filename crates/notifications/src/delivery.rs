@@ -3,15 +3,15 @@
 //! Who may send it at which moment is the business of the endpoint's queue ([`crate::Queue`]): one worker at a
 //! time serves an endpoint, and whoever lost that place records nothing.
 
-use kalends_kernel::{DeliveryId, Elapsed, Instant, MessageId, OrgId, WebhookId};
+use kalends_kernel::{DeliveryId, MessageId, OrgId, SignedDuration, Timestamp, WebhookId};
 use sha2::{Digest as _, Sha256};
 
 use crate::{EventType, Outcome, wait_after};
 
 /// How long deliveries are kept. Their messages are kept a day longer, so that no delivery is without one.
-pub const DELIVERIES_KEPT: Elapsed = Elapsed::days(30);
+pub const DELIVERIES_KEPT: SignedDuration = SignedDuration::days(30);
 /// How long messages are kept.
-pub const MESSAGES_KEPT: Elapsed = Elapsed::days(31);
+pub const MESSAGES_KEPT: SignedDuration = SignedDuration::days(31);
 
 /// Where a delivery stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -54,9 +54,9 @@ pub struct DeliveryState {
     /// How many attempts were recorded.
     pub attempts: u32,
     /// When the last one ended.
-    pub last_attempt_at: Option<Instant>,
+    pub last_attempt_at: Option<Timestamp>,
     /// When the next one is due; only while it is pending.
-    pub next_attempt_at: Option<Instant>,
+    pub next_attempt_at: Option<Timestamp>,
     /// The status of the last answer, if there was one.
     pub response_status: Option<u16>,
 }
@@ -77,7 +77,7 @@ pub struct Delivery {
     /// How it stands.
     pub state: DeliveryState,
     /// When it was addressed.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
 }
 
 /// A delivery that cannot be sent again now.
@@ -95,7 +95,7 @@ impl DeliveryState {
     };
 
     /// A message that is to be sent at once.
-    pub const fn queued(now: Instant) -> Self {
+    pub const fn queued(now: Timestamp) -> Self {
         Self { next_attempt_at: Some(now), ..Self::NEW }
     }
 
@@ -105,13 +105,13 @@ impl DeliveryState {
     }
 
     /// Whether it is to be sent now.
-    pub fn is_due(&self, now: Instant) -> bool {
+    pub fn is_due(&self, now: Timestamp) -> bool {
         self.next_attempt_at.is_some_and(|next| next <= now)
     }
 
     /// The state after an attempt that ended at `now`; `random` spreads the next one.
     #[must_use]
-    pub fn after(&self, outcome: Outcome, now: Instant, random: [u8; 4]) -> Self {
+    pub fn after(&self, outcome: Outcome, now: Timestamp, random: [u8; 4]) -> Self {
         let attempts = self.attempts.saturating_add(1);
         let (status, wait) = match outcome {
             Outcome::Accepted(_) => (DeliveryStatus::Delivered, None),
@@ -132,7 +132,7 @@ impl DeliveryState {
 
     /// The state after one attempt that is not repeated: a test, which somebody watches.
     #[must_use]
-    pub fn tried_once(outcome: Outcome, now: Instant) -> Self {
+    pub fn tried_once(outcome: Outcome, now: Timestamp) -> Self {
         let status = if outcome.is_success() { DeliveryStatus::Delivered } else { DeliveryStatus::Failed };
         let state = Self::NEW.after(outcome, now, [0; 4]);
         Self { status, next_attempt_at: None, ..state }
@@ -152,7 +152,7 @@ impl DeliveryState {
     ///
     /// # Errors
     /// [`BeingSent`].
-    pub fn retry(&self, now: Instant, served: bool) -> Result<Self, BeingSent> {
+    pub fn retry(&self, now: Timestamp, served: bool) -> Result<Self, BeingSent> {
         if served && self.is_due(now) {
             return Err(BeingSent);
         }
@@ -168,7 +168,7 @@ impl Delivery {
         webhook: WebhookId,
         (message, event_type): (MessageId, EventType),
         state: DeliveryState,
-        now: Instant,
+        now: Timestamp,
     ) -> Self {
         Self { org, webhook, id: delivery_id(message, webhook), message, event_type, state, created_at: now }
     }
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use crate::SCHEDULE;
 
-    const START: Instant = Instant::from_micros(1_800_000_000_000_000);
+    const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
     #[test]
     fn a_delivery_fails_after_nine_attempts() {
@@ -203,7 +203,7 @@ mod tests {
         for attempt in 1..=9 {
             assert_eq!((state.status, state.attempts), (DeliveryStatus::Pending, attempt - 1));
             now = state.next_attempt_at.unwrap();
-            assert!(state.is_due(now) && !state.is_due(now - Elapsed::micros(1)));
+            assert!(state.is_due(now) && !state.is_due(now - SignedDuration::micros(1)));
             state = state.after(Outcome::Refused(503), now, [0x80; 4]);
         }
         assert_eq!((state.status, state.attempts), (DeliveryStatus::Failed, 9));

@@ -1,6 +1,6 @@
 //! Where messages go: a webhook endpoint of an organization.
 
-use kalends_kernel::{Entropy, Instant, OrgId, RemoteUrl, Version, WebhookId};
+use kalends_kernel::{Entropy, OrgId, RemoteUrl, Timestamp, Version, WebhookId};
 use serde::{Deserialize, Serialize};
 
 use crate::{Deactivation, Secret, Secrets, Subscription};
@@ -25,9 +25,9 @@ pub struct WebhookEndpoint {
     /// The row's version.
     pub version: Version,
     /// When it was made.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// When it last changed.
-    pub updated_at: Instant,
+    pub updated_at: Timestamp,
 }
 
 /// What is needed to make an endpoint.
@@ -60,7 +60,7 @@ impl EndpointPatch {
 
 impl WebhookEndpoint {
     /// A fresh endpoint that is switched on.
-    pub fn create(org: OrgId, new: NewEndpoint, now: Instant, entropy: &dyn Entropy) -> Self {
+    pub fn create(org: OrgId, new: NewEndpoint, now: Timestamp, entropy: &dyn Entropy) -> Self {
         Self {
             id: WebhookId::new(now, entropy),
             org,
@@ -77,7 +77,7 @@ impl WebhookEndpoint {
 
     /// The endpoint with these changes. Whoever says whether it is on takes back what the service said.
     #[must_use]
-    pub fn patched(&self, patch: EndpointPatch, now: Instant) -> Self {
+    pub fn patched(&self, patch: EndpointPatch, now: Timestamp) -> Self {
         Self {
             url: patch.url.unwrap_or_else(|| self.url.clone()),
             subscription: patch.subscription.unwrap_or_else(|| self.subscription.clone()),
@@ -88,17 +88,17 @@ impl WebhookEndpoint {
     }
 
     /// The endpoint, switched off because of what its receiver does; `None` where it is off already.
-    pub fn deactivated(&self, why: Deactivation, now: Instant) -> Option<Self> {
+    pub fn deactivated(&self, why: Deactivation, now: Timestamp) -> Option<Self> {
         self.active.then(|| Self { active: false, deactivated: Some(why), ..self.changed(now) })
     }
 
     /// The endpoint with a fresh secret, the present one signing too for a while.
     #[must_use]
-    pub fn rotated(&self, now: Instant, entropy: &dyn Entropy) -> Self {
+    pub fn rotated(&self, now: Timestamp, entropy: &dyn Entropy) -> Self {
         Self { secrets: self.secrets.rotate(Secret::generate(entropy), now), ..self.changed(now) }
     }
 
-    fn changed(&self, now: Instant) -> Self {
+    fn changed(&self, now: Timestamp) -> Self {
         Self { version: self.version.next(), updated_at: now, ..self.clone() }
     }
 }
@@ -156,7 +156,7 @@ impl Confidential {
         let secret = |text: &str, field| Secret::from_stored(text).ok_or(ConfidentialError::Field(field));
         let previous = match (plain.previous_secret, plain.previous_until) {
             (None, None) => None,
-            (Some(text), Some(until)) => Some((secret(&text, "previous_secret")?, Instant::from_micros(until))),
+            (Some(text), Some(until)) => Some((secret(&text, "previous_secret")?, Timestamp::from_micros(until))),
             _ => return Err(ConfidentialError::Field("previous_until")),
         };
         let url = RemoteUrl::from_stored(&plain.url).map_err(|_| ConfidentialError::Field("url"))?;
@@ -177,8 +177,8 @@ mod tests {
         }
     }
 
-    const NOW: Instant = Instant::from_micros(1_800_000_000_000_000);
-    const LATER: Instant = Instant::from_micros(1_800_000_060_000_000);
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+    const LATER: Timestamp = Timestamp::from_micros(1_800_000_060_000_000);
 
     fn endpoint() -> (WebhookEndpoint, Counting) {
         let entropy = Counting::default();

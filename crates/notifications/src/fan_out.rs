@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use kalends_kernel::{Instant, MessageId, OrgId, WebhookId};
+use kalends_kernel::{MessageId, OrgId, Timestamp, WebhookId};
 
 use crate::{Delivery, DeliveryState, EventType, Subscription, cause::is_addressed};
 
@@ -14,7 +14,7 @@ use crate::{Delivery, DeliveryState, EventType, Subscription, cause::is_addresse
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waiting {
     /// When it was made; the oldest are addressed first.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// The organization.
     pub org: OrgId,
     /// The message.
@@ -42,7 +42,7 @@ pub const DELIVERIES_AT_ONCE: usize = 250;
 
 /// The deliveries of as many of the messages as go together, in the messages' order, all of them to be sent at once;
 /// and how many messages these are. The others wait.
-pub fn address(waiting: &[Waiting], listeners: &[Listener], now: Instant) -> (Vec<Delivery>, usize) {
+pub fn address(waiting: &[Waiting], listeners: &[Listener], now: Timestamp) -> (Vec<Delivery>, usize) {
     let mut by_org: BTreeMap<OrgId, Vec<&Listener>> = BTreeMap::new();
     for listener in listeners {
         by_org.entry(listener.org).or_default().push(listener);
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use crate::DeliveryStatus;
 
-    const NOW: Instant = Instant::from_micros(1_800_000_000_000_000);
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
     fn org(number: u8) -> OrgId {
         OrgId::from_bytes([number; 16])

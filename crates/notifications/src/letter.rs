@@ -4,16 +4,16 @@
 //! of its claim. A failed attempt gives the use back. A crash loses no letter, and repeats at most those in flight. A letter
 //! that waits is superseded by a newer one to the same recipient about the same event, whether that waits too or was sent.
 
-use kalends_kernel::{Elapsed, EventId, Instant, LetterId, OrgId};
+use kalends_kernel::{EventId, LetterId, OrgId, SignedDuration, Timestamp};
 
 use crate::Fence;
 
 /// How long a claim on a letter lasts. What a killed process had claimed waits for so long.
-pub const LETTER_CLAIM_LASTS: Elapsed = Elapsed::seconds(120);
+pub const LETTER_CLAIM_LASTS: SignedDuration = SignedDuration::seconds(120);
 /// How long a letter waits at most before it is dropped: it is about something that has passed by then.
-pub const LETTER_KEPT: Elapsed = Elapsed::hours(24);
+pub const LETTER_KEPT: SignedDuration = SignedDuration::hours(24);
 /// The longest wait between two attempts.
-const RETRY_MAX: Elapsed = Elapsed::hours(1);
+const RETRY_MAX: SignedDuration = SignedDuration::hours(1);
 
 /// A letter that a change-set carries.
 #[derive(Clone, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Letter {
     /// What is sent, as the application writes it. It holds an address, and is sealed at rest.
     pub content: String,
     /// When it was written.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
 }
 
 impl std::fmt::Debug for Letter {
@@ -61,27 +61,27 @@ pub enum LetterEnd {
     /// It is not worth sending any more, and is not kept.
     Dropped,
     /// It is due again then.
-    PutOff(Instant),
+    PutOff(Timestamp),
 }
 
 impl ClaimedLetter {
     /// Whether the letter is not worth sending: it is too old, or it had to wait and a newer one says what holds now.
-    pub fn is_outdated(&self, now: Instant) -> bool {
+    pub fn is_outdated(&self, now: Timestamp) -> bool {
         self.letter.created_at + LETTER_KEPT <= now || (self.put_off > 0 && self.superseded)
     }
 
     /// The recipient gets no more until `retry_after` has passed.
-    pub fn over_limit(&self, retry_after: Elapsed, now: Instant) -> LetterEnd {
+    pub fn over_limit(&self, retry_after: SignedDuration, now: Timestamp) -> LetterEnd {
         self.again(now + retry_after)
     }
 
     /// The letter could not be handed over: it is tried again after 1, 2, 4 minutes and so on, at most an hour.
-    pub fn failed(&self, now: Instant) -> LetterEnd {
-        let doubled = Elapsed::minutes(1i64.checked_shl(self.put_off.min(6)).unwrap_or(60));
+    pub fn failed(&self, now: Timestamp) -> LetterEnd {
+        let doubled = SignedDuration::minutes(1i64.checked_shl(self.put_off.min(6)).unwrap_or(60));
         self.again(now + doubled.min(RETRY_MAX))
     }
 
-    fn again(&self, at: Instant) -> LetterEnd {
+    fn again(&self, at: Timestamp) -> LetterEnd {
         if self.superseded || self.letter.created_at + LETTER_KEPT <= at {
             LetterEnd::Dropped
         } else {
@@ -96,7 +96,7 @@ mod tests {
 
     use super::*;
 
-    const NOW: Instant = Instant::from_micros(1_800_000_000_000_000);
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
     fn claimed(put_off: u32, superseded: bool) -> ClaimedLetter {
         let letter = Letter {
@@ -125,14 +125,14 @@ mod tests {
 
     #[test]
     fn over_the_limit_the_newest_waits_and_older_ones_are_dropped() {
-        let wait = Elapsed::minutes(20);
+        let wait = SignedDuration::minutes(20);
         assert_eq!(claimed(0, false).over_limit(wait, NOW), LetterEnd::PutOff(NOW + wait));
         assert_eq!(claimed(0, true).over_limit(wait, NOW), LetterEnd::Dropped);
         // It would wait until it is too old.
         let late = NOW + LETTER_KEPT - wait;
         assert_eq!(claimed(0, false).over_limit(wait, late), LetterEnd::Dropped);
         assert!(claimed(0, false).is_outdated(NOW + LETTER_KEPT));
-        assert!(!claimed(0, false).is_outdated(NOW + LETTER_KEPT - Elapsed::micros(1)));
+        assert!(!claimed(0, false).is_outdated(NOW + LETTER_KEPT - SignedDuration::micros(1)));
     }
 
     #[rstest]
@@ -142,7 +142,7 @@ mod tests {
     #[case(6, 60)]
     #[case(u32::MAX, 60)]
     fn failures_wait_longer_and_longer(#[case] put_off: u32, #[case] minutes: i64) {
-        assert_eq!(claimed(put_off, false).failed(NOW), LetterEnd::PutOff(NOW + Elapsed::minutes(minutes)));
+        assert_eq!(claimed(put_off, false).failed(NOW), LetterEnd::PutOff(NOW + SignedDuration::minutes(minutes)));
     }
 
     #[test]

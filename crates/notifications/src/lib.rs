@@ -34,7 +34,7 @@ pub use signature::{
 };
 pub use subscription::{EVERYTHING, Subscription};
 
-use kalends_kernel::{Instant, MessageId, OrgId, Version, WebhookId};
+use kalends_kernel::{MessageId, OrgId, Timestamp, Version, WebhookId};
 
 /// The name of [`EventType::WebhookTest`].
 const TEST: &str = "webhook.test";
@@ -134,7 +134,7 @@ pub struct Message {
     /// The endpoint that it is about, which does not hear of itself.
     pub about: Option<WebhookId>,
     /// When the change was made.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
 }
 
 #[cfg(test)]

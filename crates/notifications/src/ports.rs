@@ -1,7 +1,7 @@
 //! What stores offer for webhooks.
 
 use async_trait::async_trait;
-use kalends_kernel::{DeliveryId, Instant, LetterId, Listed, OrgId, Page, StoreError, WebhookId};
+use kalends_kernel::{DeliveryId, LetterId, Listed, OrgId, Page, StoreError, Timestamp, WebhookId};
 
 use crate::{Claim, ClaimedLetter, Delivery, DeliveryStatus, Fence, LetterEnd, Message, Places, WebhookEndpoint};
 
@@ -83,14 +83,14 @@ pub trait Deliveries: Send + Sync {
         org: OrgId,
         webhook: WebhookId,
         delivery: DeliveryId,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<Option<(Delivery, bool)>, StoreError>;
 
     /// Removes up to `limit` deliveries made before an instant, whatever became of them, and says how many.
-    async fn forget_deliveries(&self, before: Instant, limit: u32) -> Result<u64, StoreError>;
+    async fn forget_deliveries(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// Removes up to `limit` messages made before an instant, and says how many.
-    async fn forget_messages(&self, before: Instant, limit: u32) -> Result<u64, StoreError>;
+    async fn forget_messages(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// What addressing a batch of messages came to.
@@ -123,7 +123,7 @@ pub struct Backlog {
     /// How many deliveries are to be sent, now or later, counted up to 100,000.
     pub pending: u64,
     /// Since when the oldest that is due waits.
-    pub oldest_due: Option<Instant>,
+    pub oldest_due: Option<Timestamp>,
 }
 
 /// The work of sending: from the outbox to the queues of endpoints, and from there to receivers.
@@ -132,24 +132,24 @@ pub trait DeliveryQueue: Send + Sync {
     /// Addresses up to `limit` messages that wait, in one transaction: each message once, whatever number of workers
     /// call this at once. Writes deliveries ([`crate::address`]), charges them to the month of `now` within the limits
     /// of their organizations, and wakes the queues of endpoints.
-    async fn fan_out(&self, now: Instant, limit: u32) -> Result<FannedOut, StoreError>;
+    async fn fan_out(&self, now: Timestamp, limit: u32) -> Result<FannedOut, StoreError>;
 
     /// Claims endpoints that are due, as many as there are places, of each kind those that have waited longest first
     /// ([`crate::Queue::claim`]).
-    async fn claim_webhooks(&self, now: Instant, places: Places) -> Result<Vec<Claim>, StoreError>;
+    async fn claim_webhooks(&self, now: Timestamp, places: Places) -> Result<Vec<Claim>, StoreError>;
 
     /// Up to `limit` deliveries of an endpoint that are due at `now`, by when they were due.
-    async fn due_deliveries(&self, claim: Claim, now: Instant, limit: u32) -> Result<Vec<DueDelivery>, StoreError>;
+    async fn due_deliveries(&self, claim: Claim, now: Timestamp, limit: u32) -> Result<Vec<DueDelivery>, StoreError>;
 
     /// Gives a claim up; the endpoint is due again at the earliest attempt of what is pending. What is addressed to it
     /// at the same moment is found by this, or wakes the queue after it. A claim that is lost stays lost.
     async fn release_webhook(&self, claim: Claim) -> Result<(), StoreError>;
 
     /// Since when the endpoint does nothing but fail; `None` where its last attempt was a success.
-    async fn failing_since(&self, org: OrgId, webhook: WebhookId) -> Result<Option<Instant>, StoreError>;
+    async fn failing_since(&self, org: OrgId, webhook: WebhookId) -> Result<Option<Timestamp>, StoreError>;
 
     /// How long the queues are at `now`.
-    async fn backlog(&self, now: Instant) -> Result<Backlog, StoreError>;
+    async fn backlog(&self, now: Timestamp) -> Result<Backlog, StoreError>;
 }
 
 /// The work of sending letters to people outside.
@@ -158,7 +158,7 @@ pub trait Letters: Send + Sync {
     /// Claims up to `limit` letters that are due at `now`, those that have waited longest first, each for
     /// [`LETTER_CLAIM_LASTS`](crate::LETTER_CLAIM_LASTS): whatever number of workers call this at once, one gets it. A letter
     /// that cannot be read is logged and stays claimed, and keeps no other back.
-    async fn claim_letters(&self, now: Instant, limit: u32) -> Result<Vec<ClaimedLetter>, StoreError>;
+    async fn claim_letters(&self, now: Timestamp, limit: u32) -> Result<Vec<ClaimedLetter>, StoreError>;
 
     /// Records what became of a letter under the number of its claim, and with [`LetterEnd::Sent`] removes older letters to
     /// the same recipient about the same event. A claim that another worker has taken over records nothing.

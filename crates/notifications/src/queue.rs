@@ -5,11 +5,11 @@
 //! of its claim, and releases. A claim that has run out may be taken over; whoever lost it records nothing. So a crash
 //! at any point loses nothing, and repeats at most what was in flight, under the same identifiers.
 
-use kalends_kernel::{Elapsed, Instant, OrgId, WebhookId};
+use kalends_kernel::{OrgId, SignedDuration, Timestamp, WebhookId};
 
 /// How long a claim lasts without being renewed. Each record renews it, and an attempt takes half of that at most. What a
 /// killed process had claimed waits for so long.
-pub const CLAIM_LASTS: Elapsed = Elapsed::seconds(30);
+pub const CLAIM_LASTS: SignedDuration = SignedDuration::seconds(30);
 
 /// The number of a claim: whoever records must bring the queue's present one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -55,9 +55,9 @@ pub struct ClaimLost;
 pub struct Queue {
     /// From when on a worker may claim it; `None` where nothing is to be sent. While it is claimed, the end of the
     /// claim, so that what is due is one range of an index.
-    pub due_at: Option<Instant>,
+    pub due_at: Option<Timestamp>,
     /// Until when a worker has it; `None` where nobody has.
-    pub claimed_until: Option<Instant>,
+    pub claimed_until: Option<Timestamp>,
     /// The number of the last claim.
     pub fence: Fence,
 }
@@ -67,13 +67,13 @@ impl Queue {
     pub const EMPTY: Self = Self { due_at: None, claimed_until: None, fence: Fence(0) };
 
     /// Whether a worker serves the endpoint.
-    pub fn is_served(&self, now: Instant) -> bool {
+    pub fn is_served(&self, now: Timestamp) -> bool {
         self.claimed_until.is_some_and(|until| now < until)
     }
 
     /// Claims it for [`CLAIM_LASTS`]; `None` where nothing is due or another worker has it. The new state's fence is
     /// the claim's.
-    pub fn claim(&self, now: Instant) -> Option<Self> {
+    pub fn claim(&self, now: Timestamp) -> Option<Self> {
         self.due_at.filter(|due| *due <= now)?;
         let until = Some(now + CLAIM_LASTS);
         Some(Self { due_at: until, claimed_until: until, fence: Fence(self.fence.0 + 1) })
@@ -86,7 +86,7 @@ impl Queue {
     ///
     /// # Errors
     /// [`ClaimLost`].
-    pub fn renew(&self, fence: Fence, now: Instant) -> Result<Self, ClaimLost> {
+    pub fn renew(&self, fence: Fence, now: Timestamp) -> Result<Self, ClaimLost> {
         self.holds(fence)?;
         let until = Some(now + CLAIM_LASTS);
         Ok(Self { due_at: until, claimed_until: until, ..*self })
@@ -96,14 +96,14 @@ impl Queue {
     ///
     /// # Errors
     /// [`ClaimLost`].
-    pub fn release(&self, fence: Fence, next: Option<Instant>) -> Result<Self, ClaimLost> {
+    pub fn release(&self, fence: Fence, next: Option<Timestamp>) -> Result<Self, ClaimLost> {
         self.holds(fence)?;
         Ok(Self { due_at: next, claimed_until: None, fence })
     }
 
     /// Something is to be sent at once. Whoever serves the endpoint finds it anyway, at the latest as it releases.
     #[must_use]
-    pub fn wake(&self, now: Instant) -> Self {
+    pub fn wake(&self, now: Timestamp) -> Self {
         if self.is_served(now) {
             return *self;
         }
@@ -122,7 +122,7 @@ mod tests {
 
     use super::*;
 
-    const START: Instant = Instant::from_micros(1_800_000_000_000_000);
+    const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
     #[test]
     fn a_claim_that_was_taken_over_records_nothing() {
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn a_late_worker_records_while_nobody_took_over() {
         let claimed = Queue::EMPTY.wake(START).claim(START).unwrap();
-        assert!(claimed.renew(claimed.fence, START + CLAIM_LASTS + Elapsed::hours(1)).is_ok());
+        assert!(claimed.renew(claimed.fence, START + CLAIM_LASTS + SignedDuration::hours(1)).is_ok());
     }
 
     #[derive(Debug, Clone)]
@@ -177,7 +177,7 @@ mod tests {
         #[test]
         fn one_serves_and_nothing_is_forgotten(steps in steps()) {
             let (mut queue, mut now) = (Queue::EMPTY, START);
-            let mut pending: Vec<Instant> = Vec::new();
+            let mut pending: Vec<Timestamp> = Vec::new();
             let mut claims: [Option<Fence>; 3] = [None; 3];
             let mut server: Option<Fence> = None;
             for step in steps {
@@ -208,7 +208,7 @@ mod tests {
                         if let Some(place) = pending.iter().position(|next| *next <= now) {
                             match wait {
                                 None => { pending.swap_remove(place); }
-                                Some(wait) => pending[place] = now + Elapsed::micros(wait),
+                                Some(wait) => pending[place] = now + SignedDuration::micros(wait),
                             }
                         }
                     }
@@ -222,7 +222,7 @@ mod tests {
                             queue = released;
                         }
                     }
-                    Step::Wait(micros) => now = now + Elapsed::micros(micros),
+                    Step::Wait(micros) => now = now + SignedDuration::micros(micros),
                     Step::UntilDue => now = now.max(queue.due_at.unwrap_or(now)),
                 }
                 prop_assert!(queue.fence >= before.fence, "numbers only rise");

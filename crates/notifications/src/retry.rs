@@ -1,35 +1,35 @@
 //! When a delivery is tried again, and when an endpoint is given up (ruling 7.3).
 
-use kalends_kernel::{Elapsed, Instant};
+use kalends_kernel::{SignedDuration, Timestamp};
 
 /// How long connection, headers and body of one attempt may take together.
-pub const ATTEMPT_WITHIN: Elapsed = Elapsed::seconds(15);
+pub const ATTEMPT_WITHIN: SignedDuration = SignedDuration::seconds(15);
 /// How many bytes of an answer are read.
 pub const ANSWER_MAX: usize = 16 * 1_024;
 /// The waits before the second attempt, the third, and so on; after the last the delivery has failed.
-pub const SCHEDULE: [Elapsed; 8] = [
-    Elapsed::seconds(5),
-    Elapsed::minutes(5),
-    Elapsed::minutes(30),
-    Elapsed::hours(2),
-    Elapsed::hours(5),
-    Elapsed::hours(10),
-    Elapsed::hours(14),
-    Elapsed::hours(20),
+pub const SCHEDULE: [SignedDuration; 8] = [
+    SignedDuration::seconds(5),
+    SignedDuration::minutes(5),
+    SignedDuration::minutes(30),
+    SignedDuration::hours(2),
+    SignedDuration::hours(5),
+    SignedDuration::hours(10),
+    SignedDuration::hours(14),
+    SignedDuration::hours(20),
 ];
 /// How long an endpoint may do nothing but fail before it is switched off.
-pub const FAILING_LASTS: Elapsed = Elapsed::days(5);
+pub const FAILING_LASTS: SignedDuration = SignedDuration::days(5);
 
 /// The wait after the attempt of that number (from 1): the schedule's, up to 20 % shorter or longer, so
 /// that what failed together does not come back together. `random` decides by how much. `None` where no
 /// attempt is left.
-pub fn wait_after(attempt: u32, random: [u8; 4]) -> Option<Elapsed> {
+pub fn wait_after(attempt: u32, random: [u8; 4]) -> Option<SignedDuration> {
     let index = usize::try_from(attempt).ok()?.checked_sub(1)?;
     let micros = SCHEDULE.get(index)?.as_micros();
     // Of the 40 % between the shortest and the longest wait, this part of 2^32.
     let part = i64::from(u32::from_le_bytes(random));
     let spread = i128::from(micros) * 2 / 5 * i128::from(part) / i128::from(u32::MAX);
-    Some(Elapsed::micros(micros * 4 / 5 + i64::try_from(spread).unwrap_or(0)))
+    Some(SignedDuration::micros(micros * 4 / 5 + i64::try_from(spread).unwrap_or(0)))
 }
 
 /// What came of one attempt.
@@ -110,7 +110,7 @@ impl Deactivation {
 pub struct Health {
     /// The first failure after the last success; `None` where the last attempt was a success, or none was
     /// made.
-    pub failing_since: Option<Instant>,
+    pub failing_since: Option<Timestamp>,
 }
 
 impl Health {
@@ -120,7 +120,7 @@ impl Health {
     /// The health after an attempt that ended at `now`, and whether the endpoint is switched off with it.
     /// Attempts of several deliveries may be recorded out of order: the earliest failure counts.
     #[must_use]
-    pub fn after(self, outcome: Outcome, now: Instant) -> (Self, Option<Deactivation>) {
+    pub fn after(self, outcome: Outcome, now: Timestamp) -> (Self, Option<Deactivation>) {
         if outcome.is_success() {
             return (Self::GOOD, None);
         }
@@ -142,13 +142,13 @@ pub struct HealthChange {
     /// Whether one of them was a success.
     pub resets: bool,
     /// The first failure after the last success.
-    pub failed_at: Option<Instant>,
+    pub failed_at: Option<Timestamp>,
 }
 
 impl HealthChange {
     /// The change with one attempt more, that ended at `now`.
     #[must_use]
-    pub fn then(self, outcome: Outcome, now: Instant) -> Self {
+    pub fn then(self, outcome: Outcome, now: Timestamp) -> Self {
         if outcome.is_success() {
             return Self { resets: true, failed_at: None };
         }
@@ -183,7 +183,8 @@ mod tests {
     #[case(9, None)]
     #[case(u32::MAX, None)]
     fn the_schedule_is_the_ruling_s(#[case] attempt: u32, #[case] seconds: Option<i64>) {
-        let bounds = seconds.map(|seconds| (Elapsed::micros(seconds * 800_000), Elapsed::micros(seconds * 1_200_000)));
+        let bounds = seconds
+            .map(|seconds| (SignedDuration::micros(seconds * 800_000), SignedDuration::micros(seconds * 1_200_000)));
         assert_eq!(wait_after(attempt, [0; 4]).zip(wait_after(attempt, [255; 4])), bounds);
     }
 
@@ -206,7 +207,7 @@ mod tests {
         assert_eq!(outcome == Outcome::Gone, status == 410);
     }
 
-    const START: Instant = Instant::from_micros(1_800_000_000_000_000);
+    const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
     #[rstest]
     #[case::gone_at_once(&[(0, 410)], Some(Deactivation::Gone))]
@@ -222,7 +223,7 @@ mod tests {
         let mut last = None;
         for (second, status) in attempts {
             let outcome = if *status == 0 { Outcome::Unanswered } else { Outcome::of_status(*status) };
-            (health, last) = health.after(outcome, START + Elapsed::seconds(*second));
+            (health, last) = health.after(outcome, START + SignedDuration::seconds(*second));
         }
         assert_eq!(last, given_up);
     }
@@ -235,7 +236,7 @@ mod tests {
             let (mut health, mut change) = (before, HealthChange::default());
             for (second, success) in (1..).zip(outcomes) {
                 let (outcome, at) =
-                    (if success { Outcome::Accepted(200) } else { Outcome::Unanswered }, START + Elapsed::seconds(second));
+                    (if success { Outcome::Accepted(200) } else { Outcome::Unanswered }, START + SignedDuration::seconds(second));
                 (health, change) = (health.after(outcome, at).0, change.then(outcome, at));
             }
             prop_assert_eq!(change.apply(before), health);

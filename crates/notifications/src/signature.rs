@@ -9,7 +9,7 @@
 use std::fmt;
 
 use hmac::{Hmac, KeyInit, Mac};
-use kalends_kernel::{Elapsed, Entropy, Instant, base64, from_base64, random_bytes};
+use kalends_kernel::{Entropy, SignedDuration, Timestamp, base64, from_base64, random_bytes};
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
@@ -18,7 +18,7 @@ use crate::EventType;
 /// What a secret's text begins with.
 pub const SECRET_PREFIX: &str = "whsec_";
 /// How long the secret before the present one goes on signing.
-pub const ROTATION_LASTS: Elapsed = Elapsed::hours(24);
+pub const ROTATION_LASTS: SignedDuration = SignedDuration::hours(24);
 
 /// The secret of an endpoint: [`SECRET_PREFIX`] and 32 random bytes in base64. Shown once.
 #[derive(Clone, PartialEq, Eq)]
@@ -83,7 +83,7 @@ pub struct Secrets {
     /// The present one.
     pub current: Secret,
     /// The one before, and until when it signs.
-    pub previous: Option<(Secret, Instant)>,
+    pub previous: Option<(Secret, Timestamp)>,
 }
 
 impl Secrets {
@@ -95,17 +95,17 @@ impl Secrets {
     /// A fresh secret takes over; the present one goes on signing for [`ROTATION_LASTS`]. One that was
     /// replaced before stops at once.
     #[must_use]
-    pub fn rotate(&self, fresh: Secret, now: Instant) -> Self {
+    pub fn rotate(&self, fresh: Secret, now: Timestamp) -> Self {
         Self { current: fresh, previous: Some((self.current.clone(), now + ROTATION_LASTS)) }
     }
 
     /// The secret before the present one, while it still signs at `now`.
-    fn previous_at(&self, now: Instant) -> Option<&Secret> {
+    fn previous_at(&self, now: Timestamp) -> Option<&Secret> {
         self.previous.as_ref().filter(|(_, until)| now < *until).map(|(secret, _)| secret)
     }
 
     /// The secrets that sign at `now`, the present one first.
-    pub fn signing(&self, now: Instant) -> impl Iterator<Item = &Secret> {
+    pub fn signing(&self, now: Timestamp) -> impl Iterator<Item = &Secret> {
         std::iter::once(&self.current).chain(self.previous_at(now))
     }
 }
@@ -127,7 +127,7 @@ pub struct Outgoing<'a> {
 pub type Header = (&'static str, String);
 
 /// The headers of one attempt at `now`.
-pub fn headers(outgoing: &Outgoing<'_>, secrets: &Secrets, now: Instant) -> Vec<Header> {
+pub fn headers(outgoing: &Outgoing<'_>, secrets: &Secrets, now: Timestamp) -> Vec<Header> {
     let timestamp = now.as_unix_seconds();
     let Outgoing { delivery, event_type, resource_version, body } = *outgoing;
     let plain = |secret: &Secret| format!("sha256={}", secret.sign_plain(timestamp, body));
@@ -149,24 +149,31 @@ pub fn headers(outgoing: &Outgoing<'_>, secrets: &Secrets, now: Instant) -> Vec<
 }
 
 /// How far the clocks of a sender and a receiver may be apart, and how old a replay may be.
-pub const TOLERANCE: Elapsed = Elapsed::minutes(5);
+pub const TOLERANCE: SignedDuration = SignedDuration::minutes(5);
 
 /// Whether an `X-Signature` or an `X-Signature-Previous` is right: what a receiver does, so that our own tests and
 /// examples have one.
-pub fn verify_plain(secret: &Secret, timestamp: &str, body: &[u8], signature: &str, now: Instant) -> bool {
+pub fn verify_plain(secret: &Secret, timestamp: &str, body: &[u8], signature: &str, now: Timestamp) -> bool {
     let Some(seconds) = fresh(timestamp, now) else { return false };
     let expected = format!("sha256={}", secret.sign_plain(seconds, body));
     any_equal(std::iter::once(signature), &expected)
 }
 
 /// Whether a `webhook-signature` is right, as [`verify_plain`].
-pub fn verify_standard(secret: &Secret, id: &str, timestamp: &str, body: &[u8], signature: &str, now: Instant) -> bool {
+pub fn verify_standard(
+    secret: &Secret,
+    id: &str,
+    timestamp: &str,
+    body: &[u8],
+    signature: &str,
+    now: Timestamp,
+) -> bool {
     let Some(seconds) = fresh(timestamp, now) else { return false };
     let expected = format!("v1,{}", secret.sign_standard(id, seconds, body));
     any_equal(signature.split(' '), &expected)
 }
 
-fn fresh(timestamp: &str, now: Instant) -> Option<i64> {
+fn fresh(timestamp: &str, now: Timestamp) -> Option<i64> {
     let seconds = timestamp.parse::<i64>().ok().filter(|seconds| seconds.to_string() == timestamp)?;
     let apart = now.as_unix_seconds().checked_sub(seconds)?.checked_abs()?;
     (apart <= TOLERANCE.as_seconds()).then_some(seconds)
@@ -190,7 +197,7 @@ mod tests {
         }
     }
 
-    const NOW: Instant = Instant::from_micros(1_614_265_330_000_000);
+    const NOW: Timestamp = Timestamp::from_micros(1_614_265_330_000_000);
 
     fn header(headers: &[Header], name: &str) -> String {
         headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone()).unwrap()
@@ -260,7 +267,7 @@ mod tests {
     fn both_secrets_sign_for_a_day() {
         let (old, new) = (Secret::generate(&Bytes(1)), Secret::generate(&Bytes(2)));
         let secrets = Secrets::first(old.clone()).rotate(new.clone(), NOW);
-        let last = NOW + ROTATION_LASTS - Elapsed::micros(1);
+        let last = NOW + ROTATION_LASTS - SignedDuration::micros(1);
         for (at, old_signs) in [(NOW, true), (last, true), (NOW + ROTATION_LASTS, false)] {
             let told = headers(&outgoing(b"{}"), &secrets, at);
             let timestamp = header(&told, "x-timestamp");
@@ -293,7 +300,7 @@ mod tests {
     fn timestamps_are_fresh(#[case] timestamp: &str, #[case] later: i64, #[case] accepted: bool) {
         let secrets = Secrets::first(Secret::generate(&Bytes(7)));
         let told = headers(&outgoing(b"{}"), &secrets, NOW);
-        let at = NOW + Elapsed::seconds(later);
+        let at = NOW + SignedDuration::seconds(later);
         let plain = verify_plain(&secrets.current, timestamp, b"{}", &header(&told, "x-signature"), at);
         let standard = header(&told, "webhook-signature");
         let standard = verify_standard(&secrets.current, "whd_1", timestamp, b"{}", &standard, at);

@@ -11,7 +11,7 @@ use std::time::Instant;
 use kalends_app::ports::Commit as _;
 use kalends_app::{ChangeSet, Guard};
 use kalends_calendars::Calendar;
-use kalends_kernel::{Elapsed, Revision, Span};
+use kalends_kernel::{Revision, SignedDuration, Span};
 use kalends_postgres::{Database, PostgresStore};
 use kalends_testkit::TestCipher;
 use kalends_testkit::fixtures::{Compose as _, Fixtures};
@@ -158,7 +158,7 @@ fn seed() -> u64 {
 /// What one `POST .../events` commits: the event, its charge, message, audit entry and stored answer.
 fn addition(make: &Fixtures, calendar: &Calendar, before: usize, load: Load) -> Result<ChangeSet, Anything> {
     let start = make.tick();
-    let event = make.event(calendar, Span::new(start, start + Elapsed::minutes(30))?);
+    let event = make.event(calendar, Span::new(start, start + SignedDuration::minutes(30))?);
     let changes = ChangeSet::new(calendar.org)
         .create(&event)
         .charge(make.charge(Some(1_000_000)))

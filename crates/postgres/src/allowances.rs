@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_accounts::ports::Allowances;
 use kalends_accounts::{Allowance, Taken, Used};
-use kalends_kernel::{Instant, StoreError};
+use kalends_kernel::{StoreError, Timestamp};
 use sqlx::PgConnection;
 
 use crate::PostgresStore;
@@ -17,7 +17,7 @@ pub(crate) async fn use_up(
     connection: &mut PgConnection,
     allowance: &Allowance,
     count: u32,
-    now: Instant,
+    now: Timestamp,
 ) -> Result<Taken, sqlx::Error> {
     let terms = allowance.terms(now);
     let (scope, org_id) = (allowance.scope.as_slice(), allowance.org.map(|org| org.uuid()));
@@ -43,27 +43,27 @@ pub(crate) async fn use_up(
     .fetch_optional(&mut *connection)
     .await?;
     if let Some(row) = granted {
-        return Ok(Taken::Granted(Used { count: row.state, until: Instant::from_micros(row.expires_at) }));
+        return Ok(Taken::Granted(Used { count: row.state, until: Timestamp::from_micros(row.expires_at) }));
     }
     let kept = sqlx::query_scalar!("SELECT expires_at FROM allowances WHERE scope = $1", scope)
         .fetch_optional(connection)
         .await?;
-    Ok(Taken::Refused { retry_after: terms.retry_after(kept.map(Instant::from_micros)) })
+    Ok(Taken::Refused { retry_after: terms.retry_after(kept.map(Timestamp::from_micros)) })
 }
 
 #[async_trait]
 impl Allowances for PostgresStore {
-    async fn take(&self, allowance: &Allowance, now: Instant) -> Result<Taken, StoreError> {
+    async fn take(&self, allowance: &Allowance, now: Timestamp) -> Result<Taken, StoreError> {
         let taken = retried(|| async {
-            let mut lent = self.connections.lend().await?;
-            let taken = use_up(&mut lent, allowance, 1, now).await?;
-            lent.keep();
+            let mut connection = self.connections.acquire().await?;
+            let taken = use_up(&mut connection, allowance, 1, now).await?;
+            connection.keep();
             Ok(taken)
         });
         taken.await.map_err(store_error)
     }
 
-    async fn give_back(&self, allowance: &Allowance, until: Instant) -> Result<(), StoreError> {
+    async fn give_back(&self, allowance: &Allowance, until: Timestamp) -> Result<(), StoreError> {
         let scope = allowance.scope.as_slice();
         let given_back = retried(|| {
             sqlx::query!(
@@ -76,7 +76,7 @@ impl Allowances for PostgresStore {
         given_back.await.map(drop).map_err(store_error)
     }
 
-    async fn forget_allowances(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_allowances(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let forgotten = retried(|| {
             sqlx::query!(
                 "DELETE FROM allowances WHERE expires_at <= $1 AND scope IN (

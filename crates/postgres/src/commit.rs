@@ -20,7 +20,7 @@ use async_trait::async_trait;
 use kalends_app::ports::{Commit, CommitError, FieldCipher};
 use kalends_app::{ApplyBatch, ChangeSet, CommitQueue};
 use kalends_kernel::{OrgId, StoreError};
-use kalends_lender::Lender;
+use kalends_warm_pool::WarmPool;
 use sqlx::{PgConnection, Postgres};
 
 use crate::PostgresStore;
@@ -61,7 +61,7 @@ pub(crate) struct Writers(Vec<CommitQueue>);
 
 impl Writers {
     /// Starts the tasks.
-    pub(crate) fn spawn(connections: &Lender<Postgres>, cipher: &Arc<dyn FieldCipher>) -> Self {
+    pub(crate) fn spawn(connections: &WarmPool<Postgres>, cipher: &Arc<dyn FieldCipher>) -> Self {
         let writer = || Writer { connections: connections.clone(), cipher: Arc::clone(cipher) };
         Self((0..WRITERS).map(|_| CommitQueue::spawn(writer())).collect())
     }
@@ -76,7 +76,7 @@ impl Writers {
 /// Writes what a queue has gathered.
 #[derive(Clone)]
 struct Writer {
-    connections: Lender<Postgres>,
+    connections: WarmPool<Postgres>,
     cipher: Arc<dyn FieldCipher>,
 }
 
@@ -161,7 +161,7 @@ fn portions(batch: &[SealedChangeSet]) -> Vec<Range<usize>> {
 struct TooLong;
 
 /// Commits all of the change-sets or none.
-async fn commit_together(connections: &Lender<Postgres>, batch: &[SealedChangeSet]) -> Result<(), CommitError> {
+async fn commit_together(connections: &WarmPool<Postgres>, batch: &[SealedChangeSet]) -> Result<(), CommitError> {
     tokio::time::timeout(
         DEADLINE,
         retried(|| in_transaction(connections, async |connection| write(connection, batch).await)),

@@ -5,7 +5,7 @@ use kalends_accounts::TokenHash;
 use kalends_accounts::oauth::{Attempt, Provider};
 use kalends_bridge::ports::ConnectAttempts;
 use kalends_bridge::{ConnectAttempt, Purpose};
-use kalends_kernel::{ConnectionId, ConnectionLinkId, Instant, OrgId, StoreError, UserId};
+use kalends_kernel::{ConnectionId, ConnectionLinkId, OrgId, StoreError, Timestamp, UserId};
 
 use crate::PostgresStore;
 use crate::error::store_error;
@@ -71,12 +71,12 @@ impl ConnectAttempts for PostgresStore {
                 verifier,
                 redirect_uri: row.redirect_uri,
                 terms_version: None,
-                expires_at: Instant::from_micros(row.expires_at),
+                expires_at: Timestamp::from_micros(row.expires_at),
             },
         }))
     }
 
-    async fn forget_connect_attempts(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_connect_attempts(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let forgotten = retried(|| {
             sqlx::query!(
                 "DELETE FROM connection_attempts WHERE state_hash IN (

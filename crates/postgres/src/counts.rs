@@ -1,6 +1,6 @@
 //! What an organization uses, as the database counts it: one statement, for what is shown and for what is limited.
 
-use kalends_kernel::{Instant, OrgId};
+use kalends_kernel::{OrgId, Timestamp};
 use kalends_quotas::{Metric, Period};
 use sqlx::{Executor, Postgres};
 
@@ -17,7 +17,7 @@ pub(crate) async fn counts(
     org: OrgId,
     month: Option<Period>,
     only: Option<Metric>,
-    now: Instant,
+    now: Timestamp,
 ) -> Result<Vec<CountRow>, sqlx::Error> {
     // What is not asked for is told before a row of its tables is read.
     let rows = sqlx::query_as!(

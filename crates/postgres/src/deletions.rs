@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_accounts::ports::Deletions;
-use kalends_kernel::{Instant, OrgId, StoreError};
+use kalends_kernel::{OrgId, StoreError, Timestamp};
 
 use crate::PostgresStore;
 use crate::error::store_error;
@@ -25,13 +25,13 @@ macro_rules! remove {
 
 #[async_trait]
 impl Deletions for PostgresStore {
-    async fn deletions(&self, limit: u32) -> Result<Vec<(OrgId, Instant)>, StoreError> {
+    async fn deletions(&self, limit: u32) -> Result<Vec<(OrgId, Timestamp)>, StoreError> {
         let rows = sqlx::query!(
             "SELECT org_id, deleted_at FROM account_deletions ORDER BY deleted_at, org_id LIMIT $1",
             i64::from(limit),
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
-        let read = |org, at| (OrgId::from_uuid(org), Instant::from_micros(at));
+        let read = |org, at| (OrgId::from_uuid(org), Timestamp::from_micros(at));
         Ok(rows.into_iter().map(|row| read(row.org_id, row.deleted_at)).collect())
     }
 

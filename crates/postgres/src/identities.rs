@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use kalends_accounts::TokenHash;
 use kalends_accounts::oauth::{Attempt, KnownIdentity, Provider};
 use kalends_accounts::ports::{Identities, OauthAttempts};
-use kalends_kernel::{Instant, StoreError, UserId};
+use kalends_kernel::{StoreError, Timestamp, UserId};
 
 use crate::PostgresStore;
 use crate::error::store_error;
@@ -56,11 +56,11 @@ impl OauthAttempts for PostgresStore {
             verifier,
             redirect_uri: row.redirect_uri,
             terms_version: row.terms_version,
-            expires_at: Instant::from_micros(row.expires_at),
+            expires_at: Timestamp::from_micros(row.expires_at),
         }))
     }
 
-    async fn forget_attempts(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_attempts(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let forgotten = retried(|| {
             sqlx::query!(
                 "DELETE FROM oauth_attempts WHERE state_hash IN (
@@ -87,7 +87,7 @@ impl Identities for PostgresStore {
         let located = Located { table: "user_identities", id: user };
         let identities = rows.into_iter().map(|row| {
             let provider = located.named("provider", &row.provider, Provider::from_name)?;
-            let (issuer, subject, since) = (row.issuer, row.subject, Instant::from_micros(row.since));
+            let (issuer, subject, since) = (row.issuer, row.subject, Timestamp::from_micros(row.since));
             Ok(KnownIdentity { provider, issuer, subject, user, since })
         });
         identities.collect()
@@ -111,7 +111,7 @@ impl Identities for PostgresStore {
             issuer: issuer.to_owned(),
             subject: subject.to_owned(),
             user: UserId::from_uuid(row.user_id),
-            since: Instant::from_micros(row.since),
+            since: Timestamp::from_micros(row.since),
         }))
     }
 }

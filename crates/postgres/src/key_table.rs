@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_app::ports::{DataKeyState, KeyTable, WrappedDataKey};
 use kalends_kernel::{DataKeyId, StoreError};
-use kalends_lender::Lender;
+use kalends_warm_pool::WarmPool;
 use sqlx::{Connection as _, Postgres};
 
 use crate::error::{failed, store_error};
@@ -13,7 +13,7 @@ use crate::rows::{DataKeyRow, state_name};
 /// The table of data keys in Postgres.
 #[derive(Debug, Clone)]
 pub struct PostgresKeyTable {
-    connections: Lender<Postgres>,
+    connections: WarmPool<Postgres>,
 }
 
 /// A data key is not in the table.
@@ -22,7 +22,7 @@ pub struct PostgresKeyTable {
 struct NoSuchKey(DataKeyId);
 
 impl PostgresKeyTable {
-    pub(crate) const fn new(connections: Lender<Postgres>) -> Self {
+    pub(crate) const fn new(connections: WarmPool<Postgres>) -> Self {
         Self { connections }
     }
 
@@ -42,8 +42,8 @@ impl PostgresKeyTable {
 
     /// Serializable: of two nodes that start on an empty table, one sees the other's key.
     async fn insert_if_empty(&self, key: &WrappedDataKey) -> Result<bool, sqlx::Error> {
-        let mut lent = self.connections.lend().await?;
-        let mut transaction = lent.begin_with("BEGIN ISOLATION LEVEL SERIALIZABLE").await?;
+        let mut connection = self.connections.acquire().await?;
+        let mut transaction = connection.begin_with("BEGIN ISOLATION LEVEL SERIALIZABLE").await?;
         let inserted = sqlx::query!(
             "INSERT INTO data_keys (id, master, wrapped, state, created_at)
              SELECT $1, $2, $3, $4, $5 WHERE NOT EXISTS (SELECT 1 FROM data_keys)",
@@ -56,7 +56,7 @@ impl PostgresKeyTable {
         .execute(&mut *transaction)
         .await?;
         transaction.commit().await?;
-        lent.keep();
+        connection.keep();
         Ok(inserted.rows_affected() > 0)
     }
 

@@ -1,7 +1,7 @@
 //! Letters to people outside, as workers claim and end them, on any number of nodes.
 
 use async_trait::async_trait;
-use kalends_kernel::{EventId, Instant, LetterId, OrgId, StoreError};
+use kalends_kernel::{EventId, LetterId, OrgId, StoreError, Timestamp};
 use kalends_notifications::ports::Letters;
 use kalends_notifications::{ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd};
 
@@ -12,7 +12,7 @@ use crate::sealed::letter_content;
 
 #[async_trait]
 impl Letters for PostgresStore {
-    async fn claim_letters(&self, now: Instant, limit: u32) -> Result<Vec<ClaimedLetter>, StoreError> {
+    async fn claim_letters(&self, now: Timestamp, limit: u32) -> Result<Vec<ClaimedLetter>, StoreError> {
         let rows = retried(|| {
             sqlx::query!(
                 r#"UPDATE letters l SET due_at = $2, fence = l.fence + 1
@@ -45,7 +45,7 @@ impl Letters for PostgresStore {
                 recipient: row.recipient.as_slice().try_into().map_err(|error| corrupt("recipient", &error))?,
                 about: EventId::from_uuid(row.about),
                 content,
-                created_at: Instant::from_micros(row.created_at),
+                created_at: Timestamp::from_micros(row.created_at),
             };
             Ok(ClaimedLetter {
                 letter,

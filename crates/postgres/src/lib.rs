@@ -34,7 +34,7 @@ mod transaction;
 use std::sync::Arc;
 
 use kalends_app::ports::FieldCipher;
-use kalends_lender::Lender;
+use kalends_warm_pool::WarmPool;
 use sqlx::Postgres;
 
 pub use key_table::PostgresKeyTable;
@@ -44,7 +44,7 @@ pub use scratch::ScratchDatabase;
 
 /// Everything that the use cases need, on Postgres.
 pub struct PostgresStore {
-    connections: Lender<Postgres>,
+    connections: WarmPool<Postgres>,
     cipher: Arc<dyn FieldCipher>,
     writers: commit::Writers,
     reseal: reseal::Progress,

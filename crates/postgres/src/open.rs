@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kalends_kernel::StoreError;
-use kalends_lender::Lender;
+use kalends_warm_pool::WarmPool;
 use sqlx::migrate::{Migrate as _, MigrateError, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions as _, Connection as _, Postgres};
@@ -25,7 +25,7 @@ const STATEMENTS: usize = 256;
 /// A pool of connections to one database.
 #[derive(Debug, Clone)]
 pub struct Database {
-    connections: Lender<Postgres>,
+    connections: WarmPool<Postgres>,
     options: Arc<PgConnectOptions>,
 }
 
@@ -49,7 +49,7 @@ impl Database {
             .await
             .map_err(store_error)?;
         let options = pool.connect_options();
-        Ok(Self { connections: Lender::new(pool), options })
+        Ok(Self { connections: WarmPool::new(pool), options })
     }
 
     /// Applies the migrations that are missing. Several nodes may do so at once: one at a time works.
@@ -72,7 +72,7 @@ impl Database {
     /// # Errors
     /// [`StoreError`] where the database cannot be asked.
     pub async fn migrations_pending(&self) -> Result<bool, StoreError> {
-        let mut connection = self.connections.lend().await.map_err(store_error)?;
+        let mut connection = self.connections.acquire().await.map_err(store_error)?;
         let applied = match connection.list_applied_migrations(APPLIED).await {
             Ok(applied) => applied,
             Err(MigrateError::Execute(error)) if code(&error).as_deref() == Some(NO_SUCH_TABLE) => return Ok(true),
@@ -92,7 +92,7 @@ impl Database {
         self.connections.close().await;
     }
 
-    pub(crate) fn into_connections(self) -> Lender<Postgres> {
+    pub(crate) fn into_connections(self) -> WarmPool<Postgres> {
         self.connections
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use kalends_accounts::Organization;
-use kalends_kernel::{Instant, MessageId, OrgId, StoreError, Version, WebhookId};
+use kalends_kernel::{MessageId, OrgId, StoreError, Timestamp, Version, WebhookId};
 use kalends_notifications::ports::{Backlog, DeliveryQueue, DueDelivery, FannedOut};
 use kalends_notifications::{
     CLAIM_LASTS, Claim, Delivery, EventType, Fence, Listener, Message, Places, Subscription, Waiting, address, charged,
@@ -27,13 +27,13 @@ use crate::transaction::in_transaction;
 
 #[async_trait]
 impl DeliveryQueue for PostgresStore {
-    async fn fan_out(&self, now: Instant, limit: u32) -> Result<FannedOut, StoreError> {
+    async fn fan_out(&self, now: Timestamp, limit: u32) -> Result<FannedOut, StoreError> {
         let fanned =
             retried(|| in_transaction(&self.connections, async |connection| fan_out(connection, now, limit).await));
         fanned.await.map_err(unexpected)
     }
 
-    async fn claim_webhooks(&self, now: Instant, places: Places) -> Result<Vec<Claim>, StoreError> {
+    async fn claim_webhooks(&self, now: Timestamp, places: Places) -> Result<Vec<Claim>, StoreError> {
         let rows = retried(|| {
             sqlx::query!(
                 "UPDATE webhook_queues q SET due_at = $2, claimed_until = $2, fence = q.fence + 1
@@ -67,7 +67,7 @@ impl DeliveryQueue for PostgresStore {
         Ok(rows.into_iter().map(|row| read((row.org_id, row.webhook_id, row.fence, row.failing_since))).collect())
     }
 
-    async fn due_deliveries(&self, claim: Claim, now: Instant, limit: u32) -> Result<Vec<DueDelivery>, StoreError> {
+    async fn due_deliveries(&self, claim: Claim, now: Timestamp, limit: u32) -> Result<Vec<DueDelivery>, StoreError> {
         let rows = sqlx::query!(
             r#"SELECT d.id, d.message_id, d.event_type, d.status, d.attempts, d.last_attempt_at, d.next_attempt_at,
                  d.response_status, d.created_at, o.payload AS "payload?", o.resource_version AS "resource_version?",
@@ -107,7 +107,7 @@ impl DeliveryQueue for PostgresStore {
                     payload: self.opened_payload(&delivery, &payload)?,
                     resource_version: Version(version),
                     about: None,
-                    created_at: Instant::from_micros(at),
+                    created_at: Timestamp::from_micros(at),
                 })
             });
             Ok(DueDelivery { delivery, message: message.transpose()? })
@@ -121,17 +121,17 @@ impl DeliveryQueue for PostgresStore {
         released.await.map_err(unexpected)
     }
 
-    async fn failing_since(&self, org: OrgId, webhook: WebhookId) -> Result<Option<Instant>, StoreError> {
+    async fn failing_since(&self, org: OrgId, webhook: WebhookId) -> Result<Option<Timestamp>, StoreError> {
         let since = sqlx::query_scalar!(
             "SELECT failing_since FROM webhook_queues WHERE org_id = $1 AND webhook_id = $2",
             org.uuid(),
             webhook.uuid(),
         );
         let since = since.fetch_optional(&self.connections).await.map_err(store_error)?;
-        Ok(since.flatten().map(Instant::from_micros))
+        Ok(since.flatten().map(Timestamp::from_micros))
     }
 
-    async fn backlog(&self, now: Instant) -> Result<Backlog, StoreError> {
+    async fn backlog(&self, now: Timestamp) -> Result<Backlog, StoreError> {
         let row = sqlx::query!(
             r#"SELECT
                  (SELECT count(*) FROM (SELECT 1 FROM waiting_messages LIMIT 10000) w) AS "waiting!",
@@ -144,7 +144,7 @@ impl DeliveryQueue for PostgresStore {
         Ok(Backlog {
             waiting: count(row.waiting),
             pending: count(row.pending),
-            oldest_due: row.oldest.map(Instant::from_micros),
+            oldest_due: row.oldest.map(Timestamp::from_micros),
         })
     }
 }
@@ -158,7 +158,7 @@ pub(crate) fn unexpected(error: ApplyError) -> StoreError {
     }
 }
 
-async fn fan_out(connection: &mut PgConnection, now: Instant, limit: u32) -> Result<FannedOut, ApplyError> {
+async fn fan_out(connection: &mut PgConnection, now: Timestamp, limit: u32) -> Result<FannedOut, ApplyError> {
     let mut waiting = waiting(connection, limit).await?;
     if waiting.is_empty() {
         return Ok(FannedOut::default());
@@ -196,7 +196,7 @@ async fn waiting(connection: &mut PgConnection, limit: u32) -> Result<Vec<Waitin
         let event_type =
             Located { table: "waiting_messages", id }.named("event_type", &row.event_type, EventType::from_stored)?;
         Ok(Waiting {
-            created_at: Instant::from_micros(row.created_at),
+            created_at: Timestamp::from_micros(row.created_at),
             org: OrgId::from_uuid(row.org_id),
             id,
             event_type,
@@ -224,7 +224,7 @@ async fn listeners(connection: &mut PgConnection, organizations: BTreeSet<Uuid>)
 
 /// Wakes the queues of all that something is addressed to ([`kalends_notifications::Queue::wake`]), having locked them
 /// in order.
-async fn wake(connection: &mut PgConnection, deliveries: &[Delivery], now: Instant) -> Result<(), ApplyError> {
+async fn wake(connection: &mut PgConnection, deliveries: &[Delivery], now: Timestamp) -> Result<(), ApplyError> {
     let queues: BTreeSet<(Uuid, Uuid)> =
         deliveries.iter().map(|delivery| (delivery.org.uuid(), delivery.webhook.uuid())).collect();
     let (orgs, webhooks): (Vec<Uuid>, Vec<Uuid>) = queues.into_iter().unzip();
@@ -260,7 +260,7 @@ async fn charge_within(
     connection: &mut PgConnection,
     org: OrgId,
     charge: u64,
-    now: Instant,
+    now: Timestamp,
 ) -> Result<u64, ApplyError> {
     let organization = organization(connection, org).await?;
     let limit = match &organization {
@@ -321,7 +321,7 @@ async fn add(connection: &mut PgConnection, deliveries: &[Delivery]) -> Result<(
     let types: Vec<&str> = deliveries.iter().map(|delivery| delivery.event_type.as_str()).collect();
     let statuses: Vec<&str> = deliveries.iter().map(|delivery| delivery.state.status.as_str()).collect();
     let next: Vec<Option<i64>> =
-        deliveries.iter().map(|delivery| delivery.state.next_attempt_at.map(Instant::as_micros)).collect();
+        deliveries.iter().map(|delivery| delivery.state.next_attempt_at.map(Timestamp::as_micros)).collect();
     let created: Vec<i64> = deliveries.iter().map(|delivery| delivery.created_at.as_micros()).collect();
     sqlx::query!(
         "INSERT INTO webhook_deliveries (org_id, webhook_id, id, message_id, event_type, status, attempts,

@@ -1,6 +1,6 @@
 //! The parts of a proposal that stores keep as documents.
 
-use kalends_kernel::{IdError, Instant, Metadata, Span, SpanError};
+use kalends_kernel::{IdError, Metadata, Span, SpanError, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -124,7 +124,7 @@ pub fn read_slots(text: &str) -> Result<Vec<Slot>, DocumentError> {
 }
 
 fn span((start, end): (i64, i64)) -> Result<Span, SpanError> {
-    Span::new(Instant::from_micros(start), Instant::from_micros(end))
+    Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end))
 }
 
 fn bytes(document: &impl Serialize) -> Vec<u8> {

@@ -2,14 +2,14 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use kalends_kernel::{AgentId, CalendarId, Elapsed, Entropy, EventId, Instant, Metadata, OrgId, SlotId, Span};
+use kalends_kernel::{AgentId, CalendarId, Entropy, EventId, Metadata, OrgId, SignedDuration, SlotId, Span, Timestamp};
 use proptest::prelude::*;
 use rstest::rstest;
 
 use super::*;
 use crate::{Confidential, Remark};
 
-const NOW: Instant = Instant::from_micros(1_772_438_400_000_000);
+const NOW: Timestamp = Timestamp::from_micros(1_772_438_400_000_000);
 
 /// Bytes that never come twice.
 struct Counting(AtomicU64);
@@ -41,8 +41,8 @@ fn event() -> EventId {
     "evt_00000000000000000000000001".parse().unwrap()
 }
 
-fn at(minutes: i64) -> Instant {
-    NOW + Elapsed::minutes(minutes)
+fn at(minutes: i64) -> Timestamp {
+    NOW + SignedDuration::minutes(minutes)
 }
 
 fn slot(start: i64, length: i64, weight: f64) -> NewSlot {
@@ -181,7 +181,7 @@ fn a_slot_that_has_begun_is_not_confirmed() {
             Verdict::AllDeclined => panic!("nobody declines"),
         })
     };
-    let micro = Elapsed::micros(1);
+    let micro = SignedDuration::micros(1);
     for (now, best) in [(at(60) - micro, Ok(first)), (at(60), Ok(second)), (at(90) - micro, Ok(second))] {
         assert_eq!(wins(now), best);
     }
@@ -196,7 +196,7 @@ fn a_slot_that_has_begun_is_not_confirmed() {
 fn it_expires_by_default_when_its_last_slot_starts() {
     let proposal = made(vec![slot(60, 300, 1.0), slot(120, 30, 1.0), slot(90, 30, 1.0)], 1);
     assert_eq!(proposal.expires_at, at(120));
-    assert_eq!(proposal.state_at(at(120) - Elapsed::micros(1)), State::Pending);
+    assert_eq!(proposal.state_at(at(120) - SignedDuration::micros(1)), State::Pending);
     assert_eq!(proposal.state_at(at(120)), State::Expired);
     assert_eq!(proposal.expired(at(119)), None);
     assert_eq!(proposal.expired(at(120)).unwrap().state, State::Expired);

@@ -8,7 +8,7 @@
 //! calendars but by their identifiers: whoever uses it makes the event of the slot that wins, in the same transaction.
 //!
 //! ```
-//! use kalends_kernel::{Elapsed, Entropy, Instant, Metadata, Span};
+//! use kalends_kernel::{SignedDuration, Entropy, Timestamp, Metadata, Span};
 //! use kalends_proposals::{NewProposal, NewResponse, NewSlot, Proposal, ResponseKind, State, Verdict, Weight};
 //!
 //! struct Counting(std::sync::atomic::AtomicU8);
@@ -18,10 +18,10 @@
 //!     }
 //! }
 //! let entropy = Counting(0.into());
-//! let now: Instant = "2026-03-02T08:00:00Z".parse()?;
+//! let now: Timestamp = "2026-03-02T08:00:00Z".parse()?;
 //! let slot = |hour| -> Result<NewSlot, Box<dyn std::error::Error>> {
-//!     let start = now + Elapsed::hours(hour);
-//!     Ok(NewSlot { span: Span::new(start, start + Elapsed::hours(1))?, weight: Weight::ONE, calendar: None })
+//!     let start = now + SignedDuration::hours(hour);
+//!     Ok(NewSlot { span: Span::new(start, start + SignedDuration::hours(1))?, weight: Weight::ONE, calendar: None })
 //! };
 //! let ada = "agt_00000000000000000000000001".parse()?;
 //! let ben = "agt_00000000000000000000000002".parse()?;

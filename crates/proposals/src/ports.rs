@@ -1,7 +1,7 @@
 //! What stores offer for proposals.
 
 use async_trait::async_trait;
-use kalends_kernel::{AgentId, Instant, Listed, OrgId, Page, ProposalId, StoreError};
+use kalends_kernel::{AgentId, Listed, OrgId, Page, ProposalId, StoreError, Timestamp};
 
 use crate::{Proposal, Status};
 
@@ -12,7 +12,7 @@ pub struct StatusAt {
     /// The status.
     pub status: Status,
     /// The instant.
-    pub now: Instant,
+    pub now: Timestamp,
 }
 
 /// Which proposals a list holds.
@@ -42,9 +42,9 @@ pub trait Proposals: Send + Sync {
 
     /// Up to `limit` proposals of any organization that are pending and over at `now`, those first that are over longest. A
     /// row that cannot be read is told in the log and left out.
-    async fn overdue_proposals(&self, now: Instant, limit: u32) -> Result<Vec<Proposal>, StoreError>;
+    async fn overdue_proposals(&self, now: Timestamp, limit: u32) -> Result<Vec<Proposal>, StoreError>;
 
     /// Removes up to `limit` reservations of any organization that are over at `now`, and says how many. They block
     /// nothing since.
-    async fn forget_reservations(&self, now: Instant, limit: u32) -> Result<u64, StoreError>;
+    async fn forget_reservations(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_kernel::{
-    AgentId, CalendarId, Entropy, EventId, FieldError, FieldErrors, Instant, Metadata, OrgId, ProposalId, ResponseId,
-    SlotId, Span, Version, bounded_text, optional_text,
+    AgentId, CalendarId, Entropy, EventId, FieldError, FieldErrors, Metadata, OrgId, ProposalId, ResponseId, SlotId,
+    Span, Timestamp, Version, bounded_text, optional_text,
 };
 
 use crate::{
@@ -140,7 +140,7 @@ pub struct Proposal {
     /// What it is stored as. What it is at an instant is told by [`Self::state_at`].
     pub state: State,
     /// From this instant on it is over, unless it was settled.
-    pub expires_at: Instant,
+    pub expires_at: Timestamp,
     /// Whether its slots are kept free while it is pending.
     pub hold_slots: bool,
     /// Whether resolving passes over slots that are taken.
@@ -150,9 +150,9 @@ pub struct Proposal {
     /// The row's version.
     pub version: Version,
     /// When it was made.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// When it last changed.
-    pub updated_at: Instant,
+    pub updated_at: Timestamp,
 }
 
 /// What is needed to make a proposal. [`Proposal::create`] checks every bound.
@@ -171,7 +171,7 @@ pub struct NewProposal {
     /// The times that are offered: 1 to [`SLOTS_MAX`].
     pub slots: Vec<NewSlot>,
     /// When it is over; by default when its last slot starts.
-    pub expires_at: Option<Instant>,
+    pub expires_at: Option<Timestamp>,
     /// Whether its slots are kept free while it is pending.
     pub hold_slots: bool,
     /// Whether resolving passes over slots that are taken.
@@ -189,7 +189,7 @@ impl Proposal {
     /// # Errors
     /// Every field of [`NewProposal`] that passes its bounds, slots that have begun by `now`, and an expiry that is over
     /// by then.
-    pub fn create(org: OrgId, new: NewProposal, now: Instant, entropy: &dyn Entropy) -> Result<Self, FieldErrors> {
+    pub fn create(org: OrgId, new: NewProposal, now: Timestamp, entropy: &dyn Entropy) -> Result<Self, FieldErrors> {
         let mut errors = FieldErrors::default();
         errors.take(bounded_text("title", &new.title, 1, TITLE_MAX));
         errors.take(optional_text("description", new.description.as_deref(), DESCRIPTION_MAX));
@@ -241,7 +241,7 @@ impl Proposal {
     }
 
     /// What it is at `now`: one that is pending and over counts as expired, written or not.
-    pub fn state_at(&self, now: Instant) -> State {
+    pub fn state_at(&self, now: Timestamp) -> State {
         if self.state == State::Pending && self.expires_at <= now { State::Expired } else { self.state }
     }
 
@@ -290,7 +290,7 @@ impl Proposal {
         &self,
         agent: AgentId,
         new: NewResponse,
-        now: Instant,
+        now: Timestamp,
         entropy: &dyn Entropy,
     ) -> Result<Self, ProposalError> {
         if !self.participants.contains(&agent) {
@@ -327,7 +327,7 @@ impl Proposal {
     /// # Errors
     /// [`ProposalError::NotPending`], [`ProposalError::NoResponses`]; [`ProposalError::NoSlotLeft`] if somebody wants a
     /// slot and all of them have begun.
-    pub fn verdict(&self, now: Instant) -> Result<Verdict, ProposalError> {
+    pub fn verdict(&self, now: Timestamp) -> Result<Verdict, ProposalError> {
         self.pending(now)?;
         if self.responses.is_empty() {
             return Err(ProposalError::NoResponses);
@@ -343,7 +343,7 @@ impl Proposal {
     /// # Errors
     /// [`ProposalError::NotPending`]; [`ProposalError::Invalid`] for a slot of another proposal;
     /// [`ProposalError::NoSlotLeft`] for a slot that does not start after `now`.
-    pub fn confirmed(&self, slot: SlotId, event: EventId, now: Instant) -> Result<Self, ProposalError> {
+    pub fn confirmed(&self, slot: SlotId, event: EventId, now: Timestamp) -> Result<Self, ProposalError> {
         self.pending(now)?;
         if self.own("slot_id", slot).map_err(FieldErrors::from)?.span.start() <= now {
             return Err(ProposalError::NoSlotLeft);
@@ -355,25 +355,25 @@ impl Proposal {
     ///
     /// # Errors
     /// [`ProposalError::NotPending`].
-    pub fn cancelled(&self, reason: CancelReason, now: Instant) -> Result<Self, ProposalError> {
+    pub fn cancelled(&self, reason: CancelReason, now: Timestamp) -> Result<Self, ProposalError> {
         self.pending(now)?;
         Ok(self.changed(State::Cancelled(reason), now))
     }
 
     /// The proposal whose time is over at `now`; `None` where it is not, or it was settled before.
-    pub fn expired(&self, now: Instant) -> Option<Self> {
+    pub fn expired(&self, now: Timestamp) -> Option<Self> {
         let over = self.state == State::Pending && self.expires_at <= now;
         over.then(|| self.changed(State::Expired, now))
     }
 
-    fn pending(&self, now: Instant) -> Result<(), ProposalError> {
+    fn pending(&self, now: Timestamp) -> Result<(), ProposalError> {
         match self.state_at(now) {
             State::Pending => Ok(()),
             ended => Err(ProposalError::NotPending(ended.status())),
         }
     }
 
-    fn changed(&self, state: State, now: Instant) -> Self {
+    fn changed(&self, state: State, now: Timestamp) -> Self {
         Self { state, version: self.version.next(), updated_at: now, ..self.clone() }
     }
 }

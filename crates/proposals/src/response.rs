@@ -1,6 +1,6 @@
 //! What participants say.
 
-use kalends_kernel::{AgentId, Instant, ResponseId, SlotId, Span};
+use kalends_kernel::{AgentId, ResponseId, SlotId, Span, Timestamp};
 
 /// The most times that a response offers instead.
 pub const COUNTER_SLOTS_MAX: usize = 20;
@@ -70,7 +70,7 @@ pub struct Response {
     /// Words for the organizer.
     pub message: Option<String>,
     /// When it was said.
-    pub created_at: Instant,
+    pub created_at: Timestamp,
 }
 
 #[cfg(test)]

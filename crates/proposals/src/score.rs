@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use kalends_kernel::Instant;
+use kalends_kernel::Timestamp;
 
 use crate::{Proposal, ResponseKind, Slot, Weight};
 
@@ -68,7 +68,7 @@ impl Proposal {
     }
 
     /// The slots that start after `now`, by what they come to; `None` if there are none.
-    pub(crate) fn ranking(&self, now: Instant) -> Option<Ranking> {
+    pub(crate) fn ranking(&self, now: Timestamp) -> Option<Ranking> {
         let ahead = self.slots.iter().filter(|slot| slot.span.start() > now);
         let mut ranked: Vec<(Reverse<Score>, Slot)> = ahead.map(|slot| (Reverse(self.score(slot)), *slot)).collect();
         // The sort is stable: what is equal stays as it was offered.

@@ -3,7 +3,7 @@
 
 use std::fmt::{Display, from_fn};
 
-use kalends_kernel::{Instant, base64};
+use kalends_kernel::{Timestamp, base64};
 
 use crate::{Metric, Period, Rate};
 
@@ -38,7 +38,7 @@ pub fn monthly_policy(limit: Option<u64>, partition: &[u8]) -> Option<String> {
 
 /// `RateLimit` of such an answer: how many calls remain, and seconds until the month ends. Where it is not known how
 /// many remain, all do.
-pub fn monthly_limit(limit: Option<u64>, remaining: Option<u64>, now: Instant) -> Option<impl Display> {
+pub fn monthly_limit(limit: Option<u64>, remaining: Option<u64>, now: Timestamp) -> Option<impl Display> {
     let limit = limit?;
     let remaining = remaining.unwrap_or(limit).min(limit).min(INTEGER_MAX);
     let seconds = Period::of(now).seconds_left(now);
@@ -54,18 +54,18 @@ pub fn burst_headers(rate: Rate, retry_after: i64) -> RateLimitHeaders<impl Disp
 }
 
 /// A wait as `Retry-After` shows it: whole seconds, rounded up, at least one.
-pub fn retry_after_seconds(wait: kalends_kernel::Elapsed) -> i64 {
+pub fn retry_after_seconds(wait: kalends_kernel::SignedDuration) -> i64 {
     wait.as_micros().saturating_add(999_999).div_euclid(1_000_000).max(1)
 }
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::Elapsed;
+    use kalends_kernel::SignedDuration;
     use rstest::rstest;
 
     use super::*;
 
-    fn at(text: &str) -> Instant {
+    fn at(text: &str) -> Timestamp {
         text.parse().unwrap()
     }
 
@@ -111,12 +111,12 @@ mod tests {
     }
 
     #[rstest]
-    #[case(Elapsed::ZERO, 1)]
-    #[case(Elapsed::micros(1), 1)]
-    #[case(Elapsed::seconds(1), 1)]
-    #[case(Elapsed::micros(1_000_001), 2)]
-    #[case(Elapsed::seconds(-5), 1)]
-    fn waits_are_rounded_up(#[case] wait: Elapsed, #[case] seconds: i64) {
+    #[case(SignedDuration::ZERO, 1)]
+    #[case(SignedDuration::micros(1), 1)]
+    #[case(SignedDuration::seconds(1), 1)]
+    #[case(SignedDuration::micros(1_000_001), 2)]
+    #[case(SignedDuration::seconds(-5), 1)]
+    fn waits_are_rounded_up(#[case] wait: SignedDuration, #[case] seconds: i64) {
         assert_eq!(retry_after_seconds(wait), seconds);
     }
 }

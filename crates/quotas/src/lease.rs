@@ -12,7 +12,7 @@
 //! What can go wrong only ever charges too much: a crash, or a debit whose outcome is not known, leaves
 //! at most [`HELD_MAX`] units charged; a [`Refund`] is handed out once, and lost if its write fails.
 
-use kalends_kernel::{Elapsed, Instant};
+use kalends_kernel::{SignedDuration, Timestamp};
 
 use crate::Period;
 
@@ -28,7 +28,7 @@ pub const SINGLES: u64 = 64;
 /// that others need.
 const SHARE: u64 = 16;
 /// How long a node believes that the limit is reached before it asks again: others may have given back.
-pub const ASK_AGAIN: Elapsed = Elapsed::seconds(1);
+pub const ASK_AGAIN: SignedDuration = SignedDuration::seconds(1);
 
 /// What a node asks of the shared counter: add `amount` in `period` where the sum stays at or below `ceiling`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +86,7 @@ struct Held {
     /// What the shared counter showed when it was last heard of.
     used: u64,
     /// Until when a counter at its limit is believed to be there.
-    exhausted_until: Option<Instant>,
+    exhausted_until: Option<Timestamp>,
 }
 
 /// The size of the next block where `used` of `limit` are charged: at most [`BLOCK_MAX`], at most a
@@ -121,7 +121,7 @@ impl Lease {
 
     /// Spends one unit of the month of `now` under the plan's `limit` (`None` is unlimited, and counted
     /// all the same).
-    pub fn take(&mut self, now: Instant, limit: Option<u64>) -> Take {
+    pub fn take(&mut self, now: Timestamp, limit: Option<u64>) -> Take {
         let period = Period::of(now);
         let refund = self.outdated(period, limit).then(|| self.give_back()).flatten();
         let Some(held) = self.held.as_mut().filter(|held| held.period == period) else {
@@ -143,7 +143,7 @@ impl Lease {
 
     /// What to debit although there is still something to spend, so that it is there when that is used up. Near the
     /// limit nothing is: others may need it.
-    pub fn ahead(&self, now: Instant, limit: Option<u64>) -> Option<Debit> {
+    pub fn ahead(&self, now: Timestamp, limit: Option<u64>) -> Option<Debit> {
         let held = self.held.filter(|held| held.limit == limit && held.left <= BLOCK_MAX / AHEAD)?;
         let debit = Debit::new(held.period, limit, held.used);
         let early = debit.amount > SINGLES && held.left <= debit.amount / AHEAD && held.period == Period::of(now);
@@ -186,7 +186,7 @@ impl Lease {
 
     /// The debit would have passed its ceiling; the counter shows `used` at `now`. Ask [`Self::take`]
     /// again: it asks for less, or says that the limit is reached.
-    pub fn refused(&mut self, debit: &Debit, used: u64, now: Instant) {
+    pub fn refused(&mut self, debit: &Debit, used: u64, now: Timestamp) {
         let Some(held) = self.held.as_mut().filter(|held| held.period == debit.period) else { return };
         held.used = used;
         held.exhausted_until = Some(now + ASK_AGAIN);
@@ -212,14 +212,14 @@ impl Lease {
 
     /// How many units of the month of `now` are debited and not spent: what a usage report subtracts from
     /// the counter.
-    pub fn unspent(&self, now: Instant) -> u64 {
+    pub fn unspent(&self, now: Timestamp) -> u64 {
         let period = Period::of(now);
         self.held.filter(|held| held.period == period).map_or(0, |held| held.left)
     }
 
     /// How much of `limit` is left in the month of `now`, as far as this node knows: for the header
     /// `RateLimit`. `None` is unlimited.
-    pub fn remaining(&self, now: Instant, limit: Option<u64>) -> Option<u64> {
+    pub fn remaining(&self, now: Timestamp, limit: Option<u64>) -> Option<u64> {
         let period = Period::of(now);
         let spent =
             self.held.filter(|held| held.period == period).map_or(0, |held| held.used.saturating_sub(held.left));

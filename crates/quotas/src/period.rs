@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kalends_kernel::{CivilDate, Elapsed, Instant, Zone};
+use kalends_kernel::{CivilDate, SignedDuration, Timestamp, Zone};
 
 /// A month on the UTC line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -13,7 +13,7 @@ pub struct Period {
 
 impl Period {
     /// The month in which `instant` lies.
-    pub fn of(instant: Instant) -> Self {
+    pub fn of(instant: Timestamp) -> Self {
         let (year, month, _) = instant.utc_date().year_month_day();
         Self { year, month }
     }
@@ -31,24 +31,26 @@ impl Period {
     }
 
     /// The first instant of the month.
-    pub fn start(self) -> Instant {
+    pub fn start(self) -> Timestamp {
         midnight(self.year, self.month)
     }
 
     /// The first instant of the next month.
-    pub fn end(self) -> Instant {
+    pub fn end(self) -> Timestamp {
         if self.month == 12 { midnight(self.year + 1, 1) } else { midnight(self.year, self.month + 1) }
     }
 
     /// Whole seconds from `now` to the start of the next month, rounded up and at least one: what
     /// `Retry-After` says.
-    pub fn seconds_left(self, now: Instant) -> i64 {
-        (self.end() + Elapsed::micros(999_999) - now).as_seconds().max(1)
+    pub fn seconds_left(self, now: Timestamp) -> i64 {
+        (self.end() + SignedDuration::micros(999_999) - now).as_seconds().max(1)
     }
 }
 
-fn midnight(year: i32, month: u32) -> Instant {
-    CivilDate::new(year, month, 1).and_then(|first| Zone::UTC.to_instant(first.midnight())).unwrap_or(Instant::HORIZON)
+fn midnight(year: i32, month: u32) -> Timestamp {
+    CivilDate::new(year, month, 1)
+        .and_then(|first| Zone::UTC.to_timestamp(first.midnight()))
+        .unwrap_or(Timestamp::HORIZON)
 }
 
 impl fmt::Display for Period {
@@ -69,7 +71,7 @@ mod tests {
     #[case("2028-02-01T00:00:00Z", "2028-02-01T00:00:00Z", "2028-03-01T00:00:00Z", 29 * 86_400)]
     #[case("2099-12-15T00:00:00Z", "2099-12-01T00:00:00Z", "2100-01-01T00:00:00Z", 17 * 86_400)]
     fn the_month_of(#[case] at: &str, #[case] start: &str, #[case] end: &str, #[case] left: i64) {
-        let at: Instant = at.parse().unwrap();
+        let at: Timestamp = at.parse().unwrap();
         let period = Period::of(at);
         assert_eq!((period.start().to_string().as_str(), period.end().to_string().as_str()), (start, end));
         assert_eq!(period.seconds_left(at), left);
@@ -87,8 +89,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn months_partition_the_line(micros in 0..Instant::HORIZON.as_micros()) {
-            let at = Instant::from_micros(micros);
+        fn months_partition_the_line(micros in 0..Timestamp::HORIZON.as_micros()) {
+            let at = Timestamp::from_micros(micros);
             let period = Period::of(at);
             prop_assert!(period.start() <= at && at < period.end());
             prop_assert!(Period::of(period.end()) > period);

@@ -4,7 +4,7 @@
 //! keeps one [`RateState`] a key, asks [`Rate::decide`], and stores the state that it gets (a
 //! compare-and-swap loop suffices, since the decision is pure). What is refused changes nothing.
 
-use kalends_kernel::{Elapsed, Instant};
+use kalends_kernel::{SignedDuration, Timestamp};
 
 const NANOS_A_MICRO: i64 = 1_000;
 const NANOS_A_SECOND: i64 = 1_000_000_000;
@@ -44,7 +44,7 @@ pub enum RateDecision {
     /// It may not; the state stays what it was.
     Refused {
         /// After how long one request could pass, rounded up to the microsecond.
-        retry_after: Elapsed,
+        retry_after: SignedDuration,
     },
 }
 
@@ -63,7 +63,7 @@ impl RateState {
     }
 
     /// Whether the state says no more than [`Self::FRESH`] does, so that it may be forgotten.
-    pub const fn is_idle(self, now: Instant) -> bool {
+    pub const fn is_idle(self, now: Timestamp) -> bool {
         self.0 <= nanos(now)
     }
 }
@@ -108,7 +108,7 @@ impl Rate {
     ///
     /// A clock that was set back behind the last request of the key by more than a window makes the key
     /// a fresh one: better one more burst than hours of refusals.
-    pub const fn decide(self, state: RateState, now: Instant) -> RateDecision {
+    pub const fn decide(self, state: RateState, now: Timestamp) -> RateDecision {
         let now = nanos(now);
         let burst = self.interval * self.count as i64;
         // A state is at most a burst ahead of the request that made it, and so at most two of what came a window
@@ -123,7 +123,7 @@ impl Rate {
             let remaining = (room / self.interval) as u32;
             RateDecision::Admitted { state: RateState(next), remaining }
         } else {
-            RateDecision::Refused { retry_after: Elapsed::micros((-room + NANOS_A_MICRO - 1) / NANOS_A_MICRO) }
+            RateDecision::Refused { retry_after: SignedDuration::micros((-room + NANOS_A_MICRO - 1) / NANOS_A_MICRO) }
         }
     }
 
@@ -134,7 +134,7 @@ impl Rate {
     }
 }
 
-const fn nanos(at: Instant) -> i64 {
+const fn nanos(at: Timestamp) -> i64 {
     at.as_micros().saturating_mul(NANOS_A_MICRO)
 }
 
@@ -145,9 +145,9 @@ mod tests {
 
     use super::*;
 
-    const START: Instant = Instant::from_micros(1_800_000_000_000_000);
+    const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
-    fn admit(rate: Rate, state: &mut RateState, now: Instant) -> bool {
+    fn admit(rate: Rate, state: &mut RateState, now: Timestamp) -> bool {
         match rate.decide(*state, now) {
             RateDecision::Admitted { state: next, .. } => {
                 *state = next;
@@ -160,11 +160,11 @@ mod tests {
     /// A bucket of `count` tokens that refills evenly, in nanoseconds of refill.
     struct Bucket {
         level: i64,
-        at: Instant,
+        at: Timestamp,
     }
 
     impl Bucket {
-        fn admit(&mut self, rate: Rate, now: Instant) -> bool {
+        fn admit(&mut self, rate: Rate, now: Timestamp) -> bool {
             let full = rate.interval * i64::from(rate.count);
             self.level = (self.level + (now - self.at).as_micros() * NANOS_A_MICRO).min(full);
             self.at = now;
@@ -177,14 +177,18 @@ mod tests {
     }
 
     #[rstest]
-    #[case::free(Rate::per_second(10), 10, Elapsed::micros(100_000))]
-    #[case::pro(Rate::per_second(50), 50, Elapsed::micros(20_000))]
-    #[case::thirds(Rate::per_second(3), 3, Elapsed::micros(333_334))]
-    #[case::one(Rate::per_second(1), 1, Elapsed::seconds(1))]
-    #[case::a_minute(Rate::per_minute(5), 5, Elapsed::seconds(12))]
-    #[case::an_hour(Rate::per_hour(10), 10, Elapsed::minutes(6))]
-    #[case::nothing_is_one(Rate::per_second(0), 1, Elapsed::seconds(1))]
-    fn a_burst_passes_and_then_one_an_interval(#[case] rate: Rate, #[case] burst: u32, #[case] interval: Elapsed) {
+    #[case::free(Rate::per_second(10), 10, SignedDuration::micros(100_000))]
+    #[case::pro(Rate::per_second(50), 50, SignedDuration::micros(20_000))]
+    #[case::thirds(Rate::per_second(3), 3, SignedDuration::micros(333_334))]
+    #[case::one(Rate::per_second(1), 1, SignedDuration::seconds(1))]
+    #[case::a_minute(Rate::per_minute(5), 5, SignedDuration::seconds(12))]
+    #[case::an_hour(Rate::per_hour(10), 10, SignedDuration::minutes(6))]
+    #[case::nothing_is_one(Rate::per_second(0), 1, SignedDuration::seconds(1))]
+    fn a_burst_passes_and_then_one_an_interval(
+        #[case] rate: Rate,
+        #[case] burst: u32,
+        #[case] interval: SignedDuration,
+    ) {
         let mut state = RateState::FRESH;
         for left in (0..burst).rev() {
             let RateDecision::Admitted { state: next, remaining } = rate.decide(state, START) else {
@@ -194,7 +198,7 @@ mod tests {
             state = next;
         }
         assert_eq!(rate.decide(state, START), RateDecision::Refused { retry_after: interval });
-        assert!(!admit(rate, &mut state, START + interval - Elapsed::micros(1)));
+        assert!(!admit(rate, &mut state, START + interval - SignedDuration::micros(1)));
         assert!(admit(rate, &mut state, START + interval));
     }
 
@@ -203,9 +207,9 @@ mod tests {
         let rate = Rate::per_second(1);
         let mut state = RateState::FRESH;
         assert!(admit(rate, &mut state, START));
-        assert!(!admit(rate, &mut state, START - Elapsed::micros(0)), "the same instant");
-        assert!(admit(rate, &mut state, START - Elapsed::hours(5)), "a fresh key");
-        assert!(!admit(rate, &mut state, START - Elapsed::hours(5)));
+        assert!(!admit(rate, &mut state, START - SignedDuration::micros(0)), "the same instant");
+        assert!(admit(rate, &mut state, START - SignedDuration::hours(5)), "a fresh key");
+        assert!(!admit(rate, &mut state, START - SignedDuration::hours(5)));
     }
 
     #[test]
@@ -214,7 +218,7 @@ mod tests {
         let mut state = RateState::FRESH;
         assert!((0..10).all(|_| admit(rate, &mut state, START)));
         for earlier in [1, 1_000, 999_999, 1_000_000] {
-            assert!(!admit(rate, &mut state, START - Elapsed::micros(earlier)), "{earlier} us before");
+            assert!(!admit(rate, &mut state, START - SignedDuration::micros(earlier)), "{earlier} us before");
         }
         assert!(!admit(rate, &mut state, START));
     }
@@ -223,9 +227,9 @@ mod tests {
     fn an_idle_state_may_be_forgotten() {
         let rate = Rate::per_second(10);
         let RateDecision::Admitted { state, .. } = rate.decide(RateState::FRESH, START) else { panic!("fresh") };
-        assert!(!state.is_idle(START + Elapsed::micros(99_999)));
-        assert!(state.is_idle(START + Elapsed::micros(100_000)) && RateState::FRESH.is_idle(START));
-        let later = START + Elapsed::micros(100_000);
+        assert!(!state.is_idle(START + SignedDuration::micros(99_999)));
+        assert!(state.is_idle(START + SignedDuration::micros(100_000)) && RateState::FRESH.is_idle(START));
+        let later = START + SignedDuration::micros(100_000);
         assert_eq!(rate.decide(state, later), rate.decide(RateState::FRESH, later));
         assert_eq!(RateState::from_i64(state.as_i64()), state);
     }
@@ -256,7 +260,7 @@ mod tests {
             let mut bucket = Bucket { level: rate.interval * i64::from(rate.count), at: START };
             let mut now = START;
             for step in steps {
-                now = now + Elapsed::micros(step);
+                now = now + SignedDuration::micros(step);
                 let before = state;
                 let expected = bucket.admit(rate, now);
                 match rate.decide(state, now) {
@@ -267,9 +271,9 @@ mod tests {
                     }
                     RateDecision::Refused { retry_after } => {
                         prop_assert!(!expected);
-                        prop_assert!(retry_after > Elapsed::ZERO);
+                        prop_assert!(retry_after > SignedDuration::ZERO);
                         // Exactly then, and not a microsecond before, one request passes.
-                        let early = now + retry_after - Elapsed::micros(1);
+                        let early = now + retry_after - SignedDuration::micros(1);
                         let refused = matches!(rate.decide(before, early), RateDecision::Refused { .. });
                         let admitted = matches!(rate.decide(before, now + retry_after), RateDecision::Admitted { .. });
                         prop_assert!(refused && admitted);
@@ -286,7 +290,7 @@ mod tests {
         ) {
             let (mut state, mut now, mut passed, mut held) = (RateState::FRESH, START, 0i128, 0);
             for (step, back) in steps.into_iter().zip(back) {
-                now = now + Elapsed::micros(step);
+                now = now + SignedDuration::micros(step);
                 if back && held > 0 {
                     state = rate.give_back(state);
                     held -= 1;
@@ -306,7 +310,7 @@ mod tests {
         fn what_is_given_back_at_once_changes_no_later_decision((rate, steps) in calls()) {
             let (mut state, mut now) = (RateState::FRESH, START);
             for (number, step) in steps.into_iter().enumerate() {
-                now = now + Elapsed::micros(step);
+                now = now + SignedDuration::micros(step);
                 let RateDecision::Admitted { state: next, .. } = rate.decide(state, now) else { continue };
                 let returned = rate.give_back(next);
                 prop_assert_eq!(rate.decide(returned, now), rate.decide(state, now));
@@ -318,7 +322,7 @@ mod tests {
         fn no_more_pass_than_the_rate_grants((rate, steps) in calls()) {
             let (mut state, mut now, mut passed) = (RateState::FRESH, START, 0i128);
             for step in steps {
-                now = now + Elapsed::micros(step);
+                now = now + SignedDuration::micros(step);
                 passed += i128::from(admit(rate, &mut state, now));
                 let window = i128::from(rate.seconds) * 1_000_000;
                 let granted = i128::from(rate.count) * (window + i128::from((now - START).as_micros()));

@@ -1,6 +1,6 @@
 //! What `GET /v1/usage` says (ruling 3.5).
 
-use kalends_kernel::Instant;
+use kalends_kernel::Timestamp;
 
 use crate::{Counted, Limits, Metric, Period, Plan};
 
@@ -33,7 +33,7 @@ pub struct UsageReport {
 
 impl UsageReport {
     /// A report at `now` in which nothing is used. `limits` are the plan's with the organization's own.
-    pub fn new(plan: Plan, limits: Limits, now: Instant) -> Self {
+    pub fn new(plan: Plan, limits: Limits, now: Timestamp) -> Self {
         Self { plan: plan.shown(), period: Period::of(now), limits, used: [0; Metric::ALL.len()] }
     }
 
@@ -64,12 +64,12 @@ impl UsageReport {
     }
 
     /// The first instant of the month.
-    pub fn period_start(&self) -> Instant {
+    pub fn period_start(&self) -> Timestamp {
         self.period.start()
     }
 
     /// The first instant of the next month.
-    pub fn period_end(&self) -> Instant {
+    pub fn period_end(&self) -> Timestamp {
         self.period.end()
     }
 }
@@ -80,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    fn now() -> Instant {
+    fn now() -> Timestamp {
         "2026-11-21T10:00:00Z".parse().unwrap()
     }
 

@@ -7,7 +7,7 @@
 use std::{hint::black_box, time::Instant as Timer};
 
 use chrono::{DateTime, Utc};
-use kalends_kernel::{CivilDate, Elapsed, Instant, Span, Zone};
+use kalends_kernel::{CivilDate, SignedDuration, Span, Timestamp, Zone};
 use kalends_recurrence::{Length, Rule, Series};
 use rrule::{RRule, RRuleSet, Tz, Unvalidated};
 
@@ -15,7 +15,7 @@ const ROUNDS: usize = 21;
 /// A measurement repeats what is measured until it takes about so many nanoseconds.
 const WORTH_TIMING: f64 = 200_000.0;
 /// 2026-01-02T09:00:00Z, a Friday.
-const FIRST: Instant = Instant::from_micros(1_767_344_400_000_000);
+const FIRST: Timestamp = Timestamp::from_micros(1_767_344_400_000_000);
 const DAY: i64 = 86_400_000_000;
 const YEAR: i64 = 365;
 /// At most so many times what the plain loop takes, and what the case nearby takes.
@@ -175,7 +175,7 @@ fn measure() -> Vec<[f64; 4]> {
 }
 
 fn runs(case: &Case) -> [Box<dyn FnMut() -> i64>; 4] {
-    let (from, to) = (FIRST + Elapsed::days(case.days.0), FIRST + Elapsed::days(case.days.1));
+    let (from, to) = (FIRST + SignedDuration::days(case.days.0), FIRST + SignedDuration::days(case.days.1));
     let (Ok(window), Ok(berlin)) = (Span::new(from, to), "Europe/Berlin".parse::<Zone>()) else {
         unreachable!("every window here has a length, and the zone is known")
     };
@@ -217,7 +217,7 @@ fn timed(run: &mut Box<dyn FnMut() -> i64>, repeats: u32) -> f64 {
 }
 
 fn series(rule: &str, zone: Zone) -> Series {
-    let made = rule.parse::<Rule>().ok().zip(Length::elapsed(Elapsed::hours(1)).ok());
+    let made = rule.parse::<Rule>().ok().zip(Length::elapsed(SignedDuration::hours(1)).ok());
     match made.and_then(|(rule, length)| Series::new(rule, FIRST, zone, length).ok()) {
         Some(series) => series,
         None => unreachable!("every rule here is one"),

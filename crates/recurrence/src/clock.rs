@@ -1,6 +1,6 @@
 //! Wall-clock times to instants and back, remembering the offset while it cannot have changed.
 
-use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, Instant, Zone};
+use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, Timestamp, Zone};
 
 pub(crate) const MICROS_A_DAY: i64 = 86_400_000_000;
 
@@ -47,7 +47,7 @@ impl Clock {
         let soon = local.saturating_sub(self.looked_up) <= quiet;
         self.looked_up = local;
         if soon {
-            let offset_at = |instant| self.zone.offset_at(Instant::from_micros(instant)).as_micros();
+            let offset_at = |instant| self.zone.offset_at(Timestamp::from_micros(instant)).as_micros();
             let offset = offset_at(instant);
             // A skipped time is shown by no clock; near a change the offset differs within the quiet time.
             if instant + offset == local && offset_at(instant + quiet) == offset {
@@ -63,12 +63,12 @@ pub(crate) fn local_of(zone: Zone, instant: i64) -> i64 {
     if zone == Zone::UTC {
         return instant;
     }
-    instant.saturating_add(zone.offset_at(Instant::from_micros(instant)).as_micros())
+    instant.saturating_add(zone.offset_at(Timestamp::from_micros(instant)).as_micros())
 }
 
 fn instant_of(zone: Zone, local: i64) -> i64 {
     let date = CivilDate::from_days(local.div_euclid(MICROS_A_DAY));
     let time = CivilTime::from_micros(local.rem_euclid(MICROS_A_DAY)).unwrap_or(CivilTime::MIDNIGHT);
     // Dates that chrono does not know are far outside of what a series reaches.
-    zone.to_instant(CivilDateTime { date, time }).map_or(local, Instant::as_micros)
+    zone.to_timestamp(CivilDateTime { date, time }).map_or(local, Timestamp::as_micros)
 }

@@ -1,34 +1,34 @@
 //! The starts that a series leaves out.
 
-use kalends_kernel::Instant;
+use kalends_kernel::Timestamp;
 
 /// The starts that a series leaves out, in any order and as often as they come. Kept ascending, none twice, so that an
 /// expansion passes over them in one go.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Exceptions(Box<[Instant]>);
+pub struct Exceptions(Box<[Timestamp]>);
 
 impl Exceptions {
     /// The starts, ascending.
-    pub const fn starts(&self) -> &[Instant] {
+    pub const fn starts(&self) -> &[Timestamp] {
         &self.0
     }
 
     /// Whether the start is left out.
-    pub fn contains(&self, start: Instant) -> bool {
+    pub fn contains(&self, start: Timestamp) -> bool {
         self.0.binary_search(&start).is_ok()
     }
 }
 
-impl From<Vec<Instant>> for Exceptions {
-    fn from(mut starts: Vec<Instant>) -> Self {
+impl From<Vec<Timestamp>> for Exceptions {
+    fn from(mut starts: Vec<Timestamp>) -> Self {
         starts.sort_unstable();
         starts.dedup();
         Self(starts.into_boxed_slice())
     }
 }
 
-impl FromIterator<Instant> for Exceptions {
-    fn from_iter<I: IntoIterator<Item = Instant>>(starts: I) -> Self {
+impl FromIterator<Timestamp> for Exceptions {
+    fn from_iter<I: IntoIterator<Item = Timestamp>>(starts: I) -> Self {
         starts.into_iter().collect::<Vec<_>>().into()
     }
 }

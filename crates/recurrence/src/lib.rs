@@ -11,12 +11,12 @@
 //! `docs/recurrence.md`.
 //!
 //! ```
-//! use kalends_kernel::{Elapsed, Instant, Span, Zone};
+//! use kalends_kernel::{SignedDuration, Timestamp, Span, Zone};
 //! use kalends_recurrence::{Exceptions, Length, Rule, Series};
 //!
 //! let rule: Rule = "FREQ=MONTHLY;BYDAY=-1FR".parse()?;
-//! let first: Instant = "2026-01-30T15:00:00Z".parse()?;
-//! let series = Series::new(rule, first, Zone::UTC, Length::elapsed(Elapsed::hours(1))?)?;
+//! let first: Timestamp = "2026-01-30T15:00:00Z".parse()?;
+//! let series = Series::new(rule, first, Zone::UTC, Length::elapsed(SignedDuration::hours(1))?)?;
 //!
 //! let window = Span::new("2076-01-01T00:00:00Z".parse()?, "2076-04-01T00:00:00Z".parse()?)?;
 //! let exdates = Exceptions::from(vec!["2076-02-28T15:00:00Z".parse()?]);

@@ -1,6 +1,6 @@
 //! The limits of a rule, each defined here and nowhere else.
 
-use kalends_kernel::Instant;
+use kalends_kernel::Timestamp;
 
 /// A rule is at most so many characters long (ruling 4.4).
 pub const MAX_RULE_LENGTH: usize = 256;
@@ -12,10 +12,10 @@ pub const MAX_INTERVAL: u16 = 1_000;
 pub const MAX_COUNT: u16 = 10_000;
 
 /// Every occurrence starts before this instant, the end of 2099 (rulings 2.4 and 4.5).
-pub const HORIZON: Instant = Instant::HORIZON;
+pub const HORIZON: Timestamp = Timestamp::HORIZON;
 
 /// Every series starts at this instant or later (ruling 2.4).
-pub const EARLIEST_START: Instant = Instant::EARLIEST;
+pub const EARLIEST_START: Timestamp = Timestamp::EARLIEST;
 
 /// Finding the starts in any 366 days takes at most so many steps, whatever the rule and however far
 /// the days are from the first start.

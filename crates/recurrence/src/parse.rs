@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, Elapsed, Zone};
+use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, SignedDuration, Zone};
 
 use crate::rule::{ByDay, End, WEEKDAYS};
 use crate::sets::{Place, Places};
@@ -283,10 +283,10 @@ fn until(value: &str) -> Option<Until> {
     // A leap second counts as the second after it, as everywhere in the service.
     let leap = i64::from(second == 60);
     let time = CivilTime::new(hour, minute, if leap == 1 { 59 } else { second })?;
-    let until = Zone::UTC.to_instant(CivilDateTime { date, time })? + Elapsed::seconds(leap);
+    let until = Zone::UTC.to_timestamp(CivilDateTime { date, time })? + SignedDuration::seconds(leap);
     // The second after the last one has no date of four digits: it could not be written.
     let (year, ..) = until.utc_date().year_month_day();
-    (year <= 9_999).then_some(Until::Instant(until))
+    (year <= 9_999).then_some(Until::Timestamp(until))
 }
 
 /// Two digits each, and nothing else.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kalends_kernel::{CivilDate, Instant};
+use kalends_kernel::{CivilDate, Timestamp};
 
 use crate::sets::{Place, Places, bits};
 
@@ -44,7 +44,7 @@ impl fmt::Display for Frequency {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Until {
     /// This instant, itself included.
-    Instant(Instant),
+    Timestamp(Timestamp),
     /// The end of this date in the zone of the series.
     Date(CivilDate),
 }
@@ -54,7 +54,7 @@ impl fmt::Display for Until {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (date, second) = match self {
             Self::Date(date) => (*date, None),
-            Self::Instant(instant) => (instant.utc_date(), Some(instant.as_unix_seconds().rem_euclid(86_400))),
+            Self::Timestamp(instant) => (instant.utc_date(), Some(instant.as_unix_seconds().rem_euclid(86_400))),
         };
         let (year, month, day) = date.year_month_day();
         write!(f, "{year:04}{month:02}{day:02}")?;

@@ -3,7 +3,7 @@
 use std::iter::FusedIterator;
 use std::ops::Range;
 
-use kalends_kernel::{Elapsed, Instant, Span, Zone};
+use kalends_kernel::{SignedDuration, Span, Timestamp, Zone};
 
 use crate::clock::{Clock, MICROS_A_DAY, local_of};
 use crate::dates::Dates;
@@ -37,8 +37,8 @@ impl Length {
     ///
     /// # Errors
     /// [`LengthError`] where `elapsed` is not positive or longer than [`Length::MAX_DAYS`] times 24 hours.
-    pub fn elapsed(elapsed: Elapsed) -> Result<Self, LengthError> {
-        let allowed = Elapsed::ZERO < elapsed && elapsed <= Elapsed::days(Self::MAX_DAYS.into());
+    pub fn elapsed(elapsed: SignedDuration) -> Result<Self, LengthError> {
+        let allowed = SignedDuration::ZERO < elapsed && elapsed <= SignedDuration::days(Self::MAX_DAYS.into());
         allowed.then_some(Self(Lasts::Time(elapsed.as_micros()))).ok_or(LengthError)
     }
 
@@ -58,19 +58,19 @@ pub enum SeriesError {
     #[error("a series must start in the years 1970 to 2099, got {first}")]
     Range {
         /// The first start.
-        first: Instant,
+        first: Timestamp,
     },
     /// The first start has a fraction of a second.
     #[error("a series must start on a whole second, got {first}")]
     Fraction {
         /// The first start.
-        first: Instant,
+        first: Timestamp,
     },
     /// An all-day series that does not start when a day begins in its zone.
     #[error("an all-day series must start at a midnight in {zone}, got {first}")]
     NotMidnight {
         /// The first start.
-        first: Instant,
+        first: Timestamp,
         /// The series' zone.
         zone: Zone,
     },
@@ -80,13 +80,13 @@ pub enum SeriesError {
         /// The rule's end.
         until: Until,
         /// The first start.
-        first: Instant,
+        first: Timestamp,
     },
     /// No date satisfies the rule, such as 30 February.
     #[error("the rule must have a date between the start ({first}) and the end of 2099, but none satisfies it")]
     NeverOccurs {
         /// The first start.
-        first: Instant,
+        first: Timestamp,
     },
 }
 
@@ -97,13 +97,13 @@ pub enum SeriesError {
 /// the zone. All starts lie before [`HORIZON`], and no two are the same.
 ///
 /// ```
-/// use kalends_kernel::{Elapsed, Instant, Span, Zone};
+/// use kalends_kernel::{SignedDuration, Timestamp, Span, Zone};
 /// use kalends_recurrence::{Length, Rule, Series};
 ///
 /// let rule: Rule = "FREQ=WEEKLY;BYDAY=MO,WE;COUNT=12".parse()?;
-/// let first: Instant = "2026-03-23T08:00:00Z".parse()?;
+/// let first: Timestamp = "2026-03-23T08:00:00Z".parse()?;
 /// let zone: Zone = "Europe/Berlin".parse()?;
-/// let series = Series::new(rule, first, zone, Length::elapsed(Elapsed::minutes(45))?)?;
+/// let series = Series::new(rule, first, zone, Length::elapsed(SignedDuration::minutes(45))?)?;
 ///
 /// // 09:00 in Berlin stays 09:00 when summer time begins on 29 March.
 /// let window = Span::new("2026-03-25T00:00:00Z".parse()?, "2026-04-02T00:00:00Z".parse()?)?;
@@ -131,7 +131,7 @@ impl Series {
     ///
     /// # Errors
     /// [`SeriesError`], see its variants.
-    pub fn new(rule: Rule, first: Instant, zone: Zone, length: Length) -> Result<Self, SeriesError> {
+    pub fn new(rule: Rule, first: Timestamp, zone: Zone, length: Length) -> Result<Self, SeriesError> {
         let mut series = Self::checked(rule, first, zone, length)?;
         if series.is_all_day() && series.instant_on(series.pattern.origin) != series.first {
             return Err(SeriesError::NotMidnight { first, zone: series.zone });
@@ -153,17 +153,17 @@ impl Series {
     /// midnight at which the series was made to start.
     pub fn from_stored(
         rule: Rule,
-        first: Instant,
+        first: Timestamp,
         zone: Zone,
         length: Length,
-        last: Option<Instant>,
+        last: Option<Timestamp>,
     ) -> Result<Self, SeriesError> {
         let series = Self::checked(rule, first, zone, length)?;
-        Ok(Self { last: last.map(Instant::as_micros), ..series })
+        Ok(Self { last: last.map(Timestamp::as_micros), ..series })
     }
 
     /// The series without an end, if it may be one.
-    fn checked(rule: Rule, first: Instant, zone: Zone, length: Length) -> Result<Self, SeriesError> {
+    fn checked(rule: Rule, first: Timestamp, zone: Zone, length: Length) -> Result<Self, SeriesError> {
         if !(EARLIEST_START..HORIZON).contains(&first) {
             return Err(SeriesError::Range { first });
         }
@@ -182,7 +182,7 @@ impl Series {
         Ok(series)
     }
 
-    fn endless(rule: Rule, first: Instant, zone: Zone, length: Length) -> Self {
+    fn endless(rule: Rule, first: Timestamp, zone: Zone, length: Length) -> Self {
         let local = local_of(zone, first.as_micros());
         let time = match length.0 {
             Lasts::Time(_) => local.rem_euclid(MICROS_A_DAY),
@@ -199,13 +199,13 @@ impl Series {
     }
 
     /// The start of the first occurrence.
-    pub const fn first_start(&self) -> Instant {
-        Instant::from_micros(self.first)
+    pub const fn first_start(&self) -> Timestamp {
+        Timestamp::from_micros(self.first)
     }
 
     /// The start of the last occurrence; `None` where the rule has no end.
-    pub fn last_start(&self) -> Option<Instant> {
-        self.last.map(Instant::from_micros)
+    pub fn last_start(&self) -> Option<Timestamp> {
+        self.last.map(Timestamp::from_micros)
     }
 
     /// Whether the rule itself has the date of the first start. Where it has not, that start comes before those that
@@ -245,26 +245,26 @@ impl Series {
     }
 
     /// The starts `range.start <= start < range.end`, in order.
-    pub fn starts(&self, range: Range<Instant>) -> Starts<'_> {
+    pub fn starts(&self, range: Range<Timestamp>) -> Starts<'_> {
         self.between(range.start.as_micros(), range.end.as_micros())
     }
 
     /// The earliest start after `instant`, if there is one before [`HORIZON`].
-    pub fn next_start_after(&self, instant: Instant) -> Option<Instant> {
-        self.starts(instant + Elapsed::micros(1)..HORIZON).next()
+    pub fn next_start_after(&self, instant: Timestamp) -> Option<Timestamp> {
+        self.starts(instant + SignedDuration::micros(1)..HORIZON).next()
     }
 
     /// Whether an occurrence starts at exactly this instant.
-    pub fn is_occurrence(&self, start: Instant) -> bool {
-        self.starts(start..start + Elapsed::micros(1)).next().is_some()
+    pub fn is_occurrence(&self, start: Timestamp) -> bool {
+        self.starts(start..start + SignedDuration::micros(1)).next().is_some()
     }
 
     /// The occurrence that starts at exactly this instant.
-    pub fn span_at(&self, start: Instant) -> Option<Span> {
-        let at = self.starts(start..start + Elapsed::micros(1)).next()?;
+    pub fn span_at(&self, start: Timestamp) -> Option<Span> {
+        let at = self.starts(start..start + SignedDuration::micros(1)).next()?;
         let mut clock = Clock::new(self.zone);
         let end = self.end_of(at.as_micros(), clock.shows(at.as_micros()), &mut clock);
-        Span::new(at, Instant::from_micros(end)).ok()
+        Span::new(at, Timestamp::from_micros(end)).ok()
     }
 
     fn all(&self) -> impl Iterator<Item = i64> + '_ {
@@ -317,7 +317,7 @@ impl Series {
     /// The first instant at which `until` is over.
     fn until_end(&self, until: Until) -> i64 {
         match until {
-            Until::Instant(instant) => instant.as_micros().saturating_add(1),
+            Until::Timestamp(instant) => instant.as_micros().saturating_add(1),
             Until::Date(date) => Clock::new(self.zone).instant(date.plus_days(1).as_days() * MICROS_A_DAY),
         }
     }
@@ -364,7 +364,7 @@ pub struct Starts<'a> {
     after: i64,
     end: i64,
     /// Ascending.
-    without: &'a [Instant],
+    without: &'a [Timestamp],
 }
 
 impl<'a> Starts<'a> {
@@ -409,7 +409,7 @@ impl<'a> Starts<'a> {
 
     #[inline(never)]
     fn left_out(&mut self, start: i64) -> bool {
-        let start = Instant::from_micros(start);
+        let start = Timestamp::from_micros(start);
         if self.without.first().is_some_and(|exdate| *exdate < start) {
             self.without = &self.without[self.without.partition_point(|exdate| *exdate < start)..];
         }
@@ -418,11 +418,11 @@ impl<'a> Starts<'a> {
 }
 
 impl Iterator for Starts<'_> {
-    type Item = Instant;
+    type Item = Timestamp;
 
     #[inline]
-    fn next(&mut self) -> Option<Instant> {
-        self.advance().map(Instant::from_micros)
+    fn next(&mut self) -> Option<Timestamp> {
+        self.advance().map(Timestamp::from_micros)
     }
 }
 
@@ -465,7 +465,7 @@ impl Iterator for Occurrences<'_> {
                 Lasts::Days(_) => self.end_of_days(start),
             };
             if end > self.after {
-                return Span::new(Instant::from_micros(start), Instant::from_micros(end)).ok();
+                return Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end)).ok();
             }
         }
     }

@@ -5,22 +5,22 @@ use std::{
     time::SystemTime,
 };
 
-use kalends_kernel::{Clock, Elapsed, Entropy, Instant};
+use kalends_kernel::{Clock, Entropy, SignedDuration, Timestamp};
 
 /// By how much the system's clock may be set back, as daemons that keep it right do, without this one going back:
 /// it stands still until the other has caught up. What is set back by more was wrong before, and is believed. Leases
 /// that are measured with this clock last so much longer at most.
-const CORRECTION: Elapsed = Elapsed::micros(100_000);
+const CORRECTION: SignedDuration = SignedDuration::micros(100_000);
 
 /// The system's clock, shifted by what the operator chose.
 pub(crate) struct SystemClock {
-    offset: Elapsed,
+    offset: SignedDuration,
     /// What it told last, in microseconds without the offset.
     told: AtomicI64,
 }
 
 impl SystemClock {
-    pub(crate) const fn new(offset: Elapsed) -> Self {
+    pub(crate) const fn new(offset: SignedDuration) -> Self {
         Self { offset, told: AtomicI64::new(i64::MIN) }
     }
 
@@ -37,13 +37,13 @@ impl SystemClock {
 
 impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "the adapter of the port through which all others ask the time")]
-    fn now(&self) -> Instant {
+    fn now(&self) -> Timestamp {
         let now = SystemTime::now();
         let micros = match now.duration_since(SystemTime::UNIX_EPOCH) {
             Ok(since) => i64::try_from(since.as_micros()).unwrap_or(i64::MAX),
             Err(before) => i64::try_from(before.duration().as_micros()).map_or(i64::MIN, |micros| -micros),
         };
-        Instant::from_micros(self.steady(micros)) + self.offset
+        Timestamp::from_micros(self.steady(micros)) + self.offset
     }
 }
 
@@ -64,16 +64,16 @@ mod tests {
 
     #[test]
     fn the_clock_is_shifted() {
-        let (plain, shifted) = (SystemClock::new(Elapsed::ZERO), SystemClock::new(Elapsed::days(40)));
+        let (plain, shifted) = (SystemClock::new(SignedDuration::ZERO), SystemClock::new(SignedDuration::days(40)));
         let began = plain.now();
         let between = shifted.now() - began;
-        assert!((Elapsed::days(40)..Elapsed::days(41)).contains(&between));
+        assert!((SignedDuration::days(40)..SignedDuration::days(41)).contains(&between));
         assert!(plain.now() > "2026-01-01T00:00:00Z".parse().unwrap());
     }
 
     #[test]
     fn a_correction_does_not_turn_time_back() {
-        let clock = SystemClock::new(Elapsed::ZERO);
+        let clock = SystemClock::new(SignedDuration::ZERO);
         let most = CORRECTION.as_micros();
         let says = [5 * most, 5 * most - 1, 4 * most, 5 * most + 1, 4 * most, 9 * most];
         let told = says.map(|at| clock.steady(at));

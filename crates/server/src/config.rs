@@ -13,7 +13,7 @@ use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf};
 
 use ipnet::IpNet;
 use kalends_accounts::PublicMailDomains;
-use kalends_kernel::{CivilDate, Elapsed};
+use kalends_kernel::{CivilDate, SignedDuration};
 use kalends_mail::MailTransport;
 use kalends_quotas::{IpLimits, MailLimits, Plan};
 use kalends_vault::MasterKeys;
@@ -80,7 +80,7 @@ pub struct Config {
     /// The origins whose pages may read every answer.
     pub cors_origins: Vec<String>,
     /// How far the service's clock is shifted.
-    pub clock_offset: Elapsed,
+    pub clock_offset: SignedDuration,
     /// Where metrics are served.
     pub metrics_listen: Option<SocketAddr>,
     /// What is logged, as `RUST_LOG` writes it.
@@ -233,8 +233,8 @@ impl Reader<'_> {
             .map_err(|wrong| {
                 // Only what may be shown is quoted.
                 let got = match key.shown {
-                    keys::Shown::Plain => format!(", got {text:?}"),
-                    keys::Shown::Address | keys::Shown::Secret => String::new(),
+                    keys::Visibility::Plain => format!(", got {text:?}"),
+                    keys::Visibility::Address | keys::Visibility::Secret => String::new(),
                 };
                 self.problems.push(format!("{} ({source}): {wrong}{got}", key.name));
             })
@@ -325,7 +325,7 @@ mod tests {
         assert_eq!(config.trusted_proxies.len(), 2);
         assert_eq!(config.max_connections, ConnectionLimits { total: 100, per_address: 10 });
         assert_eq!(config.cors_origins, ["https://app.example", "http://localhost:3000"]);
-        assert_eq!(config.clock_offset, Elapsed::seconds(-60));
+        assert_eq!(config.clock_offset, SignedDuration::seconds(-60));
         assert_eq!(config.log_format, LogFormat::Json);
     }
 

@@ -21,7 +21,7 @@ use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::conn::auto,
 };
-use kalends_kernel::{Clock as _, Elapsed, RequestId};
+use kalends_kernel::{Clock as _, RequestId, SignedDuration};
 use kalends_quotas::TrustedProxies;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -219,7 +219,7 @@ impl Connections {
 
 /// An answer before any request is read.
 fn refusal(full: Full) -> String {
-    let id = RequestId::new(SystemClock::new(Elapsed::ZERO).now(), &SystemEntropy);
+    let id = RequestId::new(SystemClock::new(SignedDuration::ZERO).now(), &SystemEntropy);
     let body = kalends_http::refused_connection(&full.to_string(), id);
     format!(
         "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\ncontent-length: {}\r\nretry-after: 1\r\n\

@@ -13,7 +13,7 @@ use std::{
 
 use kalends_app::{ChangeSet, ports::Commit as _};
 use kalends_calendars::Calendar;
-use kalends_kernel::{Elapsed, Span};
+use kalends_kernel::{SignedDuration, Span};
 use kalends_sqlite::{Database, OpenOptions, SqliteStore};
 use kalends_testkit::{
     TestCipher,
@@ -92,7 +92,7 @@ async fn measure(place: &Path, alone: bool) -> Result<f64, Anything> {
 /// What one `POST .../events` commits: the event, its charge, message, audit entry and stored answer.
 fn addition(make: &Fixtures, calendar: &Calendar) -> Result<ChangeSet, Anything> {
     let start = make.tick();
-    let event = make.event(calendar, Span::new(start, start + Elapsed::minutes(30))?);
+    let event = make.event(calendar, Span::new(start, start + SignedDuration::minutes(30))?);
     Ok(ChangeSet::new(calendar.org)
         .create(&event)
         .charge(make.charge(Some(1_000_000)))

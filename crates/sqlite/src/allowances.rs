@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_accounts::{Allowance, Taken, Used, ports::Allowances};
-use kalends_kernel::{Instant, StoreError};
+use kalends_kernel::{StoreError, Timestamp};
 use sqlx::SqliteConnection;
 
 use crate::{SqliteStore, error::store_error};
@@ -13,7 +13,7 @@ pub(crate) async fn use_up(
     connection: &mut SqliteConnection,
     allowance: &Allowance,
     count: u32,
-    now: Instant,
+    now: Timestamp,
 ) -> Result<Taken, sqlx::Error> {
     let terms = allowance.terms(now);
     let (scope, org_id) = (allowance.scope.as_slice(), allowance.org.map(|org| org.uuid()));
@@ -38,17 +38,17 @@ pub(crate) async fn use_up(
     .fetch_all(&mut *connection)
     .await?;
     if let Some(row) = granted.first() {
-        return Ok(Taken::Granted(Used { count: row.state, until: Instant::from_micros(row.expires_at) }));
+        return Ok(Taken::Granted(Used { count: row.state, until: Timestamp::from_micros(row.expires_at) }));
     }
     let kept = sqlx::query_scalar!("select expires_at from allowances where scope = ?1", scope)
         .fetch_optional(connection)
         .await?;
-    Ok(Taken::Refused { retry_after: terms.retry_after(kept.map(Instant::from_micros)) })
+    Ok(Taken::Refused { retry_after: terms.retry_after(kept.map(Timestamp::from_micros)) })
 }
 
 #[async_trait]
 impl Allowances for SqliteStore {
-    async fn take(&self, allowance: &Allowance, now: Instant) -> Result<Taken, StoreError> {
+    async fn take(&self, allowance: &Allowance, now: Timestamp) -> Result<Taken, StoreError> {
         let mut writing = self.database.writer.take().await?;
         match use_up(&mut writing.connection, allowance, 1, now).await {
             Ok(taken) => {
@@ -62,7 +62,7 @@ impl Allowances for SqliteStore {
         }
     }
 
-    async fn give_back(&self, allowance: &Allowance, until: Instant) -> Result<(), StoreError> {
+    async fn give_back(&self, allowance: &Allowance, until: Timestamp) -> Result<(), StoreError> {
         let (scope, until) = (allowance.scope.as_slice(), until.as_micros());
         let mut writing = self.database.writer.take().await?;
         let given_back = sqlx::query!(
@@ -75,7 +75,7 @@ impl Allowances for SqliteStore {
         writing.done(given_back).await.map(drop)
     }
 
-    async fn forget_allowances(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_allowances(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let now = now.as_micros();
         let mut writing = self.database.writer.take().await?;
         let forgotten = sqlx::query!(

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_accounts::TokenHash;
 use kalends_bridge::{ConnectAttempt, Purpose, ports::ConnectAttempts};
-use kalends_kernel::{Instant, StoreError};
+use kalends_kernel::{StoreError, Timestamp};
 
 use crate::{
     SqliteStore,
@@ -71,7 +71,7 @@ impl ConnectAttempts for SqliteStore {
         AttemptRow { verifier, ..row }.read(key).map(Some)
     }
 
-    async fn forget_connect_attempts(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_connect_attempts(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let now = now.as_micros();
         let mut writing = self.database.writer.take().await?;
         let forgotten = sqlx::query!(

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_accounts::ports::Deletions;
-use kalends_kernel::{Instant, OrgId, StoreError};
+use kalends_kernel::{OrgId, StoreError, Timestamp};
 
 use crate::{SqliteStore, error::store_error, rows::row_id};
 
@@ -24,7 +24,7 @@ macro_rules! remove {
 
 #[async_trait]
 impl Deletions for SqliteStore {
-    async fn deletions(&self, limit: u32) -> Result<Vec<(OrgId, Instant)>, StoreError> {
+    async fn deletions(&self, limit: u32) -> Result<Vec<(OrgId, Timestamp)>, StoreError> {
         let rows = sqlx::query!(
             "select org_id, deleted_at from account_deletions order by deleted_at, org_id limit ?1",
             limit
@@ -34,7 +34,7 @@ impl Deletions for SqliteStore {
         .map_err(store_error)?;
         let read = rows.into_iter().map(|row| {
             let org = OrgId::from_uuid(row_id("account_deletions", "org_id", &row.org_id)?);
-            Ok((org, Instant::from_micros(row.deleted_at)))
+            Ok((org, Timestamp::from_micros(row.deleted_at)))
         });
         read.collect()
     }

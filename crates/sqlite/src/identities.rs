@@ -6,7 +6,7 @@ use kalends_accounts::{
     oauth::{Attempt, KnownIdentity, Provider},
     ports::{Identities, OauthAttempts},
 };
-use kalends_kernel::{Instant, StoreError, UserId};
+use kalends_kernel::{StoreError, Timestamp, UserId};
 
 use crate::{
     SqliteStore,
@@ -73,11 +73,11 @@ impl OauthAttempts for SqliteStore {
             verifier,
             redirect_uri: row.redirect_uri,
             terms_version: row.terms_version,
-            expires_at: Instant::from_micros(row.expires_at),
+            expires_at: Timestamp::from_micros(row.expires_at),
         }))
     }
 
-    async fn forget_attempts(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_attempts(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let now = now.as_micros();
         let mut writing = self.database.writer.take().await?;
         let forgotten = sqlx::query!(
@@ -108,7 +108,7 @@ impl Identities for SqliteStore {
         let located = Row { table: "user_identities", id: &user };
         let identities = rows.into_iter().map(|row| {
             let provider = located.named("provider", Provider::from_name, &row.provider)?;
-            let (issuer, subject, since) = (row.issuer, row.subject, Instant::from_micros(row.since));
+            let (issuer, subject, since) = (row.issuer, row.subject, Timestamp::from_micros(row.since));
             Ok(KnownIdentity { provider, issuer, subject, user, since })
         });
         identities.collect()
@@ -137,7 +137,7 @@ impl Identities for SqliteStore {
             issuer: issuer.to_owned(),
             subject: subject.to_owned(),
             user: UserId::from_uuid(located.uuid("user_id", &row.user_id)?),
-            since: Instant::from_micros(row.since),
+            since: Timestamp::from_micros(row.since),
         }))
     }
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_app::ports::Place;
-use kalends_kernel::{EventId, Instant, LetterId, OrgId, StoreError};
+use kalends_kernel::{EventId, LetterId, OrgId, StoreError, Timestamp};
 use kalends_notifications::{ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd, ports::Letters};
 
 use crate::{SqliteStore, error::store_error, rows::row_id};
@@ -14,7 +14,7 @@ pub(crate) const fn place(id: LetterId) -> Place {
 
 #[async_trait]
 impl Letters for SqliteStore {
-    async fn claim_letters(&self, now: Instant, limit: u32) -> Result<Vec<ClaimedLetter>, StoreError> {
+    async fn claim_letters(&self, now: Timestamp, limit: u32) -> Result<Vec<ClaimedLetter>, StoreError> {
         let (at, until) = (now.as_micros(), (now + LETTER_CLAIM_LASTS).as_micros());
         // Nobody waits for the writer if nothing is due.
         let any =
@@ -64,7 +64,7 @@ impl Letters for SqliteStore {
                 recipient: row.recipient.as_slice().try_into().map_err(|error| corrupt("recipient", &error))?,
                 about: EventId::from_uuid(row_id("letters", "about", &row.about)?),
                 content,
-                created_at: Instant::from_micros(row.created_at),
+                created_at: Timestamp::from_micros(row.created_at),
             };
             Ok(ClaimedLetter { letter, fence: Fence(row.fence), put_off: row.put_off, superseded: row.superseded })
         });

@@ -8,7 +8,7 @@ use std::{
 };
 
 use kalends_kernel::StoreError;
-use kalends_lender::Lender;
+use kalends_warm_pool::WarmPool;
 use sqlx::{
     AssertSqlSafe, ConnectOptions, Connection, Sqlite, SqliteConnection,
     migrate::{MigrateError, Migrator},
@@ -82,7 +82,7 @@ struct Unopened {
 #[derive(Clone)]
 pub struct Database {
     pub(crate) writer: Arc<Writer>,
-    pub(crate) readers: Lender<Sqlite>,
+    pub(crate) readers: WarmPool<Sqlite>,
 }
 
 impl fmt::Debug for Database {
@@ -133,7 +133,7 @@ impl Database {
             .max_lifetime(None)
             .test_before_acquire(false)
             .connect_lazy_with(reading);
-        let readers = Lender::new(readers);
+        let readers = WarmPool::new(readers);
         Ok(Self { writer: Arc::new(Writer::new(writing, connection)), readers })
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use kalends_accounts::Organization;
-use kalends_kernel::{Instant, MessageId, OrgId, StoreError, Version, WebhookId};
+use kalends_kernel::{MessageId, OrgId, StoreError, Timestamp, Version, WebhookId};
 use kalends_notifications::{
     CLAIM_LASTS, Claim, Delivery, EventType, Fence, Listener, Message, Places, Subscription, Waiting, address, charged,
     over_quota,
@@ -92,7 +92,7 @@ impl SqliteStore {
 
 #[async_trait]
 impl DeliveryQueue for SqliteStore {
-    async fn fan_out(&self, now: Instant, limit: u32) -> Result<FannedOut, StoreError> {
+    async fn fan_out(&self, now: Timestamp, limit: u32) -> Result<FannedOut, StoreError> {
         // Nobody waits for the writer where nothing is to be done.
         let any = sqlx::query_scalar!(r#"select exists (select 1 from waiting_messages) as "any!: bool""#)
             .fetch_one(self.readers())
@@ -124,7 +124,7 @@ impl DeliveryQueue for SqliteStore {
         .await
     }
 
-    async fn claim_webhooks(&self, now: Instant, places: Places) -> Result<Vec<Claim>, StoreError> {
+    async fn claim_webhooks(&self, now: Timestamp, places: Places) -> Result<Vec<Claim>, StoreError> {
         let (at, until) = (now.as_micros(), (now + CLAIM_LASTS).as_micros());
         let any = sqlx::query_scalar!(
             r#"select exists (select 1 from webhook_queues where due_at <= ?1) as "any!: bool""#,
@@ -170,7 +170,7 @@ impl DeliveryQueue for SqliteStore {
         read.collect()
     }
 
-    async fn due_deliveries(&self, claim: Claim, now: Instant, limit: u32) -> Result<Vec<DueDelivery>, StoreError> {
+    async fn due_deliveries(&self, claim: Claim, now: Timestamp, limit: u32) -> Result<Vec<DueDelivery>, StoreError> {
         let (org_id, webhook_id, now) = (claim.org.uuid(), claim.webhook.uuid(), now.as_micros());
         let rows = sqlx::query!(
             r#"select d.id, d.message_id, d.event_type, d.status, d.attempts, d.last_attempt_at, d.next_attempt_at,
@@ -210,7 +210,7 @@ impl DeliveryQueue for SqliteStore {
                         payload: self.opened_payload(&delivery, &payload)?,
                         resource_version: Version(version),
                         about: None,
-                        created_at: Instant::from_micros(at),
+                        created_at: Timestamp::from_micros(at),
                     })
                 })
                 .transpose();
@@ -238,7 +238,7 @@ impl DeliveryQueue for SqliteStore {
         writing.done(released).await.map(|_| ())
     }
 
-    async fn failing_since(&self, org: OrgId, webhook: WebhookId) -> Result<Option<Instant>, StoreError> {
+    async fn failing_since(&self, org: OrgId, webhook: WebhookId) -> Result<Option<Timestamp>, StoreError> {
         let (org_id, webhook_id) = (org.uuid(), webhook.uuid());
         let since = sqlx::query_scalar!(
             "select failing_since from webhook_queues where org_id = ?1 and webhook_id = ?2",
@@ -248,10 +248,10 @@ impl DeliveryQueue for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?;
-        Ok(since.flatten().map(Instant::from_micros))
+        Ok(since.flatten().map(Timestamp::from_micros))
     }
 
-    async fn backlog(&self, now: Instant) -> Result<Backlog, StoreError> {
+    async fn backlog(&self, now: Timestamp) -> Result<Backlog, StoreError> {
         let now = now.as_micros();
         let row = sqlx::query!(
             r#"select
@@ -267,7 +267,7 @@ impl DeliveryQueue for SqliteStore {
         Ok(Backlog {
             waiting: count(row.waiting),
             pending: count(row.pending),
-            oldest_due: row.oldest.map(Instant::from_micros),
+            oldest_due: row.oldest.map(Timestamp::from_micros),
         })
     }
 }
@@ -286,7 +286,7 @@ async fn waiting(connection: &mut SqliteConnection, limit: u32) -> Result<Vec<Wa
         let table = Row { table: "waiting_messages", id: &id };
         let about = row.about.map(|about| table.uuid("about", &about)).transpose()?;
         Ok(Waiting {
-            created_at: Instant::from_micros(row.created_at),
+            created_at: Timestamp::from_micros(row.created_at),
             org: OrgId::from_uuid(table.uuid("org_id", &row.org_id)?),
             id,
             event_type: table.named("event_type", EventType::from_stored, &row.event_type)?,
@@ -323,7 +323,7 @@ async fn listeners(
 }
 
 /// Wakes the queues of all that something is addressed to ([`kalends_notifications::Queue::wake`]).
-async fn wake(connection: &mut SqliteConnection, deliveries: &[Delivery], now: Instant) -> Result<(), StoreError> {
+async fn wake(connection: &mut SqliteConnection, deliveries: &[Delivery], now: Timestamp) -> Result<(), StoreError> {
     let queues: BTreeSet<_> = deliveries.iter().map(|delivery| (delivery.org, delivery.webhook)).collect();
     let queues: Vec<_> = queues.iter().map(|(org, webhook)| (Hex(org.uuid()), Hex(webhook.uuid()))).collect();
     let (queues, now) = (json::rows(&queues).map_err(store_error)?, now.as_micros());
@@ -345,7 +345,7 @@ async fn charge_within(
     connection: &mut SqliteConnection,
     org: OrgId,
     charge: u64,
-    now: Instant,
+    now: Timestamp,
 ) -> Result<u64, StoreError> {
     let organization = organization(connection, org).await?;
     let limit = match &organization {
@@ -414,7 +414,7 @@ async fn add(connection: &mut SqliteConnection, deliveries: &[Delivery]) -> Resu
                 Hex(delivery.message.uuid()),
                 delivery.event_type.as_str(),
                 delivery.state.status.as_str(),
-                delivery.state.next_attempt_at.map(Instant::as_micros),
+                delivery.state.next_attempt_at.map(Timestamp::as_micros),
                 delivery.created_at.as_micros(),
             )
         })

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kalends_app::{CommitQueue, ports::FieldCipher};
 use kalends_kernel::StoreError;
-use kalends_lender::Lender;
+use kalends_warm_pool::WarmPool;
 use sqlx::{Connection as _, Sqlite, SqliteConnection};
 
 use crate::{Database, commit::BatchWriter, error::store_error, reseal::Progress};
@@ -25,7 +25,7 @@ impl SqliteStore {
         Self { database, cipher, queue, resealed: Progress::default() }
     }
 
-    pub(crate) fn readers(&self) -> &Lender<Sqlite> {
+    pub(crate) fn readers(&self) -> &WarmPool<Sqlite> {
         &self.database.readers
     }
 
@@ -34,11 +34,11 @@ impl SqliteStore {
         &self,
         read: impl AsyncFnOnce(&mut SqliteConnection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut lent = self.readers().lend().await.map_err(store_error)?;
-        let mut snapshot = lent.begin().await.map_err(store_error)?;
+        let mut connection = self.readers().acquire().await.map_err(store_error)?;
+        let mut snapshot = connection.begin().await.map_err(store_error)?;
         let outcome = read(&mut snapshot).await?;
         snapshot.rollback().await.map_err(store_error)?;
-        lent.keep();
+        connection.keep();
         Ok(outcome)
     }
 }

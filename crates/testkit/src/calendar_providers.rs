@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use kalends_accounts::oauth::{Client, Provider, TokenRequest};
 use kalends_app::ports::{CalendarProviders, ProviderError, TheirBusy};
 use kalends_bridge::{TheirCalendar, Tokens};
-use kalends_kernel::{Elapsed, Instant, Span};
+use kalends_kernel::{SignedDuration, Span, Timestamp};
 
 /// Providers in memory. Clones are the same ones.
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ pub enum Failing {
 }
 
 /// How long an access token lasts.
-const ACCESS_LASTS: Elapsed = Elapsed::hours(1);
+const ACCESS_LASTS: SignedDuration = SignedDuration::hours(1);
 
 impl TestCalendarProviders {
     /// Those providers; the addresses of their pages are `https://PROVIDER.example/authorize`.
@@ -131,12 +131,12 @@ impl CalendarProviders for TestCalendarProviders {
         self.clients.iter().find(|client| client.provider == provider)
     }
 
-    async fn authorize(&self, _: Provider, request: TokenRequest, now: Instant) -> Result<Tokens, ProviderError> {
+    async fn authorize(&self, _: Provider, request: TokenRequest, now: Timestamp) -> Result<Tokens, ProviderError> {
         let tokens = Tokens { access: "first".to_owned(), access_until: now + ACCESS_LASTS, refresh: request.code };
         self.opened(&tokens).map(|_| tokens)
     }
 
-    async fn renew(&self, _: Provider, tokens: &Tokens, now: Instant) -> Result<Tokens, ProviderError> {
+    async fn renew(&self, _: Provider, tokens: &Tokens, now: Timestamp) -> Result<Tokens, ProviderError> {
         let renewed = Tokens {
             access: "once again".to_owned(),
             access_until: now + ACCESS_LASTS,

@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicI64, Ordering},
 };
 
-use kalends_kernel::{Clock, Elapsed, Instant};
+use kalends_kernel::{Clock, SignedDuration, Timestamp};
 
 /// A clock that a test moves by hand. Clones show the same time.
 #[derive(Debug, Clone)]
@@ -13,25 +13,25 @@ pub struct ManualClock(Arc<AtomicI64>);
 
 impl ManualClock {
     /// A clock that stands at `start`.
-    pub fn new(start: Instant) -> Self {
+    pub fn new(start: Timestamp) -> Self {
         Self(Arc::new(AtomicI64::new(start.as_micros())))
     }
 
     /// Puts the clock to `now`, back as well as forth.
-    pub fn set(&self, now: Instant) {
+    pub fn set(&self, now: Timestamp) {
         self.0.store(now.as_micros(), Ordering::SeqCst);
     }
 
     /// Lets time pass and returns the new present.
-    pub fn advance(&self, by: Elapsed) -> Instant {
+    pub fn advance(&self, by: SignedDuration) -> Timestamp {
         let before = self.0.fetch_add(by.as_micros(), Ordering::SeqCst);
-        Instant::from_micros(before) + by
+        Timestamp::from_micros(before) + by
     }
 }
 
 impl Clock for ManualClock {
-    fn now(&self) -> Instant {
-        Instant::from_micros(self.0.load(Ordering::SeqCst))
+    fn now(&self) -> Timestamp {
+        Timestamp::from_micros(self.0.load(Ordering::SeqCst))
     }
 }
 
@@ -41,11 +41,11 @@ mod tests {
 
     #[test]
     fn clones_show_the_same_time() {
-        let clock = ManualClock::new(Instant::from_micros(5));
+        let clock = ManualClock::new(Timestamp::from_micros(5));
         let shown = clock.clone();
-        assert_eq!(clock.advance(Elapsed::micros(2)), Instant::from_micros(7));
-        assert_eq!(shown.now(), Instant::from_micros(7));
-        shown.set(Instant::from_micros(1));
-        assert_eq!(clock.now(), Instant::from_micros(1));
+        assert_eq!(clock.advance(SignedDuration::micros(2)), Timestamp::from_micros(7));
+        assert_eq!(shown.now(), Timestamp::from_micros(7));
+        shown.set(Timestamp::from_micros(1));
+        assert_eq!(clock.now(), Timestamp::from_micros(1));
     }
 }

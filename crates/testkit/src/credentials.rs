@@ -11,10 +11,10 @@ use kalends_app::ports::{CredentialsError, PasswordHasher, SessionTokens, Verdic
 
 /// Keeps passwords as they are, and counts how often it is asked. Clones are the same hasher.
 #[derive(Debug, Clone, Default)]
-pub struct TestPasswords(Arc<Asked>);
+pub struct TestPasswords(Arc<Counts>);
 
 #[derive(Debug, Default)]
-struct Asked {
+struct Counts {
     hashes: AtomicU32,
     checks: AtomicU32,
     outdated: AtomicBool,

@@ -32,8 +32,8 @@ use kalends_calendars::{
     HoldScope, Moment, NewAgent, NewCalendar, NewEvent, NewRecurrence, Repeats, Times,
 };
 use kalends_kernel::{
-    AgentId, AuditId, CalendarId, Clock, Elapsed, EventId, Instant, LetterId, MessageId, Metadata, OrgId, RemoteUrl,
-    RequestId, RulesId, Span, UserId, Version, Zone, base64url, random_bytes,
+    AgentId, AuditId, CalendarId, Clock, EventId, LetterId, MessageId, Metadata, OrgId, RemoteUrl, RequestId, RulesId,
+    SignedDuration, Span, Timestamp, UserId, Version, Zone, base64url, random_bytes,
 };
 use kalends_notifications::{EventType, Letter, Message, NewEndpoint, Subscription, WebhookEndpoint};
 use kalends_proposals::{NewProposal, NewSlot, Proposal, Weight};
@@ -47,7 +47,7 @@ use crate::{ManualClock, SeededEntropy};
 /// # Panics
 /// Where the text is none.
 #[expect(clippy::expect_used, reason = "a test that writes a time down wrongly cannot go on")]
-pub fn at(text: &str) -> Instant {
+pub fn at(text: &str) -> Timestamp {
     text.parse().expect("an RFC 3339 time")
 }
 
@@ -118,7 +118,7 @@ impl Default for Fixtures {
 
 impl Fixtures {
     /// When everything begins: 2026-03-02T08:00:00Z, a Monday.
-    pub const BEGINNING: Instant = Instant::from_micros(1_772_438_400_000_000);
+    pub const BEGINNING: Timestamp = Timestamp::from_micros(1_772_438_400_000_000);
 
     /// Fixtures that begin at [`Self::BEGINNING`] and are the same in every run.
     pub fn new() -> Self {
@@ -127,8 +127,8 @@ impl Fixtures {
 
     /// Lets a second and a microsecond pass and tells the time, so that the order in which resources
     /// were made shows in `created_at`, and a store that cuts microseconds off is found out.
-    pub fn tick(&self) -> Instant {
-        self.clock.advance(Elapsed::micros(1_000_001))
+    pub fn tick(&self) -> Timestamp {
+        self.clock.advance(SignedDuration::micros(1_000_001))
     }
 
     /// An active organization on the plan `custom`, without an address.
@@ -272,7 +272,7 @@ impl Fixtures {
     }
 
     /// A hold of the priority 0 for its own calendar, which expires `lasts` after the fixtures' present.
-    pub fn hold(&self, calendar: &Calendar, span: Span, lasts: Elapsed) -> Event {
+    pub fn hold(&self, calendar: &Calendar, span: Span, lasts: SignedDuration) -> Event {
         let hold = Hold { expires_at: self.tick() + lasts, priority: 0, scope: HoldScope::Calendar };
         Event { status: EventStatus::Hold, hold: Some(hold), ..self.event(calendar, span) }
     }
@@ -295,7 +295,7 @@ impl Fixtures {
     #[expect(clippy::expect_used, reason = "an hour of a day to come is one for certain")]
     pub fn proposal(&self, calendar: &Calendar, organizer: AgentId) -> Proposal {
         let now = self.tick();
-        let start = Self::BEGINNING + Elapsed::days(1);
+        let start = Self::BEGINNING + SignedDuration::days(1);
         let new = NewProposal {
             title: "Kick-off".into(),
             description: None,
@@ -303,7 +303,7 @@ impl Fixtures {
             participants: vec![organizer],
             calendar: calendar.id,
             slots: vec![NewSlot {
-                span: Span::new(start, start + Elapsed::hours(1)).expect("an hour"),
+                span: Span::new(start, start + SignedDuration::hours(1)).expect("an hour"),
                 weight: Weight::ONE,
                 calendar: None,
             }],
@@ -368,7 +368,7 @@ impl Fixtures {
             status: 201,
             method: "POST".into(),
             path: "/v1/calendars/{id}/events".into(),
-            duration: Elapsed::micros(1_234),
+            duration: SignedDuration::micros(1_234),
             request: RequestId::new(now, &self.entropy),
             created_at: now,
         }
@@ -382,7 +382,7 @@ impl Fixtures {
             fingerprint: random_bytes(&self.entropy),
             answer: Answer { status: 201, body: Some(r#"{"id":1}"#.into()), version: Some(Version::FIRST) },
             created_at: now,
-            expires_at: now + Elapsed::hours(24),
+            expires_at: now + SignedDuration::hours(24),
         }
     }
 

@@ -38,7 +38,7 @@ use kalends_app::{
     ChangeSet, StoredAnswer,
     ports::{Commit, CommitError, Readiness, StoredAnswers},
 };
-use kalends_kernel::{Instant, OrgId, StoreError};
+use kalends_kernel::{OrgId, StoreError, Timestamp};
 
 use self::state::State;
 
@@ -84,11 +84,11 @@ impl Commit for MemoryStore {
 
 #[async_trait]
 impl StoredAnswers for MemoryStore {
-    async fn find_answer(&self, scope: [u8; 32], now: Instant) -> Result<Option<StoredAnswer>, StoreError> {
+    async fn find_answer(&self, scope: [u8; 32], now: Timestamp) -> Result<Option<StoredAnswer>, StoreError> {
         Ok(self.state().answers.get(&scope).filter(|stored| now < stored.expires_at).cloned())
     }
 
-    async fn forget_answers(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_answers(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         Ok(self.write(|state| {
             let expired = state.answers.iter().filter(|(_, stored)| stored.expires_at <= now);
             let expired: Vec<_> = expired.map(|(scope, _)| *scope).take(limit as usize).collect();

@@ -6,7 +6,7 @@ use chacha20poly1305::{
     aead::{Aead, Payload},
 };
 use kalends_app::ports::{DataKeyState, WrappedDataKey};
-use kalends_kernel::{DataKeyId, Entropy, Instant, random_bytes};
+use kalends_kernel::{DataKeyId, Entropy, Timestamp, random_bytes};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -30,7 +30,7 @@ pub(crate) struct DataKey {
 pub(crate) fn generate(
     masters: &MasterKeys,
     state: DataKeyState,
-    now: Instant,
+    now: Timestamp,
     entropy: &dyn Entropy,
 ) -> Result<WrappedDataKey, VaultError> {
     let id = DataKeyId::new(now, entropy);
@@ -89,7 +89,7 @@ mod tests {
     use crate::stand_ins::{SeededEntropy, masters};
 
     fn row() -> WrappedDataKey {
-        generate(&masters("a"), DataKeyState::Writing, Instant::from_micros(1_000_000), &SeededEntropy::default())
+        generate(&masters("a"), DataKeyState::Writing, Timestamp::from_micros(1_000_000), &SeededEntropy::default())
             .unwrap()
     }
 
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn a_wrapping_belongs_to_its_key() {
         let row = row();
-        let other = DataKeyId::new(Instant::from_micros(2_000_000), &SeededEntropy::default());
+        let other = DataKeyId::new(Timestamp::from_micros(2_000_000), &SeededEntropy::default());
         for damaged in [
             WrappedDataKey { id: other, ..row.clone() },
             WrappedDataKey { wrapped: row.wrapped[..40].to_owned(), ..row.clone() },

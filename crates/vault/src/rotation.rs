@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use async_trait::async_trait;
 use kalends_app::ports::{DataKeyState, KeyTable, Reseal, WrappedDataKey};
-use kalends_kernel::{DataKeyId, Elapsed};
+use kalends_kernel::{DataKeyId, SignedDuration};
 
 use crate::{KeyRing, VaultError, data_key};
 
@@ -96,7 +96,7 @@ pub async fn rotate(
         newest.id
     } else {
         // The new key must be the newest whatever the clocks say: that is how a repetition finds it.
-        let now = ring.clock().now().max(newest.created_at + Elapsed::micros(1));
+        let now = ring.clock().now().max(newest.created_at + SignedDuration::micros(1));
         let key = data_key::generate(&masters, DataKeyState::Reading, now, ring.entropy())?;
         table.add_data_key(&key, false).await?;
         progress(RotationStep::Published(key.id));

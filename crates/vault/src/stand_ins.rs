@@ -11,7 +11,7 @@ use std::{
 use async_trait::async_trait;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use kalends_app::ports::{DataKeyState, FieldCipher, KeyTable, Place, Reseal, WrappedDataKey};
-use kalends_kernel::{Clock, DataKeyId, Entropy, Instant, StoreError};
+use kalends_kernel::{Clock, DataKeyId, Entropy, StoreError, Timestamp};
 use uuid::Uuid;
 
 use crate::{KeyRing, MasterKeys, Pause, VaultError};
@@ -46,8 +46,8 @@ impl Entropy for SeededEntropy {
 pub(crate) struct StillClock;
 
 impl Clock for StillClock {
-    fn now(&self) -> Instant {
-        Instant::from_micros(1_790_000_000_000_000)
+    fn now(&self) -> Timestamp {
+        Timestamp::from_micros(1_790_000_000_000_000)
     }
 }
 

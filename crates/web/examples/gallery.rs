@@ -6,11 +6,11 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use kalends_kernel::{CivilDateTime, CivilTime, Elapsed, FieldError, FieldErrors, Instant, Span, Zone};
+use kalends_kernel::{CivilDateTime, CivilTime, FieldError, FieldErrors, SignedDuration, Span, Timestamp, Zone};
 use kalends_web::markdown::Guide;
 use kalends_web::{
-    Asked, Booked, Booking, BookingState, Clock, Form, Given, Href, Limits, Moving, Notice, Page, Path, Picker, Shown,
-    Taken, assets, headers,
+    Booked, Booking, BookingState, Clock, DisplaySettings, Form, Given, Href, Limits, Moving, Notice, Page, PageQuery,
+    Path, Picker, Taken, assets, headers,
 };
 
 const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
@@ -42,12 +42,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn at(text: &str) -> Result<Instant, kalends_kernel::ParseInstantError> {
+fn at(text: &str) -> Result<Timestamp, kalends_kernel::ParseTimestampError> {
     text.parse()
 }
 
 /// Half hours from nine to five on working days but for some that are taken, for five weeks.
-fn offers(zone: Zone, from: Instant) -> Vec<Span> {
+fn offers(zone: Zone, from: Timestamp) -> Vec<Span> {
     let mut offers = Vec::new();
     let first = zone.to_civil(from).date;
     for day in 0..35 {
@@ -57,8 +57,8 @@ fn offers(zone: Zone, from: Instant) -> Vec<Span> {
         }
         for half_hour in (18..34).filter(|half_hour| (half_hour * 7 + day * 5) % 11 > 4) {
             let time = CivilTime::from_micros(half_hour * 1_800_000_000).unwrap_or(CivilTime::MIDNIGHT);
-            let start = zone.to_instant(CivilDateTime { date, time });
-            offers.extend(start.and_then(|start| Span::new(start, start + Elapsed::minutes(30)).ok()));
+            let start = zone.to_timestamp(CivilDateTime { date, time });
+            offers.extend(start.and_then(|start| Span::new(start, start + SignedDuration::minutes(30)).ok()));
         }
     }
     offers
@@ -66,7 +66,7 @@ fn offers(zone: Zone, from: Instant) -> Vec<Span> {
 
 fn pages() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
     let zone: Zone = "Europe/Berlin".parse()?;
-    let shown = Shown { zone, clock: Clock::TwentyFour };
+    let shown = DisplaySettings { zone, clock: Clock::TwentyFour };
     let (path, manage) =
         (Path::new("/book/kq7dm2x9").ok_or("no path")?, Path::new("/book/bookings/9fj2").ok_or("no path")?);
     let move_path = Path::new("/book/bookings/9fj2/move").ok_or("no path")?;
@@ -81,20 +81,20 @@ fn pages() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
         zone,
     };
     let now = at("2026-03-03T10:12:00Z")?;
-    let bookable = Span::new(now, now + Elapsed::days(60))?;
+    let bookable = Span::new(now, now + SignedDuration::days(60))?;
     let offers = offers(zone, at("2026-03-04T00:00:00Z")?);
     let picker = Picker {
         page,
         shown,
         now,
         bookable,
-        month: Asked::default().month_to_show(zone, bookable, offers.first().copied()),
+        month: PageQuery::default().month_to_show(zone, bookable, offers.first().copied()),
         day: Some("2026-03-10".parse()?),
         offers: &offers,
         first_offer: offers.first().copied(),
         moving: None,
     };
-    let new_york = Shown { zone: "America/New_York".parse()?, clock: Clock::Twelve };
+    let new_york = DisplaySettings { zone: "America/New_York".parse()?, clock: Clock::Twelve };
     let slot = Span::new(at("2026-03-10T09:30:00Z")?, at("2026-03-10T10:00:00Z")?)?;
     let before = Span::new(at("2026-03-05T13:00:00Z")?, at("2026-03-05T13:30:00Z")?)?;
     let none = FieldErrors::default();

@@ -5,7 +5,7 @@ use kalends_kernel::Span;
 
 use crate::form::back;
 use crate::link::{Href, Path};
-use crate::page::{Page, Shown};
+use crate::page::{DisplaySettings, Page};
 
 /// The answer to a form that booked (201), or moved a booking.
 #[derive(Debug, Clone, Template)]
@@ -14,7 +14,7 @@ pub struct Booked<'a> {
     /// The booking page.
     pub page: Page<'a>,
     /// How the visitor reads times.
-    pub shown: Shown,
+    pub shown: DisplaySettings,
     /// What is booked now.
     pub slot: Span,
     /// What was booked before, where the booking was moved.
@@ -49,7 +49,7 @@ pub struct Booking<'a> {
     /// The booking page.
     pub page: Page<'a>,
     /// How the visitor reads times.
-    pub shown: Shown,
+    pub shown: DisplaySettings,
     /// What is booked; none where the event is gone, and its time with it.
     pub slot: Option<Span>,
     /// In whose name.
@@ -71,7 +71,7 @@ pub struct Moving<'a> {
     /// The booking page; its path is where the booking is moved.
     pub page: Page<'a>,
     /// How the visitor reads times.
-    pub shown: Shown,
+    pub shown: DisplaySettings,
     /// What is booked.
     pub before: Span,
     /// What was chosen.

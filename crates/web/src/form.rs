@@ -3,7 +3,7 @@
 use askama::Template;
 use kalends_kernel::{FieldError, FieldErrors, Span};
 
-use crate::page::{Page, Shown};
+use crate::page::{DisplaySettings, Page};
 use crate::picker::slot_href;
 
 /// The field that no visitor sees and that is empty in whatever a person sends.
@@ -38,7 +38,7 @@ pub struct Form<'a> {
     /// The booking page.
     pub page: Page<'a>,
     /// How the visitor reads times.
-    pub shown: Shown,
+    pub shown: DisplaySettings,
     /// The chosen slot.
     pub slot: Span,
     /// What the visitor typed before.
@@ -58,7 +58,7 @@ pub struct Taken<'a> {
     /// The booking page, or where a booking is moved.
     pub page: Page<'a>,
     /// How the visitor reads times.
-    pub shown: Shown,
+    pub shown: DisplaySettings,
     /// The slot that was chosen.
     pub slot: Span,
     /// The nearest slots that are free, in order.
@@ -118,7 +118,7 @@ impl Taken<'_> {
 }
 
 /// The picker at the slot's day.
-pub(crate) fn back(page: &Page<'_>, shown: Shown, slot: Span) -> String {
+pub(crate) fn back(page: &Page<'_>, shown: DisplaySettings, slot: Span) -> String {
     let date = shown.zone.to_civil(slot.start()).date;
     page.path.with(&[("day", &date), ("tz", &shown.zone)])
 }

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use kalends_kernel::{Instant, Span};
+use kalends_kernel::{Span, Timestamp};
 
 use crate::form::Limits;
 use crate::link::Href;
-use crate::page::{Page, Shown};
+use crate::page::{DisplaySettings, Page};
 
 /// The `Content-Type` of the text.
 pub const CONTENT_TYPE: &str = "text/markdown; charset=utf-8";
@@ -17,7 +17,7 @@ pub struct Guide<'a> {
     /// The booking page.
     pub page: Page<'a>,
     /// How times are shown: in the zone asked for, else in that of the page.
-    pub shown: Shown,
+    pub shown: DisplaySettings,
     /// The whole address of the page.
     pub address: &'a Href,
     /// When bookings may begin.
@@ -113,8 +113,8 @@ impl Guide<'_> {
 }
 
 /// The instant without a fraction of a second, rounded up: nobody asks for more, and it reads better.
-fn second(at: Instant) -> Instant {
-    Instant::from_micros(
+fn second(at: Timestamp) -> Timestamp {
+    Timestamp::from_micros(
         at.as_micros().div_euclid(1_000_000).saturating_add(i64::from(at.as_micros() % 1_000_000 != 0)) * 1_000_000,
     )
 }

@@ -1,6 +1,6 @@
 //! What every page of one booking page tells, and how times are shown.
 
-use kalends_kernel::{Instant, Zone};
+use kalends_kernel::{Timestamp, Zone};
 
 use crate::link::Path;
 use crate::time::{Clock, date_label, day_label, duration_label, zone_label};
@@ -25,7 +25,7 @@ pub struct Page<'a> {
 
 /// How the visitor reads times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shown {
+pub struct DisplaySettings {
     /// The zone of all dates and times of day.
     pub zone: Zone,
     /// How times of day are written.
@@ -38,25 +38,25 @@ impl Page<'_> {
     }
 }
 
-impl Shown {
-    pub(crate) fn time(self, at: Instant) -> String {
+impl DisplaySettings {
+    pub(crate) fn time(self, at: Timestamp) -> String {
         self.clock.write(self.zone.to_civil(at).time)
     }
 
-    pub(crate) fn date(self, at: Instant) -> String {
+    pub(crate) fn date(self, at: Timestamp) -> String {
         date_label(self.zone.to_civil(at).date)
     }
 
-    pub(crate) fn day(self, at: Instant) -> String {
+    pub(crate) fn day(self, at: Timestamp) -> String {
         day_label(self.zone.to_civil(at).date)
     }
 
-    pub(crate) fn zone_at(self, at: Instant) -> String {
+    pub(crate) fn zone_at(self, at: Timestamp) -> String {
         zone_label(self.zone, at)
     }
 
     /// When what begins at `start` ends, with the date where it is another one.
-    pub(crate) fn until(self, start: Instant, end: Instant) -> String {
+    pub(crate) fn until(self, start: Timestamp, end: Timestamp) -> String {
         let (start, end) = (self.zone.to_civil(start), self.zone.to_civil(end));
         let time = self.clock.write(end.time);
         if start.date == end.date { time } else { format!("{time}, {}", date_label(end.date)) }

@@ -1,11 +1,11 @@
 //! The days of a month, and the times of one of them.
 
 use askama::Template;
-use kalends_kernel::{CivilDate, Instant, Span, Zone};
+use kalends_kernel::{CivilDate, Span, Timestamp, Zone};
 
-use crate::asked::months;
 use crate::link::Path;
-use crate::page::{Page, Shown};
+use crate::page::{DisplaySettings, Page};
+use crate::page_query::months;
 use crate::time::{Month, WEEKDAYS, day_label, offset_label, zone_label};
 use crate::zones::{self, Group};
 
@@ -20,12 +20,12 @@ pub struct Picker<'a> {
     /// The booking page.
     pub page: Page<'a>,
     /// How the visitor reads times.
-    pub shown: Shown,
+    pub shown: DisplaySettings,
     /// The present.
-    pub now: Instant,
+    pub now: Timestamp,
     /// When bookings may begin; months outside are not led to.
     pub bookable: Span,
-    /// The month to show: [`crate::Asked::month_to_show`].
+    /// The month to show: [`crate::PageQuery::month_to_show`].
     pub month: Month,
     /// The day asked for. Without one that lies in the month, the first with a free time is shown.
     pub day: Option<CivilDate>,
@@ -42,7 +42,7 @@ pub struct Picker<'a> {
 #[template(path = "picker.html")]
 struct Shape<'a> {
     page: Page<'a>,
-    shown: Shown,
+    shown: DisplaySettings,
     moving: Option<Span>,
     month: String,
     month_count: String,
@@ -97,7 +97,7 @@ struct Part {
 
 /// A free time.
 struct Time {
-    at: Instant,
+    at: Timestamp,
     href: String,
     label: String,
 }
@@ -111,7 +111,7 @@ struct Elsewhere {
 /// An offer and when it begins on the visitor's clock.
 #[derive(Clone, Copy)]
 struct Local {
-    at: Instant,
+    at: Timestamp,
     date: CivilDate,
     time: kalends_kernel::CivilTime,
 }
@@ -169,10 +169,10 @@ impl Picker<'_> {
 
     /// The offers on the visitor's clock, each once, in order.
     fn local_offers(&self) -> Vec<Local> {
-        let mut starts: Vec<Instant> = self.offers.iter().map(|offer| offer.start()).collect();
+        let mut starts: Vec<Timestamp> = self.offers.iter().map(|offer| offer.start()).collect();
         starts.sort_unstable();
         starts.dedup();
-        let local = |at: Instant| {
+        let local = |at: Timestamp| {
             let civil = self.shown.zone.to_civil(at);
             Local { at, date: civil.date, time: civil.time }
         };
@@ -247,7 +247,7 @@ impl Picker<'_> {
     }
 
     fn time(&self, offer: &Local, twice: bool) -> Time {
-        let Shown { zone, clock } = self.shown;
+        let DisplaySettings { zone, clock } = self.shown;
         let mut label = clock.write(offer.time);
         if twice {
             label = format!("{label} {}", offset_label(zone.offset_at(offer.at)));
@@ -257,7 +257,7 @@ impl Picker<'_> {
 }
 
 /// Where a slot is chosen.
-pub(crate) fn slot_href(path: &Path, at: Instant, zone: Zone) -> String {
+pub(crate) fn slot_href(path: &Path, at: Timestamp, zone: Zone) -> String {
     path.with(&[("slot", &at), ("tz", &zone)])
 }
 

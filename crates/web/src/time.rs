@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use kalends_kernel::{CivilDate, CivilTime, Elapsed, Instant, Span, Zone};
+use kalends_kernel::{CivilDate, CivilTime, SignedDuration, Span, Timestamp, Zone};
 
 const MONTHS: [&str; 12] = [
     "January",
@@ -95,7 +95,7 @@ impl Month {
     }
 
     /// The month that a clock in the zone shows then; the nearest one for times beyond those that a request may name.
-    pub fn at(instant: Instant, zone: Zone) -> Self {
+    pub fn at(instant: Timestamp, zone: Zone) -> Self {
         let (year, month, _) = zone.to_civil(instant).date.year_month_day();
         match year {
             ..1970 => Self { year: 1970, month: 1 },
@@ -134,7 +134,7 @@ impl Month {
     /// The time that the month takes in the zone: what offers a picker of it needs.
     pub fn span(self, zone: Zone) -> Option<Span> {
         let after = (0..=31).map(|day| self.first().plus_days(day)).find(|date| Self::of(*date) != Some(self))?;
-        Span::new(zone.to_instant(self.first().midnight())?, zone.to_instant(after.midnight())?).ok()
+        Span::new(zone.to_timestamp(self.first().midnight())?, zone.to_timestamp(after.midnight())?).ok()
     }
 
     /// The month as people write it, such as `March 2026`.
@@ -174,7 +174,7 @@ pub(crate) fn date_label(date: CivilDate) -> String {
 }
 
 /// How far a clock in the zone is ahead of UTC, such as `UTC+5:30`; `UTC` where it is not.
-pub(crate) fn offset_label(ahead: Elapsed) -> String {
+pub(crate) fn offset_label(ahead: SignedDuration) -> String {
     let minutes = ahead.as_seconds() / 60;
     let sign = if minutes < 0 { '\u{2212}' } else { '+' };
     match (minutes.abs() / 60, minutes.abs() % 60) {
@@ -185,7 +185,7 @@ pub(crate) fn offset_label(ahead: Elapsed) -> String {
 }
 
 /// The zone and its offset at that instant, such as `Europe/Berlin (UTC+1)`.
-pub(crate) fn zone_label(zone: Zone, at: Instant) -> String {
+pub(crate) fn zone_label(zone: Zone, at: Timestamp) -> String {
     let name = zone.name().replace('_', " ");
     let offset = offset_label(zone.offset_at(at));
     if name == offset { name } else { format!("{name} ({offset})") }

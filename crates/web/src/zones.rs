@@ -1,6 +1,6 @@
 //! The zones that a visitor chooses from.
 
-use kalends_kernel::{Instant, Zone};
+use kalends_kernel::{Timestamp, Zone};
 
 use crate::time::offset_label;
 
@@ -140,7 +140,7 @@ pub(crate) struct Choice {
 
 /// The zones to choose from, with their offsets at that instant. The one that is shown and that of the page come first
 /// where they are not of the list.
-pub(crate) fn choices(shown: Zone, page: Zone, at: Instant) -> Vec<Group> {
+pub(crate) fn choices(shown: Zone, page: Zone, at: Timestamp) -> Vec<Group> {
     let choice = |zone: Zone| {
         let (name, offset) = (zone.name(), offset_label(zone.offset_at(at)));
         let place = name.split_once('/').map_or(name, |(_, place)| place).replace('_', " ");
@@ -162,7 +162,7 @@ pub(crate) fn choices(shown: Zone, page: Zone, at: Instant) -> Vec<Group> {
 mod tests {
     use super::*;
 
-    fn at() -> Instant {
+    fn at() -> Timestamp {
         "2026-07-01T12:00:00Z".parse().unwrap()
     }
 

@@ -1,7 +1,7 @@
 //! Agents.
 
 use kalends_calendars::{self as domain, NAME_MAX, ports::AgentFilter};
-use kalends_kernel::{AgentId, FieldError, FieldErrors, Instant, Metadata, OrgId, Page, bounded_text, optional_text};
+use kalends_kernel::{AgentId, FieldError, FieldErrors, Metadata, OrgId, Page, Timestamp, bounded_text, optional_text};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
@@ -42,10 +42,10 @@ pub struct Agent {
     pub metadata: Map<String, Value>,
     /// When the agent was created.
     #[schema(value_type = String, format = DateTime)]
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// When it last changed.
     #[schema(value_type = String, format = DateTime)]
-    pub updated_at: Instant,
+    pub updated_at: Timestamp,
 }
 
 impl From<domain::Agent> for Agent {

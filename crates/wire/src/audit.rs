@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use kalends_accounts::{self as accounts, Action, AuditCursor, NewKey};
-use kalends_kernel::{AgentId, AuditId, FieldError, FieldErrors, Instant, Page, RequestId};
+use kalends_kernel::{AgentId, AuditId, FieldError, FieldErrors, Page, RequestId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -38,9 +38,9 @@ pub struct ListAudit {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditQuery {
     /// The first instant.
-    pub from: Option<Instant>,
+    pub from: Option<Timestamp>,
     /// The first instant after it.
-    pub to: Option<Instant>,
+    pub to: Option<Timestamp>,
     /// Entries of this action only.
     pub action: Option<Action>,
     /// Entries of the key that begins so only.
@@ -129,7 +129,7 @@ pub struct AuditEntry {
     pub request_id: RequestId,
     /// When it was done.
     #[schema(value_type = String, format = DateTime)]
-    pub created_at: Instant,
+    pub created_at: Timestamp,
 }
 
 impl From<accounts::AuditEntry> for AuditEntry {

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, io::Write as _};
 
 use kalends_availability::{self as availability, BusySet, SlotLength, SlotQuery, TooManySlots, Warning};
 use kalends_calendars::AsOf;
-use kalends_kernel::{AgentId, CalendarId, Code, FieldError, FieldErrors, Instant, Span};
+use kalends_kernel::{AgentId, CalendarId, Code, FieldError, FieldErrors, Span, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -18,7 +18,7 @@ const NAMED_MAX: usize = 1_000;
 
 /// The slots that a query asks for, checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct SlotsAsked {
+pub struct SlotsRequest {
     /// The range and the slots.
     pub query: SlotQuery,
     /// Whether busy times are wanted.
@@ -57,10 +57,10 @@ impl AvailabilityOf {
     ///
     /// # Errors
     /// All parameters at fault.
-    pub fn parse(&self) -> Result<SlotsAsked, FieldErrors> {
+    pub fn parse(&self) -> Result<SlotsRequest, FieldErrors> {
         let query = slot_query(&self.start, &self.end, self.slot_duration.as_deref(), self.slot_step.as_deref())?;
         let (include_busy, allow_stale) = (self.include_busy.unwrap_or(false), self.allow_stale.unwrap_or(false));
-        Ok(SlotsAsked { query, include_busy, allow_stale })
+        Ok(SlotsRequest { query, include_busy, allow_stale })
     }
 }
 
@@ -104,7 +104,7 @@ pub struct Across {
     /// The calendars as written, duplicates merged; `None` means all of the agents'.
     pub calendars: Option<Vec<String>>,
     /// The range and the slots.
-    pub slots: SlotsAsked,
+    pub slots: SlotsRequest,
 }
 
 impl AcrossAgents {
@@ -121,7 +121,7 @@ impl AcrossAgents {
                 (Some(agents), Some(calendars)) => {
                     let include_busy = self.include_busy.unwrap_or(false);
                     let allow_stale = self.allow_stale.unwrap_or(false);
-                    Ok(Across { agents, calendars, slots: SlotsAsked { query, include_busy, allow_stale } })
+                    Ok(Across { agents, calendars, slots: SlotsRequest { query, include_busy, allow_stale } })
                 }
                 _ => Err(errors),
             },
@@ -165,7 +165,7 @@ fn slot_query(start: &str, end: &str, length: Option<&str>, step: Option<&str>) 
 }
 
 /// The span between two parameters.
-pub(crate) fn range(start: Instant, end: Instant) -> Result<Span, FieldError> {
+pub(crate) fn range(start: Timestamp, end: Timestamp) -> Result<Span, FieldError> {
     Span::new(start, end).map_err(|error| FieldError::new("end", error.to_string()).with_code(Code::EndBeforeStart))
 }
 
@@ -311,9 +311,9 @@ struct Days {
 impl Days {
     const DATE: usize = b"2026-03-02T".len();
 
-    /// Overwrites the beginning of `text` as [`Instant::write_iso`] would; `false`, and nothing of use
+    /// Overwrites the beginning of `text` as [`Timestamp::write_iso`] would; `false`, and nothing of use
     /// written, where the instant has a fraction of a second, for which there is no room.
-    fn put(&mut self, text: &mut [u8], instant: Instant) -> bool {
+    fn put(&mut self, text: &mut [u8], instant: Timestamp) -> bool {
         const MICROS_A_DAY: i64 = 86_400_000_000;
         let micros = instant.as_micros();
         let (day, date) = match self.last {
@@ -346,10 +346,10 @@ impl Days {
 pub struct Slot {
     /// The start.
     #[schema(value_type = String, format = DateTime)]
-    pub start: Instant,
+    pub start: Timestamp,
     /// The end, exclusive.
     #[schema(value_type = String, format = DateTime)]
-    pub end: Instant,
+    pub end: Timestamp,
 }
 
 /// When agents are free.
@@ -478,10 +478,10 @@ mod tests {
     proptest! {
         #[test]
         fn spans_are_written_as_their_instants(
-            micros in prop::collection::vec((0..Instant::HORIZON.as_micros() / 500_000 - 500_000, 1..200_000i64), 0..8),
+            micros in prop::collection::vec((0..Timestamp::HORIZON.as_micros() / 500_000 - 500_000, 1..200_000i64), 0..8),
         ) {
             // Half seconds, so that fractions come up as often as whole seconds.
-            let at = |halves: i64| Instant::from_micros(halves * 500_000);
+            let at = |halves: i64| Timestamp::from_micros(halves * 500_000);
             let spans: Vec<Span> =
                 micros.iter().map(|(start, length)| Span::new(at(*start), at(start + length)).unwrap()).collect();
             let mut out = Vec::new();

@@ -8,7 +8,7 @@ use kalends_bookings::{
 };
 use kalends_calendars::Patch;
 use kalends_kernel::{
-    AgentId, BookingPageId, CalendarId, Code, FieldError, FieldErrors, Instant, OrgId, Zone, bounded_text,
+    AgentId, BookingPageId, CalendarId, Code, FieldError, FieldErrors, OrgId, Timestamp, Zone, bounded_text,
     optional_text,
 };
 use serde::{Deserialize, Serialize};
@@ -70,10 +70,10 @@ pub struct BookingPage {
     pub booking_url: String,
     /// When it was made.
     #[schema(value_type = String, format = DateTime)]
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// When it was last changed, not counting bookings.
     #[schema(value_type = String, format = DateTime)]
-    pub updated_at: Instant,
+    pub updated_at: Timestamp,
 }
 
 impl BookingPage {

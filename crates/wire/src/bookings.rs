@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use kalends_bookings::{self as domain, Guest};
 use kalends_calendars as calendars;
-use kalends_kernel::{BookingPageId, CivilDate, Code, EventId, FieldError, FieldErrors, Instant, Span, Zone};
+use kalends_kernel::{BookingPageId, CivilDate, Code, EventId, FieldError, FieldErrors, Span, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -27,7 +27,7 @@ pub struct SlotsOfPage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
     /// An instant.
-    At(Instant),
+    At(Timestamp),
     /// A date.
     On(CivilDate),
 }
@@ -58,7 +58,7 @@ impl SlotsOfPage {
 fn asked(param: &str, text: &str) -> Result<Asked, FieldError> {
     match text.parse::<CivilDate>() {
         Ok(date) => {
-            let years = Instant::EARLIEST.utc_date()..Instant::HORIZON.utc_date();
+            let years = Timestamp::EARLIEST.utc_date()..Timestamp::HORIZON.utc_date();
             let message = || format!("must lie in the years 1970 to 2099, got {date}");
             years.contains(&date).then_some(Asked::On(date)).ok_or_else(|| FieldError::new(param, message()))
         }
@@ -73,8 +73,8 @@ impl AskedTime {
     /// `end_before_start`.
     pub fn by_clocks_of(self, zone: Zone) -> Result<Option<Span>, FieldError> {
         // Far enough, and far from where reckoning ends.
-        let (first, last) = (Instant::EARLIEST, Instant::HORIZON);
-        let midnight = |date: CivilDate| zone.to_instant(date.midnight());
+        let (first, last) = (Timestamp::EARLIEST, Timestamp::HORIZON);
+        let midnight = |date: CivilDate| zone.to_timestamp(date.midnight());
         let from = self.from.map_or(Some(first), |asked| match asked {
             Asked::At(instant) => Some(instant),
             Asked::On(date) => midnight(date),
@@ -135,7 +135,7 @@ pub struct BookingSlots {
     /// The start of the first slot beyond: ask again with this `from`. Absent where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
-    pub next_from: Option<Instant>,
+    pub next_from: Option<Timestamp>,
     /// Why the page offers nothing at all now, with the code `booking_closed`. Absent while bookings are taken.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<PageNotice>,
@@ -234,7 +234,7 @@ impl SubmitBooking {
     ///
     /// # Errors
     /// All fields at fault.
-    pub fn parse(self) -> Result<(Instant, Guest), FieldErrors> {
+    pub fn parse(self) -> Result<(Timestamp, Guest), FieldErrors> {
         let mut errors = FieldErrors::default();
         let guest = errors.take_all(Guest::parse(&self.name, &self.email, self.notes.as_deref()));
         let start = errors.take(instant("start", &self.start));
@@ -260,7 +260,7 @@ impl MoveBooking {
     ///
     /// # Errors
     /// The field, where it is at fault.
-    pub fn parse(self) -> Result<Instant, FieldErrors> {
+    pub fn parse(self) -> Result<Timestamp, FieldErrors> {
         Ok(instant("start", &self.start)?)
     }
 }
@@ -291,10 +291,10 @@ pub struct GuestEvent {
     pub title: String,
     /// Its start.
     #[schema(value_type = String, format = DateTime)]
-    pub start_time: Instant,
+    pub start_time: Timestamp,
     /// Its end.
     #[schema(value_type = String, format = DateTime)]
-    pub end_time: Instant,
+    pub end_time: Timestamp,
     /// Whether it takes place.
     pub status: EventStatus,
 }
@@ -392,7 +392,7 @@ pub struct BookedEvent {
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::{CalendarId, Elapsed, Entropy, OrgId};
+    use kalends_kernel::{CalendarId, Entropy, OrgId, SignedDuration};
     use rstest::rstest;
     use serde_json::{Value, json};
 
@@ -410,7 +410,7 @@ mod tests {
     fn page(zone: &str) -> domain::BookingPage {
         let body = json!({ "calendar_id": "cal_1", "title": "Intro \"call\"", "timezone": zone });
         let (_, new) = serde_json::from_value::<CreateBookingPage>(body).unwrap().parse().unwrap();
-        let now = Instant::EARLIEST;
+        let now = Timestamp::EARLIEST;
         let of = (OrgId::new(now, &Zeros), CalendarId::new(now, &Zeros), None);
         domain::BookingPage::create(of, new, now, &Zeros)
     }
@@ -419,8 +419,8 @@ mod tests {
     fn slots_are_written_like_everything_else() {
         let page = page("UTC");
         let slot = |minute| {
-            let start = "2026-03-02T09:00:00Z".parse::<Instant>().unwrap() + Elapsed::minutes(minute);
-            Span::new(start, start + Elapsed::minutes(30)).unwrap()
+            let start = "2026-03-02T09:00:00Z".parse::<Timestamp>().unwrap() + SignedDuration::minutes(minute);
+            Span::new(start, start + SignedDuration::minutes(30)).unwrap()
         };
         let most = i64::try_from(BookingSlots::MAX).unwrap();
         for count in [0, 1, 3, most, most + 1, most + 2] {

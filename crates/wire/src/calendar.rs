@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use kalends_calendars::{self as domain, Reminders, ports::CalendarFilter};
 use kalends_kernel::{
-    AgentId, CalendarId, Code, FieldError, FieldErrors, Instant, Metadata, OrgId, Page, Zone, ZoneError,
+    AgentId, CalendarId, Code, FieldError, FieldErrors, Metadata, OrgId, Page, Timestamp, Zone, ZoneError,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -49,13 +49,13 @@ pub struct Calendar {
     pub provider: Option<Provider>,
     /// When the calendar was deleted.
     #[schema(value_type = Option<String>, format = DateTime)]
-    pub deleted_at: Option<Instant>,
+    pub deleted_at: Option<Timestamp>,
     /// When the calendar was created.
     #[schema(value_type = String, format = DateTime)]
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// When it last changed.
     #[schema(value_type = String, format = DateTime)]
-    pub updated_at: Instant,
+    pub updated_at: Timestamp,
     /// What the agent says that it is doing.
     #[serde(rename = "agent_status")]
     pub agent_status: AgentActivity,

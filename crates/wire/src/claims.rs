@@ -1,7 +1,7 @@
 //! Claims of humans on organizations that agents signed up.
 
 use kalends_accounts::{Claim, ClaimState, Code, Email};
-use kalends_kernel::{ClaimId, FieldError, FieldErrors, Instant, OrgId, bounded_text};
+use kalends_kernel::{ClaimId, FieldError, FieldErrors, OrgId, Timestamp, bounded_text};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -42,7 +42,7 @@ pub struct ClaimInitiated {
     pub claim_id: ClaimId,
     /// When a code that was sent stops working.
     #[schema(value_type = String, format = DateTime)]
-    pub expires_at: Instant,
+    pub expires_at: Timestamp,
     /// The same for every address.
     pub message: &'static str,
 }
@@ -111,21 +111,21 @@ pub struct AccountClaim {
     pub org_id: Option<OrgId>,
     /// When it was initiated.
     #[schema(value_type = String, format = DateTime)]
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// When the code stops working; null once it was used.
     #[schema(value_type = Option<String>, format = DateTime)]
-    pub expires_at: Option<Instant>,
+    pub expires_at: Option<Timestamp>,
     /// When the hold ends and the organization becomes yours; null but on hold.
     #[schema(value_type = Option<String>, format = DateTime)]
-    pub takes_effect_at: Option<Instant>,
+    pub takes_effect_at: Option<Timestamp>,
     /// When it took effect, was revoked or became void.
     #[schema(value_type = Option<String>, format = DateTime)]
-    pub ended_at: Option<Instant>,
+    pub ended_at: Option<Timestamp>,
 }
 
 impl AccountClaim {
     /// What is shown of a claim at `now`.
-    pub fn new(claim: &Claim, now: Instant) -> Self {
+    pub fn new(claim: &Claim, now: Timestamp) -> Self {
         let (expires_at, takes_effect_at, ended_at) = match claim.state {
             ClaimState::Initiated { expires_at, .. } => (Some(expires_at), None, None),
             ClaimState::Held { until, .. } => (None, Some(until), None),
@@ -157,7 +157,7 @@ pub struct ExportedClaim {
 
 impl ExportedClaim {
     /// What an export at `now` tells of a claim.
-    pub fn new(claim: &Claim, now: Instant) -> Self {
+    pub fn new(claim: &Claim, now: Timestamp) -> Self {
         let has_token = claim.state.stored().revocation.is_some();
         Self { claim: AccountClaim::new(claim, now), revocation_token: has_token.then_some("***") }
     }

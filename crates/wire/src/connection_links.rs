@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use kalends_bridge::{self as domain, NewLink, PublicationPolicy};
 use kalends_calendars::{Agent, Calendar};
-use kalends_kernel::{AgentId, CalendarId, ConnectionId, ConnectionLinkId, FieldError, FieldErrors, Instant};
+use kalends_kernel::{AgentId, CalendarId, ConnectionId, ConnectionLinkId, FieldError, FieldErrors, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -105,7 +105,7 @@ pub struct ConnectionLink {
     pub publication_policy: Cow<'static, str>,
     /// When it ends, if nothing becomes of it until then: 15 minutes after it was made, 30 after a human has opened it.
     #[schema(value_type = String, format = DateTime)]
-    pub expires_at: Instant,
+    pub expires_at: Timestamp,
     /// What the human connected, `con_…`; null before that.
     #[schema(value_type = Option<String>)]
     pub connection_id: Option<ConnectionId>,
@@ -113,7 +113,7 @@ pub struct ConnectionLink {
 
 impl ConnectionLink {
     /// The link as it is at `now`.
-    pub fn new(link: &domain::ConnectionLink, now: Instant) -> Self {
+    pub fn new(link: &domain::ConnectionLink, now: Timestamp) -> Self {
         Self {
             id: link.id,
             calendar_id: link.calendar,
@@ -195,7 +195,7 @@ pub struct FollowedLink {
 impl FollowedLink {
     /// The link at `now`, for which calendar of which agent it is, and who can be connected.
     pub fn new(
-        (link, now): (&domain::ConnectionLink, Instant),
+        (link, now): (&domain::ConnectionLink, Timestamp),
         calendar: Option<&Calendar>,
         agent: Option<&Agent>,
         providers: Vec<&'static str>,

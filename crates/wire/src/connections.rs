@@ -6,7 +6,7 @@ use kalends_accounts::oauth::Provider;
 use kalends_availability::{STALE_AFTER, UNAVAILABLE_AFTER};
 use kalends_bridge::{self as domain, AGENTS_MAX, Audience, LABEL_MAX, SOURCES_MAX, ports::KnownCalendar};
 use kalends_kernel::{
-    AgentId, ConnectionId, ExternalCalendarId, FieldError, FieldErrors, GrantId, Instant, bounded_text,
+    AgentId, ConnectionId, ExternalCalendarId, FieldError, FieldErrors, GrantId, Timestamp, bounded_text,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -38,7 +38,7 @@ pub struct CalendarConnection {
     pub status: &'static str,
     /// When its busy times were last read; null before the first time.
     #[schema(value_type = Option<String>, format = DateTime)]
-    pub last_refreshed_at: Option<Instant>,
+    pub last_refreshed_at: Option<Timestamp>,
     /// How much they are worth: `unread`, `fresh`, `stale` (older than 1 h) or `unavailable` (older than 24 h).
     #[schema(value_type = DataWorth)]
     pub data: &'static str,
@@ -46,17 +46,17 @@ pub struct CalendarConnection {
     pub last_error: Option<String>,
     /// When it was connected.
     #[schema(value_type = String, format = DateTime)]
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// When it was last changed, not counting refreshes.
     #[schema(value_type = String, format = DateTime)]
-    pub updated_at: Instant,
+    pub updated_at: Timestamp,
 }
 
 /// How much data can be worth.
 pub(crate) const WORTHS: [&str; 4] = ["unread", "fresh", "stale", "unavailable"];
 
 /// How much data are worth that were read then (ruling 9.3).
-fn worth(read_at: Option<Instant>, now: Instant) -> &'static str {
+fn worth(read_at: Option<Timestamp>, now: Timestamp) -> &'static str {
     let [unread, fresh, stale, unavailable] = WORTHS;
     match read_at.map(|read_at| now - read_at) {
         None => unread,
@@ -68,7 +68,7 @@ fn worth(read_at: Option<Instant>, now: Instant) -> &'static str {
 
 impl CalendarConnection {
     /// The connection as it is at `now`.
-    pub fn new(connection: &domain::Connection, now: Instant) -> Self {
+    pub fn new(connection: &domain::Connection, now: Timestamp) -> Self {
         Self {
             id: connection.id,
             provider: connection.provider.as_str(),
@@ -160,7 +160,7 @@ pub struct ExternalCalendar {
     pub counts: bool,
     /// When its busy times were last read; null while they are not.
     #[schema(value_type = Option<String>, format = DateTime)]
-    pub last_read_at: Option<Instant>,
+    pub last_read_at: Option<Timestamp>,
     /// How much they are worth: `unread`, `fresh`, `stale` (older than 1 h) or `unavailable` (older than 24 h).
     #[schema(value_type = DataWorth)]
     pub data: &'static str,
@@ -168,7 +168,7 @@ pub struct ExternalCalendar {
 
 impl ExternalCalendar {
     /// The calendar as it is at `now`.
-    pub fn new(KnownCalendar { calendar, counts }: KnownCalendar, now: Instant) -> Self {
+    pub fn new(KnownCalendar { calendar, counts }: KnownCalendar, now: Timestamp) -> Self {
         let last_read_at = calendar.reading.as_ref().map(|reading| reading.read_at);
         Self {
             id: calendar.id,
@@ -210,7 +210,7 @@ pub struct AvailabilityGrant {
     pub agent_ids: Option<Vec<AgentId>>,
     /// When it was made.
     #[schema(value_type = String, format = DateTime)]
-    pub created_at: Instant,
+    pub created_at: Timestamp,
 }
 
 impl From<&domain::Grant> for AvailabilityGrant {
@@ -304,12 +304,12 @@ pub fn provider_names(offered: impl Fn(Provider) -> bool) -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::Elapsed;
+    use kalends_kernel::SignedDuration;
     use rstest::rstest;
 
     use super::*;
 
-    const NOW: Instant = Instant::from_micros(1_800_000_000_000_000);
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
     #[rstest]
     #[case(None, "unread")]
@@ -319,7 +319,7 @@ mod tests {
     #[case(Some(86_400), "stale")]
     #[case(Some(86_401), "unavailable")]
     fn data_age(#[case] seconds: Option<i64>, #[case] expected: &str) {
-        assert_eq!(worth(seconds.map(|seconds| NOW - Elapsed::seconds(seconds)), NOW), expected);
+        assert_eq!(worth(seconds.map(|seconds| NOW - SignedDuration::seconds(seconds)), NOW), expected);
     }
 
     #[rstest]

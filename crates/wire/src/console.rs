@@ -2,7 +2,7 @@
 
 use kalends_accounts::{self as accounts, Email, OrgName, Organization, Password, UserName, Waitlist};
 use kalends_calendars::Patch;
-use kalends_kernel::{FieldErrors, Instant, OrgId, UserId, bounded_text};
+use kalends_kernel::{FieldErrors, OrgId, Timestamp, UserId, bounded_text};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -243,10 +243,10 @@ pub struct User {
     pub has_password: bool,
     /// When they signed up.
     #[schema(value_type = String, format = DateTime)]
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// When one of these fields last changed, or the password.
     #[schema(value_type = String, format = DateTime)]
-    pub updated_at: Instant,
+    pub updated_at: Timestamp,
 }
 
 impl From<&accounts::User> for User {
@@ -280,7 +280,7 @@ pub struct Org {
     pub is_waitlisted: bool,
     /// When it was made.
     #[schema(value_type = String, format = DateTime)]
-    pub created_at: Instant,
+    pub created_at: Timestamp,
 }
 
 impl From<&Organization> for Org {
@@ -354,7 +354,7 @@ pub struct OwnedOrg {
     pub org: Org,
     /// Since when it is theirs.
     #[schema(value_type = String, format = DateTime)]
-    pub owned_since: Instant,
+    pub owned_since: Timestamp,
     /// Whether this session is switched to it.
     pub active: bool,
 }

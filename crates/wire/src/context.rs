@@ -1,7 +1,7 @@
 //! The context of a calendar.
 
 use kalends_calendars as domain;
-use kalends_kernel::{CalendarId, Instant};
+use kalends_kernel::{CalendarId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -15,7 +15,7 @@ pub struct CalendarContext {
     pub calendar_id: CalendarId,
     /// The service's time.
     #[schema(value_type = String, format = DateTime)]
-    pub now: Instant,
+    pub now: Timestamp,
     /// What the agent says that it is doing.
     pub agent_status: AgentActivity,
     /// The event under way that began last.

@@ -5,8 +5,8 @@ use kalends_calendars::{
     ports::{EventFilter, InstanceFilter, StatusAt},
 };
 use kalends_kernel::{
-    CalendarId, EventId, FieldError, FieldErrors, HoldSetId, Instant, Metadata, OrgId, Page, Span, Zone, bounded_text,
-    optional_text,
+    CalendarId, EventId, FieldError, FieldErrors, HoldSetId, Metadata, OrgId, Page, Span, Timestamp, Zone,
+    bounded_text, optional_text,
 };
 use kalends_recurrence::{Rule, RuleError};
 use serde::{Deserialize, Serialize};
@@ -52,10 +52,10 @@ pub struct Event {
     pub description: Option<String>,
     /// The start.
     #[schema(value_type = String, format = DateTime)]
-    pub start_time: Instant,
+    pub start_time: Timestamp,
     /// The end, exclusive.
     #[schema(value_type = String, format = DateTime)]
-    pub end_time: Instant,
+    pub end_time: Timestamp,
     /// Whether the event takes whole days.
     pub all_day: bool,
     /// Whether the event takes place.
@@ -69,7 +69,7 @@ pub struct Event {
     pub reminders: Option<Vec<u16>>,
     /// When a hold expires, or did; null on what is no hold. One that expired is `cancelled`.
     #[schema(value_type = Option<String>, format = DateTime)]
-    pub hold_expires_at: Option<Instant>,
+    pub hold_expires_at: Option<Timestamp>,
     /// The priority of a hold; null on what is no hold.
     pub hold_priority: Option<u8>,
     /// The hold set with which it was placed, `hst_…`; only on events of one, also when they are no holds any more.
@@ -84,7 +84,7 @@ pub struct Event {
     pub recurrence_rule: Option<String>,
     /// The starts of the cancelled occurrences of a series.
     #[schema(value_type = Vec<String>)]
-    pub recurrence_exdates: Vec<Instant>,
+    pub recurrence_exdates: Vec<Timestamp>,
     /// The zone whose wall clock a series follows; null on a one-off event and on an instance.
     pub recurrence_timezone: Option<String>,
     /// The series; only on its instances.
@@ -94,7 +94,7 @@ pub struct Event {
     /// The start that the series' rule gives this instance; only on instances.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime, nullable = false)]
-    pub original_start_time: Option<Instant>,
+    pub original_start_time: Option<Timestamp>,
     /// The copy at a connected human calendar; only in answers to writes.
     #[serde(rename = "external_sync", skip_serializing_if = "Option::is_none")]
     pub external_sync: Option<ExternalSync>,
@@ -104,13 +104,13 @@ pub struct Event {
     pub local: Option<Box<Local>>,
     /// When the event was deleted.
     #[schema(value_type = Option<String>, format = DateTime)]
-    pub deleted_at: Option<Instant>,
+    pub deleted_at: Option<Timestamp>,
     /// When the event was created.
     #[schema(value_type = String, format = DateTime)]
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// When it last changed.
     #[schema(value_type = String, format = DateTime)]
-    pub updated_at: Instant,
+    pub updated_at: Timestamp,
 }
 
 /// The copy of an event at a connected human calendar.
@@ -536,7 +536,7 @@ impl ListEvents {
     ///
     /// # Errors
     /// All parameters at fault.
-    pub fn parse(&self, now: Instant) -> Result<(Listing, Page), FieldErrors> {
+    pub fn parse(&self, now: Timestamp) -> Result<(Listing, Page), FieldErrors> {
         let mut errors = FieldErrors::default();
         let mut bound = |param: &str, text: Option<&str>| text.and_then(|text| errors.take(instant(param, text)));
         let start_after = bound("start_after", self.start_after.as_deref());
@@ -561,7 +561,7 @@ impl ListEvents {
 }
 
 /// The window of a list of instances.
-fn window(after: Option<Instant>, before: Option<Instant>) -> Result<Span, FieldErrors> {
+fn window(after: Option<Timestamp>, before: Option<Timestamp>) -> Result<Span, FieldErrors> {
     let mut errors = FieldErrors::default();
     let missing =
         |param: &str| FieldError::new(param, "is required with expand=true, which shows what is inside a window");
@@ -597,15 +597,15 @@ impl DeleteEvent {
     ///
     /// # Errors
     /// `invalid_time_format`.
-    pub fn parse(&self) -> Result<Option<Instant>, FieldErrors> {
+    pub fn parse(&self) -> Result<Option<Timestamp>, FieldErrors> {
         let start = self.occurrence_start.as_deref().map(|text| instant("occurrence_start", text));
         start.transpose().map_err(FieldErrors::from)
     }
 }
 
 /// An instant of a query or body.
-pub(crate) fn instant(param: &str, text: &str) -> Result<Instant, FieldError> {
-    text.parse().map_err(|error: kalends_kernel::ParseInstantError| {
+pub(crate) fn instant(param: &str, text: &str) -> Result<Timestamp, FieldError> {
+    text.parse().map_err(|error: kalends_kernel::ParseTimestampError| {
         FieldError::new(param, error.to_string()).with_code(kalends_kernel::Code::InvalidTimeFormat)
     })
 }

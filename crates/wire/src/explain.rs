@@ -1,14 +1,14 @@
 //! Why a time is not offered.
 
 use kalends_availability::{self as availability, Warning};
-use kalends_kernel::{CalendarId, Elapsed, FieldError, FieldErrors, Instant, Span};
+use kalends_kernel::{CalendarId, FieldError, FieldErrors, SignedDuration, Span, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{AvailabilityState, availability::range, event::instant};
 
 /// The longest time that may be asked about.
-const LONGEST: Elapsed = Elapsed::days(LONGEST_DAYS);
+const LONGEST: SignedDuration = SignedDuration::days(LONGEST_DAYS);
 const LONGEST_DAYS: i64 = 7;
 
 /// Why an agent or a calendar is not free at a time. Exactly one of `agent` and `calendar`.
@@ -138,10 +138,10 @@ pub struct Reason {
     /// The start: of an event or a hold, its own; else that of the part inside the time asked about, to which the buffers
     /// count where a human is busy.
     #[schema(value_type = String, format = DateTime)]
-    pub start: Instant,
+    pub start: Timestamp,
     /// The end, exclusive.
     #[schema(value_type = String, format = DateTime)]
-    pub end: Instant,
+    pub end: Timestamp,
 }
 
 impl From<availability::Reason> for Reason {
@@ -166,10 +166,10 @@ impl From<availability::Reason> for Reason {
 pub struct Explanation {
     /// The start of the time asked about.
     #[schema(value_type = String, format = DateTime)]
-    pub start: Instant,
+    pub start: Timestamp,
     /// Its end, exclusive.
     #[schema(value_type = String, format = DateTime)]
-    pub end: Instant,
+    pub end: Timestamp,
     /// Whether all of it is free: it can be offered as a slot. There are no reasons then.
     pub offered: bool,
     /// Every reason against it, by start and then calendar; the first 1,000.

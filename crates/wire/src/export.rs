@@ -1,7 +1,7 @@
 //! The export of an account, and its deletion.
 
-use kalends_accounts::{Acceptance, KeyShown};
-use kalends_kernel::{AgentId, Instant, KeyId, OrgId, ProposalId};
+use kalends_accounts::{Acceptance, KeyView};
+use kalends_kernel::{AgentId, KeyId, OrgId, ProposalId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -16,7 +16,7 @@ use crate::{
 pub struct Export {
     /// When the export was begun.
     #[schema(value_type = String, format = DateTime)]
-    pub exported_at: Instant,
+    pub exported_at: Timestamp,
     /// The form of the export.
     #[schema(minimum = 1)]
     pub format_version: u32,
@@ -119,10 +119,10 @@ pub struct ExportedOrg {
     pub plan: &'static str,
     /// When the address was verified.
     #[schema(value_type = Option<String>, format = DateTime)]
-    pub verified_at: Option<Instant>,
+    pub verified_at: Option<Timestamp>,
     /// Since when it waits to be let in.
     #[schema(value_type = Option<String>, format = DateTime)]
-    pub waitlisted_at: Option<Instant>,
+    pub waitlisted_at: Option<Timestamp>,
     /// How it came to be: `agent`, `waitlist`, `operator` or `console`.
     #[schema(value_type = SignUpSourceName)]
     pub signup_source: &'static str,
@@ -130,10 +130,10 @@ pub struct ExportedOrg {
     pub accepted_terms_version: Option<String>,
     /// When they were accepted.
     #[schema(value_type = Option<String>, format = DateTime)]
-    pub accepted_terms_at: Option<Instant>,
+    pub accepted_terms_at: Option<Timestamp>,
     /// When it was made.
     #[schema(value_type = String, format = DateTime)]
-    pub created_at: Instant,
+    pub created_at: Timestamp,
 }
 
 /// A calendar with the token of its feed.
@@ -161,11 +161,11 @@ pub struct ExportedKey {
     pub label: Option<String>,
     /// When it was made.
     #[schema(value_type = String, format = DateTime)]
-    pub created_at: Instant,
+    pub created_at: Timestamp,
 }
 
-impl From<KeyShown> for ExportedKey {
-    fn from(key: KeyShown) -> Self {
+impl From<KeyView> for ExportedKey {
+    fn from(key: KeyView) -> Self {
         Self {
             id: key.id,
             key_prefix: key.prefix,
@@ -205,7 +205,7 @@ pub struct ExportedAcceptance {
     pub version: String,
     /// When it was accepted.
     #[schema(value_type = String, format = DateTime)]
-    pub accepted_at: Instant,
+    pub accepted_at: Timestamp,
 }
 
 impl From<Acceptance> for ExportedAcceptance {

@@ -2,7 +2,7 @@
 
 use kalends_availability::Block;
 use kalends_calendars::{self as domain, AsOf, HOLD_PRIORITY_MAX, HOLD_SET_MAX, NewHold, TITLE_MAX};
-use kalends_kernel::{CalendarId, FieldError, FieldErrors, HoldSetId, Instant, Span, bounded_text};
+use kalends_kernel::{CalendarId, FieldError, FieldErrors, HoldSetId, Span, Timestamp, bounded_text};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -183,10 +183,10 @@ pub struct Conflict {
     pub kind: ReasonKind,
     /// The start of what takes it.
     #[schema(value_type = String, format = DateTime)]
-    pub start: Instant,
+    pub start: Timestamp,
     /// The end of what takes it.
     #[schema(value_type = String, format = DateTime)]
-    pub end: Instant,
+    pub end: Timestamp,
 }
 
 impl Conflict {

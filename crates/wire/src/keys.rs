@@ -2,7 +2,7 @@
 
 use kalends_accounts as domain;
 use kalends_accounts::KeyLabel;
-use kalends_kernel::{AgentId, FieldErrors, Instant, KeyId};
+use kalends_kernel::{AgentId, FieldErrors, KeyId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -23,7 +23,7 @@ pub struct ScopedKey {
     pub label: Option<String>,
     /// When it was made.
     #[schema(value_type = String, format = DateTime)]
-    pub created_at: Instant,
+    pub created_at: Timestamp,
 }
 
 /// A fresh key that speaks for one agent, with its text, which is shown this once.
@@ -46,7 +46,7 @@ pub struct NewScopedKey {
     pub label: Option<String>,
     /// When it was made.
     #[schema(value_type = String, format = DateTime)]
-    pub created_at: Instant,
+    pub created_at: Timestamp,
 }
 
 /// All keys of an organization that speak for agents.

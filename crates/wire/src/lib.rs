@@ -50,7 +50,7 @@ pub use agent::{Agent, CreateAgent, ListAgents, UpdateAgent};
 pub use audit::{AuditEntry, AuditLog, AuditPagination, AuditQuery, ListAudit};
 pub use availability::{
     Across, AcrossAgents, AgentAvailability, AvailabilityOf, AvailabilityState, CalendarAvailability, Found, LISTS, Of,
-    Slot, SlotsAsked, render,
+    Slot, SlotsRequest, render,
 };
 pub use booking_pages::{BookingPage, CreateBookingPage, UpdateBookingPage};
 pub use bookings::{

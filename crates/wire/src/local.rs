@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use kalends_kernel::{Elapsed, Instant, Span, Zone};
+use kalends_kernel::{SignedDuration, Span, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -86,12 +86,12 @@ impl Local {
 
 /// What a clock in the zone shows, as if it were UTC, and how many minutes it is ahead. Offsets of a fraction of a
 /// minute, which end in 1972, are cut to what RFC 3339 can say: the text then still names the instant.
-fn shown(instant: Instant, zone: Zone) -> (Instant, i64) {
+fn shown(instant: Timestamp, zone: Zone) -> (Timestamp, i64) {
     let minutes = zone.offset_at(instant).as_seconds().div_euclid(60);
-    (instant + Elapsed::minutes(minutes), minutes)
+    (instant + SignedDuration::minutes(minutes), minutes)
 }
 
-fn with_offset(instant: Instant, zone: Zone) -> String {
+fn with_offset(instant: Timestamp, zone: Zone) -> String {
     let (clock, minutes) = shown(instant, zone);
     let mut text = clock.to_string();
     // The mark of UTC gives way to the offset.
@@ -157,10 +157,10 @@ mod tests {
     proptest! {
         #[test]
         fn the_text_names_the_instant(
-            micros in 0..Instant::HORIZON.as_micros() - 86_400_000_000,
+            micros in 0..Timestamp::HORIZON.as_micros() - 86_400_000_000,
             zone in prop::sample::select(vec!["UTC", "Europe/Berlin", "Africa/Monrovia", "Pacific/Apia", "America/Caracas"]),
         ) {
-            let (start, end) = (Instant::from_micros(micros), Instant::from_micros(micros + 1));
+            let (start, end) = (Timestamp::from_micros(micros), Timestamp::from_micros(micros + 1));
             let told = Local::of(Span::new(start, end).unwrap(), zone.parse().unwrap());
             // Years before 1970 are shown, though no request may name them.
             if !told.start.starts_with("1969") && !told.end.starts_with("1969") {

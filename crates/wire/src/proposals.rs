@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use kalends_kernel::{
-    AgentId, CalendarId, Code, EventId, FieldError, FieldErrors, Instant, Metadata, Page, ProposalId, ResponseId,
-    SlotId, Span, bounded_text, optional_text,
+    AgentId, CalendarId, Code, EventId, FieldError, FieldErrors, Metadata, Page, ProposalId, ResponseId, SlotId, Span,
+    Timestamp, bounded_text, optional_text,
 };
 use kalends_proposals::{
     self as domain, COUNTER_SLOTS_MAX, CancelReason, DESCRIPTION_MAX, MESSAGE_MAX, NewResponse, PARTICIPANTS_MAX,
@@ -55,7 +55,7 @@ pub struct ProposalSummary {
     pub status: Cow<'static, str>,
     /// When it expires, or did, unless it was settled before.
     #[schema(value_type = String, format = DateTime)]
-    pub expires_at: Instant,
+    pub expires_at: Timestamp,
     /// Whether its slots are kept free while it is pending.
     pub hold_slots: bool,
     /// Whether resolving passes over slots that are taken.
@@ -74,15 +74,15 @@ pub struct ProposalSummary {
     pub metadata: Map<String, Value>,
     /// When it was made.
     #[schema(value_type = String, format = DateTime)]
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// When it last changed.
     #[schema(value_type = String, format = DateTime)]
-    pub updated_at: Instant,
+    pub updated_at: Timestamp,
 }
 
 impl ProposalSummary {
     /// The proposal as it is at `now`.
-    pub fn of(proposal: &domain::Proposal, now: Instant) -> Self {
+    pub fn of(proposal: &domain::Proposal, now: Timestamp) -> Self {
         let state = proposal.state_at(now);
         let (won, reason) = state.details();
         let (resolved_slot_id, created_event_id) = won.unzip();
@@ -138,7 +138,7 @@ pub struct Proposal {
 
 impl Proposal {
     /// The proposal as it is at `now`.
-    pub fn of(proposal: &domain::Proposal, now: Instant) -> Self {
+    pub fn of(proposal: &domain::Proposal, now: Timestamp) -> Self {
         Self {
             summary: ProposalSummary::of(proposal, now),
             slots: proposal.slots.iter().map(ProposalSlot::from).collect(),
@@ -155,10 +155,10 @@ pub struct ProposalSlot {
     pub id: SlotId,
     /// The start.
     #[schema(value_type = String, format = DateTime)]
-    pub start_time: Instant,
+    pub start_time: Timestamp,
     /// The end, exclusive.
     #[schema(value_type = String, format = DateTime)]
-    pub end_time: Instant,
+    pub end_time: Timestamp,
     /// How much the organizer likes it: 0 to 10.
     pub weight: f64,
     /// Where the event is to stand; null means the proposal's calendar.
@@ -199,7 +199,7 @@ pub struct ProposalResponse {
     pub message: Option<String>,
     /// When it was said.
     #[schema(value_type = String, format = DateTime)]
-    pub created_at: Instant,
+    pub created_at: Timestamp,
 }
 
 impl From<&domain::Response> for ProposalResponse {
@@ -221,10 +221,10 @@ impl From<&domain::Response> for ProposalResponse {
 pub struct CounterSlot {
     /// The start.
     #[schema(value_type = String, format = DateTime)]
-    pub start_time: Instant,
+    pub start_time: Timestamp,
     /// The end, exclusive.
     #[schema(value_type = String, format = DateTime)]
-    pub end_time: Instant,
+    pub end_time: Timestamp,
 }
 
 impl From<&Span> for CounterSlot {
@@ -438,7 +438,7 @@ pub struct WantedProposal {
     /// The times that are offered.
     pub slots: Vec<WantedSlot>,
     /// When it expires.
-    pub expires_at: Option<Instant>,
+    pub expires_at: Option<Timestamp>,
     /// Whether its slots are kept free.
     pub hold_slots: bool,
     /// Whether resolving passes over what is taken.

@@ -2,7 +2,7 @@
 
 use kalends_availability as availability;
 use kalends_calendars::{self as domain, NewRules};
-use kalends_kernel::{CalendarId, FieldErrors, Instant, RulesId, Zone};
+use kalends_kernel::{CalendarId, FieldErrors, RulesId, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -92,10 +92,10 @@ pub struct AvailabilityRules {
     pub overrides: Vec<DateHours>,
     /// When the calendar got rules, having had none.
     #[schema(value_type = String, format = DateTime)]
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// When they last changed.
     #[schema(value_type = String, format = DateTime)]
-    pub updated_at: Instant,
+    pub updated_at: Timestamp,
 }
 
 impl From<domain::AvailabilityRules> for AvailabilityRules {
@@ -226,8 +226,8 @@ mod tests {
             calendar: "cal_00000000000000000000000001".parse().unwrap(),
             rules: new.rules,
             version: Version::FIRST,
-            created_at: Instant::EARLIEST,
-            updated_at: Instant::EARLIEST,
+            created_at: Timestamp::EARLIEST,
+            updated_at: Timestamp::EARLIEST,
         };
         serde_json::to_value(AvailabilityRules::from(row)).unwrap()
     }

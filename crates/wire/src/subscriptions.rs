@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use kalends_feeds::{
     self as domain, LABEL_MAX, NewSubscription, Remains, SubscriptionPatch, SubscriptionStatus,
-    sync::{Counts, Told},
+    sync::{Counts, SyncDetails},
 };
 use kalends_kernel::{
-    AgentId, CalendarId, FieldError, FieldErrors, Instant, Page, RemoteUrl, SubscriptionId, bounded_text,
+    AgentId, CalendarId, FieldError, FieldErrors, Page, RemoteUrl, SubscriptionId, Timestamp, bounded_text,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -54,17 +54,17 @@ pub struct Subscription {
     pub status: Cow<'static, str>,
     /// When a sync last ended well; null before the first.
     #[schema(value_type = Option<String>, format = DateTime)]
-    pub last_synced_at: Option<Instant>,
+    pub last_synced_at: Option<Timestamp>,
     /// What went wrong, where the last sync failed.
     pub last_error: Option<String>,
     /// What the last good sync came to; null before the first.
     pub last_sync: Option<SyncReport>,
     /// When it was made.
     #[schema(value_type = String, format = DateTime)]
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// When it was last changed, not counting syncs.
     #[schema(value_type = String, format = DateTime)]
-    pub updated_at: Instant,
+    pub updated_at: Timestamp,
 }
 
 /// What a sync came to.
@@ -105,7 +105,7 @@ impl From<(String, String)> for SkippedEvent {
 
 impl From<domain::sync::Report> for SyncReport {
     fn from(report: domain::sync::Report) -> Self {
-        let domain::sync::Report { counts, skipped, withheld, told: Told { skipped: first, warnings } } = report;
+        let domain::sync::Report { counts, skipped, withheld, told: SyncDetails { skipped: first, warnings } } = report;
         let Counts { created, updated, deleted, untouched } = counts;
         let skipped_events = first.into_iter().map(SkippedEvent::from).collect();
         Self { created, updated, deleted, untouched, skipped, withheld, skipped_events, warnings }

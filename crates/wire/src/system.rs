@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use kalends_kernel::Instant;
+use kalends_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -17,5 +17,5 @@ pub struct Health {
     pub status: Cow<'static, str>,
     /// The service's time.
     #[schema(value_type = String, format = DateTime)]
-    pub ts: Instant,
+    pub ts: Timestamp,
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use kalends_kernel::Instant;
+use kalends_kernel::Timestamp;
 use kalends_quotas::{Metric, UsageReport};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -43,10 +43,10 @@ pub struct Usage {
     pub plan: Cow<'static, str>,
     /// The start of the UTC month.
     #[schema(value_type = String, format = DateTime)]
-    pub period_start: Instant,
+    pub period_start: Timestamp,
     /// The start of the next one, when what is counted by the month begins anew.
     #[schema(value_type = String, format = DateTime)]
-    pub period_end: Instant,
+    pub period_end: Timestamp,
     /// Authenticated requests in the month. Those that are answered with 401 or 429 do not count.
     pub api_calls: UsedCalls,
     /// Agents that are not decommissioned.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use kalends_accounts::{Email, Organization, WaitingName, Waitlist};
-use kalends_kernel::{FieldErrors, Instant, Metadata, OrgId, bounded_text};
+use kalends_kernel::{FieldErrors, Metadata, OrgId, Timestamp, bounded_text};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -74,7 +74,7 @@ pub struct WaitlistEntry {
     pub is_waitlisted: bool,
     /// Since when it waits; null once it is active.
     #[schema(value_type = Option<String>, format = DateTime)]
-    pub waitlisted_at: Option<Instant>,
+    pub waitlisted_at: Option<Timestamp>,
     /// How it came to be: `waitlist`, `agent`, `operator` or `console`.
     #[schema(value_type = SignUpSourceName)]
     pub signup_source: Cow<'static, str>,
@@ -149,7 +149,7 @@ pub struct AcceptedTerms {
     pub accepted_terms_version: String,
     /// When it was accepted.
     #[schema(value_type = String, format = DateTime)]
-    pub accepted_terms_at: Instant,
+    pub accepted_terms_at: Timestamp,
 }
 
 /// What feedback is about.

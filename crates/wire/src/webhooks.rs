@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use kalends_kernel::{DeliveryId, FieldErrors, Instant, Page, RemoteUrl, WebhookId};
+use kalends_kernel::{DeliveryId, FieldErrors, Page, RemoteUrl, Timestamp, WebhookId};
 use kalends_notifications::{
     self as domain, Deactivation, EndpointPatch, NewEndpoint, Subscription, WebhookEndpoint, ports::DeliverySeen,
 };
@@ -42,10 +42,10 @@ pub struct Webhook {
     pub deactivated_reason: Option<Cow<'static, str>>,
     /// When it was made.
     #[schema(value_type = String, format = DateTime)]
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// When it last changed.
     #[schema(value_type = String, format = DateTime)]
-    pub updated_at: Instant,
+    pub updated_at: Timestamp,
 }
 
 impl From<&WebhookEndpoint> for Webhook {
@@ -84,10 +84,10 @@ pub struct NewWebhook {
     pub deactivated_reason: Option<Cow<'static, str>>,
     /// When it was made.
     #[schema(value_type = String, format = DateTime)]
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// When it last changed.
     #[schema(value_type = String, format = DateTime)]
-    pub updated_at: Instant,
+    pub updated_at: Timestamp,
 }
 
 impl From<&WebhookEndpoint> for NewWebhook {
@@ -109,7 +109,7 @@ pub struct WebhookSecret {
     pub secret: String,
     /// Until when the secret before it signs too.
     #[schema(value_type = Option<String>, format = DateTime)]
-    pub previous_secret_expires_at: Option<Instant>,
+    pub previous_secret_expires_at: Option<Timestamp>,
 }
 
 impl From<&WebhookEndpoint> for WebhookSecret {
@@ -324,15 +324,15 @@ pub struct Delivery {
     pub attempts: u32,
     /// When the last one ended.
     #[schema(value_type = Option<String>, format = DateTime)]
-    pub last_attempt_at: Option<Instant>,
+    pub last_attempt_at: Option<Timestamp>,
     /// When the next one is due, while it is pending.
     #[schema(value_type = Option<String>, format = DateTime)]
-    pub next_retry_at: Option<Instant>,
+    pub next_retry_at: Option<Timestamp>,
     /// The status of the last answer; null where there was none.
     pub response_status: Option<u16>,
     /// When it was addressed to the endpoint.
     #[schema(value_type = String, format = DateTime)]
-    pub created_at: Instant,
+    pub created_at: Timestamp,
     /// What is sent, where it was asked for; null where it is kept no longer.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]

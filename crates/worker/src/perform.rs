@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use kalends_app::App;
-use kalends_kernel::Elapsed;
+use kalends_kernel::SignedDuration;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
 use crate::Duty;
@@ -61,7 +61,7 @@ async fn run(duty: &'static Duty, app: &Arc<App>, failing: bool, late: Duration)
     false
 }
 
-fn seconds(late: Elapsed) -> Duration {
+fn seconds(late: SignedDuration) -> Duration {
     Duration::from_micros(u64::try_from(late.as_micros()).unwrap_or(0))
 }
 
@@ -118,7 +118,7 @@ mod tests {
             let failed = run(&SCRIPTED, &app, failing, Duration::ZERO).await;
             (failed, SCRIPT.lock().unwrap().len())
         };
-        let more = || Ok(Done { found: 2, all: false, late: vec![Elapsed::seconds(1), Elapsed::ZERO] });
+        let more = || Ok(Done { found: 2, all: false, late: vec![SignedDuration::seconds(1), SignedDuration::ZERO] });
         let all = || Ok(Done::swept(true));
         assert_eq!(after(vec![more(), more(), all(), more()], false).await, (false, 1));
         assert_eq!(after(vec![more(), Err(Refusal::Contended), more()], false).await, (true, 1));

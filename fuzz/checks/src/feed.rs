@@ -2,12 +2,12 @@
 
 use kalends_feeds::limits::{STEPS_MAX, TOLD_MAX, UID_MAX};
 use kalends_feeds::read::{Context, Feed, Item, What, read};
-use kalends_kernel::{Elapsed, Instant, Span};
+use kalends_kernel::{SignedDuration, Span, Timestamp};
 
 use crate::{told, zone};
 
 /// 10 March 2026, 12:00 UTC: when everything is read.
-const NOW: Instant = Instant::from_micros(1_773_144_000_000_000);
+const NOW: Timestamp = Timestamp::from_micros(1_773_144_000_000_000);
 
 /// A feed that took more steps is not read again: the fuzzer would spend its time on few such feeds.
 const READ_AGAIN_STEPS: u64 = 10_000;
@@ -30,7 +30,7 @@ pub fn check(input: &[u8]) {
     assert!(feed.items.is_sorted_by(|one, next| one.key() < next.key()), "items out of order, or one twice");
     feed.items.iter().for_each(item);
     listed(&feed);
-    if let Ok(window) = Span::new(NOW - Elapsed::days(365), NOW + Elapsed::days(365)) {
+    if let Ok(window) = Span::new(NOW - SignedDuration::days(365), NOW + SignedDuration::days(365)) {
         busy(&feed, window);
     }
     if feed.steps <= READ_AGAIN_STEPS {
@@ -47,7 +47,7 @@ fn item(item: &Item) {
     assert!(holds(title, 500), "the title {title:?}");
     assert!(description.as_ref().is_none_or(|text| holds(text, 20_000)), "the description of {uid:?}");
     let (start, end) = (times.span.start(), times.span.end());
-    assert!(Instant::EARLIEST <= start && end <= Instant::HORIZON, "{uid:?} lies from {start} to {end}");
+    assert!(Timestamp::EARLIEST <= start && end <= Timestamp::HORIZON, "{uid:?} lies from {start} to {end}");
     if let What::Series(recurrence) = what {
         assert!(recurrence.series(*times).is_ok(), "{uid:?} has a rule that does not fit its times");
     }

@@ -1,12 +1,12 @@
 //! Recurrence rules.
 
-use kalends_kernel::{Elapsed, Instant, Zone};
+use kalends_kernel::{SignedDuration, Timestamp, Zone};
 use kalends_recurrence::{HORIZON, Length, MAX_STEPS_IN_366_DAYS, Rule, Series};
 
 use crate::{told, zone};
 
 /// 29 February 2024, 09:30 UTC: a date that most years do not have.
-const FIRST: Instant = Instant::from_micros(1_709_199_000_000_000);
+const FIRST: Timestamp = Timestamp::from_micros(1_709_199_000_000_000);
 
 /// How many days after the first start the windows begin that are expanded: at it, near it and far from it.
 const WINDOWS: [i64; 3] = [0, 400, 27_000];
@@ -37,7 +37,7 @@ fn written(rule: &Rule) {
 }
 
 fn expanded(rule: &Rule, zone: Zone) {
-    let Ok(length) = Length::elapsed(Elapsed::hours(1)) else { return };
+    let Ok(length) = Length::elapsed(SignedDuration::hours(1)) else { return };
     let series = match Series::new(rule.clone(), FIRST, zone, length) {
         Ok(series) => series,
         Err(error) => return told(&error),
@@ -48,15 +48,15 @@ fn expanded(rule: &Rule, zone: Zone) {
         assert!(series.is_occurrence(last), "{rule} does not have its last start {last}");
         assert_eq!(series.next_start_after(last), None, "{rule} goes on after {last}");
     }
-    WINDOWS.iter().for_each(|days| within(&series, FIRST + Elapsed::days(*days)));
+    WINDOWS.iter().for_each(|days| within(&series, FIRST + SignedDuration::days(*days)));
 }
 
 /// The starts in the 366 days from `from`.
-fn within(series: &Series, from: Instant) {
+fn within(series: &Series, from: Timestamp) {
     let rule = series.rule();
-    let range = from..from + Elapsed::days(366);
+    let range = from..from + SignedDuration::days(366);
     let mut starts = series.starts(range.clone());
-    let found: Vec<Instant> = starts.by_ref().collect();
+    let found: Vec<Timestamp> = starts.by_ref().collect();
     assert!(starts.steps() <= MAX_STEPS_IN_366_DAYS, "{rule} takes {} steps from {from}", starts.steps());
     assert!(found.is_sorted_by(|one, next| one < next), "{rule} has starts out of order from {from}");
     assert!(found.iter().all(|start| range.contains(start) && *start < HORIZON), "{rule} leaves the window");

@@ -1,7 +1,7 @@
 //! Instants, dates and zones as requests write them.
 
 use kalends_calendars::Moment;
-use kalends_kernel::{CivilDate, Instant, Zone};
+use kalends_kernel::{CivilDate, Timestamp, Zone};
 
 use crate::{told, zone};
 
@@ -15,7 +15,7 @@ const ZONES: [&str; 5] =
 /// Where what was read is not read back from what is written of it, or lies outside the years that are taken.
 pub fn check(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
-    match text.parse::<Instant>() {
+    match text.parse::<Timestamp>() {
         Ok(instant) => read_back(instant),
         Err(error) => told(&error),
     }
@@ -31,14 +31,14 @@ pub fn check(input: &[u8]) {
     moment(text);
 }
 
-fn read_back(instant: Instant) {
-    assert!((Instant::EARLIEST..Instant::HORIZON).contains(&instant), "{instant} is outside the years");
+fn read_back(instant: Timestamp) {
+    assert!((Timestamp::EARLIEST..Timestamp::HORIZON).contains(&instant), "{instant} is outside the years");
     let shown = instant.to_string();
     assert_eq!(shown.parse(), Ok(instant));
     for zone in ZONES.map(zone) {
         // Of two instants that show the same, the first is read.
         let civil = zone.to_civil(instant);
-        let back = zone.to_instant(civil);
+        let back = zone.to_timestamp(civil);
         assert!(back.is_some_and(|back| back <= instant && zone.to_civil(back) == civil), "{instant} in {zone}");
     }
 }
@@ -48,6 +48,6 @@ fn moment(text: &str) {
     match Moment::parse("start_time", text) {
         Ok(Moment::On(date)) => assert_eq!(text.parse(), Ok(date)),
         Ok(Moment::At(instant)) => assert_eq!(text.parse(), Ok(instant)),
-        Err(_) => assert!(text.parse::<Instant>().is_err() && text.parse::<CivilDate>().is_err(), "{text:?}"),
+        Err(_) => assert!(text.parse::<Timestamp>().is_err() && text.parse::<CivilDate>().is_err(), "{text:?}"),
     }
 }

@@ -10,7 +10,7 @@ use axum::{
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Map, Value, json};
 
-use super::{CalendarProvider, Shown, TheirCalendar};
+use super::{CalendarProvider, TheirCalendar, Transparency};
 use crate::{
     authorization::{Parameters, error, value},
     time::iso,
@@ -129,7 +129,7 @@ async fn free_busy(State(provider): State<CalendarProvider>, headers: HeaderMap,
 
 /// The busy times within a time, cut off at its ends.
 fn busy(calendar: &TheirCalendar, from: DateTime<Utc>, to: DateTime<Utc>) -> Vec<Value> {
-    let taken = calendar.events.iter().filter(|event| event.shown == Shown::Busy);
+    let taken = calendar.events.iter().filter(|event| event.shown == Transparency::Busy);
     let within = taken.filter(|event| event.start < to && from < event.end);
     within
         .map(|event| {

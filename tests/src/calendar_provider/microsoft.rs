@@ -10,7 +10,7 @@ use axum::{
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::{CalendarProvider, Shown, TheirEvent};
+use super::{CalendarProvider, TheirEvent, Transparency};
 use crate::authorization::{Parameters, value};
 
 /// Below what the API lies.
@@ -100,8 +100,8 @@ fn event(event: &TheirEvent) -> Value {
     let time =
         |at: DateTime<Utc>| json!({ "dateTime": at.format("%Y-%m-%dT%H:%M:%S%.6f0").to_string(), "timeZone": "UTC" });
     let shown = match event.shown {
-        Shown::Busy => "busy",
-        Shown::Free => "free",
+        Transparency::Busy => "busy",
+        Transparency::Free => "free",
     };
     json!({
         "@odata.etag": "W/\"x\"", "subject": event.title, "start": time(event.start), "end": time(event.end),

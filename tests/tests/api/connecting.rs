@@ -3,7 +3,7 @@
 use std::{future::Future, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kalends_e2e::{Answer, CalendarProvider, Client, Database, Org, Server, Shown, TheirEvent, at, iso};
+use kalends_e2e::{Answer, CalendarProvider, Client, Database, Org, Server, TheirEvent, Transparency, at, iso};
 use serde_json::{Value, json};
 
 use crate::{
@@ -111,7 +111,7 @@ impl Connecting {
 
     /// An event between two minutes of the day.
     pub(crate) fn event(&self, from: i64, to: i64) -> TheirEvent {
-        TheirEvent { start: self.time(from), end: self.time(to), title: TITLE.to_owned(), shown: Shown::Busy }
+        TheirEvent { start: self.time(from), end: self.time(to), title: TITLE.to_owned(), shown: Transparency::Busy }
     }
 
     /// As availability shows what is busy between these minutes of the day.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use kalends_e2e::{
     CalendarProvider,
     Database::{self, Postgres, Sqlite},
-    Shown, TheirEvent, iso,
+    TheirEvent, Transparency, iso,
 };
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ fn asked(url: &str) -> std::collections::BTreeMap<String, String> {
 /// The whole way, from an agent's question to its answer.
 async fn from_link_to_busy(it: &Connecting, provider: &CalendarProvider, scopes: &[&str], publishing: bool) {
     // Two that touch, one that is shown as free, and one on a calendar that is not chosen.
-    let free = TheirEvent { shown: Shown::Free, ..it.event(11 * 60, 12 * 60) };
+    let free = TheirEvent { shown: Transparency::Free, ..it.event(11 * 60, 12 * 60) };
     let own = [it.event(9 * 60, 10 * 60), it.event(10 * 60, 10 * 60 + 30), it.event(14 * 60, 15 * 60), free];
     provider.events(ACCOUNT, CALENDARS[0].0, &own);
     provider.events(ACCOUNT, CALENDARS[1].0, &[it.event(16 * 60, 17 * 60)]);

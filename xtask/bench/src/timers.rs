@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use kalends_kernel::Elapsed;
+use kalends_kernel::SignedDuration;
 use sqlx::{Connection as _, PgConnection};
 
 use crate::Surroundings;
@@ -15,16 +15,16 @@ use crate::random::{Random, fresh_seed};
 use crate::service::{Process, Program};
 
 /// An instant of the service, as opposed to one of this machine.
-type Moment = kalends_kernel::Instant;
+type Moment = kalends_kernel::Timestamp;
 
 /// How many workers there are.
 const WORKERS: usize = 3;
 /// How many events are created with one request.
 const BATCH: u32 = 100;
 /// How far ahead the first event is when it is created: more than its creation takes.
-const AHEAD: Elapsed = Elapsed::minutes(12);
+const AHEAD: SignedDuration = SignedDuration::minutes(12);
 /// How long before the first start the workers begin, by their clocks. The first reminders are late by then.
-const HEAD_START: Elapsed = Elapsed::seconds(15);
+const HEAD_START: SignedDuration = SignedDuration::seconds(15);
 /// How long an event lasts, in seconds.
 const LASTS: i64 = 5;
 /// How long after the last instant everything must be told: what a killed worker had claimed waits a while.
@@ -115,12 +115,12 @@ async fn fill(options: &Options, server: &Process, key: &str) -> Result<Moment> 
     // Whole seconds, so that with none to spread over all are due at the same instant.
     let first = Moment::from_micros(first.as_unix_seconds() * 1_000_000);
     let spread = |number: u32, all: u32| {
-        Elapsed::micros(i64::from(options.seconds) * 1_000_000 * i64::from(number) / i64::from(all))
+        SignedDuration::micros(i64::from(options.seconds) * 1_000_000 * i64::from(number) / i64::from(all))
     };
     for batch in (0..options.events).step_by(usize::try_from(BATCH)?) {
         let event = |number: u32| {
             let start = first + spread(number, options.events);
-            let (start, end) = (start, start + Elapsed::seconds(LASTS));
+            let (start, end) = (start, start + SignedDuration::seconds(LASTS));
             format!(r#"{{"title":"x","start_time":"{start}","end_time":"{end}","reminders":[1]}}"#)
         };
         let events: Vec<String> = (batch..(batch + BATCH).min(options.events)).map(event).collect();
@@ -129,8 +129,8 @@ async fn fill(options: &Options, server: &Process, key: &str) -> Result<Moment> 
     }
     for number in 0..options.holds {
         // Each at a time of its own, long after.
-        let start = first + Elapsed::days(1) + Elapsed::minutes(i64::from(number));
-        let (start, end) = (start, start + Elapsed::minutes(1));
+        let start = first + SignedDuration::days(1) + SignedDuration::minutes(i64::from(number));
+        let (start, end) = (start, start + SignedDuration::minutes(1));
         let until = first + spread(number, options.holds);
         let body = format!(r#"{{"title":"x","start_time":"{start}","end_time":"{end}","hold_expires_at":"{until}"}}"#);
         connection.ask(&post(&path, Some(key), None, &body)).await?.json(201)?;

@@ -12,7 +12,7 @@ use kalends_app::{
     NoHumanCalendars, Parts, Refusal, Request, StoredAnswer, operations, ports::Commit as _,
 };
 use kalends_calendars::{AgentType, Calendar, NewAgent};
-use kalends_kernel::{Clock as _, Elapsed, KeyId, Metadata, RequestId, SessionId, UserId};
+use kalends_kernel::{Clock as _, KeyId, Metadata, RequestId, SessionId, SignedDuration, UserId};
 use kalends_quotas::{Metric, Plan};
 use kalends_testkit::{
     Mailbox, MemoryStore, TestPasswords, TestTokens,
@@ -178,7 +178,7 @@ async fn an_end_of_keys_is_repeated_no_sooner_than_it_is_true() {
         fingerprint: repeated.fingerprint,
         answer: Answer { status: 204, body: None, version: None },
         created_at: now,
-        expires_at: now + Elapsed::hours(24),
+        expires_at: now + SignedDuration::hours(24),
     };
     let changes = ChangeSet { answer: Some(answer.clone()), ..ChangeSet::new(house.organization.id) };
     house.store.commit(changes).await.unwrap();
@@ -188,7 +188,7 @@ async fn an_end_of_keys_is_repeated_no_sooner_than_it_is_true() {
         (300, &operations::DELETE_KEY, 800),
         (1_000, &operations::DELETE_KEY, 0),
     ] {
-        house.make.clock.advance(Elapsed::micros(later * 1_000));
+        house.make.clock.advance(SignedDuration::micros(later * 1_000));
         let began = tokio::time::Instant::now();
         assert_eq!(house.app.earlier_answer(operation, &repeated).await.unwrap().as_ref(), Some(&answer.answer));
         assert_eq!(began.elapsed(), Duration::from_millis(waits), "{}", operation.id);
@@ -206,7 +206,7 @@ async fn what_was_under_way_when_the_account_was_deleted_is_refused_like_its_key
     assert!(matches!(refused, Err(Refusal::Unauthorized)), "{refused:?}");
     while !house.app.remove_deleted_accounts(500).await.unwrap() {}
     assert_eq!(house.store.deletions(9).await.unwrap().len(), 1, "the counters of calls may still follow");
-    house.make.clock.advance(Elapsed::seconds(46));
+    house.make.clock.advance(SignedDuration::seconds(46));
     assert!(house.app.remove_deleted_accounts(500).await.unwrap());
     assert_eq!(house.store.deletions(9).await.unwrap(), []);
 }

@@ -13,12 +13,12 @@ use kalends_app::{
 };
 use kalends_availability::{BusySet, HumanBusy, HumanSource, SlotQuery};
 use kalends_calendars::{Agent, AsOf, Calendar, Event, HumanAsOf, NewRules, Times};
-use kalends_kernel::{Clock as _, Elapsed, Instant, KeyId, OrgId, RequestId, Revision, Span};
+use kalends_kernel::{Clock as _, KeyId, OrgId, RequestId, Revision, SignedDuration, Span, Timestamp};
 use kalends_testkit::{
     Mailbox, MemoryStore, TestHumans, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, at, rules, settings, span},
 };
-use kalends_wire::{ExplainAsked, ExplainOf, ReasonKind, SlotsAsked};
+use kalends_wire::{ExplainAsked, ExplainOf, ReasonKind, SlotsRequest};
 use serde_json::{Value, json};
 
 const FIRST: HumanSource = HumanSource(1);
@@ -53,8 +53,8 @@ impl House {
     async fn explained(&self, agent: &Agent, window: Span, allow_stale: bool) {
         let told = self.ask(agent, window, allow_stale).await;
         let mut start = window.start();
-        while start + Elapsed::hours(1) <= window.end() {
-            let time = Span::new(start, start + Elapsed::hours(1)).unwrap();
+        while start + SignedDuration::hours(1) <= window.end() {
+            let time = Span::new(start, start + SignedDuration::hours(1)).unwrap();
             let of = ExplainOf::Agent(agent.id.to_string());
             let actor = self.actor(Reach::Organization, &operations::EXPLAIN_AVAILABILITY);
             let asked = ExplainAsked { of, time, allow_stale };
@@ -152,18 +152,18 @@ impl House {
     }
 
     /// The answer for an agent, in slots of an hour.
-    async fn ask(&self, agent: &Agent, window: Span, allow_stale: bool) -> Told {
+    async fn ask(&self, agent: &Agent, window: Span, allow_stale: bool) -> Answered {
         let query = SlotQuery::new(window, "1h".parse().unwrap()).unwrap();
-        let slots = SlotsAsked { query, include_busy: true, allow_stale };
+        let slots = SlotsRequest { query, include_busy: true, allow_stale };
         let actor = self.actor(Reach::Organization, &operations::AGENT_AVAILABILITY);
         let id = agent.id.to_string();
         let bytes = self.app.agent_availability(&actor, &id, slots).await.unwrap();
         let json: Value = serde_json::from_slice(&bytes).unwrap();
-        Told { busy: times(&json["per_agent_busy"][&id]), slots: times(&json["slots"]), json }
+        Answered { busy: times(&json["per_agent_busy"][&id]), slots: times(&json["slots"]), json }
     }
 
     /// Lets time pass.
-    fn pass(&self, elapsed: Elapsed) {
+    fn pass(&self, elapsed: SignedDuration) {
         self.make.clock.advance(elapsed);
     }
 
@@ -180,13 +180,13 @@ impl House {
 }
 
 /// An answer, its intervals as `HH:MM-HH:MM`.
-struct Told {
+struct Answered {
     json: Value,
     slots: Vec<String>,
     busy: Vec<String>,
 }
 
-impl Told {
+impl Answered {
     fn state(&self) -> &str {
         self.json["availability_state"].as_str().unwrap()
     }
@@ -228,11 +228,11 @@ async fn an_answer_ages_with_what_it_rests_on() {
 
     let (both, all) = (vec!["09:00-10:00", "11:00-12:00"], vec!["09:00-10:00", "10:00-11:00", "11:00-12:00"]);
     for (passed, state, slots, allowed) in [
-        (Elapsed::ZERO, "complete", &both, &both),
-        (Elapsed::hours(1), "complete", &both, &both),
-        (Elapsed::micros(1), "stale", &vec![], &both),
-        (Elapsed::micros(Elapsed::hours(23).as_micros() - 1), "stale", &vec![], &both),
-        (Elapsed::micros(1), "unavailable", &vec![], &all),
+        (SignedDuration::ZERO, "complete", &both, &both),
+        (SignedDuration::hours(1), "complete", &both, &both),
+        (SignedDuration::micros(1), "stale", &vec![], &both),
+        (SignedDuration::micros(SignedDuration::hours(23).as_micros() - 1), "stale", &vec![], &both),
+        (SignedDuration::micros(1), "unavailable", &vec![], &all),
     ] {
         house.pass(passed);
         let usable = state != "unavailable";
@@ -270,7 +270,7 @@ async fn a_source_counts_once_whatever_calendars_it_blocks() {
     }
     house.humans.connect(second.id, SECOND);
     house.read(FIRST, 1, &[]);
-    house.pass(Elapsed::hours(2));
+    house.pass(SignedDuration::hours(2));
     house.read(SECOND, 1, &[hours("09:00", "10:00")]);
 
     let told = house.ask(&agent, morning(), true).await;
@@ -313,7 +313,7 @@ async fn a_human_counts_for_an_agent_without_a_calendar() {
     // What is known anew is told anew, and grows old as ever.
     house.read(FIRST, 2, &[hours("12:00", "13:00")]);
     assert_eq!(house.ask(&agent, morning(), false).await.slots, ["09:00-10:00", "10:00-11:00", "11:00-12:00"]);
-    house.pass(Elapsed::hours(2));
+    house.pass(SignedDuration::hours(2));
     let told = house.ask(&agent, morning(), false).await;
     assert_eq!((told.state(), told.slots.len(), told.warnings().len()), ("stale", 0, 1));
     house.explained(&agent, morning(), false).await;
@@ -448,8 +448,8 @@ async fn the_ends_of_time_have_availability_too() {
     ));
     let new = NewRules { rules: says, zone: Some("Pacific/Auckland".parse().unwrap()) };
     house.app.put_availability_rules(&actor, &calendar.id.to_string(), new, &IfMatch::Any).await.unwrap();
-    let first = Span::new(Instant::EARLIEST, Instant::EARLIEST + Elapsed::hours(5)).unwrap();
-    let last = Span::new(at("2099-12-31T19:00:00Z"), Instant::HORIZON).unwrap();
+    let first = Span::new(Timestamp::EARLIEST, Timestamp::EARLIEST + SignedDuration::hours(5)).unwrap();
+    let last = Span::new(at("2099-12-31T19:00:00Z"), Timestamp::HORIZON).unwrap();
     for window in [first, last] {
         for _ in 0..2 {
             let told = house.ask(&agent, window, true).await;
@@ -466,8 +466,9 @@ async fn series_block_as_they_are_now_wherever_is_asked() {
     let house = House::new().await;
     let agent = house.agent().await;
     let calendar = house.calendar(&agent).await;
-    let day =
-        |span: Span, days| Span::new(span.start() + Elapsed::days(days), span.end() + Elapsed::days(days)).unwrap();
+    let day = |span: Span, days| {
+        Span::new(span.start() + SignedDuration::days(days), span.end() + SignedDuration::days(days)).unwrap()
+    };
     let daily = house.make.series(&calendar, hours("09:00", "10:00"), "FREQ=DAILY");
     // It begins long after the time around the first questions.
     let later = house.make.series(&calendar, day(hours("11:00", "12:00"), 200), "FREQ=DAILY;COUNT=9");
@@ -478,7 +479,7 @@ async fn series_block_as_they_are_now_wherever_is_asked() {
     }
     assert_eq!((busy(209).await, busy(5).await), (owned(&["09:00-10:00"]), owned(&["09:00-10:00"])));
 
-    let start = daily.times.span.start() + Elapsed::days(5);
+    let start = daily.times.span.start() + SignedDuration::days(5);
     let without = daily.without_occurrence(start, house.make.tick()).unwrap();
     house.store.commit(ChangeSet::new(house.org).update(&without, daily.version)).await.unwrap();
     assert_eq!((busy(5).await, busy(6).await), (owned(&[]), owned(&["09:00-10:00"])));
@@ -524,7 +525,7 @@ async fn holds_heed_humans_and_what_changed_of_them() {
         let told = json!({
             "title": "Maybe", "start_time": hours(start, end).start().to_string(),
             "end_time": hours(start, end).end().to_string(),
-            "hold_expires_at": (house.make.clock.now() + Elapsed::minutes(5)).to_string(), "if_as_of": if_as_of,
+            "hold_expires_at": (house.make.clock.now() + SignedDuration::minutes(5)).to_string(), "if_as_of": if_as_of,
         });
         let wanted: kalends_wire::CreateEvent = serde_json::from_value(told).unwrap();
         let actor = house.actor(Reach::Organization, &operations::CREATE_EVENT);
@@ -554,14 +555,14 @@ async fn held_time_is_free_again_at_the_instant_of_expiry() {
     let held = [(hours("09:00", "10:00"), 2), (hours("11:00", "12:00"), 4)];
     let mut expiries = Vec::new();
     for (span, minutes) in held {
-        let hold = house.make.hold(&calendar, span, Elapsed::minutes(minutes));
+        let hold = house.make.hold(&calendar, span, SignedDuration::minutes(minutes));
         expiries.push(hold.hold.unwrap().expires_at);
         house.store.commit(ChangeSet::new(house.org).create(&hold)).await.unwrap();
     }
     let steps = [
-        (expiries[0] - Elapsed::micros(1), "09:00-10:00 11:00-12:00"),
+        (expiries[0] - SignedDuration::micros(1), "09:00-10:00 11:00-12:00"),
         (expiries[0], "11:00-12:00"),
-        (expiries[1] - Elapsed::micros(1), "11:00-12:00"),
+        (expiries[1] - SignedDuration::micros(1), "11:00-12:00"),
         (expiries[1], ""),
     ];
     for (now, expected) in steps {

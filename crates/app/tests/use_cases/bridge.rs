@@ -16,7 +16,7 @@ use kalends_app::{
 use kalends_availability::{BusySet, HumanSource};
 use kalends_bridge::{LinkError, LinkStatus, NewLink, PublicationPolicy};
 use kalends_calendars::{Agent, Calendar, ports::BusyTimes as _};
-use kalends_kernel::{Elapsed, KeyId, OrgId, Page, RequestId, SessionId, Span, UserId};
+use kalends_kernel::{KeyId, OrgId, Page, RequestId, SessionId, SignedDuration, Span, UserId};
 use kalends_quotas::Plan;
 use kalends_testkit::{
     Failing, Mailbox, MemoryStore, TestCalendarProviders, TestPasswords, TestTokens,
@@ -179,8 +179,8 @@ impl House {
     }
 
     fn span(&self, from: i64, until: i64) -> Span {
-        let day = "2026-03-09T12:00:00Z".parse::<kalends_kernel::Instant>().unwrap();
-        Span::new(day + Elapsed::hours(from), day + Elapsed::hours(until)).unwrap()
+        let day = "2026-03-09T12:00:00Z".parse::<kalends_kernel::Timestamp>().unwrap();
+        Span::new(day + SignedDuration::hours(from), day + SignedDuration::hours(until)).unwrap()
     }
 
     async fn connection(&self, id: &str) -> Value {
@@ -220,7 +220,7 @@ async fn a_link_leads_to_busy_times() {
     assert_eq!(house.refresh().await, 1, "it is read at once");
     assert_eq!(house.busy().await, Some(BusySet::from_unsorted(vec![house.span(1, 3)])));
     assert_eq!(house.refresh().await, 0);
-    house.make.clock.advance(Elapsed::minutes(5));
+    house.make.clock.advance(SignedDuration::minutes(5));
     assert_eq!(house.refresh().await, 1, "every five minutes");
 }
 
@@ -243,7 +243,7 @@ async fn a_link_is_for_one_human_of_the_organization() {
 async fn a_link_makes_room_when_it_ends() {
     let house = House::new().await;
     let first = house.ask(NewLink::default()).await;
-    house.make.clock.advance(Elapsed::minutes(15));
+    house.make.clock.advance(SignedDuration::minutes(15));
     assert_eq!(house.status(&text(&first, "/id")).await, "expired");
     let second = house.ask(NewLink::default()).await;
     assert_ne!(first["id"], second["id"]);
@@ -326,7 +326,7 @@ async fn what_fails_keeps_what_was_read_and_is_tried_again() {
     assert!(read.is_some());
 
     house.accounts.fail(Some(Failing::Away));
-    house.make.clock.advance(Elapsed::minutes(5));
+    house.make.clock.advance(SignedDuration::minutes(5));
     assert_eq!(house.refresh().await, 1);
     let shown = house.connection(&connection).await;
     assert_eq!((&shown["status"], &shown["data"]), (&json!("error"), &json!("fresh")));
@@ -334,13 +334,13 @@ async fn what_fails_keeps_what_was_read_and_is_tried_again() {
     assert_eq!(house.busy().await, read);
     // Longer and longer, but never so long that what was fresh becomes stale by itself.
     for _ in 0..6 {
-        house.make.clock.advance(Elapsed::minutes(40));
+        house.make.clock.advance(SignedDuration::minutes(40));
         assert_eq!(house.refresh().await, 1);
     }
     assert_eq!(house.connection(&connection).await["data"], "stale");
     assert_eq!(house.busy().await, read);
     house.accounts.fail(None);
-    house.make.clock.advance(Elapsed::minutes(40));
+    house.make.clock.advance(SignedDuration::minutes(40));
     assert_eq!(house.refresh().await, 1);
     assert_eq!(house.connection(&connection).await["status"], "active");
 }
@@ -352,10 +352,10 @@ async fn tokens_are_renewed_before_their_time_and_when_they_end_early() {
     let connection = house.connect(WORK).await;
     house.refresh().await;
     assert_eq!(house.accounts.renewed(), 0);
-    house.make.clock.advance(Elapsed::minutes(59));
+    house.make.clock.advance(SignedDuration::minutes(59));
     house.refresh().await;
     assert_eq!(house.accounts.renewed(), 1, "it would end within two minutes");
-    house.make.clock.advance(Elapsed::minutes(5));
+    house.make.clock.advance(SignedDuration::minutes(5));
     house.refresh().await;
     assert_eq!(house.accounts.renewed(), 1, "the fresh one is kept");
     // Another account's first token ends at once.
@@ -377,10 +377,10 @@ async fn a_consent_that_ended_is_given_again_for_the_same_account() {
     house.grant(&connection, None).await.unwrap();
     house.refresh().await;
     house.accounts.fail(Some(Failing::Lapsed));
-    house.make.clock.advance(Elapsed::minutes(5));
+    house.make.clock.advance(SignedDuration::minutes(5));
     house.refresh().await;
     assert_eq!(house.connection(&connection).await["status"], "reauthorization_required");
-    house.make.clock.advance(Elapsed::hours(2));
+    house.make.clock.advance(SignedDuration::hours(2));
     assert_eq!(house.refresh().await, 0, "only the human can help");
     let refused = house.app.ask_refresh(&house.session(&op::REFRESH_CONNECTION), &connection).await;
     assert!(matches!(refused, Err(Refusal::NotRefreshed(_))), "{refused:?}");
@@ -415,14 +415,14 @@ async fn what_is_paused_or_gone_counts_for_nobody() {
         async move { app.pause_connection(&actor, connection, paused).await.unwrap() }
     };
     pause(true).await;
-    house.make.clock.advance(Elapsed::hours(1));
+    house.make.clock.advance(SignedDuration::hours(1));
     assert!(house.busy().await.is_none() && house.refresh().await == 0);
     pause(false).await;
     assert!(house.refresh().await == 1 && house.busy().await.is_some());
 
     // The provider does not know the calendar any more.
     house.accounts.account(WORK, &["Club"]);
-    house.make.clock.advance(Elapsed::minutes(5));
+    house.make.clock.advance(SignedDuration::minutes(5));
     house.refresh().await;
     assert!(house.busy().await.is_none());
     let grants = house.app.list_grants(&house.session(&op::LIST_GRANTS), Page::default()).await.unwrap();
@@ -463,13 +463,13 @@ async fn what_is_not_told_ages_alone() {
     assert!(read.is_some());
     house.accounts.hush(WORK, "Private");
     for _ in 0..4 {
-        house.make.clock.advance(Elapsed::minutes(5));
+        house.make.clock.advance(SignedDuration::minutes(5));
         assert_eq!(house.refresh().await, 1, "the others are read as often as ever");
     }
     let shown = house.connection(&connection).await;
     assert_eq!((&shown["status"], &shown["data"]), (&json!("error"), &json!("fresh")));
     assert!(text(&shown, "/last_error").contains("1 of the calendars"), "{shown}");
-    house.make.clock.advance(Elapsed::hours(1));
+    house.make.clock.advance(SignedDuration::hours(1));
     house.refresh().await;
     let actor = house.session(&op::LIST_EXTERNAL_CALENDARS);
     let calendars = house.app.external_calendars(&actor, &connection).await.unwrap();
@@ -484,7 +484,7 @@ async fn nobody_believes_that_all_calendars_are_gone() {
     house.grant(&connection, None).await.unwrap();
     house.refresh().await;
     house.accounts.account(WORK, &[]);
-    house.make.clock.advance(Elapsed::minutes(5));
+    house.make.clock.advance(SignedDuration::minutes(5));
     house.refresh().await;
     assert_eq!(house.connection(&connection).await["status"], "error");
     assert!(house.busy().await.is_some(), "what was chosen stays");

@@ -9,7 +9,7 @@ use kalends_app::{
     operations::{self, Operation},
     ports::Commit as _,
 };
-use kalends_kernel::{Elapsed, Instant, RequestId};
+use kalends_kernel::{RequestId, SignedDuration, Timestamp};
 use kalends_quotas::SIGN_IN_FAILURES;
 use kalends_testkit::{
     Inspect as _, Mailbox, MemoryStore, TestPasswords, TestTokens,
@@ -68,7 +68,13 @@ impl Door {
     }
 
     /// An attempt at that time, from that address.
-    async fn sign_in_at(&self, now: Instant, from: &str, email: &str, password: &str) -> Result<SessionBegun, Refusal> {
+    async fn sign_in_at(
+        &self,
+        now: Timestamp,
+        from: &str,
+        email: &str,
+        password: &str,
+    ) -> Result<SessionBegun, Refusal> {
         let ip = Some(from.parse().unwrap());
         let request = Request { ip, started: now, ..self.request(&operations::SIGN_IN) };
         self.make.clock.set(now);
@@ -159,7 +165,7 @@ async fn a_token_that_is_expired_replaced_or_unknown_sets_nothing() {
     for token in [first.as_str(), "unknown"] {
         assert!(matches!(door.reset(token, OTHER).await, Err(Refusal::Invalid(_))), "{token}");
     }
-    door.make.clock.advance(Elapsed::hours(1));
+    door.make.clock.advance(SignedDuration::hours(1));
     assert!(matches!(door.reset(&second, OTHER).await, Err(Refusal::Invalid(_))), "expired");
     door.sign_in("ada@example.com", PASSWORD).await.unwrap();
     // Nobody is mailed for an address without an account, nor after the fifth time in an hour.
@@ -220,7 +226,7 @@ async fn wrong_passwords_are_limited_for_each_account() {
         // Others go on, and so does this one when time has passed.
         let other = door.sign_in_at(now, "203.0.113.9", "eve@example.com", "wrong").await;
         assert!(matches!(other, Err(Refusal::WrongPassword)));
-        let later = door.sign_in_at(now + Elapsed::seconds(6), "203.0.113.9", email, "wrong").await;
+        let later = door.sign_in_at(now + SignedDuration::seconds(6), "203.0.113.9", email, "wrong").await;
         assert!(matches!(later, Err(Refusal::WrongPassword)));
     }
 }
@@ -257,7 +263,7 @@ async fn wrong_passwords_of_a_session_count_like_those_at_sign_in() {
     assert!(matches!(change(PASSWORD).await, Err(Refusal::TooFast { .. })));
     let refused = door.sign_in_at(now, "192.0.2.1", "ada@example.com", PASSWORD).await;
     assert!(matches!(refused, Err(Refusal::TooFast { .. })));
-    door.make.clock.advance(Elapsed::seconds(6));
+    door.make.clock.advance(SignedDuration::seconds(6));
     change(PASSWORD).await.unwrap();
 }
 
@@ -278,7 +284,7 @@ async fn all_sessions_of_a_human_are_paced_together_by_the_plan() {
         assert!(matches!(refused, Err(Refusal::TooFast { rate: told, retry_after: 1 }) if told == rate));
     }
     door.app.pace_session(&other).await.unwrap();
-    door.make.clock.advance(Elapsed::seconds(1));
+    door.make.clock.advance(SignedDuration::seconds(1));
     door.app.pace_session(&first).await.unwrap();
 }
 
@@ -328,7 +334,7 @@ async fn a_session_ends_by_itself_and_with_the_password() {
     }
     door.actor(&fresh.token, &operations::GET_ME).await.unwrap();
     assert!(matches!(door.sign_in("ada@example.com", PASSWORD).await, Err(Refusal::WrongPassword)));
-    door.make.clock.advance(Elapsed::hours(12));
+    door.make.clock.advance(SignedDuration::hours(12));
     assert!(matches!(door.actor(&fresh.token, &operations::GET_ME).await, Err(Refusal::NotSignedIn)));
 }
 

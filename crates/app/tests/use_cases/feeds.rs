@@ -8,7 +8,7 @@ use kalends_app::{
     Parts, Refusal, ports::Commit as _,
 };
 use kalends_calendars::{Calendar, CalendarPatch, Event, FeedToken, Patch};
-use kalends_kernel::Elapsed;
+use kalends_kernel::SignedDuration;
 use kalends_testkit::{
     Mailbox, MemoryStore, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, settings, span},
@@ -140,7 +140,7 @@ async fn what_changes_shows() {
     tags.dedup();
     assert_eq!(tags.len(), 4, "each state has a tag of its own");
     // Time alone changes nothing.
-    stage.make.clock.advance(Elapsed::days(400));
+    stage.make.clock.advance(SignedDuration::days(400));
     assert!(Arc::ptr_eq(&feed, &stage.feed().await));
 }
 

@@ -9,7 +9,7 @@ use kalends_app::{
     ports::{CalendarMethod, Commit as _, Mail},
 };
 use kalends_bookings::{BookingPage, Change, Guest, NewBookingPage, Timetable};
-use kalends_kernel::{Elapsed, Instant, RequestId, Span, Zone};
+use kalends_kernel::{RequestId, SignedDuration, Span, Timestamp, Zone};
 use kalends_quotas::MailLimits;
 use kalends_testkit::{
     Mailbox, MemoryStore, TestPasswords, TestTokens,
@@ -69,7 +69,7 @@ impl Desk {
     }
 
     /// The start of a slot that is free now.
-    async fn free(&self) -> Instant {
+    async fn free(&self) -> Timestamp {
         let open = self.app.open_page(self.page.slug.reveal()).await.unwrap();
         let slots: Vec<Span> = self.app.offered_slots(&open, None).await.unwrap().slots().take(40).collect();
         slots[20].start()
@@ -155,7 +155,7 @@ async fn the_mail_of_an_organization_is_limited_and_a_refused_write_changes_noth
     }
     assert_eq!(desk.free().await, free, "nothing was booked, moved or cancelled");
     assert_eq!(desk.sent().await, 3);
-    desk.make.clock.advance(Elapsed::hours(1));
+    desk.make.clock.advance(SignedDuration::hours(1));
     desk.cancel(&cancel).await.unwrap();
     assert_eq!(desk.sent().await, 4);
 }
@@ -175,13 +175,13 @@ async fn of_what_is_over_a_recipient_s_limit_the_newest_waits() {
     desk.book("bob@example.com").await.unwrap();
     assert_eq!(desk.sent().await, 3, "the letter to another recipient is sent");
     assert_eq!(desk.last_to("bob@example.com").subject, "Your booking is confirmed");
-    desk.make.clock.advance(Elapsed::hours(1));
+    desk.make.clock.advance(SignedDuration::hours(1));
     assert_eq!(desk.sent().await, 5);
     let ada = Email::parse("email", "ada@example.com").unwrap();
     let mut last: Vec<_> = desk.mailbox.mails_to(&ada).into_iter().skip(2).map(|mail| mail.subject).collect();
     last.sort();
     assert_eq!(last, ["Your booking is cancelled", "Your booking was moved"]);
-    desk.make.clock.advance(Elapsed::hours(30));
+    desk.make.clock.advance(SignedDuration::hours(30));
     assert_eq!(desk.sent().await, 5, "nothing is left");
 }
 
@@ -193,7 +193,7 @@ async fn a_letter_that_is_not_accepted_is_sent_later() {
     assert_eq!(desk.sent().await, 0);
     desk.mailbox.refuse(false);
     assert_eq!(desk.sent().await, 0, "not at once");
-    desk.make.clock.advance(Elapsed::minutes(1));
+    desk.make.clock.advance(SignedDuration::minutes(1));
     assert_eq!(desk.sent().await, 1);
 }
 
@@ -204,10 +204,10 @@ async fn a_letter_that_waits_is_not_sent_after_its_successor() {
     let (cancel, _) = desk.book("ada@example.com").await.unwrap();
     assert_eq!(desk.sent().await, 0);
     desk.mailbox.refuse(false);
-    desk.make.clock.advance(Elapsed::seconds(30));
+    desk.make.clock.advance(SignedDuration::seconds(30));
     desk.cancel(&cancel).await.unwrap();
     assert_eq!(desk.sent().await, 1);
-    desk.make.clock.advance(Elapsed::hours(2));
+    desk.make.clock.advance(SignedDuration::hours(2));
     assert_eq!(desk.sent().await, 1, "the guest is not told last that it is confirmed");
     assert_eq!(desk.last_to("ada@example.com").subject, "Your booking is cancelled");
 }
@@ -218,11 +218,11 @@ async fn a_failed_attempt_uses_up_nothing_of_the_recipient_s_hour() {
     desk.mailbox.refuse(true);
     desk.book("ada@example.com").await.unwrap();
     for minutes in [0, 1, 2, 4, 8] {
-        desk.make.clock.advance(Elapsed::minutes(minutes));
+        desk.make.clock.advance(SignedDuration::minutes(minutes));
         assert_eq!(desk.sent().await, 0);
     }
     desk.mailbox.refuse(false);
-    desk.make.clock.advance(Elapsed::minutes(16));
+    desk.make.clock.advance(SignedDuration::minutes(16));
     assert_eq!(desk.sent().await, 1, "the sixth attempt is made");
     for _ in 0..5 {
         desk.book("ada@example.com").await.unwrap();

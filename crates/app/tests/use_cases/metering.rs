@@ -7,7 +7,7 @@ use kalends_app::{
     App, Caller, ChangeSet, Leased, MemoryRateLimiter, NoCalendarProviders, NoHumanCalendars, Parts, Refusal,
     ports::Commit as _,
 };
-use kalends_kernel::{Clock as _, Elapsed, KeyId};
+use kalends_kernel::{Clock as _, KeyId, SignedDuration};
 use kalends_quotas::{Limits, Metric, Period};
 use kalends_testkit::{
     Inspect as _, Mailbox, MemoryStore, TestPasswords, TestTokens,
@@ -124,7 +124,7 @@ async fn processes_and_their_callers_never_pass_the_limit() {
         node.return_leases().await;
     }
     assert_eq!(nodes.charged().await, admitted, "nothing is charged but what was admitted");
-    nodes.make.clock.advance(Elapsed::seconds(2));
+    nodes.make.clock.advance(SignedDuration::seconds(2));
     let rest = nodes.call(&processes[0], Some(LIMIT), LIMIT).await;
     assert_eq!(admitted + rest, LIMIT);
     assert_eq!(nodes.charged().await, LIMIT);
@@ -161,16 +161,16 @@ async fn idle_organizations_are_given_back_what_they_hold() {
     let nodes = Nodes::new().await;
     let node = nodes.node();
     nodes.call(&node, None, 7).await;
-    nodes.make.clock.advance(Elapsed::minutes(4));
+    nodes.make.clock.advance(SignedDuration::minutes(4));
     node.return_idle_leases().await;
     assert_eq!(nodes.charged().await, 1_000, "not idle yet");
-    nodes.make.clock.advance(Elapsed::minutes(2));
+    nodes.make.clock.advance(SignedDuration::minutes(2));
     node.return_idle_leases().await;
     assert_eq!(nodes.charged().await, 7);
     // Of a request in flight nothing stays but its own unit.
     let caller = nodes.caller(&node, None);
     let counted = node.count(&caller, CALLS, nodes.make.clock.now()).await.unwrap();
-    nodes.make.clock.advance(Elapsed::minutes(6));
+    nodes.make.clock.advance(SignedDuration::minutes(6));
     node.return_idle_leases().await;
     assert_eq!(nodes.charged().await, 8);
     node.count_back(counted).await;
@@ -185,7 +185,7 @@ async fn a_month_s_end_during_a_request_counts_in_one_month() {
     let caller = nodes.caller(&node, Some(5));
     let now = nodes.make.clock.now();
     let (before, after) = (Period::of(now), Period::of(Period::of(now).end()));
-    let last = before.end() - Elapsed::micros(1);
+    let last = before.end() - SignedDuration::micros(1);
     for at in [last, before.end(), last, before.end()] {
         node.count(&caller, CALLS, at).await.unwrap();
     }

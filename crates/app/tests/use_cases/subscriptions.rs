@@ -18,7 +18,7 @@ use kalends_feeds::{
     ports::Subscriptions as _,
     sync::{CLAIM_LASTS, Counts, LEFT_KEPT, Validators},
 };
-use kalends_kernel::{Elapsed, Instant, KeyId, Page, RemoteUrl, RequestId, Revision};
+use kalends_kernel::{KeyId, Page, RemoteUrl, RequestId, Revision, SignedDuration, Timestamp};
 use kalends_quotas::Metric;
 use kalends_testkit::{
     Inspect as _, Mailbox, MemoryStore, TestPasswords, TestTokens,
@@ -170,7 +170,7 @@ impl House {
     /// Lets time pass until it is due, minute by minute, and says how many minutes that took.
     async fn minutes_until_due(&self) -> i64 {
         for minute in 1..1_000 {
-            self.make.clock.advance(Elapsed::minutes(1));
+            self.make.clock.advance(SignedDuration::minutes(1));
             if self.work().await > 0 {
                 return minute;
             }
@@ -220,7 +220,7 @@ async fn what_is_expanded_is_read_anew_every_day_and_with_another_zone() {
     house.feeds.says(&text);
     house.work().await;
     for _ in 0..110 {
-        house.make.clock.advance(Elapsed::minutes(15));
+        house.make.clock.advance(SignedDuration::minutes(15));
         house.work().await;
     }
     let asked = house.feeds.asked();
@@ -355,13 +355,13 @@ async fn what_changes_while_it_is_fetched_ends_the_sync() {
         house.feeds.says(feed([3]));
         let moved = patch.url.is_set();
         let subscription = Box::new(house.made.patched(patch, house.make.tick()));
-        let (seen, due) = (house.made.version, moved.then(|| Instant::from_micros(i64::MAX)));
+        let (seen, due) = (house.made.version, moved.then(|| Timestamp::from_micros(i64::MAX)));
         let mut changes = ChangeSet::new(house.made.org);
         changes.feeds.push(Change::UpdateSubscription { subscription, seen, moved, due });
         *house.feeds.meanwhile.lock().unwrap() = Some(vec![changes]);
         house.work().await;
         assert_eq!(house.titles().await, expected);
-        house.make.clock.advance(Elapsed::hours(100));
+        house.make.clock.advance(SignedDuration::hours(100));
         assert_eq!(house.work().await, 0);
     }
 
@@ -388,7 +388,7 @@ async fn a_sync_that_broke_off_is_gone_on_with() {
     chunk.feeds.push(Change::RenewClaim { claim, at: house.make.tick(), reserved: 0 });
     house.store.commit(chunk).await.unwrap();
     house.make.clock.advance(CLAIM_LASTS);
-    house.make.clock.advance(Elapsed::minutes(1));
+    house.make.clock.advance(SignedDuration::minutes(1));
     assert_eq!(house.work().await, 1);
     house.app.sync(claim, subscription).await;
     assert_eq!(house.events().await.len(), 9);
@@ -466,10 +466,10 @@ async fn deleted_events_are_purged_after_thirty_days() {
     house.ask().await;
     house.work().await;
     house.make.clock.advance(DELETED_KEPT);
-    house.make.clock.advance(Elapsed::micros(-1));
+    house.make.clock.advance(SignedDuration::micros(-1));
     assert!(house.app.purge_imported_events(10).await.unwrap());
     assert_eq!(house.imported().await, 4);
-    house.make.clock.advance(Elapsed::hours(1));
+    house.make.clock.advance(SignedDuration::hours(1));
     assert!(!house.app.purge_imported_events(1).await.unwrap(), "there is more");
     assert!(house.app.purge_imported_events(10).await.unwrap());
     assert_eq!((house.imported().await, house.titles().await.len()), (2, 2));
@@ -511,7 +511,7 @@ async fn a_sync_that_broke_off_keeps_no_room() {
     house.store.commit(reserved).await.unwrap();
     assert_eq!(house.imported().await, 5);
     house.make.clock.advance(CLAIM_LASTS);
-    house.make.clock.advance(Elapsed::minutes(1));
+    house.make.clock.advance(SignedDuration::minutes(1));
     assert_eq!(house.work().await, 1);
     assert_eq!((house.events().await.len(), house.imported().await), (5, 5));
 }

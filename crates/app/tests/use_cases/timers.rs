@@ -7,7 +7,7 @@ use kalends_app::{
     ports::{Commit as _, CommitError},
 };
 use kalends_calendars::{Calendar, Change, Event, EventPatch, EventStatus, Patch, Reminders};
-use kalends_kernel::{Elapsed, EventId, Instant, OrgId, Span};
+use kalends_kernel::{EventId, OrgId, SignedDuration, Span, Timestamp};
 use kalends_notifications::Message;
 use kalends_testkit::{
     Inspect as _, Mailbox, MemoryStore, TestPasswords, TestTokens,
@@ -57,7 +57,7 @@ impl Stage {
     }
 
     /// Moves the clock, tells what is due, and shows it: type, identifier and start, and how late it was.
-    async fn at(&self, now: Instant) -> (Vec<String>, Done) {
+    async fn at(&self, now: Timestamp) -> (Vec<String>, Done) {
         self.make.clock.set(now);
         let before = self.messages().await;
         let done = self.app.tell_due(100).await.unwrap();
@@ -88,7 +88,8 @@ impl Stage {
 }
 
 fn hours(start: i64, end: i64) -> Span {
-    Span::new(Fixtures::BEGINNING + Elapsed::hours(start), Fixtures::BEGINNING + Elapsed::hours(end)).unwrap()
+    Span::new(Fixtures::BEGINNING + SignedDuration::hours(start), Fixtures::BEGINNING + SignedDuration::hours(end))
+        .unwrap()
 }
 
 #[tokio::test]
@@ -96,13 +97,13 @@ async fn the_payload_is_the_event_as_it_is_shown() {
     let stage = Stage::set().await;
     let event = stage.stored(stage.make.event(&stage.calendar, hours(10, 11))).await;
     let start = event.times.span.start();
-    let (told, done) = stage.at(start - Elapsed::minutes(10) + Elapsed::seconds(3)).await;
+    let (told, done) = stage.at(start - SignedDuration::minutes(10) + SignedDuration::seconds(3)).await;
     assert_eq!(told, ["event.reminder 2026-03-02T18:00:00Z"]);
-    assert_eq!((done.found, done.all, done.late), (1, true, vec![Elapsed::seconds(3)]));
+    assert_eq!((done.found, done.all, done.late), (1, true, vec![SignedDuration::seconds(3)]));
 
     // As it is when it is told, under that version.
     let title = EventPatch { title: Patch::Set("Retro".into()), ..EventPatch::default() };
-    let renamed = event.patched(title, stage.calendar.zone, start - Elapsed::minutes(5)).unwrap();
+    let renamed = event.patched(title, stage.calendar.zone, start - SignedDuration::minutes(5)).unwrap();
     stage.store.commit(ChangeSet::new(stage.org).update(&renamed, event.version)).await.unwrap();
     let (told, _) = stage.at(start).await;
     assert_eq!(told, ["event.started 2026-03-02T18:00:00Z"]);
@@ -114,9 +115,9 @@ async fn the_payload_is_the_event_as_it_is_shown() {
     let (told, done) = stage.at(renamed.times.span.end()).await;
     assert_eq!(
         (told.as_slice(), done.late),
-        (&["event.ended 2026-03-02T18:00:00Z".to_owned()][..], vec![Elapsed::ZERO])
+        (&["event.ended 2026-03-02T18:00:00Z".to_owned()][..], vec![SignedDuration::ZERO])
     );
-    let (told, done) = stage.at(renamed.times.span.end() + Elapsed::hours(1)).await;
+    let (told, done) = stage.at(renamed.times.span.end() + SignedDuration::hours(1)).await;
     assert_eq!((told, done), (Vec::new(), Done::found(0, 100)));
 }
 
@@ -125,7 +126,7 @@ async fn a_series_tells_its_instances() {
     let stage = Stage::set().await;
     let series = stage.stored(stage.make.series(&stage.calendar, hours(10, 11), "FREQ=DAILY;COUNT=3")).await;
     let start = hours(34, 35).start();
-    stage.at(start - Elapsed::hours(1)).await;
+    stage.at(start - SignedDuration::hours(1)).await;
     let (told, _) = stage.at(start).await;
     assert_eq!(told, ["event.reminder 2026-03-03T18:00:00Z", "event.started 2026-03-03T18:00:00Z"]);
     let body = stage.last("event.started").await;
@@ -140,13 +141,14 @@ async fn a_series_tells_its_instances() {
     let id = EventId::new(start, &stage.make.entropy);
     let patch = EventPatch { reminders: Patch::Set(None), ..EventPatch::default() };
     let zone = stage.calendar.zone;
-    let (rest, own) = series.with_occurrence_patched(&shown, id, patch, zone, start + Elapsed::hours(2)).unwrap();
+    let (rest, own) =
+        series.with_occurrence_patched(&shown, id, patch, zone, start + SignedDuration::hours(2)).unwrap();
     stage.store.commit(ChangeSet::new(stage.org).update(&rest, series.version).create(&own)).await.unwrap();
     let (told, _) = stage.at(third).await;
     assert_eq!(told, ["event.reminder 2026-03-04T18:00:00Z", "event.started 2026-03-04T18:00:00Z"]);
     let body = stage.last("event.reminder").await;
     assert_eq!(body["id"], format!("{}_20260304T180000Z", series.id));
-    let (told, _) = stage.at(third + Elapsed::hours(1)).await;
+    let (told, _) = stage.at(third + SignedDuration::hours(1)).await;
     assert_eq!(told, ["event.ended 2026-03-04T18:00:00Z"]);
 }
 
@@ -155,10 +157,10 @@ async fn what_is_too_old_is_dropped_and_the_rest_is_told_late() {
     let stage = Stage::set().await;
     let reminders = Some(Reminders::parse("reminders", &[90, 30]).unwrap());
     let event = stage.stored(Event { reminders, ..stage.make.event(&stage.calendar, hours(10, 11)) }).await;
-    let now = event.times.span.start() + Elapsed::minutes(29);
+    let now = event.times.span.start() + SignedDuration::minutes(29);
     let (told, done) = stage.at(now).await;
     assert_eq!(told, ["event.reminder 2026-03-02T18:00:00Z", "event.started 2026-03-02T18:00:00Z"]);
-    assert_eq!(done.late, [Elapsed::minutes(59), Elapsed::minutes(29)]);
+    assert_eq!(done.late, [SignedDuration::minutes(59), SignedDuration::minutes(29)]);
 }
 
 #[tokio::test]
@@ -166,7 +168,7 @@ async fn new_default_reminders_are_looked_at_before_they_are_due() {
     let stage = Stage::set().await;
     let event = stage.stored(stage.make.event(&stage.calendar, hours(10, 11))).await;
     let start = event.times.span.start();
-    let now = start - Elapsed::minutes(100);
+    let now = start - SignedDuration::minutes(100);
     stage.make.clock.set(now);
     let reminders = Some(Reminders::parse("reminders", &[120, 60]).unwrap());
     let version = stage.calendar.version;
@@ -176,9 +178,9 @@ async fn new_default_reminders_are_looked_at_before_they_are_due() {
     assert_eq!(stage.app.look_again(100).await.unwrap().found, 1);
     assert_eq!(stage.app.look_again(100).await.unwrap().found, 0);
     assert_eq!(stage.messages().await, [], "the one that would have been due before is not told");
-    let (told, done) = stage.at(start - Elapsed::minutes(60)).await;
-    assert_eq!((told.len(), done.late), (1, vec![Elapsed::ZERO]));
-    let (told, _) = stage.at(start - Elapsed::minutes(10)).await;
+    let (told, done) = stage.at(start - SignedDuration::minutes(60)).await;
+    assert_eq!((told.len(), done.late), (1, vec![SignedDuration::ZERO]));
+    let (told, _) = stage.at(start - SignedDuration::minutes(10)).await;
     assert_eq!(told, [""; 0]);
 }
 
@@ -191,7 +193,7 @@ async fn many_at_once_are_told_in_batches_and_one_that_changes_harms_no_other() 
         changes.calendars.push(Change::CreateEvent(stage.make.event(&stage.calendar, hours(10, 11))));
     }
     stage.store.commit(changes).await.unwrap();
-    stage.make.clock.set(hours(10, 11).start() - Elapsed::minutes(10));
+    stage.make.clock.set(hours(10, 11).start() - SignedDuration::minutes(10));
     let (mut found, mut rounds) = (0, 0);
     loop {
         let done = stage.app.tell_due(128).await.unwrap();
@@ -206,12 +208,12 @@ async fn many_at_once_are_told_in_batches_and_one_that_changes_harms_no_other() 
 #[tokio::test]
 async fn an_end_of_a_hold_is_told_once() {
     let stage = Stage::set().await;
-    let hold = stage.stored(stage.make.hold(&stage.calendar, hours(10, 11), Elapsed::minutes(1))).await;
+    let hold = stage.stored(stage.make.hold(&stage.calendar, hours(10, 11), SignedDuration::minutes(1))).await;
     assert_eq!(stage.app.expire_holds(10).await.unwrap().found, 0);
     let expires_at = hold.hold.unwrap().expires_at;
-    stage.make.clock.set(expires_at + Elapsed::seconds(2));
+    stage.make.clock.set(expires_at + SignedDuration::seconds(2));
     let done = stage.app.expire_holds(10).await.unwrap();
-    assert_eq!((done.found, done.late), (1, vec![Elapsed::seconds(2)]));
+    assert_eq!((done.found, done.late), (1, vec![SignedDuration::seconds(2)]));
     let messages = stage.messages().await;
     let [message] = messages.as_slice() else { panic!("{messages:?}") };
     let body: Value = serde_json::from_str(&message.payload).unwrap();
@@ -219,7 +221,7 @@ async fn an_end_of_a_hold_is_told_once() {
     assert_eq!(body["status"], EventStatus::Cancelled.as_str());
     assert_eq!(stage.app.expire_holds(10).await.unwrap().found, 0);
     // Whoever confirmed it before the write would have kept it.
-    let late = hold.confirmed(expires_at - Elapsed::seconds(1)).unwrap();
+    let late = hold.confirmed(expires_at - SignedDuration::seconds(1)).unwrap();
     let refused = stage.store.commit(ChangeSet::new(stage.org).update(&late, hold.version)).await;
     assert!(matches!(refused, Err(CommitError::Stale)));
 }

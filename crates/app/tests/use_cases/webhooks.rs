@@ -15,7 +15,7 @@ use kalends_app::{
     App, ChangeSet, MemoryRateLimiter, NoCalendarProviders, NoHumanCalendars, Parts,
     ports::{Commit as _, WebhookPost, WebhookReply, WebhookSender},
 };
-use kalends_kernel::{Elapsed, Instant, OrgId};
+use kalends_kernel::{OrgId, SignedDuration, Timestamp};
 use kalends_notifications::{
     CLAIM_LASTS, Change, Delivery, DeliveryStatus, EndpointPatch, FAILING_LASTS, Outcome, Places, WebhookEndpoint,
     ports::{Deliveries as _, DeliveryQueue as _, Webhooks as _},
@@ -189,7 +189,7 @@ async fn nine_attempts_and_then_no_more() {
         let Some(next) = delivery.state.next_attempt_at else { break };
         let now = delivery.state.last_attempt_at.unwrap();
         waited.push((next - now).as_seconds());
-        house.make.clock.set(next - Elapsed::micros(1));
+        house.make.clock.set(next - SignedDuration::micros(1));
         house.work().await;
         assert_eq!(house.deliveries(&house.endpoint).await[0].state.attempts, attempt, "not before it is due");
         house.make.clock.set(next);
@@ -231,7 +231,7 @@ async fn five_days_count_from_the_first_failure() {
     let house = House::new().await;
     let other = house.another().await;
     house.receiver.answers(&house.endpoint, Outcome::Unanswered);
-    let fails_at = async |at: Instant| {
+    let fails_at = async |at: Timestamp| {
         house.make.clock.set(at);
         house.announce(1).await;
         house.work().await;
@@ -239,14 +239,14 @@ async fn five_days_count_from_the_first_failure() {
     };
     let began = house.make.tick();
     assert!(fails_at(began).await);
-    assert!(fails_at(began + FAILING_LASTS - Elapsed::hours(1)).await, "nearly");
+    assert!(fails_at(began + FAILING_LASTS - SignedDuration::hours(1)).await, "nearly");
     // A success begins anew.
     house.receiver.answers(&house.endpoint, Outcome::Accepted(204));
-    assert!(fails_at(began + FAILING_LASTS - Elapsed::minutes(30)).await);
+    assert!(fails_at(began + FAILING_LASTS - SignedDuration::minutes(30)).await);
     house.receiver.answers(&house.endpoint, Outcome::Unanswered);
     let again = began + FAILING_LASTS;
     assert!(fails_at(again).await);
-    assert!(fails_at(again + FAILING_LASTS - Elapsed::minutes(1)).await);
+    assert!(fails_at(again + FAILING_LASTS - SignedDuration::minutes(1)).await);
     assert_eq!(house.mailbox.mails().len(), 0);
     assert!(!fails_at(again + FAILING_LASTS).await);
     let off = house.now(&house.endpoint).await;
@@ -329,7 +329,7 @@ async fn what_falls_due_while_it_is_off_is_given_up() {
     house.work().await;
     house.patch(&house.endpoint, EndpointPatch { active: Some(false), ..EndpointPatch::default() }).await;
     house.announce(2).await;
-    house.make.clock.advance(Elapsed::seconds(10));
+    house.make.clock.advance(SignedDuration::seconds(10));
     house.work().await;
     let deliveries = house.deliveries(&house.endpoint).await;
     assert_eq!(deliveries.len(), 3, "nothing is addressed to it");

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, Elapsed, Instant, Span, Zone};
+use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
 
 /// A part of a day by the clock: from `start` up to, and not including, `end`, in whole minutes.
 ///
@@ -39,7 +39,7 @@ impl Hours {
 
     /// When the hours of `date` end by the clocks of `zone`: the last instant at which they, running, reach the end. An end
     /// that they skip moves by as much as they skip. `None` only for dates outside the supported calendar.
-    pub fn closes(self, date: CivilDate, zone: Zone) -> Option<Instant> {
+    pub fn closes(self, date: CivilDate, zone: Zone) -> Option<Timestamp> {
         last_reached(date, self.end, zone)
     }
 
@@ -49,7 +49,7 @@ impl Hours {
     /// end. What they show twice is so inside both times. A time that they skip moves by as much as
     /// they skip (RFC 5545 section 3.3.5), but never out of the date.
     pub(crate) fn on(self, date: CivilDate, zone: Zone) -> Option<Span> {
-        let start = zone.to_instant(civil(date, self.start)?)?;
+        let start = zone.to_timestamp(civil(date, self.start)?)?;
         let end = self.closes(date, zone)?;
         let hours = Span::new(start, end).ok()?;
         if self.end == Self::MIDNIGHT { Some(hours) } else { hours.clip(Self::ALL_DAY.on(date, zone)?) }
@@ -70,14 +70,14 @@ fn civil(date: CivilDate, minute: u16) -> Option<CivilDateTime> {
 /// They reach it twice where they went back between the two. Where they went back *to* it, they do not
 /// reach it the second time but jump to it: 01:00 to 02:00 lasts one hour also when 02:00 to 03:00 comes
 /// twice, and a date ends when its midnight first comes, should the clocks go back to that midnight.
-fn last_reached(date: CivilDate, minute: u16, zone: Zone) -> Option<Instant> {
-    const DAY: Elapsed = Elapsed::days(1);
-    const TICK: Elapsed = Elapsed::micros(1);
+fn last_reached(date: CivilDate, minute: u16, zone: Zone) -> Option<Timestamp> {
+    const DAY: SignedDuration = SignedDuration::days(1);
+    const TICK: SignedDuration = SignedDuration::micros(1);
     let civil = civil(date, minute)?;
-    let first = zone.to_instant(civil)?;
+    let first = zone.to_timestamp(civil)?;
     // No zone goes back by more than some hours, nor twice within a day.
     let gone_back = shown(civil) + DAY - shown(zone.to_civil(first + DAY));
-    if gone_back <= Elapsed::ZERO {
+    if gone_back <= SignedDuration::ZERO {
         return Some(first);
     }
     let second = first + gone_back;
@@ -86,8 +86,10 @@ fn last_reached(date: CivilDate, minute: u16, zone: Zone) -> Option<Instant> {
 }
 
 /// The instant at which the clocks of UTC show the same: something to reckon with.
-fn shown(civil: CivilDateTime) -> Instant {
-    Instant::from_micros(0) + Elapsed::days(civil.date.as_days()) + Elapsed::micros(civil.time.as_micros())
+fn shown(civil: CivilDateTime) -> Timestamp {
+    Timestamp::from_micros(0)
+        + SignedDuration::days(civil.date.as_days())
+        + SignedDuration::micros(civil.time.as_micros())
 }
 
 impl fmt::Display for Hours {

@@ -1,6 +1,6 @@
 //! Rules as requests write them and stores keep them, and what can be wrong with them.
 
-use kalends_kernel::{CivilDate, Code, FieldError, FieldErrors, Instant, MissingDay, Zone};
+use kalends_kernel::{CivilDate, Code, FieldError, FieldErrors, MissingDay, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 
 use super::{BUFFER_MAX_MINUTES, OVERRIDES_MAX, Override, Rules, Week, day::Hours, day::Minute};
@@ -211,7 +211,7 @@ fn read_overrides(written: &[WrittenOverride], errors: &mut FieldErrors) -> Vec<
 }
 
 fn read_date(param: &str, text: &str) -> Result<CivilDate, FieldError> {
-    let years = Instant::EARLIEST.utc_date()..Instant::HORIZON.utc_date();
+    let years = Timestamp::EARLIEST.utc_date()..Timestamp::HORIZON.utc_date();
     text.parse::<CivilDate>().ok().filter(|date| years.contains(date)).ok_or_else(|| {
         let mut message = format!("must be a date such as 2026-12-24 in the years 1970 to 2099, got {:?}", cut(text));
         if let Some(missing) = MissingDay::at_start_of(text) {

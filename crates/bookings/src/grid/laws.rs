@@ -38,7 +38,7 @@ fn hours() -> impl Strategy<Value = Option<Hours>> {
     prop_oneof![1 => Just(None), 5 => drawn]
 }
 
-fn timetable_and_moment() -> impl Strategy<Value = (Timetable, Instant)> {
+fn timetable_and_moment() -> impl Strategy<Value = (Timetable, Timestamp)> {
     let week = prop_oneof![
         1 => Just(None),
         4 => prop::array::uniform7(hours()).prop_map(|[mon, tue, wed, thu, fri, sat, sun]| {
@@ -55,9 +55,9 @@ fn timetable_and_moment() -> impl Strategy<Value = (Timetable, Instant)> {
 }
 
 /// A window of some days around a moment, by minutes.
-fn around(moment: Instant, from: i64, length: i64) -> Span {
-    let start = moment + Elapsed::minutes(from);
-    Span::new(start, start + Elapsed::minutes(length)).unwrap()
+fn around(moment: Timestamp, from: i64, length: i64) -> Span {
+    let start = moment + SignedDuration::minutes(from);
+    Span::new(start, start + SignedDuration::minutes(length)).unwrap()
 }
 
 /// Whether a slot begins at an instant, told without the grid: by what the clocks show then, and showed before.
@@ -75,7 +75,7 @@ fn is_slot(timetable: &Timetable, slot: Span) -> bool {
     let on_a_step =
         minute >= first && (minute - first).rem_euclid(length) == 0 && shown.time.as_micros() % 60_000_000 == 0;
     // The clocks showed the same before, less than a day ago, where they were set back.
-    let is_first = zone.to_instant(shown) == Some(start);
+    let is_first = zone.to_timestamp(shown) == Some(start);
     let by_their_faces = minute + length <= end;
     let in_fact = hours.closes(shown.date, zone).is_some_and(|closes| slot.end() <= closes);
     on_a_step && is_first && by_their_faces && in_fact
@@ -91,7 +91,7 @@ fn page(timetable: Timetable, buffer_minutes: u8, min_notice_minutes: u32, windo
         min_notice_minutes,
         active: true,
     };
-    let now = Instant::EARLIEST;
+    let now = Timestamp::EARLIEST;
     let of = (OrgId::new(now, &Zeros), CalendarId::new(now, &Zeros), None::<AgentId>);
     BookingPage::create(of, new, now, &Zeros)
 }
@@ -105,7 +105,7 @@ proptest! {
         let window = around(moment, from, length);
         let found: Vec<_> = timetable.grid(window).collect();
         // All drawn clocks are set at whole minutes, so that slots begin at whole minutes of UTC.
-        let minutes = (0..length).map(|minute| window.start() + Elapsed::minutes(minute));
+        let minutes = (0..length).map(|minute| window.start() + SignedDuration::minutes(minute));
         let all = minutes.filter_map(|start| Span::new(start, start + timetable.length()).ok());
         let expected: Vec<Span> = all.filter(|slot| slot.end() <= window.end() && is_slot(&timetable, *slot)).collect();
         prop_assert_eq!(found, expected);
@@ -116,7 +116,7 @@ proptest! {
     fn two_days_do_not_depend_on_each_other((timetable, moment) in timetable_and_moment(), cut in 0i64..5_760) {
         let window = around(moment, -2_880, 5_760);
         let slots: Vec<_> = timetable.grid(window).collect();
-        let at = window.start() + Elapsed::minutes(cut);
+        let at = window.start() + SignedDuration::minutes(cut);
         for part in [Span::new(window.start(), at), Span::new(at, window.end())].into_iter().flatten() {
             let inside: Vec<Span> = slots.iter().copied().filter(|slot| slot.clip(part) == Some(*slot)).collect();
             prop_assert_eq!(timetable.grid(part).collect::<Vec<_>>(), inside);
@@ -135,7 +135,7 @@ proptest! {
         blocks in prop::collection::vec((-2_880i64..2_880, 1i64..300), 0..12),
         before in 0i64..2_880,
     ) {
-        let now = moment - Elapsed::minutes(before);
+        let now = moment - SignedDuration::minutes(before);
         let page = page(timetable, buffer, notice, 3);
         let Some(window) = page.window(now) else { return Ok(()) };
         let blocking: BusySet = blocks.iter().map(|(from, length)| around(moment, *from, *length)).collect();
@@ -159,7 +159,7 @@ proptest! {
                 prop_assert!(left_out.map(distance).all(|other| other >= worst));
             }
         }
-        let off = now + Elapsed::micros(1);
+        let off = now + SignedDuration::micros(1);
         prop_assert_eq!(page.book(off, &taken, now), Err(SlotError::NotOnGrid(off)));
     }
 
@@ -176,14 +176,14 @@ proptest! {
         let page = page(timetable, 0, notice, days);
         let asked = asked.map(|(from, length)| around(moment, from, length));
         let taken: BusySet = blocks.iter().map(|(from, length)| around(moment, *from, *length)).collect();
-        let all = Span::new(Instant::EARLIEST, Instant::HORIZON).unwrap();
+        let all = Span::new(Timestamp::EARLIEST, Timestamp::HORIZON).unwrap();
         let offers_at = |now| page.offers(asked.unwrap_or(all), &taken, now).collect::<Vec<_>>();
         let offers = offers_at(moment);
         let until = page.same_before(asked, offers.first().copied(), moment);
-        let reach = until.unwrap_or(moment + Elapsed::days(9)) - moment;
+        let reach = until.unwrap_or(moment + SignedDuration::days(9)) - moment;
         for part in later {
             #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "some instant before it")]
-            let now = moment + Elapsed::micros((reach.as_micros().max(0) as f64 * part) as i64);
+            let now = moment + SignedDuration::micros((reach.as_micros().max(0) as f64 * part) as i64);
             if until.is_none_or(|until| now < until) {
                 prop_assert_eq!(offers_at(now), offers.clone());
             }
@@ -192,9 +192,9 @@ proptest! {
 
     /// Any start is decided, wherever it lies.
     #[test]
-    fn any_start_is_decided((timetable, moment) in timetable_and_moment(), start in 0..Instant::HORIZON.as_micros()) {
+    fn any_start_is_decided((timetable, moment) in timetable_and_moment(), start in 0..Timestamp::HORIZON.as_micros()) {
         let page = page(timetable, 0, 0, 365);
-        let start = Instant::from_micros(start);
+        let start = Timestamp::from_micros(start);
         let booked = page.book(start, &BusySet::EMPTY, moment);
         prop_assert!(booked.is_err() || booked.is_ok_and(|slot| slot.start() == start));
     }

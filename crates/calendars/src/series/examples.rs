@@ -1,6 +1,6 @@
 //! Series for the tests of this module.
 
-use kalends_kernel::{Elapsed, EventId, FieldErrors, Instant, Metadata, OrgId, Span, Zone};
+use kalends_kernel::{EventId, FieldErrors, Metadata, OrgId, SignedDuration, Span, Timestamp, Zone};
 use proptest::prelude::*;
 
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     Patch, RecurrencePatch,
 };
 
-pub(crate) fn at(text: &str) -> Instant {
+pub(crate) fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn calendar(zone: &str) -> Calendar {
     };
     let org: OrgId = "org_00000000000000000000000001".parse().unwrap();
     let id = "cal_00000000000000000000000001".parse().unwrap();
-    Calendar::create(id, org, None, new, "token".into(), Instant::from_micros(0))
+    Calendar::create(id, org, None, new, "token".into(), Timestamp::from_micros(0))
 }
 
 /// A series on a calendar in Berlin.
@@ -54,7 +54,7 @@ pub(crate) fn made(
         }),
         hold: None,
     };
-    Event::create(id(1), &calendar("Europe/Berlin"), new, Instant::from_micros(5))
+    Event::create(id(1), &calendar("Europe/Berlin"), new, Timestamp::from_micros(5))
 }
 
 pub(crate) fn weekly() -> Event {
@@ -62,7 +62,7 @@ pub(crate) fn weekly() -> Event {
 }
 
 pub(crate) fn patched(event: &Event, patch: EventPatch) -> Result<Event, EventError> {
-    event.patched(patch, "Europe/Berlin".parse().unwrap(), Instant::from_micros(9))
+    event.patched(patch, "Europe/Berlin".parse().unwrap(), Timestamp::from_micros(9))
 }
 
 pub(crate) fn rule(text: &str) -> EventPatch {
@@ -82,11 +82,11 @@ pub(crate) fn moved(start: &str, end: &str) -> EventPatch {
 pub(crate) fn overridden(series: &Event, start: &str) -> (Event, Event) {
     let shown = series.instance(at(start)).unwrap();
     let patch = EventPatch { title: Patch::Set("Retro".into()), ..EventPatch::default() };
-    series.with_occurrence_patched(&shown, id(2), patch, Zone::UTC, Instant::from_micros(9)).unwrap()
+    series.with_occurrence_patched(&shown, id(2), patch, Zone::UTC, Timestamp::from_micros(9)).unwrap()
 }
 
 pub(crate) fn all(event: &Event) -> Vec<Span> {
-    let ever = Span::new(Instant::from_micros(0), Instant::HORIZON).unwrap();
+    let ever = Span::new(Timestamp::from_micros(0), Timestamp::HORIZON).unwrap();
     event.repeating().unwrap().occurrences(ever).collect()
 }
 
@@ -109,8 +109,8 @@ pub(crate) fn rules() -> impl Strategy<Value = &'static str> {
 pub(crate) fn series() -> impl Strategy<Value = Event> {
     let zones = proptest::sample::select(vec![None, Some("Europe/Berlin"), Some("America/New_York")]);
     (rules(), zones, 0..24 * 28_i64, 1..40_i64).prop_map(|(rule, zone, hour, hours)| {
-        let start = at("2026-03-02T00:00:00Z") + Elapsed::hours(hour);
-        let end = start + Elapsed::hours(hours);
+        let start = at("2026-03-02T00:00:00Z") + SignedDuration::hours(hour);
+        let end = start + SignedDuration::hours(hours);
         made(&start.to_string(), &end.to_string(), rule, zone, &[]).unwrap()
     })
 }

@@ -1,6 +1,6 @@
 //! The occurrences of a series that are cancelled, and those that differ from it.
 
-use kalends_kernel::{EventId, FieldError, Instant, Zone};
+use kalends_kernel::{EventId, FieldError, Timestamp, Zone};
 
 use super::{Recurrence, Repeats};
 use crate::{Event, EventError, EventPatch, Moment};
@@ -34,7 +34,7 @@ fn too_many_exdates(got: usize) -> FieldError {
 impl Event {
     /// The starts of the overrides that this series has no more in its state `after`; where `after` is
     /// deleted, all.
-    pub fn overrides_dropped_by(&self, after: &Self) -> Vec<Instant> {
+    pub fn overrides_dropped_by(&self, after: &Self) -> Vec<Timestamp> {
         let kept = match after.recurrence() {
             Some(recurrence) if after.deleted_at.is_none() => recurrence.overridden(),
             _ => &[],
@@ -47,7 +47,7 @@ impl Event {
     ///
     /// # Errors
     /// [`CancelError`].
-    pub fn without_occurrence(&self, start: Instant, now: Instant) -> Result<Self, CancelError> {
+    pub fn without_occurrence(&self, start: Timestamp, now: Timestamp) -> Result<Self, CancelError> {
         self.writable()?;
         let Some(recurrence) = self.recurrence() else { return Err(CancelError::NoSuchOccurrence) };
         let overridden = recurrence.overridden.binary_search(&start).is_ok();
@@ -75,7 +75,7 @@ impl Event {
         id: EventId,
         patch: EventPatch,
         calendar: Zone,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<(Self, Self), EventError> {
         self.writable()?;
         let (Some(recurrence), Some(occurrence)) = (self.recurrence(), shown.occurrence()) else {
@@ -100,7 +100,7 @@ impl Event {
         Ok((series, changed))
     }
 
-    fn recurring(&self, recurrence: Recurrence, now: Instant) -> Self {
+    fn recurring(&self, recurrence: Recurrence, now: Timestamp) -> Self {
         Self {
             repeats: Repeats::Series(Box::new(recurrence)),
             version: self.version.next(),
@@ -121,7 +121,7 @@ pub enum CancelError {
     Event(#[from] EventError),
 }
 
-fn insert(ascending: &mut Vec<Instant>, instant: Instant) {
+fn insert(ascending: &mut Vec<Timestamp>, instant: Timestamp) {
     if let Err(place) = ascending.binary_search(&instant) {
         ascending.insert(place, instant);
     }
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn an_exdate_takes_the_place_of_an_override() {
         let (series, _) = overridden(&weekly(), "2026-03-09T09:00:00Z");
-        let gone = series.without_occurrence(at("2026-03-09T09:00:00Z"), Instant::from_micros(9)).unwrap();
+        let gone = series.without_occurrence(at("2026-03-09T09:00:00Z"), Timestamp::from_micros(9)).unwrap();
         assert_eq!(gone.recurrence().unwrap().overridden(), []);
         assert_eq!(series.overrides_dropped_by(&gone), [at("2026-03-09T09:00:00Z")]);
         let exdates = Patch::Set(vec![Moment::At(at("2026-03-09T09:00:00Z")), Moment::At(at("2026-03-10T09:00:00Z"))]);
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(series.instance(at("2026-03-09T09:00:00Z")), None);
         let moved = moved("2026-03-11T12:00:00Z", "2026-03-11T13:00:00Z");
         let (later, second) =
-            series.with_occurrence_patched(&first, id(3), moved, Zone::UTC, Instant::from_micros(11)).unwrap();
+            series.with_occurrence_patched(&first, id(3), moved, Zone::UTC, Timestamp::from_micros(11)).unwrap();
         assert_eq!((second.id, &second.title), (first.id, &"Retro".to_owned()));
         assert_eq!(second.occurrence(), first.occurrence());
         assert_eq!(later.repeats, series.repeats);
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn imported_series_are_read_only() {
         let series = Event { source: EventSource::ExternalIcal, ..weekly() };
-        let (start, now) = (at("2026-03-09T09:00:00Z"), Instant::from_micros(9));
+        let (start, now) = (at("2026-03-09T09:00:00Z"), Timestamp::from_micros(9));
         let read_only = EventError::ReadOnly(series.id);
         assert_eq!(series.without_occurrence(start, now), Err(read_only.clone().into()));
         let shown = series.instance(start).unwrap();
@@ -207,29 +207,29 @@ mod tests {
             event in series(),
             acts in proptest::collection::vec((0..40_usize, any::<bool>()), 0..8),
         ) {
-            let before: BTreeSet<Instant> = all(&event).iter().map(|span| span.start()).collect();
-            let starts: Vec<Instant> = before.iter().copied().collect();
+            let before: BTreeSet<Timestamp> = all(&event).iter().map(|span| span.start()).collect();
+            let starts: Vec<Timestamp> = before.iter().copied().collect();
             let mut now = event;
             for (index, cancel) in acts {
                 let start = starts[index % starts.len()];
                 let there = now.instance(start);
                 let was_overridden = now.recurrence().unwrap().overridden().contains(&start);
                 if cancel {
-                    let after = now.without_occurrence(start, Instant::from_micros(9));
+                    let after = now.without_occurrence(start, Timestamp::from_micros(9));
                     prop_assert_eq!(after.is_ok(), there.is_some() || was_overridden);
                     now = after.unwrap_or(now);
                     // Nothing is cancelled twice.
-                    prop_assert!(now.without_occurrence(start, Instant::from_micros(9)).is_err());
+                    prop_assert!(now.without_occurrence(start, Timestamp::from_micros(9)).is_err());
                 } else if let Some(shown) = there {
                     let (after, changed) = now
-                        .with_occurrence_patched(&shown, id(2), EventPatch::default(), Zone::UTC, Instant::from_micros(9))
+                        .with_occurrence_patched(&shown, id(2), EventPatch::default(), Zone::UTC, Timestamp::from_micros(9))
                         .unwrap();
                     prop_assert_eq!(changed.occurrence(), Some(Occurrence { series: now.id, start }));
                     now = after;
                 }
             }
             let recurrence = now.recurrence().unwrap();
-            let mut parts: Vec<Instant> = all(&now).iter().map(|span| span.start()).collect();
+            let mut parts: Vec<Timestamp> = all(&now).iter().map(|span| span.start()).collect();
             parts.extend(recurrence.exdates());
             parts.extend(recurrence.overridden());
             parts.sort_unstable();

@@ -15,7 +15,7 @@ mod repeating;
 #[cfg(test)]
 pub(crate) mod examples;
 
-use kalends_kernel::{Instant, Span};
+use kalends_kernel::{Span, Timestamp};
 
 use crate::{Event, Times};
 
@@ -65,14 +65,14 @@ impl Event {
 
     /// Whether the event is a series with an occurrence that ends after `now`: such ones count against the
     /// plan (ruling 3.3).
-    pub fn recurs_after(&self, now: Instant) -> bool {
+    pub fn recurs_after(&self, now: Timestamp) -> bool {
         self.deleted_at.is_none()
             && self.repeating().is_some_and(|repeating| repeating.reaches().is_none_or(|end| end > now))
     }
 
     /// The instance of this series that the rule gives at `start`. `None` where there is none, it is
     /// cancelled, or an event of its own.
-    pub fn instance(&self, start: Instant) -> Option<Self> {
+    pub fn instance(&self, start: Timestamp) -> Option<Self> {
         self.repeating()?.span_at(start).map(|span| self.instance_on(span))
     }
 
@@ -130,10 +130,10 @@ mod tests {
         let series = weekly();
         assert!(series.recurs_after(at("2026-05-04T09:59:59Z")));
         assert!(!series.recurs_after(at("2026-05-04T10:00:00Z")));
-        let shorter = series.without_occurrence(at("2026-05-04T09:00:00Z"), Instant::from_micros(9)).unwrap();
+        let shorter = series.without_occurrence(at("2026-05-04T09:00:00Z"), Timestamp::from_micros(9)).unwrap();
         assert!(!shorter.recurs_after(at("2026-04-27T10:00:00Z")));
         let endless = patched(&series, rule("FREQ=WEEKLY")).unwrap();
         assert!(endless.recurs_after(at("2099-01-01T00:00:00Z")));
-        assert!(!endless.deleted(Instant::from_micros(9)).unwrap().recurs_after(Instant::from_micros(0)));
+        assert!(!endless.deleted(Timestamp::from_micros(9)).unwrap().recurs_after(Timestamp::from_micros(0)));
     }
 }

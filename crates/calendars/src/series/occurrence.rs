@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use kalends_kernel::{EventId, Instant};
+use kalends_kernel::{EventId, Timestamp};
 use kalends_recurrence::Until;
 
 /// One occurrence of a series: the series and the start that the rule gives, whatever the occurrence was
@@ -14,7 +14,7 @@ pub struct Occurrence {
     /// The series.
     pub series: EventId,
     /// The start by the rule.
-    pub start: Instant,
+    pub start: Timestamp,
 }
 
 /// A text that names no occurrence.
@@ -25,7 +25,7 @@ pub struct OccurrenceError;
 impl fmt::Display for Occurrence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // RFC 5545 writes UTC the same way wherever it stands.
-        write!(f, "{}_{}", self.series, Until::Instant(self.start))
+        write!(f, "{}_{}", self.series, Until::Timestamp(self.start))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a PATCH makes of the repetition of an event.
 
-use kalends_kernel::{FieldError, FieldErrors, Instant, Zone};
+use kalends_kernel::{FieldError, FieldErrors, Timestamp, Zone};
 use kalends_recurrence::Rule;
 
 use super::{
@@ -83,7 +83,7 @@ pub(crate) fn patched(
         return Ok(Repeats::Once);
     };
     let series = after.series(times).map_err(|error| FieldError::new("end_time", error.to_string()))?;
-    let still = |start: &Instant| !moved || series.is_occurrence(*start);
+    let still = |start: &Timestamp| !moved || series.is_occurrence(*start);
     after.exdates = match given {
         Some(given) => given,
         None => old_exdates.iter().copied().filter(still).collect(),
@@ -141,8 +141,8 @@ mod tests {
 
     #[test]
     fn a_changed_series_keeps_what_still_is_an_occurrence() {
-        let series = weekly().without_occurrence(at("2026-03-16T09:00:00Z"), Instant::from_micros(9)).unwrap();
-        let series = series.without_occurrence(at("2026-03-23T09:00:00Z"), Instant::from_micros(9)).unwrap();
+        let series = weekly().without_occurrence(at("2026-03-16T09:00:00Z"), Timestamp::from_micros(9)).unwrap();
+        let series = series.without_occurrence(at("2026-03-23T09:00:00Z"), Timestamp::from_micros(9)).unwrap();
         let (series, first) = overridden(&series, "2026-03-09T09:00:00Z");
         let (series, _) = overridden(&series, "2026-03-30T09:00:00Z");
         assert_eq!((first.id, first.version.next()), (id(2), series.version));
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(longer.repeats, series.repeats);
         let retitled = EventPatch { title: Patch::Set("x".into()), ..EventPatch::default() };
         assert_eq!(patched(&series, retitled).unwrap().repeats, series.repeats);
-        assert_eq!(series.overrides_dropped_by(&series.deleted(Instant::from_micros(9)).unwrap()).len(), 2);
+        assert_eq!(series.overrides_dropped_by(&series.deleted(Timestamp::from_micros(9)).unwrap()).len(), 2);
     }
 
     proptest! {
@@ -172,10 +172,10 @@ mod tests {
 
         #[test]
         fn a_new_rule_keeps_what_it_has(event in series(), new in rules(), cut in 0..40_usize, changed in 0..40_usize) {
-            let starts: Vec<Instant> = all(&event).iter().map(|span| span.start()).collect();
+            let starts: Vec<Timestamp> = all(&event).iter().map(|span| span.start()).collect();
             let (cut, changed) = (starts[cut % starts.len()], starts[changed % starts.len()]);
             prop_assume!(cut != changed);
-            let event = event.without_occurrence(cut, Instant::from_micros(9)).unwrap();
+            let event = event.without_occurrence(cut, Timestamp::from_micros(9)).unwrap();
             let (event, _) = overridden(&event, &changed.to_string());
             let after = patched(&event, rule(new));
             // Some of the rules end before some of the starts.

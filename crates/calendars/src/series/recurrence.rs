@@ -1,6 +1,6 @@
 //! How a series repeats: validated when it is written, and read back when it is stored.
 
-use kalends_kernel::{FieldError, FieldErrors, Instant, Zone};
+use kalends_kernel::{FieldError, FieldErrors, Timestamp, Zone};
 use kalends_recurrence::{Exceptions, Length, Rule, Series, SeriesError};
 use serde::{Deserialize, Serialize};
 
@@ -13,10 +13,10 @@ pub struct Recurrence {
     pub(super) rule: Rule,
     pub(super) zone: Zone,
     /// Ascending, none twice.
-    pub(super) exdates: Vec<Instant>,
+    pub(super) exdates: Vec<Timestamp>,
     /// Ascending, none twice; each is an occurrence and no exdate.
-    pub(super) overridden: Vec<Instant>,
-    pub(super) last_start: Option<Instant>,
+    pub(super) overridden: Vec<Timestamp>,
+    pub(super) last_start: Option<Timestamp>,
 }
 
 /// A stored recurrence that is none.
@@ -62,29 +62,29 @@ impl Recurrence {
     }
 
     /// The starts of cancelled occurrences, ascending; also those that were never occurrences.
-    pub fn exdates(&self) -> &[Instant] {
+    pub fn exdates(&self) -> &[Timestamp] {
         &self.exdates
     }
 
     /// The starts, by the rule, of the occurrences that are events of their own, ascending.
-    pub fn overridden(&self) -> &[Instant] {
+    pub fn overridden(&self) -> &[Timestamp] {
         &self.overridden
     }
 
     /// The start of the last occurrence, cancelled or not; `None` where the rule has no end.
-    pub const fn last_start(&self) -> Option<Instant> {
+    pub const fn last_start(&self) -> Option<Timestamp> {
         self.last_start
     }
 
     /// As one JSON text, for a store.
     pub fn to_json(&self) -> String {
-        let micros = |instants: &[Instant]| instants.iter().map(|instant| instant.as_micros()).collect();
+        let micros = |instants: &[Timestamp]| instants.iter().map(|instant| instant.as_micros()).collect();
         let stored = Stored {
             rule: self.rule.to_string(),
             zone: self.zone.name().to_owned(),
             exdates: micros(&self.exdates),
             overridden: micros(&self.overridden),
-            last_start: self.last_start.map(Instant::as_micros),
+            last_start: self.last_start.map(Timestamp::as_micros),
         };
         // Texts and numbers alone cannot fail to be written.
         serde_json::to_string(&stored).unwrap_or_default()
@@ -96,13 +96,13 @@ impl Recurrence {
     /// [`RecurrenceError`].
     pub fn from_json(text: &str) -> Result<Self, RecurrenceError> {
         let stored: Stored = serde_json::from_str(text)?;
-        let instants = |micros: Vec<i64>| micros.into_iter().map(Instant::from_micros).collect();
+        let instants = |micros: Vec<i64>| micros.into_iter().map(Timestamp::from_micros).collect();
         Ok(Self {
             rule: stored.rule.parse()?,
             zone: stored.zone.parse()?,
             exdates: instants(stored.exdates),
             overridden: instants(stored.overridden),
-            last_start: stored.last_start.map(Instant::from_micros),
+            last_start: stored.last_start.map(Timestamp::from_micros),
         })
     }
 
@@ -119,7 +119,7 @@ impl Recurrence {
     /// The recurrence of a series that was read from a feed. At most [`EXDATES_MAX`](crate::EXDATES_MAX) exdates and
     /// [`OVERRIDES_MAX`](crate::OVERRIDES_MAX) overrides are the caller's to see to. Of the overrides, those are
     /// left out that are no occurrences.
-    pub fn of_series(series: &Series, mut exdates: Vec<Instant>, mut overridden: Vec<Instant>) -> Self {
+    pub fn of_series(series: &Series, mut exdates: Vec<Timestamp>, mut overridden: Vec<Timestamp>) -> Self {
         exdates.sort_unstable();
         exdates.dedup();
         overridden.sort_unstable();
@@ -172,11 +172,11 @@ pub(super) fn zone_of(given: Option<Zone>, all_day: bool, calendar: Zone) -> Res
 }
 
 /// The exdates as instants, ascending and none twice.
-pub(super) fn resolved(exdates: &[Moment], all_day: bool, zone: Zone) -> Result<Vec<Instant>, FieldErrors> {
+pub(super) fn resolved(exdates: &[Moment], all_day: bool, zone: Zone) -> Result<Vec<Timestamp>, FieldErrors> {
     let mut errors = FieldErrors::default();
     let mut instants = Vec::with_capacity(exdates.len());
     for (index, exdate) in exdates.iter().enumerate() {
-        let last = Instant::from_micros(Instant::HORIZON.as_micros() - 1);
+        let last = Timestamp::from_micros(Timestamp::HORIZON.as_micros() - 1);
         instants.extend(errors.take(exdate.resolve(&format!("recurrence_exdates[{index}]"), all_day, zone, last)));
     }
     errors.finish()?;
@@ -189,8 +189,8 @@ pub(super) fn written(
     rule: Rule,
     zone: Zone,
     times: Times,
-    exdates: Vec<Instant>,
-    overridden: Vec<Instant>,
+    exdates: Vec<Timestamp>,
+    overridden: Vec<Timestamp>,
 ) -> Result<Repeats, FieldErrors> {
     let series = Series::new(rule, times.span.start(), zone, length(times, zone)?).map_err(|error| {
         let param = match error {
@@ -209,7 +209,7 @@ fn length(times: Times, zone: Zone) -> Result<Length, FieldError> {
     let Times { span, all_day } = times;
     let length = if all_day {
         let (first, end) = (zone.to_civil(span.start()).date, zone.to_civil(span.end()).date);
-        if zone.to_instant(end.midnight()) != Some(span.end()) {
+        if zone.to_timestamp(end.midnight()) != Some(span.end()) {
             let message = format!("an all-day series must end at a midnight in {zone}, got {}", span.end());
             return Err(FieldError::new("end_time", message));
         }
@@ -267,7 +267,7 @@ mod tests {
         fn what_is_stored_is_read_back(event in series(), index in 0..9_usize) {
             let spans = all(&event);
             let start = spans[index % spans.len()].start();
-            let event = event.without_occurrence(start, Instant::from_micros(9)).unwrap();
+            let event = event.without_occurrence(start, Timestamp::from_micros(9)).unwrap();
             let recurrence = event.recurrence().unwrap();
             prop_assert_eq!(&Recurrence::from_json(&recurrence.to_json()).unwrap(), recurrence);
             let occurrence = Occurrence { series: event.id, start };

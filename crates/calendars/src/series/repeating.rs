@@ -1,6 +1,6 @@
 //! When a series takes place.
 
-use kalends_kernel::{CalendarId, Elapsed, EventId, Instant, Span};
+use kalends_kernel::{CalendarId, EventId, SignedDuration, Span, Timestamp};
 use kalends_recurrence::{Exceptions, Series};
 
 use super::{Recurrence, RecurrenceError};
@@ -43,14 +43,14 @@ impl Repeating {
     }
 
     /// The occurrences that start after `now` and are left to the rule, in order.
-    pub fn after(&self, now: Instant) -> impl Iterator<Item = Span> + '_ {
-        let starts = self.series.starts(now + Elapsed::micros(1)..Instant::HORIZON).without(&self.left_out);
+    pub fn after(&self, now: Timestamp) -> impl Iterator<Item = Span> + '_ {
+        let starts = self.series.starts(now + SignedDuration::micros(1)..Timestamp::HORIZON).without(&self.left_out);
         starts.filter_map(|start| self.series.span_at(start))
     }
 
     /// The starts after `after` and until `until`, it included, of occurrences that are left to the rule, in order.
-    pub(crate) fn starting(&self, after: Instant, until: Instant) -> impl Iterator<Item = Instant> + '_ {
-        let micro = Elapsed::micros(1);
+    pub(crate) fn starting(&self, after: Timestamp, until: Timestamp) -> impl Iterator<Item = Timestamp> + '_ {
+        let micro = SignedDuration::micros(1);
         self.series.starts(after + micro..until + micro).without(&self.left_out)
     }
 
@@ -71,16 +71,16 @@ impl Repeating {
     }
 
     /// Up to `count` occurrences that are left to the rule and ended at or before `now`, the latest last.
-    pub fn ended(&self, now: Instant, count: usize) -> Vec<Span> {
+    pub fn ended(&self, now: Timestamp, count: usize) -> Vec<Span> {
         let first = self.series.first_start();
         // Whatever began later than this has not ended. Days differ in length, each end by less than a day.
-        let lasts = self.series.span_at(first).map_or(Elapsed::ZERO, Span::length);
-        let slack = if self.series.is_all_day() { Elapsed::days(3) } else { Elapsed::ZERO };
+        let lasts = self.series.span_at(first).map_or(SignedDuration::ZERO, Span::length);
+        let slack = if self.series.is_all_day() { SignedDuration::days(3) } else { SignedDuration::ZERO };
         let latest = now.min(now - lasts + slack);
-        let end = self.series.last_start().map_or(latest, |last| latest.min(last)) + Elapsed::micros(1);
+        let end = self.series.last_start().map_or(latest, |last| latest.min(last)) + SignedDuration::micros(1);
         let mut days = 8;
         loop {
-            let from = first.max(end - Elapsed::days(days));
+            let from = first.max(end - SignedDuration::days(days));
             let starts = self.series.starts(from..end).without(&self.left_out);
             let spans = starts.filter_map(|start| self.series.span_at(start)).filter(|span| span.end() <= now);
             let mut found: Vec<Span> = spans.collect();
@@ -95,13 +95,13 @@ impl Repeating {
 
     /// The end of the last occurrence that is left to the rule: from then on the series has ended. `None`
     /// where the rule has no end; the start where nothing is left.
-    pub fn reaches(&self) -> Option<Instant> {
+    pub fn reaches(&self) -> Option<Timestamp> {
         self.series.last_start()?;
-        let last = self.ended(Instant::from_micros(i64::MAX), 1).pop();
+        let last = self.ended(Timestamp::from_micros(i64::MAX), 1).pop();
         Some(last.map_or(self.series.first_start(), Span::end))
     }
 
-    pub(super) fn span_at(&self, start: Instant) -> Option<Span> {
+    pub(super) fn span_at(&self, start: Timestamp) -> Option<Span> {
         (!self.left_out.contains(start)).then(|| self.series.span_at(start)).flatten()
     }
 }
@@ -119,13 +119,13 @@ mod tests {
         let days = made("2026-03-28", "2026-03-29", "FREQ=DAILY;COUNT=3", None, &["2026-03-28"]).unwrap();
         let spans: Vec<_> = all(&days).iter().map(|span| span.length()).collect();
         assert_eq!(starts(&days), ["2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"]);
-        assert_eq!(spans, [Elapsed::hours(23), Elapsed::hours(24)]);
+        assert_eq!(spans, [SignedDuration::hours(23), SignedDuration::hours(24)]);
         let ended = |now| days.repeating().unwrap().ended(at(now), 5).len();
         assert_eq!((ended("2026-03-29T21:59:59Z"), ended("2026-03-29T22:00:00Z")), (0, 1));
         assert_eq!(days.repeating().unwrap().reaches(), Some(at("2026-03-30T22:00:00Z")));
         // The title of such a series can change when its calendar has moved to another zone.
         let title = EventPatch { title: Patch::Set("x".into()), ..EventPatch::default() };
-        assert_eq!(days.patched(title, Zone::UTC, Instant::from_micros(9)).unwrap().repeats, days.repeats);
+        assert_eq!(days.patched(title, Zone::UTC, Timestamp::from_micros(9)).unwrap().repeats, days.repeats);
     }
 
     proptest! {
@@ -133,7 +133,7 @@ mod tests {
 
         #[test]
         fn what_ended_and_what_comes_is_all_there_is(event in series(), day in -10..500_i64, count in 1..6_usize) {
-            let (spans, now) = (all(&event), at("2026-03-02T00:00:00Z") + Elapsed::days(day));
+            let (spans, now) = (all(&event), at("2026-03-02T00:00:00Z") + SignedDuration::days(day));
             let repeating = event.repeating().unwrap();
             let ended: Vec<Span> = spans.iter().copied().filter(|span| span.end() <= now).collect();
             let last = ended[ended.len().saturating_sub(count)..].to_vec();
@@ -142,12 +142,12 @@ mod tests {
             prop_assert_eq!(repeating.after(now).collect::<Vec<_>>(), coming);
             prop_assert_eq!(repeating.reaches(), spans.last().map(|span| span.end()));
 
-            let window = Span::new(now, now + Elapsed::days(60)).unwrap();
+            let window = Span::new(now, now + SignedDuration::days(60)).unwrap();
             let taken = repeating.taken(window);
             prop_assert!(taken.windows(2).all(|pair| pair[0].end() < pair[1].start()));
-            let inside = |at: Instant, spans: &[Span]| spans.iter().any(|span| span.contains(at));
+            let inside = |at: Timestamp, spans: &[Span]| spans.iter().any(|span| span.contains(at));
             for hour in 0..60 * 24 {
-                let at = now + Elapsed::hours(hour);
+                let at = now + SignedDuration::hours(hour);
                 prop_assert_eq!(inside(at, &taken), inside(at, &spans));
             }
         }

@@ -13,8 +13,8 @@ fn reminders(minutes: &[i64]) -> Reminders {
     Reminders::parse("reminders", minutes).unwrap()
 }
 
-fn told(text: &str) -> ToldUntil {
-    ToldUntil::both(at(text))
+fn told(text: &str) -> EmittedUntil {
+    EmittedUntil::both(at(text))
 }
 
 /// A one-off event.
@@ -37,7 +37,9 @@ fn tells(event: &Event, minutes: &[i64], after: &str, until: &str, expected: &[&
         match found.kind {
             HappeningKind::Start => assert_eq!(span.start(), found.at),
             HappeningKind::End => assert_eq!(span.end(), found.at),
-            HappeningKind::Reminder => assert!(minutes.iter().any(|m| span.start() - Elapsed::minutes(*m) == found.at)),
+            HappeningKind::Reminder => {
+                assert!(minutes.iter().any(|m| span.start() - SignedDuration::minutes(*m) == found.at))
+            }
         }
     }
 }
@@ -132,10 +134,10 @@ fn a_series_ends_with_the_supported_years() {
     let event = made("2026-01-01T23:00:00Z", "2026-01-02T01:00:00Z", "FREQ=DAILY", None, &[]).unwrap();
     let next = |after| event.next_happening(&reminders(&[]), told(after)).map(|next| next.to_string());
     assert_eq!(next("2099-12-31T22:59:59Z").as_deref(), Some("2099-12-31T23:00:00Z"));
-    assert_eq!(next("2099-12-31T23:00:00Z").unwrap(), (Instant::HORIZON + Elapsed::hours(1)).to_string());
-    let after = ToldUntil::both(Instant::HORIZON + Elapsed::hours(1));
+    assert_eq!(next("2099-12-31T23:00:00Z").unwrap(), (Timestamp::HORIZON + SignedDuration::hours(1)).to_string());
+    let after = EmittedUntil::both(Timestamp::HORIZON + SignedDuration::hours(1));
     assert_eq!(event.next_happening(&reminders(&[10]), after), None);
-    let late = event.happenings(&reminders(&[10]), after, Instant::HORIZON + Elapsed::days(400));
+    let late = event.happenings(&reminders(&[10]), after, Timestamp::HORIZON + SignedDuration::days(400));
     assert_eq!(late, []);
 }
 
@@ -208,7 +210,7 @@ const TIMING_OF_MOVED: i64 = -1_176_624_945_552_030_605;
 #[test]
 fn reminders_that_were_written_anew_are_not_told_of_the_past() {
     let event = once("2026-05-04T09:00:00Z", "2026-05-04T09:30:00Z");
-    let told = ToldUntil { all: at("2026-05-04T08:00:00Z"), reminders: at("2026-05-04T08:50:00Z") };
+    let told = EmittedUntil { all: at("2026-05-04T08:00:00Z"), reminders: at("2026-05-04T08:50:00Z") };
     let found = event.happenings(&reminders(&[5, 10, 15]), told, at("2026-05-04T09:00:00Z"));
     assert_eq!(
         found.iter().map(|found| found.at).collect::<Vec<_>>(),
@@ -218,16 +220,16 @@ fn reminders_that_were_written_anew_are_not_told_of_the_past() {
 }
 
 /// What there is to tell, found by looking at every occurrence.
-fn model(event: &Event, minutes: &[u16], after: Instant, until: Instant) -> Vec<Happening> {
+fn model(event: &Event, minutes: &[u16], after: Timestamp, until: Timestamp) -> Vec<Happening> {
     let mut found = Vec::new();
     for span in all(event) {
-        let mut add = |kind, at: Instant| {
+        let mut add = |kind, at: Timestamp| {
             if after < at && at <= until {
                 found.push(Happening { at, kind, occurrence: Some(span.start()) });
             }
         };
         for minutes in minutes {
-            add(HappeningKind::Reminder, span.start() - Elapsed::minutes((*minutes).into()));
+            add(HappeningKind::Reminder, span.start() - SignedDuration::minutes((*minutes).into()));
         }
         if event.status == EventStatus::Confirmed {
             add(HappeningKind::Start, span.start());
@@ -251,12 +253,12 @@ proptest! {
     ) {
         let status = if tentative { EventStatus::Tentative } else { EventStatus::Confirmed };
         let (event, reminders) = (Event { status, ..event }, reminders(&minutes));
-        let from = at("2026-03-02T00:00:00Z") + Elapsed::days(day);
+        let from = at("2026-03-02T00:00:00Z") + SignedDuration::days(day);
         let (mut sliced, mut here) = (Vec::new(), from);
         for step in steps {
             // Slices of an hour at most: older things are dropped.
-            let next = here + Elapsed::minutes(step);
-            let told = ToldUntil::both(here);
+            let next = here + SignedDuration::minutes(step);
+            let told = EmittedUntil::both(here);
             let slice = event.happenings(&reminders, told, next);
             let first = event.next_happening(&reminders, told);
             prop_assert_eq!(slice.first().map(|found| found.at), first.filter(|first| *first <= next));
@@ -278,11 +280,11 @@ proptest! {
         later in 0..100_i64,
     ) {
         let reminders = reminders(&minutes);
-        let from = at("2026-03-02T00:00:00Z") + Elapsed::hours(hour);
-        let ever = Instant::HORIZON + Elapsed::days(400);
+        let from = at("2026-03-02T00:00:00Z") + SignedDuration::hours(hour);
+        let ever = Timestamp::HORIZON + SignedDuration::days(400);
         let first = model(&event, reminders.minutes(), from, ever).first().map(|found| found.at);
-        prop_assert_eq!(event.next_happening(&reminders, ToldUntil::both(from)), first);
-        let told = ToldUntil { all: from, reminders: from + Elapsed::hours(later) };
+        prop_assert_eq!(event.next_happening(&reminders, EmittedUntil::both(from)), first);
+        let told = EmittedUntil { all: from, reminders: from + SignedDuration::hours(later) };
         let whole = model(&event, reminders.minutes(), from, ever);
         let first = whole.iter().find(|found| found.kind != HappeningKind::Reminder || found.at > told.reminders);
         prop_assert_eq!(event.next_happening(&reminders, told), first.map(|found| found.at));

@@ -9,7 +9,7 @@ use tokio::{
 
 /// A request as it came.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct ReceivedRequest {
     /// The method and the target.
     pub(super) line: String,
     /// Names in lower case, in the order in which they came.
@@ -17,7 +17,7 @@ pub(super) struct Asked {
     pub(super) body: String,
 }
 
-impl Asked {
+impl ReceivedRequest {
     /// A header; the empty text where it is absent.
     pub(super) fn header(&self, name: &str) -> &str {
         self.headers.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
@@ -39,7 +39,7 @@ pub(super) enum Does {
 
 pub(super) struct Stub {
     pub(super) url: String,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    asked: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 impl Stub {
@@ -58,13 +58,13 @@ impl Stub {
         Self { url, asked }
     }
 
-    pub(super) fn asked(&self) -> Vec<Asked> {
+    pub(super) fn asked(&self) -> Vec<ReceivedRequest> {
         self.asked.lock().unwrap().clone()
     }
 }
 
 /// One request a connection.
-async fn serve(mut stream: TcpStream, script: &[Does], asked: &Mutex<Vec<Asked>>) {
+async fn serve(mut stream: TcpStream, script: &[Does], asked: &Mutex<Vec<ReceivedRequest>>) {
     let Some(request) = read(&mut stream).await else { return };
     let number = {
         let mut asked = asked.lock().unwrap();
@@ -82,7 +82,7 @@ async fn serve(mut stream: TcpStream, script: &[Does], asked: &Mutex<Vec<Asked>>
     while stream.write_all(body.as_bytes()).await.is_ok() && length > usize::MAX / 4 {}
 }
 
-async fn read(stream: &mut TcpStream) -> Option<Asked> {
+async fn read(stream: &mut TcpStream) -> Option<ReceivedRequest> {
     let mut bytes = Vec::new();
     let end = loop {
         if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
@@ -95,7 +95,7 @@ async fn read(stream: &mut TcpStream) -> Option<Asked> {
     let line = lines.next()?.trim_end_matches(" HTTP/1.1").to_owned();
     let headers = lines.filter_map(|line| line.split_once(": "));
     let headers = headers.map(|(name, value)| (name.to_lowercase(), value.to_owned())).collect();
-    let mut asked = Asked { line, headers, body: String::new() };
+    let mut asked = ReceivedRequest { line, headers, body: String::new() };
     let length: usize = asked.header("content-length").parse().unwrap_or(0);
     while bytes.len() < end + 4 + length {
         (stream.read_buf(&mut bytes).await.ok()? > 0).then_some(())?;

@@ -1,7 +1,7 @@
 //! Events of all kinds, as lines.
 
 use kalends_feeds::read::{Context, What, read};
-use kalends_kernel::{Instant, Span};
+use kalends_kernel::{Span, Timestamp};
 
 use super::draw::Draw;
 use super::rules;
@@ -12,7 +12,7 @@ use super::zones;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scene {
     pub(crate) year: i64,
-    pub(crate) now: Instant,
+    pub(crate) now: Timestamp,
     pub(crate) defaults: Defaults,
     /// What is compared.
     pub(crate) window: Span,
@@ -142,7 +142,7 @@ fn said(draw: &mut Draw) -> Vec<String> {
 
 /// The starts of a series in and around the window, found by the reader itself: what is written of them is to fall on
 /// occurrences, and whether it does is not what is compared.
-fn starts(lines: &[String], scene: &Scene) -> Vec<Instant> {
+fn starts(lines: &[String], scene: &Scene) -> Vec<Timestamp> {
     // A cancelled series has starts too, which changed occurrences may name.
     let lines: Vec<String> = lines.iter().filter(|line| *line != "STATUS:CANCELLED").cloned().collect();
     let text = super::calendar(&lines, None);
@@ -193,7 +193,7 @@ fn period_end(form: &Form, start: Local) -> String {
     if *form == Form::Utc { format!("{text}Z") } else { text }
 }
 
-fn exdates(draw: &mut Draw, scene: &Scene, form: &Form, starts: &[Instant], dense: bool) -> Vec<String> {
+fn exdates(draw: &mut Draw, scene: &Scene, form: &Form, starts: &[Timestamp], dense: bool) -> Vec<String> {
     // What has no zone cannot be named by an instant.
     let local_only = form.is_date() || *form == Form::Floating;
     let mut lines = Vec::new();
@@ -202,7 +202,7 @@ fn exdates(draw: &mut Draw, scene: &Scene, form: &Form, starts: &[Instant], dens
         lines.push(match draw.between(0, 7) {
             0 | 1 if !local_only => utc_property("EXDATE", start),
             2 if !dense => Form::Date.property("EXDATE", form.shows(start, scene.defaults)),
-            3 => form.property_at("EXDATE", start + kalends_kernel::Elapsed::days(1), scene.defaults),
+            3 => form.property_at("EXDATE", start + kalends_kernel::SignedDuration::days(1), scene.defaults),
             4 => {
                 let other = form.property_at("EXDATE", draw.of(starts), scene.defaults);
                 let value = other.rsplit_once(':').unwrap().1;
@@ -220,7 +220,7 @@ fn changed(
     scene: &Scene,
     form: &Form,
     (uid, sequence): (&str, i64),
-    at: Instant,
+    at: Timestamp,
     later: bool,
 ) -> Vec<String> {
     let mut lines = head(draw, uid);

@@ -13,7 +13,7 @@ mod zones;
 use std::collections::BTreeMap;
 
 use kalends_feeds::read::{Context, Feed, read};
-use kalends_kernel::{Elapsed, Instant, Span, Zone};
+use kalends_kernel::{SignedDuration, Span, Timestamp, Zone};
 
 use draw::Draw;
 use events::Scene;
@@ -61,10 +61,10 @@ fn scene(draw: &mut Draw) -> Scene {
     let times = if draw.one_in(4) { draw.of(CALENDARS).parse().unwrap() } else { dates };
     let year = draw.between(2012, 2032);
     let begins = Local::new(rules::date(draw, year), 0).0;
-    let now = Instant::from_micros(begins * 1_000_000);
+    let now = Timestamp::from_micros(begins * 1_000_000);
     // Within the time around the present in which series outside the subset are expanded.
-    let from = now - Elapsed::days(draw.between(0, 300));
-    let window = Span::new(from, now + Elapsed::days(draw.between(60, 600))).unwrap();
+    let from = now - SignedDuration::days(draw.between(0, 300));
+    let window = Span::new(from, now + SignedDuration::days(draw.between(60, 600))).unwrap();
     Scene { year, now, defaults: Defaults { dates, times }, window }
 }
 

@@ -1,6 +1,6 @@
 //! What clocks and calendars show, and how a feed writes it.
 
-use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, Instant, Zone};
+use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, Timestamp, Zone};
 
 pub(crate) const MINUTE: i64 = 60;
 pub(crate) const DAY: i64 = 86_400;
@@ -122,7 +122,7 @@ impl Form {
     /// What a clock of UTC shows then; about that where no zone has the clocks.
     pub(crate) fn utc(&self, local: Local, defaults: Defaults) -> Local {
         let zone = self.zone(defaults).unwrap_or(Zone::UTC);
-        Local(zone.to_instant(local.civil()).unwrap().as_unix_seconds())
+        Local(zone.to_timestamp(local.civil()).unwrap().as_unix_seconds())
     }
 
     /// A property with a time: its name, its parameters and its value.
@@ -136,7 +136,7 @@ impl Form {
     }
 
     /// The same of an instant, as the wall clock shows it in the first of two hours; in UTC where no clock is known.
-    pub(crate) fn property_at(&self, name: &str, at: Instant, defaults: Defaults) -> String {
+    pub(crate) fn property_at(&self, name: &str, at: Timestamp, defaults: Defaults) -> String {
         match self.zone(defaults) {
             Some(zone) => self.property(name, Local::of(zone.to_civil(at))),
             None => utc_property(name, at),
@@ -144,11 +144,11 @@ impl Form {
     }
 
     /// What the clock shows at an instant; that of UTC where no zone has the clocks.
-    pub(crate) fn shows(&self, at: Instant, defaults: Defaults) -> Local {
+    pub(crate) fn shows(&self, at: Timestamp, defaults: Defaults) -> Local {
         Local::of(self.zone(defaults).unwrap_or(Zone::UTC).to_civil(at))
     }
 }
 
-pub(crate) fn utc_property(name: &str, at: Instant) -> String {
+pub(crate) fn utc_property(name: &str, at: Timestamp) -> String {
     Form::Utc.property(name, Local(at.as_unix_seconds()))
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use kalends_kernel::{Instant, Zone};
+use kalends_kernel::{Timestamp, Zone};
 
 use super::values::{DAY, civil};
 
@@ -40,17 +40,17 @@ impl Clock {
         match self {
             Self::Zone(zone) if *zone == Zone::UTC => local,
             // The calendar ends long after all years that are taken.
-            Self::Zone(zone) => zone.to_instant(civil(local)).map_or(local, Instant::as_unix_seconds),
+            Self::Zone(zone) => zone.to_timestamp(civil(local)).map_or(local, Timestamp::as_unix_seconds),
             Self::Described(transitions) => transitions.seconds_at(local),
         }
     }
 
-    pub(super) fn at(&self, local: i64) -> Instant {
-        Instant::from_micros(self.seconds_at(local).saturating_mul(1_000_000))
+    pub(super) fn at(&self, local: i64) -> Timestamp {
+        Timestamp::from_micros(self.seconds_at(local).saturating_mul(1_000_000))
     }
 
     /// What the clock shows at an instant, in local seconds.
-    pub(super) fn shows(&self, instant: Instant) -> i64 {
+    pub(super) fn shows(&self, instant: Timestamp) -> i64 {
         let seconds = instant.as_unix_seconds();
         match self {
             Self::Zone(zone) => seconds + zone.offset_at(instant).as_seconds(),
@@ -95,7 +95,7 @@ mod tests {
         for quarter in 0..4 * 24 * 365 {
             let local = 1_767_225_600 + quarter * 900;
             assert_eq!(table.seconds_at(local), zone.seconds_at(local), "{local}");
-            let instant = Instant::from_micros(local * 1_000_000);
+            let instant = Timestamp::from_micros(local * 1_000_000);
             assert_eq!(table.shows(instant), zone.shows(instant), "{local}");
         }
     }

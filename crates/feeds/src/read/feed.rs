@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use kalends_calendars::{EventStatus, Recurrence, Times};
-use kalends_kernel::{Instant, Span, Zone};
+use kalends_kernel::{Span, Timestamp, Zone};
 
 use crate::limits::{BYTES_MAX, EVENTS_MAX};
 
@@ -14,7 +14,7 @@ pub struct Context {
     /// no zone of their own (ruling 8.3).
     pub calendar_zone: Zone,
     /// The present, around which series outside the subset are expanded.
-    pub now: Instant,
+    pub now: Timestamp,
 }
 
 /// What a feed says. Two readings of the same bytes at the same time are equal, and so are those of the
@@ -53,7 +53,7 @@ pub enum Edition {
     Whole,
     /// So are they, except for occurrences that were over before this instant: those of a rule outside the subset are
     /// told around the present.
-    Since(Instant),
+    Since(Timestamp),
     /// It is cancelled, and has no items.
     Cancelled,
 }
@@ -65,7 +65,7 @@ pub struct Item {
     pub uid: Arc<str>,
     /// Which of the events with this `UID` it is: `None` for an event that takes place once and for a series,
     /// else the start that the occurrence had in its series.
-    pub recurrence_id: Option<Instant>,
+    pub recurrence_id: Option<Timestamp>,
     /// `SEQUENCE`.
     pub sequence: u32,
     /// 1 to 500 characters.
@@ -95,14 +95,14 @@ pub enum What {
     /// is a [`What::Series`] and has this [`Item::recurrence_id`].
     Override {
         /// The series' own [`Item::recurrence_id`].
-        series: Option<Instant>,
+        series: Option<Timestamp>,
     },
 }
 
 impl Item {
     /// What tells the items of a feed apart, and is the same whenever the feed is read: the `UID`, the
     /// start that the occurrence had, and whether it is a series.
-    pub fn key(&self) -> (&str, Option<Instant>, bool) {
+    pub fn key(&self) -> (&str, Option<Timestamp>, bool) {
         (&self.uid, self.recurrence_id, matches!(self.what, What::Series(_)))
     }
 

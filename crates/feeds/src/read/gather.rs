@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kalends_calendars::{EventStatus, Times};
-use kalends_kernel::Instant;
+use kalends_kernel::Timestamp;
 
 use super::draft::{Draft, Status};
 use super::feed::{Edition, Editions, Item, SkipReason, Skipped, Warning, What};
@@ -152,7 +152,7 @@ impl<'a> Gathered<'a> {
         &mut self,
         draft: &Draft,
         timing: &Timing,
-        start: Instant,
+        start: Timestamp,
         texts: &Texts,
     ) -> Result<(), SkipReason> {
         let Some(times) = timing.times() else { return Ok(()) };
@@ -201,7 +201,7 @@ impl Texts {
 }
 
 /// The item that a draft becomes.
-pub(super) fn item(draft: &Draft, timing: &Timing, times: Times, recurrence_id: Option<Instant>, what: What) -> Item {
+pub(super) fn item(draft: &Draft, timing: &Timing, times: Times, recurrence_id: Option<Timestamp>, what: What) -> Item {
     item_with(draft, timing, times, recurrence_id, what, Texts::of(draft))
 }
 
@@ -209,7 +209,7 @@ fn item_with(
     draft: &Draft,
     timing: &Timing,
     times: Times,
-    recurrence_id: Option<Instant>,
+    recurrence_id: Option<Timestamp>,
     what: What,
     texts: Texts,
 ) -> Item {

@@ -1,6 +1,6 @@
 //! `VTIMEZONE`: a zone that the feed describes itself (RFC 5545 section 3.6.5), evaluated.
 
-use kalends_kernel::{Instant, Zone};
+use kalends_kernel::{Timestamp, Zone};
 
 use super::clock::Transitions;
 use super::expand::Generated;
@@ -63,7 +63,7 @@ impl Described {
 impl Observance {
     /// When it begins, again and again, by the clock as it was before.
     fn onsets(&self, start: i64, from: i64, steps: &mut Steps) -> Result<Vec<i64>, Exhausted> {
-        let horizon = Instant::HORIZON.as_unix_seconds();
+        let horizon = Timestamp::HORIZON.as_unix_seconds();
         let mut onsets = vec![start];
         onsets.extend(self.dates.iter().copied().filter(|date| *date < horizon));
         for rule in &self.rules {
@@ -178,7 +178,7 @@ const CANDIDATES: [&str; 88] = [
 
 impl Transitions {
     /// A known zone whose clocks show the same from a year before `now` until 2037.
-    pub(super) fn same_as(&self, now: Instant) -> Option<Zone> {
+    pub(super) fn same_as(&self, now: Timestamp) -> Option<Zone> {
         let from = now.as_unix_seconds() - 366 * DAY;
         let until = COMPARED_UNTIL.max(now.as_unix_seconds() + 3 * 366 * DAY);
         CANDIDATES.iter().filter_map(|name| name.parse().ok()).find(|zone| self.agrees(*zone, from, until))
@@ -186,7 +186,7 @@ impl Transitions {
 
     fn agrees(&self, zone: Zone, from: i64, until: i64) -> bool {
         let same = |at: i64| {
-            zone.offset_at(Instant::from_micros(at.saturating_mul(1_000_000))).as_seconds() == self.offset_at(at)
+            zone.offset_at(Timestamp::from_micros(at.saturating_mul(1_000_000))).as_seconds() == self.offset_at(at)
         };
         let changes = self.changes.iter().map(|(at, _)| *at).filter(|at| (from..until).contains(at));
         if !same(from) || !changes.clone().all(|at| same(at - 1) && same(at)) {

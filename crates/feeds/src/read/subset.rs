@@ -1,7 +1,7 @@
 //! Series of the subset, which are kept as such.
 
 use kalends_calendars::{EXDATES_MAX, OVERRIDES_MAX, Recurrence};
-use kalends_kernel::{CivilDate, Elapsed, Instant, Zone};
+use kalends_kernel::{CivilDate, SignedDuration, Timestamp, Zone};
 use kalends_recurrence::{Length, MAX_COUNT, Rule, Series, SeriesError, Until};
 
 use super::draft::Draft;
@@ -18,11 +18,11 @@ struct Piece<'a> {
     draft: &'a Draft,
     timing: Timing,
     /// What tells it from the other piece.
-    id: Option<Instant>,
+    id: Option<Timestamp>,
     series: Series,
-    exdates: Vec<Instant>,
+    exdates: Vec<Timestamp>,
     /// The starts by this piece of the occurrences that differ.
-    changes: Vec<(Instant, &'a Change<'a>)>,
+    changes: Vec<(Timestamp, &'a Change<'a>)>,
 }
 
 /// The rule of a series, taken apart so that it can be cut.
@@ -88,7 +88,7 @@ impl Gathered<'_> {
             let last = timing.clock.shows(instant(self.last_start(rule, timing)));
             return Some(Until::Date(CivilDate::from_days(last.div_euclid(DAY))));
         }
-        Some(Until::Instant(instant(self.last_start(rule, timing))))
+        Some(Until::Timestamp(instant(self.last_start(rule, timing))))
     }
 
     /// The series from 1970 on: birthdays begin in other centuries, and go on as they began.
@@ -98,12 +98,12 @@ impl Gathered<'_> {
         timing: &Timing,
         mut ruled: Ruled,
     ) -> Result<Option<(Timing, Ruled)>, SkipReason> {
-        let earliest = Instant::EARLIEST.as_unix_seconds();
+        let earliest = Timestamp::EARLIEST.as_unix_seconds();
         if timing.start >= earliest {
             return if timing.times().is_some() { Ok(Some((timing.clone(), ruled))) } else { Err(SkipReason::Years) };
         }
         let Some(rule) = master.rules.first() else { return Ok(None) };
-        let mut generated = Generated::new(rule, timing.local, -2 * DAY, Instant::HORIZON.as_unix_seconds());
+        let mut generated = Generated::new(rule, timing.local, -2 * DAY, Timestamp::HORIZON.as_unix_seconds());
         while let Some(local) = generated.next(&mut self.zones.steps)? {
             let moved = timing.moved_to(local);
             if moved.start >= earliest {
@@ -117,7 +117,12 @@ impl Gathered<'_> {
         Err(SkipReason::Years)
     }
 
-    fn excluded(&mut self, master: &Draft, timing: &Timing, changes: &Changes<'_>) -> Result<Vec<Instant>, SkipReason> {
+    fn excluded(
+        &mut self,
+        master: &Draft,
+        timing: &Timing,
+        changes: &Changes<'_>,
+    ) -> Result<Vec<Timestamp>, SkipReason> {
         self.zones.steps.take(master.excluded.len().try_into().unwrap_or(u64::MAX))?;
         let starts = master.excluded.iter().map(|when| self.zones.start_in(timing, *when, master.calendar));
         Ok(starts.filter(|start| !changes.and_later.contains_key(start)).map(instant).collect())
@@ -157,7 +162,7 @@ impl Gathered<'_> {
         &mut self,
         whole: &Piece<'d>,
         ruled: &Ruled,
-        at: Instant,
+        at: Timestamp,
         draft: &'d Draft,
         timing: &Timing,
     ) -> Result<Option<Piece<'d>>, SkipReason> {
@@ -175,14 +180,14 @@ impl Gathered<'_> {
             zone: ruled.zone,
             count: ruled.count.map(|count| count.saturating_sub(before)),
             until: ruled.until.map(|until| match until {
-                Until::Instant(until) => Until::Instant(until + Elapsed::seconds(shift)),
+                Until::Timestamp(until) => Until::Timestamp(until + SignedDuration::seconds(shift)),
                 date @ Until::Date(_) => date,
             }),
         };
         let Some(series) = rest.series(timing)? else { return Ok(None) };
         let moved =
-            |start: Instant| timing.clock.at(whole.shown(start).saturating_add(timing.local).saturating_sub(was));
-        let later = |start: &Instant| *start >= at;
+            |start: Timestamp| timing.clock.at(whole.shown(start).saturating_add(timing.local).saturating_sub(was));
+        let later = |start: &Timestamp| *start >= at;
         let exdates = whole.exdates.iter().copied().filter(later).map(moved).collect();
         let changes =
             whole.changes.iter().filter(|(start, _)| later(start)).map(|(start, change)| (moved(*start), *change));
@@ -286,7 +291,7 @@ impl Ruled {
 
 impl<'d> Piece<'d> {
     /// The local time of an occurrence; where clocks skip it, as the series has it and not as they show it.
-    fn shown(&self, start: Instant) -> i64 {
+    fn shown(&self, start: Timestamp) -> i64 {
         let clock = &self.timing.clock;
         let shown = clock.shows(start);
         let of_series = shown.div_euclid(DAY) * DAY + self.timing.local.rem_euclid(DAY);
@@ -294,8 +299,8 @@ impl<'d> Piece<'d> {
     }
 
     /// What lies before `at`.
-    fn before(mut self, ruled: &Ruled, at: Instant) -> Result<Option<Self>, SkipReason> {
-        let until = Some(Until::Instant(at - Elapsed::seconds(1)));
+    fn before(mut self, ruled: &Ruled, at: Timestamp) -> Result<Option<Self>, SkipReason> {
+        let until = Some(Until::Timestamp(at - SignedDuration::seconds(1)));
         let cut = Ruled { text: ruled.text.clone(), zone: ruled.zone, count: None, until };
         let Some(series) = cut.series(&self.timing)? else { return Ok(None) };
         self.series = series;

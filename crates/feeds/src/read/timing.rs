@@ -1,7 +1,7 @@
 //! When an event takes place, once its zones are known.
 
 use kalends_calendars::Times;
-use kalends_kernel::{Elapsed, Instant, Span};
+use kalends_kernel::{SignedDuration, Span, Timestamp};
 
 use super::clock::Clock;
 use super::draft::{Draft, Ends};
@@ -100,21 +100,21 @@ impl Timing {
     }
 
     /// From its start to its end. A `DURATION` may be longer than microseconds can count: then as long as they can.
-    pub(super) fn length(&self) -> Elapsed {
-        Elapsed::micros(self.end().saturating_sub(self.start).saturating_mul(1_000_000))
+    pub(super) fn length(&self) -> SignedDuration {
+        SignedDuration::micros(self.end().saturating_sub(self.start).saturating_mul(1_000_000))
     }
 
     /// The times as they are stored. `None` outside the years 1970 to 2099.
     pub(super) fn times(&self) -> Option<Times> {
         let (start, end) = (instant(self.start), instant(self.end()));
-        let inside = Instant::EARLIEST <= start && start < Instant::HORIZON && end <= Instant::HORIZON;
+        let inside = Timestamp::EARLIEST <= start && start < Timestamp::HORIZON && end <= Timestamp::HORIZON;
         let span = Span::new(start, end).ok().filter(|_| inside)?;
         Some(Times { span, all_day: self.is_all_day() })
     }
 }
 
-pub(super) const fn instant(seconds: i64) -> Instant {
-    Instant::from_micros(seconds.saturating_mul(1_000_000))
+pub(super) const fn instant(seconds: i64) -> Timestamp {
+    Timestamp::from_micros(seconds.saturating_mul(1_000_000))
 }
 
 /// How many days an event of whole days lasts; where that is none, one (ruling 8.3).

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use kalends_kernel::{Instant, Zone};
+use kalends_kernel::{Timestamp, Zone};
 
 use super::clock::Clock;
 use super::observances::Described;
@@ -50,7 +50,7 @@ impl ZoneNames {
 pub(super) fn clock_of(
     name: &str,
     described: &HashMap<String, Described>,
-    now: Instant,
+    now: Timestamp,
     steps: &mut Steps,
 ) -> Option<Clock> {
     if let Some(zone) = named(name) {
@@ -128,7 +128,7 @@ mod tests {
     #[case("(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna", "Europe/Berlin")]
     #[case("EST5EDT", "EST5EDT")]
     fn names_are_known(#[case] name: &str, #[case] zone: &str) {
-        let clock = clock_of(name, &HashMap::new(), Instant::EARLIEST, &mut Steps::new());
+        let clock = clock_of(name, &HashMap::new(), Timestamp::EARLIEST, &mut Steps::new());
         assert_eq!(clock.and_then(|clock| clock.zone()).map(Zone::name), Some(zone));
     }
 
@@ -140,7 +140,7 @@ mod tests {
     #[case("Moon Standard Time")]
     #[case("(UTC+05:30) Some hills")]
     fn names_are_unknown(#[case] name: &str) {
-        assert!(clock_of(name, &HashMap::new(), Instant::EARLIEST, &mut Steps::new()).is_none());
+        assert!(clock_of(name, &HashMap::new(), Timestamp::EARLIEST, &mut Steps::new()).is_none());
     }
 
     #[test]

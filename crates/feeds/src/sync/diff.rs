@@ -9,7 +9,7 @@ use std::{
 };
 
 use kalends_calendars::{Calendar, Event, EventSource, Occurrence, Recurrence, Repeats};
-use kalends_kernel::{EventId, Instant, Metadata, Version};
+use kalends_kernel::{EventId, Metadata, Timestamp, Version};
 use sha2::{Digest as _, Sha256};
 
 use super::CHUNK_MAX;
@@ -101,7 +101,7 @@ pub enum Fate {
     /// It is of another kind, or no occurrence of its series any more.
     Replaced {
         /// Before this instant the file tells no single occurrences: those that were over by then stay.
-        told_since: Option<Instant>,
+        told_since: Option<Timestamp>,
     },
 }
 
@@ -277,7 +277,7 @@ impl Former {
     }
 
     /// What becomes of the event that held the item.
-    pub fn applied_to(&self, seen: &Event, now: Instant) -> Ending {
+    pub fn applied_to(&self, seen: &Event, now: Timestamp) -> Ending {
         match (self.fate, &seen.repeats) {
             (Fate::Cancelled, Repeats::Instance(_)) => Ending::CancelledWithItsSeries,
             (Fate::Cancelled, _) => Ending::Cancelled,
@@ -297,7 +297,7 @@ fn plan(
     fresh: &mut impl FnMut() -> EventId,
     told: &mut HashSet<ItemKey>,
 ) -> Vec<Planned> {
-    let mut series: Vec<(Option<Instant>, EventId)> = Vec::new();
+    let mut series: Vec<(Option<Timestamp>, EventId)> = Vec::new();
     let mut planned = Vec::new();
     let (masters, others): (Vec<Item>, Vec<Item>) =
         group.into_iter().partition(|item| matches!(item.what, What::Series(_)));
@@ -334,7 +334,7 @@ pub fn ends_withheld(items: usize, known: &KnownItems, believed: bool) -> bool {
 
 /// Of what kind an item is, as its key tells it: a number, and of a changed occurrence that of its series.
 #[derive(Debug, Clone, Copy)]
-struct Kind(i64, Option<Option<Instant>>);
+struct Kind(i64, Option<Option<Timestamp>>);
 
 impl Kind {
     /// What no occurrence is: an event that takes place once, and a series.
@@ -363,7 +363,7 @@ impl ItemKey {
     }
 
     /// The key that earlier versions gave an item.
-    fn as_before(uid: &str, recurrence_id: Option<Instant>, kind: Kind) -> Self {
+    fn as_before(uid: &str, recurrence_id: Option<Timestamp>, kind: Kind) -> Self {
         let mut digest = Digested::default();
         digest.text(uid).instant(recurrence_id).kind(kind);
         Self(digest.end())
@@ -433,8 +433,8 @@ impl Digested {
         self
     }
 
-    fn instant(&mut self, instant: Option<Instant>) -> &mut Self {
-        self.number(instant.is_some().into()).number(instant.map_or(0, Instant::as_micros))
+    fn instant(&mut self, instant: Option<Timestamp>) -> &mut Self {
+        self.number(instant.is_some().into()).number(instant.map_or(0, Timestamp::as_micros))
     }
 
     fn kind(&mut self, Kind(number, series): Kind) -> &mut Self {
@@ -455,7 +455,7 @@ impl Digested {
 
 impl Planned {
     /// The event that holds a new item on `calendar`, created at `now`.
-    pub fn created(&self, calendar: &Calendar, source: EventSource, now: Instant) -> Event {
+    pub fn created(&self, calendar: &Calendar, source: EventSource, now: Timestamp) -> Event {
         let new = Event {
             id: self.known.event,
             org: calendar.org,
@@ -480,7 +480,7 @@ impl Planned {
     }
 
     /// The event that holds the item, as it is from `now` on. What no feed says of an event stays.
-    pub fn updated(&self, seen: &Event, now: Instant) -> Event {
+    pub fn updated(&self, seen: &Event, now: Timestamp) -> Event {
         self.told(Event { version: seen.version.next(), updated_at: now, ..seen.clone() })
     }
 

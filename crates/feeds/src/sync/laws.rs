@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kalends_calendars::{AgentActivity, Calendar, Event, EventSource, NewCalendar, Repeats};
-use kalends_kernel::{CalendarId, Elapsed, EventId, Instant, Metadata, OrgId, Zone};
+use kalends_kernel::{CalendarId, EventId, Metadata, OrgId, SignedDuration, Timestamp, Zone};
 use proptest::prelude::*;
 
 use super::{
@@ -14,7 +14,7 @@ use crate::{
     read::{Context, Edition, Feed, Item, What, read},
 };
 
-const NOW: Instant = Instant::from_micros(1_772_438_400_000_000);
+const NOW: Timestamp = Timestamp::from_micros(1_772_438_400_000_000);
 
 /// What one `UID` of a feed is: its kind, at which hour it is, and its title.
 type Drawn = (u8, u8, u8);
@@ -108,7 +108,7 @@ impl Applied {
     }
 
     /// Writes what ended; tells how many events that changed.
-    fn end(&mut self, diff: &Diff, now: Instant) -> usize {
+    fn end(&mut self, diff: &Diff, now: Timestamp) -> usize {
         let mut changed = 0;
         for former in diff.chunks.iter().flat_map(|chunk| &chunk.former) {
             let known = former.known;
@@ -155,7 +155,7 @@ impl Applied {
     }
 
     /// Writes what a feed changes.
-    fn apply(&mut self, diff: &Diff, now: Instant) {
+    fn apply(&mut self, diff: &Diff, now: Timestamp) {
         let calendar = calendar();
         for planned in diff.chunks.iter().flat_map(|chunk| &chunk.planned) {
             let id = planned.known.event;
@@ -218,7 +218,7 @@ proptest! {
             let diff = applied.compared(items.clone());
             let written: usize = diff.chunks.iter().map(Chunk::len).sum();
             prop_assert_eq!(written + diff.untouched as usize, count);
-            applied.apply(&diff, NOW + Elapsed::hours(hour));
+            applied.apply(&diff, NOW + SignedDuration::hours(hour));
 
             let mut fresh = Applied::default();
             let whole = fresh.compared(items.clone());
@@ -254,7 +254,7 @@ proptest! {
     fn the_last_edition_of_each_event_is_what_is_there(files in files()) {
         let (mut applied, mut editions) = (Applied::default(), BTreeMap::new());
         for (file, hour) in files.iter().zip(0..) {
-            let now = NOW + Elapsed::hours(hour);
+            let now = NOW + SignedDuration::hours(hour);
             let before = applied.events.clone();
             let diff = applied.compared_file(feed(file));
             prop_assert_eq!(&diff.gone, &[]);
@@ -274,7 +274,7 @@ proptest! {
             let again = applied.compared_file(feed(file));
             prop_assert_eq!(again.chunks.iter().map(|chunk| chunk.planned.len()).sum::<usize>(), 0);
             let events = applied.events.clone();
-            prop_assert_eq!(applied.end(&again, now + Elapsed::minutes(1)), 0);
+            prop_assert_eq!(applied.end(&again, now + SignedDuration::minutes(1)), 0);
             prop_assert_eq!(&applied.events, &events);
         }
     }
@@ -331,7 +331,7 @@ fn occurrences_that_a_file_tells_no_more_because_they_are_over_stay() {
     let end = applied.events[&applied.known[0].event].times.span.end();
     assert!(end > since);
     assert_eq!(former(Some(end)), Ending::Stays);
-    assert!(matches!(former(Some(end - Elapsed::micros(1))), Ending::Deleted(_)));
+    assert!(matches!(former(Some(end - SignedDuration::micros(1))), Ending::Deleted(_)));
     assert!(matches!(former(None), Ending::Deleted(_)));
     let editions = |rest| lone(rest).editions.into_values().collect::<Vec<_>>();
     assert_eq!(editions(expanded), [Edition::Since(since)]);

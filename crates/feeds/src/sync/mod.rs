@@ -15,6 +15,6 @@ pub use diff::{
     ends_withheld,
 };
 pub use state::{
-    CHUNK_MAX, CLAIM_LASTS, Counts, Ended, LEFT_KEPT, Memory, Report, Seen, SyncState, Told, TooManyImported,
+    CHUNK_MAX, CLAIM_LASTS, Counts, Ended, LEFT_KEPT, Memory, Report, Seen, SyncDetails, SyncState, TooManyImported,
     Validators, next_due,
 };

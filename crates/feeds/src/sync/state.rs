@@ -1,28 +1,28 @@
 //! What is kept of the last syncs, and when the next one is due (ruling 8.2).
 
-use kalends_kernel::{Elapsed, Instant, Zone};
+use kalends_kernel::{SignedDuration, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::{limits::TOLD_MAX, read::Feed};
 
 /// How long a claim lasts without being renewed: a fetch takes 30 s at most, reading some seconds, a chunk less.
-pub const CLAIM_LASTS: Elapsed = Elapsed::minutes(3);
+pub const CLAIM_LASTS: SignedDuration = SignedDuration::minutes(3);
 
 /// The most events that one change-set of a sync or an import writes.
 pub const CHUNK_MAX: usize = 500;
 
 /// How long after a good sync the next one is due.
-const EVERY: Elapsed = Elapsed::minutes(15);
+const EVERY: SignedDuration = SignedDuration::minutes(15);
 /// How long after one that failed at most.
-const AT_LATEST: Elapsed = Elapsed::hours(6);
+const AT_LATEST: SignedDuration = SignedDuration::hours(6);
 /// How long after a feed had shrunk so much that nothing was deleted.
-const CONFIRM_AFTER: Elapsed = Elapsed::minutes(5);
+const CONFIRM_AFTER: SignedDuration = SignedDuration::minutes(5);
 /// For how long an answer "not changed" is taken for one: what is expanded around the present is extended daily.
-const READ_ANEW_AFTER: Elapsed = Elapsed::hours(24);
+const READ_ANEW_AFTER: SignedDuration = SignedDuration::hours(24);
 
 /// For how long a deleted subscription is left alone whose events stay, before somebody looks whether they are still there.
-pub const LEFT_KEPT: Elapsed = Elapsed::days(30);
+pub const LEFT_KEPT: SignedDuration = SignedDuration::days(30);
 
 /// What a server says by which a feed is recognized (RFC 9110, section 8.8).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,32 +44,32 @@ pub struct Seen {
     pub zone: String,
     /// When.
     #[serde(with = "micros")]
-    pub at: Instant,
+    pub at: Timestamp,
 }
 
 /// An instant as microseconds.
 mod micros {
-    use kalends_kernel::Instant;
+    use kalends_kernel::Timestamp;
     use serde::{Deserialize as _, Deserializer, Serializer};
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-    pub(super) fn serialize<S: Serializer>(instant: &Instant, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(instant: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_i64(instant.as_micros())
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Instant, D::Error> {
-        i64::deserialize(deserializer).map(Instant::from_micros)
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+        i64::deserialize(deserializer).map(Timestamp::from_micros)
     }
 }
 
 impl Seen {
     /// What is remembered of a feed that was read as a whole and applied as a whole.
-    pub fn of(body: &[u8], validators: Validators, zone: Zone, at: Instant) -> Self {
+    pub fn of(body: &[u8], validators: Validators, zone: Zone, at: Timestamp) -> Self {
         Self { validators, digest: digest(body), zone: zone.name().to_owned(), at }
     }
 
     /// Whether the same bytes would be read the same today.
-    fn holds(&self, zone: Zone, now: Instant) -> bool {
+    fn holds(&self, zone: Zone, now: Timestamp) -> bool {
         self.zone == zone.name() && now < self.at + READ_ANEW_AFTER
     }
 }
@@ -102,12 +102,12 @@ pub struct Report {
     pub withheld: u32,
     /// The first of the events that could not be taken over, with the reason, and of what was read as well as possible;
     /// at most [`TOLD_MAX`] each.
-    pub told: Told,
+    pub told: SyncDetails,
 }
 
 /// What a sync has to tell of single events.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
+pub struct SyncDetails {
     /// The `UID` of an event that was skipped, and why.
     pub skipped: Vec<(String, String)>,
     /// Warnings.
@@ -122,7 +122,7 @@ impl Report {
             counts: Counts::default(),
             skipped: u32::try_from(feed.skipped_count).unwrap_or(u32::MAX),
             withheld: 0,
-            told: Told {
+            told: SyncDetails {
                 skipped: skipped.map(|skipped| (skipped.uid.clone(), skipped.reason.to_string())).collect(),
                 warnings: feed.warnings.iter().take(TOLD_MAX).map(ToString::to_string).collect(),
             },
@@ -134,7 +134,7 @@ impl Report {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SyncState {
     /// When a sync last ended well.
-    pub last_synced_at: Option<Instant>,
+    pub last_synced_at: Option<Timestamp>,
     /// What went wrong, where the last one did not.
     pub last_error: Option<String>,
     /// How many have failed since.
@@ -174,7 +174,7 @@ impl Memory {
     }
 
     /// By what the next fetch may ask whether the feed has changed; nothing where it has to be read whatever it says.
-    pub fn validators(&self, zone: Zone, now: Instant) -> Validators {
+    pub fn validators(&self, zone: Zone, now: Timestamp) -> Validators {
         let seen = self.seen.as_ref().filter(|seen| seen.holds(zone, now));
         seen.map(|seen| seen.validators.clone()).unwrap_or_default()
     }
@@ -186,7 +186,7 @@ impl Memory {
     }
 
     /// Whether these bytes say what is applied already.
-    pub fn knows(&self, body: &[u8], zone: Zone, now: Instant) -> bool {
+    pub fn knows(&self, body: &[u8], zone: Zone, now: Timestamp) -> bool {
         self.seen.as_ref().is_some_and(|seen| seen.holds(zone, now) && seen.digest == digest(body))
     }
 }
@@ -226,7 +226,7 @@ impl SyncState {
 
     /// The state after a sync that ended at `now`.
     #[must_use]
-    pub fn after(&self, ended: Ended, now: Instant) -> Self {
+    pub fn after(&self, ended: Ended, now: Timestamp) -> Self {
         let good = |memory| Self { last_synced_at: Some(now), last_error: None, failures: 0, memory };
         match ended {
             Ended::Unchanged => {
@@ -252,20 +252,20 @@ impl SyncState {
 /// When the next sync is due after one that ended at `now`: every 15 minutes, and after failures in a row 15 minutes
 /// times a power of two, 6 hours at most; each within a tenth of that, so that many subscriptions do not stay in step
 /// with each other. `random` decides where.
-pub fn next_due(state: &SyncState, now: Instant, random: u32) -> Instant {
+pub fn next_due(state: &SyncState, now: Timestamp, random: u32) -> Timestamp {
     let wait = match state.failures {
         0 if state.memory.shrunk => CONFIRM_AFTER,
         0 => EVERY,
         failures => {
             let doubled = EVERY.as_micros().saturating_mul(1 << (failures - 1).min(10));
-            Elapsed::micros(doubled.min(AT_LATEST.as_micros()))
+            SignedDuration::micros(doubled.min(AT_LATEST.as_micros()))
         }
     };
     // From nine to eleven tenths.
     let tenth = wait.as_micros() / 10;
     let part = i128::from(random) * 2 * i128::from(tenth) / i128::from(u32::MAX);
     let jitter = i64::try_from(part).unwrap_or(tenth) - tenth;
-    now + Elapsed::micros(wait.as_micros() + jitter)
+    now + SignedDuration::micros(wait.as_micros() + jitter)
 }
 
 #[cfg(test)]
@@ -274,7 +274,7 @@ mod tests {
 
     use super::*;
 
-    const NOW: Instant = Instant::from_micros(1_800_000_000_000_000);
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
     fn seen(body: &[u8]) -> Memory {
         let validators = Validators { etag: Some("\"1\"".into()), last_modified: None };
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn what_was_read_holds_for_a_day_and_in_its_zone() {
         let (memory, berlin) = (seen(b"x"), "Europe/Berlin".parse().unwrap());
-        let day = NOW + Elapsed::hours(24);
+        let day = NOW + SignedDuration::hours(24);
         assert!(memory.knows(b"x", Zone::UTC, NOW) && !memory.knows(b"y", Zone::UTC, NOW));
         assert!(!memory.knows(b"x", berlin, NOW) && !memory.knows(b"x", Zone::UTC, day));
         assert_eq!(memory.validators(Zone::UTC, NOW).etag.as_deref(), Some("\"1\""));
@@ -312,13 +312,13 @@ mod tests {
     #[test]
     fn a_failure_forgets_nothing_and_a_good_sync_ends_it() {
         let first = SyncState::default().after(Ended::Applied(seen(b"x")), NOW);
-        let failed = first.after(Ended::Failed("away".into()), NOW + Elapsed::hours(1));
-        let again = failed.after(Ended::Failed("gone".into()), NOW + Elapsed::hours(2));
+        let failed = first.after(Ended::Failed("away".into()), NOW + SignedDuration::hours(1));
+        let again = failed.after(Ended::Failed("gone".into()), NOW + SignedDuration::hours(2));
         assert_eq!((again.failures, again.last_error.as_deref()), (2, Some("gone")));
         assert_eq!((again.last_synced_at, &again.memory), (Some(NOW), &first.memory));
-        let good = again.after(Ended::Unchanged, NOW + Elapsed::hours(3));
+        let good = again.after(Ended::Unchanged, NOW + SignedDuration::hours(3));
         assert_eq!((good.failures, good.last_error), (0, None));
-        assert_eq!(good.last_synced_at, Some(NOW + Elapsed::hours(3)));
+        assert_eq!(good.last_synced_at, Some(NOW + SignedDuration::hours(3)));
     }
 
     #[test]
@@ -353,7 +353,7 @@ mod tests {
     fn documents_come_back() {
         let memory = Memory {
             report: Some(Report {
-                told: Told { skipped: vec![("a".into(), "b".into())], ..Told::default() },
+                told: SyncDetails { skipped: vec![("a".into(), "b".into())], ..SyncDetails::default() },
                 ..Report::default()
             }),
             shrunk: true,

@@ -1,7 +1,7 @@
 //! Events as `VEVENT` (RFC 5545 section 3.6.1).
 
 use kalends_calendars::{Event, EventStatus, Recurrence, Reminders};
-use kalends_kernel::{CivilDate, EventId, Instant, Span, Version, Zone};
+use kalends_kernel::{CivilDate, EventId, Span, Timestamp, Version, Zone};
 
 use super::{line::Lines, stamp};
 
@@ -23,7 +23,7 @@ impl OccurrenceId {
     }
 
     /// Writes a property that holds the occurrence at `start`.
-    fn put(self, name: &str, start: Instant, to: &mut Lines) {
+    fn put(self, name: &str, start: Timestamp, to: &mut Lines) {
         let civil = self.zone.to_civil(start);
         if self.all_day {
             to.put(&format!("{name};VALUE=DATE"), &stamp::date(civil.date));
@@ -68,7 +68,7 @@ impl Events {
         event: &Event,
         recurrence: &Recurrence,
         id: OccurrenceId,
-        gone: impl Iterator<Item = Instant>,
+        gone: impl Iterator<Item = Timestamp>,
         to: &mut Lines,
     ) {
         let start = event.times.span.start();
@@ -79,7 +79,7 @@ impl Events {
         if let Ok(series) = recurrence.series(event.times) {
             // What is no occurrence could be written like one: the second of two equal local times.
             let cancelled = recurrence.exdates().iter().copied().filter(|start| series.is_occurrence(*start));
-            let left_out: Vec<Instant> = cancelled.chain(gone).collect();
+            let left_out: Vec<Timestamp> = cancelled.chain(gone).collect();
             if !series.begins_by_its_rule() && !left_out.contains(&start) {
                 // Readers do not agree on whether a start that the rule does not have is an occurrence; here it is.
                 id.put("RDATE", start, to);
@@ -131,8 +131,8 @@ fn begin(event: &Event, uid: EventId, version: Version, to: &mut Lines) {
 
 /// Whether a series begins in the second of two equal hours, which `DTSTART` cannot say: its first occurrence is then
 /// written on its own.
-fn is_in_a_repeated_hour(start: Instant, recurrence: &Recurrence, id: OccurrenceId) -> bool {
-    let told_apart = id.all_day || id.zone.to_instant(id.zone.to_civil(start)) == Some(start);
+fn is_in_a_repeated_hour(start: Timestamp, recurrence: &Recurrence, id: OccurrenceId) -> bool {
+    let told_apart = id.all_day || id.zone.to_timestamp(id.zone.to_civil(start)) == Some(start);
     let left_out = [recurrence.exdates(), recurrence.overridden()].iter().any(|of| of.binary_search(&start).is_ok());
     !told_apart && !left_out
 }
@@ -178,6 +178,6 @@ fn once(event: &Event, zone: Zone, to: &mut Lines) {
 fn days(span: Span, zone: Zone) -> (CivilDate, CivilDate) {
     let first = zone.to_civil(span.start()).date;
     let end = zone.to_civil(span.end()).date;
-    let whole = zone.to_instant(end.midnight()) == Some(span.end());
+    let whole = zone.to_timestamp(end.midnight()) == Some(span.end());
     (first, if whole && end > first { end } else { end.plus_days(1) })
 }

@@ -1,7 +1,7 @@
 //! Invitations: one event as a message from its organizer to an attendee (RFC 5546).
 
 use kalends_calendars::Event;
-use kalends_kernel::{Foreign, Instant};
+use kalends_kernel::{Foreign, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::{line::Lines, stamp};
@@ -43,7 +43,7 @@ pub struct Invitation<'a> {
     /// Where the attendee changes it, if anywhere.
     pub link: Option<&'a str>,
     /// When it is written.
-    pub written: Instant,
+    pub written: Timestamp,
 }
 
 /// The text of an invitation.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use calcard::icalendar::{ICalendar, ICalendarComponentType, ICalendarProperty};
-use kalends_kernel::{CivilDateTime, Elapsed, Span, Zone};
+use kalends_kernel::{CivilDateTime, SignedDuration, Span, Zone};
 use kalends_recurrence::{Length, Rule, Series};
 use proptest::prelude::*;
 
@@ -67,8 +67,8 @@ fn drawn() -> impl Strategy<Value = Drawn> {
 }
 
 fn made(number: u8, calendar: &Calendar, (title, hour, hours, repeats): &Drawn) -> Event {
-    let start = at("2026-01-05T00:00:00Z") + Elapsed::hours(*hour);
-    let times = (start.to_string(), (start + Elapsed::hours(*hours)).to_string());
+    let start = at("2026-01-05T00:00:00Z") + SignedDuration::hours(*hour);
+    let times = (start.to_string(), (start + SignedDuration::hours(*hours)).to_string());
     let times = (times.0.as_str(), times.1.as_str());
     let plain = |exdates: &[&str]| {
         event(number, calendar, times, repeats.as_ref().map(|(rule, zone, _)| (*rule, Some(*zone), exdates)))
@@ -85,7 +85,7 @@ fn made(number: u8, calendar: &Calendar, (title, hour, hours, repeats): &Drawn) 
 }
 
 fn occurrences(event: &Event) -> Vec<Span> {
-    let ever = Span::new(Instant::EARLIEST, Instant::HORIZON).unwrap();
+    let ever = Span::new(Timestamp::EARLIEST, Timestamp::HORIZON).unwrap();
     event.repeating().map_or(vec![event.times.span], |repeating| repeating.occurrences(ever).collect())
 }
 
@@ -123,16 +123,16 @@ fn read_back(text: &str, events: &[Event]) -> BTreeMap<String, Vec<(i64, i64)>> 
 fn meets_a_doubtful_time(event: &Event) -> bool {
     let Some(recurrence) = event.recurrence() else { return false };
     let zone = recurrence.zone();
-    let comes_twice = |instant: Instant| {
-        let [before, after] = [-6, 6].map(|hours| zone.offset_at(instant + Elapsed::hours(hours)));
-        let apart = Elapsed::micros(before.as_micros() - after.as_micros());
+    let comes_twice = |instant: Timestamp| {
+        let [before, after] = [-6, 6].map(|hours| zone.offset_at(instant + SignedDuration::hours(hours)));
+        let apart = SignedDuration::micros(before.as_micros() - after.as_micros());
         let other = [instant + apart, instant - apart];
         before != after && other.iter().any(|other| zone.to_civil(*other) == zone.to_civil(instant))
     };
     let of_day = |span: &Span| zone.to_civil(span.start()).time;
     let first = of_day(&event.times.span);
     let doubtful = |span: &Span| comes_twice(span.start()) || comes_twice(span.end()) || of_day(span) != first;
-    let ever = Span::new(Instant::EARLIEST, Instant::HORIZON).unwrap();
+    let ever = Span::new(Timestamp::EARLIEST, Timestamp::HORIZON).unwrap();
     // Those that are cancelled are written too.
     let series = recurrence.series(event.times).unwrap();
     doubtful(&event.times.span) || series.occurrences(ever).any(|span| doubtful(&span))
@@ -191,15 +191,15 @@ proptest! {
 
     #[test]
     fn zones_are_told_for_the_time_that_is_covered(name in zone_name(), day in 0..47_000_i64, days in 1..9_000_i64) {
-        let from = Instant::EARLIEST + Elapsed::days(day);
-        tells(name.parse().unwrap(), from, (from + Elapsed::days(days)).min(Instant::HORIZON));
+        let from = Timestamp::EARLIEST + SignedDuration::days(day);
+        tells(name.parse().unwrap(), from, (from + SignedDuration::days(days)).min(Timestamp::HORIZON));
     }
 }
 
 #[test]
 fn every_zone_is_told_from_1970_to_2099() {
     for zone in Zone::all() {
-        tells(zone, Instant::EARLIEST, Instant::HORIZON);
+        tells(zone, Timestamp::EARLIEST, Timestamp::HORIZON);
     }
 }
 
@@ -208,7 +208,7 @@ fn regular_zones_are_short() {
     let length = |zone: &str| {
         let mut lines = Lines::default();
         let covered =
-            zones::Covered { zone: zone.parse().unwrap(), from: at("2026-01-01T00:00:00Z"), to: Instant::HORIZON };
+            zones::Covered { zone: zone.parse().unwrap(), from: at("2026-01-01T00:00:00Z"), to: Timestamp::HORIZON };
         zones::write(&covered, &mut lines);
         lines.take().lines().count()
     };
@@ -218,7 +218,7 @@ fn regular_zones_are_short() {
 }
 
 /// Holds what is written of a zone against the zone, by a reading of its own.
-fn tells(zone: Zone, from: Instant, to: Instant) {
+fn tells(zone: Zone, from: Timestamp, to: Timestamp) {
     let mut lines = Lines::default();
     zones::write(&zones::Covered { zone, from, to }, &mut lines);
     let text = lines.take().replace("\r\n ", "");
@@ -246,7 +246,7 @@ fn tells(zone: Zone, from: Instant, to: Instant) {
     };
     let mut second = from.as_unix_seconds();
     let check = |second: i64| {
-        let actual = zone.offset_at(Instant::from_micros(second * 1_000_000)).as_seconds();
+        let actual = zone.offset_at(Timestamp::from_micros(second * 1_000_000)).as_seconds();
         assert_eq!(told(second), actual, "{zone} at {second}: {text}");
     };
     while second < to.as_unix_seconds() {
@@ -280,11 +280,11 @@ fn of_observance(observance: &BTreeMap<&str, &str>, single: &[&str]) -> Vec<(i64
         let (rule, until) =
             text.split_once(";UNTIL=").map_or((*text, None), |(rule, until)| (rule, Some(local(until))));
         let rule: Rule = rule.parse().unwrap();
-        let length = Length::elapsed(Elapsed::seconds(1)).unwrap();
-        let first = Instant::from_micros(first * 1_000_000);
+        let length = Length::elapsed(SignedDuration::seconds(1)).unwrap();
+        let first = Timestamp::from_micros(first * 1_000_000);
         let series = Series::new(rule, first, Zone::UTC, length).unwrap();
         assert!(series.begins_by_its_rule(), "{text}");
-        let all = series.starts(first..Instant::HORIZON).map(|start| start.as_unix_seconds());
+        let all = series.starts(first..Timestamp::HORIZON).map(|start| start.as_unix_seconds());
         starts = all.filter(|start| until.is_none_or(|until| start - before <= until)).collect();
     }
     starts.into_iter().map(|start| (start - before, after)).collect()
@@ -292,6 +292,6 @@ fn of_observance(observance: &BTreeMap<&str, &str>, single: &[&str]) -> Vec<(i64
 
 #[test]
 fn what_clocks_show_is_an_offset_away() {
-    let shown = CivilDateTime::ahead_of_utc(at("2026-03-01T23:30:00Z"), Elapsed::hours(1));
+    let shown = CivilDateTime::ahead_of_utc(at("2026-03-01T23:30:00Z"), SignedDuration::hours(1));
     assert_eq!((stamp::local(shown).as_str(), id(1)), ("20260302T003000", id(1)));
 }

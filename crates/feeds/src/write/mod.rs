@@ -22,7 +22,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_calendars::{Calendar, Event, EventSource};
-use kalends_kernel::{EventId, Instant, Revision, Version, Zone};
+use kalends_kernel::{EventId, Revision, Timestamp, Version, Zone};
 
 use event::{Events, OccurrenceId};
 pub use invitation::{Invitation, Method, invitation};
@@ -134,7 +134,7 @@ impl FeedWriter {
                 continue;
             }
             let span = event.times.span;
-            let end = recurrence.last_start().map_or(Instant::HORIZON, |last| last + span.length());
+            let end = recurrence.last_start().map_or(Timestamp::HORIZON, |last| last + span.length());
             let years = zones::Covered { zone, from: span.start(), to: end };
             covered.entry(zone.name()).and_modify(|known| known.widen(years)).or_insert(years);
         }
@@ -147,7 +147,7 @@ impl FeedWriter {
     fn series(&mut self, series: &Event, mut changed: Vec<Event>) {
         let (Some(recurrence), Some(id)) = (series.recurrence(), OccurrenceId::of(series)) else { return };
         changed.sort_unstable_by_key(|event| event.occurrence().map(|occurrence| occurrence.start));
-        let shown: BTreeSet<Instant> = changed.iter().filter_map(Event::occurrence).map(|of| of.start).collect();
+        let shown: BTreeSet<Timestamp> = changed.iter().filter_map(Event::occurrence).map(|of| of.start).collect();
         // An occurrence whose own event is not shown does not take place by the rule either.
         let gone = recurrence.overridden().iter().filter(|start| !shown.contains(start)).copied();
         self.events.series(series, recurrence, id, gone, &mut self.text);

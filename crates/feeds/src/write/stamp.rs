@@ -1,12 +1,12 @@
 //! Dates and times as RFC 5545 writes them (sections 3.3.4 and 3.3.5).
 
-use kalends_kernel::{CivilDate, CivilDateTime, Elapsed, Instant};
+use kalends_kernel::{CivilDate, CivilDateTime, SignedDuration, Timestamp};
 
 const SECOND: i64 = 1_000_000;
 
 /// `20260301T090000Z`; what is less than a second is cut off.
-pub(super) fn utc(instant: Instant) -> String {
-    let mut text = local(CivilDateTime::ahead_of_utc(instant, Elapsed::ZERO));
+pub(super) fn utc(instant: Timestamp) -> String {
+    let mut text = local(CivilDateTime::ahead_of_utc(instant, SignedDuration::ZERO));
     text.push('Z');
     text
 }
@@ -33,7 +33,7 @@ pub(super) fn date(date: CivilDate) -> String {
 }
 
 /// `+0100`, with seconds where there are any (section 3.3.14).
-pub(super) fn offset(ahead: Elapsed) -> String {
+pub(super) fn offset(ahead: SignedDuration) -> String {
     let seconds = ahead.as_seconds();
     let mut text = String::with_capacity(7);
     text.push(if seconds < 0 { '-' } else { '+' });
@@ -47,9 +47,9 @@ pub(super) fn offset(ahead: Elapsed) -> String {
 }
 
 /// The first whole second that is not before `instant`: so an end is never written earlier than it is.
-pub(super) fn rounded_up(instant: Instant) -> Instant {
+pub(super) fn rounded_up(instant: Timestamp) -> Timestamp {
     let below = instant.as_micros().rem_euclid(SECOND);
-    if below == 0 { instant } else { instant + Elapsed::micros(SECOND - below) }
+    if below == 0 { instant } else { instant + SignedDuration::micros(SECOND - below) }
 }
 
 /// At least `width` digits; what is negative does not occur and is written as zero.

@@ -9,7 +9,7 @@ use rstest::rstest;
 
 use super::*;
 
-pub(super) fn at(text: &str) -> Instant {
+pub(super) fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 

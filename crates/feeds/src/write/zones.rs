@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kalends_kernel::{CivilDate, CivilDateTime, Elapsed, Instant, Zone};
+use kalends_kernel::{CivilDate, CivilDateTime, SignedDuration, Timestamp, Zone};
 
 use super::{line::Lines, stamp};
 
@@ -10,8 +10,8 @@ use super::{line::Lines, stamp};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Covered {
     pub(super) zone: Zone,
-    pub(super) from: Instant,
-    pub(super) to: Instant,
+    pub(super) from: Timestamp,
+    pub(super) to: Timestamp,
 }
 
 impl Covered {
@@ -22,19 +22,19 @@ impl Covered {
 }
 
 /// So far before the time that is needed a change is looked for that is in force when it begins.
-const BEFORE: Elapsed = Elapsed::days(400);
+const BEFORE: SignedDuration = SignedDuration::days(400);
 /// So far behind it, so that the rule of the last years shows itself.
-const BEHIND: Elapsed = Elapsed::days(8 * 366);
+const BEHIND: SignedDuration = SignedDuration::days(8 * 366);
 /// No rule skips a year and comes later than this after the last change by it.
-const A_YEAR: Elapsed = Elapsed::days(372);
+const A_YEAR: SignedDuration = SignedDuration::days(372);
 /// So many years in a row make a rule. Fewer are named one by one.
 const YEARS: usize = 3;
 
 /// What a change of the clocks is, apart from when it happens. Equal ones are written together.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Kind {
-    before: Elapsed,
-    after: Elapsed,
+    before: SignedDuration,
+    after: SignedDuration,
     daylight: bool,
     name: Option<String>,
 }
@@ -42,7 +42,7 @@ struct Kind {
 /// One change of the clocks.
 #[derive(Debug, Clone, Copy)]
 struct Change {
-    at: Instant,
+    at: Timestamp,
     /// What the clocks show that are not yet changed.
     shown: CivilDateTime,
 }
@@ -50,8 +50,8 @@ struct Change {
 /// Writes the zone's rules.
 pub(super) fn write(covered: &Covered, to: &mut Lines) {
     let zone = covered.zone;
-    let from = Instant::EARLIEST.max(covered.from - BEFORE);
-    let until = (covered.to + BEHIND).min(Instant::HORIZON);
+    let from = Timestamp::EARLIEST.max(covered.from - BEFORE);
+    let until = (covered.to + BEHIND).min(Timestamp::HORIZON);
     to.put("BEGIN", "VTIMEZONE");
     to.put("TZID", zone.name());
     let changes = changes(zone, from, until);
@@ -67,13 +67,13 @@ pub(super) fn write(covered: &Covered, to: &mut Lines) {
     to.put("END", "VTIMEZONE");
 }
 
-fn kind(zone: Zone, at: Instant, before: Elapsed) -> Kind {
+fn kind(zone: Zone, at: Timestamp, before: SignedDuration) -> Kind {
     Kind { before, after: zone.offset_at(at), daylight: zone.saves_daylight_at(at), name: zone.abbreviation_at(at) }
 }
 
 /// The changes after `from` and before `until`, each kind in the order of time. Bounded by the years that the
 /// database covers: fewer than 8,000 steps, and two dozen for a change.
-fn changes(zone: Zone, from: Instant, until: Instant) -> BTreeMap<Kind, Vec<Change>> {
+fn changes(zone: Zone, from: Timestamp, until: Timestamp) -> BTreeMap<Kind, Vec<Change>> {
     let mut changes: BTreeMap<Kind, Vec<Change>> = BTreeMap::new();
     let (mut at, mut offset) = (from, zone.offset_at(from));
     while at < until {
@@ -90,8 +90,8 @@ fn changes(zone: Zone, from: Instant, until: Instant) -> BTreeMap<Kind, Vec<Chan
 }
 
 /// The second, after `low` and up to `high`, at which the offset is no longer `offset`.
-fn first_with_another(zone: Zone, offset: Elapsed, low: Instant, high: Instant) -> Instant {
-    let at = |second: i64| Instant::EARLIEST + Elapsed::seconds(second);
+fn first_with_another(zone: Zone, offset: SignedDuration, low: Timestamp, high: Timestamp) -> Timestamp {
+    let at = |second: i64| Timestamp::EARLIEST + SignedDuration::seconds(second);
     let (mut low, mut high) = (low.as_unix_seconds(), high.as_unix_seconds());
     while high - low > 1 {
         let middle = low.midpoint(high);
@@ -101,7 +101,7 @@ fn first_with_another(zone: Zone, offset: Elapsed, low: Instant, high: Instant) 
 }
 
 /// Writes changes of one kind: those that follow a rule for some years by that rule, the others by their dates.
-fn written(kind: &Kind, mut changes: &[Change], until: Instant, to: &mut Lines) {
+fn written(kind: &Kind, mut changes: &[Change], until: Timestamp, to: &mut Lines) {
     let mut single: Vec<Change> = Vec::new();
     while let Some((first, _)) = changes.split_first() {
         let (count, days) = by_one_rule(changes);

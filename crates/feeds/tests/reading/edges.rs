@@ -38,7 +38,10 @@ fn what_is_no_feed_is_told_apart(#[case] text: &str, #[case] error: ReadError) {
 #[case::ends_after_2099("DTSTART:20260310T090000Z\nDTEND:99991231T000000Z", SkipReason::Years)]
 #[case::far_beyond("DTSTART;VALUE=DATE:99991231\nRRULE:FREQ=YEARLY", SkipReason::Years)]
 // The longest length that is read is longer than microseconds can count.
-#[case::weeks_without_end("DTSTART:20260310T090000Z\nDURATION:P9999999999W\nRRULE:FREQ=DAILY;COUNT=3", SkipReason::Years)]
+#[case::weeks_without_end(
+    "DTSTART:20260310T090000Z\nDURATION:P9999999999W\nRRULE:FREQ=DAILY;COUNT=3",
+    SkipReason::Years
+)]
 #[case::weeks_without_end_on_a_clock(
     "DTSTART;TZID=Europe/Berlin:20260310T090000\nDURATION:P9999999999W\nRRULE:FREQ=DAILY;COUNT=3;UNTIL=20260312",
     SkipReason::Years

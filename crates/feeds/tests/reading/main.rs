@@ -13,13 +13,13 @@ mod laws;
 mod recurring;
 
 use kalends_feeds::read::{Context, Feed, ReadError, read};
-use kalends_kernel::{Instant, Span, Zone};
+use kalends_kernel::{Span, Timestamp, Zone};
 
 /// When all tests take place.
 const NOW: &str = "2026-03-10T12:00:00Z";
 
-fn at(text: &str) -> Instant {
-    if text == "2100-01-01T00:00:00Z" { Instant::HORIZON } else { text.parse().expect(text) }
+fn at(text: &str) -> Timestamp {
+    if text == "2100-01-01T00:00:00Z" { Timestamp::HORIZON } else { text.parse().expect(text) }
 }
 
 fn zone(name: &str) -> Zone {
@@ -59,6 +59,6 @@ fn busy(feed: &Feed) -> Vec<String> {
 }
 
 fn shown(spans: &[Span]) -> Vec<String> {
-    let minute = |instant: Instant| instant.to_string().replace(":00Z", "");
+    let minute = |instant: Timestamp| instant.to_string().replace(":00Z", "");
     spans.iter().map(|span| format!("{}/{}", minute(span.start()), minute(span.end()))).collect()
 }

@@ -1,7 +1,7 @@
 //! Series: which are kept, which are expanded, and the occurrences that differ.
 
 use kalends_feeds::read::{Feed, Item, SkipReason, What};
-use kalends_kernel::Instant;
+use kalends_kernel::Timestamp;
 use rstest::rstest;
 
 use super::{at, busy, calendar, event, feed};
@@ -68,7 +68,7 @@ fn what_is_expanded_lies_around_the_present() {
 fn too_many_exdates_are_too_many_for_a_series() {
     let exdates = |count: i64| {
         let dates: Vec<String> = (0..count)
-            .map(|day| (at("2024-01-01T09:00:00Z") + kalends_kernel::Elapsed::days(day)).to_string())
+            .map(|day| (at("2024-01-01T09:00:00Z") + kalends_kernel::SignedDuration::days(day)).to_string())
             .map(|date| date.replace(['-', ':'], ""))
             .collect();
         let lines = "DTSTART:20240101T090000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=1002";
@@ -321,6 +321,6 @@ fn both_engines_agree(#[case] rule: &str) {
         |rule: &str| feed(&event(&format!("DTSTART;TZID=Europe/Berlin:20260131T083000\nDURATION:PT1H\nRRULE:{rule}")));
     let (kept, expanded) = (series(rule), series(&format!("{rule};BYHOUR=8")));
     assert!(matches!(kept.items[0].what, What::Series(_)) && expanded.items.len() > 1);
-    let window = kalends_kernel::Span::new(Instant::EARLIEST, at("2028-03-01T00:00:00Z")).unwrap();
+    let window = kalends_kernel::Span::new(Timestamp::EARLIEST, at("2028-03-01T00:00:00Z")).unwrap();
     assert_eq!(kept.busy(window), expanded.busy(window));
 }

@@ -46,7 +46,7 @@ use crate::{
     BODY_MAX,
     budget::{self, ANSWERS, Reserved, Room},
     enter::{SERVICE_PLAN, admit, describe_caller, note, note_operation, note_over_limit, over_limit, tell_left},
-    envelope::{AnsweredBy, Arrival, FORWARDED_FOR, Whom},
+    envelope::{AnsweredBy, Arrival, FORWARDED_FOR, Requester},
     error::ApiError,
     extract::{AlreadyRead, Message, read_message},
     metered::Metered,
@@ -84,12 +84,12 @@ struct Outer {
     caller: Arc<Caller>,
     /// The file that the call imports, if it is a large one.
     file: Option<Bytes>,
-    told: Arc<Mutex<Told>>,
+    told: Arc<Mutex<InnerAnswer>>,
 }
 
 /// What the outer answer takes over from the inner one.
 #[derive(Default)]
-struct Told {
+struct InnerAnswer {
     status: Option<StatusCode>,
     headers: HeaderMap,
     /// The memory that was reserved for the answer.
@@ -152,12 +152,12 @@ async fn answer(endpoint: Endpoint, request: Request) -> Result<Response, ApiErr
     let arrival = request.extensions().get::<Arrival>().copied().ok_or(ApiError::Internal)?;
     let app = &endpoint.app;
     let caller = admit(app, &operations::MCP, arrival, request.headers()).await?;
-    note(&request, || Whom::Caller(Arc::clone(&caller)));
+    note(&request, || Requester::Caller(Arc::clone(&caller)));
     let mut response = match Metered::admit(app, &caller, &operations::MCP, arrival.at).await {
         Ok(metered) => {
             let told = Arc::default();
             let answered = understood(&endpoint, Arc::clone(&caller), Arc::clone(&told), request).await;
-            let Told { status, headers, room, writes } =
+            let InnerAnswer { status, headers, room, writes } =
                 std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
             let org = caller.principal.org;
             let held = answered.and_then(|response| budget::hold(&ANSWERS, org, room, !writes, response));
@@ -181,7 +181,7 @@ async fn answer(endpoint: Endpoint, request: Request) -> Result<Response, ApiErr
 async fn understood(
     endpoint: &Endpoint,
     caller: Arc<Caller>,
-    told: Arc<Mutex<Told>>,
+    told: Arc<Mutex<InnerAnswer>>,
     request: Request,
 ) -> Result<Response, ApiError> {
     // Whoever waits to be let in is refused as on every route. What a call writes is for the inner request to judge: the

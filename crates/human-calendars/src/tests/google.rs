@@ -74,7 +74,7 @@ async fn half_a_year_is_asked_for_in_parts() {
     let untold = |reason: &str| TheirBusy::Untold(reason.to_owned());
     assert_eq!(told, [untold("notFound"), TheirBusy::Known(busy), untold("missing")]);
     let asked = server.asked();
-    let parts: Vec<_> = asked.iter().map(super::stand_in::Asked::json).collect();
+    let parts: Vec<_> = asked.iter().map(super::stand_in::ReceivedRequest::json).collect();
     let items = json!([{ "id": "team#1@x" }, { "id": "ada@x" }, { "id": "of nobody" }]);
     let expected: Vec<_> =
         edges.windows(2).map(|edge| json!({ "timeMin": edge[0], "timeMax": edge[1], "items": items })).collect();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     accounts, references, span,
-    stand_in::{Asked, StandIn, ok, told},
+    stand_in::{ReceivedRequest, StandIn, ok, told},
     tokens,
 };
 
@@ -22,11 +22,11 @@ fn event(start: &str, end: &str, shown: &str) -> Value {
 }
 
 /// A link to the page of that number, as the API writes it.
-fn link(asked: &Asked, page: u32) -> String {
+fn link(asked: &ReceivedRequest, page: u32) -> String {
     format!("http://{}{}?%24skip={page}&x=%2F", asked.headers["host"], asked.path())
 }
 
-fn page_of(asked: &Asked) -> u32 {
+fn page_of(asked: &ReceivedRequest) -> u32 {
     asked.query().iter().find(|(name, _)| name == "$skip").map_or(0, |(_, page)| page.parse().unwrap())
 }
 
@@ -85,7 +85,7 @@ async fn busy_times_are_read_calendar_by_calendar() {
     ];
     assert_eq!(told, [TheirBusy::Known(busy), TheirBusy::Untold("ErrorItemNotFound".into())]);
     let asked = server.asked();
-    let paths: Vec<_> = asked.iter().map(Asked::path).collect();
+    let paths: Vec<_> = asked.iter().map(ReceivedRequest::path).collect();
     let (known, gone) = ("AAMk%2F1%3D%3D", "%C3%BC%40x%23%3F%25%2F..%2F");
     assert_eq!(paths, [known, known, gone].map(|id| format!("/api/v3/me/calendars/{id}/calendarView")));
     let query = [

@@ -12,14 +12,14 @@ use async_trait::async_trait;
 use kalends_accounts::oauth::{Client, Provider};
 use kalends_bridge::Tokens;
 use kalends_egress::{Allowed, Egress, Resolver, Settings};
-use kalends_kernel::{Instant, RemoteUrl, Span};
+use kalends_kernel::{RemoteUrl, Span, Timestamp};
 use secrecy::SecretString;
 use stand_in::StandIn;
 use url::Url;
 
 use crate::{CalendarAccounts, ProviderSettings};
 
-const NOW: Instant = Instant::from_micros(1_800_000_000_000_000);
+const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
 /// Nothing here leaves the machine.
 struct NoNames;

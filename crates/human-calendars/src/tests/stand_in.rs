@@ -15,7 +15,7 @@ use url::{Url, form_urlencoded};
 
 /// A request.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct ReceivedRequest {
     pub(crate) method: String,
     /// The path and the query, as they were sent.
     pub(crate) target: String,
@@ -23,7 +23,7 @@ pub(crate) struct Asked {
     pub(crate) body: String,
 }
 
-impl Asked {
+impl ReceivedRequest {
     pub(crate) fn path(&self) -> &str {
         self.target.split('?').next().unwrap()
     }
@@ -48,45 +48,45 @@ impl Asked {
 }
 
 /// What is answered, after that much time, which the server itself lets pass.
-pub(crate) struct Told {
+pub(crate) struct StubAnswer {
     /// A status and a content, or nothing at all.
     answer: Option<(u16, String)>,
     after: Duration,
 }
 
-impl Told {
+impl StubAnswer {
     pub(crate) fn after(mut self, time: Duration) -> Self {
         self.after = time;
         self
     }
 }
 
-pub(crate) fn ok(body: impl ToString) -> Told {
+pub(crate) fn ok(body: impl ToString) -> StubAnswer {
     told(200, body)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "what is told is made for it")]
-pub(crate) fn told(status: u16, body: impl ToString) -> Told {
-    Told { answer: Some((status, body.to_string())), after: Duration::ZERO }
+pub(crate) fn told(status: u16, body: impl ToString) -> StubAnswer {
+    StubAnswer { answer: Some((status, body.to_string())), after: Duration::ZERO }
 }
 
 /// No answer ever.
-pub(crate) fn nothing() -> Told {
-    Told { answer: None, after: Duration::ZERO }
+pub(crate) fn nothing() -> StubAnswer {
+    StubAnswer { answer: None, after: Duration::ZERO }
 }
 
 /// The server. It lives as long as the test's runtime.
 pub(crate) struct StandIn {
     port: u16,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    asked: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 impl StandIn {
     /// A server that answers what `answer` tells of each request.
-    pub(crate) async fn start(answer: impl Fn(&Asked) -> Told + Send + Sync + 'static) -> Self {
+    pub(crate) async fn start(answer: impl Fn(&ReceivedRequest) -> StubAnswer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let (asked, answer) = (Arc::<Mutex<Vec<Asked>>>::default(), Arc::new(answer));
+        let (asked, answer) = (Arc::<Mutex<Vec<ReceivedRequest>>>::default(), Arc::new(answer));
         let log = Arc::clone(&asked);
         tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
@@ -104,7 +104,7 @@ impl StandIn {
     }
 
     /// A server that gives these answers, one after the other.
-    pub(crate) async fn telling(answers: Vec<Told>) -> Self {
+    pub(crate) async fn telling(answers: Vec<StubAnswer>) -> Self {
         let answers = Mutex::new(answers.into_iter());
         Self::start(move |asked| {
             let next = answers.lock().unwrap().next();
@@ -121,19 +121,19 @@ impl StandIn {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    pub(crate) fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn asked(&self) -> Vec<ReceivedRequest> {
         self.asked.lock().unwrap().clone()
     }
 
     /// The only request that there was.
-    pub(crate) fn asked_once(&self) -> Asked {
+    pub(crate) fn asked_once(&self) -> ReceivedRequest {
         let mut asked = self.asked();
         assert_eq!(asked.len(), 1, "{asked:?}");
         asked.remove(0)
     }
 }
 
-async fn send(stream: &mut TcpStream, told: &Told) {
+async fn send(stream: &mut TcpStream, told: &StubAnswer) {
     if !told.after.is_zero() {
         tokio::time::advance(told.after).await;
     }
@@ -145,7 +145,7 @@ async fn send(stream: &mut TcpStream, told: &Told) {
 }
 
 /// Reads one request; `None` where the connection ends.
-async fn arrival(stream: &mut TcpStream) -> Option<Asked> {
+async fn arrival(stream: &mut TcpStream) -> Option<ReceivedRequest> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         head.push(stream.read_u8().await.ok()?);
@@ -160,7 +160,7 @@ async fn arrival(stream: &mut TcpStream) -> Option<Asked> {
         .collect();
     let mut body = vec![0; headers.get("content-length").map_or(0, |length| length.parse().unwrap())];
     stream.read_exact(&mut body).await.ok()?;
-    Some(Asked { method, target, headers, body: String::from_utf8(body).unwrap() })
+    Some(ReceivedRequest { method, target, headers, body: String::from_utf8(body).unwrap() })
 }
 
 /// Lets time stand still; it moves by [`tokio::time::advance`] alone, as long as the result lives.

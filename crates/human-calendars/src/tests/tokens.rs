@@ -2,7 +2,7 @@
 
 use kalends_accounts::oauth::{Provider, TokenRequest};
 use kalends_app::ports::{CalendarProviders as _, ProviderError};
-use kalends_kernel::Elapsed;
+use kalends_kernel::SignedDuration;
 use rstest::rstest;
 use serde_json::json;
 
@@ -34,7 +34,7 @@ async fn a_code_is_exchanged(#[case] provider: Provider) {
     };
     let granted = accounts(&server).authorize(provider, request, NOW).await.unwrap();
     assert_eq!((granted.access.as_str(), granted.refresh.as_str()), ("a", "r"));
-    assert_eq!(granted.access_until, NOW + Elapsed::minutes(10));
+    assert_eq!(granted.access_until, NOW + SignedDuration::minutes(10));
     let asked = server.asked_once();
     assert_eq!((asked.method.as_str(), asked.target.as_str()), ("POST", "/token"));
     assert_eq!(asked.headers["accept"], "application/json");

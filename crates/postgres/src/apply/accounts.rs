@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use kalends_accounts::{Acceptance, ApiKey, Change, Organization, ScopedKey, VerificationCode, Waitlist};
 use kalends_app::ports::CommitError;
-use kalends_kernel::{Instant, KeyId, OrgId, Version};
+use kalends_kernel::{KeyId, OrgId, Timestamp, Version};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -142,7 +142,7 @@ async fn delete_organization(
     connection: &mut PgConnection,
     org: OrgId,
     Version(seen): Version,
-    at: Instant,
+    at: Timestamp,
 ) -> Result<(), ApplyError> {
     let id = org.uuid();
     let deleted = sqlx::query!("DELETE FROM organizations WHERE id = $1 AND version = $2", id, seen)
@@ -232,7 +232,7 @@ async fn create_scoped_key(connection: &mut PgConnection, key: &ScopedKey) -> Re
     all_written(written.rows_affected(), 1)
 }
 
-async fn revoke_key(connection: &mut PgConnection, org: OrgId, key: KeyId, at: Instant) -> Result<(), ApplyError> {
+async fn revoke_key(connection: &mut PgConnection, org: OrgId, key: KeyId, at: Timestamp) -> Result<(), ApplyError> {
     let written = sqlx::query!(
         "UPDATE api_keys SET revoked_at = $3 WHERE org_id = $1 AND id = $2 AND revoked_at IS NULL",
         org.uuid(),
@@ -244,7 +244,7 @@ async fn revoke_key(connection: &mut PgConnection, org: OrgId, key: KeyId, at: I
     all_written(written.rows_affected(), 1)
 }
 
-async fn revoke_organization_keys(connection: &mut PgConnection, org: OrgId, at: Instant) -> Result<(), ApplyError> {
+async fn revoke_organization_keys(connection: &mut PgConnection, org: OrgId, at: Timestamp) -> Result<(), ApplyError> {
     sqlx::query!(
         "UPDATE api_keys SET revoked_at = $2 WHERE org_id = $1 AND agent_id IS NULL AND revoked_at IS NULL",
         org.uuid(),

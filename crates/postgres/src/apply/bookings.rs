@@ -1,7 +1,7 @@
 //! Booking pages and bookings.
 
 use kalends_bookings::{Booking, BookingPage, Change, SecretHash};
-use kalends_kernel::{Instant, Version};
+use kalends_kernel::{Timestamp, Version};
 use sqlx::PgConnection;
 
 use crate::error::{ApplyError, all_written};
@@ -76,7 +76,7 @@ async fn update(
         page.active,
         page.version.0,
         page.updated_at.as_micros(),
-        page.deleted_at.map(Instant::as_micros),
+        page.deleted_at.map(Timestamp::as_micros),
     )
     .execute(connection)
     .await?;

@@ -1,7 +1,7 @@
 //! Connection links, connections of human calendars and what was read of them.
 
 use kalends_bridge::{Change, Connection, ConnectionLink, ExternalCalendar, RefreshClaim, RefreshState};
-use kalends_kernel::{ConnectionId, ExternalCalendarId, Instant, OrgId, Version};
+use kalends_kernel::{ConnectionId, ExternalCalendarId, OrgId, Timestamp, Version};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -117,8 +117,8 @@ async fn create(
         tokens.as_deref().unwrap_or_default(),
         made.paused,
         made.refresh.lapsed,
-        due.map(Instant::as_micros),
-        made.refresh.refreshed_at.map(Instant::as_micros),
+        due.map(Timestamp::as_micros),
+        made.refresh.refreshed_at.map(Timestamp::as_micros),
         made.refresh.last_error,
         i64::from(made.refresh.failures),
         made.version.0,
@@ -135,7 +135,7 @@ async fn update(
     changed: &Connection,
     SealedBridge { label, .. }: &SealedBridge,
     Version(seen): Version,
-    due: Option<Instant>,
+    due: Option<Timestamp>,
 ) -> Result<(), ApplyError> {
     // While it is claimed nobody else refreshes it, also where it was paused in between and is not any more: what comes
     // back then is due when the claim ends, and once more after the refresh that is under way.
@@ -151,7 +151,7 @@ async fn update(
         changed.paused,
         changed.version.0,
         changed.updated_at.as_micros(),
-        due.map(Instant::as_micros),
+        due.map(Timestamp::as_micros),
     )
     .execute(connection)
     .await?;
@@ -163,7 +163,7 @@ async fn reauthorize(
     changed: &Connection,
     SealedBridge { tokens, .. }: &SealedBridge,
     Version(seen): Version,
-    at: Instant,
+    at: Timestamp,
 ) -> Result<(), ApplyError> {
     let updated = sqlx::query!(
         "UPDATE calendar_connections SET tokens = $4, lapsed = $5, refreshed_at = $6, last_error = $7, failures = $8,
@@ -175,7 +175,7 @@ async fn reauthorize(
         seen,
         tokens.as_deref().unwrap_or_default(),
         changed.refresh.lapsed,
-        changed.refresh.refreshed_at.map(Instant::as_micros),
+        changed.refresh.refreshed_at.map(Timestamp::as_micros),
         changed.refresh.last_error,
         i64::from(changed.refresh.failures),
         changed.version.0,
@@ -214,7 +214,7 @@ async fn delete(
     remove_locked(connection, org, &calendars).await
 }
 
-async fn ask(connection: &mut PgConnection, org: OrgId, asked: ConnectionId, at: Instant) -> Result<(), ApplyError> {
+async fn ask(connection: &mut PgConnection, org: OrgId, asked: ConnectionId, at: Timestamp) -> Result<(), ApplyError> {
     let asked = sqlx::query!(
         "UPDATE calendar_connections
          SET asked_at = $3, due_at = CASE WHEN claimed_until > $3 THEN due_at ELSE $3 END
@@ -233,7 +233,7 @@ async fn end(
     claim: RefreshClaim,
     state: &RefreshState,
     SealedBridge { tokens, .. }: &SealedBridge,
-    (next, at): (Option<Instant>, Instant),
+    (next, at): (Option<Timestamp>, Timestamp),
 ) -> Result<(), ApplyError> {
     let ended = sqlx::query!(
         "UPDATE calendar_connections
@@ -246,11 +246,11 @@ async fn end(
         claim.connection.uuid(),
         claim.fence.0,
         tokens.as_deref(),
-        state.refreshed_at.map(Instant::as_micros),
+        state.refreshed_at.map(Timestamp::as_micros),
         state.last_error,
         i64::from(state.failures),
         state.lapsed,
-        next.map(Instant::as_micros),
+        next.map(Timestamp::as_micros),
         at.as_micros(),
     )
     .execute(connection)

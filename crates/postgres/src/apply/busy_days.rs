@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_calendars::Event;
 use kalends_calendars::ports::{BUSY_DAY_MAX, LONG};
-use kalends_kernel::Instant;
+use kalends_kernel::Timestamp;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -70,7 +70,7 @@ pub(super) async fn before_update(
     )
     .fetch_all(connection)
     .await?;
-    let were = were.into_iter().map(|row| (row.org_id, row.calendar_id, day_of(Instant::from_micros(row.start_at))));
+    let were = were.into_iter().map(|row| (row.org_id, row.calendar_id, day_of(Timestamp::from_micros(row.start_at))));
     let become_ = updated.iter().map(|write| day(write.event, write.event.times.span.start()));
     Ok(were.chain(become_).collect())
 }
@@ -104,10 +104,10 @@ pub(super) async fn renew(connection: &mut PgConnection, days: BTreeSet<Day>) ->
     Ok(())
 }
 
-fn day(event: &Event, start: Instant) -> Day {
+fn day(event: &Event, start: Timestamp) -> Day {
     (event.org.uuid(), event.calendar.uuid(), day_of(start))
 }
 
-fn day_of(start: Instant) -> i64 {
+fn day_of(start: Timestamp) -> i64 {
     start.utc_date().as_days()
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_app::Guard;
 use kalends_calendars::{Agent, AgentStatus, Calendar, Change, Event, Recurrence, Reminders, calendars_revised};
-use kalends_kernel::{CalendarId, Instant, Revision};
+use kalends_kernel::{CalendarId, Revision, Timestamp};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -603,8 +603,8 @@ impl<'a> EventColumns<'a> {
 }
 
 /// How far a series reaches, as the column holds it: the largest number where it has no end.
-fn reach(end: Option<Instant>) -> i64 {
-    end.map_or(i64::MAX, Instant::as_micros)
+fn reach(end: Option<Timestamp>) -> i64 {
+    end.map_or(i64::MAX, Timestamp::as_micros)
 }
 
 /// Reminders as the columns hold them: a JSON array of minutes.

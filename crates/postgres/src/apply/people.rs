@@ -5,7 +5,7 @@
 
 use kalends_accounts::oauth::KnownIdentity;
 use kalends_accounts::{Ownership, PasswordReset, Session, SessionEnd, TokenHash, User};
-use kalends_kernel::{Instant, OrgId, UserId, Version};
+use kalends_kernel::{OrgId, Timestamp, UserId, Version};
 use sqlx::PgConnection;
 
 use crate::error::{ApplyError, all_written};
@@ -166,7 +166,7 @@ pub(super) async fn create_session(
         session.org.map(OrgId::uuid),
         session.created_at.as_micros(),
         session.expires_at.as_micros(),
-        session.revoked_at.map(Instant::as_micros),
+        session.revoked_at.map(Timestamp::as_micros),
     )
     .execute(connection)
     .await?;
@@ -176,7 +176,7 @@ pub(super) async fn create_session(
 pub(super) async fn switch_session(
     connection: &mut PgConnection,
     session: &Session,
-    at: Instant,
+    at: Timestamp,
 ) -> Result<(), ApplyError> {
     let switched = sqlx::query!(
         "UPDATE sessions SET org_id = $3
@@ -194,7 +194,7 @@ pub(super) async fn switch_session(
 pub(super) async fn end_sessions(
     connection: &mut PgConnection,
     end: SessionEnd,
-    at: Instant,
+    at: Timestamp,
 ) -> Result<(), ApplyError> {
     let at = at.as_micros();
     match end {

@@ -2,7 +2,7 @@
 
 use kalends_feeds::sync::{CLAIM_LASTS, ItemKey, KnownItem, LEFT_KEPT, Memory, SyncState};
 use kalends_feeds::{Change, HostHash, Origin, Remains, Subscription, SyncClaim};
-use kalends_kernel::{Instant, OrgId, SubscriptionId, Version};
+use kalends_kernel::{OrgId, SubscriptionId, Timestamp, Version};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -69,7 +69,7 @@ async fn update(
     subscription: &Subscription,
     content: &str,
     Version(seen): Version,
-    (moved, due): (bool, Option<Instant>),
+    (moved, due): (bool, Option<Timestamp>),
 ) -> Result<(), ApplyError> {
     let HostHash(host) = subscription.host();
     // Whoever syncs the address before has lost the claim.
@@ -94,7 +94,7 @@ async fn update(
         subscription.version.0,
         subscription.updated_at.as_micros(),
         moved,
-        due.map(Instant::as_micros),
+        due.map(Timestamp::as_micros),
         Memory::default().to_json(),
         subscription.place,
     )
@@ -107,7 +107,7 @@ async fn delete(
     connection: &mut PgConnection,
     (org, subscription): (OrgId, SubscriptionId),
     Version(seen): Version,
-    (remains, at): (Remains, Instant),
+    (remains, at): (Remains, Timestamp),
 ) -> Result<(), ApplyError> {
     let (org_id, id) = (org.uuid(), subscription.uuid());
     // When somebody looks at it.
@@ -157,7 +157,7 @@ async fn remove_remains(
     connection: &mut PgConnection,
     org: OrgId,
     subscription: SubscriptionId,
-    at: Instant,
+    at: Timestamp,
 ) -> Result<(), ApplyError> {
     let removed = sqlx::query!(
         "UPDATE ical_subscriptions SET remains = 'removed', due_at = $3, claimed_until = NULL, fence = fence + 1
@@ -198,7 +198,7 @@ async fn ask(
     connection: &mut PgConnection,
     org: OrgId,
     subscription: SubscriptionId,
-    at: Instant,
+    at: Timestamp,
 ) -> Result<(), ApplyError> {
     let asked = sqlx::query!(
         "UPDATE ical_subscriptions
@@ -216,7 +216,7 @@ async fn ask(
 async fn renew(
     connection: &mut PgConnection,
     claim: SyncClaim,
-    (at, reserved): (Instant, u64),
+    (at, reserved): (Timestamp, u64),
 ) -> Result<(), ApplyError> {
     let renewed = sqlx::query!(
         "UPDATE ical_subscriptions SET due_at = $4, claimed_until = $4, reserved = $5
@@ -236,7 +236,7 @@ async fn end(
     connection: &mut PgConnection,
     claim: SyncClaim,
     state: &SyncState,
-    (next, at): (Instant, Instant),
+    (next, at): (Timestamp, Timestamp),
 ) -> Result<(), ApplyError> {
     let ended = sqlx::query!(
         "UPDATE ical_subscriptions
@@ -246,7 +246,7 @@ async fn end(
         claim.org.uuid(),
         claim.subscription.uuid(),
         claim.fence.0,
-        state.last_synced_at.map(Instant::as_micros),
+        state.last_synced_at.map(Timestamp::as_micros),
         state.last_error,
         i64::from(state.failures),
         state.memory.to_json(),

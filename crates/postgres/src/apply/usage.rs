@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kalends_app::ports::CommitError;
 use kalends_app::{Charge, Guard};
-use kalends_kernel::{Instant, OrgId};
+use kalends_kernel::{OrgId, Timestamp};
 use kalends_quotas::Metric;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -23,7 +23,7 @@ pub(crate) async fn check_existing(connection: &mut PgConnection, batch: &[Seale
                 // Series end by themselves: how many there are is another question at each instant.
                 Guard::AtMost { metric: metric @ Metric::RecurringEvents, .. } => return Err(not_counted(metric)),
                 // The instant matters to series alone.
-                Guard::AtMost { metric, limit } => (metric, limit, Instant::from_micros(0)),
+                Guard::AtMost { metric, limit } => (metric, limit, Timestamp::from_micros(0)),
                 Guard::SeriesAtMost { limit, now } => (Metric::RecurringEvents, limit, now),
                 Guard::CalendarRevision { .. } | Guard::CalendarTime { .. } | Guard::CalendarsOfAgent { .. } => {
                     continue;

@@ -3,7 +3,7 @@
 //! These are rare and come a few at a time, so that each is a statement of its own. An endpoint's row is locked before
 //! its queue, and both before anything that is counted.
 
-use kalends_kernel::{Instant, OrgId, Version, WebhookId};
+use kalends_kernel::{OrgId, Timestamp, Version, WebhookId};
 use kalends_notifications::{
     CLAIM_LASTS, Change, Deactivation, Delivery, DeliveryState, Message, Record, WebhookEndpoint,
 };
@@ -148,8 +148,8 @@ async fn add_delivery(connection: &mut PgConnection, delivery: &Delivery) -> Res
         delivery.event_type.as_str(),
         state.status.as_str(),
         attempts(state),
-        state.last_attempt_at.map(Instant::as_micros),
-        state.next_attempt_at.map(Instant::as_micros),
+        state.last_attempt_at.map(Timestamp::as_micros),
+        state.next_attempt_at.map(Timestamp::as_micros),
         state.response_status.map(i32::from),
         delivery.created_at.as_micros(),
     )
@@ -162,7 +162,7 @@ async fn retry(
     connection: &mut PgConnection,
     delivery: &Delivery,
     seen: DeliveryState,
-    at: Instant,
+    at: Timestamp,
 ) -> Result<(), ApplyError> {
     let (org_id, webhook_id) = (delivery.org.uuid(), delivery.webhook.uuid());
     // The queue first, as whoever addresses messages locks it. As Queue::wake.
@@ -185,10 +185,10 @@ async fn retry(
         webhook_id,
         delivery.id.uuid(),
         delivery.state.status.as_str(),
-        delivery.state.next_attempt_at.map(Instant::as_micros),
+        delivery.state.next_attempt_at.map(Timestamp::as_micros),
         seen.status.as_str(),
         attempts(seen),
-        seen.next_attempt_at.map(Instant::as_micros),
+        seen.next_attempt_at.map(Timestamp::as_micros),
     )
     .execute(connection)
     .await?;
@@ -207,7 +207,7 @@ async fn record(connection: &mut PgConnection, told: &Record) -> Result<(), Appl
     let seen_attempts: Vec<i32> = told.recorded.iter().map(|entry| attempts(entry.seen)).collect();
     let statuses: Vec<&str> = told.recorded.iter().map(|entry| entry.state.status.as_str()).collect();
     let made: Vec<i32> = told.recorded.iter().map(|entry| attempts(entry.state)).collect();
-    let micros = |at: Option<Instant>| at.map(Instant::as_micros);
+    let micros = |at: Option<Timestamp>| at.map(Timestamp::as_micros);
     let last: Vec<Option<i64>> = told.recorded.iter().map(|entry| micros(entry.state.last_attempt_at)).collect();
     let next: Vec<Option<i64>> = told.recorded.iter().map(|entry| micros(entry.state.next_attempt_at)).collect();
     let answers: Vec<Option<i32>> =
@@ -241,7 +241,7 @@ async fn record(connection: &mut PgConnection, told: &Record) -> Result<(), Appl
         told.claim.fence.0,
         (told.at + CLAIM_LASTS).as_micros(),
         told.health.resets,
-        told.health.failed_at.map(Instant::as_micros),
+        told.health.failed_at.map(Timestamp::as_micros),
         &ids,
         &seen_statuses as &[&str],
         &seen_attempts,

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use kalends_accounts::ports::AccountData;
-use kalends_accounts::{Acceptance, KeyLabel, KeyShown};
-use kalends_kernel::{AgentId, Instant, KeyId, OrgId, StoreError};
+use kalends_accounts::{Acceptance, KeyLabel, KeyView};
+use kalends_kernel::{AgentId, KeyId, OrgId, StoreError, Timestamp};
 use kalends_quotas::{Metric, Period};
 
 use crate::PostgresStore;
@@ -12,7 +12,7 @@ use crate::rows::Located;
 
 #[async_trait]
 impl AccountData for PostgresStore {
-    async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyShown>, StoreError> {
+    async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyView>, StoreError> {
         let rows = sqlx::query!(
             "SELECT k.id, k.prefix, k.agent_id, k.label, k.created_at
              FROM api_keys k
@@ -22,12 +22,12 @@ impl AccountData for PostgresStore {
             org.uuid(),
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
-        let shown = rows.into_iter().map(|row| KeyShown {
+        let shown = rows.into_iter().map(|row| KeyView {
             id: KeyId::from_uuid(row.id),
             prefix: row.prefix,
             agent: row.agent_id.map(AgentId::from_uuid),
             label: row.label.map(KeyLabel::from_stored),
-            created_at: Instant::from_micros(row.created_at),
+            created_at: Timestamp::from_micros(row.created_at),
         });
         Ok(shown.collect())
     }
@@ -56,7 +56,7 @@ impl AccountData for PostgresStore {
             org.uuid(),
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
-        let read = |version, at| Acceptance { version, at: Instant::from_micros(at) };
+        let read = |version, at| Acceptance { version, at: Timestamp::from_micros(at) };
         Ok(rows.into_iter().map(|row| read(row.version, row.accepted_at)).collect())
     }
 }

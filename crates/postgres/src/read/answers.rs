@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_app::StoredAnswer;
 use kalends_app::ports::StoredAnswers;
-use kalends_kernel::{Instant, StoreError};
+use kalends_kernel::{StoreError, Timestamp};
 
 use crate::PostgresStore;
 use crate::error::store_error;
@@ -12,7 +12,7 @@ use crate::rows::AnswerRow;
 
 #[async_trait]
 impl StoredAnswers for PostgresStore {
-    async fn find_answer(&self, scope: [u8; 32], now: Instant) -> Result<Option<StoredAnswer>, StoreError> {
+    async fn find_answer(&self, scope: [u8; 32], now: Timestamp) -> Result<Option<StoredAnswer>, StoreError> {
         let row = sqlx::query_as!(
             AnswerRow,
             "SELECT scope, fingerprint, status, resource_version, body, created_at, expires_at
@@ -25,7 +25,7 @@ impl StoredAnswers for PostgresStore {
         row.map(|row| row.into_domain(&*self.cipher)).transpose()
     }
 
-    async fn forget_answers(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_answers(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         // A living answer that has taken the place of an expired one meanwhile stays.
         let forgotten = retried(|| {
             sqlx::query!(

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use kalends_accounts::ports::AuditLog;
-use kalends_accounts::{Action, AuditAsked, AuditEntry};
-use kalends_kernel::{AgentId, AuditId, Elapsed, Instant, OrgId, RequestId, StoreError};
+use kalends_accounts::{Action, AuditEntry, AuditQuery};
+use kalends_kernel::{AgentId, AuditId, OrgId, RequestId, SignedDuration, StoreError, Timestamp};
 use kalends_quotas::Plan;
 use uuid::Uuid;
 
@@ -44,16 +44,16 @@ impl AuditRow {
             status: u16::try_from(self.status).map_err(|error| row.corrupt("status", error))?,
             method: self.method,
             path: self.path,
-            duration: Elapsed::micros(self.duration_us),
+            duration: SignedDuration::micros(self.duration_us),
             request: RequestId::from_uuid(self.request_id),
-            created_at: Instant::from_micros(self.created_at),
+            created_at: Timestamp::from_micros(self.created_at),
         })
     }
 }
 
 #[async_trait]
 impl AuditLog for PostgresStore {
-    async fn audit_page(&self, org: OrgId, asked: &AuditAsked) -> Result<Vec<AuditEntry>, StoreError> {
+    async fn audit_page(&self, org: OrgId, asked: &AuditQuery) -> Result<Vec<AuditEntry>, StoreError> {
         // Without a cursor the page begins behind everything.
         let (after_at, after_id) =
             asked.after.map_or((i64::MAX, Uuid::max()), |after| (after.created_at.as_micros(), after.id.uuid()));
@@ -79,7 +79,7 @@ impl AuditLog for PostgresStore {
         rows.into_iter().map(|row| row.into_domain(org)).collect()
     }
 
-    async fn purge_audit(&self, plan: Plan, before: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn purge_audit(&self, plan: Plan, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let purged = retried(|| {
             sqlx::query!(
                 "DELETE FROM audit_log WHERE (org_id, id) IN (

@@ -5,7 +5,7 @@ use kalends_accounts::TokenHash;
 use kalends_bridge::ports::{ConnectionLinks, Connections, Grants, KnownCalendar};
 use kalends_bridge::{Connection, ConnectionLink, Fence, Grant, RefreshClaim};
 use kalends_kernel::{
-    CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Instant, Listed, OrgId, Page, StoreError,
+    CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Listed, OrgId, Page, StoreError, Timestamp,
 };
 use uuid::Uuid;
 
@@ -55,7 +55,7 @@ impl ConnectionLinks for PostgresStore {
         row.map(LinkRow::into_domain).transpose()
     }
 
-    async fn forget_links(&self, before: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_links(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let forgotten = retried(|| {
             sqlx::query!(
                 "DELETE FROM connection_links WHERE (org_id, id) IN (
@@ -174,8 +174,8 @@ impl Connections for PostgresStore {
 
     async fn claim_refreshes(
         &self,
-        now: Instant,
-        until: Instant,
+        now: Timestamp,
+        until: Timestamp,
         limit: u32,
     ) -> Result<Vec<(RefreshClaim, Connection)>, StoreError> {
         let claimed = retried(|| {

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_calendars::Calendar;
 use kalends_calendars::ports::{CalendarFilter, Calendars};
-use kalends_kernel::{AgentId, CalendarId, Instant, Listed, OrgId, Page, StoreError};
+use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, StoreError, Timestamp};
 use uuid::Uuid;
 
 use super::listed;
@@ -46,7 +46,7 @@ impl Calendars for PostgresStore {
     async fn calendars_after(
         &self,
         org: OrgId,
-        after: Option<(Instant, CalendarId)>,
+        after: Option<(Timestamp, CalendarId)>,
         limit: u32,
     ) -> Result<Vec<Calendar>, StoreError> {
         let (at, id) = after.map_or((i64::MIN, Uuid::nil()), |(at, id)| (at.as_micros(), id.uuid()));

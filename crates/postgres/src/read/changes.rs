@@ -3,10 +3,10 @@
 use async_trait::async_trait;
 use kalends_calendars::ports::ChangesOfCalendars;
 use kalends_calendars::{
-    CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesAsked, ChangesRead, DatabaseId, Occurrence, Position,
+    CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesQuery, ChangesRead, DatabaseId, Occurrence, Position,
 };
-use kalends_kernel::{CalendarId, EventId, Instant, OrgId, PAGE_BYTES_MAX, Revision, Span, StoreError};
-use kalends_lender::{RowsWithin, rows_within, sealed_weight};
+use kalends_kernel::{CalendarId, EventId, OrgId, PAGE_BYTES_MAX, Revision, Span, StoreError, Timestamp};
+use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 use sqlx::Connection as _;
 
 use crate::PostgresStore;
@@ -19,7 +19,7 @@ impl ChangesOfCalendars for PostgresStore {
         &self,
         org: OrgId,
         calendar: CalendarId,
-        asked: ChangesAsked,
+        asked: ChangesQuery,
         limit: u32,
     ) -> Result<Option<ChangesRead>, StoreError> {
         let seen = sqlx::query!(
@@ -64,7 +64,7 @@ impl ChangesOfCalendars for PostgresStore {
                 let changed = if record.deleted_at.is_some() {
                     let occurrence = record.series_id.zip(record.original_start).map(|(series, start)| Occurrence {
                         series: EventId::from_uuid(series),
-                        start: Instant::from_micros(start),
+                        start: Timestamp::from_micros(start),
                     });
                     Changed::Deleted { id: EventId::from_uuid(record.id), occurrence }
                 } else {
@@ -83,9 +83,9 @@ impl ChangesOfCalendars for PostgresStore {
         since: Revision,
         window: Span,
     ) -> Result<Option<ChangedSince>, StoreError> {
-        let mut lent = self.connections.lend().await.map_err(store_error)?;
+        let mut connection = self.connections.acquire().await.map_err(store_error)?;
         let mut snapshot =
-            lent.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await.map_err(store_error)?;
+            connection.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await.map_err(store_error)?;
         let seen = sqlx::query!(
             "SELECT c.revision, c.rules_revision
              FROM calendars c
@@ -120,7 +120,7 @@ impl ChangesOfCalendars for PostgresStore {
             .map_err(store_error)?,
         };
         snapshot.rollback().await.map_err(store_error)?;
-        lent.keep();
+        connection.keep();
         let Some(seen) = seen else { return Ok(None) };
         let events = rows.into_iter().map(|row| row.into_domain(&*self.cipher));
         Ok(Some(ChangedSince {

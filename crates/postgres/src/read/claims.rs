@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_accounts::ports::Claims;
 use kalends_accounts::{AddressHash, Claim};
-use kalends_kernel::{ClaimId, Instant, Listed, OrgId, Page, StoreError, UserId};
+use kalends_kernel::{ClaimId, Listed, OrgId, Page, StoreError, Timestamp, UserId};
 
 use super::listed;
 use crate::PostgresStore;
@@ -90,7 +90,7 @@ impl Claims for PostgresStore {
         listed(claims, page, counted, count.fetch_one(&self.connections)).await
     }
 
-    async fn due_claims(&self, user: Option<UserId>, now: Instant, limit: u32) -> Result<Vec<Claim>, StoreError> {
+    async fn due_claims(&self, user: Option<UserId>, now: Timestamp, limit: u32) -> Result<Vec<Claim>, StoreError> {
         let rows = match user {
             None => {
                 sqlx::query_as!(
@@ -120,7 +120,7 @@ impl Claims for PostgresStore {
         rows.map_err(store_error)?.into_iter().map(ClaimRow::into_domain).collect()
     }
 
-    async fn forget_claims(&self, before: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_claims(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let forgotten = retried(|| {
             sqlx::query!(
                 "DELETE FROM account_claims WHERE id IN (

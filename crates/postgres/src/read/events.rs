@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use kalends_calendars::ports::{EventFilter, EventScope, Events, OwnedEvent};
 use kalends_calendars::{ContextEvents, Event, EventSource, RECENT_MAX, UPCOMING_MAX};
-use kalends_kernel::{AgentId, CalendarId, EventId, Instant, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError};
-use kalends_lender::{RowsWithin, rows_within, sealed_weight};
+use kalends_kernel::{AgentId, CalendarId, EventId, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError, Timestamp};
+use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 use uuid::Uuid;
 
 use super::listed_of;
@@ -88,7 +88,7 @@ impl Events for PostgresStore {
         &self,
         org: OrgId,
         calendar: CalendarId,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<ContextEvents, StoreError> {
         // The latest and the next few by either index, and the series that may have instances among them.
         let rows = sqlx::query_as!(
@@ -161,8 +161,8 @@ struct Bounds {
 impl Bounds {
     fn of(filter: EventFilter) -> Self {
         Self {
-            from: filter.start_after.map_or(i64::MIN, Instant::as_micros),
-            before: filter.start_before.map_or(i64::MAX, Instant::as_micros),
+            from: filter.start_after.map_or(i64::MIN, Timestamp::as_micros),
+            before: filter.start_before.map_or(i64::MAX, Timestamp::as_micros),
             status: filter.status.map(|at| at.status.as_str()),
             now: filter.status.map(|at| at.now.as_micros()),
             source: filter.source.map(EventSource::as_str),

@@ -41,9 +41,9 @@ impl Feeds for PostgresStore {
         calendar: CalendarId,
         each: &mut (dyn FnMut(Event) + Send),
     ) -> Result<Option<Revision>, StoreError> {
-        let mut lent = self.connections.lend().await.map_err(store_error)?;
+        let mut connection = self.connections.acquire().await.map_err(store_error)?;
         let mut snapshot =
-            lent.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await.map_err(store_error)?;
+            connection.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await.map_err(store_error)?;
         let revision = sqlx::query_scalar!(
             "SELECT c.revision
              FROM calendars c
@@ -73,7 +73,7 @@ impl Feeds for PostgresStore {
             }
         }
         snapshot.rollback().await.map_err(store_error)?;
-        lent.keep();
+        connection.keep();
         Ok(revision.map(Revision))
     }
 }

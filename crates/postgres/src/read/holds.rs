@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_calendars::Reservation;
 use kalends_calendars::ports::{CalendarHolds, Holds, OwnedEvent};
-use kalends_kernel::{AgentId, CalendarId, HoldSetId, Instant, OrgId, ProposalId, Revision, Span, StoreError};
+use kalends_kernel::{AgentId, CalendarId, HoldSetId, OrgId, ProposalId, Revision, Span, StoreError, Timestamp};
 use uuid::Uuid;
 
 use crate::PostgresStore;
@@ -104,9 +104,9 @@ fn read_reservations(rows: &str) -> Result<Vec<Reservation>, StoreError> {
     let read = rows.into_iter().map(|(owner, start, end, expires_at)| {
         let owner = Uuid::parse_str(&owner).map_err(|error| all.corrupt("proposal_id", error))?;
         let owner = ProposalId::from_uuid(owner);
-        let span = Span::new(Instant::from_micros(start), Instant::from_micros(end))
+        let span = Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end))
             .map_err(|error| Located { table: "reservations", id: owner }.corrupt("end_at", error))?;
-        Ok(Reservation { owner, span, expires_at: Instant::from_micros(expires_at) })
+        Ok(Reservation { owner, span, expires_at: Timestamp::from_micros(expires_at) })
     });
     read.collect()
 }

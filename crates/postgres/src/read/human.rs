@@ -5,7 +5,7 @@ use kalends_app::ports::{HumanCalendars, HumanSeen};
 use kalends_availability::{HumanBusy, HumanSource};
 use kalends_calendars::HumanFor;
 use kalends_calendars::ports::{BusySource, LivingAgent};
-use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, Span, StoreError};
+use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Span, StoreError, Timestamp};
 use uuid::Uuid;
 
 use crate::PostgresStore;
@@ -134,6 +134,6 @@ fn seen((of, source): (HumanFor, Uuid), revision: i64, read_at: Option<i64>) -> 
         of,
         source: HumanSource(source.as_u128()),
         revision: Revision(revision),
-        read_at: read_at.map(Instant::from_micros),
+        read_at: read_at.map(Timestamp::from_micros),
     }
 }

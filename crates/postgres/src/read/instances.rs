@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use kalends_calendars::ports::{BlockingSeries, EventScope, InstanceFilter, Instances, LONG};
-use kalends_calendars::{Entry, Event, EventSource, INSTANCES_MAX, Occurrence, Repeating, Standing, page_of_instances};
-use kalends_kernel::{CalendarId, EventId, Instant, Listed, OrgId, Page, Revision, Span, StoreError};
+use kalends_calendars::{
+    Entry, Event, EventSource, INSTANCES_MAX, Occurrence, Repeating, SingleInstance, page_of_instances,
+};
+use kalends_kernel::{CalendarId, EventId, Listed, OrgId, Page, Revision, Span, StoreError, Timestamp};
 use sqlx::{Connection as _, PgConnection};
 use uuid::Uuid;
 
@@ -60,10 +62,10 @@ impl Instances for PostgresStore {
         filter: InstanceFilter,
         page: Page,
     ) -> Result<Option<Listed<Event>>, StoreError> {
-        let mut lent = self.connections.lend().await.map_err(store_error)?;
+        let mut connection = self.connections.acquire().await.map_err(store_error)?;
         // All three statements see what the first of them saw.
         let mut snapshot =
-            lent.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await.map_err(store_error)?;
+            connection.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await.map_err(store_error)?;
         let repeating = series_in(&mut snapshot, org, scope, filter).await?;
         let standing = standing_in(&mut snapshot, org, scope, filter).await?;
         let listed = page_of_instances(&repeating, &standing, filter.window, page);
@@ -72,7 +74,7 @@ impl Instances for PostgresStore {
             None => Vec::new(),
         };
         snapshot.rollback().await.map_err(store_error)?;
-        lent.keep();
+        connection.keep();
         let Some(Listed { data, total }) = listed else { return Ok(None) };
         let rows = rows.into_iter().map(|row| row.into_domain(&*self.cipher)).collect::<Result<Vec<_>, _>>()?;
         let rows = rows.into_iter().map(|event| (event.id, event)).collect();
@@ -180,7 +182,7 @@ async fn standing_in(
     org: OrgId,
     scope: EventScope,
     filter: InstanceFilter,
-) -> Result<Vec<Standing>, StoreError> {
+) -> Result<Vec<SingleInstance>, StoreError> {
     let (calendar, agent) = ids(scope);
     let records = sqlx::query!(
         r#"SELECT standing.id AS "id!", standing.start_at AS "start_at!", standing.series_id, standing.original_start
@@ -215,9 +217,9 @@ async fn standing_in(
     let read = records.into_iter().map(|record| {
         let occurrence = record.series_id.zip(record.original_start).map(|(series, start)| Occurrence {
             series: EventId::from_uuid(series),
-            start: Instant::from_micros(start),
+            start: Timestamp::from_micros(start),
         });
-        Standing { id: EventId::from_uuid(record.id), start: Instant::from_micros(record.start_at), occurrence }
+        SingleInstance { id: EventId::from_uuid(record.id), start: Timestamp::from_micros(record.start_at), occurrence }
     });
     Ok(read.collect())
 }

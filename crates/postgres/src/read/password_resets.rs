@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_accounts::ports::PasswordResets;
 use kalends_accounts::{PasswordReset, TokenHash};
-use kalends_kernel::{Instant, StoreError, UserId};
+use kalends_kernel::{StoreError, Timestamp, UserId};
 
 use crate::PostgresStore;
 use crate::error::store_error;
@@ -18,11 +18,11 @@ impl PasswordResets for PostgresStore {
         Ok(found.map(|row| PasswordReset {
             token,
             user: UserId::from_uuid(row.user_id),
-            expires_at: Instant::from_micros(row.expires_at),
+            expires_at: Timestamp::from_micros(row.expires_at),
         }))
     }
 
-    async fn forget_resets(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_resets(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let forgotten = retried(|| {
             sqlx::query!(
                 "DELETE FROM password_resets WHERE user_id IN (

@@ -1,7 +1,7 @@
 //! Reads proposals, each with its participants in one statement, so that both are of one state.
 
 use async_trait::async_trait;
-use kalends_kernel::{Instant, Listed, OrgId, Page, ProposalId, StoreError};
+use kalends_kernel::{Listed, OrgId, Page, ProposalId, StoreError, Timestamp};
 use kalends_proposals::Proposal;
 use kalends_proposals::ports::{ProposalFilter, Proposals};
 
@@ -84,7 +84,7 @@ impl Proposals for PostgresStore {
         listed(data, page, counted, total.fetch_one(&self.connections)).await
     }
 
-    async fn overdue_proposals(&self, now: Instant, limit: u32) -> Result<Vec<Proposal>, StoreError> {
+    async fn overdue_proposals(&self, now: Timestamp, limit: u32) -> Result<Vec<Proposal>, StoreError> {
         let rows = sqlx::query_as!(
             ProposalRow,
             r#"SELECT p.org_id, p.id, p.content, p.organizer_id, p.calendar_id, p.slots, p.status, p.slot_id, p.event_id,
@@ -109,7 +109,7 @@ impl Proposals for PostgresStore {
         Ok(rows.into_iter().filter_map(readable).collect())
     }
 
-    async fn forget_reservations(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_reservations(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let forgotten = retried(|| {
             sqlx::query!(
                 "DELETE FROM reservations

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use kalends_availability::Block;
 use kalends_calendars::ports::{BusySource, CalendarBlocks, LONG, RulesOfCalendars};
 use kalends_calendars::{AvailabilityRules, EventSource, EventStatus, block_kind};
-use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, Span, StoreError};
+use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Span, StoreError, Timestamp};
 
 use crate::PostgresStore;
 use crate::error::store_error;
@@ -96,7 +96,7 @@ impl PostgresStore {
             let row = Located { table: "events", id: format!("an event of {calendar}") };
             let status = row.named("status", &status, EventStatus::from_name)?;
             let source = row.named("source", &source, EventSource::from_name)?;
-            let span = Span::new(Instant::from_micros(start), Instant::from_micros(end))
+            let span = Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end))
                 .map_err(|error| row.corrupt("end_at", error))?;
             blocks.push(Block { kind: block_kind(status, source), span });
         }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_accounts::Session;
 use kalends_accounts::ports::Sessions;
-use kalends_kernel::{Instant, SessionId, StoreError};
+use kalends_kernel::{SessionId, StoreError, Timestamp};
 
 use crate::PostgresStore;
 use crate::error::store_error;
@@ -22,7 +22,7 @@ impl Sessions for PostgresStore {
         Ok(row.map(SessionRow::into_domain))
     }
 
-    async fn forget_sessions(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_sessions(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let forgotten = retried(|| {
             sqlx::query!(
                 "DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_at <= $1 LIMIT $2)",

@@ -7,7 +7,7 @@ use futures::TryStreamExt as _;
 use kalends_feeds::ports::{ImportedItems, Subscriptions};
 use kalends_feeds::sync::KnownItem;
 use kalends_feeds::{Fence, HostHash, LEFT_MAX, Neighbours, Origin, Subscription, SubscriptionStatus, SyncClaim};
-use kalends_kernel::{AgentId, CalendarId, Instant, Listed, OrgId, Page, RemoteUrl, StoreError, SubscriptionId};
+use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, RemoteUrl, StoreError, SubscriptionId, Timestamp};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -52,7 +52,7 @@ impl Subscriptions for PostgresStore {
     ) -> Result<Neighbours, StoreError> {
         let HostHash(host) = HostHash::of(url);
         let mut neighbours = Neighbours::default();
-        let mut lent = self.connections.lend().await.map_err(store_error)?;
+        let mut connection = self.connections.acquire().await.map_err(store_error)?;
         // The order is that of the index, in which those of earlier versions, without a place, come first.
         let mut rows = sqlx::query_as!(
             NeighbourRow,
@@ -71,14 +71,14 @@ impl Subscriptions for PostgresStore {
             host.as_slice(),
             i64::from(LEFT_MAX),
         )
-        .fetch(&mut *lent);
+        .fetch(&mut *connection);
         // Each is dropped before the next is read: there may be many, and what is sealed of them is long.
         while let Some(row) = rows.try_next().await.map_err(store_error)? {
             neighbours.last = neighbours.last.max(row.place.unwrap_or(0));
             neighbours.same.extend(row.open(&*self.cipher, url)?);
         }
         drop(rows);
-        lent.keep();
+        connection.keep();
         Ok(neighbours)
     }
 
@@ -150,8 +150,8 @@ impl Subscriptions for PostgresStore {
 
     async fn claim_subscriptions(
         &self,
-        now: Instant,
-        until: Instant,
+        now: Timestamp,
+        until: Timestamp,
         per_host: u32,
         limit: u32,
     ) -> Result<Vec<(SyncClaim, Subscription)>, StoreError> {
@@ -186,8 +186,8 @@ impl Subscriptions for PostgresStore {
 
 async fn claim(
     connection: &mut PgConnection,
-    now: Instant,
-    until: Instant,
+    now: Timestamp,
+    until: Timestamp,
     (per_host, limit): (u32, u32),
 ) -> Result<Vec<SyncClaim>, ApplyError> {
     // One node after the other: the statement below sees what the one before has claimed of each host.
@@ -295,7 +295,7 @@ impl ImportedItems for PostgresStore {
         rows.into_iter().map(ItemRow::into_domain).collect()
     }
 
-    async fn purge_imported_events(&self, before: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn purge_imported_events(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         // No event is in two of the three parts, so that less than the limit says that there is no more.
         let found = sqlx::query!(
             r#"SELECT org_id AS "org_id!", id AS "id!" FROM (

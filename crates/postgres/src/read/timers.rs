@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use kalends_calendars::ports::{ClaimedTimer, TimerQueue, Timers};
-use kalends_calendars::{Event, Reminders, Timer, ToldUntil};
-use kalends_kernel::{CalendarId, EventId, Instant, OrgId, StoreError, Version};
+use kalends_calendars::{EmittedUntil, Event, Reminders, Timer};
+use kalends_kernel::{CalendarId, EventId, OrgId, StoreError, Timestamp, Version};
 use sqlx::{Connection as _, PgConnection};
 use uuid::Uuid;
 
@@ -33,8 +33,8 @@ impl Timers for PostgresStore {
     async fn claim_timers(
         &self,
         queue: TimerQueue,
-        now: Instant,
-        until: Instant,
+        now: Timestamp,
+        until: Timestamp,
         limit: u32,
     ) -> Result<Vec<ClaimedTimer>, StoreError> {
         let rows = retried(|| self.claim(queue, now, until, limit)).await.map_err(store_error)?;
@@ -58,10 +58,10 @@ impl Timers for PostgresStore {
                 org: OrgId::from_uuid(row.org_id),
                 calendar: CalendarId::from_uuid(row.calendar_id),
                 event: EventId::from_uuid(row.event_id),
-                due_at: Instant::from_micros(row.due_at),
-                told: ToldUntil {
-                    all: Instant::from_micros(row.told_until),
-                    reminders: Instant::from_micros(row.reminded_until),
+                due_at: Timestamp::from_micros(row.due_at),
+                told: EmittedUntil {
+                    all: Timestamp::from_micros(row.told_until),
+                    reminders: Timestamp::from_micros(row.reminded_until),
                 },
                 version: Version(row.version),
                 seen,
@@ -73,7 +73,7 @@ impl Timers for PostgresStore {
         Ok(claimed)
     }
 
-    async fn seed_timers(&self, now: Instant, limit: u32) -> Result<bool, StoreError> {
+    async fn seed_timers(&self, now: Timestamp, limit: u32) -> Result<bool, StoreError> {
         let done = sqlx::query_scalar!("SELECT done FROM timer_seeding WHERE id = 1")
             .fetch_one(&self.connections)
             .await
@@ -81,11 +81,12 @@ impl Timers for PostgresStore {
         if done {
             return Ok(true);
         }
-        let mut lent = self.connections.lend().await.map_err(store_error)?;
-        let mut transaction = lent.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await.map_err(store_error)?;
+        let mut connection = self.connections.acquire().await.map_err(store_error)?;
+        let mut transaction =
+            connection.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await.map_err(store_error)?;
         let all = self.seed(&mut transaction, now, limit).await?;
         transaction.commit().await.map_err(store_error)?;
-        lent.keep();
+        connection.keep();
         Ok(all)
     }
 
@@ -119,8 +120,8 @@ impl PostgresStore {
     async fn claim(
         &self,
         queue: TimerQueue,
-        now: Instant,
-        until: Instant,
+        now: Timestamp,
+        until: Timestamp,
         limit: u32,
     ) -> Result<Vec<ClaimedRow>, sqlx::Error> {
         let (now, until, limit) = (now.as_micros(), until.as_micros(), i64::from(limit));
@@ -210,7 +211,7 @@ impl PostgresStore {
     }
 
     /// Gives the next events theirs. Whoever else does so at this moment is left to it.
-    async fn seed(&self, connection: &mut PgConnection, now: Instant, limit: u32) -> Result<bool, StoreError> {
+    async fn seed(&self, connection: &mut PgConnection, now: Timestamp, limit: u32) -> Result<bool, StoreError> {
         let place = sqlx::query!(
             "SELECT seeded_org, seeded_event FROM timer_seeding WHERE id = 1 AND NOT done FOR UPDATE SKIP LOCKED"
         );

@@ -1,10 +1,10 @@
 //! Reads webhook endpoints and deliveries.
 
 use async_trait::async_trait;
-use kalends_kernel::{DeliveryId, Instant, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError, WebhookId};
-use kalends_lender::{RowsWithin, rows_within, sealed_weight};
+use kalends_kernel::{DeliveryId, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError, Timestamp, WebhookId};
 use kalends_notifications::ports::{Deliveries, DeliverySeen, DeliveryStats, Webhooks};
 use kalends_notifications::{Delivery, DeliveryStatus, WebhookEndpoint};
+use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 
 use super::listed;
 use crate::PostgresStore;
@@ -129,7 +129,7 @@ impl Deliveries for PostgresStore {
         org: OrgId,
         webhook: WebhookId,
         delivery: DeliveryId,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<Option<(Delivery, bool)>, StoreError> {
         let row = sqlx::query!(
             r#"SELECT d.id, d.message_id, d.event_type, d.status, d.attempts, d.last_attempt_at, d.next_attempt_at,
@@ -159,7 +159,7 @@ impl Deliveries for PostgresStore {
         Ok(Some((delivery.into_domain(org, webhook)?, served)))
     }
 
-    async fn forget_deliveries(&self, before: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_deliveries(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let forgotten = retried(|| {
             sqlx::query!(
                 "DELETE FROM webhook_deliveries WHERE created_at < $1 AND (org_id, webhook_id, id) IN (
@@ -174,7 +174,7 @@ impl Deliveries for PostgresStore {
         Ok(forgotten.await.map_err(store_error)?.rows_affected())
     }
 
-    async fn forget_messages(&self, before: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_messages(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let forgotten = retried(|| {
             sqlx::query!(
                 "DELETE FROM outbox WHERE created_at < $1 AND (org_id, id) IN (

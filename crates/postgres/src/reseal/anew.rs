@@ -1,6 +1,6 @@
 //! Writes what was sealed anew.
 
-use kalends_lender::Lender;
+use kalends_warm_pool::WarmPool;
 use sqlx::Postgres;
 use uuid::Uuid;
 
@@ -87,7 +87,7 @@ impl<'a> Anew<'a> {
     }
 
     /// Writes what there is, one statement a column; a value that has changed meanwhile stays.
-    pub(super) async fn write(&self, connections: &Lender<Postgres>) -> Result<(), sqlx::Error> {
+    pub(super) async fn write(&self, connections: &WarmPool<Postgres>) -> Result<(), sqlx::Error> {
         macro_rules! write {
             ($column:ident, $statement:literal) => {
                 let Rows { orgs, ids, values: Values { seen, anew } } = &self.$column;

@@ -2,7 +2,7 @@
 
 use kalends_app::ports::FieldCipher;
 use kalends_app::{Answer, StoredAnswer};
-use kalends_kernel::{Instant, StoreError, Version};
+use kalends_kernel::{StoreError, Timestamp, Version};
 
 use super::Located;
 use crate::sealed;
@@ -40,8 +40,8 @@ impl AnswerRow {
             scope,
             fingerprint: row.hash("fingerprint", &self.fingerprint)?,
             answer: Answer { status, body, version: self.resource_version.map(Version) },
-            created_at: Instant::from_micros(self.created_at),
-            expires_at: Instant::from_micros(self.expires_at),
+            created_at: Timestamp::from_micros(self.created_at),
+            expires_at: Timestamp::from_micros(self.expires_at),
         })
     }
 }

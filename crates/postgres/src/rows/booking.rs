@@ -3,7 +3,7 @@
 use kalends_app::ports::FieldCipher;
 use kalends_availability::{Hours, Week, WrittenHours};
 use kalends_bookings::{Booking, BookingPage, Confidential, Guest, SecretHash, Timetable};
-use kalends_kernel::{AgentId, BookingId, BookingPageId, CalendarId, EventId, Instant, OrgId, StoreError, Version};
+use kalends_kernel::{AgentId, BookingId, BookingPageId, CalendarId, EventId, OrgId, StoreError, Timestamp, Version};
 use uuid::Uuid;
 
 use super::Located;
@@ -73,9 +73,9 @@ impl BookingPageRow {
             active: self.active,
             bookings: u64::try_from(self.bookings).map_err(|error| row.corrupt("bookings", error))?,
             version: Version(self.version),
-            created_at: Instant::from_micros(self.created_at),
-            updated_at: Instant::from_micros(self.updated_at),
-            deleted_at: self.deleted_at.map(Instant::from_micros),
+            created_at: Timestamp::from_micros(self.created_at),
+            updated_at: Timestamp::from_micros(self.updated_at),
+            deleted_at: self.deleted_at.map(Timestamp::from_micros),
         })
     }
 }
@@ -107,7 +107,7 @@ impl BookingRow {
             cancel: SecretHash(row.hash("cancel_hash", &self.cancel_hash)?),
             moves: SecretHash(row.hash("move_hash", &self.move_hash)?),
             guest: Guest::read(&plain).map_err(|error| row.corrupt("guest", error))?,
-            created_at: Instant::from_micros(self.created_at),
+            created_at: Timestamp::from_micros(self.created_at),
         })
     }
 }

@@ -10,8 +10,8 @@ use kalends_bridge::{
     PublicationPolicy, Reading, RefreshState, TheirCalendar, Tokens,
 };
 use kalends_kernel::{
-    AgentId, CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Instant, OrgId, Revision, Span,
-    StoreError, UserId, Version,
+    AgentId, CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, OrgId, Revision, Span,
+    StoreError, Timestamp, UserId, Version,
 };
 use uuid::Uuid;
 
@@ -53,10 +53,10 @@ impl LinkRow {
             state: row.named("state", &self.state, LinkStatus::from_name)?,
             human: self.human_id.map(UserId::from_uuid),
             connection: self.connection_id.map(ConnectionId::from_uuid),
-            expires_at: Instant::from_micros(self.expires_at),
+            expires_at: Timestamp::from_micros(self.expires_at),
             version: Version(self.version),
-            created_at: Instant::from_micros(self.created_at),
-            updated_at: Instant::from_micros(self.updated_at),
+            created_at: Timestamp::from_micros(self.created_at),
+            updated_at: Timestamp::from_micros(self.updated_at),
         })
     }
 }
@@ -98,14 +98,14 @@ impl ConnectionRow {
             tokens: Tokens::read(&tokens).map_err(|error| row.corrupt("tokens", error))?,
             paused: self.paused,
             refresh: RefreshState {
-                refreshed_at: self.refreshed_at.map(Instant::from_micros),
+                refreshed_at: self.refreshed_at.map(Timestamp::from_micros),
                 last_error: self.last_error,
                 failures: u32::try_from(self.failures).map_err(|error| row.corrupt("failures", error))?,
                 lapsed: self.lapsed,
             },
             version: Version(self.version),
-            created_at: Instant::from_micros(self.created_at),
-            updated_at: Instant::from_micros(self.updated_at),
+            created_at: Timestamp::from_micros(self.created_at),
+            updated_at: Timestamp::from_micros(self.updated_at),
         })
     }
 }
@@ -129,9 +129,9 @@ impl ReadingRow {
             (Some(read_at), Some(from), Some(until), Some(spans)) => (read_at, from, until, spans),
             _ => return Err(row.corrupt("read_at", "a reading of which a part is missing")),
         };
-        let covers = Span::new(Instant::from_micros(from), Instant::from_micros(until));
+        let covers = Span::new(Timestamp::from_micros(from), Timestamp::from_micros(until));
         Ok(Some(Reading {
-            read_at: Instant::from_micros(read_at),
+            read_at: Timestamp::from_micros(read_at),
             covers: covers.map_err(|error| row.corrupt("covers_until", error))?,
             spans: unpacked(&row, &spans)?,
         }))
@@ -222,7 +222,7 @@ impl GrantRow {
             audience: row.named("audience", &self.audience, Audience::from_name)?,
             agents: self.agents.into_iter().map(AgentId::from_uuid).collect(),
             version: Version(self.version),
-            created_at: Instant::from_micros(self.created_at),
+            created_at: Timestamp::from_micros(self.created_at),
         })
     }
 }

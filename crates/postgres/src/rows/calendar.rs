@@ -2,7 +2,7 @@
 
 use kalends_app::ports::FieldCipher;
 use kalends_calendars::{AgentActivity, Calendar, Provider};
-use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, StoreError, Version, Zone, ZoneError};
+use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, StoreError, Timestamp, Version, Zone, ZoneError};
 use uuid::Uuid;
 
 use super::Located;
@@ -72,9 +72,9 @@ impl CalendarRow {
             feed_token: open_feed_token(id, &self.feed_token, cipher)?,
             revision: Revision(self.revision),
             version: Version(self.version),
-            created_at: Instant::from_micros(self.created_at),
-            updated_at: Instant::from_micros(self.updated_at),
-            deleted_at: self.deleted_at.map(Instant::from_micros),
+            created_at: Timestamp::from_micros(self.created_at),
+            updated_at: Timestamp::from_micros(self.updated_at),
+            deleted_at: self.deleted_at.map(Timestamp::from_micros),
         })
     }
 }

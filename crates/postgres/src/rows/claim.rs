@@ -1,7 +1,7 @@
 //! A claim on an organization.
 
 use kalends_accounts::{AddressHash, Claim, ClaimState, CodeHash, StoredClaimState, TokenHash};
-use kalends_kernel::{ClaimId, Instant, OrgId, StoreError, UserId, Version};
+use kalends_kernel::{ClaimId, OrgId, StoreError, Timestamp, UserId, Version};
 use uuid::Uuid;
 
 use super::Located;
@@ -31,9 +31,9 @@ impl ClaimRow {
             name: &self.state,
             code: hash("code", self.code)?.map(CodeHash),
             attempts: u32::try_from(self.attempts).map_err(|_| row.corrupt("attempts", "must not be negative"))?,
-            due_at: self.due_at.map(Instant::from_micros),
+            due_at: self.due_at.map(Timestamp::from_micros),
             revocation: hash("revocation", self.revocation)?.map(TokenHash),
-            ended_at: self.ended_at.map(Instant::from_micros),
+            ended_at: self.ended_at.map(Timestamp::from_micros),
         };
         let state = ClaimState::read(stored)
             .ok_or_else(|| row.corrupt("state", format!("{:?} does not go with the other columns", stored.name)))?;
@@ -44,7 +44,7 @@ impl ClaimRow {
             address: AddressHash(row.hash("address", &self.address)?),
             state,
             version: Version(self.version),
-            created_at: Instant::from_micros(self.created_at),
+            created_at: Timestamp::from_micros(self.created_at),
         })
     }
 }

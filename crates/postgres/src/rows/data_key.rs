@@ -1,7 +1,7 @@
 //! A row of `data_keys`.
 
 use kalends_app::ports::{DataKeyState, WrappedDataKey};
-use kalends_kernel::{DataKeyId, Instant, StoreError};
+use kalends_kernel::{DataKeyId, StoreError, Timestamp};
 use uuid::Uuid;
 
 use super::Located;
@@ -34,7 +34,7 @@ impl DataKeyRow {
             state: Located { table: "data_keys", id }.named("state", &self.state, state)?,
             master: self.master,
             wrapped: self.wrapped,
-            created_at: Instant::from_micros(self.created_at),
+            created_at: Timestamp::from_micros(self.created_at),
         })
     }
 }

@@ -4,7 +4,7 @@ use kalends_app::ports::FieldCipher;
 use kalends_calendars::{
     Event, EventSource, EventStatus, Hold, HoldScope, Occurrence, Recurrence, Repeating, Repeats, Times,
 };
-use kalends_kernel::{CalendarId, EventId, HoldSetId, Instant, OrgId, Span, StoreError, Version};
+use kalends_kernel::{CalendarId, EventId, HoldSetId, OrgId, Span, StoreError, Timestamp, Version};
 use uuid::Uuid;
 
 use super::Located;
@@ -76,7 +76,7 @@ impl EventRow {
             cipher.open(sealed::event_content(id), &self.content).map_err(|error| row.corrupt("content", error))?;
         let Content { title, description, metadata } =
             Content::parse(&opened).map_err(|error| row.corrupt("content", error))?;
-        let span = Span::new(Instant::from_micros(self.start_at), Instant::from_micros(self.end_at))
+        let span = Span::new(Timestamp::from_micros(self.start_at), Timestamp::from_micros(self.end_at))
             .map_err(|error| row.corrupt("end_at", error))?;
         let times = Times { span, all_day: self.all_day };
         Ok(Event {
@@ -95,9 +95,9 @@ impl EventRow {
             hold_set: self.hold_set_id.map(HoldSetId::from_uuid),
             transparent: self.transparent,
             version: Version(self.version),
-            created_at: Instant::from_micros(self.created_at),
-            updated_at: Instant::from_micros(self.updated_at),
-            deleted_at: self.deleted_at.map(Instant::from_micros),
+            created_at: Timestamp::from_micros(self.created_at),
+            updated_at: Timestamp::from_micros(self.updated_at),
+            deleted_at: self.deleted_at.map(Timestamp::from_micros),
         })
     }
 }
@@ -131,7 +131,7 @@ impl RepeatingRow<'_> {
     pub(crate) fn into_domain(self) -> Result<Repeating, StoreError> {
         let id = EventId::from_uuid(self.id);
         let row = Located { table: "events", id };
-        let span = Span::new(Instant::from_micros(self.start_at), Instant::from_micros(self.end_at))
+        let span = Span::new(Timestamp::from_micros(self.start_at), Timestamp::from_micros(self.end_at))
             .map_err(|error| row.corrupt("end_at", error))?;
         let times = Times { span, all_day: self.all_day };
         let recurrence = Recurrence::from_json(self.recurrence).map_err(|error| row.corrupt("recurrence", error))?;
@@ -153,9 +153,10 @@ fn repeats(
             found.series(times).map_err(|error| row.corrupt("recurrence", error))?;
             Ok(Repeats::Series(Box::new(found)))
         }
-        (None, Some(series), Some(start)) => {
-            Ok(Repeats::Instance(Occurrence { series: EventId::from_uuid(series), start: Instant::from_micros(start) }))
-        }
+        (None, Some(series), Some(start)) => Ok(Repeats::Instance(Occurrence {
+            series: EventId::from_uuid(series),
+            start: Timestamp::from_micros(start),
+        })),
         _ => Err(row.corrupt("series_id", "an event is a series, an occurrence of one, or neither")),
     }
 }
@@ -170,7 +171,7 @@ fn hold(
     match (expires_at, priority, scope) {
         (None, None, None) => Ok(None),
         (Some(expires_at), Some(priority), Some(scope)) => Ok(Some(Hold {
-            expires_at: Instant::from_micros(expires_at),
+            expires_at: Timestamp::from_micros(expires_at),
             priority: u8::try_from(priority).map_err(|error| row.corrupt("hold_priority", error))?,
             scope: row.named("hold_scope", scope, HoldScope::from_name)?,
         })),

@@ -1,7 +1,7 @@
 //! Rows of `organizations` and `verification_codes`.
 
 use kalends_accounts::{Acceptance, CodeHash, Email, OrgName, Organization, SignUpSource, VerificationCode, Waitlist};
-use kalends_kernel::{Instant, OrgId, StoreError, Version};
+use kalends_kernel::{OrgId, StoreError, Timestamp, Version};
 use kalends_quotas::{Limits, Plan};
 use serde_json::Value;
 use uuid::Uuid;
@@ -42,7 +42,7 @@ impl OrganizationRow {
         let row = Located { table: "organizations", id };
         let limit_overrides = self.limit_overrides.as_deref().map(serde_json::from_str).transpose();
         let accepted = match (self.accepted_terms, self.accepted_at) {
-            (Some(version), Some(at)) => Some(Acceptance { version, at: Instant::from_micros(at) }),
+            (Some(version), Some(at)) => Some(Acceptance { version, at: Timestamp::from_micros(at) }),
             (None, None) => None,
             (Some(_), None) => return Err(row.corrupt("accepted_at", "missing beside accepted_terms")),
             (None, Some(_)) => return Err(row.corrupt("accepted_terms", "missing beside accepted_at")),
@@ -54,12 +54,12 @@ impl OrganizationRow {
             limit_overrides: limit_overrides.map_err(|error| row.corrupt("limit_overrides", error))?,
             test: self.test,
             email: self.email.map(Email::from_stored),
-            verified_at: self.verified_at.map(Instant::from_micros),
-            waitlist: self.waitlisted_at.map_or(Waitlist::Active, |at| Waitlist::Since(Instant::from_micros(at))),
+            verified_at: self.verified_at.map(Timestamp::from_micros),
+            waitlist: self.waitlisted_at.map_or(Waitlist::Active, |at| Waitlist::Since(Timestamp::from_micros(at))),
             source: row.named("signup_source", &self.signup_source, SignUpSource::from_name)?,
             accepted,
             version: Version(self.version),
-            created_at: Instant::from_micros(self.created_at),
+            created_at: Timestamp::from_micros(self.created_at),
         })
     }
 }
@@ -80,7 +80,7 @@ impl CodeRow {
         Ok(VerificationCode {
             org,
             hash: CodeHash(row.hash("hash", &self.hash)?),
-            expires_at: Instant::from_micros(self.expires_at),
+            expires_at: Timestamp::from_micros(self.expires_at),
             attempts: u32::try_from(self.attempts).map_err(|_| row.corrupt("attempts", "must not be negative"))?,
             version: Version(self.version),
         })

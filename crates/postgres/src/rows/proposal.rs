@@ -2,7 +2,7 @@
 
 use kalends_app::ports::FieldCipher;
 use kalends_kernel::{
-    AgentId, CalendarId, EventId, Instant, OrgId, ProposalId, ResponseId, SlotId, StoreError, Version,
+    AgentId, CalendarId, EventId, OrgId, ProposalId, ResponseId, SlotId, StoreError, Timestamp, Version,
 };
 use kalends_proposals::{
     CancelReason, Confidential, Proposal, Remark, Response, ResponseKind, State, Status, read_slots,
@@ -101,13 +101,13 @@ impl ProposalRow {
             slots: read_slots(&self.slots).map_err(|error| row.corrupt("slots", error))?,
             responses,
             state,
-            expires_at: Instant::from_micros(self.expires_at),
+            expires_at: Timestamp::from_micros(self.expires_at),
             hold_slots: self.hold_slots,
             skip_taken: self.skip_taken,
             metadata,
             version: Version(self.version),
-            created_at: Instant::from_micros(self.created_at),
-            updated_at: Instant::from_micros(self.updated_at),
+            created_at: Timestamp::from_micros(self.created_at),
+            updated_at: Timestamp::from_micros(self.updated_at),
         })
     }
 }
@@ -133,7 +133,7 @@ impl ParticipantRow {
             selected: selected.map(SlotId::from_uuid),
             counter_slots,
             message,
-            created_at: Instant::from_micros(at),
+            created_at: Timestamp::from_micros(at),
         };
         Ok((agent, Some(response)))
     }

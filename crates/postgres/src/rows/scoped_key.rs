@@ -1,7 +1,7 @@
 //! A key that speaks for an agent.
 
 use kalends_accounts::{KeyHash, KeyLabel, ScopedKey};
-use kalends_kernel::{AgentId, Instant, KeyId, OrgId, StoreError};
+use kalends_kernel::{AgentId, KeyId, OrgId, StoreError, Timestamp};
 use uuid::Uuid;
 
 use super::Located;
@@ -27,7 +27,7 @@ impl ScopedKeyRow {
             label: self.label.map(KeyLabel::from_stored),
             hash: KeyHash(Located { table: "api_keys", id }.hash("hash", &self.hash)?),
             prefix: self.prefix,
-            created_at: Instant::from_micros(self.created_at),
+            created_at: Timestamp::from_micros(self.created_at),
         })
     }
 }

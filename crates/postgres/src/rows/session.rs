@@ -1,7 +1,7 @@
 //! A row of `sessions`.
 
 use kalends_accounts::Session;
-use kalends_kernel::{Instant, OrgId, SessionId, UserId};
+use kalends_kernel::{OrgId, SessionId, Timestamp, UserId};
 use uuid::Uuid;
 
 /// The columns of a session.
@@ -20,9 +20,9 @@ impl SessionRow {
             id: SessionId::from_uuid(self.id),
             user: UserId::from_uuid(self.user_id),
             org: self.org_id.map(OrgId::from_uuid),
-            created_at: Instant::from_micros(self.created_at),
-            expires_at: Instant::from_micros(self.expires_at),
-            revoked_at: self.revoked_at.map(Instant::from_micros),
+            created_at: Timestamp::from_micros(self.created_at),
+            expires_at: Timestamp::from_micros(self.expires_at),
+            revoked_at: self.revoked_at.map(Timestamp::from_micros),
         }
     }
 }

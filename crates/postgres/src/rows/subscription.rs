@@ -3,7 +3,7 @@
 use kalends_app::ports::FieldCipher;
 use kalends_feeds::sync::{Fingerprint, ItemKey, KnownItem, Memory, SyncState};
 use kalends_feeds::{Confidential, Neighbour, Remains, Subscription};
-use kalends_kernel::{AgentId, CalendarId, EventId, Instant, OrgId, RemoteUrl, StoreError, SubscriptionId, Version};
+use kalends_kernel::{AgentId, CalendarId, EventId, OrgId, RemoteUrl, StoreError, SubscriptionId, Timestamp, Version};
 use uuid::Uuid;
 
 use super::Located;
@@ -45,7 +45,7 @@ impl SubscriptionRow {
             label,
             paused: self.paused,
             state: SyncState {
-                last_synced_at: self.last_synced_at.map(Instant::from_micros),
+                last_synced_at: self.last_synced_at.map(Timestamp::from_micros),
                 last_error: self.last_error,
                 failures: u32::try_from(self.failures).map_err(|error| row.corrupt("failures", error))?,
                 memory: Memory::from_json(&self.seen).map_err(|error| row.corrupt("seen", error))?,
@@ -54,8 +54,8 @@ impl SubscriptionRow {
             place: self.place.unwrap_or(0),
             remains: self.remains.map(|name| row.named("remains", &name, Remains::from_name)).transpose()?,
             version: Version(self.version),
-            created_at: Instant::from_micros(self.created_at),
-            updated_at: Instant::from_micros(self.updated_at),
+            created_at: Timestamp::from_micros(self.created_at),
+            updated_at: Timestamp::from_micros(self.updated_at),
         })
     }
 }

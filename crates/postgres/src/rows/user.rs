@@ -1,7 +1,7 @@
 //! Rows of `users` and `organization_owners`.
 
 use kalends_accounts::{Email, Ownership, PasswordHash, User, UserName};
-use kalends_kernel::{Instant, OrgId, UserId, Version};
+use kalends_kernel::{OrgId, Timestamp, UserId, Version};
 use uuid::Uuid;
 
 /// The columns of a human.
@@ -21,12 +21,12 @@ impl UserRow {
         User {
             id: UserId::from_uuid(self.id),
             email: Email::from_stored(self.email),
-            email_verified_at: self.email_verified_at.map(Instant::from_micros),
+            email_verified_at: self.email_verified_at.map(Timestamp::from_micros),
             name: UserName::from_stored(self.name),
             password: self.password_hash.map(PasswordHash::new),
             version: Version(self.version),
-            created_at: Instant::from_micros(self.created_at),
-            updated_at: Instant::from_micros(self.updated_at),
+            created_at: Timestamp::from_micros(self.created_at),
+            updated_at: Timestamp::from_micros(self.updated_at),
         }
     }
 }
@@ -43,7 +43,7 @@ impl OwnerRow {
         Ownership {
             user: UserId::from_uuid(self.user_id),
             org: OrgId::from_uuid(self.org_id),
-            since: Instant::from_micros(self.owned_since),
+            since: Timestamp::from_micros(self.owned_since),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Webhook endpoints and deliveries.
 
 use kalends_app::ports::FieldCipher;
-use kalends_kernel::{DeliveryId, Instant, MessageId, OrgId, StoreError, Version, WebhookId};
+use kalends_kernel::{DeliveryId, MessageId, OrgId, StoreError, Timestamp, Version, WebhookId};
 use kalends_notifications::{
     Confidential, Deactivation, Delivery, DeliveryState, DeliveryStatus, EventType, Subscription, WebhookEndpoint,
 };
@@ -41,8 +41,8 @@ impl WebhookRow {
             active: self.active,
             deactivated,
             version: Version(self.version),
-            created_at: Instant::from_micros(self.created_at),
-            updated_at: Instant::from_micros(self.updated_at),
+            created_at: Timestamp::from_micros(self.created_at),
+            updated_at: Timestamp::from_micros(self.updated_at),
         })
     }
 }
@@ -74,11 +74,11 @@ impl DeliveryRow {
             state: DeliveryState {
                 status: row.named("status", &self.status, DeliveryStatus::from_name)?,
                 attempts: u32::try_from(self.attempts).map_err(|_| row.corrupt("attempts", "must not be negative"))?,
-                last_attempt_at: self.last_attempt_at.map(Instant::from_micros),
-                next_attempt_at: self.next_attempt_at.map(Instant::from_micros),
+                last_attempt_at: self.last_attempt_at.map(Timestamp::from_micros),
+                next_attempt_at: self.next_attempt_at.map(Timestamp::from_micros),
                 response_status: response_status.map_err(|error| row.corrupt("response_status", error))?,
             },
-            created_at: Instant::from_micros(self.created_at),
+            created_at: Timestamp::from_micros(self.created_at),
         })
     }
 }

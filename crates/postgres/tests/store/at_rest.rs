@@ -9,7 +9,7 @@ use kalends_bridge::ports::ConnectAttempts as _;
 use kalends_bridge::{ConnectAttempt, Purpose};
 use kalends_calendars::ports::{AgentFilter, Agents as _, CalendarFilter, Calendars as _};
 use kalends_calendars::{Agent, Calendar};
-use kalends_kernel::{Elapsed, Metadata, Page, StoreError, UserId};
+use kalends_kernel::{Metadata, Page, SignedDuration, StoreError, UserId};
 use kalends_testkit::fixtures::Compose as _;
 use sqlx::AssertSqlSafe;
 
@@ -123,7 +123,7 @@ async fn secrets_of_attempts_are_sealed_and_opened_once() {
         verifier: format!("planted-verifier-{key}"),
         redirect_uri: "https://kalends.example/back".into(),
         terms_version: None,
-        expires_at: bench.make.tick() + Elapsed::minutes(10),
+        expires_at: bench.make.tick() + SignedDuration::minutes(10),
     };
     let signing_in = attempt(1, "planted-nonce");
     let connecting = ConnectAttempt {

@@ -12,7 +12,7 @@ use kalends_bridge::{
     NewLink, Purpose, Reading, TheirCalendar, Tokens, listing,
 };
 use kalends_calendars::Calendar;
-use kalends_kernel::{ExternalCalendarId, Instant, OrgId, Page, UserId};
+use kalends_kernel::{ExternalCalendarId, OrgId, Page, Timestamp, UserId};
 use kalends_postgres::PostgresStore;
 use kalends_testkit::fixtures::{Fixtures, span};
 use tokio::task::JoinSet;
@@ -228,7 +228,7 @@ async fn a_grant_never_names_what_is_gone_nor_stays_without_calendars() {
         all.push(Change::CreateGrant(Box::new(before.clone())));
         bench.commit(changes(org, all)).await;
         let now = made[2].0.created_at;
-        let claims = store.claim_refreshes(now, Instant::from_micros(now.as_micros() + 1), 9).await.unwrap();
+        let claims = store.claim_refreshes(now, Timestamp::from_micros(now.as_micros() + 1), 9).await.unwrap();
         let (claim, refreshed) = claims.into_iter().find(|(claim, _)| claim.connection == made[2].0.id).unwrap();
 
         let mut racing = JoinSet::new();

@@ -7,7 +7,7 @@ use kalends_app::ports::{Commit as _, CommitError};
 use kalends_app::{ChangeSet, Guard};
 use kalends_calendars::ports::{Calendars as _, Events as _};
 use kalends_calendars::{Calendar, Event};
-use kalends_kernel::{Elapsed, OrgId, Span, StoreError};
+use kalends_kernel::{OrgId, SignedDuration, Span, StoreError};
 use kalends_postgres::PostgresStore;
 use kalends_quotas::Metric;
 use kalends_testkit::Inspect as _;
@@ -321,8 +321,10 @@ async fn a_batch_of_long_texts_is_cut() {
     let org = bench.organization().await;
     let calendar = bench.calendar(org).await;
     let all = (0..30).map(|index| {
-        let times =
-            Span::new(Fixtures::BEGINNING + Elapsed::hours(index), Fixtures::BEGINNING + Elapsed::hours(index + 1));
+        let times = Span::new(
+            Fixtures::BEGINNING + SignedDuration::hours(index),
+            Fixtures::BEGINNING + SignedDuration::hours(index + 1),
+        );
         let mut changes = ChangeSet::new(org);
         for _ in 0..20 {
             let event = bench.make.event(&calendar, times.unwrap());

@@ -8,7 +8,7 @@ use rstest::rstest;
 use super::*;
 
 /// Noon of a month's second day.
-fn month(index: usize) -> Instant {
+fn month(index: usize) -> Timestamp {
     let starts = ["2026-11-02T12:00:00Z", "2026-12-02T12:00:00Z", "2027-01-02T12:00:00Z", "2027-02-02T12:00:00Z"];
     starts[index.min(3)].parse().unwrap()
 }
@@ -39,7 +39,7 @@ impl Counter {
 }
 
 /// One unit by the protocol of the module's documentation.
-fn spend(lease: &mut Lease, counter: &mut Counter, now: Instant, limit: Option<u64>) -> bool {
+fn spend(lease: &mut Lease, counter: &mut Counter, now: Timestamp, limit: Option<u64>) -> bool {
     for _ in 0..8 {
         match lease.take(now, limit) {
             Take::Spent => return true,
@@ -147,8 +147,8 @@ fn counting_costs_about_a_write_a_block(#[case] limit: Option<u64>, #[case] call
 #[test]
 fn a_month_s_units_are_not_spent_in_the_next() {
     let (mut lease, mut counter) = (Lease::new(), Counter::default());
-    let last: Instant = "2026-11-30T23:59:59.999999Z".parse().unwrap();
-    let first = last + Elapsed::micros(1);
+    let last: Timestamp = "2026-11-30T23:59:59.999999Z".parse().unwrap();
+    let first = last + SignedDuration::micros(1);
     assert!(spend(&mut lease, &mut counter, last, None));
     assert_eq!(lease.unspent(last), BLOCK_MAX - 1);
     assert_eq!(lease.unspent(first), 0);
@@ -186,9 +186,9 @@ fn a_reached_limit_is_asked_about_once_a_second() {
     let now = month(0);
     assert!(spend(&mut lease, &mut counter, now, Some(1)));
     assert!(!spend(&mut lease, &mut counter, now, Some(1)));
-    assert_eq!(lease.take(now + ASK_AGAIN - Elapsed::micros(1), Some(1)), Take::Exhausted);
+    assert_eq!(lease.take(now + ASK_AGAIN - SignedDuration::micros(1), Some(1)), Take::Exhausted);
     assert!(matches!(lease.take(now + ASK_AGAIN, Some(1)), Take::Need { .. }));
-    assert!(matches!(lease.take(now - Elapsed::hours(1), Some(1)), Take::Need { .. }), "the clock was set back");
+    assert!(matches!(lease.take(now - SignedDuration::hours(1), Some(1)), Take::Need { .. }), "the clock was set back");
     assert!(spend(&mut lease, &mut counter, now, Some(2)), "a raised limit is heeded at once");
 }
 
@@ -309,7 +309,7 @@ proptest! {
                     let refund = nodes[at].lease.give_back();
                     counter.refund(refund);
                 }
-                Step::Wait(micros) => now = now + Elapsed::micros(micros),
+                Step::Wait(micros) => now = now + SignedDuration::micros(micros),
                 Step::Month => {
                     index += 1;
                     now = now.max(month(index));

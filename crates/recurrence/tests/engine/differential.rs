@@ -2,7 +2,7 @@
 //! generates, and none of what that crate decides differently from RFC 5545 (see [`compared`]).
 
 use chrono::{DateTime, Utc};
-use kalends_kernel::{Elapsed, Instant, Span, Zone};
+use kalends_kernel::{SignedDuration, Span, Timestamp, Zone};
 use kalends_recurrence::{Frequency, HORIZON, Rule, Series};
 use proptest::prelude::*;
 use rrule::{RRule, RRuleSet, Tz, Unvalidated};
@@ -20,14 +20,14 @@ const PERIODS: i64 = 50;
 enum End {
     Count(u16),
     /// So long after the start.
-    Until(Elapsed),
+    Until(SignedDuration),
     Never,
 }
 
 fn end() -> impl Strategy<Value = End> {
     prop_oneof![
         (1..=15u16).prop_map(End::Count),
-        (0..1_000 * 86_400i64).prop_map(|seconds| End::Until(Elapsed::seconds(seconds))),
+        (0..1_000 * 86_400i64).prop_map(|seconds| End::Until(SignedDuration::seconds(seconds))),
         Just(End::Never)
     ]
 }
@@ -50,13 +50,13 @@ fn compared(drawn: &Drawn) -> bool {
     by_frequency && !drawn.mixes_ordinals()
 }
 
-fn theirs(text: &str, first: Instant) -> RRuleSet {
+fn theirs(text: &str, first: Timestamp) -> RRuleSet {
     let start = DateTime::<Utc>::from_timestamp_micros(first.as_micros()).unwrap().with_timezone(&Tz::UTC);
     let rule: RRule<Unvalidated> = text.parse().unwrap();
     rule.build(start).unwrap().limit()
 }
 
-fn compare(drawn: &Drawn, anywhere: Instant, end: End, window: (i64, i64)) -> Result<(), TestCaseError> {
+fn compare(drawn: &Drawn, anywhere: Timestamp, end: End, window: (i64, i64)) -> Result<(), TestCaseError> {
     // The start becomes a date that the rule generates by our account; the other crate then agrees or not.
     let Some(first) = drawn.series(anywhere, Zone::UTC).ok().and_then(|series| series.next_start_after(anywhere))
     else {
@@ -72,13 +72,13 @@ fn compare(drawn: &Drawn, anywhere: Instant, end: End, window: (i64, i64)) -> Re
     };
     let rule: Rule = text.parse().unwrap();
     let series = Series::new(rule, first, Zone::UTC, hour()).unwrap();
-    let got: Vec<Instant> = series.starts(first..horizon).take(AT_MOST).collect();
+    let got: Vec<Timestamp> = series.starts(first..horizon).take(AT_MOST).collect();
     // The end is seen from the other crate where it would find a next one soon.
     let ends = got.len() < AT_MOST
-        && endless.starts(got.last().map_or(first, |last| *last + Elapsed::micros(1))..horizon).next().is_some();
-    let expected: Vec<Instant> = theirs(&text, first)
+        && endless.starts(got.last().map_or(first, |last| *last + SignedDuration::micros(1))..horizon).next().is_some();
+    let expected: Vec<Timestamp> = theirs(&text, first)
         .into_iter()
-        .map(|time| Instant::from_micros(time.timestamp_micros()))
+        .map(|time| Timestamp::from_micros(time.timestamp_micros()))
         .take(got.len() + usize::from(ends))
         .collect();
     prop_assert_eq!(&got, &expected, "{} from {}", text, first);
@@ -86,27 +86,27 @@ fn compare(drawn: &Drawn, anywhere: Instant, end: End, window: (i64, i64)) -> Re
         prop_assert_eq!(series.last_start(), expected.last().copied(), "{} from {}", text, first);
     }
     // And a window somewhere among them.
-    let from = first + Elapsed::seconds(window.0);
-    let window = Span::new(from, from + Elapsed::seconds(window.1)).unwrap();
+    let from = first + SignedDuration::seconds(window.0);
+    let window = Span::new(from, from + SignedDuration::seconds(window.1)).unwrap();
     if ends || expected.last().is_some_and(|last| *last >= window.end()) {
-        let spans = expected.iter().map(|start| Span::new(*start, *start + Elapsed::hours(1)).unwrap());
+        let spans = expected.iter().map(|start| Span::new(*start, *start + SignedDuration::hours(1)).unwrap());
         let inside: Vec<Span> = spans.filter(|span| span.overlaps(window)).collect();
         prop_assert_eq!(series.occurrences(window).collect::<Vec<_>>(), inside, "{} from {}", text, first);
     }
     Ok(())
 }
 
-fn period(frequency: Frequency, count: i64) -> Elapsed {
+fn period(frequency: Frequency, count: i64) -> SignedDuration {
     let days = match frequency {
         Frequency::Daily => 1,
         Frequency::Weekly => 7,
         Frequency::Monthly => 28,
         Frequency::Yearly => 200,
     };
-    Elapsed::days(days * count)
+    SignedDuration::days(days * count)
 }
 
-fn compact(instant: Instant) -> String {
+fn compact(instant: Timestamp) -> String {
     instant.to_string().replace(['-', ':'], "")
 }
 

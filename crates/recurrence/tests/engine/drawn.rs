@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kalends_kernel::{Elapsed, Instant, Zone};
+use kalends_kernel::{SignedDuration, Timestamp, Zone};
 use kalends_recurrence::{Frequency, Length, Rule, Series, SeriesError};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -35,13 +35,13 @@ impl Drawn {
         self.to_string().parse().unwrap()
     }
 
-    pub(crate) fn series(&self, first: Instant, zone: Zone) -> Result<Series, SeriesError> {
+    pub(crate) fn series(&self, first: Timestamp, zone: Zone) -> Result<Series, SeriesError> {
         Series::new(self.rule(), first, zone, hour())
     }
 }
 
 pub(crate) fn hour() -> Length {
-    Length::elapsed(Elapsed::hours(1)).unwrap()
+    Length::elapsed(SignedDuration::hours(1)).unwrap()
 }
 
 impl fmt::Display for Drawn {
@@ -105,7 +105,7 @@ pub(crate) fn drawn() -> impl Strategy<Value = Drawn> {
 }
 
 /// A whole second in the years 2000 to 2050.
-pub(crate) fn first() -> impl Strategy<Value = Instant> {
+pub(crate) fn first() -> impl Strategy<Value = Timestamp> {
     (10_957..29_585i64, 0..86_400i64)
-        .prop_map(|(day, second)| Instant::from_micros((day * 86_400 + second) * 1_000_000))
+        .prop_map(|(day, second)| Timestamp::from_micros((day * 86_400 + second) * 1_000_000))
 }

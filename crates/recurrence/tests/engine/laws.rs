@@ -1,6 +1,6 @@
 //! Laws that hold for every rule, in zones as well as in UTC.
 
-use kalends_kernel::{CivilDateTime, CivilTime, Elapsed, Instant, Span, Zone};
+use kalends_kernel::{CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
 use kalends_recurrence::{Exceptions, HORIZON, Length, Rule, Series, SeriesError};
 use proptest::prelude::*;
 
@@ -25,7 +25,7 @@ fn zone() -> impl Strategy<Value = Zone> {
 fn length() -> impl Strategy<Value = Length> {
     let elapsed = prop_oneof![1..=30 * 3_600i64, 1..=40 * 86_400i64];
     prop_oneof![
-        elapsed.prop_map(|seconds| Length::elapsed(Elapsed::seconds(seconds)).unwrap()),
+        elapsed.prop_map(|seconds| Length::elapsed(SignedDuration::seconds(seconds)).unwrap()),
         (1..=20u16).prop_map(|days| Length::days(days).unwrap()),
     ]
 }
@@ -39,7 +39,7 @@ fn in_days(length: Length) -> bool {
 fn series() -> impl Strategy<Value = (Drawn, Series)> {
     (drawn(), first(), zone(), length()).prop_filter_map("the rule occurs", |(drawn, first, zone, length)| {
         let first = match in_days(length) {
-            true => zone.to_instant(zone.to_civil(first).date.midnight()).unwrap(),
+            true => zone.to_timestamp(zone.to_civil(first).date.midnight()).unwrap(),
             false => first,
         };
         let series = Series::new(drawn.rule(), first, zone, length).ok()?;
@@ -53,12 +53,12 @@ fn window() -> impl Strategy<Value = (i64, i64)> {
 }
 
 fn placed(series: &Series, (days, seconds): (i64, i64)) -> Span {
-    let from = series.first_start() + Elapsed::days(days) + Elapsed::seconds(seconds % 86_400);
-    Span::new(from, from + Elapsed::seconds(seconds)).unwrap()
+    let from = series.first_start() + SignedDuration::days(days) + SignedDuration::seconds(seconds % 86_400);
+    Span::new(from, from + SignedDuration::seconds(seconds)).unwrap()
 }
 
 /// The starts up to the end of a window, each after the other from the first.
-fn starts_before(series: &Series, end: Instant) -> Vec<Instant> {
+fn starts_before(series: &Series, end: Timestamp) -> Vec<Timestamp> {
     series.starts(series.first_start()..end).collect()
 }
 
@@ -82,7 +82,7 @@ proptest! {
     fn a_window_shows_what_a_wider_one_shows_there((_, series) in series(), window in window()) {
         let window = placed(&series, window);
         let wide = starts_before(&series, window.end());
-        let inside: Vec<Instant> = wide.iter().copied().filter(|start| window.contains(*start)).collect();
+        let inside: Vec<Timestamp> = wide.iter().copied().filter(|start| window.contains(*start)).collect();
         prop_assert_eq!(series.starts(window.start()..window.end()).collect::<Vec<_>>(), inside);
         let spans = wide.iter().map(|start| series.span_at(*start).unwrap());
         let overlapping: Vec<Span> = spans.filter(|span| span.overlaps(window)).collect();
@@ -95,14 +95,14 @@ proptest! {
         let zone = series.zone();
         let shown = zone.to_civil(series.first_start());
         let time = if series.is_all_day() { CivilTime::MIDNIGHT } else { shown.time };
-        let as_utc = |civil: CivilDateTime| Zone::UTC.to_instant(civil).unwrap();
+        let as_utc = |civil: CivilDateTime| Zone::UTC.to_timestamp(civil).unwrap();
         let flat_first = as_utc(CivilDateTime { date: shown.date, time });
         let flat = Series::from_stored(series.rule().clone(), flat_first, Zone::UTC, hour(), None).unwrap();
         let window = placed(&series, window);
-        let dates = flat.starts(flat_first + Elapsed::micros(1)..window.end() + Elapsed::days(3)).map(Instant::utc_date);
+        let dates = flat.starts(flat_first + SignedDuration::micros(1)..window.end() + SignedDuration::days(3)).map(Timestamp::utc_date);
         let mut expected = vec![series.first_start()];
         for date in dates {
-            let start = zone.to_instant(CivilDateTime { date, time }).unwrap();
+            let start = zone.to_timestamp(CivilDateTime { date, time }).unwrap();
             if start > *expected.last().unwrap() {
                 expected.push(start);
             }
@@ -119,10 +119,10 @@ proptest! {
             if series.is_all_day() {
                 let days = (1..).find(|days| Length::days(*days) == Ok(series.length())).unwrap();
                 let date = zone.to_civil(span.start()).date;
-                prop_assert_eq!(zone.to_instant(date.midnight()), Some(span.start()));
+                prop_assert_eq!(zone.to_timestamp(date.midnight()), Some(span.start()));
                 // Also where the zone has skipped the day that begins then, as Samoa did.
                 let end = date.plus_days(i64::from(days));
-                prop_assert_eq!(zone.to_instant(end.midnight()), Some(span.end()));
+                prop_assert_eq!(zone.to_timestamp(end.midnight()), Some(span.end()));
             } else {
                 prop_assert_eq!(Length::elapsed(span.length()), Ok(series.length()));
             }
@@ -134,12 +134,12 @@ proptest! {
         (_, series) in series(), window in window(), seed in any::<u64>(), turned in any::<prop::sample::Index>(),
     ) {
         let window = placed(&series, window);
-        let all: Vec<Instant> = series.starts(window.start()..window.end()).collect();
+        let all: Vec<Timestamp> = series.starts(window.start()..window.end()).collect();
         let pick = |index: usize| seed >> (index % 64) & 1 == 1;
-        let mut removed: Vec<Instant> = (0..).zip(&all).filter(|(index, _)| pick(*index)).map(|(_, start)| *start).collect();
-        let kept: Vec<Instant> = all.iter().copied().filter(|start| !removed.contains(start)).collect();
+        let mut removed: Vec<Timestamp> = (0..).zip(&all).filter(|(index, _)| pick(*index)).map(|(_, start)| *start).collect();
+        let kept: Vec<Timestamp> = all.iter().copied().filter(|start| !removed.contains(start)).collect();
         // Those that are no starts have no effect, whether before, among or after.
-        removed.extend(all.iter().map(|start| *start + Elapsed::seconds(1)).chain([Instant::EARLIEST, HORIZON]));
+        removed.extend(all.iter().map(|start| *start + SignedDuration::seconds(1)).chain([Timestamp::EARLIEST, HORIZON]));
         removed.reverse();
         let turned = turned.index(removed.len());
         removed.rotate_left(turned);
@@ -159,11 +159,11 @@ proptest! {
     ) {
         let first = match off {
             0 => first,
-            1 => first + Elapsed::micros(1),
-            2 => HORIZON + Elapsed::days(until),
-            _ => Instant::EARLIEST + Elapsed::days(until),
+            1 => first + SignedDuration::micros(1),
+            2 => HORIZON + SignedDuration::days(until),
+            _ => Timestamp::EARLIEST + SignedDuration::days(until),
         };
-        let end = (first + Elapsed::days(until)).to_string();
+        let end = (first + SignedDuration::days(until)).to_string();
         let rule = format!("{drawn};UNTIL={}", end.split('T').next().unwrap_or_default().replace('-', ""));
         for rule in [Some(drawn.rule()), rule.parse().ok()].into_iter().flatten() {
             let new = Series::new(rule.clone(), first, zone, length);
@@ -180,11 +180,11 @@ proptest! {
 
     #[test]
     fn until_splits_a_series((drawn, series) in series(), days in 0..2_000i64, second in 0..86_400i64) {
-        let until = series.first_start() + Elapsed::seconds(days * 86_400 + second);
+        let until = series.first_start() + SignedDuration::seconds(days * 86_400 + second);
         let text = until.to_string().replace(['-', ':'], "");
         let upto = ended(&drawn, &series, &format!("UNTIL={text}"));
-        let (first, end) = (series.first_start(), until + Elapsed::micros(1));
-        let before: Vec<Instant> = upto.starts(first..HORIZON).collect();
+        let (first, end) = (series.first_start(), until + SignedDuration::micros(1));
+        let before: Vec<Timestamp> = upto.starts(first..HORIZON).collect();
         prop_assert_eq!(upto.last_start(), before.last().copied());
         let (whole_before, whole_after): (Vec<_>, Vec<_>) = starts_before(&series, HORIZON).into_iter().partition(|start| *start < end);
         prop_assert_eq!(before, whole_before);
@@ -194,8 +194,8 @@ proptest! {
     #[test]
     fn a_count_is_resolved_to_the_last_start((drawn, series) in series(), count in 1..=60u16, window in window()) {
         let counted = ended(&drawn, &series, &format!("COUNT={count}"));
-        let expected: Vec<Instant> = series.starts(series.first_start()..HORIZON).take(count.into()).collect();
-        prop_assert_eq!(counted.starts(Instant::EARLIEST..HORIZON).collect::<Vec<_>>(), expected.clone());
+        let expected: Vec<Timestamp> = series.starts(series.first_start()..HORIZON).take(count.into()).collect();
+        prop_assert_eq!(counted.starts(Timestamp::EARLIEST..HORIZON).collect::<Vec<_>>(), expected.clone());
         prop_assert_eq!(counted.last_start(), expected.last().copied());
         let rule = counted.rule().clone();
         let stored =
@@ -206,14 +206,14 @@ proptest! {
 
     #[test]
     fn questions_about_one_start_agree((_, series) in series(), days in 0..3_000i64) {
-        let after = series.first_start() + Elapsed::days(days);
+        let after = series.first_start() + SignedDuration::days(days);
         if let Some(next) = series.next_start_after(after) {
             prop_assert!(next > after);
             prop_assert!(series.is_occurrence(next));
-            prop_assert_eq!(series.starts(after + Elapsed::micros(1)..next).next(), None);
+            prop_assert_eq!(series.starts(after + SignedDuration::micros(1)..next).next(), None);
             prop_assert_eq!(series.span_at(next).unwrap().start(), next);
-            prop_assert!(!series.is_occurrence(next + Elapsed::seconds(1)));
-            prop_assert_eq!(series.span_at(next + Elapsed::seconds(1)), None);
+            prop_assert!(!series.is_occurrence(next + SignedDuration::seconds(1)));
+            prop_assert_eq!(series.span_at(next + SignedDuration::seconds(1)), None);
         }
         prop_assert!(series.is_occurrence(series.first_start()));
     }

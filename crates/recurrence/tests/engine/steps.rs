@@ -1,6 +1,6 @@
 //! No rule costs more than a stated number of steps, wherever the window is.
 
-use kalends_kernel::{Elapsed, Instant, Span, Zone};
+use kalends_kernel::{SignedDuration, Span, Timestamp, Zone};
 use kalends_recurrence::{Length, MAX_STEPS_IN_366_DAYS, Rule, Series};
 use proptest::prelude::*;
 use rstest::rstest;
@@ -8,8 +8,8 @@ use rstest::rstest;
 use crate::drawn::{drawn, first, hour};
 
 fn steps(series: &Series, days_after: i64) -> u64 {
-    let from = series.first_start() + Elapsed::days(days_after);
-    let mut starts = series.starts(from..from + Elapsed::days(366));
+    let from = series.first_start() + SignedDuration::days(days_after);
+    let mut starts = series.starts(from..from + SignedDuration::days(366));
     starts.by_ref().for_each(drop);
     starts.steps()
 }
@@ -39,7 +39,7 @@ proptest! {
 #[case::every_year("FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR,SA,SU")]
 #[case::seldom("FREQ=WEEKLY;INTERVAL=1000;BYMONTH=2;BYDAY=MO;BYSETPOS=1")]
 fn far_costs_what_near_costs(#[case] rule: &str, #[values("UTC", "Europe/Berlin")] zone: &str) {
-    let first: Instant = "2020-01-01T09:00:00Z".parse().unwrap();
+    let first: Timestamp = "2020-01-01T09:00:00Z".parse().unwrap();
     let rule: Rule = rule.parse().unwrap();
     let series = Series::from_stored(rule, first, zone.parse().unwrap(), hour(), None).unwrap();
     for days in [0, 1, 3_650, 18_250, 28_000] {
@@ -50,12 +50,12 @@ fn far_costs_what_near_costs(#[case] rule: &str, #[values("UTC", "Europe/Berlin"
 /// Occurrences that last into the window are looked for no further back than they last.
 #[test]
 fn long_occurrences_cost_their_length_more() {
-    let first: Instant = "2020-01-01T00:00:00Z".parse().unwrap();
+    let first: Timestamp = "2020-01-01T00:00:00Z".parse().unwrap();
     let rule: Rule = "FREQ=DAILY".parse().unwrap();
-    for length in [Length::elapsed(Elapsed::days(100)).unwrap(), Length::days(100).unwrap()] {
+    for length in [Length::elapsed(SignedDuration::days(100)).unwrap(), Length::days(100).unwrap()] {
         let series = Series::from_stored(rule.clone(), first, Zone::UTC, length, None).unwrap();
-        let from = first + Elapsed::days(10_000);
-        let mut spans = series.occurrences(Span::new(from, from + Elapsed::days(266)).unwrap());
+        let from = first + SignedDuration::days(10_000);
+        let mut spans = series.occurrences(Span::new(from, from + SignedDuration::days(266)).unwrap());
         assert!(spans.by_ref().count() >= 365);
         assert!(spans.steps() <= MAX_STEPS_IN_366_DAYS);
     }

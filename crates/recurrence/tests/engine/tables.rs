@@ -1,6 +1,6 @@
 //! What each part of a rule does, as tables of dates.
 
-use kalends_kernel::{Elapsed, Instant, Zone};
+use kalends_kernel::{SignedDuration, Timestamp, Zone};
 use kalends_recurrence::{HORIZON, Rule, Series, SeriesError};
 use rstest::rstest;
 
@@ -109,15 +109,15 @@ fn rules_that_never_occur(#[case] rule: &str) {
 
 #[test]
 fn series_that_are_none() {
-    let new = |rule: &str, first: Instant| Series::new(rule.parse().unwrap(), first, Zone::UTC, hour()).unwrap_err();
+    let new = |rule: &str, first: Timestamp| Series::new(rule.parse().unwrap(), first, Zone::UTC, hour()).unwrap_err();
     let first = at("2026-03-02");
     let error = new("FREQ=DAILY;UNTIL=20260301", first);
     assert_eq!(error.to_string(), "UNTIL must not be before the start (2026-03-02T09:00:00Z), got 20260301");
     let error = new("FREQ=DAILY;UNTIL=20260302T085959Z", first);
     assert_eq!(error.to_string(), "UNTIL must not be before the start (2026-03-02T09:00:00Z), got 20260302T085959Z");
-    let fraction = first + Elapsed::micros(1);
+    let fraction = first + SignedDuration::micros(1);
     assert_eq!(new("FREQ=DAILY", fraction), SeriesError::Fraction { first: fraction });
-    for first in [Instant::EARLIEST - Elapsed::seconds(1), HORIZON] {
+    for first in [Timestamp::EARLIEST - SignedDuration::seconds(1), HORIZON] {
         assert_eq!(new("FREQ=DAILY", first), SeriesError::Range { first });
     }
 }
@@ -125,15 +125,15 @@ fn series_that_are_none() {
 #[test]
 fn windows_are_half_open_and_show_what_lasts_into_them() {
     let series = series("FREQ=DAILY;COUNT=3", "2026-03-02").unwrap();
-    let window = |from: Instant, to: Instant| kalends_kernel::Span::new(from, to).unwrap();
+    let window = |from: Timestamp, to: Timestamp| kalends_kernel::Span::new(from, to).unwrap();
     let first = at("2026-03-02");
-    let count = |from: Elapsed, to: Elapsed| series.occurrences(window(first + from, first + to)).count();
-    assert_eq!(count(Elapsed::hours(-1), Elapsed::ZERO), 0);
-    assert_eq!(count(Elapsed::hours(-1), Elapsed::micros(1)), 1);
-    assert_eq!(count(Elapsed::minutes(59), Elapsed::hours(2)), 1);
-    assert_eq!(count(Elapsed::hours(1), Elapsed::hours(24)), 0);
-    assert_eq!(count(Elapsed::days(-9_000), Elapsed::days(9_000)), 3);
-    assert_eq!(count(Elapsed::days(3), Elapsed::days(9_000)), 0);
+    let count = |from: SignedDuration, to: SignedDuration| series.occurrences(window(first + from, first + to)).count();
+    assert_eq!(count(SignedDuration::hours(-1), SignedDuration::ZERO), 0);
+    assert_eq!(count(SignedDuration::hours(-1), SignedDuration::micros(1)), 1);
+    assert_eq!(count(SignedDuration::minutes(59), SignedDuration::hours(2)), 1);
+    assert_eq!(count(SignedDuration::hours(1), SignedDuration::hours(24)), 0);
+    assert_eq!(count(SignedDuration::days(-9_000), SignedDuration::days(9_000)), 3);
+    assert_eq!(count(SignedDuration::days(3), SignedDuration::days(9_000)), 0);
 }
 
 fn series(rule: &str, first: &str) -> Result<Series, SeriesError> {
@@ -141,6 +141,6 @@ fn series(rule: &str, first: &str) -> Result<Series, SeriesError> {
     Series::new(rule, at(first), Zone::UTC, hour())
 }
 
-fn at(date: &str) -> Instant {
+fn at(date: &str) -> Timestamp {
     format!("{date}T09:00:00Z").parse().unwrap()
 }

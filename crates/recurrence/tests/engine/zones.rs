@@ -1,7 +1,7 @@
 //! Wall-clock expansion where clocks are set: half-hour zones, the southern hemisphere, zones that changed
 //! their rules, and one that skipped a day.
 
-use kalends_kernel::{Instant, Span, Zone};
+use kalends_kernel::{Span, Timestamp, Zone};
 use kalends_recurrence::{HORIZON, Length, Rule, Series, SeriesError};
 use rstest::rstest;
 
@@ -117,6 +117,6 @@ fn an_all_day_series_starts_at_a_midnight() {
     assert!(new(Zone::UTC).is_ok());
 }
 
-fn instants(texts: &str) -> Vec<Instant> {
+fn instants(texts: &str) -> Vec<Timestamp> {
     texts.split_whitespace().map(|text| format!("{text}:00Z").parse().unwrap()).collect()
 }

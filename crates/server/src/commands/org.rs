@@ -2,7 +2,7 @@
 
 use kalends_accounts::{Organization, Waitlist};
 use kalends_app::operators::{self, NewOrganization};
-use kalends_kernel::{Instant, random_bytes};
+use kalends_kernel::{Timestamp, random_bytes};
 use serde::Serialize;
 
 use crate::{
@@ -31,8 +31,8 @@ struct Line<'a> {
     shown_plan: &'static str,
     email: Option<&'a str>,
     test: bool,
-    waitlisted_at: Option<Instant>,
-    created_at: Instant,
+    waitlisted_at: Option<Timestamp>,
+    created_at: Timestamp,
 }
 
 /// Runs one command on organizations.

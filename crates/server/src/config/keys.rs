@@ -8,7 +8,7 @@ pub struct Key {
     /// Its name in the environment and in `.env`; in `kalends.toml` it is lower case, without the prefix.
     pub name: &'static str,
     /// How much of its value may be shown.
-    pub shown: Shown,
+    pub shown: Visibility,
     /// What holds where nothing is given.
     pub default: Default,
     /// What it is for, in a sentence or two.
@@ -17,7 +17,7 @@ pub struct Key {
 
 /// How much of a value may be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
+pub enum Visibility {
     /// All of it.
     Plain,
     /// All but the password that it may contain.
@@ -46,7 +46,7 @@ macro_rules! keys {
             #[doc = $help]
             pub static $constant: Key = Key {
                 name: concat!("KALENDS_", stringify!($constant)),
-                shown: Shown::$shown,
+                shown: Visibility::$shown,
                 default: $default,
                 help: $help,
             };

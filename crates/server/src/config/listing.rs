@@ -2,7 +2,7 @@
 
 use super::{
     Given, Source,
-    keys::{self, Default, Key, Shown},
+    keys::{self, Default, Key, Visibility},
 };
 
 /// What stands for what is not shown.
@@ -38,9 +38,9 @@ fn row(key: &Key, given: &Given) -> Row {
 
 fn shown(key: &Key, value: &str) -> String {
     match key.shown {
-        Shown::Plain => value.to_owned(),
-        Shown::Address => without_password(value),
-        Shown::Secret => MASK.to_owned(),
+        Visibility::Plain => value.to_owned(),
+        Visibility::Address => without_password(value),
+        Visibility::Secret => MASK.to_owned(),
     }
 }
 
@@ -102,14 +102,14 @@ mod tests {
 
     #[test]
     fn secrets_are_masked() {
-        let secrets: Vec<_> = keys::ALL.iter().filter(|key| key.shown == Shown::Secret).collect();
+        let secrets: Vec<_> = keys::ALL.iter().filter(|key| key.shown == Visibility::Secret).collect();
         assert_eq!(secrets.len(), 5);
         let environment: Vec<_> = keys::ALL
             .iter()
             .map(|key| match key.shown {
-                Shown::Plain => (key.name, "1"),
-                Shown::Address => (key.name, "postgres://u:hunter2@h/d"),
-                Shown::Secret => (key.name, "hunter2"),
+                Visibility::Plain => (key.name, "1"),
+                Visibility::Address => (key.name, "postgres://u:hunter2@h/d"),
+                Visibility::Secret => (key.name, "hunter2"),
             })
             .collect();
         let lines = list(&Given::of(&environment, &[], ""));

@@ -13,7 +13,7 @@ use base64::{
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
 use ipnet::IpNet;
-use kalends_kernel::{CivilDate, Elapsed};
+use kalends_kernel::{CivilDate, SignedDuration};
 use kalends_quotas::Plan;
 use secrecy::SecretString;
 use tracing_subscriber::EnvFilter;
@@ -134,9 +134,9 @@ pub(super) fn log_filter(text: &str) -> Result<String, String> {
 }
 
 /// Seconds by which a clock is shifted.
-pub(super) fn clock_offset(text: &str) -> Result<Elapsed, String> {
+pub(super) fn clock_offset(text: &str) -> Result<SignedDuration, String> {
     let seconds = text.trim().parse().ok().filter(|seconds| (-OFFSET..=OFFSET).contains(seconds));
-    seconds.map(Elapsed::seconds).ok_or_else(|| format!("must be a whole number from -{OFFSET} to {OFFSET}"))
+    seconds.map(SignedDuration::seconds).ok_or_else(|| format!("must be a whole number from -{OFFSET} to {OFFSET}"))
 }
 
 /// A network, or a single address.
@@ -423,7 +423,7 @@ mod tests {
 
     #[test]
     fn offsets_are_bounded() {
-        assert_eq!(clock_offset("3600"), Ok(Elapsed::hours(1)));
+        assert_eq!(clock_offset("3600"), Ok(SignedDuration::hours(1)));
         assert!(clock_offset("9999999999999").is_err() && clock_offset("1.5").is_err());
     }
 

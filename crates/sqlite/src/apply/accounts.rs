@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_accounts::{ApiKey, Change, Organization, ScopedKey, VerificationCode, Waitlist};
 use kalends_app::{Guard, ports::CommitError};
-use kalends_kernel::{Instant, KeyId, OrgId, StoreError, Version};
+use kalends_kernel::{KeyId, OrgId, StoreError, Timestamp, Version};
 use kalends_quotas::{Metric, Period};
 use sqlx::SqliteConnection;
 
@@ -101,7 +101,7 @@ async fn create_organization(connection: &mut SqliteConnection, organization: &O
     let overrides = organization.limit_overrides.as_ref().map(ToString::to_string);
     let email = organization.email.as_ref().map(|email| email.as_str());
     let (verified_at, waitlisted_at) =
-        (organization.verified_at.map(Instant::as_micros), waiting_since(organization.waitlist));
+        (organization.verified_at.map(Timestamp::as_micros), waiting_since(organization.waitlist));
     let accepted = organization.accepted.as_ref();
     let (accepted_terms, accepted_at) =
         (accepted.map(|accepted| accepted.version.as_str()), accepted.map(|accepted| accepted.at.as_micros()));
@@ -141,7 +141,7 @@ async fn update_organization(
     let overrides = organization.limit_overrides.as_ref().map(ToString::to_string);
     let email = organization.email.as_ref().map(|email| email.as_str());
     let (verified_at, waitlisted_at) =
-        (organization.verified_at.map(Instant::as_micros), waiting_since(organization.waitlist));
+        (organization.verified_at.map(Timestamp::as_micros), waiting_since(organization.waitlist));
     let accepted = organization.accepted.as_ref();
     let (accepted_terms, accepted_at) =
         (accepted.map(|accepted| accepted.version.as_str()), accepted.map(|accepted| accepted.at.as_micros()));
@@ -173,7 +173,7 @@ async fn delete_organization(
     connection: &mut SqliteConnection,
     org: OrgId,
     seen: Version,
-    at: Instant,
+    at: Timestamp,
 ) -> Result<(), Failure> {
     let (id, at) = (org.uuid(), at.as_micros());
     let deleted = sqlx::query!("delete from organizations where id = ?1 and version = ?2", id, seen.0)
@@ -240,7 +240,7 @@ async fn create_scoped_key(connection: &mut SqliteConnection, key: &ScopedKey) -
     fresh(created.rows_affected(), 1)
 }
 
-async fn revoke_key(connection: &mut SqliteConnection, org: OrgId, key: KeyId, at: Instant) -> Result<(), Failure> {
+async fn revoke_key(connection: &mut SqliteConnection, org: OrgId, key: KeyId, at: Timestamp) -> Result<(), Failure> {
     let (org_id, id, at) = (org.uuid(), key.uuid(), at.as_micros());
     let revoked = sqlx::query!(
         "update api_keys set revoked_at = ?3 where org_id = ?1 and id = ?2 and revoked_at is null",
@@ -253,7 +253,7 @@ async fn revoke_key(connection: &mut SqliteConnection, org: OrgId, key: KeyId, a
     fresh(revoked.rows_affected(), 1)
 }
 
-async fn revoke_organization_keys(connection: &mut SqliteConnection, org: OrgId, at: Instant) -> Result<(), Failure> {
+async fn revoke_organization_keys(connection: &mut SqliteConnection, org: OrgId, at: Timestamp) -> Result<(), Failure> {
     let (org_id, at) = (org.uuid(), at.as_micros());
     sqlx::query!(
         "update api_keys set revoked_at = ?2 where org_id = ?1 and agent_id is null and revoked_at is null",
@@ -376,7 +376,7 @@ pub(crate) async fn check_existing(connection: &mut SqliteConnection, sealed: &S
             // Series end by themselves: how many there are is another question at each instant.
             Guard::AtMost { metric: metric @ Metric::RecurringEvents, .. } => return Err(uncounted(metric)),
             // The instant matters to series alone.
-            Guard::AtMost { metric, limit } => (metric, limit, Instant::from_micros(0)),
+            Guard::AtMost { metric, limit } => (metric, limit, Timestamp::from_micros(0)),
             Guard::SeriesAtMost { limit, now } => (Metric::RecurringEvents, limit, now),
             Guard::CalendarRevision { .. } | Guard::CalendarTime { .. } | Guard::CalendarsOfAgent { .. } => continue,
         };

@@ -2,7 +2,7 @@
 
 use kalends_app::ports::FieldCipher;
 use kalends_bookings::{Booking, BookingPage, Change, Confidential, SecretHash};
-use kalends_kernel::{Instant, Version};
+use kalends_kernel::{Timestamp, Version};
 use sqlx::SqliteConnection;
 
 use super::{Sealed, accounts::fresh};
@@ -76,7 +76,7 @@ async fn update(
 ) -> Result<(), Failure> {
     let (org_id, id, zone) = (page.org.uuid(), page.id.uuid(), page.timetable.zone.name());
     let constraints = constraints_json(page.timetable.constraints.as_ref())?;
-    let (updated_at, deleted_at) = (page.updated_at.as_micros(), page.deleted_at.map(Instant::as_micros));
+    let (updated_at, deleted_at) = (page.updated_at.as_micros(), page.deleted_at.map(Timestamp::as_micros));
     let updated = sqlx::query!(
         "update booking_pages set content = ?4, duration_minutes = ?5, buffer_minutes = ?6, window_days = ?7,
             min_notice_minutes = ?8, timezone = ?9, constraints = ?10, active = ?11, version = ?12, updated_at = ?13,

@@ -6,7 +6,7 @@ use kalends_calendars::{
     Event,
     ports::{BUSY_DAY_MAX, LONG},
 };
-use kalends_kernel::{CalendarId, Instant, OrgId};
+use kalends_kernel::{CalendarId, OrgId, Timestamp};
 use sqlx::SqliteConnection;
 
 use crate::{
@@ -38,7 +38,7 @@ impl Touched {
     }
 
     /// The event began at `was` before.
-    pub(crate) fn updated(&mut self, event: &Event, was: Instant) {
+    pub(crate) fn updated(&mut self, event: &Event, was: Timestamp) {
         self.changed.extend([day(event, was), day(event, event.times.span.start())]);
     }
 
@@ -91,6 +91,6 @@ impl Touched {
     }
 }
 
-fn day(event: &Event, start: Instant) -> Day {
+fn day(event: &Event, start: Timestamp) -> Day {
     (event.org, event.calendar, start.utc_date().as_days())
 }

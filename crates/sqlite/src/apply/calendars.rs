@@ -7,7 +7,7 @@ use kalends_app::{
     ports::{CommitError, FieldCipher},
 };
 use kalends_calendars::{Agent, Calendar, Change, Event, FeedTokenHash, Repeats, calendars_revised};
-use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, Span, Version};
+use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Span, Timestamp, Version};
 use sqlx::SqliteConnection;
 use uuid::Uuid;
 
@@ -299,7 +299,7 @@ async fn create_calendar(
     let activity = calendar.activity.as_str();
     let reminders = reminders_json(calendar.default_reminders.as_ref());
     let (created_at, updated_at) = (calendar.created_at.as_micros(), calendar.updated_at.as_micros());
-    let deleted_at = calendar.deleted_at.map(Instant::as_micros);
+    let deleted_at = calendar.deleted_at.map(Timestamp::as_micros);
     let FeedTokenHash(token_hash) = calendar.feed_token.hash();
     let token_hash = token_hash.as_slice();
     let created = sqlx::query!(
@@ -343,7 +343,7 @@ async fn update_calendar(
     let activity = calendar.activity.as_str();
     let reminders = reminders_json(calendar.default_reminders.as_ref());
     let updated_at = calendar.updated_at.as_micros();
-    let deleted_at = calendar.deleted_at.map(Instant::as_micros);
+    let deleted_at = calendar.deleted_at.map(Timestamp::as_micros);
     let FeedTokenHash(token_hash) = calendar.feed_token.hash();
     let token_hash = token_hash.as_slice();
     timers::look_again(&mut *connection, calendar).await?;
@@ -418,7 +418,7 @@ async fn create_events(
                 event.version.0,
                 event.created_at.as_micros(),
                 event.updated_at.as_micros(),
-                event.deleted_at.map(Instant::as_micros),
+                event.deleted_at.map(Timestamp::as_micros),
                 // A tuple that is written as JSON has 16 parts at most, and most events need no more.
                 (!plain).then(more),
             ))
@@ -457,12 +457,12 @@ async fn update_events(
         let (start_at, end_at) = (event.times.span.start().as_micros(), event.times.span.end().as_micros());
         let (status, source) = (event.status.as_str(), event.source.as_str());
         let (busy, reminders) = (event.busy().map(busy_text), reminders_json(event.reminders.as_ref()));
-        let (updated_at, deleted_at) = (event.updated_at.as_micros(), event.deleted_at.map(Instant::as_micros));
+        let (updated_at, deleted_at) = (event.updated_at.as_micros(), event.deleted_at.map(Timestamp::as_micros));
         let was = sqlx::query_scalar!("select start_at from events where org_id = ?1 and id = ?2", org_id, id)
             .fetch_optional(&mut *connection)
             .await?;
         // An event that is not there is stale below.
-        was.into_iter().for_each(|was| touched.updated(event, Instant::from_micros(was)));
+        was.into_iter().for_each(|was| touched.updated(event, Timestamp::from_micros(was)));
         // What an occurrence is an occurrence of stays, and with which holds a hold was placed.
         let (recurrence, reaches, ..) = series_columns(event);
         let (hold_expires_at, hold_priority, hold_scope) = hold_columns(event);

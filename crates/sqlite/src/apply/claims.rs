@@ -2,7 +2,7 @@
 
 use kalends_accounts::Claim;
 use kalends_app::ports::CommitError;
-use kalends_kernel::{Instant, Version};
+use kalends_kernel::{Timestamp, Version};
 use sqlx::SqliteConnection;
 
 use super::accounts::fresh;
@@ -18,7 +18,7 @@ pub(super) async fn create(connection: &mut SqliteConnection, claim: &Claim) -> 
     let (id, org_id, user_id) = (claim.id.uuid(), claim.org.map(|org| org.uuid()), claim.user.uuid());
     let (address, stored) = (claim.address.0.as_slice(), claim.state.stored());
     let (code, revocation) = (stored.code.map(|hash| hash.0.to_vec()), stored.revocation.map(|hash| hash.0.to_vec()));
-    let (due_at, ended_at) = (stored.due_at.map(Instant::as_micros), stored.ended_at.map(Instant::as_micros));
+    let (due_at, ended_at) = (stored.due_at.map(Timestamp::as_micros), stored.ended_at.map(Timestamp::as_micros));
     let (version, created_at) = (claim.version.0, claim.created_at.as_micros());
     sqlx::query!(
         "insert into account_claims (id, org_id, user_id, address, state, code, attempts, due_at, revocation, ended_at,
@@ -46,7 +46,7 @@ pub(super) async fn create(connection: &mut SqliteConnection, claim: &Claim) -> 
 pub(super) async fn update(connection: &mut SqliteConnection, claim: &Claim, seen: Version) -> Result<(), Failure> {
     let (id, stored) = (claim.id.uuid(), claim.state.stored());
     let (code, revocation) = (stored.code.map(|hash| hash.0.to_vec()), stored.revocation.map(|hash| hash.0.to_vec()));
-    let (due_at, ended_at) = (stored.due_at.map(Instant::as_micros), stored.ended_at.map(Instant::as_micros));
+    let (due_at, ended_at) = (stored.due_at.map(Timestamp::as_micros), stored.ended_at.map(Timestamp::as_micros));
     let updated = sqlx::query!(
         "update account_claims set state = ?3, code = ?4, attempts = ?5, due_at = ?6, revocation = ?7, ended_at = ?8,
             version = ?9

@@ -1,7 +1,7 @@
 //! Connections of human calendars: what opens them, when they are refreshed, what is known of their calendars.
 
 use kalends_bridge::{Connection, ExternalCalendar, RefreshClaim, RefreshState};
-use kalends_kernel::{ConnectionId, Instant, OrgId, Version};
+use kalends_kernel::{ConnectionId, OrgId, Timestamp, Version};
 use serde::Serialize;
 use sqlx::SqliteConnection;
 
@@ -15,7 +15,7 @@ pub(super) async fn create(
     sealed: &SealedChange,
 ) -> Result<(), Failure> {
     let (org_id, id, human_id) = (made.org.uuid(), made.id.uuid(), made.human.uuid());
-    let (provider, refreshed_at) = (made.provider.as_str(), made.refresh.refreshed_at.map(Instant::as_micros));
+    let (provider, refreshed_at) = (made.provider.as_str(), made.refresh.refreshed_at.map(Timestamp::as_micros));
     let (created_at, updated_at) = (made.created_at.as_micros(), made.updated_at.as_micros());
     sqlx::query!(
         "insert into calendar_connections (org_id, id, human_id, provider, label, tokens, paused, lapsed, due_at, fence,
@@ -46,10 +46,10 @@ pub(super) async fn update(
     changed: &Connection,
     sealed: &SealedChange,
     seen: Version,
-    due: Option<Instant>,
+    due: Option<Timestamp>,
 ) -> Result<(), Failure> {
     let (org_id, id, updated_at) = (changed.org.uuid(), changed.id.uuid(), changed.updated_at.as_micros());
-    let due = due.map(Instant::as_micros);
+    let due = due.map(Timestamp::as_micros);
     // What comes back while it is still claimed is due when the claim ends, and then once more.
     let updated = sqlx::query!(
         "update calendar_connections set label = ?4, paused = ?5, version = ?6, updated_at = ?7,
@@ -75,10 +75,10 @@ pub(super) async fn reauthorize(
     changed: &Connection,
     sealed: &SealedChange,
     seen: Version,
-    at: Instant,
+    at: Timestamp,
 ) -> Result<(), Failure> {
     let (org_id, id, updated_at) = (changed.org.uuid(), changed.id.uuid(), changed.updated_at.as_micros());
-    let (refreshed_at, at) = (changed.refresh.refreshed_at.map(Instant::as_micros), at.as_micros());
+    let (refreshed_at, at) = (changed.refresh.refreshed_at.map(Timestamp::as_micros), at.as_micros());
     let updated = sqlx::query!(
         "update calendar_connections set tokens = ?4, lapsed = ?5, refreshed_at = ?6, last_error = ?7, failures = ?8,
             version = ?9, updated_at = ?10, fence = fence + 1, claimed_until = null, asked_at = null,
@@ -131,7 +131,7 @@ pub(super) async fn ask(
     connection: &mut SqliteConnection,
     org: OrgId,
     asked: ConnectionId,
-    at: Instant,
+    at: Timestamp,
 ) -> Result<(), Failure> {
     let (org_id, id, at) = (org.uuid(), asked.uuid(), at.as_micros());
     let asked = sqlx::query!(
@@ -152,11 +152,11 @@ pub(super) async fn end(
     claim: RefreshClaim,
     state: &RefreshState,
     sealed: &SealedChange,
-    (next, at): (Option<Instant>, Instant),
+    (next, at): (Option<Timestamp>, Timestamp),
 ) -> Result<(), Failure> {
     let (org_id, id) = (claim.org.uuid(), claim.connection.uuid());
-    let (next, at) = (next.map(Instant::as_micros), at.as_micros());
-    let refreshed_at = state.refreshed_at.map(Instant::as_micros);
+    let (next, at) = (next.map(Timestamp::as_micros), at.as_micros());
+    let refreshed_at = state.refreshed_at.map(Timestamp::as_micros);
     let ended = sqlx::query!(
         "update calendar_connections set claimed_until = null, asked_at = null, tokens = coalesce(?4, tokens),
             refreshed_at = ?5, last_error = ?6, failures = ?7, lapsed = ?8,

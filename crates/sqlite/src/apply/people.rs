@@ -1,7 +1,7 @@
 //! Humans, what they own, and their sessions.
 
 use kalends_accounts::{Ownership, PasswordReset, Session, SessionEnd, TokenHash, User, oauth::KnownIdentity};
-use kalends_kernel::{Instant, OrgId, UserId, Version};
+use kalends_kernel::{OrgId, Timestamp, UserId, Version};
 use sqlx::SqliteConnection;
 
 use super::accounts::{email_taken, fresh};
@@ -9,7 +9,7 @@ use crate::error::Failure;
 
 pub(super) async fn create(connection: &mut SqliteConnection, user: &User) -> Result<(), Failure> {
     let (id, email, name) = (user.id.uuid(), user.email.as_str(), user.name.as_str());
-    let verified_at = user.email_verified_at.map(Instant::as_micros);
+    let verified_at = user.email_verified_at.map(Timestamp::as_micros);
     let password = user.password.as_ref().map(|password| password.as_str());
     let (created_at, updated_at) = (user.created_at.as_micros(), user.updated_at.as_micros());
     sqlx::query!(
@@ -32,7 +32,7 @@ pub(super) async fn create(connection: &mut SqliteConnection, user: &User) -> Re
 
 pub(super) async fn update(connection: &mut SqliteConnection, user: &User, seen: Version) -> Result<(), Failure> {
     let (id, email, name) = (user.id.uuid(), user.email.as_str(), user.name.as_str());
-    let verified_at = user.email_verified_at.map(Instant::as_micros);
+    let verified_at = user.email_verified_at.map(Timestamp::as_micros);
     let password = user.password.as_ref().map(|password| password.as_str());
     let updated_at = user.updated_at.as_micros();
     let updated = sqlx::query!(
@@ -160,7 +160,7 @@ pub(super) async fn create_session(
 ) -> Result<(), Failure> {
     let (id, user_id, org_id) = (session.id.uuid(), session.user.uuid(), session.org.map(OrgId::uuid));
     let (created_at, expires_at) = (session.created_at.as_micros(), session.expires_at.as_micros());
-    let revoked_at = session.revoked_at.map(Instant::as_micros);
+    let revoked_at = session.revoked_at.map(Timestamp::as_micros);
     let created = sqlx::query!(
         "insert into sessions (id, user_id, org_id, created_at, expires_at, revoked_at)
          select ?1, u.id, ?4, ?5, ?6, ?7 from users u where u.id = ?2 and u.version = ?3",
@@ -180,7 +180,7 @@ pub(super) async fn create_session(
 pub(super) async fn switch_session(
     connection: &mut SqliteConnection,
     session: &Session,
-    at: Instant,
+    at: Timestamp,
 ) -> Result<(), Failure> {
     let (id, user_id, org_id) = (session.id.uuid(), session.user.uuid(), session.org.map(OrgId::uuid));
     let at = at.as_micros();
@@ -199,7 +199,7 @@ pub(super) async fn switch_session(
 pub(super) async fn end_sessions(
     connection: &mut SqliteConnection,
     end: SessionEnd,
-    at: Instant,
+    at: Timestamp,
 ) -> Result<(), Failure> {
     let at = at.as_micros();
     match end {

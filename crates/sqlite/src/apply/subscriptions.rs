@@ -5,7 +5,7 @@ use kalends_feeds::{
     Change, Confidential, HostHash, Origin, Remains, Subscription, SyncClaim,
     sync::{CLAIM_LASTS, ItemKey, KnownItem, LEFT_KEPT, Memory, SyncState},
 };
-use kalends_kernel::{Instant, OrgId, SubscriptionId, Version};
+use kalends_kernel::{OrgId, SubscriptionId, Timestamp, Version};
 use sqlx::SqliteConnection;
 use uuid::Uuid;
 
@@ -99,12 +99,12 @@ async fn update(
     subscription: &Subscription,
     content: &str,
     seen: Version,
-    (moved, due): (bool, Option<Instant>),
+    (moved, due): (bool, Option<Timestamp>),
 ) -> Result<(), Failure> {
     let (org_id, id) = (subscription.org.uuid(), subscription.id.uuid());
     let HostHash(host) = subscription.host();
     let (host, nothing) = (host.as_slice(), Memory::default().to_json());
-    let (due, updated_at) = (due.map(Instant::as_micros), subscription.updated_at.as_micros());
+    let (due, updated_at) = (due.map(Timestamp::as_micros), subscription.updated_at.as_micros());
     // Whoever syncs the address before has lost the claim.
     let updated = sqlx::query!(
         "update ical_subscriptions set content = ?4, host = ?5, paused = ?6, version = ?7, updated_at = ?8,
@@ -147,7 +147,7 @@ async fn delete(
     connection: &mut SqliteConnection,
     (org, subscription): (OrgId, SubscriptionId),
     seen: Version,
-    (remains, at): (Remains, Instant),
+    (remains, at): (Remains, Timestamp),
 ) -> Result<(), Failure> {
     let (org_id, id, remains, due) = (org.uuid(), subscription.uuid(), remains.as_str(), due_again(remains, at));
     let deleted = sqlx::query!(
@@ -177,7 +177,7 @@ async fn delete(
 }
 
 /// When somebody looks at a deleted subscription.
-fn due_again(remains: Remains, at: Instant) -> i64 {
+fn due_again(remains: Remains, at: Timestamp) -> i64 {
     match remains {
         Remains::Kept => (at + LEFT_KEPT).as_micros(),
         Remains::Removed => at.as_micros(),
@@ -197,7 +197,7 @@ async fn remove_remains(
     connection: &mut SqliteConnection,
     org: OrgId,
     subscription: SubscriptionId,
-    at: Instant,
+    at: Timestamp,
 ) -> Result<(), Failure> {
     let (org_id, id, due) = (org.uuid(), subscription.uuid(), at.as_micros());
     let removed = sqlx::query!(
@@ -238,7 +238,7 @@ async fn ask(
     connection: &mut SqliteConnection,
     org: OrgId,
     subscription: SubscriptionId,
-    at: Instant,
+    at: Timestamp,
 ) -> Result<(), Failure> {
     let (org_id, id, at) = (org.uuid(), subscription.uuid(), at.as_micros());
     let asked = sqlx::query!(
@@ -256,7 +256,7 @@ async fn ask(
 async fn renew(
     connection: &mut SqliteConnection,
     claim: SyncClaim,
-    (at, reserved): (Instant, u64),
+    (at, reserved): (Timestamp, u64),
 ) -> Result<(), Failure> {
     let (org_id, id, until) = (claim.org.uuid(), claim.subscription.uuid(), (at + CLAIM_LASTS).as_micros());
     let reserved = i64::try_from(reserved).unwrap_or(i64::MAX);
@@ -278,10 +278,10 @@ async fn end(
     connection: &mut SqliteConnection,
     claim: SyncClaim,
     state: &SyncState,
-    (next, at): (Instant, Instant),
+    (next, at): (Timestamp, Timestamp),
 ) -> Result<(), Failure> {
     let (org_id, id) = (claim.org.uuid(), claim.subscription.uuid());
-    let (next, at, synced) = (next.as_micros(), at.as_micros(), state.last_synced_at.map(Instant::as_micros));
+    let (next, at, synced) = (next.as_micros(), at.as_micros(), state.last_synced_at.map(Timestamp::as_micros));
     let seen = state.memory.to_json();
     let ended = sqlx::query!(
         "update ical_subscriptions set claimed_until = null, asked_at = null, last_synced_at = ?4, last_error = ?5,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kalends_calendars::{Advance, Calendar, Change, Event, Reminders, Timer};
-use kalends_kernel::{CalendarId, Instant, OrgId, Version};
+use kalends_kernel::{CalendarId, OrgId, Timestamp, Version};
 use sqlx::SqliteConnection;
 
 use super::{Sealed, accounts::fresh};
@@ -139,7 +139,7 @@ pub(super) async fn advance(connection: &mut SqliteConnection, group: &[&Sealed]
             .iter()
             .map(|advance| {
                 let next =
-                    advance.next.map(|(due_at, told)| [due_at, told.all, told.reminders].map(Instant::as_micros));
+                    advance.next.map(|(due_at, told)| [due_at, told.all, told.reminders].map(Timestamp::as_micros));
                 (key(advance), next)
             })
             .collect();

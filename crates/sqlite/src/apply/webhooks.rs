@@ -1,7 +1,7 @@
 //! Webhook endpoints, and what is done to single deliveries.
 
 use kalends_app::ports::FieldCipher;
-use kalends_kernel::{Instant, OrgId, Version, WebhookId};
+use kalends_kernel::{OrgId, Timestamp, Version, WebhookId};
 use kalends_notifications::{
     CLAIM_LASTS, Change, Confidential, Deactivation, Delivery, DeliveryState, Message, Record, WebhookEndpoint,
 };
@@ -156,8 +156,8 @@ async fn add_delivery(connection: &mut SqliteConnection, delivery: &Delivery) ->
     let (org_id, webhook_id, id) = (delivery.org.uuid(), delivery.webhook.uuid(), delivery.id.uuid());
     let (message_id, event_type) = (delivery.message.uuid(), delivery.event_type.as_str());
     let (state, created_at) = (delivery.state, delivery.created_at.as_micros());
-    let (status, last) = (state.status.as_str(), state.last_attempt_at.map(Instant::as_micros));
-    let next = state.next_attempt_at.map(Instant::as_micros);
+    let (status, last) = (state.status.as_str(), state.last_attempt_at.map(Timestamp::as_micros));
+    let next = state.next_attempt_at.map(Timestamp::as_micros);
     sqlx::query!(
         "insert into webhook_deliveries (org_id, webhook_id, id, message_id, event_type, status, attempts,
             last_attempt_at, next_attempt_at, response_status, created_at)
@@ -183,12 +183,12 @@ async fn retry(
     connection: &mut SqliteConnection,
     delivery: &Delivery,
     seen: DeliveryState,
-    at: Instant,
+    at: Timestamp,
 ) -> Result<(), Failure> {
     let (org_id, webhook_id, id) = (delivery.org.uuid(), delivery.webhook.uuid(), delivery.id.uuid());
     let (state, at) = (delivery.state, at.as_micros());
-    let (status, next) = (state.status.as_str(), state.next_attempt_at.map(Instant::as_micros));
-    let (seen_status, seen_next) = (seen.status.as_str(), seen.next_attempt_at.map(Instant::as_micros));
+    let (status, next) = (state.status.as_str(), state.next_attempt_at.map(Timestamp::as_micros));
+    let (seen_status, seen_next) = (seen.status.as_str(), seen.next_attempt_at.map(Timestamp::as_micros));
     let retried = sqlx::query!(
         "update webhook_deliveries set status = ?4, next_attempt_at = ?5
          where org_id = ?1 and webhook_id = ?2 and id = ?3 and status = ?6 and attempts = ?7
@@ -223,7 +223,7 @@ async fn retry(
 async fn record(connection: &mut SqliteConnection, told: &Record) -> Result<(), Failure> {
     let (org_id, webhook_id) = (told.claim.org.uuid(), told.claim.webhook.uuid());
     let until = (told.at + CLAIM_LASTS).as_micros();
-    let failed_at = told.health.failed_at.map(Instant::as_micros);
+    let failed_at = told.health.failed_at.map(Timestamp::as_micros);
     let held = sqlx::query!(
         "update or fail webhook_queues set due_at = ?4, claimed_until = ?4,
             failing_since = coalesce(case when ?5 then null else failing_since end, ?6)
@@ -248,8 +248,8 @@ async fn record(connection: &mut SqliteConnection, told: &Record) -> Result<(), 
                 entry.seen.attempts,
                 entry.state.status.as_str(),
                 entry.state.attempts,
-                entry.state.last_attempt_at.map(Instant::as_micros),
-                entry.state.next_attempt_at.map(Instant::as_micros),
+                entry.state.last_attempt_at.map(Timestamp::as_micros),
+                entry.state.next_attempt_at.map(Timestamp::as_micros),
                 entry.state.response_status,
             )
         })

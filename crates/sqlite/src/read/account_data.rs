@@ -1,8 +1,8 @@
 //! What an export tells of an account.
 
 use async_trait::async_trait;
-use kalends_accounts::{Acceptance, KeyLabel, KeyShown, ports::AccountData};
-use kalends_kernel::{AgentId, Instant, KeyId, OrgId, StoreError};
+use kalends_accounts::{Acceptance, KeyLabel, KeyView, ports::AccountData};
+use kalends_kernel::{AgentId, KeyId, OrgId, StoreError, Timestamp};
 use kalends_quotas::{Metric, Period};
 
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 
 #[async_trait]
 impl AccountData for SqliteStore {
-    async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyShown>, StoreError> {
+    async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyView>, StoreError> {
         let org_id = org.uuid();
         let rows = sqlx::query!(
             "select k.id, k.prefix, k.agent_id, k.label, k.created_at
@@ -29,12 +29,12 @@ impl AccountData for SqliteStore {
             let id = KeyId::from_uuid(row_id("api_keys", "id", &row.id)?);
             let key = Row { table: "api_keys", id: &id };
             let agent = row.agent_id.as_deref().map(|agent| key.uuid("agent_id", agent).map(AgentId::from_uuid));
-            Ok(KeyShown {
+            Ok(KeyView {
                 id,
                 prefix: row.prefix,
                 agent: agent.transpose()?,
                 label: row.label.map(KeyLabel::from_stored),
-                created_at: Instant::from_micros(row.created_at),
+                created_at: Timestamp::from_micros(row.created_at),
             })
         });
         shown.collect()
@@ -70,7 +70,7 @@ impl AccountData for SqliteStore {
         .map_err(store_error)?;
         Ok(rows
             .into_iter()
-            .map(|row| Acceptance { version: row.version, at: Instant::from_micros(row.accepted_at) })
+            .map(|row| Acceptance { version: row.version, at: Timestamp::from_micros(row.accepted_at) })
             .collect())
     }
 }

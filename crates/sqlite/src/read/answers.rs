@@ -2,13 +2,13 @@
 
 use async_trait::async_trait;
 use kalends_app::{StoredAnswer, ports::StoredAnswers};
-use kalends_kernel::{Instant, StoreError};
+use kalends_kernel::{StoreError, Timestamp};
 
 use crate::{SqliteStore, error::store_error, rows::answer::AnswerRow};
 
 #[async_trait]
 impl StoredAnswers for SqliteStore {
-    async fn find_answer(&self, scope: [u8; 32], now: Instant) -> Result<Option<StoredAnswer>, StoreError> {
+    async fn find_answer(&self, scope: [u8; 32], now: Timestamp) -> Result<Option<StoredAnswer>, StoreError> {
         let (key, now) = (scope.as_slice(), now.as_micros());
         sqlx::query_as!(
             AnswerRow,
@@ -24,7 +24,7 @@ impl StoredAnswers for SqliteStore {
         .transpose()
     }
 
-    async fn forget_answers(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_answers(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let now = now.as_micros();
         let mut writing = self.database.writer.take().await?;
         let forgotten = sqlx::query!(

@@ -1,8 +1,8 @@
 //! The audit log.
 
 use async_trait::async_trait;
-use kalends_accounts::{Action, AuditAsked, AuditEntry, ports::AuditLog};
-use kalends_kernel::{AgentId, AuditId, Elapsed, Instant, OrgId, RequestId, StoreError};
+use kalends_accounts::{Action, AuditEntry, AuditQuery, ports::AuditLog};
+use kalends_kernel::{AgentId, AuditId, OrgId, RequestId, SignedDuration, StoreError, Timestamp};
 use kalends_quotas::Plan;
 
 use crate::{
@@ -42,18 +42,18 @@ impl AuditRow {
             status: row.read("status", u16::try_from(self.status))?,
             method: self.method,
             path: self.path,
-            duration: Elapsed::micros(self.duration_us),
+            duration: SignedDuration::micros(self.duration_us),
             request: RequestId::from_uuid(row.uuid("request_id", &self.request_id)?),
-            created_at: Instant::from_micros(self.created_at),
+            created_at: Timestamp::from_micros(self.created_at),
         })
     }
 }
 
 #[async_trait]
 impl AuditLog for SqliteStore {
-    async fn audit_page(&self, org: OrgId, asked: &AuditAsked) -> Result<Vec<AuditEntry>, StoreError> {
+    async fn audit_page(&self, org: OrgId, asked: &AuditQuery) -> Result<Vec<AuditEntry>, StoreError> {
         let org_id = org.uuid();
-        let from = asked.range.from.map_or(i64::MIN, Instant::as_micros);
+        let from = asked.range.from.map_or(i64::MIN, Timestamp::as_micros);
         let to = asked.range.to.as_micros();
         let (action, prefix) = (asked.action.map(Action::as_str), asked.actor_key_prefix.as_deref());
         // Without a cursor the page begins behind everything.
@@ -82,7 +82,7 @@ impl AuditLog for SqliteStore {
         rows.into_iter().map(|row| row.read(org)).collect()
     }
 
-    async fn purge_audit(&self, plan: Plan, before: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn purge_audit(&self, plan: Plan, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let (plan, before) = (plan.as_str(), before.as_micros());
         let mut writing = self.database.writer.take().await?;
         let purged = sqlx::query!(

@@ -5,7 +5,7 @@ use kalends_calendars::{
     Calendar,
     ports::{CalendarFilter, Calendars},
 };
-use kalends_kernel::{AgentId, CalendarId, Instant, Listed, OrgId, Page, StoreError};
+use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, StoreError, Timestamp};
 use uuid::Uuid;
 
 use super::count;
@@ -50,7 +50,7 @@ impl Calendars for SqliteStore {
     async fn calendars_after(
         &self,
         org: OrgId,
-        after: Option<(Instant, CalendarId)>,
+        after: Option<(Timestamp, CalendarId)>,
         limit: u32,
     ) -> Result<Vec<Calendar>, StoreError> {
         let org_id = org.uuid();

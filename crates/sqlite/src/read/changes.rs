@@ -2,11 +2,11 @@
 
 use async_trait::async_trait;
 use kalends_calendars::{
-    CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesAsked, ChangesRead, DatabaseId, Occurrence, Position,
+    CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesQuery, ChangesRead, DatabaseId, Occurrence, Position,
     ports::ChangesOfCalendars,
 };
-use kalends_kernel::{CalendarId, EventId, Instant, OrgId, PAGE_BYTES_MAX, Revision, Span, StoreError};
-use kalends_lender::{RowsWithin, rows_within, sealed_weight};
+use kalends_kernel::{CalendarId, EventId, OrgId, PAGE_BYTES_MAX, Revision, Span, StoreError, Timestamp};
+use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 
 use crate::{
     SqliteStore,
@@ -24,7 +24,7 @@ impl ChangesOfCalendars for SqliteStore {
         &self,
         org: OrgId,
         calendar: CalendarId,
-        asked: ChangesAsked,
+        asked: ChangesQuery,
         limit: u32,
     ) -> Result<Option<ChangesRead>, StoreError> {
         let (org_id, id) = (org.uuid(), calendar.uuid());
@@ -79,7 +79,7 @@ impl ChangesOfCalendars for SqliteStore {
                         row.series_id.as_deref().map(|series| located.uuid("series_id", series)).transpose()?;
                     let occurrence = series.zip(row.original_start).map(|(series, start)| Occurrence {
                         series: EventId::from_uuid(series),
-                        start: Instant::from_micros(start),
+                        start: Timestamp::from_micros(start),
                     });
                     changes.push((at, Changed::Deleted { id, occurrence }));
                     continue;

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_accounts::{AddressHash, Claim, ports::Claims};
-use kalends_kernel::{ClaimId, Instant, Listed, OrgId, Page, StoreError, UserId};
+use kalends_kernel::{ClaimId, Listed, OrgId, Page, StoreError, Timestamp, UserId};
 
 use super::count;
 use crate::{SqliteStore, error::store_error, rows::claim::ClaimRow};
@@ -87,7 +87,7 @@ impl Claims for SqliteStore {
         .await
     }
 
-    async fn due_claims(&self, user: Option<UserId>, now: Instant, limit: u32) -> Result<Vec<Claim>, StoreError> {
+    async fn due_claims(&self, user: Option<UserId>, now: Timestamp, limit: u32) -> Result<Vec<Claim>, StoreError> {
         let (user_id, now) = (user.map(|user| user.uuid()), now.as_micros());
         let rows = match user_id {
             None => {
@@ -120,7 +120,7 @@ impl Claims for SqliteStore {
         rows.map_err(store_error)?.into_iter().map(ClaimRow::read).collect()
     }
 
-    async fn forget_claims(&self, before: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_claims(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let before = before.as_micros();
         let mut writing = self.database.writer.take().await?;
         let forgotten = sqlx::query!(

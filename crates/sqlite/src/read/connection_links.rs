@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_accounts::TokenHash;
 use kalends_bridge::{ConnectionLink, ports::ConnectionLinks};
-use kalends_kernel::{CalendarId, ConnectionLinkId, Instant, OrgId, StoreError};
+use kalends_kernel::{CalendarId, ConnectionLinkId, OrgId, StoreError, Timestamp};
 
 use crate::{SqliteStore, error::store_error, rows::connection_link::ConnectionLinkRow};
 
@@ -59,7 +59,7 @@ impl ConnectionLinks for SqliteStore {
         .transpose()
     }
 
-    async fn forget_links(&self, before: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_links(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let before = before.as_micros();
         let mut writing = self.database.writer.take().await?;
         let forgotten = sqlx::query!(

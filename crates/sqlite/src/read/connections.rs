@@ -5,7 +5,7 @@ use kalends_bridge::{
     Connection, Fence, RefreshClaim,
     ports::{Connections, KnownCalendar},
 };
-use kalends_kernel::{ConnectionId, ExternalCalendarId, Instant, Listed, OrgId, Page, StoreError};
+use kalends_kernel::{ConnectionId, ExternalCalendarId, Listed, OrgId, Page, StoreError, Timestamp};
 use sqlx::SqliteConnection;
 
 use super::count;
@@ -128,8 +128,8 @@ impl Connections for SqliteStore {
 
     async fn claim_refreshes(
         &self,
-        now: Instant,
-        until: Instant,
+        now: Timestamp,
+        until: Timestamp,
         limit: u32,
     ) -> Result<Vec<(RefreshClaim, Connection)>, StoreError> {
         let at = now.as_micros();
@@ -162,8 +162,8 @@ impl Connections for SqliteStore {
 /// Claims what is due, and returns it as it was before.
 async fn claim(
     connection: &mut SqliteConnection,
-    now: Instant,
-    until: Instant,
+    now: Timestamp,
+    until: Timestamp,
     limit: u32,
 ) -> Result<Vec<ConnectionRow>, StoreError> {
     let (at, until) = (now.as_micros(), until.as_micros());

@@ -5,8 +5,8 @@ use kalends_calendars::{
     ContextEvents, Event, EventSource, RECENT_MAX, UPCOMING_MAX,
     ports::{EventFilter, EventScope, Events, OwnedEvent},
 };
-use kalends_kernel::{AgentId, CalendarId, EventId, Instant, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError};
-use kalends_lender::{RowsWithin, rows_within, sealed_weight};
+use kalends_kernel::{AgentId, CalendarId, EventId, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError, Timestamp};
+use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 
 use super::count;
 use crate::{
@@ -30,8 +30,8 @@ impl From<EventFilter> for Filter {
     fn from(filter: EventFilter) -> Self {
         Self {
             // Without a bound the range is the whole line, so that the index of starts always serves.
-            from: filter.start_after.map_or(i64::MIN, Instant::as_micros),
-            to: filter.start_before.map_or(i64::MAX, Instant::as_micros),
+            from: filter.start_after.map_or(i64::MIN, Timestamp::as_micros),
+            to: filter.start_before.map_or(i64::MAX, Timestamp::as_micros),
             status: filter.status.map(|at| at.status.as_str()),
             now: filter.status.map(|at| at.now.as_micros()),
             source: filter.source.map(EventSource::as_str),
@@ -107,7 +107,7 @@ impl Events for SqliteStore {
         &self,
         org: OrgId,
         calendar: CalendarId,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<ContextEvents, StoreError> {
         let (org_id, calendar_id, at) = (org.uuid(), calendar.uuid(), now.as_micros());
         let found = self

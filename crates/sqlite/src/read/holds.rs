@@ -5,7 +5,7 @@ use kalends_calendars::{
     Reservation,
     ports::{CalendarHolds, Holds, OwnedEvent},
 };
-use kalends_kernel::{CalendarId, HoldSetId, Instant, OrgId, ProposalId, Revision, Span, StoreError};
+use kalends_kernel::{CalendarId, HoldSetId, OrgId, ProposalId, Revision, Span, StoreError, Timestamp};
 
 use crate::{
     SqliteStore,
@@ -70,9 +70,9 @@ impl Holds for SqliteStore {
                 let reserved = reserved.into_iter().map(|row| {
                     let owner = ProposalId::from_uuid(row_id("reservations", "proposal_id", &row.proposal_id)?);
                     let of = Row { table: "reservations", id: &owner };
-                    let (start, end) = (Instant::from_micros(row.start_at), Instant::from_micros(row.end_at));
+                    let (start, end) = (Timestamp::from_micros(row.start_at), Timestamp::from_micros(row.end_at));
                     let span = of.read("end_at", Span::new(start, end))?;
-                    Ok(Reservation { owner, span, expires_at: Instant::from_micros(row.expires_at) })
+                    Ok(Reservation { owner, span, expires_at: Timestamp::from_micros(row.expires_at) })
                 });
                 Ok(Some((revision, rows, reserved.collect::<Result<Vec<_>, StoreError>>()?)))
             })

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use kalends_app::ports::{HumanCalendars, HumanSeen};
 use kalends_availability::{HumanBusy, HumanSource};
 use kalends_calendars::ports::{BusySource, LivingAgent};
-use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, Span, StoreError};
+use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Span, StoreError, Timestamp};
 use uuid::Uuid;
 
 use crate::{
@@ -53,7 +53,7 @@ impl HumanCalendars for SqliteStore {
                 of: CalendarId::from_uuid(row_id("calendars", "id", &row.calendar_id)?).into(),
                 source: HumanSource(source.as_u128()),
                 revision: Revision(row.revision),
-                read_at: row.read_at.map(Instant::from_micros),
+                read_at: row.read_at.map(Timestamp::from_micros),
             })
         });
         seen.collect()
@@ -90,7 +90,7 @@ impl HumanCalendars for SqliteStore {
                 of: AgentId::from_uuid(row_id("agents", "id", &row.agent_id)?).into(),
                 source: HumanSource(source.as_u128()),
                 revision: Revision(row.revision),
-                read_at: row.read_at.map(Instant::from_micros),
+                read_at: row.read_at.map(Timestamp::from_micros),
             })
         });
         seen.collect()

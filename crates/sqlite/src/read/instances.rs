@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use kalends_calendars::{
-    ContextEvents, Entry, Event, EventSource, INSTANCES_MAX, Occurrence, RECENT_MAX, Repeating, Standing,
+    ContextEvents, Entry, Event, EventSource, INSTANCES_MAX, Occurrence, RECENT_MAX, Repeating, SingleInstance,
     page_of_instances,
     ports::{BlockingSeries, EventScope, InstanceFilter, Instances, LONG},
 };
-use kalends_kernel::{CalendarId, EventId, Instant, Listed, OrgId, Page, Revision, Span, StoreError};
+use kalends_kernel::{CalendarId, EventId, Listed, OrgId, Page, Revision, Span, StoreError, Timestamp};
 use sqlx::SqliteConnection;
 
 use crate::{
@@ -146,7 +146,7 @@ impl SqliteStore {
         org: OrgId,
         standing: &[Event],
         series: Vec<EventRow>,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<ContextEvents, StoreError> {
         let repeating = series.iter().map(EventRow::repeating).collect::<Result<Vec<_>, _>>()?;
         let rows: BTreeMap<EventId, EventRow> =
@@ -163,7 +163,7 @@ pub(super) async fn series_around(
     snapshot: &mut SqliteConnection,
     org: OrgId,
     calendar: CalendarId,
-    now: Instant,
+    now: Timestamp,
 ) -> Result<Vec<EventRow>, StoreError> {
     let (org_id, calendar_id, now) = (org.uuid(), calendar.uuid(), now.as_micros());
     let mut series = sqlx::query_as!(
@@ -251,7 +251,7 @@ async fn standing_in(
     org: OrgId,
     scope: EventScope,
     filter: InstanceFilter,
-) -> Result<Vec<Standing>, StoreError> {
+) -> Result<Vec<SingleInstance>, StoreError> {
     let (org_id, (calendar, agent)) = (org.uuid(), ids(scope));
     let (from, to) = (filter.window.start().as_micros(), filter.window.end().as_micros());
     let before = (filter.window.start() - LONG).as_micros();
@@ -298,11 +298,11 @@ async fn standing_in(
         let occurrence = match (row.series_id, row.original_start) {
             (Some(series), Some(start)) => Some(Occurrence {
                 series: EventId::from_uuid(located.uuid("series_id", &series)?),
-                start: Instant::from_micros(start),
+                start: Timestamp::from_micros(start),
             }),
             _ => None,
         };
-        Ok(Standing { id, start: Instant::from_micros(row.start_at), occurrence })
+        Ok(SingleInstance { id, start: Timestamp::from_micros(row.start_at), occurrence })
     });
     read.collect()
 }

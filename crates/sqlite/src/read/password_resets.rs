@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_accounts::{PasswordReset, TokenHash, ports::PasswordResets};
-use kalends_kernel::{Instant, StoreError, UserId};
+use kalends_kernel::{StoreError, Timestamp, UserId};
 
 use crate::{SqliteStore, error::store_error, rows::row_id};
 
@@ -16,12 +16,12 @@ impl PasswordResets for SqliteStore {
             .map_err(store_error)?;
         let read = |row: (Vec<u8>, i64)| {
             let user = UserId::from_uuid(row_id("password_resets", "user_id", &row.0)?);
-            Ok(PasswordReset { token, user, expires_at: Instant::from_micros(row.1) })
+            Ok(PasswordReset { token, user, expires_at: Timestamp::from_micros(row.1) })
         };
         found.map(|row| read((row.user_id, row.expires_at))).transpose()
     }
 
-    async fn forget_resets(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_resets(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let now = now.as_micros();
         let mut writing = self.database.writer.take().await?;
         let forgotten = sqlx::query!(

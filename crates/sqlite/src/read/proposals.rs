@@ -1,7 +1,7 @@
 //! Reads proposals.
 
 use async_trait::async_trait;
-use kalends_kernel::{Instant, Listed, OrgId, Page, ProposalId, StoreError};
+use kalends_kernel::{Listed, OrgId, Page, ProposalId, StoreError, Timestamp};
 use kalends_proposals::{
     Proposal,
     ports::{ProposalFilter, Proposals},
@@ -99,7 +99,7 @@ impl Proposals for SqliteStore {
         Ok(Listed { data: self.read_proposals(&read)?, total })
     }
 
-    async fn overdue_proposals(&self, now: Instant, limit: u32) -> Result<Vec<Proposal>, StoreError> {
+    async fn overdue_proposals(&self, now: Timestamp, limit: u32) -> Result<Vec<Proposal>, StoreError> {
         let now = now.as_micros();
         let read = self
             .snapshot(async |snapshot| {
@@ -128,7 +128,7 @@ impl Proposals for SqliteStore {
         Ok(self.each_proposal(&read).filter_map(readable).collect())
     }
 
-    async fn forget_reservations(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_reservations(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let now = now.as_micros();
         let mut writing = self.database.writer.take().await?;
         let forgotten = sqlx::query!(

@@ -6,7 +6,7 @@ use kalends_calendars::{
     AvailabilityRules, EventSource, EventStatus, block_kind,
     ports::{BusySource, CalendarBlocks, LONG, RulesOfCalendars},
 };
-use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, Span, StoreError};
+use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Span, StoreError, Timestamp};
 
 use crate::{
     SqliteStore,
@@ -110,7 +110,7 @@ impl SqliteStore {
             let row = Row { table: "events", id: &on };
             let status = row.named("status", EventStatus::from_name, &status)?;
             let source = row.named("source", EventSource::from_name, &source)?;
-            let span = row.read("end_at", Span::new(Instant::from_micros(start), Instant::from_micros(end)))?;
+            let span = row.read("end_at", Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end)))?;
             blocks.push(Block { kind: block_kind(status, source), span });
         }
         blocks.sort_by_key(|block| (block.span, block.kind));

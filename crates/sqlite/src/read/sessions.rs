@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_accounts::{Session, ports::Sessions};
-use kalends_kernel::{Instant, SessionId, StoreError};
+use kalends_kernel::{SessionId, StoreError, Timestamp};
 
 use crate::{SqliteStore, error::store_error, rows::session::SessionRow};
 
@@ -22,7 +22,7 @@ impl Sessions for SqliteStore {
         .transpose()
     }
 
-    async fn forget_sessions(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_sessions(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let now = now.as_micros();
         let mut writing = self.database.writer.take().await?;
         let forgotten = sqlx::query!(

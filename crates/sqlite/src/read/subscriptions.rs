@@ -7,7 +7,7 @@ use kalends_feeds::{
     ports::{ImportedItems, Subscriptions},
     sync::KnownItem,
 };
-use kalends_kernel::{AgentId, CalendarId, Instant, Listed, OrgId, Page, RemoteUrl, StoreError, SubscriptionId};
+use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, RemoteUrl, StoreError, SubscriptionId, Timestamp};
 use sqlx::SqliteConnection;
 
 use super::count;
@@ -60,7 +60,7 @@ impl Subscriptions for SqliteStore {
         let (org_id, calendar_id, HostHash(host)) = (org.uuid(), calendar.uuid(), HostHash::of(url));
         let host = host.as_slice();
         let mut neighbours = Neighbours::default();
-        let mut lent = self.readers().lend().await.map_err(store_error)?;
+        let mut connection = self.readers().acquire().await.map_err(store_error)?;
         let mut rows = sqlx::query_as!(
             NeighbourRow,
             r#"select null as "id?: Vec<u8>", null as "content?: String", null as "origin_id?: Vec<u8>",
@@ -79,14 +79,14 @@ impl Subscriptions for SqliteStore {
             host,
             LEFT_MAX
         )
-        .fetch(&mut *lent);
+        .fetch(&mut *connection);
         // Each is dropped before the next is read: there may be many, and what is sealed of them is long.
         while let Some(row) = rows.try_next().await.map_err(store_error)? {
             neighbours.last = neighbours.last.max(row.place.unwrap_or(0));
             neighbours.same.extend(row.read(self.cipher.as_ref(), url)?);
         }
         drop(rows);
-        lent.keep();
+        connection.keep();
         Ok(neighbours)
     }
 
@@ -150,8 +150,8 @@ impl Subscriptions for SqliteStore {
 
     async fn claim_subscriptions(
         &self,
-        now: Instant,
-        until: Instant,
+        now: Timestamp,
+        until: Timestamp,
         per_host: u32,
         limit: u32,
     ) -> Result<Vec<(SyncClaim, Subscription)>, StoreError> {
@@ -190,8 +190,8 @@ impl Subscriptions for SqliteStore {
 
 async fn claim(
     connection: &mut SqliteConnection,
-    now: Instant,
-    until: Instant,
+    now: Timestamp,
+    until: Timestamp,
     (per_host, limit): (u32, u32),
 ) -> Result<Vec<SyncClaim>, StoreError> {
     let (at, until) = (now.as_micros(), until.as_micros());
@@ -287,7 +287,7 @@ impl ImportedItems for SqliteStore {
         rows.iter().map(ItemRow::read).collect()
     }
 
-    async fn purge_imported_events(&self, before: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn purge_imported_events(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let before = before.as_micros();
         // Looked for without the writer, for whom nobody has to wait then. No event is in two of the three parts, so that
         // less than the limit says that there is no more; each ends at the limit, so that nobody gathers all there is.

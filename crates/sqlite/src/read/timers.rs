@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use kalends_calendars::{
-    Event, Reminders, Timer, ToldUntil,
+    EmittedUntil, Event, Reminders, Timer,
     ports::{ClaimedTimer, TimerQueue, Timers},
 };
-use kalends_kernel::{CalendarId, EventId, Instant, OrgId, StoreError, Version};
+use kalends_kernel::{CalendarId, EventId, OrgId, StoreError, Timestamp, Version};
 use sqlx::{Connection as _, SqliteConnection};
 use uuid::Uuid;
 
@@ -37,8 +37,8 @@ impl Timers for SqliteStore {
     async fn claim_timers(
         &self,
         queue: TimerQueue,
-        now: Instant,
-        until: Instant,
+        now: Timestamp,
+        until: Timestamp,
         limit: u32,
     ) -> Result<Vec<ClaimedTimer>, StoreError> {
         // Nothing is written where nothing is due, which is nearly always.
@@ -71,10 +71,10 @@ impl Timers for SqliteStore {
                 org: OrgId::from_uuid(row.org_id),
                 calendar: CalendarId::from_uuid(row.calendar_id),
                 event: EventId::from_uuid(row.event_id),
-                due_at: Instant::from_micros(row.due_at),
-                told: ToldUntil {
-                    all: Instant::from_micros(row.told_until),
-                    reminders: Instant::from_micros(row.reminded_until),
+                due_at: Timestamp::from_micros(row.due_at),
+                told: EmittedUntil {
+                    all: Timestamp::from_micros(row.told_until),
+                    reminders: Timestamp::from_micros(row.reminded_until),
                 },
                 version: Version(row.version),
                 seen,
@@ -86,7 +86,7 @@ impl Timers for SqliteStore {
         Ok(claimed)
     }
 
-    async fn seed_timers(&self, now: Instant, limit: u32) -> Result<bool, StoreError> {
+    async fn seed_timers(&self, now: Timestamp, limit: u32) -> Result<bool, StoreError> {
         let done = sqlx::query_scalar!("select done from timer_seeding where id = 1")
             .fetch_one(self.readers())
             .await
@@ -134,8 +134,8 @@ impl Timers for SqliteStore {
 async fn claim(
     connection: &mut SqliteConnection,
     queue: TimerQueue,
-    now: Instant,
-    until: Instant,
+    now: Timestamp,
+    until: Timestamp,
     limit: u32,
 ) -> Result<Vec<ClaimedRow>, sqlx::Error> {
     let (now, until) = (now.as_micros(), until.as_micros());
@@ -187,7 +187,7 @@ async fn claim(
 
 impl SqliteStore {
     /// Whether there is something to claim.
-    async fn is_due(&self, queue: TimerQueue, now: Instant) -> Result<bool, StoreError> {
+    async fn is_due(&self, queue: TimerQueue, now: Timestamp) -> Result<bool, StoreError> {
         let now = now.as_micros();
         let found = match queue {
             TimerQueue::Holds => {
@@ -252,7 +252,7 @@ impl SqliteStore {
     }
 
     /// Gives the next events theirs.
-    async fn seed(&self, connection: &mut SqliteConnection, now: Instant, limit: u32) -> Result<bool, StoreError> {
+    async fn seed(&self, connection: &mut SqliteConnection, now: Timestamp, limit: u32) -> Result<bool, StoreError> {
         let mut transaction = connection.begin_with("begin immediate").await.map_err(store_error)?;
         let place = sqlx::query!("select seeded_org, seeded_event from timer_seeding where id = 1 and not done")
             .fetch_optional(&mut *transaction)

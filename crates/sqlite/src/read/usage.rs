@@ -4,7 +4,7 @@
 
 use async_trait::async_trait;
 use kalends_app::ports::{Debited, Metering};
-use kalends_kernel::{Instant, OrgId, StoreError};
+use kalends_kernel::{OrgId, StoreError, Timestamp};
 use kalends_quotas::{Debit, Metric, Period, Refund};
 
 use super::count;
@@ -70,7 +70,7 @@ impl Metering for SqliteStore {
         Ok(())
     }
 
-    async fn usage(&self, org: OrgId, period: Period, now: Instant) -> Result<Vec<(Metric, u64)>, StoreError> {
+    async fn usage(&self, org: OrgId, period: Period, now: Timestamp) -> Result<Vec<(Metric, u64)>, StoreError> {
         let rows = counts(self.readers(), org, Some(period), None, now).await.map_err(store_error)?;
         let counters = Row { table: "usage_counters", id: &org };
         rows.into_iter()

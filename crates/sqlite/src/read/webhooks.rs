@@ -1,12 +1,12 @@
 //! Reads webhook endpoints and deliveries.
 
 use async_trait::async_trait;
-use kalends_kernel::{DeliveryId, Instant, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError, WebhookId};
-use kalends_lender::{RowsWithin, rows_within, sealed_weight};
+use kalends_kernel::{DeliveryId, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError, Timestamp, WebhookId};
 use kalends_notifications::{
     Delivery, DeliveryStatus, WebhookEndpoint,
     ports::{Deliveries, DeliverySeen, DeliveryStats, Webhooks},
 };
+use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 
 use super::count;
 use crate::{
@@ -139,7 +139,7 @@ impl Deliveries for SqliteStore {
         org: OrgId,
         webhook: WebhookId,
         delivery: DeliveryId,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<Option<(Delivery, bool)>, StoreError> {
         let (org_id, webhook_id, id, now) = (org.uuid(), webhook.uuid(), delivery.uuid(), now.as_micros());
         let row = sqlx::query!(
@@ -171,7 +171,7 @@ impl Deliveries for SqliteStore {
         Ok(Some((delivery.read(org, webhook)?, served)))
     }
 
-    async fn forget_deliveries(&self, before: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_deliveries(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let before = before.as_micros();
         let mut writing = self.database.writer.take().await?;
         let forgotten = sqlx::query!(
@@ -185,7 +185,7 @@ impl Deliveries for SqliteStore {
         writing.done(forgotten).await
     }
 
-    async fn forget_messages(&self, before: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_messages(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let before = before.as_micros();
         let mut writing = self.database.writer.take().await?;
         let forgotten = sqlx::query!(

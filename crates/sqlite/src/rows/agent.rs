@@ -2,7 +2,7 @@
 
 use kalends_app::ports::FieldCipher;
 use kalends_calendars::{Agent, AgentStatus, AgentType};
-use kalends_kernel::{AgentId, Instant, OrgId, StoreError, Version};
+use kalends_kernel::{AgentId, OrgId, StoreError, Timestamp, Version};
 
 use super::{Row, row_id};
 
@@ -31,8 +31,8 @@ impl AgentRow {
             status: row.named("status", AgentStatus::from_name, &self.status)?,
             metadata: row.metadata(id.uuid(), &self.metadata, cipher)?,
             version: Version(self.version),
-            created_at: Instant::from_micros(self.created_at),
-            updated_at: Instant::from_micros(self.updated_at),
+            created_at: Timestamp::from_micros(self.created_at),
+            updated_at: Timestamp::from_micros(self.updated_at),
         })
     }
 }

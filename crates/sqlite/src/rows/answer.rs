@@ -4,7 +4,7 @@ use kalends_app::{
     Answer, StoredAnswer,
     ports::{FieldCipher, Place},
 };
-use kalends_kernel::{Instant, StoreError, Version};
+use kalends_kernel::{StoreError, Timestamp, Version};
 use uuid::Uuid;
 
 use super::Row;
@@ -43,8 +43,8 @@ impl AnswerRow {
             scope,
             fingerprint: row.digest("fingerprint", &self.fingerprint)?,
             answer: Answer { status, body, version: self.resource_version.map(Version) },
-            created_at: Instant::from_micros(self.created_at),
-            expires_at: Instant::from_micros(self.expires_at),
+            created_at: Timestamp::from_micros(self.created_at),
+            expires_at: Timestamp::from_micros(self.expires_at),
         })
     }
 }

@@ -3,7 +3,7 @@
 use kalends_app::ports::{FieldCipher, Place};
 use kalends_availability::{Hours, Week, WrittenHours};
 use kalends_bookings::{Booking, BookingPage, Confidential, Guest, SecretHash, Timetable};
-use kalends_kernel::{AgentId, BookingId, BookingPageId, CalendarId, EventId, Instant, OrgId, StoreError, Version};
+use kalends_kernel::{AgentId, BookingId, BookingPageId, CalendarId, EventId, OrgId, StoreError, Timestamp, Version};
 
 use super::{Row, row_id};
 
@@ -73,9 +73,9 @@ impl BookingPageRow {
             active: self.active,
             bookings: row.read("bookings", u64::try_from(self.bookings))?,
             version: Version(self.version),
-            created_at: Instant::from_micros(self.created_at),
-            updated_at: Instant::from_micros(self.updated_at),
-            deleted_at: self.deleted_at.map(Instant::from_micros),
+            created_at: Timestamp::from_micros(self.created_at),
+            updated_at: Timestamp::from_micros(self.updated_at),
+            deleted_at: self.deleted_at.map(Timestamp::from_micros),
         })
     }
 }
@@ -106,7 +106,7 @@ impl BookingRow {
             cancel: SecretHash(row.digest("cancel_hash", &self.cancel_hash)?),
             moves: SecretHash(row.digest("move_hash", &self.move_hash)?),
             guest: row.read("guest", Guest::read(&plain))?,
-            created_at: Instant::from_micros(self.created_at),
+            created_at: Timestamp::from_micros(self.created_at),
         })
     }
 }

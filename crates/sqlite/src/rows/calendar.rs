@@ -2,7 +2,7 @@
 
 use kalends_app::ports::{FieldCipher, Place, SEALED};
 use kalends_calendars::{AgentActivity, Calendar, FeedToken, Provider, ports::BusySource};
-use kalends_kernel::{AgentId, CalendarId, Instant, OrgId, Revision, StoreError, Version};
+use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, StoreError, Timestamp, Version};
 
 use super::{Row, row_id};
 
@@ -58,8 +58,8 @@ impl CalendarRow {
             feed_token: open_feed_token(id, &self.feed_token, cipher)?,
             revision: Revision(self.revision),
             version: Version(self.version),
-            created_at: Instant::from_micros(self.created_at),
-            updated_at: Instant::from_micros(self.updated_at),
+            created_at: Timestamp::from_micros(self.created_at),
+            updated_at: Timestamp::from_micros(self.updated_at),
             deleted_at: None,
         })
     }

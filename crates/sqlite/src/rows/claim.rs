@@ -1,7 +1,7 @@
 //! A row of `account_claims`.
 
 use kalends_accounts::{AddressHash, Claim, ClaimState, CodeHash, StoredClaimState, TokenHash};
-use kalends_kernel::{ClaimId, Instant, OrgId, StoreError, UserId, Version};
+use kalends_kernel::{ClaimId, OrgId, StoreError, Timestamp, UserId, Version};
 
 use super::{Row, row_id};
 
@@ -29,9 +29,9 @@ impl ClaimRow {
             name: &self.state,
             code: self.code.map(|code| row.digest("code", &code)).transpose()?.map(CodeHash),
             attempts: row.read("attempts", u32::try_from(self.attempts))?,
-            due_at: self.due_at.map(Instant::from_micros),
+            due_at: self.due_at.map(Timestamp::from_micros),
             revocation: self.revocation.map(|hash| row.digest("revocation", &hash)).transpose()?.map(TokenHash),
-            ended_at: self.ended_at.map(Instant::from_micros),
+            ended_at: self.ended_at.map(Timestamp::from_micros),
         };
         let state = ClaimState::read(stored).ok_or_else(|| {
             row.corrupt("state", format_args!("{:?} does not go with the other columns", stored.name))
@@ -43,7 +43,7 @@ impl ClaimRow {
             address: AddressHash(row.digest("address", &self.address)?),
             state,
             version: Version(self.version),
-            created_at: Instant::from_micros(self.created_at),
+            created_at: Timestamp::from_micros(self.created_at),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! A row of `verification_codes`.
 
 use kalends_accounts::{CodeHash, VerificationCode};
-use kalends_kernel::{Instant, OrgId, StoreError, Version};
+use kalends_kernel::{OrgId, StoreError, Timestamp, Version};
 
 use super::Row;
 
@@ -18,7 +18,7 @@ impl CodeRow {
         Ok(VerificationCode {
             org,
             hash: CodeHash(row.digest("hash", &self.hash)?),
-            expires_at: Instant::from_micros(self.expires_at),
+            expires_at: Timestamp::from_micros(self.expires_at),
             attempts: row.read("attempts", u32::try_from(self.attempts))?,
             version: Version(self.version),
         })

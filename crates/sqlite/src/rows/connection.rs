@@ -4,7 +4,7 @@ use kalends_accounts::oauth::Provider;
 use kalends_app::ports::{FieldCipher, Place};
 use kalends_availability::{BusySet, HumanBusy, HumanSource};
 use kalends_bridge::{Confidential, Connection, ExternalCalendar, Reading, RefreshState, TheirCalendar, Tokens};
-use kalends_kernel::{ConnectionId, ExternalCalendarId, Instant, OrgId, Revision, Span, StoreError, UserId, Version};
+use kalends_kernel::{ConnectionId, ExternalCalendarId, OrgId, Revision, Span, StoreError, Timestamp, UserId, Version};
 
 use super::{Row, row_id};
 
@@ -59,14 +59,14 @@ impl ConnectionRow {
             tokens: row.read("tokens", Tokens::read(&tokens))?,
             paused: self.paused,
             refresh: RefreshState {
-                refreshed_at: self.refreshed_at.map(Instant::from_micros),
+                refreshed_at: self.refreshed_at.map(Timestamp::from_micros),
                 last_error: self.last_error,
                 failures: row.read("failures", u32::try_from(self.failures))?,
                 lapsed: self.lapsed,
             },
             version: Version(self.version),
-            created_at: Instant::from_micros(self.created_at),
-            updated_at: Instant::from_micros(self.updated_at),
+            created_at: Timestamp::from_micros(self.created_at),
+            updated_at: Timestamp::from_micros(self.updated_at),
         })
     }
 }
@@ -93,9 +93,9 @@ impl ReadingColumns {
         match (self.read_at, self.covers_from, self.covers_until, self.spans) {
             (None, None, None, None) => Ok(None),
             (Some(read_at), Some(from), Some(until), Some(spans)) => {
-                let covers = Span::new(Instant::from_micros(from), Instant::from_micros(until));
+                let covers = Span::new(Timestamp::from_micros(from), Timestamp::from_micros(until));
                 Ok(Some(Reading {
-                    read_at: Instant::from_micros(read_at),
+                    read_at: Timestamp::from_micros(read_at),
                     covers: row.read("covers_until", covers)?,
                     spans: unpack(&spans).ok_or_else(|| row.corrupt("spans", "spans in order were expected"))?,
                 }))
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     fn span(start: i64, end: i64) -> Span {
-        Span::new(Instant::from_micros(start), Instant::from_micros(end)).unwrap()
+        Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end)).unwrap()
     }
 
     #[test]

@@ -6,7 +6,7 @@ use kalends_accounts::{
 };
 use kalends_bridge::{ConnectAttempt, ConnectionLink, LinkStatus, NewLink, PublicationPolicy, Purpose};
 use kalends_kernel::{
-    AgentId, CalendarId, ConnectionId, ConnectionLinkId, Instant, OrgId, StoreError, UserId, Version,
+    AgentId, CalendarId, ConnectionId, ConnectionLinkId, OrgId, StoreError, Timestamp, UserId, Version,
 };
 
 use super::{Row, row_id};
@@ -46,10 +46,10 @@ impl ConnectionLinkRow {
             state: row.named("state", LinkStatus::from_name, &self.state)?,
             human: perhaps("human_id", self.human_id)?.map(UserId::from_uuid),
             connection: perhaps("connection_id", self.connection_id)?.map(ConnectionId::from_uuid),
-            expires_at: Instant::from_micros(self.expires_at),
+            expires_at: Timestamp::from_micros(self.expires_at),
             version: Version(self.version),
-            created_at: Instant::from_micros(self.created_at),
-            updated_at: Instant::from_micros(self.updated_at),
+            created_at: Timestamp::from_micros(self.created_at),
+            updated_at: Timestamp::from_micros(self.updated_at),
         })
     }
 }
@@ -89,7 +89,7 @@ impl AttemptRow {
                 verifier: self.verifier,
                 redirect_uri: self.redirect_uri,
                 terms_version: None,
-                expires_at: Instant::from_micros(self.expires_at),
+                expires_at: Timestamp::from_micros(self.expires_at),
             },
         })
     }

@@ -1,7 +1,7 @@
 //! A row of `data_keys`.
 
 use kalends_app::ports::{DataKeyState, WrappedDataKey};
-use kalends_kernel::{DataKeyId, Instant, StoreError};
+use kalends_kernel::{DataKeyId, StoreError, Timestamp};
 
 use super::{Row, row_id};
 
@@ -34,7 +34,7 @@ impl DataKeyRow {
             master: self.master,
             wrapped: self.wrapped,
             state: row.named("state", state_from_name, &self.state)?,
-            created_at: Instant::from_micros(self.created_at),
+            created_at: Timestamp::from_micros(self.created_at),
         })
     }
 }

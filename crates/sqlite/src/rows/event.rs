@@ -6,7 +6,7 @@ use kalends_app::ports::{FieldCipher, Place};
 use kalends_calendars::{
     Event, EventSource, EventStatus, Hold, HoldScope, Occurrence, Recurrence, Repeating, Repeats, Times,
 };
-use kalends_kernel::{AgentId, CalendarId, EventId, HoldSetId, Instant, Metadata, OrgId, Span, StoreError, Version};
+use kalends_kernel::{AgentId, CalendarId, EventId, HoldSetId, Metadata, OrgId, Span, StoreError, Timestamp, Version};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
 use uuid::Uuid;
@@ -104,7 +104,7 @@ impl EventRow {
         let row = Row { table: "events", id: &id };
         let plain = row.read("content", cipher.open(content_place(id), &self.content))?;
         let content: OpenedContent<'_> = row.read("content", serde_json::from_slice(&plain))?;
-        let span = Span::new(Instant::from_micros(self.start_at), Instant::from_micros(self.end_at));
+        let span = Span::new(Timestamp::from_micros(self.start_at), Timestamp::from_micros(self.end_at));
         let times = Times { span: row.read("end_at", span)?, all_day: self.all_day };
         Ok(Event {
             id,
@@ -125,8 +125,8 @@ impl EventRow {
                 .transpose()?,
             transparent: self.transparent,
             version: Version(self.version),
-            created_at: Instant::from_micros(self.created_at),
-            updated_at: Instant::from_micros(self.updated_at),
+            created_at: Timestamp::from_micros(self.created_at),
+            updated_at: Timestamp::from_micros(self.updated_at),
             deleted_at: None,
         })
     }
@@ -162,7 +162,7 @@ impl RepeatingRow<'_> {
         let id = EventId::from_uuid(row_id("events", "id", self.id)?);
         let row = Row { table: "events", id: &id };
         let calendar = CalendarId::from_uuid(row.uuid("calendar_id", self.calendar_id)?);
-        let span = Span::new(Instant::from_micros(self.start_at), Instant::from_micros(self.end_at));
+        let span = Span::new(Timestamp::from_micros(self.start_at), Timestamp::from_micros(self.end_at));
         let times = Times { span: row.read("end_at", span)?, all_day: self.all_day };
         let recurrence = row.read("recurrence", Recurrence::from_json(self.recurrence))?;
         row.read("recurrence", Repeating::new(id, calendar, times, &recurrence))
@@ -184,7 +184,7 @@ fn repeats(
         }
         (None, Some(series), Some(start)) => Ok(Repeats::Instance(Occurrence {
             series: EventId::from_uuid(row.uuid("series_id", series)?),
-            start: Instant::from_micros(start),
+            start: Timestamp::from_micros(start),
         })),
         _ => Err(row.corrupt("series_id", "an event is a series, an occurrence of one, or neither")),
     }
@@ -200,7 +200,7 @@ fn hold(
     match (expires_at, priority, scope) {
         (None, None, None) => Ok(None),
         (Some(expires_at), Some(priority), Some(scope)) => Ok(Some(Hold {
-            expires_at: Instant::from_micros(expires_at),
+            expires_at: Timestamp::from_micros(expires_at),
             priority: row.read("hold_priority", u8::try_from(priority))?,
             scope: row.named("hold_scope", HoldScope::from_name, scope)?,
         })),
@@ -210,7 +210,7 @@ fn hold(
 
 /// What the columns hold of the repetition: recurrence, reaches, series_id and original_start.
 pub(crate) fn series_columns(event: &Event) -> (Option<String>, Option<i64>, Option<Uuid>, Option<i64>) {
-    let reaches = event.repeating().map(|series| series.reaches().map_or(i64::MAX, Instant::as_micros));
+    let reaches = event.repeating().map(|series| series.reaches().map_or(i64::MAX, Timestamp::as_micros));
     let occurrence = event.occurrence();
     (
         event.recurrence().map(Recurrence::to_json),

@@ -1,7 +1,7 @@
 //! Rows of `availability_grants`, with those of their calendars and agents.
 
 use kalends_bridge::{Audience, Grant};
-use kalends_kernel::{AgentId, ExternalCalendarId, GrantId, Instant, OrgId, StoreError, UserId, Version};
+use kalends_kernel::{AgentId, ExternalCalendarId, GrantId, OrgId, StoreError, Timestamp, UserId, Version};
 use uuid::Uuid;
 
 use super::{Row, row_id};
@@ -40,7 +40,7 @@ impl GrantRow {
             audience: row.named("audience", Audience::from_name, &self.audience)?,
             agents: agents.into_iter().map(AgentId::from_uuid).collect(),
             version: Version(self.version),
-            created_at: Instant::from_micros(self.created_at),
+            created_at: Timestamp::from_micros(self.created_at),
         })
     }
 }

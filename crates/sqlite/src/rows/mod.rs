@@ -172,12 +172,12 @@ pub(crate) fn open_attempt_secret(place: Place, stored: String, cipher: &dyn Fie
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::Instant;
+    use kalends_kernel::Timestamp;
 
     use super::*;
 
     fn span(start: i64, end: i64) -> Span {
-        Span::new(Instant::from_micros(start), Instant::from_micros(end)).unwrap()
+        Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end)).unwrap()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A row of `organizations`.
 
 use kalends_accounts::{Acceptance, Email, OrgName, Organization, SignUpSource, Waitlist};
-use kalends_kernel::{Instant, OrgId, StoreError, Version};
+use kalends_kernel::{OrgId, StoreError, Timestamp, Version};
 use kalends_quotas::{Limits, Plan};
 use serde_json::Value;
 
@@ -37,7 +37,7 @@ impl OrganizationRow {
         let row = Row { table: "organizations", id: &id };
         let overrides = self.limit_overrides.as_deref().map(serde_json::from_str).transpose();
         let accepted = match (self.accepted_terms, self.accepted_at) {
-            (Some(version), Some(at)) => Some(Acceptance { version, at: Instant::from_micros(at) }),
+            (Some(version), Some(at)) => Some(Acceptance { version, at: Timestamp::from_micros(at) }),
             (None, None) => None,
             _ => return Err(row.corrupt("accepted_at", "the version and the time must be given together")),
         };
@@ -48,12 +48,12 @@ impl OrganizationRow {
             limit_overrides: row.read("limit_overrides", overrides)?,
             test: self.test,
             email: self.email.map(Email::from_stored),
-            verified_at: self.verified_at.map(Instant::from_micros),
-            waitlist: self.waitlisted_at.map_or(Waitlist::Active, |at| Waitlist::Since(Instant::from_micros(at))),
+            verified_at: self.verified_at.map(Timestamp::from_micros),
+            waitlist: self.waitlisted_at.map_or(Waitlist::Active, |at| Waitlist::Since(Timestamp::from_micros(at))),
             source: row.named("signup_source", SignUpSource::from_name, &self.signup_source)?,
             accepted,
             version: Version(self.version),
-            created_at: Instant::from_micros(self.created_at),
+            created_at: Timestamp::from_micros(self.created_at),
         };
         row.read("limit_overrides", organization.limits())?;
         Ok(organization)

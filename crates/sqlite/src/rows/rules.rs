@@ -2,7 +2,7 @@
 
 use kalends_availability::Rules;
 use kalends_calendars::AvailabilityRules;
-use kalends_kernel::{CalendarId, Instant, OrgId, RulesId, StoreError, Version};
+use kalends_kernel::{CalendarId, OrgId, RulesId, StoreError, Timestamp, Version};
 
 use super::Row;
 
@@ -22,8 +22,8 @@ impl RulesRow {
             calendar,
             rules: read_rules(calendar, &self.rules)?,
             version: Version(self.version),
-            created_at: Instant::from_micros(self.created_at),
-            updated_at: Instant::from_micros(self.updated_at),
+            created_at: Timestamp::from_micros(self.created_at),
+            updated_at: Timestamp::from_micros(self.updated_at),
         })
     }
 }

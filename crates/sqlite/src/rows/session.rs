@@ -1,7 +1,7 @@
 //! A row of `sessions`.
 
 use kalends_accounts::Session;
-use kalends_kernel::{Instant, OrgId, SessionId, StoreError, UserId};
+use kalends_kernel::{OrgId, SessionId, StoreError, Timestamp, UserId};
 
 use super::{Row, row_id};
 
@@ -22,9 +22,9 @@ impl SessionRow {
             id,
             user: UserId::from_uuid(row.uuid("user_id", &self.user_id)?),
             org: self.org_id.map(|org| row.uuid("org_id", &org).map(OrgId::from_uuid)).transpose()?,
-            created_at: Instant::from_micros(self.created_at),
-            expires_at: Instant::from_micros(self.expires_at),
-            revoked_at: self.revoked_at.map(Instant::from_micros),
+            created_at: Timestamp::from_micros(self.created_at),
+            expires_at: Timestamp::from_micros(self.expires_at),
+            revoked_at: self.revoked_at.map(Timestamp::from_micros),
         })
     }
 }

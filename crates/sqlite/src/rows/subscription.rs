@@ -5,7 +5,7 @@ use kalends_feeds::{
     Confidential, Neighbour, Remains, Subscription,
     sync::{Fingerprint, ItemKey, KnownItem, Memory, SyncState},
 };
-use kalends_kernel::{AgentId, CalendarId, EventId, Instant, OrgId, RemoteUrl, StoreError, SubscriptionId, Version};
+use kalends_kernel::{AgentId, CalendarId, EventId, OrgId, RemoteUrl, StoreError, SubscriptionId, Timestamp, Version};
 
 use super::{Row, row_id};
 
@@ -48,7 +48,7 @@ impl SubscriptionRow {
             label,
             paused: self.paused,
             state: SyncState {
-                last_synced_at: self.last_synced_at.map(Instant::from_micros),
+                last_synced_at: self.last_synced_at.map(Timestamp::from_micros),
                 last_error: self.last_error,
                 failures: row.read("failures", u32::try_from(self.failures))?,
                 memory: row.read("seen", Memory::from_json(&self.seen))?,
@@ -60,8 +60,8 @@ impl SubscriptionRow {
             place: self.place.unwrap_or(0),
             remains: self.remains.map(|name| row.named("remains", Remains::from_name, &name)).transpose()?,
             version: Version(self.version),
-            created_at: Instant::from_micros(self.created_at),
-            updated_at: Instant::from_micros(self.updated_at),
+            created_at: Timestamp::from_micros(self.created_at),
+            updated_at: Timestamp::from_micros(self.updated_at),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Rows of `users` and `organization_owners`.
 
 use kalends_accounts::{Email, Ownership, PasswordHash, User, UserName};
-use kalends_kernel::{Instant, OrgId, StoreError, UserId, Version};
+use kalends_kernel::{OrgId, StoreError, Timestamp, UserId, Version};
 
 use super::{Row, row_id};
 
@@ -21,12 +21,12 @@ impl UserRow {
         Ok(User {
             id: UserId::from_uuid(row_id("users", "id", &self.id)?),
             email: Email::from_stored(self.email),
-            email_verified_at: self.email_verified_at.map(Instant::from_micros),
+            email_verified_at: self.email_verified_at.map(Timestamp::from_micros),
             name: UserName::from_stored(self.name),
             password: self.password_hash.map(PasswordHash::new),
             version: Version(self.version),
-            created_at: Instant::from_micros(self.created_at),
-            updated_at: Instant::from_micros(self.updated_at),
+            created_at: Timestamp::from_micros(self.created_at),
+            updated_at: Timestamp::from_micros(self.updated_at),
         })
     }
 }
@@ -42,6 +42,6 @@ impl OwnerRow {
         let org = OrgId::from_uuid(row_id("organization_owners", "org_id", &self.org_id)?);
         let row = Row { table: "organization_owners", id: &org };
         let user = UserId::from_uuid(row.uuid("user_id", &self.user_id)?);
-        Ok(Ownership { user, org, since: Instant::from_micros(self.owned_since) })
+        Ok(Ownership { user, org, since: Timestamp::from_micros(self.owned_since) })
     }
 }

@@ -14,7 +14,7 @@ use kalends_calendars::{
     Agent, Calendar,
     ports::{AgentFilter, Agents as _, CalendarFilter, Calendars as _},
 };
-use kalends_kernel::{Elapsed, Metadata, Page, StoreError, UserId};
+use kalends_kernel::{Metadata, Page, SignedDuration, StoreError, UserId};
 use kalends_sqlite::SqliteStore;
 use kalends_testkit::fixtures::Compose as _;
 use sqlx::{AssertSqlSafe, Row as _};
@@ -139,7 +139,7 @@ async fn secrets_of_attempts_are_sealed_and_opened_once() {
         verifier: format!("planted-verifier-{key}"),
         redirect_uri: "https://kalends.example/back".into(),
         terms_version: None,
-        expires_at: scratch.make.tick() + Elapsed::minutes(10),
+        expires_at: scratch.make.tick() + SignedDuration::minutes(10),
     };
     let signing_in = attempt(1, "planted-nonce");
     let connecting = ConnectAttempt {

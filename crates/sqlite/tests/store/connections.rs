@@ -12,7 +12,7 @@ use kalends_bridge::{
     ports::{ConnectionLinks as _, Connections as _, Grants as _},
 };
 use kalends_calendars::Calendar;
-use kalends_kernel::{Elapsed, Span, UserId};
+use kalends_kernel::{SignedDuration, Span, UserId};
 use kalends_sqlite::SqliteStore;
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
@@ -37,8 +37,8 @@ impl Bridged {
         let made = Connection::create((org, human, Provider::Google), tokens, now, entropy);
         let connection = Connection { label: Some("planted".into()), ..made };
         let theirs = TheirCalendar { reference: "planted".into(), name: "planted".into(), primary: true };
-        let window = Span::new(now, now + Elapsed::hours(9)).unwrap();
-        let spans = BusySet::from_unsorted(vec![Span::new(now, now + Elapsed::hours(1)).unwrap()]);
+        let window = Span::new(now, now + SignedDuration::hours(9)).unwrap();
+        let spans = BusySet::from_unsorted(vec![Span::new(now, now + SignedDuration::hours(1)).unwrap()]);
         let reading = Reading { read_at: now, covers: window, spans };
         let external = listing((org, connection.id), &[], vec![theirs], now, entropy).present.remove(0).read(reading);
         let new = NewGrant { sources: vec![external.id], audience: Audience::All, agents: vec![] };

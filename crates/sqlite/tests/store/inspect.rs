@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_accounts::{Action, AuditEntry};
 use kalends_app::ports::{FieldCipher as _, Place};
-use kalends_kernel::{AgentId, AuditId, Elapsed, Instant, MessageId, OrgId, RequestId, Version, WebhookId};
+use kalends_kernel::{AgentId, AuditId, MessageId, OrgId, RequestId, SignedDuration, Timestamp, Version, WebhookId};
 use kalends_notifications::{EventType, Message};
 use kalends_quotas::{Metric, Period};
 use kalends_testkit::{Inspect, TestCipher};
@@ -46,7 +46,7 @@ impl Inspect for SqliteInspect {
                 payload: String::from_utf8(self.cipher.open(place, row.get("payload")).unwrap()).unwrap(),
                 resource_version: Version(row.get("resource_version")),
                 about: row.get::<Option<Uuid>, _>("about").map(WebhookId::from_uuid),
-                created_at: Instant::from_micros(row.get("created_at")),
+                created_at: Timestamp::from_micros(row.get("created_at")),
             }
         })
         .collect()
@@ -70,9 +70,9 @@ impl Inspect for SqliteInspect {
                 status: row.get("status"),
                 method: row.get("method"),
                 path: row.get("path"),
-                duration: Elapsed::micros(row.get("duration_us")),
+                duration: SignedDuration::micros(row.get("duration_us")),
                 request: RequestId::from_uuid(row.get("request_id")),
-                created_at: Instant::from_micros(row.get("created_at")),
+                created_at: Timestamp::from_micros(row.get("created_at")),
             })
             .collect()
     }

@@ -2,7 +2,7 @@
 
 use kalends_app::{ChangeSet, ports::Commit as _};
 use kalends_calendars::{Event, EventSource};
-use kalends_kernel::Instant;
+use kalends_kernel::Timestamp;
 use kalends_testkit::fixtures::Compose as _;
 use sqlx::{AssertSqlSafe, Row as _, SqliteConnection};
 
@@ -30,7 +30,7 @@ async fn a_row_that_took_the_place_of_another_stays() {
     let mut deletions = statements();
     deletions.retain(|statement| statement.starts_with("delete from events where rowid in (select value"));
     let [deletion] = deletions.as_slice() else { panic!("{} statements purge", deletions.len()) };
-    let purge = async |plain: &mut SqliteConnection, before: Instant| {
+    let purge = async |plain: &mut SqliteConnection, before: Timestamp| {
         let deletion = sqlx::query(AssertSqlSafe(deletion.clone())).bind(rows.clone()).bind(before.as_micros());
         deletion.execute(plain).await.unwrap().rows_affected()
     };

@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use kalends_app::{ChangeSet, ports::Commit as _};
 use kalends_calendars::{Calendar, Event};
-use kalends_kernel::{Elapsed, Span};
+use kalends_kernel::{SignedDuration, Span};
 use kalends_sqlite::{Database, OpenOptions, SqliteStore};
 use kalends_testkit::{
     TestCipher,
@@ -66,7 +66,7 @@ impl Scratch {
     /// An event of half an hour, not stored.
     pub(crate) fn event(&self, calendar: &Calendar) -> Event {
         let start = self.make.tick();
-        self.make.event(calendar, Span::new(start, start + Elapsed::minutes(30)).unwrap())
+        self.make.event(calendar, Span::new(start, start + SignedDuration::minutes(30)).unwrap())
     }
 
     /// All that one request to create `event` changes.

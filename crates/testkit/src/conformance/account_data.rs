@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use kalends_accounts::{
-    Acceptance, Action, Allowance, AuditAsked, AuditCursor, AuditEntry, AuditRange, Change, KeyLabel, KeyShown,
+    Acceptance, Action, Allowance, AuditCursor, AuditEntry, AuditQuery, AuditRange, Change, KeyLabel, KeyView,
     Organization, ScopedKey, Taken, Used,
 };
 use kalends_app::{ChangeSet, ports::CommitError};
 use kalends_calendars::Event;
-use kalends_kernel::{Elapsed, Instant, Version};
+use kalends_kernel::{SignedDuration, Timestamp, Version};
 use kalends_quotas::{Metric, Plan};
 
 use super::{
@@ -21,13 +21,13 @@ use crate::fixtures::Compose;
 const TASKS: usize = 24;
 
 /// All of the log.
-fn everything(limit: u32) -> AuditAsked {
-    let range = AuditRange { from: None, to: Instant::from_micros(i64::MAX), clamped: false, retention_days: None };
-    AuditAsked { range, action: None, actor_key_prefix: None, after: None, limit }
+fn everything(limit: u32) -> AuditQuery {
+    let range = AuditRange { from: None, to: Timestamp::from_micros(i64::MAX), clamped: false, retention_days: None };
+    AuditQuery { range, action: None, actor_key_prefix: None, after: None, limit }
 }
 
 impl Scene {
-    async fn log(&self, asked: &AuditAsked) -> Vec<AuditEntry> {
+    async fn log(&self, asked: &AuditQuery) -> Vec<AuditEntry> {
         self.store.audit_page(self.org, asked).await.unwrap()
     }
 
@@ -47,7 +47,7 @@ impl Scene {
 pub async fn the_audit_log_is_read_in_pages(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let instant = scene.make.tick();
-    let at = |index: usize| instant + Elapsed::micros([0, 0, 0, 1, 1, -1, 2][index]);
+    let at = |index: usize| instant + SignedDuration::micros([0, 0, 0, 1, 1, -1, 2][index]);
     let mut made = scene.record(7, |index, entry| AuditEntry { created_at: at(index), ..entry }).await;
     let other = scene.other_organization().await;
     other.record(2, |_, entry| entry).await;
@@ -55,7 +55,7 @@ pub async fn the_audit_log_is_read_in_pages(store: &StoreUnderTest) {
     for limit in [1, 2, 3, 7, 200] {
         let (mut read, mut after) = (Vec::new(), None);
         loop {
-            let page = scene.log(&AuditAsked { after, ..everything(limit) }).await;
+            let page = scene.log(&AuditQuery { after, ..everything(limit) }).await;
             assert!(page.len() <= limit as usize);
             let Some(last) = page.last() else { break };
             after = Some(AuditCursor::after(last));
@@ -73,21 +73,21 @@ pub async fn the_audit_log_is_filtered(store: &StoreUnderTest) {
     let made = scene
         .record(6, |index, entry| AuditEntry { action: action(index), actor_key_prefix: key(index), ..entry })
         .await;
-    let within = |from: Option<Instant>, to: Instant| AuditAsked {
+    let within = |from: Option<Timestamp>, to: Timestamp| AuditQuery {
         range: AuditRange { from, to, clamped: false, retention_days: Some(3) },
         ..everything(200)
     };
-    let last = Instant::from_micros(i64::MAX);
+    let last = Timestamp::from_micros(i64::MAX);
     let asked = [
         everything(200),
         within(Some(made[1].created_at), made[4].created_at),
         within(Some(made[2].created_at), made[2].created_at),
         within(None, made[3].created_at),
-        AuditAsked { action: Some(Action::KeyDelete), ..everything(200) },
-        AuditAsked { action: Some(Action::AuthSignin), ..everything(200) },
-        AuditAsked { actor_key_prefix: Some("svc_sk_0".into()), ..everything(200) },
-        AuditAsked { actor_key_prefix: Some("svc_sk_".into()), ..everything(200) },
-        AuditAsked {
+        AuditQuery { action: Some(Action::KeyDelete), ..everything(200) },
+        AuditQuery { action: Some(Action::AuthSignin), ..everything(200) },
+        AuditQuery { actor_key_prefix: Some("svc_sk_0".into()), ..everything(200) },
+        AuditQuery { actor_key_prefix: Some("svc_sk_".into()), ..everything(200) },
+        AuditQuery {
             action: Some(Action::EventCreate),
             actor_key_prefix: Some("svc_sk_2".into()),
             after: Some(AuditCursor::after(&made[5])),
@@ -131,16 +131,16 @@ pub async fn allowances_are_counted(store: &StoreUnderTest) {
         let take = async |now| scene.store.take(&allowance, now).await.unwrap();
         let mut kept = None;
         for number in 0..allowance.limited.count() {
-            let now = now + Elapsed::minutes(i64::from(number));
+            let now = now + SignedDuration::minutes(i64::from(number));
             let taken = take(now).await;
             assert_eq!(taken, allowance.take(kept, now));
             let Taken::Granted(used) = taken else { panic!("{taken:?}") };
             kept = Some(used);
         }
-        let late = now + Elapsed::minutes(59);
+        let late = now + SignedDuration::minutes(59);
         let Taken::Refused { retry_after } = take(late).await else { panic!("one too many") };
         assert_eq!(kept.map(|used| used.until), Some(late + retry_after));
-        assert!(matches!(take(late + retry_after - Elapsed::micros(1)).await, Taken::Refused { .. }));
+        assert!(matches!(take(late + retry_after - SignedDuration::micros(1)).await, Taken::Refused { .. }));
         assert!(matches!(take(late + retry_after).await, Taken::Granted(Used { count: 1, .. })));
     }
     let elsewhere = Allowance { scope: [9; 32], org: None, ..Allowance::exports(scene.org) };
@@ -173,7 +173,7 @@ pub async fn allowances_are_given_back(store: &StoreUnderTest) {
     let Taken::Granted(mut kept) = take(now).await else { panic!("nothing was used") };
     assert!(matches!(scene.store.take(&other, now).await.unwrap(), Taken::Granted(Used { count: 1, .. })));
     let first = kept.until;
-    for until in [first + Elapsed::micros(1), first, first, first - Elapsed::micros(1), first] {
+    for until in [first + SignedDuration::micros(1), first, first, first - SignedDuration::micros(1), first] {
         give_back(until).await;
         kept = kept.given_back(until);
         let taken = take(now).await;
@@ -204,13 +204,13 @@ pub async fn expired_allowances_are_forgotten(store: &StoreUnderTest) {
     let now = scene.make.tick();
     let allowance = |scope: u8| Allowance { scope: [scope; 32], ..Allowance::exports(scene.org) };
     for scope in 1..=5 {
-        let at = now + Elapsed::hours(i64::from(scope));
+        let at = now + SignedDuration::hours(i64::from(scope));
         assert!(matches!(scene.store.take(&allowance(scope), at).await.unwrap(), Taken::Granted(_)));
     }
-    let forget = async |limit| scene.store.forget_allowances(now + Elapsed::hours(5), limit).await.unwrap();
+    let forget = async |limit| scene.store.forget_allowances(now + SignedDuration::hours(5), limit).await.unwrap();
     assert_eq!((forget(3).await, forget(3).await, forget(3).await), (3, 1, 0));
     // The one that is left has one use on it.
-    let at = now + Elapsed::hours(5);
+    let at = now + SignedDuration::hours(5);
     let mut granted = 0;
     for _ in 0..20 {
         granted += u32::from(matches!(scene.store.take(&allowance(5), at).await.unwrap(), Taken::Granted(_)));
@@ -227,7 +227,7 @@ pub async fn an_account_is_told(store: &StoreUnderTest) {
         scene.commit(scene.changes().create(key)).await;
     }
     other.commit(other.changes().create(&other.make.key(other.org).key)).await;
-    let shown = keys.into_iter().map(|key| KeyShown {
+    let shown = keys.into_iter().map(|key| KeyView {
         id: key.id,
         prefix: key.prefix,
         agent: None,
@@ -241,7 +241,7 @@ pub async fn an_account_is_told(store: &StoreUnderTest) {
         let label = label.map(|label: &str| KeyLabel::from_stored(label.to_owned()));
         let key = ScopedKey { label, ..scene.make.scoped_key(agent).key };
         scene.commit(scene.changes().create(&key)).await;
-        shown.push(KeyShown {
+        shown.push(KeyView {
             id: key.id,
             prefix: key.prefix,
             agent: Some(agent.id),

@@ -5,7 +5,7 @@ use kalends_accounts::{
     SignUpSource, VerificationCode, Waitlist, reach::CallerKind, sign_up,
 };
 use kalends_app::{ChangeSet, ports::CommitError};
-use kalends_kernel::{Elapsed, OrgId, Version};
+use kalends_kernel::{OrgId, SignedDuration, Version};
 use kalends_quotas::{Limits, Metric, Plan};
 use serde_json::json;
 
@@ -53,7 +53,7 @@ pub async fn organizations_are_listed_by_creation(store: &StoreUnderTest) {
     let make = Fixtures::new();
     let (first, second, third) = (make.organization(), make.organization(), make.organization());
     // The oldest has the highest identifier.
-    let oldest = Organization { created_at: first.created_at - Elapsed::hours(1), ..third };
+    let oldest = Organization { created_at: first.created_at - SignedDuration::hours(1), ..third };
     for organization in [&second, &oldest, &first] {
         store.store.commit(ChangeSet::new(organization.id).create(organization)).await.unwrap();
     }

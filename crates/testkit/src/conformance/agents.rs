@@ -2,7 +2,7 @@
 
 use kalends_app::{ChangeSet, ports::CommitError};
 use kalends_calendars::{Agent, AgentPatch, AgentStatus, AgentType, Patch, ports::AgentFilter};
-use kalends_kernel::{AgentId, Elapsed, Metadata, Page, Version};
+use kalends_kernel::{AgentId, Metadata, Page, SignedDuration, Version};
 
 use super::{
     StoreUnderTest,
@@ -109,7 +109,7 @@ pub async fn agents_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
     for agent in &mut made[2..5] {
         agent.created_at = together;
     }
-    made[6].created_at = together - Elapsed::micros(1);
+    made[6].created_at = together - SignedDuration::micros(1);
     for agent in made.iter().rev() {
         scene.commit(scene.changes().create(agent)).await;
     }

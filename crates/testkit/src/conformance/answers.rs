@@ -1,7 +1,7 @@
 //! Answers kept for a repetition of the request.
 
 use kalends_app::{Answer, StoredAnswer, ports::CommitError};
-use kalends_kernel::{Elapsed, Version};
+use kalends_kernel::{SignedDuration, Version};
 
 use super::{
     StoreUnderTest,
@@ -38,9 +38,9 @@ pub async fn an_answer_is_kept_until_it_expires(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let stored = scene.make.answer();
     scene.commit(scene.changes().answer(stored.clone())).await;
-    let last = stored.expires_at - Elapsed::micros(1);
+    let last = stored.expires_at - SignedDuration::micros(1);
     assert_eq!(scene.store.find_answer(stored.scope, last).await.unwrap().as_ref(), Some(&stored));
-    for later in [stored.expires_at, stored.expires_at + Elapsed::days(1)] {
+    for later in [stored.expires_at, stored.expires_at + SignedDuration::days(1)] {
         assert_eq!(scene.store.find_answer(stored.scope, later).await.unwrap(), None);
     }
 }
@@ -50,12 +50,12 @@ pub async fn a_request_is_answered_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let stored = scene.make.answer();
     scene.commit(scene.changes().answer(stored.clone())).await;
-    let late = stored.expires_at - Elapsed::micros(1);
+    let late = stored.expires_at - SignedDuration::micros(1);
     let again = StoredAnswer { scope: stored.scope, ..scene.make.answer() };
     for repeated in [
         stored.clone(),
         again.clone(),
-        StoredAnswer { created_at: late, expires_at: late + Elapsed::hours(24), ..again },
+        StoredAnswer { created_at: late, expires_at: late + SignedDuration::hours(24), ..again },
     ] {
         let outcome = scene.try_commit(scene.changes().answer(repeated)).await;
         assert_refused!(outcome, CommitError::AlreadyAnswered);
@@ -76,7 +76,7 @@ pub async fn an_expired_answer_is_replaced(store: &StoreUnderTest) {
     let second = StoredAnswer {
         scope: first.scope,
         created_at: first.expires_at,
-        expires_at: first.expires_at + Elapsed::hours(24),
+        expires_at: first.expires_at + SignedDuration::hours(24),
         answer: Answer { status: 204, body: None, version: None },
         ..scene.make.answer()
     };
@@ -99,7 +99,7 @@ pub async fn expired_answers_are_forgotten(store: &StoreUnderTest) {
     }
     let now = made[4].expires_at;
     let forget = async |now, limit| scene.store.forget_answers(now, limit).await.unwrap();
-    assert_eq!(forget(made[0].expires_at - Elapsed::micros(1), 9).await, 0);
+    assert_eq!(forget(made[0].expires_at - SignedDuration::micros(1), 9).await, 0);
     assert_eq!((forget(now, 3).await, forget(now, 3).await, forget(now, 3).await), (3, 2, 0));
     assert_eq!(scene.inspect.answers().await, 1);
     let last = made.pop().unwrap();

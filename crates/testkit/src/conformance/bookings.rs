@@ -8,7 +8,7 @@ use kalends_bookings::{
     ports::FoundPage,
 };
 use kalends_calendars::{Calendar, Change as Write, Patch};
-use kalends_kernel::{Elapsed, EventId, Page, Span};
+use kalends_kernel::{EventId, Page, SignedDuration, Span};
 use kalends_quotas::{Metric, Period, Used};
 use serde_json::json;
 
@@ -319,7 +319,7 @@ pub async fn booking_pages_are_found_with_their_use(store: &StoreUnderTest) {
     scene.commit(changes).await;
     let events = scene.found_page(slug).await.unwrap().events;
     assert_eq!((events, events.remaining()), (Used { used: 3, limit: Some(3) }, Some(0)));
-    let later = Period::of(scene.make.tick() + Elapsed::days(40));
+    let later = Period::of(scene.make.tick() + SignedDuration::days(40));
     let found = scene.store.booking_page_of_slug(slug, later).await.unwrap().unwrap();
     assert_eq!(found.events, Used { used: 0, limit: Some(3) }, "another month");
 }

@@ -15,7 +15,7 @@ use kalends_bridge::{
     PublicationPolicy, Reading, TheirCalendar, Tokens, listing, ports::KnownCalendar,
 };
 use kalends_calendars::{Agent, Calendar, ports::BusySource};
-use kalends_kernel::{Instant, Span, UserId};
+use kalends_kernel::{Span, Timestamp, UserId};
 
 pub use self::{connections::*, grants::*, links::*, refreshes::*};
 use super::{
@@ -26,11 +26,11 @@ use super::{
 /// How many tasks run at once.
 const TASKS: usize = 8;
 
-fn tokens(text: &str, until: Instant) -> Tokens {
+fn tokens(text: &str, until: Timestamp) -> Tokens {
     Tokens { access: format!("access {text}"), access_until: until, refresh: format!("refresh {text}") }
 }
 
-fn reading(read_at: Instant, covers: Span, busy: &[Span]) -> Reading {
+fn reading(read_at: Timestamp, covers: Span, busy: &[Span]) -> Reading {
     Reading { read_at, covers, spans: BusySet::from_unsorted(busy.to_vec()) }
 }
 
@@ -111,14 +111,14 @@ impl Scene {
         &self,
         seen: &Connection,
         connection: &Connection,
-        due: Option<Instant>,
+        due: Option<Timestamp>,
     ) -> Result<(), CommitError> {
         let change = Change::UpdateConnection { connection: Box::new(connection.clone()), seen: seen.version, due };
         self.bridge(vec![change]).await
     }
 
     /// Writes that the connection was consented to again over the row that had the version of `seen`.
-    async fn reauthorize(&self, seen: &Connection, connection: &Connection, at: Instant) -> Result<(), CommitError> {
+    async fn reauthorize(&self, seen: &Connection, connection: &Connection, at: Timestamp) -> Result<(), CommitError> {
         let connection = Box::new(connection.clone());
         self.bridge(vec![Change::ReauthorizeConnection { connection, seen: seen.version, at }]).await
     }

@@ -4,7 +4,7 @@ use kalends_calendars::{
     Calendar, Event, EventSource, EventStatus, Times,
     ports::{BUSY_DAY_MAX, BusySource, CalendarBusy},
 };
-use kalends_kernel::{AgentId, Elapsed, Instant, Revision, Span};
+use kalends_kernel::{AgentId, Revision, SignedDuration, Span, Timestamp};
 
 use super::{
     StoreUnderTest,
@@ -61,7 +61,7 @@ pub async fn long_events_block(store: &StoreUnderTest) {
     let calendar = scene.shared_calendar().await;
     let years = 24 * 365 * 20;
     let long = [
-        Span::new(Instant::EARLIEST, Instant::HORIZON).unwrap(),
+        Span::new(Timestamp::EARLIEST, Timestamp::HORIZON).unwrap(),
         hours(-years, 11),
         hours(-years, years),
         hours(11, years),
@@ -281,6 +281,6 @@ pub async fn blocking_spans_have_no_page(store: &StoreUnderTest) {
         spans.iter().fold(scene.changes(), |changes, span| changes.create(&scene.make.event(&calendar, *span)));
     scene.commit(changes).await;
     assert_eq!(blocking(&scene, &calendar, hours(0, 24)).await, (Revision(1), spans.clone()));
-    let later = Span::new(spans[250].start() + Elapsed::seconds(30), spans[499].end()).unwrap();
+    let later = Span::new(spans[250].start() + SignedDuration::seconds(30), spans[499].end()).unwrap();
     assert_eq!(blocking(&scene, &calendar, later).await, (Revision(1), spans[250..].to_vec()));
 }

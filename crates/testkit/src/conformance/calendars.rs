@@ -5,7 +5,7 @@ use kalends_calendars::{
     Agent, AgentActivity, AgentStatus, Calendar, CalendarPatch, ContextEvents, Event, Patch, Provider,
     ports::{AgentFilter, CalendarFilter, EventFilter, EventScope},
 };
-use kalends_kernel::{AgentId, CalendarId, Elapsed, Metadata, Page, Revision, Version};
+use kalends_kernel::{AgentId, CalendarId, Metadata, Page, Revision, SignedDuration, Version};
 
 use super::{
     StoreUnderTest,
@@ -142,7 +142,7 @@ pub async fn calendars_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
     for calendar in &mut made[2..5] {
         calendar.created_at = together;
     }
-    made[6].created_at = together - Elapsed::micros(1);
+    made[6].created_at = together - SignedDuration::micros(1);
     for calendar in made.iter().rev() {
         scene.commit(scene.changes().create(calendar)).await;
     }
@@ -303,7 +303,7 @@ pub async fn calendars_are_walked_while_some_are_deleted(store: &StoreUnderTest)
     for index in 0..7 {
         let calendar = if index % 2 == 0 { scene.make.shared_calendar(scene.org) } else { scene.make.calendar(&agent) };
         // Some of one instant, and others against the order of their identifiers.
-        let created_at = instant + Elapsed::micros([0, 0, 0, 5, 4, -1, 6][index]);
+        let created_at = instant + SignedDuration::micros([0, 0, 0, 5, 4, -1, 6][index]);
         made.push(Calendar { created_at, ..calendar });
     }
     for calendar in &made {

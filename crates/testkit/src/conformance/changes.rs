@@ -10,10 +10,10 @@ use std::{
 
 use kalends_app::ports::CommitError;
 use kalends_calendars::{
-    Calendar, Changed, ChangedSince, ChangesAsked, ChangesRead, ChangesToken, Event, EventPatch, EventStatus,
+    Calendar, Changed, ChangedSince, ChangesQuery, ChangesRead, ChangesToken, Event, EventPatch, EventStatus,
     Occurrence, Patch, Position,
 };
-use kalends_kernel::{CalendarId, Clock as _, Elapsed, EventId, Revision, Span, Zone};
+use kalends_kernel::{CalendarId, Clock as _, EventId, Revision, SignedDuration, Span, Zone};
 
 use super::{
     StoreUnderTest,
@@ -21,13 +21,13 @@ use super::{
 };
 use crate::fixtures::{Compose, Fixtures};
 
-const EVERYTHING: ChangesAsked = ChangesAsked { after: Position::START, deleted_after: Revision(0) };
+const EVERYTHING: ChangesQuery = ChangesQuery { after: Position::START, deleted_after: Revision(0) };
 
-async fn read(scene: &Scene, calendar: CalendarId, asked: ChangesAsked, limit: u32) -> ChangesRead {
+async fn read(scene: &Scene, calendar: CalendarId, asked: ChangesQuery, limit: u32) -> ChangesRead {
     scene.store.changes(scene.org, calendar, asked, limit).await.unwrap().unwrap()
 }
 
-async fn all(scene: &Scene, calendar: &Calendar, asked: ChangesAsked) -> Vec<(Revision, Changed)> {
+async fn all(scene: &Scene, calendar: &Calendar, asked: ChangesQuery) -> Vec<(Revision, Changed)> {
     read(scene, calendar.id, asked, 1_000).await.changes
 }
 
@@ -72,7 +72,7 @@ pub async fn changes_come_in_the_order_of_the_last_one(store: &StoreUnderTest) {
     let [.., third] = expected;
     let expected = [third, (Revision(4), written(&first)), (Revision(5), gone)];
     assert_eq!(all(&scene, &calendar, EVERYTHING).await, expected);
-    let asked = |deleted_after: i64| ChangesAsked { deleted_after: Revision(deleted_after), ..EVERYTHING };
+    let asked = |deleted_after: i64| ChangesQuery { deleted_after: Revision(deleted_after), ..EVERYTHING };
     assert_eq!(all(&scene, &calendar, asked(4)).await, expected);
     assert_eq!(all(&scene, &calendar, asked(5)).await, expected[..2]);
     assert_eq!(all(&scene, &calendar, asked(i64::MAX)).await, expected[..2]);
@@ -103,9 +103,9 @@ pub async fn changes_are_read_in_pages(store: &StoreUnderTest) {
         }
         assert_eq!(paged, whole, "pages of {limit}");
     }
-    let behind = ChangesAsked { after: Position::after(Revision(1)), ..EVERYTHING };
+    let behind = ChangesQuery { after: Position::after(Revision(1)), ..EVERYTHING };
     assert_eq!(all(&scene, &calendar, behind).await, whole[5..]);
-    let behind = ChangesAsked { after: Position::after(Revision(3)), ..EVERYTHING };
+    let behind = ChangesQuery { after: Position::after(Revision(3)), ..EVERYTHING };
     assert_eq!(all(&scene, &calendar, behind).await, []);
 }
 
@@ -132,7 +132,7 @@ pub async fn overrides_are_changes_too(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     let series = scene.stored(scene.make.series(&calendar, hours(1, 2), "FREQ=DAILY;COUNT=9")).await;
-    let start = Fixtures::BEGINNING + Elapsed::hours(25);
+    let start = Fixtures::BEGINNING + SignedDuration::hours(25);
     let now = scene.make.tick();
     let shown = series.instance(start).unwrap();
     let patch = EventPatch { title: Patch::Set("Retro".into()), ..EventPatch::default() };

@@ -4,7 +4,7 @@ use kalends_accounts::{
     AddressHash, Change, Claim, ClaimError, ClaimState, Code, Ownership, RevocationToken, Revoked, Rivals, TokenHash,
 };
 use kalends_app::{ChangeSet, ports::CommitError};
-use kalends_kernel::{ClaimId, Elapsed, Instant, OrgId, Page, UserId, Version};
+use kalends_kernel::{ClaimId, OrgId, Page, SignedDuration, Timestamp, UserId, Version};
 
 use super::{
     StoreUnderTest,
@@ -163,9 +163,9 @@ pub async fn due_claims_come_in_order(store: &StoreUnderTest) {
         held.push(scene.held(if index % 2 == 0 { ada } else { bob }, organization.id).await);
         scene.initiated(ada, Some(organization.id)).await;
     }
-    let due = |index: usize| -> Instant { held[index].due_at().unwrap() };
+    let due = |index: usize| -> Timestamp { held[index].due_at().unwrap() };
     let asked = async |user, now, limit| scene.store.due_claims(user, now, limit).await.unwrap();
-    assert_eq!(asked(None, due(0) - Elapsed::micros(1), 9).await, []);
+    assert_eq!(asked(None, due(0) - SignedDuration::micros(1), 9).await, []);
     assert_eq!(asked(None, due(0), 9).await, [held[0]]);
     assert_eq!(asked(None, due(4), 9).await, held);
     assert_eq!(asked(None, due(4), 2).await, held[..2]);
@@ -202,7 +202,7 @@ pub async fn old_claims_are_forgotten(store: &StoreUnderTest) {
     assert_eq!((forget(made[5].created_at, 2).await, forget(made[5].created_at, 2).await), (2, 1));
     let left = scene.store.claims_of(user, WHOLE).await.unwrap().data;
     assert_eq!(left, [made[1], made[2], made[5], waiting]);
-    assert_eq!(forget(waiting.created_at + Elapsed::micros(1), 9).await, 2);
+    assert_eq!(forget(waiting.created_at + SignedDuration::micros(1), 9).await, 2);
 }
 
 /// Claims on a deleted organization go with it, those of others stay.
@@ -348,7 +348,7 @@ pub async fn a_claim_ends_once(store: &StoreUnderTest) {
                 let next = if index.is_multiple_of(2) {
                     held.take_effect(false, due).unwrap()
                 } else {
-                    let Ok(Revoked::Now(next)) = held.revoke(token.reveal(), due - Elapsed::micros(1)) else {
+                    let Ok(Revoked::Now(next)) = held.revoke(token.reveal(), due - SignedDuration::micros(1)) else {
                         panic!("it is on hold")
                     };
                     next

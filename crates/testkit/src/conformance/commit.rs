@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use kalends_accounts::{Action, AuditEntry, Change, Organization, VerificationCode};
 use kalends_app::{ChangeSet, Guard, StoredAnswer, ports::CommitError};
 use kalends_calendars::{Agent, Calendar, Event};
-use kalends_kernel::{Elapsed, Revision, Version};
+use kalends_kernel::{Revision, SignedDuration, Version};
 use kalends_notifications::{EventType, Message};
 use kalends_quotas::Metric;
 
@@ -61,7 +61,7 @@ pub async fn audit_entries_come_back_as_they_were(store: &StoreUnderTest) {
             method: "CLI".into(),
             resource: TRICKY.into(),
             status: 0,
-            duration: Elapsed::ZERO,
+            duration: SignedDuration::ZERO,
             ..plain()
         },
         AuditEntry { ip: Some(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1))), status: u16::MAX, ..plain() },

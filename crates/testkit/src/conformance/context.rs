@@ -2,7 +2,7 @@
 //! then.
 
 use kalends_calendars::{ContextEvents, Event, EventSource, EventStatus};
-use kalends_kernel::{CalendarId, Elapsed, Instant};
+use kalends_kernel::{CalendarId, SignedDuration, Timestamp};
 
 use super::{
     StoreUnderTest,
@@ -12,8 +12,8 @@ use crate::fixtures::{Compose, Fixtures};
 
 const NOON: i64 = 240;
 
-fn noon() -> Instant {
-    Fixtures::BEGINNING + Elapsed::minutes(NOON)
+fn noon() -> Timestamp {
+    Fixtures::BEGINNING + SignedDuration::minutes(NOON)
 }
 
 /// Events on a fresh shared calendar, confirmed, from and to these minutes after noon; their
@@ -29,7 +29,7 @@ async fn events(scene: &Scene, spans: &[(i64, i64)]) -> Vec<Event> {
     made
 }
 
-async fn around(scene: &Scene, calendar: CalendarId, now: Instant) -> ContextEvents {
+async fn around(scene: &Scene, calendar: CalendarId, now: Timestamp) -> ContextEvents {
     scene.store.context_events(scene.org, calendar, now).await.unwrap()
 }
 
@@ -87,7 +87,7 @@ pub async fn the_present_is_half_open(store: &StoreUnderTest) {
     assert_eq!(around(&scene, calendar.id, noon()).await, expected);
     let a_microsecond_later =
         ContextEvents { current: Some(starting), recent: vec![ending], ..ContextEvents::default() };
-    assert_eq!(around(&scene, calendar.id, noon() + Elapsed::micros(1)).await, a_microsecond_later);
+    assert_eq!(around(&scene, calendar.id, noon() + SignedDuration::micros(1)).await, a_microsecond_later);
 }
 
 /// Of several events under way, the one that began last is current; of several that began together,

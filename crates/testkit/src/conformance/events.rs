@@ -2,10 +2,12 @@
 
 use kalends_app::ports::CommitError;
 use kalends_calendars::{
-    ChangesAsked, Event, EventPatch, EventSource, EventStatus, Patch, Position, Times,
+    ChangesQuery, Event, EventPatch, EventSource, EventStatus, Patch, Position, Times,
     ports::{EventFilter, EventScope, OwnedEvent, StatusAt},
 };
-use kalends_kernel::{Elapsed, EventId, Instant, Metadata, PAGE_BYTES_MAX, Page, Revision, Span, Version, Zone};
+use kalends_kernel::{
+    EventId, Metadata, PAGE_BYTES_MAX, Page, Revision, SignedDuration, Span, Timestamp, Version, Zone,
+};
 
 use super::{
     StoreUnderTest,
@@ -43,7 +45,7 @@ pub async fn events_come_back_as_they_were(store: &StoreUnderTest) {
     made.extend(EventSource::ALL.iter().map(|source| Event { source: *source, ..plain() }));
     made.extend(reminders().map(|reminders| Event { reminders, ..plain() }));
     for span in [
-        Span::new(Instant::EARLIEST, Instant::HORIZON).unwrap(),
+        Span::new(Timestamp::EARLIEST, Timestamp::HORIZON).unwrap(),
         span("2099-12-31T23:59:59.999998Z", "2099-12-31T23:59:59.999999Z"),
         micros(1, 2),
     ] {
@@ -216,11 +218,11 @@ pub async fn pages_of_large_events_end_early(store: &StoreUnderTest) {
         }
         assert!(seen == made, "{scope:?}");
     }
-    let asked = ChangesAsked { after: Position::START, deleted_after: Revision(0) };
+    let asked = ChangesQuery { after: Position::START, deleted_after: Revision(0) };
     let first = scene.store.changes(scene.org, calendar.id, asked, 50).await.unwrap().unwrap();
     assert_eq!((first.changes.len(), first.more), (2, true));
     let after = Position { revision: first.changes[1].0, id: made[1].id };
-    let rest = scene.store.changes(scene.org, calendar.id, ChangesAsked { after, ..asked }, 50).await.unwrap().unwrap();
+    let rest = scene.store.changes(scene.org, calendar.id, ChangesQuery { after, ..asked }, 50).await.unwrap().unwrap();
     assert_eq!((rest.changes.len(), rest.more), (1, false));
 }
 
@@ -272,7 +274,7 @@ pub async fn events_are_listed_by_filter(store: &StoreUnderTest) {
     made.sort_by_key(|event| (event.times.span.start(), event.id));
 
     let (one, two) = (hours(1, 2).start(), hours(1, 2).end());
-    let micro = Elapsed::micros(1);
+    let micro = SignedDuration::micros(1);
     let afters = [None, Some(one), Some(one + micro), Some(two), Some(two + micro)];
     let befores = [None, Some(one), Some(one + micro), Some(two), Some(two + micro)];
     let statuses = [None, Some(EventStatus::Confirmed), Some(EventStatus::Cancelled), Some(EventStatus::Hold)];

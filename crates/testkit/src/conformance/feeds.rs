@@ -2,7 +2,7 @@
 //! the fixtures.
 
 use kalends_calendars::{Calendar, CalendarPatch, Event, EventSource, EventStatus, FeedToken, Patch};
-use kalends_kernel::{Elapsed, OrgId, Revision};
+use kalends_kernel::{OrgId, Revision, SignedDuration};
 
 use super::{
     StoreUnderTest,
@@ -133,7 +133,7 @@ pub async fn feeds_show_what_takes_place(store: &StoreUnderTest) {
     at_two(|event| Event { source: EventSource::ExternalIcal, ..event }).await;
     at_two(|event| event).await;
     assert_eq!(shown.len(), 5);
-    scene.stored(scene.make.hold(&calendar, hours(2, 3), Elapsed::minutes(5))).await;
+    scene.stored(scene.make.hold(&calendar, hours(2, 3), SignedDuration::minutes(5))).await;
     let gone = scene.event(&calendar, hours(2, 3)).await;
     let deleted = gone.deleted(scene.make.tick()).unwrap();
     scene.commit(scene.changes().update(&deleted, gone.version)).await;
@@ -141,8 +141,9 @@ pub async fn feeds_show_what_takes_place(store: &StoreUnderTest) {
     other.event(&other.shared_calendar().await, hours(2, 3)).await;
 
     let daily = scene.stored(scene.make.series(&calendar, hours(1, 2), "FREQ=DAILY")).await;
-    let (daily, early) = moved(&scene, &daily, Fixtures::BEGINNING + Elapsed::hours(25), hours(-20, -19)).await;
-    let (daily, cancelled) = moved(&scene, &daily, Fixtures::BEGINNING + Elapsed::hours(49), hours(50, 51)).await;
+    let (daily, early) = moved(&scene, &daily, Fixtures::BEGINNING + SignedDuration::hours(25), hours(-20, -19)).await;
+    let (daily, cancelled) =
+        moved(&scene, &daily, Fixtures::BEGINNING + SignedDuration::hours(49), hours(50, 51)).await;
     let none = Event { status: EventStatus::Cancelled, version: cancelled.version.next(), ..cancelled.clone() };
     scene.commit(scene.changes().update(&none, cancelled.version)).await;
     shown.extend([daily, early]);

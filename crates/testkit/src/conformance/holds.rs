@@ -5,7 +5,7 @@ use kalends_calendars::{
     Agent, AgentStatus, Event, EventStatus, Hold, HoldScope,
     ports::{EventFilter, EventScope, InstanceFilter, StatusAt},
 };
-use kalends_kernel::{Elapsed, HoldSetId, Instant, Version};
+use kalends_kernel::{HoldSetId, SignedDuration, Timestamp, Version};
 
 use super::{
     StoreUnderTest,
@@ -13,14 +13,14 @@ use super::{
 };
 use crate::fixtures::Compose;
 
-const MINUTE: Elapsed = Elapsed::minutes(1);
+const MINUTE: SignedDuration = SignedDuration::minutes(1);
 
 /// A hold of the fixtures' present, in sight.
 async fn held(scene: &Scene, calendar: &kalends_calendars::Calendar, start: i64, end: i64) -> Event {
     scene.stored(scene.make.hold(calendar, hours(start, end), MINUTE)).await
 }
 
-fn expiry(event: &Event) -> Instant {
+fn expiry(event: &Event) -> Timestamp {
     event.hold.unwrap().expires_at
 }
 
@@ -30,7 +30,7 @@ pub async fn holds_come_back_as_they_were(store: &StoreUnderTest) {
     let calendar = scene.shared_calendar().await;
     let set = Some(HoldSetId::new(scene.make.tick(), &scene.make.entropy));
     let made = scene.make.hold(&calendar, hours(1, 2), MINUTE);
-    let hold = Hold { expires_at: expiry(&made) + Elapsed::micros(7), priority: 100, scope: HoldScope::Agent };
+    let hold = Hold { expires_at: expiry(&made) + SignedDuration::micros(7), priority: 100, scope: HoldScope::Agent };
     let made = scene.stored(Event { hold: Some(hold), hold_set: set, ..made }).await;
     assert_eq!(scene.now(&made).await.as_ref(), Some(&made));
 
@@ -54,7 +54,7 @@ pub async fn holds_are_told_in_a_window(store: &StoreUnderTest) {
         held(&scene, &calendar, 9, 11).await,
         held(&scene, &calendar, 11, 13).await,
         held(&scene, &calendar, -90, 11).await,
-        scene.stored(scene.make.hold(&calendar, hours(10, 12), Elapsed::minutes(-9))).await,
+        scene.stored(scene.make.hold(&calendar, hours(10, 12), SignedDuration::minutes(-9))).await,
     ];
     for (start, end) in [(8, 10), (12, 14), (-90, 10)] {
         held(&scene, &calendar, start, end).await;
@@ -108,7 +108,7 @@ pub async fn what_is_over_counts_as_cancelled(store: &StoreUnderTest) {
     let agent = scene.agent().await;
     let calendar = scene.calendar(&agent).await;
     let hold = held(&scene, &calendar, 1, 2).await;
-    let (at, before) = (expiry(&hold), expiry(&hold) - Elapsed::micros(1));
+    let (at, before) = (expiry(&hold), expiry(&hold) - SignedDuration::micros(1));
     for scope in [EventScope::Calendar(calendar.id), EventScope::Agent(agent.id)] {
         for (status, now, told) in [
             (EventStatus::Hold, before, true),
@@ -131,7 +131,7 @@ pub async fn what_is_over_counts_as_cancelled(store: &StoreUnderTest) {
         }
     }
     // It is to come, under way, and past: each as long as it is a hold.
-    let hour = Elapsed::hours(1);
+    let hour = SignedDuration::hours(1);
     for (start, current, next, recent) in [(1, 0, 1, 0), (-1, 1, 0, 0), (-3, 0, 0, 1)] {
         let calendar = scene.calendar(&agent).await;
         let now = scene.make.tick();

@@ -5,7 +5,7 @@ use kalends_accounts::{
     oauth::{Attempt, Client, KnownIdentity, Provider},
 };
 use kalends_app::ports::CommitError;
-use kalends_kernel::{Elapsed, UserId};
+use kalends_kernel::{SignedDuration, UserId};
 use url::Url;
 
 use super::{
@@ -90,7 +90,7 @@ pub async fn expired_attempts_are_forgotten(store: &StoreUnderTest) {
         scene.store.keep_attempt(attempt).await.unwrap();
     }
     let forget = async |now, limit| scene.store.forget_attempts(now, limit).await.unwrap();
-    assert_eq!(forget(attempts[0].expires_at - Elapsed::micros(1), 9).await, 0);
+    assert_eq!(forget(attempts[0].expires_at - SignedDuration::micros(1), 9).await, 0);
     let now = attempts[3].expires_at;
     assert_eq!((forget(now, 3).await, forget(now, 3).await, forget(now, 3).await), (3, 1, 0));
     assert_eq!(scene.store.use_attempt(attempts[4].key).await.unwrap().as_ref(), Some(&attempts[4]));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use kalends_accounts::{Allowance, Change, Limited, Taken};
 use kalends_app::{ChangeSet, Use, ports::CommitError};
-use kalends_kernel::{Elapsed, EventId, Instant};
+use kalends_kernel::{EventId, SignedDuration, Timestamp};
 use kalends_notifications::{ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd};
 
 use super::{
@@ -37,7 +37,7 @@ impl Scene {
         letter
     }
 
-    async fn claims(&self, now: Instant, limit: u32) -> Vec<ClaimedLetter> {
+    async fn claims(&self, now: Timestamp, limit: u32) -> Vec<ClaimedLetter> {
         self.store.claim_letters(now, limit).await.unwrap()
     }
 
@@ -54,7 +54,7 @@ pub async fn letters_come_back_as_they_were(store: &StoreUnderTest) {
     scene.commit(scene.writing(&first)).await;
     let mut letters = first.to_vec();
     letters.push(other.written(1, 1).await);
-    assert!(scene.claims(letters[0].created_at - Elapsed::micros(1), 9).await.is_empty(), "not due yet");
+    assert!(scene.claims(letters[0].created_at - SignedDuration::micros(1), 9).await.is_empty(), "not due yet");
     let now = scene.make.tick();
     assert!(scene.claims(now, 0).await.is_empty());
     let mut claimed = scene.claims(now, 2).await;
@@ -78,7 +78,7 @@ pub async fn a_lost_claim_on_a_letter_records_nothing(store: &StoreUnderTest) {
     let now = scene.make.tick();
     let lost = scene.claims(now, 9).await.remove(0);
     let over = now + LETTER_CLAIM_LASTS;
-    assert!(scene.claims(over - Elapsed::micros(1), 9).await.is_empty());
+    assert!(scene.claims(over - SignedDuration::micros(1), 9).await.is_empty());
     let taken = scene.claims(over, 9).await.remove(0);
     assert_eq!((&taken.letter, taken.fence), (&letter, Fence(2)));
     scene.ends(&lost, LetterEnd::Sent).await;
@@ -98,9 +98,9 @@ pub async fn a_letter_that_is_put_off_is_due_again(store: &StoreUnderTest) {
     for put_off in 0..3 {
         let claimed = scene.claims(now, 9).await.remove(0);
         assert_eq!(claimed.put_off, put_off);
-        let next = now + Elapsed::hours(1);
+        let next = now + SignedDuration::hours(1);
         scene.ends(&claimed, LetterEnd::PutOff(next)).await;
-        assert!(scene.claims(next - Elapsed::micros(1), 9).await.is_empty());
+        assert!(scene.claims(next - SignedDuration::micros(1), 9).await.is_empty());
         now = next;
     }
 }
@@ -142,7 +142,7 @@ pub async fn a_letter_that_is_sent_ends_older_ones(store: &StoreUnderTest) {
     let claimed = scene.claims(over, 9).await;
     assert_eq!(claimed.len(), 8);
     let of = |letter: &Letter| claimed.iter().find(|claim| claim.letter.id == letter.id).unwrap();
-    let left = async |now: Instant| {
+    let left = async |now: Timestamp| {
         let claimed = scene.claims(now, 9).await;
         claimed.into_iter().map(|claimed| claimed.letter.id).collect::<BTreeSet<_>>()
     };
@@ -162,7 +162,7 @@ pub async fn a_letter_is_not_sent_after_its_successor(store: &StoreUnderTest) {
     scene.written(1, 1).await;
     let now = scene.make.tick();
     let booked = scene.claims(now, 9).await.remove(0);
-    let later = now + Elapsed::minutes(1);
+    let later = now + SignedDuration::minutes(1);
     scene.ends(&booked, LetterEnd::PutOff(later)).await;
     scene.written(1, 1).await;
     let cancelled = scene.claims(scene.make.tick(), 9).await.remove(0);
@@ -220,7 +220,7 @@ pub async fn allowances_are_used_in_the_commit(store: &StoreUnderTest) {
         let Err(CommitError::TooMany { limited: Limited::Mail(10), retry_after }) = outcome else {
             panic!("{outcome:?}")
         };
-        assert_eq!(retry_after, Elapsed::hours(1));
+        assert_eq!(retry_after, SignedDuration::hours(1));
     }
     assert_eq!(scene.claims(scene.make.tick(), 99).await.len(), 10, "a refused commit keeps no letter");
 
@@ -233,7 +233,7 @@ pub async fn allowances_are_used_in_the_commit(store: &StoreUnderTest) {
     assert_refused!(other.try_commit(taking(&other, 3, now)).await, CommitError::TooMany { .. });
     other.commit(taking(&other, 2, now)).await;
     // The next hour is another window.
-    let later = now + Elapsed::hours(1);
+    let later = now + SignedDuration::hours(1);
     scene.commit(taking(&scene, 10, later)).await;
     assert_refused!(scene.try_commit(taking(&scene, 1, later)).await, CommitError::TooMany { .. });
 }
@@ -270,7 +270,7 @@ pub async fn allowances_are_used_as_the_rule_says(store: &StoreUnderTest) {
         (1, 0, u32::MAX),
     ];
     for (step, (count, minutes, limit)) in steps.into_iter().enumerate() {
-        let (allowance, now) = (Allowance::mail(scene.org, limit), now + Elapsed::minutes(minutes));
+        let (allowance, now) = (Allowance::mail(scene.org, limit), now + SignedDuration::minutes(minutes));
         let expected = allowance.take_many(kept, count, now);
         let uses = vec![Use { allowance, count, now }];
         let outcome = match scene.try_commit(ChangeSet { uses, ..scene.changes() }).await {

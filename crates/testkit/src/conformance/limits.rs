@@ -2,7 +2,7 @@
 
 use kalends_app::{Charge, Guard, ports::CommitError};
 use kalends_calendars::{Agent, AgentStatus};
-use kalends_kernel::Elapsed;
+use kalends_kernel::SignedDuration;
 use kalends_quotas::{Counted, Metric, Period};
 
 use super::{
@@ -62,7 +62,7 @@ pub async fn use_is_counted_apart(store: &StoreUnderTest) {
     let other = scene.other_organization().await;
     let this_month = scene.make.period();
     let next_month = Period::of(this_month.end());
-    let next_year = Period::of(this_month.start() + Elapsed::days(365));
+    let next_year = Period::of(this_month.start() + SignedDuration::days(365));
     let once = |metric, period| Charge { metric, period, amount: 1, limit: Some(1) };
     let all = [
         once(Metric::Events, this_month),

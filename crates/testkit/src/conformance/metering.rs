@@ -1,7 +1,7 @@
 //! Counters from which nodes debit blocks.
 
 use kalends_app::ports::{CommitError, Debited};
-use kalends_kernel::Instant;
+use kalends_kernel::Timestamp;
 use kalends_quotas::{Counted, Debit, Lease, Metric, Period, Refund, Take};
 
 use super::{
@@ -89,7 +89,7 @@ pub async fn usage_is_what_is_counted_and_what_exists(store: &StoreUnderTest) {
     let other = scene.other_organization().await;
     let period = scene.make.period();
     let now = scene.make.tick();
-    let usage = async |scene: &Scene, period: Period, now: Instant| {
+    let usage = async |scene: &Scene, period: Period, now: Timestamp| {
         let mut told = scene.store.usage(scene.org, period, now).await.unwrap();
         told.retain(|(_, used)| *used > 0);
         told.sort_unstable();
@@ -127,7 +127,7 @@ pub async fn usage_is_what_is_counted_and_what_exists(store: &StoreUnderTest) {
         (Metric::ApiCalls, 7),
     ];
     exists.sort_unstable();
-    let later = scene.make.tick() + kalends_kernel::Elapsed::hours(24 * 5);
+    let later = scene.make.tick() + kalends_kernel::SignedDuration::hours(24 * 5);
     assert_eq!(usage(&scene, period, later).await, exists);
     assert_eq!(usage(&other, period, later).await, nothing);
     let next = usage(&scene, Period::of(period.end()), later).await;

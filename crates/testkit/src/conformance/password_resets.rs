@@ -2,7 +2,7 @@
 
 use kalends_accounts::{Change, PasswordReset, ResetToken, SessionEnd};
 use kalends_app::ports::CommitError;
-use kalends_kernel::{Elapsed, UserId};
+use kalends_kernel::{SignedDuration, UserId};
 
 use super::{
     StoreUnderTest,
@@ -82,7 +82,7 @@ pub async fn expired_resets_are_forgotten(store: &StoreUnderTest) {
         resets.push(scene.reset_of(user).await);
     }
     let forget = async |now, limit| scene.store.forget_resets(now, limit).await.unwrap();
-    assert_eq!(forget(resets[0].expires_at - Elapsed::micros(1), 9).await, 0);
+    assert_eq!(forget(resets[0].expires_at - SignedDuration::micros(1), 9).await, 0);
     let now = resets[3].expires_at;
     assert_eq!((forget(now, 3).await, forget(now, 3).await, forget(now, 3).await), (3, 1, 0));
     assert_eq!(scene.reset_now(resets[4]).await, Some(resets[4]));

@@ -2,7 +2,7 @@
 
 use kalends_accounts::{Change, Email, Ownership, PasswordHash, SESSION_LASTS, Session, SessionEnd, User, UserName};
 use kalends_app::{ChangeSet, ports::CommitError};
-use kalends_kernel::{Elapsed, Instant, OrgId, SessionId, UserId, Version};
+use kalends_kernel::{OrgId, SessionId, SignedDuration, Timestamp, UserId, Version};
 
 use super::{
     StoreUnderTest,
@@ -27,7 +27,7 @@ impl Scene {
     }
 
     /// The change that makes the human, as they are now, the organization's owner.
-    async fn adding(&self, user: UserId, org: OrgId, since: Instant) -> Change {
+    async fn adding(&self, user: UserId, org: OrgId, since: Timestamp) -> Change {
         Change::AddOwner { ownership: Ownership { user, org, since }, seen: self.user_now(user).await.version }
     }
 
@@ -42,7 +42,7 @@ impl Scene {
         Change::CreateSession { session: *session, seen: self.user_now(session.user).await.version }
     }
 
-    pub(super) async fn end(&self, end: SessionEnd, at: Instant) {
+    pub(super) async fn end(&self, end: SessionEnd, at: Timestamp) {
         self.commit(self.changes().account(Change::EndSessions { end, at })).await;
     }
 
@@ -331,7 +331,7 @@ pub async fn expired_sessions_are_forgotten(store: &StoreUnderTest) {
     }
     let now = sessions[4].created_at + SESSION_LASTS;
     let forget = async |now, limit| scene.store.forget_sessions(now, limit).await.unwrap();
-    assert_eq!(forget(sessions[0].expires_at - Elapsed::micros(1), 9).await, 0);
+    assert_eq!(forget(sessions[0].expires_at - SignedDuration::micros(1), 9).await, 0);
     assert_eq!((forget(now, 3).await, forget(now, 3).await, forget(now, 3).await), (3, 2, 0));
     for (index, session) in sessions.iter().enumerate() {
         assert_eq!(scene.session_now(session.id).await, (index == 5).then_some(*session));

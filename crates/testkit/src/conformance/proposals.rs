@@ -2,7 +2,7 @@
 
 use kalends_app::{Guard, ports::CommitError};
 use kalends_calendars::{Calendar, Change as Scheduled, Reservation};
-use kalends_kernel::{AgentId, Elapsed, EventId, Instant, Page, ProposalId};
+use kalends_kernel::{AgentId, EventId, Page, ProposalId, SignedDuration, Timestamp};
 use kalends_proposals::{
     CancelReason, Change, NewProposal, NewResponse, NewSlot, Proposal, ResponseKind, State, Status, Weight,
     ports::{ProposalFilter, StatusAt},
@@ -161,7 +161,7 @@ pub async fn proposals_are_listed(store: &StoreUnderTest) {
     scene.propose(vec![update(&made[0], &cancelled)]).await.unwrap();
     let status = |status, now| ProposalFilter { status: Some(StatusAt { status, now }), ..all };
     let over = made[1].expires_at;
-    let before = over - Elapsed::micros(1);
+    let before = over - SignedDuration::micros(1);
     assert_eq!(scene.proposals(status(Status::Pending, before), WHOLE).await, (ids[1..].to_vec(), 4));
     assert_eq!(scene.proposals(status(Status::Expired, before), WHOLE).await, (vec![], 0));
     assert_eq!(scene.proposals(status(Status::Pending, over), WHOLE).await, (vec![], 0));
@@ -236,7 +236,7 @@ pub async fn overdue_proposals_are_found(store: &StoreUnderTest) {
         let calendar = scene.shared_calendar().await;
         let organizer = scene.agent().await.id;
         let asked = scene.agent().await.id;
-        let expires_at = hours(10, 11).start() + Elapsed::minutes(minutes);
+        let expires_at = hours(10, 11).start() + SignedDuration::minutes(minutes);
         let proposal = Proposal { expires_at, ..scene.proposed((organizer, vec![asked]), &calendar) };
         scene.propose(vec![Change::Create(Box::new(proposal.clone()))]).await.unwrap();
         made.push(proposal);
@@ -244,7 +244,7 @@ pub async fn overdue_proposals_are_found(store: &StoreUnderTest) {
     let cancelled = made[4].cancelled(CancelReason::OrganizerCancelled, scene.make.tick()).unwrap();
     scene.propose(vec![update(&made[4], &cancelled)]).await.unwrap();
     let overdue = async |minutes, limit| -> Vec<Proposal> {
-        let now = hours(10, 11).start() + Elapsed::minutes(minutes);
+        let now = hours(10, 11).start() + SignedDuration::minutes(minutes);
         scene.store.overdue_proposals(now, limit).await.unwrap()
     };
     assert_eq!(overdue(9, 10).await, []);
@@ -285,7 +285,7 @@ pub async fn reservations_are_told_with_holds(store: &StoreUnderTest) {
         reservations: reservations.to_vec(),
     };
     scene.schedule(vec![reserve(&calendar, &[&inside[..], &outside[..]].concat())]).await.unwrap();
-    let other = Reservation { expires_at: Instant::EARLIEST, ..scene.reservation((10, 12)) };
+    let other = Reservation { expires_at: Timestamp::EARLIEST, ..scene.reservation((10, 12)) };
     scene.schedule(vec![reserve(&calendar, &[other])]).await.unwrap();
     assert!(held(&calendar).await && !held(&aside).await);
     assert_eq!(scene.revision(&calendar).await.0, seen.0 + 2);
@@ -311,9 +311,9 @@ pub async fn reservations_are_told_with_holds(store: &StoreUnderTest) {
     scene.schedule(vec![ended.clone()]).await.unwrap();
     assert_eq!(told().await, [other]);
     assert_eq!(scene.revision(&calendar).await.0, seen.0 + 3);
-    assert_eq!(scene.store.forget_reservations(Instant::EARLIEST, 10).await.unwrap(), 1);
+    assert_eq!(scene.store.forget_reservations(Timestamp::EARLIEST, 10).await.unwrap(), 1);
     assert!(!held(&calendar).await && told().await.is_empty());
-    assert_eq!(scene.store.forget_reservations(Instant::EARLIEST, 10).await.unwrap(), 0);
+    assert_eq!(scene.store.forget_reservations(Timestamp::EARLIEST, 10).await.unwrap(), 0);
 
     scene.delete(&calendar).await;
     assert_refused!(scene.schedule(vec![ended]).await, CommitError::Stale);

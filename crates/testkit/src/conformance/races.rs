@@ -8,7 +8,7 @@ use kalends_calendars::{
     Agent, Calendar, Event,
     ports::{CalendarBusy, EventFilter, EventScope},
 };
-use kalends_kernel::{Elapsed, Revision, Version};
+use kalends_kernel::{Revision, SignedDuration, Version};
 use kalends_quotas::Metric;
 
 use super::{
@@ -301,7 +301,7 @@ pub async fn identical_requests_are_applied_once(store: &StoreUnderTest) {
         assert_eq!(scene.used(Metric::Events).await, round as u64);
         assert_eq!(scene.revision(&calendar).await, Revision(round.try_into().unwrap()));
         let now = answer.expires_at;
-        answer = StoredAnswer { created_at: now, expires_at: now + Elapsed::hours(24), ..answer };
+        answer = StoredAnswer { created_at: now, expires_at: now + SignedDuration::hours(24), ..answer };
     }
 }
 

@@ -6,7 +6,7 @@ use kalends_calendars::{
     AvailabilityRules, Calendar, Event, EventSource, EventStatus,
     ports::{BusySource, CalendarBlocks},
 };
-use kalends_kernel::{Elapsed, Instant, Revision, Span, Version};
+use kalends_kernel::{Revision, SignedDuration, Span, Timestamp, Version};
 
 use super::{
     StoreUnderTest,
@@ -216,7 +216,7 @@ pub async fn blocks_tell_what_they_are(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (calendar, other) = (scene.shared_calendar().await, scene.shared_calendar().await);
     scene.event(&other, hours(1, 2)).await;
-    let long = Span::new(Fixtures::BEGINNING - Elapsed::days(400), Instant::HORIZON).unwrap();
+    let long = Span::new(Fixtures::BEGINNING - SignedDuration::days(400), Timestamp::HORIZON).unwrap();
     let kinds = [
         (hours(-30, 5), EventStatus::Confirmed, EventSource::Internal, Some(BlockKind::Event)),
         (long, EventStatus::Tentative, EventSource::ExternalIcal, Some(BlockKind::ExternalEvent)),

@@ -8,7 +8,7 @@ use kalends_calendars::{
     Agent, Calendar, Event,
     ports::{AgentFilter, CalendarFilter, EventFilter, EventScope},
 };
-use kalends_kernel::{CalendarId, Elapsed, OrgId, Page, Revision, Span};
+use kalends_kernel::{CalendarId, OrgId, Page, Revision, SignedDuration, Span};
 use kalends_notifications::Message;
 use kalends_quotas::Metric;
 use tokio::sync::Barrier;
@@ -37,7 +37,7 @@ pub(super) fn minutes(start: i64, end: i64) -> Span {
 
 /// The span between two microseconds after the beginning of the fixtures.
 pub(super) fn micros(start: i64, end: i64) -> Span {
-    let after = |micros| Fixtures::BEGINNING + Elapsed::micros(micros);
+    let after = |micros| Fixtures::BEGINNING + SignedDuration::micros(micros);
     Span::new(after(start), after(end)).unwrap()
 }
 

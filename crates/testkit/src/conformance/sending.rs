@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use kalends_accounts::Organization;
 use kalends_app::{ChangeSet, ports::CommitError};
-use kalends_kernel::{Elapsed, Instant, Page, WebhookId};
+use kalends_kernel::{Page, SignedDuration, Timestamp, WebhookId};
 use kalends_notifications::{
     CLAIM_LASTS, Change, Claim, Delivery, DeliveryState, DeliveryStatus, EventType, HealthChange, Message, Outcome,
     Places, Record, Recorded, WebhookEndpoint,
@@ -54,7 +54,7 @@ impl Scene {
     }
 
     /// Records one outcome for all of the deliveries.
-    async fn told(&self, claim: Claim, deliveries: &[Delivery], outcome: Outcome, at: Instant) -> bool {
+    async fn told(&self, claim: Claim, deliveries: &[Delivery], outcome: Outcome, at: Timestamp) -> bool {
         let mut health = HealthChange::default();
         let recorded: Vec<_> = deliveries
             .iter()
@@ -222,7 +222,7 @@ pub async fn what_fails_has_places_of_its_own(store: &StoreUnderTest) {
     let sound = [scene.hears(&["*"]).await.id, scene.hears(&["*"]).await.id];
     scene.announce(1).await;
     scene.fan_out().await;
-    let later = scene.make.tick() + Elapsed::hours(1);
+    let later = scene.make.tick() + SignedDuration::hours(1);
     let claimed = async |sound, failing| {
         let claims = scene.store.claim_webhooks(later, Places { sound, failing }).await.unwrap();
         claims.iter().map(|claim| (claim.webhook, claim.failing)).collect::<BTreeSet<_>>()
@@ -311,7 +311,7 @@ pub async fn what_is_released_is_due_in_time(store: &StoreUnderTest) {
     scene.told(claim, &due, Outcome::Refused(500), now).await;
     scene.store.release_webhook(claim).await.unwrap();
     let next = due[0].state.after(Outcome::Refused(500), now, [128; 4]).next_attempt_at.unwrap();
-    assert_eq!(scene.store.claim_webhooks(next - Elapsed::micros(1), Places::of(10)).await.unwrap(), []);
+    assert_eq!(scene.store.claim_webhooks(next - SignedDuration::micros(1), Places::of(10)).await.unwrap(), []);
     let again = scene.store.claim_webhooks(next, Places::of(10)).await.unwrap();
     assert_eq!(again.len(), 1);
     let due = scene.store.due_deliveries(again[0], next, 10).await.unwrap();
@@ -319,7 +319,7 @@ pub async fn what_is_released_is_due_in_time(store: &StoreUnderTest) {
     assert_eq!(due.len(), 2);
     scene.told(again[0], &due, Outcome::Accepted(200), next).await;
     scene.store.release_webhook(again[0]).await.unwrap();
-    let far = next + Elapsed::days(3);
+    let far = next + SignedDuration::days(3);
     assert_eq!(scene.store.claim_webhooks(far, Places::of(10)).await.unwrap(), [], "nothing is left");
 }
 
@@ -456,7 +456,7 @@ pub async fn old_deliveries_are_forgotten(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     scene.announce(3).await;
     scene.fan_out().await;
-    scene.make.clock.advance(Elapsed::days(1));
+    scene.make.clock.advance(SignedDuration::days(1));
     let between = scene.make.tick();
     scene.announce(1).await;
     scene.fan_out().await;

@@ -6,7 +6,7 @@ use kalends_calendars::{
     Calendar, Event, EventPatch, EventStatus, Occurrence, Patch, Times,
     ports::{BlockingSeries, CalendarBusy, EventScope, InstanceFilter, StatusAt},
 };
-use kalends_kernel::{CalendarId, Elapsed, EventId, Instant, Listed, Page, Revision, Span, Zone};
+use kalends_kernel::{CalendarId, EventId, Listed, Page, Revision, SignedDuration, Span, Timestamp, Zone};
 use kalends_quotas::Metric;
 
 use super::{
@@ -15,8 +15,8 @@ use super::{
 };
 use crate::fixtures::{Compose, Fixtures};
 
-fn at(hour: i64) -> Instant {
-    Fixtures::BEGINNING + Elapsed::hours(hour)
+fn at(hour: i64) -> Timestamp {
+    Fixtures::BEGINNING + SignedDuration::hours(hour)
 }
 
 async fn series(scene: &Scene, calendar: &Calendar, first: Span, rule: &str) -> Event {
@@ -24,21 +24,21 @@ async fn series(scene: &Scene, calendar: &Calendar, first: Span, rule: &str) -> 
 }
 
 /// Cancels an occurrence and returns the series as it is now.
-async fn cancelled(scene: &Scene, series: &Event, start: Instant) -> Event {
+async fn cancelled(scene: &Scene, series: &Event, start: Timestamp) -> Event {
     let after = series.without_occurrence(start, scene.make.tick()).unwrap();
     scene.commit(scene.changes().update(&after, series.version)).await;
     after
 }
 
 /// Moves an occurrence and returns the series and the override as they are now.
-pub(super) async fn moved(scene: &Scene, series: &Event, start: Instant, to: Span) -> (Event, Event) {
+pub(super) async fn moved(scene: &Scene, series: &Event, start: Timestamp, to: Span) -> (Event, Event) {
     let (after, mut changed) = changed(scene, series, start);
     changed.times = Times { span: to, all_day: false };
     scene.commit(scene.changes().update(&after, series.version).create(&changed)).await;
     (after, changed)
 }
 
-fn changed(scene: &Scene, series: &Event, start: Instant) -> (Event, Event) {
+fn changed(scene: &Scene, series: &Event, start: Timestamp) -> (Event, Event) {
     let now = scene.make.tick();
     let shown = series.instance(start).unwrap();
     let patch = EventPatch { title: Patch::Set("Retro".into()), ..EventPatch::default() };
@@ -370,7 +370,7 @@ pub async fn a_list_sees_each_occurrence_once(store: &StoreUnderTest) {
     };
     for day in 0..30 {
         let start = at(24 * day);
-        let to = Span::new(start + Elapsed::hours(2), start + Elapsed::hours(3)).unwrap();
+        let to = Span::new(start + SignedDuration::hours(2), start + SignedDuration::hours(3)).unwrap();
         (made, _) = moved(&scene, &made, start, to).await;
     }
     reading.await.unwrap();

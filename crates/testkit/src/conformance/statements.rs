@@ -9,8 +9,8 @@ use kalends_availability::SlotQuery;
 use kalends_bookings::BookingPage;
 use kalends_bridge::{Audience, Change};
 use kalends_calendars::ports::{EventScope, InstanceFilter};
-use kalends_kernel::{Clock as _, Elapsed, KeyId, Page, RequestId, Span};
-use kalends_wire::{Across, SlotsAsked, SlotsOfPage};
+use kalends_kernel::{Clock as _, KeyId, Page, RequestId, SignedDuration, Span};
+use kalends_wire::{Across, SlotsOfPage, SlotsRequest};
 
 use super::{
     StoreUnderTest, WholeStore,
@@ -42,11 +42,11 @@ pub async fn fifty_series_take_the_statements_of_one(store: &StoreUnderTest) {
         }
         scene.commit(changes).await;
         for series in made {
-            let start = series.times.span.start() + Elapsed::days(7);
+            let start = series.times.span.start() + SignedDuration::days(7);
             moved(&scene, &series, start, hours(180, 181)).await;
         }
     }
-    let window = Span::new(Fixtures::BEGINNING, Fixtures::BEGINNING + Elapsed::days(DAYS)).unwrap();
+    let window = Span::new(Fixtures::BEGINNING, Fixtures::BEGINNING + SignedDuration::days(DAYS)).unwrap();
     let filter = InstanceFilter { window, status: None, source: None };
     let list = async |calendar, page| {
         let listed = scene.store.list_instances(scene.org, EventScope::Calendar(calendar), filter, page);
@@ -88,12 +88,12 @@ enum Question<'a> {
 }
 
 /// A service on the store of a scene.
-struct Asked<'a> {
+struct SceneService<'a> {
     scene: &'a Scene,
     app: Arc<App>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> SceneService<'a> {
     fn of(scene: &'a Scene) -> Self {
         let app = App::new(Parts {
             store: Arc::<dyn WholeStore>::clone(&scene.store),
@@ -134,7 +134,7 @@ impl<'a> Asked<'a> {
 
     async fn ask(&self, question: Question<'_>) -> Result<Bytes, Refusal> {
         let query = SlotQuery::new(hours(0, 9), "1h".parse().unwrap()).unwrap();
-        let slots = SlotsAsked { query, include_busy: true, allow_stale: false };
+        let slots = SlotsRequest { query, include_busy: true, allow_stale: false };
         match question {
             Question::Agent(id) => {
                 self.app.agent_availability(&self.actor(&operations::AGENT_AVAILABILITY), id, slots).await
@@ -183,7 +183,7 @@ pub async fn without_a_grant_nobody_looks_for_human_calendars(store: &StoreUnder
         (Question::Page(&page), 1),
         (Question::Agent(&without), 3),
     ];
-    let nodes = [Asked::of(&scene), Asked::of(&scene)];
+    let nodes = [SceneService::of(&scene), SceneService::of(&scene)];
     let complete = |question| (!matches!(question, Question::Page(_))).then(|| "complete".to_owned());
     let without_a_grant = async || {
         for node in &nodes {

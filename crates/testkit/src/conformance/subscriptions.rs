@@ -11,7 +11,7 @@ use kalends_feeds::{
         CLAIM_LASTS, Ended, Fingerprint, ItemKey, KnownItem, LEFT_KEPT, Memory, Report, Seen, SyncState, Validators,
     },
 };
-use kalends_kernel::{Elapsed, EventId, Instant, Page, RemoteUrl, Zone};
+use kalends_kernel::{EventId, Page, RemoteUrl, SignedDuration, Timestamp, Zone};
 use kalends_quotas::Metric;
 
 use super::{
@@ -61,17 +61,17 @@ impl Scene {
         self.store.find_subscription(self.org, subscription.id).await.unwrap()
     }
 
-    async fn claim_due(&self, now: Instant, limit: u32) -> Vec<(SyncClaim, Subscription)> {
+    async fn claim_due(&self, now: Timestamp, limit: u32) -> Vec<(SyncClaim, Subscription)> {
         self.store.claim_subscriptions(now, now + CLAIM_LASTS, PER_HOST, limit).await.unwrap()
     }
 
-    async fn claim_one(&self, now: Instant) -> SyncClaim {
+    async fn claim_one(&self, now: Timestamp) -> SyncClaim {
         let claims = self.claim_due(now, 10).await;
         assert_eq!(claims.len(), 1, "{claims:?}");
         claims[0].0
     }
 
-    async fn renew(&self, claim: SyncClaim, at: Instant) -> Result<(), CommitError> {
+    async fn renew(&self, claim: SyncClaim, at: Timestamp) -> Result<(), CommitError> {
         self.feed(vec![Change::RenewClaim { claim, at, reserved: 0 }]).await
     }
 
@@ -79,8 +79,8 @@ impl Scene {
         &self,
         claim: SyncClaim,
         state: SyncState,
-        at: Instant,
-        next: Instant,
+        at: Timestamp,
+        next: Timestamp,
     ) -> Result<(), CommitError> {
         self.feed(vec![Change::EndSync { claim, state: Box::new(state), next, at }]).await
     }
@@ -118,8 +118,8 @@ pub async fn subscriptions_come_back_as_they_were(store: &StoreUnderTest) {
     };
     let good = SyncState::default().after(Ended::Applied(memory), now);
     let bad = good.after(Ended::Failed("the server answers 500".into()), now);
-    scene.end_sync(claims[0].0, good.clone(), now, now + Elapsed::hours(1)).await.unwrap();
-    scene.end_sync(claims[1].0, bad.clone(), now, now + Elapsed::hours(1)).await.unwrap();
+    scene.end_sync(claims[0].0, good.clone(), now, now + SignedDuration::hours(1)).await.unwrap();
+    scene.end_sync(claims[1].0, bad.clone(), now, now + SignedDuration::hours(1)).await.unwrap();
     assert_eq!(scene.read_back(&made).await, Some(Subscription { state: good, ..made }));
     let failed = Subscription { state: bad, ..bare };
     assert_eq!(scene.read_back(&failed).await, Some(failed.clone()));
@@ -150,7 +150,7 @@ pub async fn subscriptions_are_listed(store: &StoreUnderTest) {
     let failing = scene.claim_due(scene.make.tick(), 1).await[0].0;
     let now = scene.make.tick();
     made[0].state = made[0].state.after(Ended::Failed("no".into()), now);
-    scene.end_sync(failing, made[0].state.clone(), now, now + Elapsed::hours(1)).await.unwrap();
+    scene.end_sync(failing, made[0].state.clone(), now, now + SignedDuration::hours(1)).await.unwrap();
 
     let list = async |agent, status, page| {
         let listed = scene.store.list_subscriptions(scene.org, agent, status, page).await.unwrap();
@@ -177,7 +177,7 @@ pub async fn subscriptions_are_changed_under_their_version(store: &StoreUnderTes
     let made = scene.subscribed(&calendar, "https://example.com/").await;
     let now = scene.make.tick();
     let state = made.state.after(Ended::Applied(Memory::default()), now);
-    scene.end_sync(scene.claim_one(now).await, state.clone(), now, now + Elapsed::hours(1)).await.unwrap();
+    scene.end_sync(scene.claim_one(now).await, state.clone(), now, now + SignedDuration::hours(1)).await.unwrap();
 
     let label = SubscriptionPatch { label: Patch::Set(None), ..SubscriptionPatch::default() };
     let renamed = made.patched(label, scene.make.tick());
@@ -253,7 +253,7 @@ pub async fn due_subscriptions_are_claimed(store: &StoreUnderTest) {
     for number in 0..3 {
         made.push(scene.subscribed(&calendar, &format!("https://{number}.example.com/")).await);
     }
-    assert!(scene.claim_due(made[0].created_at - Elapsed::micros(1), 10).await.is_empty(), "nothing is due yet");
+    assert!(scene.claim_due(made[0].created_at - SignedDuration::micros(1), 10).await.is_empty(), "nothing is due yet");
     let now = scene.make.tick();
     let first = scene.claim_due(now, 2).await;
     let ids = |claims: &[(SyncClaim, Subscription)]| claims.iter().map(|(_, of)| of.id).collect::<BTreeSet<_>>();
@@ -262,7 +262,7 @@ pub async fn due_subscriptions_are_claimed(store: &StoreUnderTest) {
     assert!(scene.claim_due(now, 10).await.is_empty());
 
     // A claim that is renewed lasts longer.
-    let half = now + Elapsed::micros(CLAIM_LASTS.as_micros() / 2);
+    let half = now + SignedDuration::micros(CLAIM_LASTS.as_micros() / 2);
     let (lost, _) = first.iter().find(|(_, of)| of.id == made[0].id).unwrap();
     let (held, _) = first.iter().find(|(_, of)| of.id == made[1].id).unwrap();
     scene.renew(*held, half).await.unwrap();
@@ -277,7 +277,7 @@ pub async fn due_subscriptions_are_claimed(store: &StoreUnderTest) {
     assert_eq!(scene.store.find_event(scene.org, event.id).await.unwrap(), None);
     assert_refused!(scene.end_sync(*lost, SyncState::default(), later, later).await, CommitError::Stale);
     let (taken, _) = again.iter().find(|(_, of)| of.id == made[0].id).unwrap();
-    scene.end_sync(*taken, SyncState::default(), later, later + Elapsed::hours(1)).await.unwrap();
+    scene.end_sync(*taken, SyncState::default(), later, later + SignedDuration::hours(1)).await.unwrap();
     assert_refused!(scene.renew(*taken, later).await, CommitError::Stale);
 }
 
@@ -288,15 +288,15 @@ pub async fn a_sync_says_when_the_next_is_due(store: &StoreUnderTest) {
     let made = scene.subscribed(&calendar, "https://example.com/").await;
     let ask = |at| vec![Change::AskSync { org: scene.org, subscription: made.id, at }];
     let now = scene.make.tick();
-    let (next, state) = (now + Elapsed::minutes(15), made.state.clone());
+    let (next, state) = (now + SignedDuration::minutes(15), made.state.clone());
     scene.end_sync(scene.claim_one(now).await, state.clone(), now, next).await.unwrap();
-    assert!(scene.claim_due(next - Elapsed::micros(1), 10).await.is_empty());
+    assert!(scene.claim_due(next - SignedDuration::micros(1), 10).await.is_empty());
     let claim = scene.claim_one(next).await;
 
     // Asked for while it is synced: once more, and then as usual.
     scene.feed(ask(next)).await.unwrap();
     assert!(scene.claim_due(next, 10).await.is_empty(), "one worker at a time");
-    let later = next + Elapsed::minutes(15);
+    let later = next + SignedDuration::minutes(15);
     scene.end_sync(claim, state.clone(), next, later).await.unwrap();
     scene.end_sync(scene.claim_one(next).await, state.clone(), next, later).await.unwrap();
     assert!(scene.claim_due(next, 10).await.is_empty());
@@ -311,7 +311,7 @@ pub async fn a_sync_says_when_the_next_is_due(store: &StoreUnderTest) {
     };
     scene.feed(update(&paused, &made, None)).await.unwrap();
     scene.end_sync(claim, state.clone(), next, later).await.unwrap();
-    let much_later = later + Elapsed::hours(9_000);
+    let much_later = later + SignedDuration::hours(9_000);
     assert!(scene.claim_due(much_later, 10).await.is_empty(), "it is paused");
 
     // This once, and then no more.
@@ -347,7 +347,7 @@ pub async fn hosts_are_spared(store: &StoreUnderTest) {
     }
     scene.subscribed(&calendar, "https://busy.example.com:8443/").await;
     scene.subscribed(&calendar, "https://calm.example.com/").await;
-    let now = now + Elapsed::hours(1);
+    let now = now + SignedDuration::hours(1);
     let claims = scene.claim_due(now, 10).await;
     let mut asked: Vec<_> = claims.iter().map(|(_, of)| of.url.destination()).collect();
     asked.sort_unstable();
@@ -355,7 +355,7 @@ pub async fn hosts_are_spared(store: &StoreUnderTest) {
     assert_eq!(asked, [busy, busy, ("busy.example.com", 8443), ("calm.example.com", 443)]);
     assert!(scene.claim_due(now, 10).await.is_empty());
     let (ended, _) = claims.iter().find(|(_, of)| of.url.destination() == busy).unwrap();
-    scene.end_sync(*ended, SyncState::default(), now, now + Elapsed::hours(1)).await.unwrap();
+    scene.end_sync(*ended, SyncState::default(), now, now + SignedDuration::hours(1)).await.unwrap();
     let next = scene.claim_due(now, 10).await;
     assert_eq!(next.iter().map(|(_, of)| of.url.destination()).collect::<Vec<_>>(), [busy]);
 }
@@ -552,11 +552,11 @@ pub async fn imported_events_count_until_they_are_purged(store: &StoreUnderTest)
     scene.commit(chunk).await;
     assert_eq!(imported(&scene).await, 5);
     let now = scene.make.tick();
-    scene.end_sync(claim, subscription.state.clone(), now, now + Elapsed::hours(1)).await.unwrap();
+    scene.end_sync(claim, subscription.state.clone(), now, now + SignedDuration::hours(1)).await.unwrap();
     assert_eq!(imported(&scene).await, 4, "a sync that has ended adds nothing more");
 
     let purge = async |before, limit| scene.store.purge_imported_events(before, limit).await.unwrap();
-    assert_eq!(purge(deleted - Elapsed::hours(1), 10).await, 0);
+    assert_eq!(purge(deleted - SignedDuration::hours(1), 10).await, 0);
     assert_eq!(purge(deleted, 1).await, 1);
     assert_eq!(purge(deleted, 10).await, 1);
     assert_eq!(purge(deleted, 10).await, 0);
@@ -592,7 +592,7 @@ pub async fn imported_events_are_purged_once(store: &StoreUnderTest) {
 
     let purge = async |before, limit| scene.store.purge_imported_events(before, limit).await.unwrap();
     assert_eq!(purge(agent.created_at, 10).await, 0);
-    assert_eq!(purge(ended - Elapsed::micros(1), 10).await, 4, "the agent lived then");
+    assert_eq!(purge(ended - SignedDuration::micros(1), 10).await, 4, "the agent lived then");
     assert_eq!((imported(&scene).await, imported(&other).await), (2, 1));
     assert_eq!(purge(ended, 10).await, 1);
     assert_eq!((imported(&scene).await, imported(&other).await), (1, 1));
@@ -657,7 +657,7 @@ pub async fn one_sync_takes_the_last_room(store: &StoreUnderTest) {
 
 impl Scene {
     /// Deletes a subscription.
-    async fn unsubscribe(&self, subscription: &Subscription, remains: Remains) -> Instant {
+    async fn unsubscribe(&self, subscription: &Subscription, remains: Remains) -> Timestamp {
         let (org, at) = (self.org, self.make.tick());
         let (subscription, seen) = (subscription.id, subscription.version);
         self.feed(vec![Change::DeleteSubscription { org, subscription, seen, remains, at }]).await.unwrap();
@@ -748,7 +748,7 @@ pub async fn deleted_subscriptions_leave_their_items_to_the_next(store: &StoreUn
     // It is looked at again after a while, and is gone with the calendar.
     scene.claim_one(scene.make.tick()).await;
     let at = scene.unsubscribe(&next, Remains::Kept).await;
-    assert_eq!(scene.claim_due(at + LEFT_KEPT - Elapsed::micros(1), 10).await, []);
+    assert_eq!(scene.claim_due(at + LEFT_KEPT - SignedDuration::micros(1), 10).await, []);
     let claims = scene.claim_due(at + LEFT_KEPT, 10).await;
     assert_eq!(claims.iter().map(|(_, found)| found.remains).collect::<Vec<_>>(), [Some(Remains::Kept)]);
     scene.delete(&calendar).await;

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use kalends_app::{ChangeSet, ports::CommitError};
 use kalends_calendars::{
-    Advance, Calendar, Change, Event, EventStatus, Reminders, ToldUntil,
+    Advance, Calendar, Change, EmittedUntil, Event, EventStatus, Reminders,
     ports::{ClaimedTimer, TimerQueue},
 };
-use kalends_kernel::{Elapsed, EventId, Instant, Version};
+use kalends_kernel::{EventId, SignedDuration, Timestamp, Version};
 
 use super::{
     StoreUnderTest,
@@ -15,11 +15,11 @@ use super::{
 };
 use crate::fixtures::{Compose, Fixtures};
 
-const MINUTE: Elapsed = Elapsed::minutes(1);
+const MINUTE: SignedDuration = SignedDuration::minutes(1);
 
 /// So many hours after the beginning of the fixtures.
-fn hour(hour: i64) -> Instant {
-    Fixtures::BEGINNING + Elapsed::hours(hour)
+fn hour(hour: i64) -> Timestamp {
+    Fixtures::BEGINNING + SignedDuration::hours(hour)
 }
 
 fn minutes(minutes: &[i64]) -> Option<Reminders> {
@@ -27,29 +27,29 @@ fn minutes(minutes: &[i64]) -> Option<Reminders> {
 }
 
 /// The timers of the queue that are due at `now`, claimed for no time at all, so that they stay free.
-async fn due(scene: &Scene, queue: TimerQueue, now: Instant) -> Vec<ClaimedTimer> {
-    scene.store.claim_timers(queue, now, Instant::EARLIEST, 1_000).await.unwrap()
+async fn due(scene: &Scene, queue: TimerQueue, now: Timestamp) -> Vec<ClaimedTimer> {
+    scene.store.claim_timers(queue, now, Timestamp::EARLIEST, 1_000).await.unwrap()
 }
 
 /// When the event is looked at next, looked for in the far future.
-async fn due_at(scene: &Scene, event: &Event) -> Option<Instant> {
+async fn due_at(scene: &Scene, event: &Event) -> Option<Timestamp> {
     timer(scene, event).await.map(|timer| timer.due_at)
 }
 
 async fn timer(scene: &Scene, event: &Event) -> Option<ClaimedTimer> {
-    let mut all = due(scene, TimerQueue::Events, Instant::HORIZON).await;
-    all.extend(due(scene, TimerQueue::Holds, Instant::HORIZON).await);
+    let mut all = due(scene, TimerQueue::Events, Timestamp::HORIZON).await;
+    all.extend(due(scene, TimerQueue::Holds, Timestamp::HORIZON).await);
     all.into_iter().find(|timer| timer.event == event.id)
 }
 
 /// The event as `change` makes it, written at `now`.
-async fn write(scene: &Scene, event: &Event, now: Instant, change: impl FnOnce(Event) -> Event) -> Event {
+async fn write(scene: &Scene, event: &Event, now: Timestamp, change: impl FnOnce(Event) -> Event) -> Event {
     let changed = Event { version: event.version.next(), updated_at: now, ..change(event.clone()) };
     scene.commit(scene.changes().update(&changed, event.version)).await;
     changed
 }
 
-fn advance(timer: &ClaimedTimer, next: Option<(Instant, ToldUntil)>) -> ChangeSet {
+fn advance(timer: &ClaimedTimer, next: Option<(Timestamp, EmittedUntil)>) -> ChangeSet {
     let ClaimedTimer { org, calendar, event, version, .. } = *timer;
     let mut changes = ChangeSet::new(org);
     changes.calendars.push(Change::AdvanceTimer(Advance { org, calendar, event, seen: version, next }));
@@ -72,12 +72,12 @@ pub async fn a_timer_comes_and_goes_with_its_event(store: &StoreUnderTest) {
     let own = scene.stored(made(&reminded, minutes(&[5]))).await;
     let inherits = scene.stored(made(&reminded, None)).await;
     let usual = scene.stored(made(&plain, None)).await;
-    assert_eq!(due_at(&scene, &own).await, Some(hour(10) - Elapsed::minutes(5)));
+    assert_eq!(due_at(&scene, &own).await, Some(hour(10) - SignedDuration::minutes(5)));
     assert_eq!(due_at(&scene, &inherits).await, Some(hour(9)));
-    assert_eq!(due_at(&scene, &usual).await, Some(hour(10) - Elapsed::minutes(10)));
+    assert_eq!(due_at(&scene, &usual).await, Some(hour(10) - SignedDuration::minutes(10)));
     let found = timer(&scene, &inherits).await.unwrap();
     assert_eq!((found.seen.as_ref(), &found.defaults), (Some(&inherits), &reminded.default_reminders));
-    assert_eq!((found.org, found.calendar, found.told), (scene.org, reminded.id, ToldUntil::both(now)));
+    assert_eq!((found.org, found.calendar, found.told), (scene.org, reminded.id, EmittedUntil::both(now)));
 
     // What is written late has a part to tell, or nothing.
     let late = Event { updated_at: hour(11), ..scene.make.event(&plain, hours(10, 12)) };
@@ -90,14 +90,14 @@ pub async fn a_timer_comes_and_goes_with_its_event(store: &StoreUnderTest) {
         ..event
     });
     let moved = moved.await;
-    assert_eq!(due_at(&scene, &moved).await, Some(hour(20) - Elapsed::minutes(10)));
+    assert_eq!(due_at(&scene, &moved).await, Some(hour(20) - SignedDuration::minutes(10)));
     let maybe = write(&scene, &moved, hour(2), |event| Event { status: EventStatus::Tentative, ..event }).await;
-    assert_eq!(due_at(&scene, &maybe).await, Some(hour(20) - Elapsed::minutes(10)));
+    assert_eq!(due_at(&scene, &maybe).await, Some(hour(20) - SignedDuration::minutes(10)));
     let off = write(&scene, &maybe, hour(3), |event| Event { status: EventStatus::Cancelled, ..event }).await;
     assert_eq!(due_at(&scene, &off).await, None);
     let on = write(&scene, &off, hour(4), |event| Event { status: EventStatus::Confirmed, ..event }).await;
     let found = timer(&scene, &on).await.unwrap();
-    assert_eq!((found.due_at, found.told), (hour(20) - Elapsed::minutes(10), ToldUntil::both(hour(4))));
+    assert_eq!((found.due_at, found.told), (hour(20) - SignedDuration::minutes(10), EmittedUntil::both(hour(4))));
     let gone = write(&scene, &on, hour(5), |event| Event { deleted_at: Some(hour(5)), ..event }).await;
     assert_eq!(due_at(&scene, &gone).await, None);
 
@@ -106,15 +106,15 @@ pub async fn a_timer_comes_and_goes_with_its_event(store: &StoreUnderTest) {
     assert_eq!(due_at(&scene, &hold).await, hold.hold.map(|hold| hold.expires_at));
     let confirmed = hold.confirmed(hour(0)).unwrap();
     scene.commit(scene.changes().update(&confirmed, hold.version)).await;
-    assert_eq!(due(&scene, TimerQueue::Holds, Instant::HORIZON).await, []);
-    assert_eq!(due_at(&scene, &confirmed).await, Some(hour(10) - Elapsed::minutes(10)));
+    assert_eq!(due(&scene, TimerQueue::Holds, Timestamp::HORIZON).await, []);
+    assert_eq!(due_at(&scene, &confirmed).await, Some(hour(10) - SignedDuration::minutes(10)));
 
     let series = Event { updated_at: hour(30), ..scene.make.series(&plain, hours(10, 11), "FREQ=DAILY") };
     let series = scene.stored(series).await;
-    assert_eq!(due_at(&scene, &series).await, Some(hour(34) - Elapsed::minutes(10)));
+    assert_eq!(due_at(&scene, &series).await, Some(hour(34) - SignedDuration::minutes(10)));
     let without = series.without_occurrence(hour(34), hour(30)).unwrap();
     scene.commit(scene.changes().update(&without, series.version)).await;
-    assert_eq!(due_at(&scene, &without).await, Some(hour(58) - Elapsed::minutes(10)));
+    assert_eq!(due_at(&scene, &without).await, Some(hour(58) - SignedDuration::minutes(10)));
 }
 
 /// A title that changes takes nothing back that is still to be told, and tells nothing twice.
@@ -131,7 +131,7 @@ pub async fn a_write_that_changes_no_timing_leaves_the_timer_alone(store: &Store
     assert_eq!(after.seen, Some(retitled.clone()));
 
     // What was told stays told, also by a clock that is behind.
-    let told = ToldUntil::both(hour(11));
+    let told = EmittedUntil::both(hour(11));
     scene.commit(advance(&after, Some((hour(12), told)))).await;
     let behind = hour(9);
     let reminders = minutes(&[30]);
@@ -164,13 +164,13 @@ pub async fn timers_are_claimed_when_due(store: &StoreUnderTest) {
     assert_eq!(ids(&found), [first.id, unseen.id, second.id]);
     let seen: Vec<_> = found.iter().map(|timer| timer.seen.as_ref()).collect();
     assert_eq!(seen, [Some(&first), None, Some(&second)]);
-    assert_eq!(ids(&due(&scene, TimerQueue::Events, hour(5) - Elapsed::micros(1)).await), [first.id, unseen.id]);
-    let one = scene.store.claim_timers(TimerQueue::Events, hour(5), Instant::EARLIEST, 1).await.unwrap();
+    assert_eq!(ids(&due(&scene, TimerQueue::Events, hour(5) - SignedDuration::micros(1)).await), [first.id, unseen.id]);
+    let one = scene.store.claim_timers(TimerQueue::Events, hour(5), Timestamp::EARLIEST, 1).await.unwrap();
     assert_eq!(ids(&one), [first.id]);
 
     let expires_at = hold.hold.unwrap().expires_at;
     assert_eq!(ids(&due(&scene, TimerQueue::Holds, expires_at).await), [hold.id]);
-    assert_eq!(due(&scene, TimerQueue::Holds, expires_at - Elapsed::micros(1)).await, []);
+    assert_eq!(due(&scene, TimerQueue::Holds, expires_at - SignedDuration::micros(1)).await, []);
     assert_eq!(due(&scene, TimerQueue::Again, hour(5)).await, []);
 }
 
@@ -180,14 +180,14 @@ pub async fn a_claim_keeps_others_away(store: &StoreUnderTest) {
     let calendar = scene.shared_calendar().await;
     let event = Event { updated_at: hour(0), ..scene.make.event(&calendar, hours(10, 12)) };
     let event = scene.stored(event).await;
-    let claim = async |now: Instant| {
+    let claim = async |now: Timestamp| {
         let claimed = scene.store.claim_timers(TimerQueue::Events, now, now + MINUTE, 9).await.unwrap();
         claimed.first().cloned()
     };
     let now = hour(10);
     let first = claim(now).await.unwrap();
     assert_eq!(claim(now).await, None);
-    assert_eq!(claim(now + MINUTE - Elapsed::micros(1)).await, None);
+    assert_eq!(claim(now + MINUTE - SignedDuration::micros(1)).await, None);
     // Whoever claimed it may have crashed; the two see the same, so that one of them is stale.
     let again = claim(now + MINUTE).await.unwrap();
     assert_eq!((again.version, again.told), (first.version, first.told));
@@ -195,7 +195,7 @@ pub async fn a_claim_keeps_others_away(store: &StoreUnderTest) {
     write(&scene, &event, hour(5), |event| Event { reminders, ..event }).await;
     let written = claim(now + MINUTE).await.unwrap();
     assert_ne!(written.version, first.version);
-    scene.commit(advance(&written, Some((now, ToldUntil::both(now))))).await;
+    scene.commit(advance(&written, Some((now, EmittedUntil::both(now))))).await;
     assert!(claim(now + MINUTE).await.is_some());
 }
 
@@ -206,7 +206,7 @@ pub async fn timers_are_advanced_once(store: &StoreUnderTest) {
     let event = Event { updated_at: hour(0), ..scene.make.event(&calendar, hours(10, 12)) };
     let event = scene.stored(event).await;
     let seen = timer(&scene, &event).await.unwrap();
-    let told = ToldUntil { all: hour(10), reminders: hour(11) };
+    let told = EmittedUntil { all: hour(10), reminders: hour(11) };
     scene.commit(advance(&seen, Some((hour(12), told)))).await;
     let next = timer(&scene, &event).await.unwrap();
     assert_eq!((next.due_at, next.told), (hour(12), told));
@@ -232,7 +232,7 @@ pub async fn advancing_raises_nothing(store: &StoreUnderTest) {
     let event = scene.stored(event).await;
     let before = scene.observe().await;
     let seen = timer(&scene, &event).await.unwrap();
-    scene.commit(advance(&seen, Some((hour(12), ToldUntil::both(hour(10)))))).await;
+    scene.commit(advance(&seen, Some((hour(12), EmittedUntil::both(hour(10)))))).await;
     assert_eq!(scene.observe().await, before);
 }
 
@@ -267,7 +267,7 @@ pub async fn new_default_reminders_are_looked_at_again(store: &StoreUnderTest) {
     assert_eq!(found.iter().map(|timer| timer.event).collect::<Vec<_>>(), [inherits.id]);
     let found = &found[0];
     // Its start is still told where it was due before; reminders that it would have had are not.
-    assert_eq!(found.told, ToldUntil { all: hour(0), reminders: hour(9) });
+    assert_eq!(found.told, EmittedUntil { all: hour(0), reminders: hour(9) });
     assert_eq!((found.defaults.as_ref(), found.due_at), (reminded.default_reminders.as_ref(), stale.due_at));
     assert_refused!(scene.try_commit(advance(&stale, None)).await, CommitError::Stale);
     scene.commit(advance(found, Some((hour(10), found.told)))).await;
@@ -291,7 +291,7 @@ pub async fn timers_of_calendars_out_of_sight_are_forgotten(store: &StoreUnderTe
     scene.decommission(&agent).await;
     assert_eq!(scene.store.forget_timers(3).await.unwrap(), 3);
     assert_eq!(scene.store.forget_timers(3).await.unwrap(), 1);
-    let left = due(&scene, TimerQueue::Events, Instant::HORIZON).await;
+    let left = due(&scene, TimerQueue::Events, Timestamp::HORIZON).await;
     assert!(left.len() == 2 && left.iter().all(|timer| timer.calendar == kept.id), "{left:?}");
     assert!(scene.store.seed_timers(hour(0), 9).await.unwrap(), "nothing is older than its timers");
 }
@@ -339,7 +339,7 @@ pub async fn a_timer_and_its_message_are_one(store: &StoreUnderTest) {
         let outcomes = race(6, |_| {
             let (scene, seen) = (scene.clone(), seen.clone());
             async move {
-                let next = Some((now, ToldUntil::both(now)));
+                let next = Some((now, EmittedUntil::both(now)));
                 let changes = advance(&seen, next).message(scene.make.message(scene.org));
                 scene.try_commit(changes).await
             }

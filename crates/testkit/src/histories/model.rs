@@ -37,7 +37,7 @@ pub(super) struct Thing {
 
 /// What a caller sees of an event.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Shown {
+pub(super) struct EventView {
     pub calendar: usize,
     pub title: String,
     pub start: i64,
@@ -100,11 +100,11 @@ pub(super) enum Outcome {
 
 /// A message.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Told {
+pub(super) struct SentMessage {
     pub kind: String,
     pub thing: usize,
     pub reason: Option<String>,
-    pub shown: Shown,
+    pub shown: EventView,
     pub version: i64,
 }
 
@@ -145,9 +145,9 @@ impl Thing {
         }
     }
 
-    pub(super) fn shown(&self, now: i64) -> Shown {
+    pub(super) fn shown(&self, now: i64) -> EventView {
         let over = self.status == Status::Hold && self.is_over(now);
-        Shown {
+        EventView {
             calendar: self.calendar,
             title: self.title.clone(),
             start: self.start,
@@ -259,7 +259,7 @@ impl Model {
         (start, end): (i64, i64),
         priority: u8,
         except: Option<usize>,
-        told: &mut Vec<Told>,
+        told: &mut Vec<SentMessage>,
     ) -> Result<(), Outcome> {
         let now = self.now;
         let met: Vec<usize> = (0..self.things.len())
@@ -293,7 +293,7 @@ impl Model {
     }
 
     /// Writes that a hold is over, where it is and nobody has written it yet.
-    fn write_expiry(&mut self, thing: usize, told: &mut Vec<Told>) -> bool {
+    fn write_expiry(&mut self, thing: usize, told: &mut Vec<SentMessage>) -> bool {
         let now = self.now;
         let due = &mut self.things[thing];
         if due.deleted || due.status != Status::Hold || !due.is_over(now) {
@@ -305,9 +305,9 @@ impl Model {
         true
     }
 
-    fn tell(&self, kind: &str, thing: usize, reason: Option<&str>, told: &mut Vec<Told>) {
+    fn tell(&self, kind: &str, thing: usize, reason: Option<&str>, told: &mut Vec<SentMessage>) {
         let about = &self.things[thing];
-        told.push(Told {
+        told.push(SentMessage {
             kind: kind.to_owned(),
             thing,
             reason: reason.map(str::to_owned),
@@ -329,13 +329,13 @@ impl Model {
     }
 
     /// Does what is asked, and says what comes of it.
-    pub(super) fn apply(&mut self, act: &Act) -> (Outcome, Vec<Told>) {
+    pub(super) fn apply(&mut self, act: &Act) -> (Outcome, Vec<SentMessage>) {
         let mut told = Vec::new();
         let outcome = self.outcome(act, &mut told).unwrap_or_else(|refused| refused);
         (outcome, told)
     }
 
-    fn outcome(&mut self, act: &Act, told: &mut Vec<Told>) -> Result<Outcome, Outcome> {
+    fn outcome(&mut self, act: &Act, told: &mut Vec<SentMessage>) -> Result<Outcome, Outcome> {
         let now = self.now;
         match act {
             Act::Book { calendar, start, end, tentative } => {
@@ -436,13 +436,19 @@ impl Model {
         if self.things[thing].deleted { Err(Outcome::Missing("event")) } else { Ok(()) }
     }
 
-    fn updated(&mut self, thing: usize, told: &mut Vec<Told>) -> Outcome {
+    fn updated(&mut self, thing: usize, told: &mut Vec<SentMessage>) -> Outcome {
         self.things[thing].writes += 1;
         self.tell("event.updated", thing, None, told);
         Outcome::Shows(vec![thing])
     }
 
-    fn decide(&mut self, thing: usize, status: Status, kind: &str, told: &mut Vec<Told>) -> Result<Outcome, Outcome> {
+    fn decide(
+        &mut self,
+        thing: usize,
+        status: Status,
+        kind: &str,
+        told: &mut Vec<SentMessage>,
+    ) -> Result<Outcome, Outcome> {
         self.in_sight(thing)?;
         if let Some(trouble) = self.things[thing].trouble(self.now) {
             return Err(Outcome::Refused(trouble));

@@ -11,13 +11,13 @@ use kalends_calendars::{
     Event, EventPatch, HoldError, Patch,
     ports::{EventFilter, StatusAt},
 };
-use kalends_kernel::{Instant, MessageId, Page};
-use kalends_wire::{Listing, NewHoldSet, SlotsAsked};
+use kalends_kernel::{MessageId, Page, Timestamp};
+use kalends_wire::{Listing, NewHoldSet, SlotsRequest};
 use serde_json::Value;
 
 use super::{
     history::{AGENTS, CALENDARS, History, Operation, Pass, Status, Time},
-    model::{Act, Held, Model, Outcome, Shown, Told, Trouble, calendars_of_agent},
+    model::{Act, EventView, Held, Model, Outcome, SentMessage, Trouble, calendars_of_agent},
     service::{Call, Reply, Said, Service, hold, new_event, other_times, path, span, status},
 };
 use crate::{Inspect, conformance::StoreUnderTest, fixtures::Fixtures};
@@ -60,7 +60,7 @@ pub(super) async fn replay(under_test: &StoreUnderTest, make: &Fixtures, history
     for (index, operation) in history.0.iter().enumerate() {
         replay.step = index;
         checked = replay.step(operation).await.map_err(|what| {
-            let at = Instant::from_micros(replay.model.now);
+            let at = Timestamp::from_micros(replay.model.now);
             format!("after operation {index} at {at} ({operation}): {what}\n{}", replay.all_things())
         });
         if checked.is_err() {
@@ -421,10 +421,11 @@ impl Replay {
     }
 
     /// The thing that JSON shows, and how.
-    fn seen_in(&self, json: &Value) -> Checked<(usize, Shown)> {
+    fn seen_in(&self, json: &Value) -> Checked<(usize, EventView)> {
         let text = |field: &str| json[field].as_str().ok_or_else(|| format!("no {field} in {json}"));
-        let time =
-            |text: &str| text.parse::<Instant>().map(Instant::as_micros).map_err(|error| format!("{text}: {error}"));
+        let time = |text: &str| {
+            text.parse::<Timestamp>().map(Timestamp::as_micros).map_err(|error| format!("{text}: {error}"))
+        };
         let id = text("id")?;
         let thing = self.things.iter().position(|known| known == id).ok_or_else(|| format!("unknown: {json}"))?;
         let calendar = text("calendarId")?;
@@ -439,7 +440,7 @@ impl Replay {
             _ => return Err(format!("half a hold: {json}")),
         };
         let set = json["holdSetId"].as_str();
-        let shown = Shown {
+        let shown = EventView {
             calendar: calendar.ok_or_else(|| format!("an unknown calendar: {json}"))?,
             title: text("title")?.to_owned(),
             start: time(text("startTime")?)?,
@@ -455,7 +456,7 @@ impl Replay {
     }
 
     /// The messages since the last look are exactly these.
-    async fn messages(&mut self, mut expected: Vec<Told>) -> Checked {
+    async fn messages(&mut self, mut expected: Vec<SentMessage>) -> Checked {
         let mut got = Vec::with_capacity(expected.len());
         for message in self.inspect.messages(self.service.org).await {
             if !self.seen.insert(message.id) {
@@ -463,7 +464,7 @@ impl Replay {
             }
             let json: Value = serde_json::from_str(&message.payload).map_err(|error| error.to_string())?;
             let (thing, shown) = self.seen_in(&json)?;
-            got.push(Told {
+            got.push(SentMessage {
                 kind: message.event_type.as_str().to_owned(),
                 thing,
                 reason: json["reason"].as_str().map(str::to_owned),
@@ -510,7 +511,7 @@ impl Replay {
             let listed = self.listed(Some(calendar), None, None).await?;
             self.same_things(&listed, |shown| shown.calendar == calendar, "the list of a calendar")?;
             let holds: Vec<&Event> =
-                listed.iter().filter(|event| event.live_hold(Instant::from_micros(now)).is_ok()).collect();
+                listed.iter().filter(|event| event.live_hold(Timestamp::from_micros(now)).is_ok()).collect();
             for (index, hold) in holds.iter().enumerate() {
                 if let Some(other) =
                     holds.iter().skip(index + 1).find(|other| other.times.span.overlaps(hold.times.span))
@@ -553,7 +554,7 @@ impl Replay {
 
     /// The events of a calendar or of an agent, all or those of a status.
     async fn listed(&self, calendar: Option<usize>, agent: Option<usize>, only: Option<Status>) -> Checked<Vec<Event>> {
-        let now = Instant::from_micros(self.model.now);
+        let now = Timestamp::from_micros(self.model.now);
         let only = only.map(|only| StatusAt { status: status(only), now });
         let listing = Listing::Events(EventFilter { status: only, ..EventFilter::default() });
         let page = Page { limit: 200, offset: 0 };
@@ -576,12 +577,12 @@ impl Replay {
         Ok(listed.data)
     }
 
-    fn seen_as(&self, event: &Event) -> Checked<(usize, Shown)> {
+    fn seen_as(&self, event: &Event) -> Checked<(usize, EventView)> {
         let id = event.id.to_string();
         let thing = self.things.iter().position(|known| *known == id).ok_or_else(|| format!("unknown: {event:?}"))?;
         let calendar = self.service.calendars.iter().position(|known| *known == event.calendar);
         let set = event.hold_set.map(|set| set.to_string());
-        let shown = Shown {
+        let shown = EventView {
             calendar: calendar.ok_or_else(|| format!("an unknown calendar: {event:?}"))?,
             title: event.title.clone(),
             start: event.times.span.start().as_micros(),
@@ -593,7 +594,7 @@ impl Replay {
         Ok((thing, shown))
     }
 
-    fn same_things(&self, listed: &[Event], belongs: impl Fn(&Shown) -> bool, what: &str) -> Checked {
+    fn same_things(&self, listed: &[Event], belongs: impl Fn(&EventView) -> bool, what: &str) -> Checked {
         let mut got = Vec::with_capacity(listed.len());
         for event in listed {
             let (thing, shown) = self.seen_as(event)?;
@@ -614,7 +615,7 @@ impl Replay {
         let (from, to) = (window.start().as_micros(), window.end().as_micros());
         let length = "2h".parse().map_err(|error| format!("{error}"))?;
         let query = SlotQuery::new(window, length).map_err(|error| error.to_string())?;
-        let asked = || SlotsAsked { query, include_busy: true, allow_stale: false };
+        let asked = || SlotsRequest { query, include_busy: true, allow_stale: false };
         let app = &self.service.nodes[self.step % 2];
         let parties = (0..CALENDARS.len()).map(|calendar| (Some(calendar), vec![calendar]));
         let parties = parties.chain((0..AGENTS).map(|agent| (None, calendars_of_agent(agent))));
@@ -651,10 +652,10 @@ impl Replay {
             CALENDARS.iter().enumerate().map(|(index, (name, _))| (index, *name)).collect();
         let mut text = String::from("the model:");
         for (index, thing) in self.model.things.iter().enumerate() {
-            let Shown { calendar, start, end, status, hold, set, .. } = thing.shown(self.model.now);
-            let (start, end) = (Instant::from_micros(start), Instant::from_micros(end));
+            let EventView { calendar, start, end, status, hold, set, .. } = thing.shown(self.model.now);
+            let (start, end) = (Timestamp::from_micros(start), Timestamp::from_micros(end));
             let hold =
-                hold.map(|(until, priority)| format!(", until {}, priority {priority}", Instant::from_micros(until)));
+                hold.map(|(until, priority)| format!(", until {}, priority {priority}", Timestamp::from_micros(until)));
             let (hold, set) = (hold.unwrap_or_default(), set.map(|set| format!(", set {set}")).unwrap_or_default());
             let deleted = if thing.deleted { ", deleted" } else { "" };
             let (on, status) = (names[&calendar], status.as_str());
@@ -680,7 +681,7 @@ fn body(reply: &Reply) -> Checked<Value> {
 }
 
 fn intervals(json: &Value) -> Checked<Vec<(i64, i64)>> {
-    let time = |value: &Value| value.as_str().and_then(|text| text.parse::<Instant>().ok()).map(Instant::as_micros);
+    let time = |value: &Value| value.as_str().and_then(|text| text.parse::<Timestamp>().ok()).map(Timestamp::as_micros);
     let all = json.as_array().ok_or_else(|| format!("no intervals: {json}"))?;
     let both = |interval: &Value| Some((time(&interval["start"])?, time(&interval["end"])?));
     all.iter().map(|interval| both(interval).ok_or_else(|| format!("no interval: {interval}"))).collect()

@@ -19,7 +19,9 @@ use kalends_calendars::{
     EventPatch, EventStatus, Hold, HoldScope, Moment, NewEvent, NewHold, Patch,
     ports::{BusySource, LivingAgent},
 };
-use kalends_kernel::{CalendarId, Clock as _, Elapsed, Instant, KeyId, Metadata, OrgId, RequestId, Span, StoreError};
+use kalends_kernel::{
+    CalendarId, Clock as _, KeyId, Metadata, OrgId, RequestId, SignedDuration, Span, StoreError, Timestamp,
+};
 use kalends_wire::NewHoldSet;
 
 use super::{
@@ -72,8 +74,8 @@ pub(super) struct Service {
 impl Service {
     /// A new organization, at two minutes past eight of the day on which the fixtures begin.
     pub(super) async fn open(under_test: &StoreUnderTest, make: &Fixtures) -> Self {
-        let day = Fixtures::BEGINNING - Elapsed::hours(8);
-        make.clock.set(day + Elapsed::minutes(DAWN + 1));
+        let day = Fixtures::BEGINNING - SignedDuration::hours(8);
+        make.clock.set(day + SignedDuration::minutes(DAWN + 1));
         let organization = make.organization();
         let org = organization.id;
         let agents: Vec<_> = (0..AGENTS).map(|_| make.agent(org)).collect();
@@ -91,7 +93,7 @@ impl Service {
             changes = changes.create(calendar);
         }
         under_test.store.commit(changes).await.expect("a new organization");
-        make.clock.set(day + Elapsed::minutes(DAWN + 2));
+        make.clock.set(day + SignedDuration::minutes(DAWN + 2));
         let meanwhile = Meanwhile::default();
         let node = || {
             App::new(Parts {
@@ -126,13 +128,13 @@ impl Service {
     }
 
     pub(super) fn set_clock(&self, now: i64) {
-        self.make.clock.set(Instant::from_micros(now));
+        self.make.clock.set(Timestamp::from_micros(now));
     }
 
     /// The instant so many quarters of an hour after the first start.
     pub(super) fn quarter(quarters: u8) -> i64 {
-        let day = Fixtures::BEGINNING - Elapsed::hours(8);
-        (day + Elapsed::minutes(DAWN + 15 * i64::from(quarters))).as_micros()
+        let day = Fixtures::BEGINNING - SignedDuration::hours(8);
+        (day + SignedDuration::minutes(DAWN + 15 * i64::from(quarters))).as_micros()
     }
 
     pub(super) fn actor(&self, operation: &'static Operation) -> Actor {
@@ -195,13 +197,13 @@ pub(super) const fn path(id: &str) -> EventPath<'_> {
 }
 
 pub(super) fn span(start: i64, end: i64) -> Span {
-    Span::new(Instant::from_micros(start), Instant::from_micros(end)).expect("the end is after the start")
+    Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end)).expect("the end is after the start")
 }
 
 /// What a request says of a hold.
 pub(super) const fn hold(held: Held) -> NewHold {
     let scope = if held.wide { HoldScope::Agent } else { HoldScope::Calendar };
-    let hold = Hold { expires_at: Instant::from_micros(held.until), priority: held.priority, scope };
+    let hold = Hold { expires_at: Timestamp::from_micros(held.until), priority: held.priority, scope };
     NewHold { hold, if_as_of: None }
 }
 
@@ -218,8 +220,8 @@ pub(super) fn new_event(start: i64, end: i64, as_what: Status, held: Option<Held
     Box::new(NewEvent {
         title: "Standup".into(),
         description: None,
-        start: Moment::At(Instant::from_micros(start)),
-        end: Moment::At(Instant::from_micros(end)),
+        start: Moment::At(Timestamp::from_micros(start)),
+        end: Moment::At(Timestamp::from_micros(end)),
         all_day: false,
         status: status(as_what),
         metadata: Metadata::default(),
@@ -230,7 +232,7 @@ pub(super) fn new_event(start: i64, end: i64, as_what: Status, held: Option<Held
 }
 
 pub(super) fn other_times(start: i64, end: i64) -> Box<EventPatch> {
-    let at = |micros| Patch::Set(Moment::At(Instant::from_micros(micros)));
+    let at = |micros| Patch::Set(Moment::At(Timestamp::from_micros(micros)));
     Box::new(EventPatch { start: at(start), end: at(end), ..EventPatch::default() })
 }
 

@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 use kalends_accounts::{
-    Acceptance, Allowance, AuditAsked, AuditEntry, KeyShown, Taken,
+    Acceptance, Allowance, AuditEntry, AuditQuery, KeyView, Taken,
     ports::{AccountData, Allowances, AuditLog, Deletions},
 };
-use kalends_kernel::{Instant, OrgId, StoreError};
+use kalends_kernel::{OrgId, StoreError, Timestamp};
 use kalends_quotas::{Metric, Period, Plan};
 
 use super::{MemoryStore, state::State};
@@ -32,7 +32,7 @@ impl MemoryStore {
 
 #[async_trait]
 impl AuditLog for MemoryStore {
-    async fn audit_page(&self, org: OrgId, asked: &AuditAsked) -> Result<Vec<AuditEntry>, StoreError> {
+    async fn audit_page(&self, org: OrgId, asked: &AuditQuery) -> Result<Vec<AuditEntry>, StoreError> {
         let state = self.state();
         let mut entries: Vec<_> =
             state.audit.values().filter(|entry| entry.org == org && asked.matches(entry)).cloned().collect();
@@ -41,7 +41,7 @@ impl AuditLog for MemoryStore {
         Ok(entries)
     }
 
-    async fn purge_audit(&self, plan: Plan, before: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn purge_audit(&self, plan: Plan, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         Ok(self.write(|state| {
             let organizations = state.organizations.clone();
             remove!(state.audit, limit, |((org, _), entry)| {
@@ -53,7 +53,7 @@ impl AuditLog for MemoryStore {
 
 #[async_trait]
 impl Allowances for MemoryStore {
-    async fn take(&self, allowance: &Allowance, now: Instant) -> Result<Taken, StoreError> {
+    async fn take(&self, allowance: &Allowance, now: Timestamp) -> Result<Taken, StoreError> {
         Ok(self.write(|state| {
             let taken = allowance.take(state.allowances.get(&allowance.scope).map(|(used, _)| *used), now);
             if let Taken::Granted(used) = taken {
@@ -63,7 +63,7 @@ impl Allowances for MemoryStore {
         }))
     }
 
-    async fn give_back(&self, allowance: &Allowance, until: Instant) -> Result<(), StoreError> {
+    async fn give_back(&self, allowance: &Allowance, until: Timestamp) -> Result<(), StoreError> {
         self.write(|state| {
             if let Some((used, _)) = state.allowances.get_mut(&allowance.scope) {
                 *used = used.given_back(until);
@@ -72,23 +72,23 @@ impl Allowances for MemoryStore {
         Ok(())
     }
 
-    async fn forget_allowances(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_allowances(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         Ok(self.write(|state| remove!(state.allowances, limit, |(_, (used, _))| used.until <= now)))
     }
 }
 
 #[async_trait]
 impl AccountData for MemoryStore {
-    async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyShown>, StoreError> {
+    async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyView>, StoreError> {
         let state = self.state();
-        let shown = state.keys.values().filter(|key| key.org == org).map(|key| KeyShown {
+        let shown = state.keys.values().filter(|key| key.org == org).map(|key| KeyView {
             id: key.id,
             prefix: key.prefix.clone(),
             agent: None,
             label: None,
             created_at: key.created_at,
         });
-        let scoped = state.scoped_keys_in_force(org).map(|key| KeyShown {
+        let scoped = state.scoped_keys_in_force(org).map(|key| KeyView {
             id: key.id,
             prefix: key.prefix.clone(),
             agent: Some(key.agent),
@@ -117,7 +117,7 @@ impl AccountData for MemoryStore {
 
 #[async_trait]
 impl Deletions for MemoryStore {
-    async fn deletions(&self, limit: u32) -> Result<Vec<(OrgId, Instant)>, StoreError> {
+    async fn deletions(&self, limit: u32) -> Result<Vec<(OrgId, Timestamp)>, StoreError> {
         let mut all: Vec<_> = self.state().deletions.iter().map(|(org, at)| (*org, *at)).collect();
         all.sort_by_key(|(org, at)| (*at, *org));
         all.truncate(limit as usize);

@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 use kalends_accounts::{Claim, ClaimState, EndedKey, Organization, Taken};
 use kalends_app::{ChangeSet, Charge, Guard, StoredAnswer, Use, ports::CommitError};
 use kalends_calendars::{Calendar, Event, EventSource, Reservation, calendars_revised};
-use kalends_kernel::{CalendarId, Instant, OrgId, StoreError, Version};
+use kalends_kernel::{CalendarId, OrgId, StoreError, Timestamp, Version};
 use kalends_quotas::Metric;
 
 use super::state::{LetterRow, ReservationRow, State};
@@ -123,7 +123,7 @@ impl State {
     }
 
     /// How many series in sight have an occurrence that ends after `now`.
-    pub(super) fn series_after(&self, org: OrgId, now: Instant) -> u64 {
+    pub(super) fn series_after(&self, org: OrgId, now: Timestamp) -> u64 {
         let series = self
             .events_in_sight(org)
             .filter(|(event, _)| event.source == EventSource::Internal && event.recurs_after(now));

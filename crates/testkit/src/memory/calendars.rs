@@ -5,7 +5,7 @@ use kalends_calendars::{
     Agent, Calendar, ContextEvents, Event,
     ports::{AgentFilter, Agents, CalendarFilter, Calendars, EventFilter, EventScope, Events, OwnedEvent},
 };
-use kalends_kernel::{AgentId, CalendarId, EventId, Instant, Listed, OrgId, Page, StoreError};
+use kalends_kernel::{AgentId, CalendarId, EventId, Listed, OrgId, Page, StoreError, Timestamp};
 
 use super::{
     MemoryStore,
@@ -55,7 +55,7 @@ impl Calendars for MemoryStore {
     async fn calendars_after(
         &self,
         org: OrgId,
-        after: Option<(Instant, CalendarId)>,
+        after: Option<(Timestamp, CalendarId)>,
         limit: u32,
     ) -> Result<Vec<Calendar>, StoreError> {
         let state = self.state();
@@ -109,7 +109,7 @@ impl Events for MemoryStore {
         &self,
         org: OrgId,
         calendar: CalendarId,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<ContextEvents, StoreError> {
         let state = self.state();
         let on_it = state.events_in_sight(org).filter(|(event, _)| event.calendar == calendar);

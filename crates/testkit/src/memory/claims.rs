@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_accounts::{AddressHash, Claim, ClaimState, ports::Claims};
-use kalends_kernel::{ClaimId, Instant, Listed, OrgId, Page, StoreError, UserId};
+use kalends_kernel::{ClaimId, Listed, OrgId, Page, StoreError, Timestamp, UserId};
 
 use super::{MemoryStore, account_data::remove, state::page_of};
 
@@ -29,7 +29,7 @@ impl Claims for MemoryStore {
         Ok(page_of(own, |claim| (claim.created_at, claim.id), page))
     }
 
-    async fn due_claims(&self, user: Option<UserId>, now: Instant, limit: u32) -> Result<Vec<Claim>, StoreError> {
+    async fn due_claims(&self, user: Option<UserId>, now: Timestamp, limit: u32) -> Result<Vec<Claim>, StoreError> {
         let state = self.state();
         let due = state.claims.values().filter(|claim| claim.due_at().is_some_and(|due| due <= now));
         let mut due: Vec<_> = due.filter(|claim| user.is_none_or(|user| claim.user == user)).copied().collect();
@@ -38,7 +38,7 @@ impl Claims for MemoryStore {
         Ok(due)
     }
 
-    async fn forget_claims(&self, before: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_claims(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let over = |claim: &Claim| {
             let counts = matches!(claim.state, ClaimState::Held { .. } | ClaimState::Effective { .. });
             claim.created_at < before && !counts

@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 
 use kalends_calendars::{ContextEvents, Event, EventStatus, RECENT_MAX, UPCOMING_MAX, UPCOMING_WITHIN};
-use kalends_kernel::Instant;
+use kalends_kernel::Timestamp;
 
 use super::instances::name;
 
 /// What of `events` is around `now`.
-pub(super) fn events_around<'a>(events: impl Iterator<Item = &'a Event>, now: Instant) -> ContextEvents {
+pub(super) fn events_around<'a>(events: impl Iterator<Item = &'a Event>, now: Timestamp) -> ContextEvents {
     let takes_place = |event: &&Event| (*event).clone().at(now).status != EventStatus::Cancelled;
     let events: Vec<&Event> = events.filter(takes_place).collect();
     let start = |event: &Event| event.times.span.start();

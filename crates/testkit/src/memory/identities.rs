@@ -6,7 +6,7 @@ use kalends_accounts::{
     oauth::{Attempt, KnownIdentity, Provider},
     ports::{Identities, OauthAttempts},
 };
-use kalends_kernel::{Instant, StoreError, UserId};
+use kalends_kernel::{StoreError, Timestamp, UserId};
 
 use super::{MemoryStore, account_data::remove};
 
@@ -21,7 +21,7 @@ impl OauthAttempts for MemoryStore {
         Ok(self.write(|state| state.attempts.remove(&key)))
     }
 
-    async fn forget_attempts(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_attempts(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         Ok(self.write(|state| remove!(state.attempts, limit, |(_, attempt)| attempt.expires_at <= now)))
     }
 }

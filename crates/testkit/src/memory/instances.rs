@@ -5,7 +5,7 @@ use kalends_calendars::{
     Calendar, Event, INSTANCES_MAX, Occurrence,
     ports::{BlockingSeries, EventScope, InstanceFilter, Instances},
 };
-use kalends_kernel::{CalendarId, Elapsed, EventId, Instant, Listed, OrgId, Page, Span, StoreError};
+use kalends_kernel::{CalendarId, EventId, Listed, OrgId, Page, SignedDuration, Span, StoreError, Timestamp};
 
 use super::{
     MemoryStore,
@@ -13,7 +13,7 @@ use super::{
 };
 
 /// What orders events of one start: the identifier that they show.
-pub(super) fn name(event: &Event) -> (EventId, Option<Instant>) {
+pub(super) fn name(event: &Event) -> (EventId, Option<Timestamp>) {
     event.occurrence().map_or((event.id, None), |occurrence| (occurrence.series, Some(occurrence.start)))
 }
 
@@ -26,8 +26,8 @@ fn instances(event: &Event, window: Span) -> Vec<Event> {
 }
 
 /// The event itself, or the instances of a series within ten years of `now`, which is far enough for tests.
-pub(super) fn instances_near(event: &Event, now: Instant) -> Vec<Event> {
-    let years = Elapsed::days(3_660);
+pub(super) fn instances_near(event: &Event, now: Timestamp) -> Vec<Event> {
+    let years = SignedDuration::days(3_660);
     match Span::new(now - years, now + years) {
         Ok(window) if event.recurrence().is_some() => instances(event, window),
         _ => vec![event.clone()],

@@ -1,7 +1,7 @@
 //! Letters to people outside.
 
 use async_trait::async_trait;
-use kalends_kernel::{Instant, LetterId, OrgId, StoreError};
+use kalends_kernel::{LetterId, OrgId, StoreError, Timestamp};
 use kalends_notifications::{ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd, ports::Letters};
 
 use super::MemoryStore;
@@ -15,7 +15,7 @@ fn supersedes(letter: &Letter, other: &Letter) -> bool {
 
 #[async_trait]
 impl Letters for MemoryStore {
-    async fn claim_letters(&self, now: Instant, limit: u32) -> Result<Vec<ClaimedLetter>, StoreError> {
+    async fn claim_letters(&self, now: Timestamp, limit: u32) -> Result<Vec<ClaimedLetter>, StoreError> {
         Ok(self.write(|state| {
             let mut due: Vec<_> = state.letters.iter().filter(|(_, row)| row.due_at <= now).collect();
             due.sort_by_key(|(key, row)| (row.due_at, **key));

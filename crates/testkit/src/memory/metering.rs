@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use async_trait::async_trait;
 use kalends_app::ports::{Debited, Metering};
-use kalends_kernel::{Instant, OrgId, StoreError};
+use kalends_kernel::{OrgId, StoreError, Timestamp};
 use kalends_quotas::{Counted, Debit, Metric, Period, Refund};
 
 use super::MemoryStore;
@@ -31,7 +31,7 @@ impl Metering for MemoryStore {
         Ok(())
     }
 
-    async fn usage(&self, org: OrgId, period: Period, now: Instant) -> Result<Vec<(Metric, u64)>, StoreError> {
+    async fn usage(&self, org: OrgId, period: Period, now: Timestamp) -> Result<Vec<(Metric, u64)>, StoreError> {
         let state = self.state();
         let used = Metric::ALL.into_iter().map(|metric| {
             let used = match metric.counted() {

@@ -7,7 +7,7 @@ use kalends_accounts::{
     ports::{PasswordResets, People, Sessions},
 };
 use kalends_app::ports::CommitError;
-use kalends_kernel::{Instant, OrgId, SessionId, StoreError, UserId, Version};
+use kalends_kernel::{OrgId, SessionId, StoreError, Timestamp, UserId, Version};
 
 use super::{
     MemoryStore,
@@ -140,7 +140,7 @@ impl Sessions for MemoryStore {
         Ok(self.state().sessions.get(&session).copied())
     }
 
-    async fn forget_sessions(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_sessions(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         Ok(self.write(|state| {
             let expired = state.sessions.values().filter(|session| session.expires_at <= now);
             let expired: Vec<_> = expired.map(|session| session.id).take(limit as usize).collect();
@@ -155,7 +155,7 @@ impl PasswordResets for MemoryStore {
         Ok(self.state().resets.values().find(|reset| reset.token == token).copied())
     }
 
-    async fn forget_resets(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_resets(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         Ok(self.write(|state| remove!(state.resets, limit, |(_, reset)| reset.expires_at <= now)))
     }
 }

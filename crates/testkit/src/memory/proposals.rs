@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_app::ports::CommitError;
-use kalends_kernel::{Instant, Listed, OrgId, Page, ProposalId, StoreError};
+use kalends_kernel::{Listed, OrgId, Page, ProposalId, StoreError, Timestamp};
 use kalends_proposals::{
     Change, Proposal, Status,
     ports::{ProposalFilter, Proposals},
@@ -62,7 +62,7 @@ impl Proposals for MemoryStore {
         Ok(page_of(matching, |proposal| (proposal.created_at, proposal.id), page))
     }
 
-    async fn overdue_proposals(&self, now: Instant, limit: u32) -> Result<Vec<Proposal>, StoreError> {
+    async fn overdue_proposals(&self, now: Timestamp, limit: u32) -> Result<Vec<Proposal>, StoreError> {
         let state = self.state();
         let mut overdue: Vec<Proposal> = state
             .proposals
@@ -75,7 +75,7 @@ impl Proposals for MemoryStore {
         Ok(overdue)
     }
 
-    async fn forget_reservations(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_reservations(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         Ok(self.write(|state| {
             let mut left = limit;
             let mut forgotten = 0;

@@ -22,8 +22,8 @@ use kalends_feeds::{
 };
 use kalends_kernel::{
     AgentId, AuditId, BookingId, BookingPageId, CalendarId, ClaimId, ConnectionId, ConnectionLinkId, DeliveryId,
-    EventId, ExternalCalendarId, GrantId, Instant, KeyId, LetterId, Listed, MessageId, OrgId, PAGE_BYTES_MAX, Page,
-    ProposalId, Revision, SessionId, SubscriptionId, UserId, Version, WebhookId,
+    EventId, ExternalCalendarId, GrantId, KeyId, LetterId, Listed, MessageId, OrgId, PAGE_BYTES_MAX, Page, ProposalId,
+    Revision, SessionId, SubscriptionId, Timestamp, UserId, Version, WebhookId,
 };
 use kalends_notifications::{Delivery, Health, Letter, Message, Queue, WebhookEndpoint};
 use kalends_proposals::Proposal;
@@ -43,7 +43,7 @@ pub(super) struct State {
     pub(super) attempts: HashMap<TokenHash, Attempt>,
     pub(super) identities: Vec<KnownIdentity>,
     pub(super) acceptances: Vec<(Option<OrgId>, Acceptance)>,
-    pub(super) deletions: BTreeMap<OrgId, Instant>,
+    pub(super) deletions: BTreeMap<OrgId, Timestamp>,
     pub(super) users: BTreeMap<UserId, User>,
     pub(super) owners: BTreeMap<OrgId, Ownership>,
     pub(super) sessions: BTreeMap<SessionId, Session>,
@@ -88,8 +88,8 @@ pub(super) struct State {
 #[derive(Debug, Clone)]
 pub(super) struct SubscriptionRow {
     pub(super) subscription: Subscription,
-    pub(super) due_at: Option<Instant>,
-    pub(super) claimed_until: Option<Instant>,
+    pub(super) due_at: Option<Timestamp>,
+    pub(super) claimed_until: Option<Timestamp>,
     pub(super) fence: Fence,
     pub(super) asked: bool,
     pub(super) reserved: u64,
@@ -99,7 +99,7 @@ pub(super) struct SubscriptionRow {
 #[derive(Debug, Clone)]
 pub(super) struct LetterRow {
     pub(super) letter: Letter,
-    pub(super) due_at: Instant,
+    pub(super) due_at: Timestamp,
     pub(super) fence: i64,
     pub(super) put_off: u32,
 }
@@ -108,8 +108,8 @@ pub(super) struct LetterRow {
 #[derive(Debug, Clone)]
 pub(super) struct ConnectionRow {
     pub(super) connection: Connection,
-    pub(super) due_at: Option<Instant>,
-    pub(super) claimed_until: Option<Instant>,
+    pub(super) due_at: Option<Timestamp>,
+    pub(super) claimed_until: Option<Timestamp>,
     pub(super) fence: kalends_bridge::Fence,
     pub(super) asked: bool,
 }
@@ -129,7 +129,7 @@ pub(super) struct TimerRow {
     pub(super) timer: Timer,
     pub(super) again: bool,
     pub(super) version: Version,
-    pub(super) claimed_until: Instant,
+    pub(super) claimed_until: Timestamp,
 }
 
 /// Which memory it is: each has another.

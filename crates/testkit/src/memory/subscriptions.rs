@@ -10,7 +10,7 @@ use kalends_feeds::{
     ports::{ImportedItems, Subscriptions},
     sync::{CLAIM_LASTS, KnownItem, LEFT_KEPT, SyncState},
 };
-use kalends_kernel::{AgentId, CalendarId, Instant, Listed, OrgId, Page, RemoteUrl, StoreError, SubscriptionId};
+use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, RemoteUrl, StoreError, SubscriptionId, Timestamp};
 
 use super::{
     MemoryStore,
@@ -202,8 +202,8 @@ impl Subscriptions for MemoryStore {
 
     async fn claim_subscriptions(
         &self,
-        now: Instant,
-        until: Instant,
+        now: Timestamp,
+        until: Timestamp,
         per_host: u32,
         limit: u32,
     ) -> Result<Vec<(SyncClaim, Subscription)>, StoreError> {
@@ -256,9 +256,9 @@ impl ImportedItems for MemoryStore {
             .collect())
     }
 
-    async fn purge_imported_events(&self, before: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn purge_imported_events(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         Ok(self.write(|state| {
-            let over = |at: Option<Instant>| at.is_some_and(|at| at <= before);
+            let over = |at: Option<Timestamp>| at.is_some_and(|at| at <= before);
             let ended = |event: &Event| {
                 let calendar = state.calendars.get(&(event.org, event.calendar));
                 let agent = calendar

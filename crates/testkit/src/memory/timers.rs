@@ -5,10 +5,10 @@ use std::collections::btree_map::Entry;
 use async_trait::async_trait;
 use kalends_app::ports::CommitError;
 use kalends_calendars::{
-    Advance, Calendar, Event, ToldUntil,
+    Advance, Calendar, EmittedUntil, Event,
     ports::{ClaimedTimer, TimerQueue, Timers},
 };
-use kalends_kernel::{Instant, StoreError, Version};
+use kalends_kernel::{StoreError, Timestamp, Version};
 
 use super::{
     MemoryStore,
@@ -17,7 +17,7 @@ use super::{
 };
 
 /// Nobody has claimed it.
-const FREE: Instant = Instant::from_micros(0);
+const FREE: Timestamp = Timestamp::from_micros(0);
 
 impl State {
     /// Writes the timer of an event that was written.
@@ -29,7 +29,7 @@ impl State {
             (Entry::Occupied(row), _) if row.get().timer.timing == event.timing() => {}
             (Entry::Occupied(mut row), Some(mut timer)) => {
                 let before = row.get();
-                timer.told = ToldUntil {
+                timer.told = EmittedUntil {
                     all: timer.told.all.max(before.timer.told.all),
                     reminders: timer.told.reminders.max(before.timer.told.reminders),
                 };
@@ -79,8 +79,8 @@ impl Timers for MemoryStore {
     async fn claim_timers(
         &self,
         queue: TimerQueue,
-        now: Instant,
-        until: Instant,
+        now: Timestamp,
+        until: Timestamp,
         limit: u32,
     ) -> Result<Vec<ClaimedTimer>, StoreError> {
         Ok(self.write(|state| {
@@ -116,7 +116,7 @@ impl Timers for MemoryStore {
     }
 
     /// Nothing here is older than its timers.
-    async fn seed_timers(&self, _now: Instant, _limit: u32) -> Result<bool, StoreError> {
+    async fn seed_timers(&self, _now: Timestamp, _limit: u32) -> Result<bool, StoreError> {
         Ok(true)
     }
 

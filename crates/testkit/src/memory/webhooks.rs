@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use kalends_app::ports::CommitError;
-use kalends_kernel::{DeliveryId, Instant, Listed, OrgId, Page, StoreError, WebhookId};
+use kalends_kernel::{DeliveryId, Listed, OrgId, Page, StoreError, Timestamp, WebhookId};
 use kalends_notifications::{
     Change, Claim, Delivery, DeliveryStatus, Health, Listener, Message, Places, Queue, Record, Waiting,
     WebhookEndpoint, address, charged, over_quota,
@@ -90,11 +90,11 @@ impl State {
         self.deliveries.values().filter(move |delivery| (delivery.org, delivery.webhook) == (org, webhook))
     }
 
-    fn next_attempt(&self, org: OrgId, webhook: WebhookId) -> Option<Instant> {
+    fn next_attempt(&self, org: OrgId, webhook: WebhookId) -> Option<Timestamp> {
         self.of_webhook(org, webhook).filter_map(|delivery| delivery.state.next_attempt_at).min()
     }
 
-    fn fan_out(&mut self, now: Instant, limit: u32) -> FannedOut {
+    fn fan_out(&mut self, now: Timestamp, limit: u32) -> FannedOut {
         let mut waiting: Vec<_> = self.waiting.iter().filter_map(|key| self.messages.get(key)).collect();
         waiting.sort_by_key(|message| (message.created_at, message.id));
         waiting.truncate(limit as usize);
@@ -197,7 +197,7 @@ impl Deliveries for MemoryStore {
         org: OrgId,
         webhook: WebhookId,
         delivery: DeliveryId,
-        now: Instant,
+        now: Timestamp,
     ) -> Result<Option<(Delivery, bool)>, StoreError> {
         let state = self.state();
         let Some((queue, _)) = state.queues.get(&(org, webhook)) else { return Ok(None) };
@@ -205,11 +205,11 @@ impl Deliveries for MemoryStore {
         Ok(state.deliveries.get(&(org, webhook, delivery)).map(|delivery| (*delivery, served)))
     }
 
-    async fn forget_deliveries(&self, before: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_deliveries(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         Ok(self.write(|state| remove!(state.deliveries, limit, |(_, delivery)| delivery.created_at < before)))
     }
 
-    async fn forget_messages(&self, before: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_messages(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         Ok(self.write(|state| {
             let forgotten = remove!(state.messages, limit, |(_, message)| message.created_at < before);
             let kept = &state.messages;
@@ -221,11 +221,11 @@ impl Deliveries for MemoryStore {
 
 #[async_trait]
 impl DeliveryQueue for MemoryStore {
-    async fn fan_out(&self, now: Instant, limit: u32) -> Result<FannedOut, StoreError> {
+    async fn fan_out(&self, now: Timestamp, limit: u32) -> Result<FannedOut, StoreError> {
         Ok(self.write(|state| state.fan_out(now, limit)))
     }
 
-    async fn claim_webhooks(&self, now: Instant, places: Places) -> Result<Vec<Claim>, StoreError> {
+    async fn claim_webhooks(&self, now: Timestamp, places: Places) -> Result<Vec<Claim>, StoreError> {
         Ok(self.write(|state| {
             let mut due: Vec<_> =
                 state.queues.iter().filter_map(|(key, (queue, _))| Some((queue.due_at?, *key))).collect();
@@ -244,7 +244,7 @@ impl DeliveryQueue for MemoryStore {
         }))
     }
 
-    async fn due_deliveries(&self, claim: Claim, now: Instant, limit: u32) -> Result<Vec<DueDelivery>, StoreError> {
+    async fn due_deliveries(&self, claim: Claim, now: Timestamp, limit: u32) -> Result<Vec<DueDelivery>, StoreError> {
         let state = self.state();
         let mut due: Vec<_> =
             state.of_webhook(claim.org, claim.webhook).filter(|delivery| delivery.state.is_due(now)).copied().collect();
@@ -269,11 +269,11 @@ impl DeliveryQueue for MemoryStore {
         Ok(())
     }
 
-    async fn failing_since(&self, org: OrgId, webhook: WebhookId) -> Result<Option<Instant>, StoreError> {
+    async fn failing_since(&self, org: OrgId, webhook: WebhookId) -> Result<Option<Timestamp>, StoreError> {
         Ok(self.state().queues.get(&(org, webhook)).and_then(|(_, health)| health.failing_since))
     }
 
-    async fn backlog(&self, now: Instant) -> Result<Backlog, StoreError> {
+    async fn backlog(&self, now: Timestamp) -> Result<Backlog, StoreError> {
         let state = self.state();
         let pending = state.deliveries.values().filter(|delivery| delivery.state.status == DeliveryStatus::Pending);
         let due = state.queues.values().filter_map(|(queue, _)| queue.due_at.filter(|due| *due <= now));

@@ -1,22 +1,22 @@
 //! Every state of the pages, with texts that a test chooses.
 
-use kalends_kernel::{Elapsed, FieldError, FieldErrors, Instant, Span, Zone};
+use kalends_kernel::{FieldError, FieldErrors, SignedDuration, Span, Timestamp, Zone};
 
 use crate::markdown::Guide;
 use crate::{
-    Asked, Booked, Booking, BookingState, Clock, Console, Form, Given, Href, Limits, Moving, Notice, Page, Path,
-    Picker, Shown, Taken,
+    Booked, Booking, BookingState, Clock, Console, DisplaySettings, Form, Given, Href, Limits, Moving, Notice, Page,
+    PageQuery, Path, Picker, Taken,
 };
 
 pub(super) const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
 
-pub(super) fn at(text: &str) -> Instant {
+pub(super) fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 
 /// Half an hour from then.
 pub(super) fn slot(start: &str) -> Span {
-    Span::new(at(start), at(start) + Elapsed::minutes(30)).unwrap()
+    Span::new(at(start), at(start) + SignedDuration::minutes(30)).unwrap()
 }
 
 pub(super) fn zone(name: &str) -> Zone {
@@ -39,12 +39,12 @@ pub(super) fn page<'a>(path: &'a Path, text: &'a str) -> Page<'a> {
 pub(super) fn picker(offers: &[&str], shown: &str, query: &[(&str, &str)], now: &str) -> String {
     let path = Path::new("/book/kq7d").unwrap();
     let offers: Vec<Span> = offers.iter().map(|start| slot(start)).collect();
-    let asked = Asked::read(query.iter().copied());
-    let bookable = Span::new(at(now), at(now) + Elapsed::days(365)).unwrap();
+    let asked = PageQuery::read(query.iter().copied());
+    let bookable = Span::new(at(now), at(now) + SignedDuration::days(365)).unwrap();
     let zone = zone(shown);
     let picker = Picker {
         page: page(&path, "Call"),
-        shown: Shown { zone, clock: Clock::TwentyFour },
+        shown: DisplaySettings { zone, clock: Clock::TwentyFour },
         now: at(now),
         bookable,
         month: asked.month_to_show(zone, bookable, offers.first().copied()),
@@ -61,13 +61,13 @@ pub(super) fn every_page(text: &str) -> (Vec<(&'static str, String)>, String) {
     let path = Path::new("/book/kq7d").unwrap();
     let href = Href::from(path.clone());
     let page = page(&path, text);
-    let shown = Shown { zone: zone("America/New_York"), clock: Clock::Twelve };
+    let shown = DisplaySettings { zone: zone("America/New_York"), clock: Clock::Twelve };
     let now = at("2026-03-03T10:12:00Z");
-    let bookable = Span::new(now, now + Elapsed::days(60)).unwrap();
+    let bookable = Span::new(now, now + SignedDuration::days(60)).unwrap();
     let offers: Vec<Span> = (0..40)
         .filter_map(|n| {
-            let start = at("2026-03-05T08:00:00Z") + Elapsed::minutes(n * 45);
-            Span::new(start, start + Elapsed::minutes(30)).ok()
+            let start = at("2026-03-05T08:00:00Z") + SignedDuration::minutes(n * 45);
+            Span::new(start, start + SignedDuration::minutes(30)).ok()
         })
         .collect();
     let picker = Picker {

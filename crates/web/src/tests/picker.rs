@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use kalends_kernel::{Elapsed, Instant, Span};
+use kalends_kernel::{SignedDuration, Span, Timestamp};
 use proptest::prelude::*;
 use rstest::rstest;
 
 use super::fixture::{at, page, picker, zone};
 use super::markup::{Tag, read};
-use crate::{Clock, Month, Path, Picker, Shown};
+use crate::{Clock, DisplaySettings, Month, Path, Picker};
 
 /// The starts that the page leads to, in its order.
 fn offered(tags: &[Tag]) -> Vec<String> {
@@ -41,7 +41,7 @@ fn days_are_those_of_the_zone_shown(
     #[case] month: &str,
     #[case] expected: &[&str],
 ) {
-    let now = (at(offers[0]) - Elapsed::days(20)).to_string();
+    let now = (at(offers[0]) - SignedDuration::days(20)).to_string();
     let (tags, _) = read(&picker(offers, zone, &[("month", month)], &now));
     assert_eq!(days(&tags), expected);
 }
@@ -138,10 +138,10 @@ proptest! {
         month in prop::sample::select(vec!["2026-03", "2026-04", "2026-10", "2026-11", "2028-02"]),
     ) {
         let (zone, month) = (zone(name), month.parse::<Month>().unwrap());
-        let mut start = month.span(zone).unwrap().start() - Elapsed::days(1);
+        let mut start = month.span(zone).unwrap().start() - SignedDuration::days(1);
         let offers: Vec<Span> = steps.iter().filter_map(|step| {
-            start = start + Elapsed::minutes(step * 15);
-            Span::new(start, start + Elapsed::minutes(15)).ok()
+            start = start + SignedDuration::minutes(step * 15);
+            Span::new(start, start + SignedDuration::minutes(15)).ok()
         }).collect();
         let mut by_day: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for offer in &offers {
@@ -153,9 +153,9 @@ proptest! {
         let path = Path::new("/book/kq7d").unwrap();
         let view = Picker {
             page: page(&path, "Call"),
-            shown: Shown { zone, clock: Clock::Twelve },
+            shown: DisplaySettings { zone, clock: Clock::Twelve },
             now: start,
-            bookable: Span::new(Instant::EARLIEST, Instant::HORIZON).unwrap(),
+            bookable: Span::new(Timestamp::EARLIEST, Timestamp::HORIZON).unwrap(),
             month,
             day: None,
             offers: &offers,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use kalends_app::ChangeSet;
 use kalends_app::ports::Commit as _;
-use kalends_kernel::{Elapsed, Span};
+use kalends_kernel::{SignedDuration, Span};
 use kalends_sqlite::{Database, OpenOptions, SqliteStore};
 use kalends_testkit::TestCipher;
 use kalends_testkit::fixtures::{Compose as _, Fixtures};
@@ -61,7 +61,7 @@ async fn rate(file: &Path, alone: Option<usize>) -> Result<f64> {
         // What one `POST .../events` commits: the event, its charge, its message and its audit entry.
         let addition = || {
             let start = make.tick();
-            let event = make.event(&calendar, Span::new(start, start + Elapsed::minutes(30))?);
+            let event = make.event(&calendar, Span::new(start, start + SignedDuration::minutes(30))?);
             Ok(ChangeSet::new(calendar.org)
                 .create(&event)
                 .charge(make.charge(None))

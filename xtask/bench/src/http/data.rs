@@ -10,7 +10,7 @@
 //! ones, which leaves 1,110 slots free.
 
 use anyhow::{Context as _, Result};
-use kalends_kernel::{Elapsed, Instant};
+use kalends_kernel::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use crate::connection::{Connection, get, post};
@@ -105,14 +105,14 @@ const BOOKED: u64 = 1_000;
 async fn create_pages(connection: &mut Connection, key: &str) -> Result<Vec<String>> {
     let (_, calendar) = agent_with_calendar(connection, key, "Booked").await?;
     let health = connection.ask(&get("/health", None)).await?.json(200)?;
-    let now: Instant = json::text(&health, "ts")?.parse()?;
+    let now: Timestamp = json::text(&health, "ts")?.parse()?;
     // On the grid of the pages, whose slots begin with the day.
-    let half_hour = Elapsed::minutes(30).as_micros();
-    let first = Instant::from_micros((now.as_micros() / half_hour + 1) * half_hour);
+    let half_hour = SignedDuration::minutes(30).as_micros();
+    let first = Timestamp::from_micros((now.as_micros() / half_hour + 1) * half_hour);
     let bodies: Vec<Value> = (0..BOOKED)
         .map(|number| {
             let (half, (offset, length)) = (number / 3 * 2, SHORT[usize::try_from(number % 3).unwrap_or(0)]);
-            let minutes = |minutes: u64| Elapsed::minutes(i64::try_from(minutes).unwrap_or(0));
+            let minutes = |minutes: u64| SignedDuration::minutes(i64::try_from(minutes).unwrap_or(0));
             let start = first + minutes(half * 30 + offset);
             let (start, end) = (start.to_string(), (start + minutes(length)).to_string());
             json!({ "title": "Weekly planning with the design team", "start_time": start, "end_time": end })

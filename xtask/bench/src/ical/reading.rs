@@ -19,7 +19,7 @@ use crate::json;
 /// The most times that parsing alone takes.
 const TIMES: f64 = 3.0;
 /// When the feed is read: 10 March 2026, 12:00 UTC.
-const NOW: kalends_kernel::Instant = kalends_kernel::Instant::from_micros(1_773_144_000_000_000);
+const NOW: kalends_kernel::Timestamp = kalends_kernel::Timestamp::from_micros(1_773_144_000_000_000);
 
 /// A process that reads a file once and tells how much memory that took.
 #[derive(Debug, clap::Args)]

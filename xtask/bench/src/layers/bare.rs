@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::Result;
 use kalends_app::ports::Commit as _;
 use kalends_app::{App, ChangeSet, MemoryRateLimiter, NoCalendarProviders, NoHumanCalendars, NoProviders, Parts};
-use kalends_kernel::{Clock, Elapsed, Instant, Span};
+use kalends_kernel::{Clock, SignedDuration, Span, Timestamp};
 use kalends_sqlite::{Database, OpenOptions, SqliteStore};
 use kalends_testkit::fixtures::{Compose as _, Fixtures, settings};
 use kalends_testkit::{Mailbox, TestCipher, TestPasswords, TestTokens};
@@ -34,9 +34,9 @@ struct Wall;
 
 impl Clock for Wall {
     #[expect(clippy::disallowed_methods, reason = "what is measured lives in real time")]
-    fn now(&self) -> Instant {
+    fn now(&self) -> Timestamp {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        Instant::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+        Timestamp::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
     }
 }
 
@@ -57,7 +57,7 @@ pub(crate) async fn serve(options: &Options) -> Result<()> {
     let mut events = Vec::with_capacity(EVENTS);
     for _ in 0..EVENTS {
         let start = make.tick();
-        let event = make.event(&calendar, Span::new(start, start + Elapsed::minutes(30))?);
+        let event = make.event(&calendar, Span::new(start, start + SignedDuration::minutes(30))?);
         events.push(event.id.to_string());
         changes = changes.create(&event);
     }

@@ -6,7 +6,7 @@ use crate::{
     Service,
     error::ApiError,
     extract::{Caller, PathOf},
-    reply::Shown,
+    reply::WithETag,
 };
 
 /// Reads an agent.
@@ -18,7 +18,7 @@ use crate::{
     params(("id" = String, Path, description = "The agent, `agt_…`.")),
     responses((status = 200, description = "The agent.", body = wire::Agent))
 )]
-pub(crate) async fn read(app: Service, caller: Caller, id: PathOf<String>) -> Result<Shown<wire::Agent>, ApiError> {
+pub(crate) async fn read(app: Service, caller: Caller, id: PathOf<String>) -> Result<WithETag<wire::Agent>, ApiError> {
     let agent = app.agent(&caller.0, &id.0).await?;
-    Ok(Shown { version: agent.version, resource: agent.into() })
+    Ok(WithETag { version: agent.version, resource: agent.into() })
 }

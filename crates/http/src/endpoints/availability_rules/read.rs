@@ -6,7 +6,7 @@ use crate::{
     Service,
     error::ApiError,
     extract::{Caller, PathOf},
-    reply::Shown,
+    reply::WithETag,
 };
 
 /// Reads a calendar's availability rules.
@@ -24,7 +24,7 @@ pub(crate) async fn read(
     app: Service,
     caller: Caller,
     id: PathOf<String>,
-) -> Result<Shown<wire::AvailabilityRules>, ApiError> {
+) -> Result<WithETag<wire::AvailabilityRules>, ApiError> {
     let rules = app.availability_rules(&caller.0, &id.0).await?;
-    Ok(Shown { version: rules.version, resource: rules.into() })
+    Ok(WithETag { version: rules.version, resource: rules.into() })
 }

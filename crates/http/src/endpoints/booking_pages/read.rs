@@ -6,7 +6,7 @@ use crate::{
     Service,
     error::ApiError,
     extract::{Caller, PathOf},
-    reply::Shown,
+    reply::WithETag,
 };
 
 /// Reads a booking page.
@@ -22,8 +22,8 @@ pub(crate) async fn read(
     app: Service,
     caller: Caller,
     id: PathOf<String>,
-) -> Result<Shown<wire::BookingPage>, ApiError> {
+) -> Result<WithETag<wire::BookingPage>, ApiError> {
     let page = app.booking_page(&caller.0, &id.0).await?;
     let resource = wire::BookingPage::new(&page, &app.settings().base_url);
-    Ok(Shown { resource, version: page.version })
+    Ok(WithETag { resource, version: page.version })
 }

@@ -7,8 +7,8 @@ use axum::{
 use http::{HeaderMap, StatusCode};
 use kalends_app::{App, Refusal};
 use kalends_bookings::BookingPage;
-use kalends_kernel::{FieldErrors, Instant, Span};
-use kalends_web::{Booked, Form, Given, HONEYPOT, Href, Shown, Taken};
+use kalends_kernel::{FieldErrors, Span, Timestamp};
+use kalends_web::{Booked, DisplaySettings, Form, Given, HONEYPOT, Href, Taken};
 use kalends_wire as wire;
 use serde_json::Value;
 
@@ -62,7 +62,7 @@ pub(crate) async fn book(
 /// What the form of a booking says, and how its answer reads.
 struct Filled<'a> {
     page: &'a BookingPage,
-    shown: Shown,
+    shown: DisplaySettings,
     given: Given<'a>,
 }
 
@@ -108,8 +108,8 @@ async fn book_by_form(
 
 impl Filled<'_> {
     /// The form once more, with what is wrong with it. A start that cannot be mended in it is answered by itself.
-    fn again(&self, start: &str, now: Instant, errors: &FieldErrors) -> Result<Response, ApiError> {
-        let start = start.parse::<Instant>().ok();
+    fn again(&self, start: &str, now: Timestamp, errors: &FieldErrors) -> Result<Response, ApiError> {
+        let start = start.parse::<Timestamp>().ok();
         let Some(slot) = start.and_then(|start| self.page.slot(start, now).ok()) else {
             return nonsense(self.page);
         };
@@ -142,6 +142,6 @@ impl Filled<'_> {
 
 /// The time of an event as its JSON tells it.
 pub(super) fn slot_of(event: &Value) -> Option<Span> {
-    let time = |name: &str| event[name].as_str()?.parse::<Instant>().ok();
+    let time = |name: &str| event[name].as_str()?.parse::<Timestamp>().ok();
     Span::new(time("start_time")?, time("end_time")?).ok()
 }

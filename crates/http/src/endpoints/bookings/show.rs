@@ -4,8 +4,10 @@ use axum::{extract::RawQuery, response::Response};
 use http::{HeaderMap, StatusCode};
 use kalends_app::{Offers, OpenPage};
 use kalends_bookings::BookingPage;
-use kalends_kernel::{FieldErrors, Instant, Span};
-use kalends_web::{Asked, AskedSlot, Form, Given, Href, Notice, Page, Picker, Shown, Taken, headers, markdown};
+use kalends_kernel::{FieldErrors, Span, Timestamp};
+use kalends_web::{
+    ChosenSlot, DisplaySettings, Form, Given, Href, Notice, Page, PageQuery, Picker, Taken, headers, markdown,
+};
 
 use super::view::{LIMITS, asked, page as facts, path, shown};
 use crate::{
@@ -62,8 +64,8 @@ pub(crate) async fn show(
     let bookable = bookable(page, now)?;
     match asked.slot {
         _ if names(&headers, "text/markdown") => {}
-        Some(AskedSlot::At(start)) => return chosen(&app, &open, start, shown).await,
-        Some(AskedSlot::Nonsense) => return nonsense(page),
+        Some(ChosenSlot::At(start)) => return chosen(&app, &open, start, shown).await,
+        Some(ChosenSlot::Nonsense) => return nonsense(page),
         None => {}
     }
     let offers = app.offered_slots(&open, None).await?;
@@ -83,14 +85,14 @@ pub(crate) async fn show(
 #[derive(Clone, Copy)]
 pub(super) struct Picking<'a> {
     pub(super) facts: Page<'a>,
-    pub(super) shown: Shown,
-    pub(super) now: Instant,
+    pub(super) shown: DisplaySettings,
+    pub(super) now: Timestamp,
     pub(super) bookable: Span,
     pub(super) moving: Option<Span>,
 }
 
 /// The month that is asked for, or that of the first offer, and of it the day that is asked for.
-pub(super) fn pick(offers: &Offers<'_>, asked: &Asked, picking: Picking<'_>) -> Response {
+pub(super) fn pick(offers: &Offers<'_>, asked: &PageQuery, picking: Picking<'_>) -> Response {
     let Picking { facts, shown, now, bookable, moving } = picking;
     let first_offer = offers.slots().next();
     let month = asked.month_to_show(shown.zone, bookable, first_offer);
@@ -104,13 +106,18 @@ pub(super) fn pick(offers: &Offers<'_>, asked: &Asked, picking: Picking<'_>) -> 
 ///
 /// # Errors
 /// [`ApiError::Internal`] where time itself ends.
-pub(super) fn bookable(page: &BookingPage, now: Instant) -> Result<Span, ApiError> {
+pub(super) fn bookable(page: &BookingPage, now: Timestamp) -> Result<Span, ApiError> {
     let window = page.window(now).map_or_else(|| Span::new(now, now + page.timetable.length()), Ok);
     window.map_err(|_| ApiError::Internal)
 }
 
 /// The form for a slot.
-async fn chosen(app: &Service, open: &OpenPage, start: Instant, shown: Shown) -> Result<Response, ApiError> {
+async fn chosen(
+    app: &Service,
+    open: &OpenPage,
+    start: Timestamp,
+    shown: DisplaySettings,
+) -> Result<Response, ApiError> {
     use kalends_app::Refusal::{BookingTaken, Invalid};
     let page = &open.page;
     let path = path(page.slug.reveal())?;

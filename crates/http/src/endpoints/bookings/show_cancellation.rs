@@ -5,7 +5,7 @@ use http::{HeaderMap, StatusCode};
 use kalends_app::{BookingSeen, Missing, Refusal};
 use kalends_bookings::Purpose;
 use kalends_kernel::Span;
-use kalends_web::{Booking, BookingState, Shown};
+use kalends_web::{Booking, BookingState, DisplaySettings};
 
 use super::view::{asked, booking_path, page as facts, path, shown};
 use crate::{Service, error::ApiError, extract::PathOf, pages::html};
@@ -55,7 +55,7 @@ fn for_cancelling(seen: BookingSeen) -> Result<BookingSeen, ApiError> {
 pub(super) fn shown_as(
     seen: &BookingSeen,
     (slug, token): (&str, &str),
-    shown: Shown,
+    shown: DisplaySettings,
     state: BookingState,
 ) -> Result<Response, ApiError> {
     let (cancel, page_path) = (booking_path(slug, token, "cancel")?, path(slug)?);

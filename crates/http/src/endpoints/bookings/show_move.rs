@@ -4,8 +4,8 @@ use axum::{extract::RawQuery, response::Response};
 use http::{HeaderMap, StatusCode};
 use kalends_app::{BookingSeen, Missing, Refusal};
 use kalends_bookings::Purpose;
-use kalends_kernel::{Instant, Span};
-use kalends_web::{AskedSlot, BookingState, Moving, Shown, Taken};
+use kalends_kernel::{Span, Timestamp};
+use kalends_web::{BookingState, ChosenSlot, DisplaySettings, Moving, Taken};
 
 use super::{
     show::{Picking, bookable, nonsense, pick},
@@ -56,12 +56,12 @@ pub(crate) async fn show_move(
     let path = booking_path(&slug, &token, "move")?;
     let facts = facts(page, &path);
     match asked.slot {
-        Some(AskedSlot::At(start)) => {
+        Some(ChosenSlot::At(start)) => {
             let Ok(slot) = page.slot(start, now) else { return nonsense(page) };
             let moving = Moving { page: facts, shown, before, slot };
             return Ok(html(StatusCode::OK, moving.html()));
         }
-        Some(AskedSlot::Nonsense) => return nonsense(page),
+        Some(ChosenSlot::Nonsense) => return nonsense(page),
         None => {}
     }
     let offers = app.offered_slots(&open, None).await?;
@@ -70,7 +70,7 @@ pub(crate) async fn show_move(
 }
 
 /// When the booking is, while it can be moved; else what became of it.
-pub(super) fn still_to_come(seen: &BookingSeen, now: Instant) -> Result<Span, BookingState> {
+pub(super) fn still_to_come(seen: &BookingSeen, now: Timestamp) -> Result<Span, BookingState> {
     match seen.event.as_ref().filter(|_| !seen.is_cancelled()).map(|event| event.times.span) {
         None => Err(BookingState::CancelledBefore),
         Some(span) if span.start() <= now => Err(BookingState::Past),
@@ -82,7 +82,7 @@ pub(super) fn still_to_come(seen: &BookingSeen, now: Instant) -> Result<Span, Bo
 pub(super) fn taken(
     seen: &BookingSeen,
     (slug, token): (&str, &str),
-    shown: Shown,
+    shown: DisplaySettings,
     (wanted, nearest): (Span, &[Span]),
 ) -> Result<Response, ApiError> {
     let path = booking_path(slug, token, "move")?;

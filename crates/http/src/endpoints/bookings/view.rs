@@ -4,7 +4,7 @@ use http::{HeaderMap, header};
 use kalends_accounts::EMAIL_MAX;
 use kalends_bookings::{BookingPage, NAME_MAX, NOTES_MAX};
 use kalends_kernel::Zone;
-use kalends_web::{Asked, Clock, Limits, Page, Path, Shown};
+use kalends_web::{Clock, DisplaySettings, Limits, Page, PageQuery, Path};
 use url::form_urlencoded;
 
 use crate::error::ApiError;
@@ -13,15 +13,15 @@ use crate::error::ApiError;
 pub(super) const LIMITS: Limits = Limits { name: NAME_MAX, email: EMAIL_MAX, notes: NOTES_MAX };
 
 /// What the query of an address asks for.
-pub(super) fn asked(query: Option<&str>) -> Asked {
+pub(super) fn asked(query: Option<&str>) -> PageQuery {
     let pairs: Vec<_> = form_urlencoded::parse(query.unwrap_or_default().as_bytes()).collect();
-    Asked::read(pairs.iter().map(|(name, value)| (name.as_ref(), value.as_ref())))
+    PageQuery::read(pairs.iter().map(|(name, value)| (name.as_ref(), value.as_ref())))
 }
 
 /// How the visitor reads times.
-pub(super) fn shown(page: &BookingPage, zone: Option<Zone>, headers: &HeaderMap) -> Shown {
+pub(super) fn shown(page: &BookingPage, zone: Option<Zone>, headers: &HeaderMap) -> DisplaySettings {
     let languages = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
-    Shown { zone: zone.unwrap_or(page.timetable.zone), clock: Clock::of_languages(languages) }
+    DisplaySettings { zone: zone.unwrap_or(page.timetable.zone), clock: Clock::of_languages(languages) }
 }
 
 /// What a visitor may know of a booking page that lies there.

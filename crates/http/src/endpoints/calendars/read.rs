@@ -6,7 +6,7 @@ use crate::{
     Service,
     error::ApiError,
     extract::{Caller, PathOf},
-    reply::Shown,
+    reply::WithETag,
 };
 
 /// Reads a calendar.
@@ -18,8 +18,12 @@ use crate::{
     params(("id" = String, Path, description = "The calendar, `cal_…`.")),
     responses((status = 200, description = "The calendar.", body = wire::Calendar))
 )]
-pub(crate) async fn read(app: Service, caller: Caller, id: PathOf<String>) -> Result<Shown<wire::Calendar>, ApiError> {
+pub(crate) async fn read(
+    app: Service,
+    caller: Caller,
+    id: PathOf<String>,
+) -> Result<WithETag<wire::Calendar>, ApiError> {
     let calendar = app.calendar(&caller.0, &id.0).await?;
     let version = calendar.version;
-    Ok(Shown { version, resource: wire::Calendar::new(calendar, &app.settings().base_url) })
+    Ok(WithETag { version, resource: wire::Calendar::new(calendar, &app.settings().base_url) })
 }

@@ -7,7 +7,7 @@ use crate::{
     Service,
     error::ApiError,
     extract::{Caller, PathOf, QueryOf},
-    reply::Shown,
+    reply::WithETag,
 };
 
 /// Reads an event by its identifier alone.
@@ -24,9 +24,9 @@ pub(crate) async fn read_by_id(
     caller: Caller,
     path: PathOf<String>,
     query: QueryOf<wire::ShowEvents>,
-) -> Result<Shown<wire::Event>, ApiError> {
+) -> Result<WithETag<wire::Event>, ApiError> {
     let caller = caller.0.showing(query.0.local());
     let event = app.event(&caller, EventPath { calendar: None, id: &path.0 }).await?;
     let zones = app.local_zones(&caller, std::slice::from_ref(&event)).await?;
-    Ok(Shown { version: event.version, resource: zones.shown(event) })
+    Ok(WithETag { version: event.version, resource: zones.shown(event) })
 }

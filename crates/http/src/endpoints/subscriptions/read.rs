@@ -6,7 +6,7 @@ use crate::{
     Service,
     error::ApiError,
     extract::{Caller, PathOf},
-    reply::Shown,
+    reply::WithETag,
 };
 
 /// Reads an iCal subscription.
@@ -25,7 +25,7 @@ pub(crate) async fn read(
     app: Service,
     caller: Caller,
     id: PathOf<String>,
-) -> Result<Shown<wire::Subscription>, ApiError> {
+) -> Result<WithETag<wire::Subscription>, ApiError> {
     let subscription = app.subscription(&caller.0, &id.0).await?;
-    Ok(Shown { resource: wire::Subscription::from(&subscription), version: subscription.version })
+    Ok(WithETag { resource: wire::Subscription::from(&subscription), version: subscription.version })
 }

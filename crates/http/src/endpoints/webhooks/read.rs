@@ -6,7 +6,7 @@ use crate::{
     Service,
     error::ApiError,
     extract::{Caller, PathOf},
-    reply::Shown,
+    reply::WithETag,
 };
 
 /// Reads a webhook endpoint.
@@ -20,7 +20,11 @@ use crate::{
     params(("id" = String, Path, description = "The endpoint, `whk_…`.")),
     responses((status = 200, description = "The endpoint.", body = wire::Webhook))
 )]
-pub(crate) async fn read(app: Service, caller: Caller, id: PathOf<String>) -> Result<Shown<wire::Webhook>, ApiError> {
+pub(crate) async fn read(
+    app: Service,
+    caller: Caller,
+    id: PathOf<String>,
+) -> Result<WithETag<wire::Webhook>, ApiError> {
     let endpoint = app.webhook(&caller.0, &id.0).await?;
-    Ok(Shown { resource: wire::Webhook::from(&endpoint), version: endpoint.version })
+    Ok(WithETag { resource: wire::Webhook::from(&endpoint), version: endpoint.version })
 }

@@ -21,13 +21,13 @@ pub(super) fn is_to_be_renewed() -> bool {
 /// Everything that is to be an example.
 #[derive(Debug, Default)]
 pub(super) struct Record {
-    operations: BTreeMap<&'static str, Told>,
+    operations: BTreeMap<&'static str, Recorded>,
     errors: BTreeMap<String, Value>,
 }
 
 /// What is told of one operation.
 #[derive(Debug, Default)]
-struct Told {
+struct Recorded {
     request: Option<Value>,
     answers: BTreeMap<String, Value>,
 }
@@ -77,7 +77,7 @@ impl Record {
     }
 }
 
-impl Told {
+impl Recorded {
     fn value(&self) -> Value {
         let mut value = json!({ "answers": self.answers });
         if let Some(request) = &self.request {

@@ -12,7 +12,7 @@ use kalends_app::{
     operations::{self, Operation},
     ports::{HumanCalendars, Store},
 };
-use kalends_kernel::Elapsed;
+use kalends_kernel::SignedDuration;
 use kalends_testkit::{
     Mailbox, ManualClock, MemoryStore, TestCalendarProviders, TestPasswords,
     fixtures::{at, settings},
@@ -143,7 +143,7 @@ impl Story {
 
     /// A request, a second after the one before.
     pub(super) fn ask(&mut self, operation: &'static Operation) -> Ask<'_> {
-        self.clock.advance(Elapsed::seconds(1));
+        self.clock.advance(SignedDuration::seconds(1));
         let number = self.asked.entry(operation.id).or_default();
         *number += 1;
         self.draws.follow(&format!("{} {number}", operation.id));

@@ -6,7 +6,7 @@ use kalends_accounts::{
 };
 use kalends_app::ports::CommitError;
 use kalends_bridge::{Audience, Change, ConnectAttempt, Grant, LinkStatus, NewLink, PublicationPolicy, Purpose};
-use kalends_kernel::{ConnectionId, ConnectionLinkId, Elapsed};
+use kalends_kernel::{ConnectionId, ConnectionLinkId, SignedDuration};
 use url::Url;
 
 use super::TASKS;
@@ -100,7 +100,7 @@ pub async fn one_link_waits_for_a_human(store: &StoreUnderTest) {
     let waiting = scene.store.waiting_link(scene.org, calendar.id).await.unwrap().unwrap();
 
     // Its time being over, it waits until that is written down.
-    scene.make.clock.advance(Elapsed::hours(24));
+    scene.make.clock.advance(SignedDuration::hours(24));
     let next = || Change::CreateLink(Box::new(scene.link_for(&calendar).0));
     assert_refused!(scene.bridge(vec![next()]).await, CommitError::Stale);
     let expired = waiting.expired(scene.make.tick());
@@ -224,7 +224,7 @@ pub async fn consent_attempts_are_forgotten(store: &StoreUnderTest) {
         attempts.push(attempt);
     }
     let forget = async |now, limit| scene.store.forget_connect_attempts(now, limit).await.unwrap();
-    assert_eq!(forget(attempts[0].oauth.expires_at - Elapsed::micros(1), 9).await, 0);
+    assert_eq!(forget(attempts[0].oauth.expires_at - SignedDuration::micros(1), 9).await, 0);
     let now = attempts[2].oauth.expires_at;
     assert_eq!((forget(now, 2).await, forget(now, 2).await, forget(now, 2).await), (2, 1, 0));
     assert_eq!(scene.store.use_connect_attempt(attempts[3].oauth.key).await.unwrap().as_ref(), Some(&attempts[3]));

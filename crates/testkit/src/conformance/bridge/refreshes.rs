@@ -7,7 +7,7 @@ use kalends_bridge::{
     Audience, CLAIM_LASTS, Change, Connection, ConnectionPatch, Ended, ExternalCalendar, Grant, RefreshClaim,
     RefreshState, Tokens, ports::KnownCalendar,
 };
-use kalends_kernel::{ConnectionId, Elapsed, ExternalCalendarId, Instant};
+use kalends_kernel::{ConnectionId, ExternalCalendarId, SignedDuration, Timestamp};
 
 use super::{TASKS, covered, reading, tokens};
 use crate::conformance::{
@@ -26,17 +26,17 @@ struct Outcome {
 }
 
 impl Scene {
-    async fn claim_connections(&self, now: Instant, limit: u32) -> Vec<(RefreshClaim, Connection)> {
+    async fn claim_connections(&self, now: Timestamp, limit: u32) -> Vec<(RefreshClaim, Connection)> {
         self.store.claim_refreshes(now, now + CLAIM_LASTS, limit).await.unwrap()
     }
 
-    async fn claim_connection(&self, now: Instant) -> RefreshClaim {
+    async fn claim_connection(&self, now: Timestamp) -> RefreshClaim {
         let claims = self.claim_connections(now, 10).await;
         assert_eq!(claims.len(), 1, "{claims:?}");
         claims[0].0
     }
 
-    async fn no_connection_is_due(&self, now: Instant) -> bool {
+    async fn no_connection_is_due(&self, now: Timestamp) -> bool {
         self.claim_connections(now, 10).await.is_empty()
     }
 
@@ -44,14 +44,14 @@ impl Scene {
         &self,
         claim: RefreshClaim,
         outcome: Outcome,
-        at: Instant,
-        next: Option<Instant>,
+        at: Timestamp,
+        next: Option<Timestamp>,
     ) -> Result<(), CommitError> {
         let Outcome { tokens, state, calendars, gone } = outcome;
         self.bridge(vec![Change::EndRefresh { claim, tokens, state, calendars, gone, next, at }]).await
     }
 
-    async fn ask_refresh(&self, connection: &Connection, at: Instant) -> Result<(), CommitError> {
+    async fn ask_refresh(&self, connection: &Connection, at: Timestamp) -> Result<(), CommitError> {
         self.bridge(vec![Change::AskRefresh { org: self.org, connection: connection.id, at }]).await
     }
 }
@@ -68,7 +68,7 @@ pub async fn due_connections_are_claimed(store: &StoreUnderTest) {
     made.push(other.connected(&["work"]).await);
     made.push(scene.connected(&["work"]).await);
     let connection = |place: usize| made[place].0.clone();
-    assert!(scene.no_connection_is_due(connection(0).created_at - Elapsed::micros(1)).await);
+    assert!(scene.no_connection_is_due(connection(0).created_at - SignedDuration::micros(1)).await);
     let now = scene.make.tick();
     let first = scene.claim_connections(now, 2).await;
     assert_eq!(ids(&first), BTreeSet::from([connection(0).id, connection(1).id]));
@@ -86,7 +86,7 @@ pub async fn due_connections_are_claimed(store: &StoreUnderTest) {
     let later = now + CLAIM_LASTS;
     let given_up = of(&first, 1);
     scene_of(&scene, given_up).end_refresh(given_up, Outcome::default(), now, Some(later + CLAIM_LASTS)).await.unwrap();
-    assert!(scene.no_connection_is_due(later - Elapsed::micros(1)).await);
+    assert!(scene.no_connection_is_due(later - SignedDuration::micros(1)).await);
     let again = scene.claim_connections(later, 10).await;
     assert_eq!(ids(&again), BTreeSet::from([connection(0).id, connection(2).id]));
     let (lost, held) = (of(&first, 0), of(&again, 0));
@@ -118,32 +118,32 @@ pub async fn a_refresh_says_when_the_next_is_due(store: &StoreUnderTest) {
     let (made, _) = scene.connected(&["work"]).await;
     let end = async |claim, at, next| scene.end_refresh(claim, Outcome::default(), at, next).await.unwrap();
     let now = scene.make.tick();
-    let next = now + Elapsed::minutes(5);
+    let next = now + SignedDuration::minutes(5);
     end(scene.claim_connection(now).await, now, Some(next)).await;
-    assert!(scene.no_connection_is_due(next - Elapsed::micros(1)).await);
+    assert!(scene.no_connection_is_due(next - SignedDuration::micros(1)).await);
     let claim = scene.claim_connection(next).await;
 
     // Asked for while it is refreshed: once more, and then as usual.
     scene.ask_refresh(&made, next).await.unwrap();
     assert!(scene.no_connection_is_due(next).await, "one worker at a time");
-    let later = next + Elapsed::minutes(5);
+    let later = next + SignedDuration::minutes(5);
     end(claim, next, Some(later)).await;
     end(scene.claim_connection(next).await, next, Some(later)).await;
-    assert!(scene.no_connection_is_due(later - Elapsed::micros(1)).await);
+    assert!(scene.no_connection_is_due(later - SignedDuration::micros(1)).await);
 
     // Asked for before it is due, and where the claim has run out.
     scene.ask_refresh(&made, next).await.unwrap();
     scene.claim_connection(next).await;
     let over = next + CLAIM_LASTS;
-    scene.ask_refresh(&made, over + Elapsed::micros(1)).await.unwrap();
+    scene.ask_refresh(&made, over + SignedDuration::micros(1)).await.unwrap();
     assert!(scene.no_connection_is_due(over).await);
-    let claim = scene.claim_connection(over + Elapsed::micros(1)).await;
+    let claim = scene.claim_connection(over + SignedDuration::micros(1)).await;
 
     // What has lapsed is due no more, whoever asked.
     scene.ask_refresh(&made, over).await.unwrap();
     let state = RefreshState::default().after(Ended::Lapsed("no".into()), over);
     scene.end_refresh(claim, Outcome { state, ..Outcome::default() }, over, None).await.unwrap();
-    let much_later = over + Elapsed::hours(9_000);
+    let much_later = over + SignedDuration::hours(9_000);
     assert!(scene.no_connection_is_due(much_later).await);
     assert_refused!(scene.ask_refresh(&made, much_later).await, CommitError::Stale);
 
@@ -151,7 +151,7 @@ pub async fn a_refresh_says_when_the_next_is_due(store: &StoreUnderTest) {
     let lapsed = scene.connection_now(&made).await.unwrap();
     let reauthorized = lapsed.reauthorized(tokens("anew", much_later), much_later);
     scene.reauthorize(&lapsed, &reauthorized, much_later).await.unwrap();
-    assert!(scene.no_connection_is_due(much_later - Elapsed::micros(1)).await);
+    assert!(scene.no_connection_is_due(much_later - SignedDuration::micros(1)).await);
     let claims = scene.claim_connections(much_later, 10).await;
     assert_eq!(claims.into_iter().map(|(_, claimed)| claimed).collect::<Vec<_>>(), [reauthorized]);
 }
@@ -182,7 +182,7 @@ pub async fn humans_and_workers_leave_each_other_what_is_theirs(store: &StoreUnd
         Outcome { state: RefreshState::default().after(Ended::Lapsed("gone".into()), now), ..Outcome::default() };
     assert_refused!(scene.end_refresh(claim, lapsed, now, None).await, CommitError::Stale);
     assert_eq!(scene.connection_now(&made).await.as_ref(), Some(&reauthorized));
-    assert!(scene.no_connection_is_due(now - Elapsed::micros(1)).await);
+    assert!(scene.no_connection_is_due(now - SignedDuration::micros(1)).await);
     scene.claim_connection(now).await;
 
     // A pause outlasts a consent.
@@ -191,7 +191,7 @@ pub async fn humans_and_workers_leave_each_other_what_is_theirs(store: &StoreUnd
     let again = paused.reauthorized(tokens("once more", now), now);
     scene.reauthorize(&paused, &again, now).await.unwrap();
     assert_eq!(scene.connection_now(&made).await.as_ref(), Some(&again));
-    assert!(scene.no_connection_is_due(now + Elapsed::hours(9_000)).await);
+    assert!(scene.no_connection_is_due(now + SignedDuration::hours(9_000)).await);
 }
 
 /// What is paused is not refreshed, even where it is paused while it is; resumed, it is due when that says.
@@ -200,7 +200,7 @@ pub async fn paused_connections_are_not_refreshed(store: &StoreUnderTest) {
     let (made, _) = scene.connected(&["work"]).await;
     let pause = |seen: &Connection, paused| seen.patched(ConnectionPatch::Paused(paused), scene.make.tick());
     let now = scene.make.tick();
-    let much_later = now + Elapsed::hours(9_000);
+    let much_later = now + SignedDuration::hours(9_000);
 
     // Before it was claimed; a label changes nothing about it.
     let paused = pause(&made, true);
@@ -212,7 +212,7 @@ pub async fn paused_connections_are_not_refreshed(store: &StoreUnderTest) {
     assert!(scene.no_connection_is_due(much_later).await);
     let resumed = pause(&named, false);
     scene.reconnect(&named, &resumed, Some(now)).await.unwrap();
-    assert!(scene.no_connection_is_due(now - Elapsed::micros(1)).await);
+    assert!(scene.no_connection_is_due(now - SignedDuration::micros(1)).await);
     let claim = scene.claim_connection(now).await;
 
     // While it is refreshed: what comes of that is written, and nothing is due, whoever had asked.
@@ -260,7 +260,7 @@ pub async fn a_refresh_writes_what_came_of_it(store: &StoreUnderTest) {
         calendars: vec![renamed.clone(), fresh.clone()],
         gone: vec![home.id, club.id],
     };
-    let next = now + Elapsed::minutes(5);
+    let next = now + SignedDuration::minutes(5);
     scene.end_refresh(scene.claim_connection(now).await, outcome.clone(), now, Some(next)).await.unwrap();
     let shown = Connection { tokens: tokens("renewed", now), refresh: outcome.state.clone(), ..made.clone() };
     assert_eq!(scene.connection_now(&made).await, Some(shown.clone()));

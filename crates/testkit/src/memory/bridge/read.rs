@@ -15,8 +15,8 @@ use kalends_calendars::{
     ports::{BusySource, LivingAgent},
 };
 use kalends_kernel::{
-    CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Instant, Listed, OrgId, Page, Span,
-    StoreError,
+    CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Listed, OrgId, Page, Span, StoreError,
+    Timestamp,
 };
 
 use crate::memory::{
@@ -51,7 +51,7 @@ impl ConnectionLinks for MemoryStore {
         Ok(waiting.find(|link| (link.org, link.calendar) == (org, calendar)).cloned())
     }
 
-    async fn forget_links(&self, before: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_links(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         Ok(self.write(|state| remove!(state.links, limit, |(_, link)| link.expires_at < before)))
     }
 }
@@ -72,7 +72,7 @@ impl ConnectAttempts for MemoryStore {
         Ok(self.write(|state| state.connect_attempts.remove(&key)))
     }
 
-    async fn forget_connect_attempts(&self, now: Instant, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_connect_attempts(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         Ok(self.write(|state| remove!(state.connect_attempts, limit, |(_, attempt)| attempt.oauth.expires_at <= now)))
     }
 }
@@ -109,8 +109,8 @@ impl Connections for MemoryStore {
 
     async fn claim_refreshes(
         &self,
-        now: Instant,
-        until: Instant,
+        now: Timestamp,
+        until: Timestamp,
         limit: u32,
     ) -> Result<Vec<(RefreshClaim, Connection)>, StoreError> {
         Ok(self.write(|state| {

@@ -1,13 +1,13 @@
 //! What the address of a page asks for.
 
-use kalends_kernel::{CivilDate, Instant, Span, Zone};
+use kalends_kernel::{CivilDate, Span, Timestamp, Zone};
 
 use crate::time::Month;
 
 /// What a visitor asks of a page that shows times. A month, a day or a zone that is nonsense counts as not asked for:
 /// the page has something sensible to show without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Asked {
+pub struct PageQuery {
     /// `month=2026-03`
     pub month: Option<Month>,
     /// `day=2026-03-05`
@@ -15,19 +15,19 @@ pub struct Asked {
     /// `tz=Europe/Berlin`
     pub zone: Option<Zone>,
     /// `slot=2026-03-05T09:00:00Z`
-    pub slot: Option<AskedSlot>,
+    pub slot: Option<ChosenSlot>,
 }
 
 /// The slot that a visitor chose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AskedSlot {
+pub enum ChosenSlot {
     /// The one that begins then, where there is one.
-    At(Instant),
+    At(Timestamp),
     /// No time at all: [`crate::Notice::Nonsense`].
     Nonsense,
 }
 
-impl Asked {
+impl PageQuery {
     /// Reads the parameters of a query, decoded. Unknown ones are left out; of repeated ones the first counts.
     pub fn read<'a>(parameters: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut asked = Self::default();
@@ -37,7 +37,7 @@ impl Asked {
                 "day" => asked.day = asked.day.or_else(|| value.parse().ok()),
                 "tz" => asked.zone = asked.zone.or_else(|| value.parse().ok()),
                 "slot" => {
-                    let slot = value.parse().map_or(AskedSlot::Nonsense, AskedSlot::At);
+                    let slot = value.parse().map_or(ChosenSlot::Nonsense, ChosenSlot::At);
                     asked.slot = asked.slot.or(Some(slot));
                 }
                 _ => {}
@@ -58,7 +58,7 @@ impl Asked {
 
 /// The first and the last month in which a booking may begin.
 pub(crate) fn months(bookable: Span, zone: Zone) -> (Month, Month) {
-    let just_before_the_end = bookable.end() - kalends_kernel::Elapsed::micros(1);
+    let just_before_the_end = bookable.end() - kalends_kernel::SignedDuration::micros(1);
     (Month::at(bookable.start(), zone), Month::at(just_before_the_end, zone))
 }
 
@@ -74,16 +74,16 @@ mod tests {
 
     #[test]
     fn nonsense_counts_as_not_asked_for() {
-        let asked = Asked::read([("month", "March"), ("day", "2026-02-30"), ("tz", "Mars/Olympus"), ("utm", "x")]);
-        assert_eq!(asked, Asked::default());
+        let asked = PageQuery::read([("month", "March"), ("day", "2026-02-30"), ("tz", "Mars/Olympus"), ("utm", "x")]);
+        assert_eq!(asked, PageQuery::default());
     }
 
     #[test]
     fn a_slot_that_is_no_time_is_told_from_none() {
-        assert_eq!(Asked::read([("slot", "yesterday")]).slot, Some(AskedSlot::Nonsense));
+        assert_eq!(PageQuery::read([("slot", "yesterday")]).slot, Some(ChosenSlot::Nonsense));
         let at = "2026-03-05T09:00:00Z";
-        assert_eq!(Asked::read([("slot", at)]).slot, Some(AskedSlot::At(at.parse().unwrap())));
-        assert_eq!(Asked::read([("slot", at), ("slot", "x")]).slot, Some(AskedSlot::At(at.parse().unwrap())));
+        assert_eq!(PageQuery::read([("slot", at)]).slot, Some(ChosenSlot::At(at.parse().unwrap())));
+        assert_eq!(PageQuery::read([("slot", at), ("slot", "x")]).slot, Some(ChosenSlot::At(at.parse().unwrap())));
     }
 
     #[rstest]
@@ -98,7 +98,7 @@ mod tests {
         // In Berlin the window begins in March and ends in May, in UTC in February and in April.
         let bookable = span("2026-02-28T23:00:00Z", "2026-04-30T23:00:00Z");
         let offer = offer.map(|at| span(at, "2026-04-30T23:00:00Z"));
-        let asked = Asked::read(query.iter().copied());
+        let asked = PageQuery::read(query.iter().copied());
         assert_eq!(asked.month_to_show(zone, bookable, offer).to_string(), expected);
     }
 

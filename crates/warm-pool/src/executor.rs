@@ -7,9 +7,9 @@ use futures::{
 };
 use sqlx::{Database, Describe, Either, Error, Execute, Executor, SqlStr};
 
-use crate::Lender;
+use crate::WarmPool;
 
-impl<'p, DB: Database> Executor<'p> for &'p Lender<DB>
+impl<'p, DB: Database> Executor<'p> for &'p WarmPool<DB>
 where
     for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
 {
@@ -23,7 +23,7 @@ where
         E: 'q + Execute<'q, DB>,
     {
         let read = async move {
-            let mut lent = self.lend().await?;
+            let mut lent = self.acquire().await?;
             let rows: Vec<_> = lent.fetch_many(query).try_collect().await?;
             lent.keep();
             Ok::<_, Error>(stream::iter(rows).map(Ok))
@@ -37,7 +37,7 @@ where
         E: 'q + Execute<'q, DB>,
     {
         Box::pin(async move {
-            let mut lent = self.lend().await?;
+            let mut lent = self.acquire().await?;
             let row = lent.fetch_optional(query).await?;
             lent.keep();
             Ok(row)
@@ -53,7 +53,7 @@ where
         'p: 'e,
     {
         Box::pin(async move {
-            let mut lent = self.lend().await?;
+            let mut lent = self.acquire().await?;
             let statement = lent.prepare_with(sql, parameters).await?;
             lent.keep();
             Ok(statement)
@@ -65,7 +65,7 @@ where
         'p: 'e,
     {
         Box::pin(async move {
-            let mut lent = self.lend().await?;
+            let mut lent = self.acquire().await?;
             let described = lent.describe(sql).await?;
             lent.keep();
             Ok(described)

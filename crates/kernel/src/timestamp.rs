@@ -12,13 +12,13 @@ use crate::{CivilDate, MissingDay, text::deserialized};
 
 /// A point in time: microseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Instant(i64);
+pub struct Timestamp(i64);
 
 /// Elapsed time between two instants, to the microsecond; may be negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Elapsed(i64);
+pub struct SignedDuration(i64);
 
-impl Elapsed {
+impl SignedDuration {
     /// No time at all.
     pub const ZERO: Self = Self(0);
 
@@ -60,7 +60,7 @@ impl Elapsed {
 
 /// Why a text is no instant that a request may name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ParseInstantError {
+pub enum ParseTimestampError {
     /// Not RFC 3339, or without an offset.
     #[error("must be an RFC 3339 time with an offset, such as 2026-03-01T09:00:00Z, got {0:?}")]
     Format(String),
@@ -83,7 +83,7 @@ pub enum ParseInstantError {
     Range(String),
 }
 
-impl Instant {
+impl Timestamp {
     /// The earliest instant that a request may name.
     pub const EARLIEST: Self = Self(0);
     /// The first instant after the latest that a request may name: 2100-01-01T00:00:00Z, where the
@@ -107,7 +107,7 @@ impl Instant {
 
     /// The date on the UTC line.
     pub fn utc_date(self) -> CivilDate {
-        CivilDate::from_days(self.0.div_euclid(Elapsed::days(1).0))
+        CivilDate::from_days(self.0.div_euclid(SignedDuration::days(1).0))
     }
 
     /// Appends the instant as answers show it: UTC, `Z`, seconds, and a fraction only where there is
@@ -145,7 +145,7 @@ fn put(digits: &mut [u8], mut value: i64) {
     }
 }
 
-impl fmt::Display for Instant {
+impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = Vec::with_capacity(27);
         self.write_iso(&mut text);
@@ -153,41 +153,41 @@ impl fmt::Display for Instant {
     }
 }
 
-impl FromStr for Instant {
-    type Err = ParseInstantError;
+impl FromStr for Timestamp {
+    type Err = ParseTimestampError;
 
     /// Reads an RFC 3339 time with an offset. Digits beyond the microsecond are cut off; a leap
     /// second counts as the second after it.
-    fn from_str(text: &str) -> Result<Self, ParseInstantError> {
+    fn from_str(text: &str) -> Result<Self, ParseTimestampError> {
         let instant = read(text)?;
         if instant < Self::EARLIEST || instant >= Self::HORIZON {
-            return Err(ParseInstantError::Range(shown(text)));
+            return Err(ParseTimestampError::Range(shown(text)));
         }
         Ok(instant)
     }
 }
 
 /// Reads the form, whatever the year.
-fn read(text: &str) -> Result<Instant, ParseInstantError> {
+fn read(text: &str) -> Result<Timestamp, ParseTimestampError> {
     // The longest legitimate form has a nine-digit fraction and an offset.
     if text.len() > 64 || text.as_bytes().get(10).is_some_and(|mark| !matches!(mark, b'T' | b't' | b' ')) {
-        return Err(ParseInstantError::Format(shown(text)));
+        return Err(ParseTimestampError::Format(shown(text)));
     }
     let parsed = DateTime::parse_from_rfc3339(text).map_err(|_| what_is_wrong(text))?;
-    Ok(Instant(parsed.timestamp_micros()))
+    Ok(Timestamp(parsed.timestamp_micros()))
 }
 
-fn what_is_wrong(text: &str) -> ParseInstantError {
+fn what_is_wrong(text: &str) -> ParseTimestampError {
     if let Some(missing) = MissingDay::at_start_of(text) {
-        return ParseInstantError::NoSuchDay { text: shown(text), missing };
+        return ParseTimestampError::NoSuchDay { text: shown(text), missing };
     }
     // The offset is the last six characters, as in +01:00.
     let offset = text.len().checked_sub(6).and_then(|at| text.split_at_checked(at));
     let with_plus = offset.and_then(|(time, offset)| Some(format!("{time}+{}", offset.strip_prefix(' ')?)));
     if with_plus.is_some_and(|text| DateTime::parse_from_rfc3339(&text).is_ok()) {
-        return ParseInstantError::PlusAsSpace(shown(text));
+        return ParseTimestampError::PlusAsSpace(shown(text));
     }
-    ParseInstantError::Format(shown(text))
+    ParseTimestampError::Format(shown(text))
 }
 
 /// As much of a text as a message holds.
@@ -195,31 +195,31 @@ fn shown(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-impl Add<Elapsed> for Instant {
+impl Add<SignedDuration> for Timestamp {
     type Output = Self;
 
-    fn add(self, elapsed: Elapsed) -> Self {
+    fn add(self, elapsed: SignedDuration) -> Self {
         Self(self.0.saturating_add(elapsed.0))
     }
 }
 
-impl Sub<Elapsed> for Instant {
+impl Sub<SignedDuration> for Timestamp {
     type Output = Self;
 
-    fn sub(self, elapsed: Elapsed) -> Self {
+    fn sub(self, elapsed: SignedDuration) -> Self {
         Self(self.0.saturating_sub(elapsed.0))
     }
 }
 
-impl Sub for Instant {
-    type Output = Elapsed;
+impl Sub for Timestamp {
+    type Output = SignedDuration;
 
-    fn sub(self, earlier: Self) -> Elapsed {
-        Elapsed(self.0.saturating_sub(earlier.0))
+    fn sub(self, earlier: Self) -> SignedDuration {
+        SignedDuration(self.0.saturating_sub(earlier.0))
     }
 }
 
-impl serde::Serialize for Instant {
+impl serde::Serialize for Timestamp {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut text = Vec::with_capacity(27);
         self.write_iso(&mut text);
@@ -229,7 +229,7 @@ impl serde::Serialize for Instant {
 
 /// Reads what answers show. These may lie just outside what requests may name: the last day of 2099 ends with the year
 /// 2100, and in zones ahead of UTC the first day of 1970 begins in the year before.
-impl<'de> serde::Deserialize<'de> for Instant {
+impl<'de> serde::Deserialize<'de> for Timestamp {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserialized(deserializer, read)
     }
@@ -250,7 +250,7 @@ mod tests {
     #[case("2026-06-30T23:59:60Z", "2026-07-01T00:00:00Z")]
     #[case("2026-06-30t23:59:00z", "2026-06-30T23:59:00Z")]
     fn reads_and_writes(#[case] read: &str, #[case] written: &str) {
-        assert_eq!(read.parse::<Instant>().unwrap().to_string(), written);
+        assert_eq!(read.parse::<Timestamp>().unwrap().to_string(), written);
     }
 
     #[rstest]
@@ -260,7 +260,7 @@ mod tests {
     #[case::a_date("2028-02-29", false)]
     fn what_is_shown_is_read_back(#[case] text: &str, #[case] is_instant: bool) {
         let json = serde_json::Value::from(text);
-        let read = serde_json::from_value::<Instant>(json.clone());
+        let read = serde_json::from_value::<Timestamp>(json.clone());
         assert_eq!(read.ok().map(|instant| serde_json::to_value(instant).unwrap()), is_instant.then_some(json));
     }
 
@@ -275,7 +275,7 @@ mod tests {
     #[case::empty("")]
     #[case::no_separator("2026-03-01_09:00:00Z")]
     fn refuses_the_form(#[case] text: &str) {
-        assert!(matches!(text.parse::<Instant>(), Err(ParseInstantError::Format(_))));
+        assert!(matches!(text.parse::<Timestamp>(), Err(ParseTimestampError::Format(_))));
     }
 
     #[rstest]
@@ -285,8 +285,8 @@ mod tests {
     #[case("2026-01-32T09:00:00", "2026-01 has 31 days")]
     #[case("2026-01-00T09:00:00Z", "2026-01 has 31 days")]
     fn a_day_that_does_not_exist_is_named(#[case] text: &str, #[case] hint: &str) {
-        let error = text.parse::<Instant>().unwrap_err();
-        assert!(matches!(error, ParseInstantError::NoSuchDay { .. }));
+        let error = text.parse::<Timestamp>().unwrap_err();
+        assert!(matches!(error, ParseTimestampError::NoSuchDay { .. }));
         let message = error.to_string();
         assert!(message.contains("the day does not exist") && message.contains(hint), "{message}");
     }
@@ -295,8 +295,8 @@ mod tests {
     #[case("2026-03-01T09:00:00 01:00")]
     #[case("2026-03-01T09:00:00.25 05:30")]
     fn a_plus_that_a_query_made_a_space_is_recognized(#[case] text: &str) {
-        let error = text.parse::<Instant>().unwrap_err();
-        assert_eq!(error, ParseInstantError::PlusAsSpace(text.to_owned()));
+        let error = text.parse::<Timestamp>().unwrap_err();
+        assert_eq!(error, ParseTimestampError::PlusAsSpace(text.to_owned()));
         assert!(error.to_string().contains("%2B") && error.to_string().contains("Z"), "{error}");
     }
 
@@ -305,20 +305,20 @@ mod tests {
     #[case("2100-01-01T00:00:00Z")]
     #[case("2099-12-31T23:30:00-01:00")]
     fn refuses_the_year(#[case] text: &str) {
-        assert!(matches!(text.parse::<Instant>(), Err(ParseInstantError::Range(_))));
+        assert!(matches!(text.parse::<Timestamp>(), Err(ParseTimestampError::Range(_))));
     }
 
     proptest! {
         #[test]
-        fn the_written_form_is_read_back(micros in 0..Instant::HORIZON.as_micros()) {
-            let instant = Instant::from_micros(micros);
+        fn the_written_form_is_read_back(micros in 0..Timestamp::HORIZON.as_micros()) {
+            let instant = Timestamp::from_micros(micros);
             prop_assert_eq!(instant.to_string().parse(), Ok(instant));
         }
 
         #[test]
-        fn agrees_with_chrono(micros in 0..Instant::HORIZON.as_micros()) {
+        fn agrees_with_chrono(micros in 0..Timestamp::HORIZON.as_micros()) {
             let theirs = DateTime::from_timestamp_micros(micros).unwrap();
-            let ours = Instant::from_micros(micros).to_string();
+            let ours = Timestamp::from_micros(micros).to_string();
             prop_assert_eq!(DateTime::parse_from_rfc3339(&ours).unwrap(), theirs);
         }
     }

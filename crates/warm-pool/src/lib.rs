@@ -1,8 +1,8 @@
 //! Lends the connections of a pool without a test at every return.
 //!
 //! The pool of sqlx asks each connection that is given back whether it still works, which is a second
-//! round trip for every statement. A [`Lender`] stands before the pool: a connection whose work went
-//! well ([`Lent::keep`]) rests here and is lent again as it is; any other one, after an error or with a
+//! round trip for every statement. A [`WarmPool`] stands before the pool: a connection whose work went
+//! well ([`WarmConnection::keep`]) rests here and is lent again as it is; any other one, after an error or with a
 //! caller that was dropped half-way, goes back to the pool, which tests it or closes it.
 //!
 //! A reference to a lender executes single statements, as a reference to a pool does.
@@ -33,7 +33,7 @@ const TRUSTED_REST: Duration = Duration::from_secs(1);
 const REST_MAX: Duration = Duration::from_secs(60);
 
 /// Lends the connections of a pool, the last returned first. Clones share them.
-pub struct Lender<DB: Database>(Arc<Inner<DB>>);
+pub struct WarmPool<DB: Database>(Arc<Inner<DB>>);
 
 struct Inner<DB: Database> {
     pool: Pool<DB>,
@@ -53,14 +53,14 @@ struct Resting<DB: Database> {
 }
 
 /// A connection while it is lent.
-pub struct Lent<'a, DB: Database> {
+pub struct WarmConnection<'a, DB: Database> {
     connection: PoolConnection<DB>,
     acquired: Instant,
-    lender: &'a Inner<DB>,
+    inner: &'a Inner<DB>,
     _place: SemaphorePermit<'a>,
 }
 
-impl<DB: Database> Lender<DB> {
+impl<DB: Database> WarmPool<DB> {
     /// Takes over `pool`: whoever asked it directly from now on could wait for what rests here.
     pub fn new(pool: Pool<DB>) -> Self {
         let patience = pool.options().get_acquire_timeout();
@@ -69,28 +69,28 @@ impl<DB: Database> Lender<DB> {
         Self(Arc::new(Inner { pool, places, patience, resting: Mutex::new(Some(VecDeque::new())) }))
     }
 
-    /// A connection; call [`Lent::keep`] once its work went well.
+    /// A connection; call [`WarmConnection::keep`] once its work went well.
     ///
     /// # Errors
     /// Those of the pool; [`Error::PoolTimedOut`] where none became free in the pool's own time.
-    pub async fn lend(&self) -> Result<Lent<'_, DB>, Error> {
-        let lender = &*self.0;
+    pub async fn acquire(&self) -> Result<WarmConnection<'_, DB>, Error> {
+        let inner = &*self.0;
         // One deadline for all: a caller that waited for a place must not wait as long again for a connection.
-        let deadline = Instant::now() + lender.patience;
-        let place = timeout_at(deadline, lender.places.acquire()).await.map_err(|_| Error::PoolTimedOut)?;
+        let deadline = Instant::now() + inner.patience;
+        let place = timeout_at(deadline, inner.places.acquire()).await.map_err(|_| Error::PoolTimedOut)?;
         let place = place.map_err(|_| Error::PoolClosed)?;
-        while let Some(mut rested) = lender.last_returned() {
+        while let Some(mut rested) = inner.last_returned() {
             // One that does not answer is dropped here, and the pool closes it.
             let trusted = rested.since.elapsed() <= TRUSTED_REST;
             let answers = trusted
                 || timeout_at(deadline, rested.connection.ping()).await.map_err(|_| Error::PoolTimedOut)?.is_ok();
             if answers {
                 let Resting { connection, acquired, .. } = rested;
-                return Ok(Lent { connection, acquired, lender, _place: place });
+                return Ok(WarmConnection { connection, acquired, inner, _place: place });
             }
         }
-        let connection = timeout_at(deadline, lender.pool.acquire()).await.map_err(|_| Error::PoolTimedOut)??;
-        Ok(Lent { connection, acquired: Instant::now(), lender, _place: place })
+        let connection = timeout_at(deadline, inner.pool.acquire()).await.map_err(|_| Error::PoolTimedOut)??;
+        Ok(WarmConnection { connection, acquired: Instant::now(), inner, _place: place })
     }
 
     /// Gives everything back to the pool, waits for what is lent and closes it all. Whoever comes
@@ -114,13 +114,13 @@ impl<DB: Database> Inner<DB> {
     }
 }
 
-impl<DB: Database> Lent<'_, DB> {
+impl<DB: Database> WarmConnection<'_, DB> {
     /// Gives the connection back to be lent again as it is: its work went well, and nothing is under
     /// way on it, no transaction either.
     pub fn keep(self) {
-        let Self { connection, acquired, lender, _place: place } = self;
+        let Self { connection, acquired, inner, _place: place } = self;
         let now = Instant::now();
-        if let Some(resting) = lender.resting().as_mut() {
+        if let Some(resting) = inner.resting().as_mut() {
             if now - acquired <= REST_MAX {
                 resting.push_back(Resting { connection, acquired, since: now });
             }
@@ -133,7 +133,7 @@ impl<DB: Database> Lent<'_, DB> {
     }
 }
 
-impl<DB: Database> Deref for Lent<'_, DB> {
+impl<DB: Database> Deref for WarmConnection<'_, DB> {
     type Target = DB::Connection;
 
     fn deref(&self) -> &DB::Connection {
@@ -141,21 +141,21 @@ impl<DB: Database> Deref for Lent<'_, DB> {
     }
 }
 
-impl<DB: Database> DerefMut for Lent<'_, DB> {
+impl<DB: Database> DerefMut for WarmConnection<'_, DB> {
     fn deref_mut(&mut self) -> &mut DB::Connection {
         &mut self.connection
     }
 }
 
-impl<DB: Database> Clone for Lender<DB> {
+impl<DB: Database> Clone for WarmPool<DB> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<DB: Database> fmt::Debug for Lender<DB> {
+impl<DB: Database> fmt::Debug for WarmPool<DB> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lender").field("pool", &self.0.pool).finish_non_exhaustive()
+        f.debug_struct("WarmPool").field("pool", &self.0.pool).finish_non_exhaustive()
     }
 }
 
@@ -165,14 +165,14 @@ mod tests {
 
     use super::*;
 
-    /// A lender of so many connections to an empty database; a temporary table shows which one it is.
-    fn lender(connections: u32) -> Lender<Sqlite> {
+    /// A pool of so many connections to an empty database; a temporary table shows which one it is.
+    fn warm_pool(connections: u32) -> WarmPool<Sqlite> {
         patient(connections, Duration::from_secs(30))
     }
 
-    fn patient(connections: u32, patience: Duration) -> Lender<Sqlite> {
+    fn patient(connections: u32, patience: Duration) -> WarmPool<Sqlite> {
         let options = SqlitePoolOptions::new().max_connections(connections).acquire_timeout(patience);
-        Lender::new(options.connect_lazy("sqlite::memory:").unwrap())
+        WarmPool::new(options.connect_lazy("sqlite::memory:").unwrap())
     }
 
     async fn marked(connection: &mut sqlx::SqliteConnection) -> bool {
@@ -182,48 +182,48 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_kept_is_lent_again() {
-        let lender = lender(2);
-        let mut lent = lender.lend().await.unwrap();
+        let pool = warm_pool(2);
+        let mut lent = pool.acquire().await.unwrap();
         sqlx::query("create temp table mark (id)").execute(&mut *lent).await.unwrap();
         lent.keep();
-        let (mut first, mut second) = (lender.lend().await.unwrap(), lender.lend().await.unwrap());
+        let (mut first, mut second) = (pool.acquire().await.unwrap(), pool.acquire().await.unwrap());
         assert!(marked(&mut first).await && !marked(&mut second).await);
         second.keep();
         first.keep();
-        assert!(marked(&mut lender.lend().await.unwrap()).await, "the last returned comes first");
+        assert!(marked(&mut pool.acquire().await.unwrap()).await, "the last returned comes first");
     }
 
     #[tokio::test]
     async fn statements_on_the_lender_keep_their_connection() {
-        let lender = lender(1);
-        sqlx::query("create table mark (id)").execute(&lender).await.unwrap();
+        let pool = warm_pool(1);
+        sqlx::query("create table mark (id)").execute(&pool).await.unwrap();
         for id in 0..3 {
-            sqlx::query("insert into mark values (?)").bind(id).execute(&lender).await.unwrap();
+            sqlx::query("insert into mark values (?)").bind(id).execute(&pool).await.unwrap();
         }
-        let ids: Vec<i64> = sqlx::query_scalar("select id from mark order by id").fetch_all(&lender).await.unwrap();
+        let ids: Vec<i64> = sqlx::query_scalar("select id from mark order by id").fetch_all(&pool).await.unwrap();
         assert_eq!(ids, [0, 1, 2]);
-        assert_eq!(sqlx::query("select 1 where false").fetch_optional(&lender).await.unwrap().map(|_| ()), None);
-        assert!(lender.0.resting().as_ref().is_some_and(|resting| resting.len() == 1));
+        assert_eq!(sqlx::query("select 1 where false").fetch_optional(&pool).await.unwrap().map(|_| ()), None);
+        assert!(pool.0.resting().as_ref().is_some_and(|resting| resting.len() == 1));
     }
 
     #[tokio::test]
     async fn after_an_error_the_pool_has_its_say() {
-        let lender = lender(1);
-        sqlx::query("no such statement").execute(&lender).await.unwrap_err();
-        assert!(lender.0.resting().as_ref().is_some_and(VecDeque::is_empty));
-        sqlx::query("select 1").execute(&lender).await.unwrap();
+        let pool = warm_pool(1);
+        sqlx::query("no such statement").execute(&pool).await.unwrap_err();
+        assert!(pool.0.resting().as_ref().is_some_and(VecDeque::is_empty));
+        sqlx::query("select 1").execute(&pool).await.unwrap();
     }
 
     #[tokio::test]
     async fn a_transaction_that_is_dropped_half_way_leaves_nothing() {
-        let lender = lender(1);
-        sqlx::query("create table mark (id)").execute(&lender).await.unwrap();
+        let pool = warm_pool(1);
+        sqlx::query("create table mark (id)").execute(&pool).await.unwrap();
         {
-            let mut lent = lender.lend().await.unwrap();
+            let mut lent = pool.acquire().await.unwrap();
             let mut transaction = lent.begin().await.unwrap();
             sqlx::query("insert into mark values (1)").execute(&mut *transaction).await.unwrap();
         }
-        let mut lent = lender.lend().await.unwrap();
+        let mut lent = pool.acquire().await.unwrap();
         let mut transaction = lent.begin().await.unwrap();
         let left: i64 = sqlx::query_scalar("select count(*) from mark").fetch_one(&mut *transaction).await.unwrap();
         assert_eq!(left, 0);
@@ -231,26 +231,26 @@ mod tests {
 
     #[tokio::test]
     async fn more_than_there_are_wait_and_hear_of_it() {
-        let lender = patient(1, Duration::from_millis(200));
-        let lent = lender.lend().await.unwrap();
-        assert!(matches!(lender.lend().await.map(|_| ()), Err(Error::PoolTimedOut)));
+        let pool = patient(1, Duration::from_millis(200));
+        let lent = pool.acquire().await.unwrap();
+        assert!(matches!(pool.acquire().await.map(|_| ()), Err(Error::PoolTimedOut)));
         lent.keep();
-        lender.lend().await.unwrap();
+        pool.acquire().await.unwrap();
     }
 
     #[tokio::test]
     async fn a_closed_lender_waits_for_what_is_lent() {
-        let lender = lender(2);
-        sqlx::query("select 1").execute(&lender).await.unwrap();
-        let lent = lender.lend().await.unwrap();
+        let pool = warm_pool(2);
+        sqlx::query("select 1").execute(&pool).await.unwrap();
+        let lent = pool.acquire().await.unwrap();
         let closing = tokio::spawn({
-            let lender = lender.clone();
-            async move { lender.close().await }
+            let pool = pool.clone();
+            async move { pool.close().await }
         });
-        while lender.0.resting().is_some() {
+        while pool.0.resting().is_some() {
             tokio::task::yield_now().await;
         }
-        assert!(matches!(lender.lend().await.map(|_| ()), Err(Error::PoolClosed)));
+        assert!(matches!(pool.acquire().await.map(|_| ()), Err(Error::PoolClosed)));
         lent.keep();
         closing.await.unwrap();
     }
