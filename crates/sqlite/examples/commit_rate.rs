@@ -1,8 +1,8 @@
-//! How many change-sets a second the store commits when 32 callers wait at the same time, against the
-//! same change-sets in one transaction each. Both are durable before they are answered.
+//! Measures how many change-sets per second the store commits when 32 callers wait at the same time. The same
+//! change-sets in one transaction each are the comparison. Both are durable before they are acknowledged.
 //!
-//! `cargo run --release -p kalends-sqlite --example commit_rate [DIRECTORY]`; the directory, by default
-//! the present one, decides which disk is measured.
+//! `cargo run --release -p kalends-sqlite --example commit_rate [DIRECTORY]`; the directory (the current one by
+//! default) decides which disk is measured.
 
 use std::{
     error::Error,
@@ -47,7 +47,7 @@ fn median(mut rates: Vec<f64>) -> f64 {
     rates[rates.len() / 2]
 }
 
-/// Change-sets a second on a new database; `alone` lets one caller commit at a time.
+/// Change-sets per second on a new database. With `alone`, only one caller commits at a time.
 async fn measure(place: &Path, alone: bool) -> Result<f64, Anything> {
     let directory = tempfile::tempdir_in(place)?;
     let database = Database::open(&directory.path().join("kalends.db"), OpenOptions::default()).await?;
@@ -60,7 +60,7 @@ async fn measure(place: &Path, alone: bool) -> Result<f64, Anything> {
         let organization = make.organization();
         let agent = make.agent(organization.id);
         let calendar = make.calendar(&agent);
-        // Messages are kept where somebody listens.
+        // Messages are stored only if an endpoint listens for them.
         let made = ChangeSet::new(organization.id).create(&organization).create(&make.webhook(organization.id));
         store.commit(made.create(&agent).create(&calendar)).await?;
         work.push((0..EACH).map(|_| addition(&make, &calendar)).collect::<Result<Vec<_>, _>>()?);

@@ -1,4 +1,4 @@
-//! What is allowed so often, counted in one place: a count and the end of its window for each allowance.
+//! Allowances: one row for each, with its count and the end of its window.
 
 use async_trait::async_trait;
 use kalends_accounts::{Allowance, Taken, Used, ports::Allowances};
@@ -7,8 +7,9 @@ use sqlx::SqliteConnection;
 
 use crate::{SqliteStore, error::store_error};
 
-/// Takes several uses at once, all or none, as [`Allowance::take_many`] does: one statement. If they are refused,
-/// another one finds out how long to wait. The connection is the one that writes, so nobody changes the row between.
+/// Takes several uses at once, all or none, in one statement, as [`Allowance::take_many`] does. If they are refused,
+/// a second statement finds out how long to wait. The connection is the writing one, so nobody changes the row in
+/// between.
 pub(crate) async fn use_up(
     connection: &mut SqliteConnection,
     allowance: &Allowance,
@@ -18,7 +19,7 @@ pub(crate) async fn use_up(
     let terms = allowance.terms(now);
     let (scope, org_id) = (allowance.scope.as_slice(), allowance.org.map(|org| org.uuid()));
     let (at, until, longest) = (terms.now.as_micros(), terms.until.as_micros(), terms.longest.as_micros());
-    // A row that does not exist yet is compared before it is made.
+    // The first use has no row to compare with the limit, so the insert compares it.
     let granted = sqlx::query!(
         "insert into allowances (scope, org_id, state, expires_at)
          select ?1, ?2, ?3, ?4 where ?3 <= ?5

@@ -1,10 +1,13 @@
-//! Commits batches of change-sets: one transaction a batch, and each change-set of it all or nothing.
+//! Commits batches of change-sets in one transaction each. Within a batch, each change-set is applied as a whole or
+//! not at all.
 //!
-//! Change-sets that only add events are applied together, with one statement a table. Where that
-//! fails their group is taken back and halved until the one that cannot be applied stands alone, so
-//! that it harms no other. What one change-set does, it does in this order: the stored answer, which
-//! tells a repetition whatever else would go wrong; guards; accounts; agents, calendars and events; webhooks; subscriptions; proposals;
-//! bookings; the bridge to human calendars; what exists afterwards; charges; letters and the use that they make of allowances; messages; the audit entry.
+//! Change-sets that only add events are applied together as a group, with one statement per table. If that fails, the
+//! group is rolled back and halved until the change-set that cannot be applied is alone, so that it harms no other.
+//!
+//! Each change-set is applied in this order: the stored answer, so that a repetition gets its answer whatever else
+//! would fail; guards; accounts; agents, calendars and events; webhooks; subscriptions; proposals; bookings; the
+//! bridge to human calendars; limits on what exists; charges; letters and their use of allowances; messages; the
+//! audit entry.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
@@ -37,16 +40,16 @@ pub(crate) struct BatchWriter {
     cipher: Arc<dyn FieldCipher>,
 }
 
-/// The writer panicked over a batch.
+/// The writer panicked while it wrote a batch.
 #[derive(Debug, thiserror::Error)]
-#[error("the writer panicked over the batch")]
+#[error("the writer panicked while it wrote the batch")]
 struct Panicked;
 
 type Outcome = Result<(), CommitError>;
 
 impl ApplyBatch for BatchWriter {
     async fn apply(&self, batch: Vec<Arc<ChangeSet>>) -> Vec<Outcome> {
-        // A panic drops the connection and with it the transaction; the queue goes on.
+        // A panic drops the connection, which rolls the transaction back. The queue continues.
         match AssertUnwindSafe(self.write(&batch)).catch_unwind().await {
             Ok(Ok(outcomes)) => outcomes,
             Ok(Err(failure)) => for_each_caller(batch.len(), failure),
@@ -60,7 +63,7 @@ impl BatchWriter {
         Self { writer, cipher }
     }
 
-    /// The outcome of each change-set, or why none of them was committed.
+    /// Returns the outcome of each change-set, or why none of them was committed.
     async fn write(&self, batch: &[Arc<ChangeSet>]) -> Result<Vec<Outcome>, StoreError> {
         let mut outcomes: Vec<Outcome> = Vec::with_capacity(batch.len());
         let mut sealed = Vec::with_capacity(batch.len());
@@ -81,7 +84,7 @@ impl BatchWriter {
             }
             Err(failure) => {
                 tracing::error!(error = &failure as &dyn std::error::Error, "a batch of changes was not committed");
-                // SQLite may have ended the transaction or not: a new connection is in no doubt.
+                // It is unclear whether SQLite has ended the transaction. A new connection has none open.
                 writing.close().await;
                 Err(failure)
             }
@@ -89,12 +92,12 @@ impl BatchWriter {
     }
 }
 
-/// Statements that the driver keeps prepared like any other.
+/// Runs a statement that the driver keeps prepared like any other.
 async fn run(connection: &mut SqliteConnection, statement: &'static str) -> Result<(), StoreError> {
     sqlx::query(statement).execute(connection).await.map(|_| ()).map_err(store_error)
 }
 
-/// Applies what is sealed in one transaction, and writes the outcome of each that cannot be applied.
+/// Applies the sealed change-sets in one transaction, and sets the outcome of each that cannot be applied.
 async fn transact(
     connection: &mut SqliteConnection,
     sealed: &[Option<Sealed>],
@@ -102,7 +105,7 @@ async fn transact(
 ) -> Result<(), StoreError> {
     let mut waiting = groups(sealed);
     run(connection, "begin immediate").await?;
-    // A batch of one group is the transaction's only content, and needs no savepoint.
+    // A batch of one group is all that the transaction does, so it needs no savepoint.
     if let [only] = waiting.as_slice() {
         match apply_group(connection, sealed, only).await {
             Ok(()) => return run(connection, "commit").await,
@@ -138,23 +141,24 @@ async fn transact(
     run(connection, "commit").await
 }
 
-/// The indexes of change-sets that are applied together.
+/// The indexes of the change-sets that are applied together.
 type Group = Vec<usize>;
 
-/// One group of all that only add events, and one of each other change-set; the last is applied first.
+/// One group for all change-sets that only add events, and one for each other change-set. The last group is applied
+/// first.
 fn groups(sealed: &[Option<Sealed>]) -> Vec<Group> {
     let entries = || sealed.iter().enumerate().filter_map(|(index, entry)| Some((index, entry.as_ref()?)));
     let (mut additions, others): (Vec<_>, Vec<_>) = entries().partition(|(_, entry)| entry.changes.only_adds_events());
     let mut groups: Vec<Group> = others.into_iter().rev().map(|(index, _)| vec![index]).collect();
     if !additions.is_empty() {
-        // Beside its like: most of what is refused is refused for an organization that is at a limit.
+        // Change-sets of one organization stay together: most are refused because their organization is at a limit.
         additions.sort_by_key(|(_, entry)| entry.changes.org);
         groups.push(additions.into_iter().map(|(index, _)| index).collect());
     }
     groups
 }
 
-/// The two halves of a group of several, the first half last.
+/// The two halves of a group, the first half last; `None` for a single change-set.
 fn halves(group: &[usize]) -> Option<Vec<Group>> {
     let (first, second) = group.split_at(group.len() / 2);
     (!first.is_empty()).then(|| vec![second.to_vec(), first.to_vec()])

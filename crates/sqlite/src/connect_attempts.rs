@@ -1,4 +1,4 @@
-//! Attempts to get a human's consent at a provider of calendars.
+//! Attempts to get a user's consent at a calendar provider.
 
 use async_trait::async_trait;
 use kalends_accounts::TokenHash;
@@ -23,7 +23,7 @@ impl ConnectAttempts for SqliteStore {
         let place = attempt_secret("connection_attempts", "verifier", attempt.oauth.key);
         let verifier = self.cipher.seal(place, attempt.oauth.verifier.as_bytes());
         let mut writing = self.database.writer.take().await?;
-        // Nothing is added to an account that was deleted meanwhile.
+        // Nothing is added to an account that has been deleted in the meantime.
         let kept = sqlx::query!(
             "insert into connection_attempts (state_hash, org_id, human_id, link_id, connection_id, provider, verifier,
                 redirect_uri, expires_at)
@@ -54,13 +54,13 @@ impl ConnectAttempts for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?;
-        // Whoever makes a state up does not take the writer's turn.
+        // A made-up state must not take a turn of the writer.
         let Some(row) = row else { return Ok(None) };
         let mut writing = self.database.writer.take().await?;
         let used = sqlx::query!("delete from connection_attempts where state_hash = ?1", hash)
             .execute(&mut writing.connection)
             .await;
-        // Of several at once one has removed it.
+        // If several callers use the attempt at once, only one removes it.
         if writing.done(used).await? == 0 {
             return Ok(None);
         }

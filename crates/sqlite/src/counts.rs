@@ -1,17 +1,17 @@
-//! What an organization uses, as the database counts it: one statement, for what is shown and for what is limited.
+//! Counts what an organization uses, in one statement for both display and limits.
 
 use kalends_kernel::{OrgId, Timestamp};
 use kalends_quotas::{Metric, Period};
 use sqlx::{Executor, Sqlite};
 
-/// A metric by its name, and how much of it is used.
+/// How much of a metric is used, by the metric's name.
 pub(crate) struct CountRow {
     pub(crate) metric: String,
     pub(crate) used: i64,
 }
 
-/// The counters of a month, where one is asked for, and what exists at `now`: of every metric whose things are
-/// stored, or of `only` one, the others being passed over.
+/// Returns the counters of `month`, if there is one, and what exists at `now`: of every metric whose things are
+/// stored, or only of `only`.
 pub(crate) async fn counts(
     executor: impl Executor<'_, Database = Sqlite>,
     org: OrgId,
@@ -20,7 +20,7 @@ pub(crate) async fn counts(
     now: Timestamp,
 ) -> Result<Vec<CountRow>, sqlx::Error> {
     let (org_id, month, only, now) = (org.uuid(), month.map(Period::number), only.map(Metric::as_str), now.as_micros());
-    // What is not asked for is told before a row of its tables is read.
+    // The condition on the metric excludes a part before any row of its table is read.
     let rows = sqlx::query_as!(
         CountRow,
         r#"select metric as "metric!: String", used as "used!: i64"

@@ -1,4 +1,4 @@
-//! Removes what is left of deleted accounts, a batch at a time, so that nobody waits long for the writer.
+//! Removes what is left of deleted accounts, in batches, so that other writers do not wait long.
 
 use async_trait::async_trait;
 use kalends_accounts::ports::Deletions;
@@ -6,7 +6,7 @@ use kalends_kernel::{OrgId, StoreError, Timestamp};
 
 use crate::{SqliteStore, error::store_error, rows::row_id};
 
-/// Runs the statements one after the other until `limit` rows are gone.
+/// Runs the statements one after the other until `limit` rows are removed.
 macro_rules! remove {
     ($store:expr, $org:expr, $limit:expr; $($statement:literal,)*) => {{
         let (org_id, limit, mut removed) = ($org.uuid(), u64::from($limit), 0);
@@ -39,8 +39,8 @@ impl Deletions for SqliteStore {
         read.collect()
     }
 
-    /// Every table that holds rows of an organization is here; a test holds the list against the schema.
-    /// Calendars and agents go first: what a request that is still under way would hang on them is stale then.
+    /// Covers every table that holds rows of an organization; a test compares the list with the schema. Calendars and
+    /// agents go first, which makes requests that are still under way stale instead of adding rows to them.
     async fn remove_rows(&self, org: OrgId, limit: u32) -> Result<u64, StoreError> {
         remove! { self, org, limit;
             "delete from calendars where rowid in (select rowid from calendars where org_id = ?1 limit ?2)",
@@ -102,7 +102,7 @@ impl Deletions for SqliteStore {
     async fn end_deletion(&self, org: OrgId) -> Result<(), StoreError> {
         let org_id = org.uuid();
         let mut writing = self.database.writer.take().await?;
-        // What a request under way when the account was deleted recorded of it since.
+        // An acceptance may have been recorded by a request that was under way when the account was deleted.
         let anonymous = sqlx::query!("update terms_acceptances set org_id = null where org_id = ?1", org_id)
             .execute(&mut writing.connection)
             .await;

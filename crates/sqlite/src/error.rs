@@ -1,4 +1,4 @@
-//! What the driver's errors mean to the callers of the ports.
+//! Translates the driver's errors for the callers of the ports.
 
 use std::{error::Error, sync::Arc};
 
@@ -21,7 +21,7 @@ mod code {
 
 /// The primary code of an error that SQLite itself returned.
 fn primary_code(error: &sqlx::Error) -> Option<u32> {
-    // The driver shows the extended code, of which the lowest byte is the primary one.
+    // The driver returns the extended code; its lowest byte is the primary code.
     error.as_database_error()?.code()?.parse::<u32>().ok().map(|extended| extended & 0xff)
 }
 
@@ -30,11 +30,12 @@ pub(crate) fn is_busy(error: &sqlx::Error) -> bool {
     primary_code(error) == Some(code::BUSY)
 }
 
-/// A failure of the driver, as callers of the ports see it.
+/// Translates an error of the driver for the callers of the ports.
 pub(crate) fn store_error(error: sqlx::Error) -> StoreError {
     let passing = match &error {
         sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed | sqlx::Error::Io(_) => true,
-        // The disk is full or fails, or another process has the lock: an operator can change that while we run.
+        // The disk is full or fails, or another process holds the lock: an operator can fix that while the program
+        // runs.
         error => matches!(
             primary_code(error),
             Some(code::BUSY | code::LOCKED | code::READONLY | code::IOERR | code::FULL | code::CANTOPEN)
@@ -43,8 +44,8 @@ pub(crate) fn store_error(error: sqlx::Error) -> StoreError {
     if passing { StoreError::Unavailable(Box::new(error)) } else { StoreError::Failed(Box::new(error)) }
 }
 
-/// Whether a unique constraint refused a second row with the same value in `column`, which is written
-/// `table.column`. SQLite names the column, not the constraint.
+/// Whether a unique constraint refused a second row with the same value in `column`, written as `table.column`.
+/// SQLite names the column, not the constraint.
 pub(crate) fn is_duplicate_of(error: &sqlx::Error, column: &str) -> bool {
     error.as_database_error().is_some_and(|error| {
         error.is_unique_violation()
@@ -52,13 +53,13 @@ pub(crate) fn is_duplicate_of(error: &sqlx::Error, column: &str) -> bool {
     })
 }
 
-/// Why some change-sets were not applied.
+/// Why change-sets were not applied.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// They cannot be applied; others of the same transaction still can.
+    /// These change-sets cannot be applied; others of the same transaction still can.
     Refused(CommitError),
-    /// The transaction as a whole cannot go on: the disk is full, the file unreadable, the lock lost.
-    /// SQLite may have rolled it back already.
+    /// The whole transaction cannot continue: the disk is full, the file is unreadable or the lock is lost. SQLite
+    /// may have rolled it back already.
     Broken(StoreError),
 }
 
@@ -69,8 +70,8 @@ impl From<sqlx::Error> for Failure {
                 Self::Refused(CommitError::Store(store_error(error)))
             }
             Some(_) => Self::Broken(store_error(error)),
-            // What the driver itself could not do: a value that it could not read says nothing about
-            // the transaction, a lost connection ends it.
+            // The driver itself failed. A value that it cannot decode does not affect the transaction; a lost
+            // connection ends it.
             None => match error {
                 sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) | sqlx::Error::Encode(_) => {
                     Self::Refused(CommitError::Store(store_error(error)))
@@ -87,7 +88,7 @@ impl From<CommitError> for Failure {
     }
 }
 
-/// A failure that several callers are told of.
+/// A failure that is returned to several callers.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("the transaction that should have committed the change was rolled back")]
 struct RolledBack(#[source] Arc<StoreError>);
@@ -106,7 +107,7 @@ pub(crate) fn for_each_caller(count: usize, failure: StoreError) -> Vec<Result<(
         .collect()
 }
 
-/// A failure that carries no error of the driver.
+/// A failure that does not come from the driver.
 pub(crate) fn failed(error: impl Error + Send + Sync + 'static) -> StoreError {
     StoreError::Failed(Box::new(error))
 }

@@ -1,4 +1,4 @@
-//! Attempts to sign in with a provider, and who signs in so.
+//! Attempts to sign in with a provider, and the identities that sign users in.
 
 use async_trait::async_trait;
 use kalends_accounts::{
@@ -49,13 +49,13 @@ impl OauthAttempts for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?;
-        // Whoever makes a state up does not take the writer's turn.
+        // A made-up state must not take a turn of the writer.
         let Some(row) = row else { return Ok(None) };
         let mut writing = self.database.writer.take().await?;
         let used = sqlx::query!("delete from oauth_attempts where state_hash = ?1", hash)
             .execute(&mut writing.connection)
             .await;
-        // Of several at once one has removed it.
+        // If several callers use the attempt at once, only one removes it.
         if writing.done(used).await? == 0 {
             return Ok(None);
         }

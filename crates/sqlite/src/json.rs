@@ -1,12 +1,12 @@
-//! Many rows as one parameter: a JSON array of arrays that a statement takes apart with `json_each`.
+//! Passes many rows as one parameter: a JSON array of arrays that the statement splits with `json_each`.
 //!
-//! The driver hands each statement to a thread and back, so a statement for many rows costs little
-//! more than one for a single row, and its text stays the same whatever their number.
+//! The driver hands each statement to a thread and back, so a statement for many rows costs little more than one for
+//! a single row. Its text is the same for any number of rows.
 
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
-/// An identifier as 32 hexadecimal digits, since JSON carries no bytes; `unhex` restores it.
+/// An identifier as 32 hexadecimal digits, since JSON cannot hold bytes; `unhex` restores it.
 #[derive(Clone, Copy)]
 pub(crate) struct Hex(pub(crate) Uuid);
 

@@ -10,7 +10,7 @@ use crate::{
     rows::data_key::{DataKeyRow, state_name},
 };
 
-/// The data keys of a database; needs no cipher, since it is what a cipher is made from.
+/// The data keys of a database. Needs no cipher, since the cipher is made from these keys.
 #[derive(Clone)]
 pub struct SqliteKeyTable {
     database: Database,
@@ -27,7 +27,7 @@ impl SqliteKeyTable {
     }
 }
 
-/// Runs one statement on the writing connection, and says how many rows it changed.
+/// Runs one statement on the writing connection, and returns how many rows it changed.
 macro_rules! write_one {
     ($database:expr, $statement:expr) => {{
         let mut writing = $database.writer.take().await?;

@@ -1,4 +1,4 @@
-//! Letters to people outside, as workers claim and end them.
+//! Letters (outgoing mail): how workers claim and end them.
 
 use async_trait::async_trait;
 use kalends_app::ports::Place;
@@ -7,7 +7,7 @@ use kalends_notifications::{ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, Le
 
 use crate::{SqliteStore, error::store_error, rows::row_id};
 
-/// Where the sealed content of a letter stands.
+/// Where the sealed content of a letter is stored.
 pub(crate) const fn place(id: LetterId) -> Place {
     Place { table: "letters", column: "content", id: id.uuid() }
 }
@@ -16,7 +16,7 @@ pub(crate) const fn place(id: LetterId) -> Place {
 impl Letters for SqliteStore {
     async fn claim_letters(&self, now: Timestamp, limit: u32) -> Result<Vec<ClaimedLetter>, StoreError> {
         let (at, until) = (now.as_micros(), (now + LETTER_CLAIM_LASTS).as_micros());
-        // Nobody waits for the writer if nothing is due.
+        // If nothing is due, do not wait for the writer.
         let any =
             sqlx::query_scalar!(r#"select exists (select 1 from letters where due_at <= ?1) as "any!: bool""#, at)
                 .fetch_one(self.readers())
@@ -68,10 +68,10 @@ impl Letters for SqliteStore {
             };
             Ok(ClaimedLetter { letter, fence: Fence(row.fence), put_off: row.put_off, superseded: row.superseded })
         });
-        // A letter that is unreadable keeps no other back, and comes due again with its claim.
+        // An unreadable letter does not hold up the others. It is due again when its claim ends.
         let readable = claimed.filter_map(|claimed: Result<ClaimedLetter, StoreError>| {
             let logged = |error: &StoreError| {
-                tracing::error!(error = error as &dyn std::error::Error, "a letter that is due is unreadable");
+                tracing::error!(error = error as &dyn std::error::Error, "a due letter cannot be read");
             };
             claimed.inspect_err(logged).ok()
         });
@@ -82,7 +82,7 @@ impl Letters for SqliteStore {
         let (org_id, id) = (org.uuid(), letter.uuid());
         let mut writing = self.database.writer.take().await?;
         let ended = match end {
-            // The letter itself is among those that are no newer.
+            // This also deletes the letter itself.
             LetterEnd::Sent => {
                 sqlx::query!(
                     "delete from letters where rowid in (

@@ -1,11 +1,11 @@
 //! The store on SQLite, in one file and without a server.
 //!
-//! [`Database`] opens the file: one connection that writes, and a pool of read-only ones that never
-//! wait for it (write-ahead log). [`SqliteStore`] implements the ports on it. Change-sets go through a
-//! queue: those that wait together are applied in one transaction, each of them all or nothing, and
-//! acknowledged once that transaction is on disk.
+//! [`Database`] opens the file with one connection that writes and a pool of read-only connections that never wait
+//! for it (write-ahead log). [`SqliteStore`] implements the ports on top. Change-sets go through a queue. Those that
+//! wait together are applied in one transaction, each as a whole or not at all, and are acknowledged when that
+//! transaction is on disk.
 //!
-//! Statements are checked against the schema when the crate is compiled, from the data in `.sqlx`.
+//! Statements are checked against the schema at compile time, from the data in `.sqlx`.
 
 mod allowances;
 mod apply;

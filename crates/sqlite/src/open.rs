@@ -1,4 +1,4 @@
-//! Opening the file: its mode, its version of SQLite, its schema.
+//! Opens the file: its mode, the version of SQLite, and its schema.
 
 use std::{
     fmt,
@@ -21,35 +21,35 @@ use crate::{
     writer::Writer,
 };
 
-/// The schema, version by version.
+/// The schema's migrations, in order.
 static MIGRATIONS: Migrator = sqlx::migrate!("../../migrations/sqlite");
 
-/// The first SQLite that does not lose the write-ahead log's reset to a race
+/// The first SQLite without the race that can corrupt the database when the write-ahead log is reset
 /// (<https://sqlite.org/wal.html>).
 const SQLITE_SINCE: (u32, u32, u32) = (3, 51, 3);
 /// How long a statement waits for another process that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long the first connection waits before it tries again.
+/// How long the first connection waits before it retries.
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
-/// How long closing waits for other processes, to empty the log.
+/// How long closing waits for other processes before it gives up emptying the log.
 const LOG_WAIT: Duration = Duration::from_secs(1);
 /// How long a reader waits for a connection of the pool.
 const READER_TIMEOUT: Duration = Duration::from_secs(10);
-/// At how many pages the log is carried over into the file (16 MiB): a page that changes often is
-/// then carried over once for many changes.
+/// The size of the log, in pages, at which it is checkpointed into the file (16 MiB). A page that changes often is
+/// then copied once for many changes.
 const LOG_PAGES: &str = "4000";
-/// How large the log may stay on disk once it has been carried over into the file.
+/// How large the log file may stay on disk after a checkpoint.
 const LOG_BYTES: &str = "67108864";
-/// The page cache of the writer and of a reader, in KiB (negative, as the pragma wants it).
+/// The page caches of the writer and of each reader, in KiB (negative, as the pragma requires).
 const WRITER_CACHE: &str = "-4096";
 const READER_CACHE: &str = "-8192";
 
-/// How a database is opened.
+/// Options for opening a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenOptions {
-    /// How many connections read at the same time.
+    /// How many connections can read at the same time.
     pub readers: u32,
-    /// The most pages of 4 KiB that the file may have; `None` leaves that to the disk.
+    /// The most pages of 4 KiB that the file may have. With `None`, only the disk limits it.
     pub max_pages: Option<u32>,
 }
 
@@ -59,7 +59,7 @@ impl Default for OpenOptions {
     }
 }
 
-/// The library would damage the database.
+/// This version of the library can damage the database.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "SQLite {got} can corrupt a database that several processes use; {major}.{minor}.{patch} or newer is needed",
@@ -69,7 +69,7 @@ struct SqliteTooOld {
     got: String,
 }
 
-/// The file cannot be made or opened.
+/// The file cannot be created or opened.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot open the database {path}", path = .path.display())]
 struct Unopened {
@@ -78,7 +78,7 @@ struct Unopened {
     source: Box<dyn std::error::Error + Send + Sync>,
 }
 
-/// An open database: one connection that writes, several that read. Clones share them.
+/// An open database, with one connection that writes and several that read. Clones share the connections.
 #[derive(Clone)]
 pub struct Database {
     pub(crate) writer: Arc<Writer>,
@@ -92,11 +92,11 @@ impl fmt::Debug for Database {
 }
 
 impl Database {
-    /// Opens the file at `path`, which is made, readable for its owner only, where there is none.
+    /// Opens the file at `path`. If it does not exist, it is created readable only by its owner.
     ///
     /// # Errors
-    /// [`StoreError::Failed`] where the file cannot be made or opened, or where SQLite is older than
-    /// 3.51.3, which can corrupt a database.
+    /// [`StoreError::Failed`] if the file cannot be created or opened, or if SQLite is older than 3.51.3, which can
+    /// corrupt a database.
     pub async fn open(path: &Path, options: OpenOptions) -> Result<Self, StoreError> {
         let unopened = |source| failed(Unopened { path: path.to_owned(), source });
         make_private(path).await.map_err(|error| unopened(Box::new(error)))?;
@@ -111,7 +111,7 @@ impl Database {
             .pragma("journal_size_limit", LOG_BYTES)
             .pragma("wal_autocheckpoint", LOG_PAGES)
             .pragma("temp_store", "memory")
-            // What is deleted is overwritten with zeros.
+            // Deleted content is overwritten with zeros.
             .pragma("secure_delete", "on")
             .thread_name(|number| format!("sqlite-write-{number}"));
         if let Some(pages) = options.max_pages {
@@ -137,12 +137,12 @@ impl Database {
         Ok(Self { writer: Arc::new(Writer::new(writing, connection)), readers })
     }
 
-    /// Applies the migrations that are missing, in one transaction: of several processes that start
-    /// together one migrates and the others wait for it.
+    /// Applies the missing migrations in one transaction. If several processes start together, one migrates and the
+    /// others wait for it.
     ///
     /// # Errors
-    /// [`StoreError`] where a migration fails, or the database has migrations that this program does
-    /// not know. Nothing was changed then.
+    /// [`StoreError`] if a migration fails, or if the database has migrations that this program does not know. In
+    /// both cases nothing is changed.
     pub async fn migrate(&self) -> Result<(), StoreError> {
         let mut writing = self.writer.take().await?;
         match run_migrations(&mut writing.connection).await {
@@ -160,7 +160,7 @@ impl Database {
     /// Whether the database lacks migrations that this program needs. Changes nothing.
     ///
     /// # Errors
-    /// [`StoreError`] where the database cannot be asked.
+    /// [`StoreError`] if the database cannot be read.
     pub async fn migrations_pending(&self) -> Result<bool, StoreError> {
         let applied = self.applied_migrations().await.map_err(store_error)?;
         Ok(MIGRATIONS.iter().any(|needed| !applied.contains(&needed.version)))
@@ -171,20 +171,20 @@ impl Database {
         SqliteKeyTable::new(self.clone())
     }
 
-    /// Closes all connections after the log was carried over into the file and emptied: it may hold what was
-    /// deleted since. Queued change-sets of a store on this database open a new connection.
+    /// Checkpoints the log and empties it, since it may hold deleted content; then closes all connections.
+    /// Change-sets that are still queued in a store on this database open a new connection.
     pub async fn close(&self) {
         self.readers.close().await;
         if let Ok(mut writing) = self.writer.take().await {
             if let Err(error) = empty_log(&mut writing.connection).await {
-                tracing::debug!(%error, "the log was not emptied");
+                tracing::debug!(%error, "the write-ahead log was not emptied");
             }
             writing.close().await;
         }
     }
 
     async fn applied_migrations(&self) -> Result<Vec<i64>, sqlx::Error> {
-        // The table belongs to the driver, so the statements are not checked against the schema.
+        // The table belongs to the driver, so these statements are not checked against the schema.
         let kept: bool =
             sqlx::query_scalar("select exists (select 1 from sqlite_schema where name = '_sqlx_migrations')")
                 .fetch_one(&self.readers)
@@ -203,16 +203,16 @@ async fn run_migrations(connection: &mut SqliteConnection) -> Result<(), Migrate
     Ok(())
 }
 
-/// Carries the log over into the file and empties it, if no other process reads or writes for longer than a moment: then
-/// the log stays for that process.
+/// Checkpoints the log into the file and empties it. If another process keeps reading or writing, the log is left to
+/// that process.
 async fn empty_log(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     let wait = format!("pragma busy_timeout = {}", LOG_WAIT.as_millis());
     sqlx::query(AssertSqlSafe(wait)).execute(&mut *connection).await?;
     sqlx::query("pragma wal_checkpoint(truncate)").execute(connection).await.map(drop)
 }
 
-/// Connects, and waits its turn where another process turns the same new file to its log at this
-/// moment: SQLite answers that with `SQLITE_BUSY` at once, whatever the busy timeout.
+/// Connects, and retries while another process switches the same new file to write-ahead logging. SQLite answers
+/// `SQLITE_BUSY` at once in that case, whatever the busy timeout.
 async fn first_connection(options: &SqliteConnectOptions) -> Result<SqliteConnection, sqlx::Error> {
     let asked = tokio::time::Instant::now();
     loop {
@@ -225,7 +225,7 @@ async fn first_connection(options: &SqliteConnectOptions) -> Result<SqliteConnec
     }
 }
 
-/// Makes an empty file that only its owner may read. SQLite gives its log the same mode.
+/// Creates an empty file that only its owner may read. SQLite gives its log the same mode.
 async fn make_private(path: &Path) -> std::io::Result<()> {
     let mut options = tokio::fs::OpenOptions::new();
     options.write(true).create_new(true);

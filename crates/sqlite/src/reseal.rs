@@ -1,4 +1,4 @@
-//! Sealing stored fields anew after the data key has been changed.
+//! Seals stored fields again after the data key has changed.
 
 use std::sync::Mutex;
 
@@ -14,7 +14,7 @@ use crate::{
     rows::{Row, answer::body_place, calendar::open_feed_token, seal_metadata},
 };
 
-/// The sealed fields, by their tables.
+/// The tables with sealed fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Table {
     Events,
@@ -35,22 +35,22 @@ enum Table {
     CalendarMetadata,
 }
 
-/// Where the search left off, so that a long table is not read from its beginning each time. A hint:
-/// "nothing is left" is only said after a search of everything.
+/// Where the last search ended, so that a long table is not read from its beginning each time. This is only a hint:
+/// "nothing is left" is reported only after a search of everything.
 #[derive(Default)]
 pub(crate) struct Progress(Mutex<[i64; Table::ALL.len()]>);
 
-/// A value that the present writing key has not sealed.
+/// A value that the current writing key has not sealed.
 struct OldRow {
     place: i64,
     id: Vec<u8>,
     sealed: String,
 }
 
-/// What takes its place.
+/// The value that replaces an old one.
 struct Renewed {
     sealed: String,
-    /// What the value is found by, of tables whose rows have that.
+    /// The hash by which the value is found, in tables whose rows have one.
     hash: Option<[u8; 32]>,
 }
 
@@ -130,8 +130,8 @@ impl Reseal for SqliteStore {
 }
 
 impl SqliteStore {
-    /// Seals the values anew that open. One that does not is an error, told after the others are
-    /// written, so that it delays nothing but is not taken for done either.
+    /// Seals again all values that can be opened. If one cannot, the error is returned after the others are written:
+    /// it delays nothing, but does not count as done either.
     async fn seal_anew(&self, table: Table, old: &[OldRow]) -> Result<u64, StoreError> {
         let (mut renewed, mut unopened) = (Vec::with_capacity(old.len()), None);
         for row in old {
@@ -230,8 +230,8 @@ impl SqliteStore {
         .map_err(store_error)
     }
 
-    /// Puts new values in the place of old ones that nobody has changed meanwhile. No nonce is used
-    /// twice, so an equal text is the same value.
+    /// Replaces old values that have not changed in between. A nonce is never used twice, so an equal text means the
+    /// same value.
     async fn replace(&self, table: Table, rows: &str) -> Result<(), StoreError> {
         let mut writing = self.database.writer.take().await?;
         macro_rules! replaced {
@@ -334,7 +334,7 @@ fn renew(table: Table, row: &OldRow, cipher: &dyn FieldCipher) -> Result<Renewed
     Ok(Renewed { sealed: cipher.seal(place, &plain), hash: None })
 }
 
-/// The identifier of a row as the rest of the program shows it.
+/// The identifier of a row, as the rest of the program displays it.
 fn shown(table: Table, id: Uuid) -> String {
     match table {
         Table::Events => kalends_kernel::EventId::from_uuid(id).to_string(),

@@ -1,7 +1,8 @@
-//! From the outbox to the queues of endpoints, and from there to receivers: what workers read and write.
+//! Moves messages from the outbox to the queues of endpoints, and from there to receivers: what workers read and
+//! write.
 //!
-//! There is one writer, so that each of these transactions is alone; what is said of it holds nevertheless for a second
-//! process, since the writing transactions begin with the lock.
+//! Each of these transactions runs alone, since there is one writer. That holds for a second process too, since the
+//! writing transactions take the lock first.
 
 use std::collections::BTreeSet;
 
@@ -25,17 +26,17 @@ use crate::{
     rows::{Row, organization::OrganizationRow, row_id, webhook::DeliveryRow},
 };
 
-/// Statements that the driver keeps prepared like any other.
+/// Runs a statement that the driver keeps prepared like any other.
 async fn run(connection: &mut SqliteConnection, statement: &'static str) -> Result<(), StoreError> {
     sqlx::query(statement).execute(connection).await.map(|_| ()).map_err(store_error)
 }
 
 impl Database {
-    /// Gives up the claims on endpoints, subscriptions and connections that a process held which is no more. For whoever is the only
-    /// one to serve, as it starts: nobody has to wait until the claims have run out.
+    /// Gives up the claims on endpoints, subscriptions and connections that an earlier process held. To be called at
+    /// startup by a process that serves alone, so that nothing waits until those claims expire.
     ///
     /// # Errors
-    /// The database cannot be written.
+    /// [`StoreError`] if the database cannot be written.
     pub async fn release_claims(&self) -> Result<(), StoreError> {
         let mut writing = self.writer.take().await?;
         let released = sqlx::query!(
@@ -64,7 +65,7 @@ impl Database {
 }
 
 impl SqliteStore {
-    /// Runs `write` in a transaction of its own; an error leaves nothing behind.
+    /// Runs `write` in a transaction of its own; an error rolls it back.
     pub(crate) async fn written<T>(
         &self,
         write: impl AsyncFnOnce(&mut SqliteConnection) -> Result<T, StoreError>,
@@ -93,7 +94,7 @@ impl SqliteStore {
 #[async_trait]
 impl DeliveryQueue for SqliteStore {
     async fn fan_out(&self, now: Timestamp, limit: u32) -> Result<FannedOut, StoreError> {
-        // Nobody waits for the writer where nothing is to be done.
+        // If there is nothing to do, do not wait for the writer.
         let any = sqlx::query_scalar!(r#"select exists (select 1 from waiting_messages) as "any!: bool""#)
             .fetch_one(self.readers())
             .await
@@ -222,8 +223,8 @@ impl DeliveryQueue for SqliteStore {
     async fn release_webhook(&self, claim: Claim) -> Result<(), StoreError> {
         let (org_id, webhook_id) = (claim.org.uuid(), claim.webhook.uuid());
         let mut writing = self.database.writer.take().await?;
-        // As Queue::release. The statement has the only writer's lock: what is addressed to the endpoint comes before
-        // it, or after.
+        // Same as Queue::release. The statement holds the only writer's lock, so messages are addressed to the
+        // endpoint either before it or after it.
         let released = sqlx::query!(
             "update webhook_queues set claimed_until = null, due_at = (
                 select min(next_attempt_at) from webhook_deliveries
@@ -322,7 +323,7 @@ async fn listeners(
     read.collect()
 }
 
-/// Wakes the queues of all that something is addressed to ([`kalends_notifications::Queue::wake`]).
+/// Wakes the queues of all endpoints that have new deliveries ([`kalends_notifications::Queue::wake`]).
 async fn wake(connection: &mut SqliteConnection, deliveries: &[Delivery], now: Timestamp) -> Result<(), StoreError> {
     let queues: BTreeSet<_> = deliveries.iter().map(|delivery| (delivery.org, delivery.webhook)).collect();
     let queues: Vec<_> = queues.iter().map(|(org, webhook)| (Hex(org.uuid()), Hex(webhook.uuid()))).collect();
@@ -340,7 +341,7 @@ async fn wake(connection: &mut SqliteConnection, deliveries: &[Delivery], now: T
     Ok(())
 }
 
-/// Charges an organization, and says how much of it was over its limit and is not charged.
+/// Charges an organization up to its limit, and returns how much was over the limit and is not charged.
 async fn charge_within(
     connection: &mut SqliteConnection,
     org: OrgId,
@@ -353,7 +354,7 @@ async fn charge_within(
             .limits()
             .map_err(|error| StoreError::corrupt("organizations", "limit_overrides", org, error))?
             .get(Metric::WebhookDeliveries),
-        // It has just been deleted: what is left of it is removed.
+        // The organization has just been deleted, and its deliveries are removed.
         None => Some(0),
     };
     let (org_id, metric, period) = (org.uuid(), Metric::WebhookDeliveries.as_str(), Period::of(now).number());
@@ -435,7 +436,7 @@ async fn add(connection: &mut SqliteConnection, deliveries: &[Delivery]) -> Resu
     Ok(())
 }
 
-/// Takes messages that are addressed from those that wait.
+/// Removes addressed messages from those that wait.
 async fn remove(connection: &mut SqliteConnection, waiting: &[Waiting]) -> Result<(), StoreError> {
     let key = |message: &Waiting| (message.created_at.as_micros(), Hex(message.org.uuid()), Hex(message.id.uuid()));
     let rows: Vec<_> = waiting.iter().map(key).collect();

@@ -1,4 +1,4 @@
-//! The store itself: what its ports share.
+//! The store: what its ports share.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use sqlx::{Connection as _, Sqlite, SqliteConnection};
 
 use crate::{Database, commit::BatchWriter, error::store_error, reseal::Progress};
 
-/// The ports of the use cases on a SQLite database.
+/// Implements the ports of the use cases on a SQLite database.
 pub struct SqliteStore {
     pub(crate) database: Database,
     pub(crate) cipher: Arc<dyn FieldCipher>,
@@ -18,8 +18,8 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// A store on `database`, whose sealed fields `cipher` seals and opens. Starts the task that
-    /// commits, and so needs a runtime; the task ends with the store.
+    /// Creates a store on `database` that seals and opens fields with `cipher`. Starts the task that commits, and so
+    /// needs a running Tokio runtime. The task ends with the store.
     pub fn new(database: Database, cipher: Arc<dyn FieldCipher>) -> Self {
         let queue = CommitQueue::spawn(BatchWriter::new(Arc::clone(&database.writer), Arc::clone(&cipher)));
         Self { database, cipher, queue, resealed: Progress::default() }
@@ -29,7 +29,7 @@ impl SqliteStore {
         &self.database.readers
     }
 
-    /// Runs `read` in a transaction, whose statements all see what the first of them saw.
+    /// Runs `read` in one transaction, so that all its statements see the same state.
     pub(crate) async fn snapshot<T>(
         &self,
         read: impl AsyncFnOnce(&mut SqliteConnection) -> Result<T, StoreError>,

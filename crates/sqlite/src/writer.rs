@@ -9,10 +9,10 @@ use tokio::sync::{Mutex, MutexGuard};
 
 use crate::error::store_error;
 
-/// Lends the writing connection to one user at a time, in the order of asking.
+/// Lends the writing connection to one task at a time, in the order of requests.
 ///
-/// A user that fails, panics or is dropped half-way does not hand its connection back: it is closed,
-/// which rolls its transaction back, and the next user gets a new one.
+/// A task that fails, panics or is dropped halfway does not hand its connection back. The connection is closed, which
+/// rolls its transaction back, and the next task gets a new one.
 pub(crate) struct Writer {
     options: SqliteConnectOptions,
     idle: Mutex<Option<SqliteConnection>>,
@@ -29,7 +29,7 @@ impl Writer {
         Self { options, idle: Mutex::new(Some(connection)) }
     }
 
-    /// Waits until nobody else of this process writes.
+    /// Waits until no other task of this process writes.
     pub(crate) async fn take(&self) -> Result<Writing<'_>, StoreError> {
         let mut place = self.idle.lock().await;
         let connection = match place.take() {
@@ -41,14 +41,14 @@ impl Writer {
 }
 
 impl Writing<'_> {
-    /// Hands the connection back, no transaction being open.
+    /// Hands the connection back. No transaction may be open.
     pub(crate) fn hand_back(self) {
         let Self { mut place, connection } = self;
         *place = Some(connection);
     }
 
-    /// Ends the use for one statement of its own, which either is committed or leaves nothing behind, and
-    /// says how many rows it changed.
+    /// Ends the loan after a single statement, which was committed or left nothing behind, and returns how many rows
+    /// it changed.
     pub(crate) async fn done(self, outcome: Result<SqliteQueryResult, sqlx::Error>) -> Result<u64, StoreError> {
         match outcome {
             Ok(done) => {
@@ -62,7 +62,7 @@ impl Writing<'_> {
         }
     }
 
-    /// Closes the connection, and waits for it, so that the file is unlocked afterwards.
+    /// Closes the connection and waits for that, so that the file is unlocked afterwards.
     pub(crate) async fn close(self) {
         let Self { place, connection } = self;
         if let Err(error) = connection.close().await {

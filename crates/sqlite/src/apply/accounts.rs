@@ -1,4 +1,4 @@
-//! Organizations, keys and codes, humans and sessions (`people`), and the use that is charged to organizations.
+//! Organizations, keys, codes, users and sessions (`people`), and the use that is charged to organizations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +15,8 @@ use crate::{
     json::{self, Hex},
 };
 
-/// Refuses where the organization of a change-set of the group does not exist: once its deletion is committed, no
-/// row of it is added.
+/// Refuses the group if the organization of one of its change-sets does not exist. Once the deletion of an
+/// organization is committed, no row is added to it.
 pub(crate) async fn check_organizations(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
     let presumed = group.iter().filter(|sealed| sealed.changes.presumes_organization());
     let wanted: BTreeSet<OrgId> = presumed.map(|sealed| sealed.changes.org).collect();
@@ -82,7 +82,7 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) ->
     Ok(())
 }
 
-/// What a duplicate address means; any other error stays what it is.
+/// Translates a duplicate address; returns any other error unchanged.
 pub(super) fn email_taken(error: sqlx::Error) -> Failure {
     let taken = ["organizations.email", "users.email"].into_iter().any(|column| is_duplicate_of(&error, column));
     if taken { CommitError::EmailTaken.into() } else { error.into() }
@@ -181,14 +181,14 @@ async fn delete_organization(
         .await?;
     fresh(deleted.rows_affected(), 1)?;
     sqlx::query!("delete from api_keys where org_id = ?1", id).execute(&mut *connection).await?;
-    // Nothing is sent any more.
+    // Nothing more is sent.
     sqlx::query!("delete from letters where org_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from webhooks where org_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from ical_subscriptions where org_id = ?1", id).execute(&mut *connection).await?;
-    // Nor is anything refreshed, and no human follows a link.
+    // No connection is refreshed any more, and no connection link can be followed.
     sqlx::query!("delete from calendar_connections where org_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from connection_links where org_id = ?1", id).execute(&mut *connection).await?;
-    // Nor is anything booked.
+    // Nothing more is booked.
     sqlx::query!("delete from booking_pages where org_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from webhook_queues where org_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from organization_owners where org_id = ?1", id).execute(&mut *connection).await?;
@@ -217,7 +217,7 @@ async fn create_key(connection: &mut SqliteConnection, key: &ApiKey) -> Result<(
     Ok(())
 }
 
-/// Only for an agent that is not decommissioned.
+/// Creates the key only if its agent is not decommissioned.
 async fn create_scoped_key(connection: &mut SqliteConnection, key: &ScopedKey) -> Result<(), Failure> {
     let (org_id, id, agent_id) = (key.org.uuid(), key.id.uuid(), key.agent.uuid());
     let (hash, created_at) = (key.hash.0.as_slice(), key.created_at.as_micros());
@@ -304,28 +304,28 @@ async fn put_code(
     fresh(put.rows_affected(), 1)
 }
 
-/// `Ok` where all the rows that the decision saw were still as it saw them.
+/// Returns `Ok` if all the rows are still as the decision saw them.
 pub(super) fn fresh(written: u64, expected: u64) -> Result<(), Failure> {
     if written == expected { Ok(()) } else { Err(CommitError::Stale.into()) }
 }
 
-/// Use of one metric in one month by one organization.
+/// What one organization uses of one metric in one month.
 #[derive(Default)]
 struct Used {
     amount: u64,
     limit: Option<u64>,
 }
 
-/// Charges the use of all change-sets of the group; what they charge to the same metric adds up.
+/// Charges the use of all change-sets of the group. Charges to the same metric add up.
 ///
-/// Refuses with [`CommitError::LimitReached`] where a limit would be passed.
+/// Refuses with [`CommitError::LimitReached`] if a limit would be exceeded.
 pub(crate) async fn charge(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
     let mut totals = BTreeMap::<(OrgId, Metric, Period), Used>::new();
     for sealed in group {
         for charge in &sealed.changes.charges {
             let used = totals.entry((sealed.changes.org, charge.metric, charge.period)).or_default();
             used.amount = used.amount.saturating_add(charge.amount);
-            // Under different limits the lowest holds.
+            // If the limits differ, the lowest applies.
             used.limit = used.limit.into_iter().chain(charge.limit).min();
         }
     }
@@ -346,8 +346,8 @@ pub(crate) async fn charge(connection: &mut SqliteConnection, group: &[&Sealed])
     )
     .fetch_all(connection)
     .await?;
-    // The rows come in no particular order. The transaction has the only writer's lock, so comparing
-    // after the write is as safe as comparing in it.
+    // The rows come in no particular order. The transaction holds the only writer's lock, so comparing after the
+    // write is as safe as comparing in it.
     for ((org, metric, period), total) in &totals {
         let row = charged.iter().find(|row| {
             row.period == period.number() && row.metric == metric.as_str() && row.org_id == org.uuid().as_bytes()
@@ -363,19 +363,19 @@ pub(crate) async fn charge(connection: &mut SqliteConnection, group: &[&Sealed])
     Ok(())
 }
 
-/// A metric of which the database holds nothing that could be counted.
+/// The metric counts nothing that exists in the database.
 #[derive(Debug, thiserror::Error)]
-#[error("the metric {0} has no table to count")]
+#[error("no table counts the metric {0}")]
 struct Uncounted(&'static str);
 
-/// Refuses with [`CommitError::LimitReached`] where more exists than the guards allow.
+/// Refuses with [`CommitError::LimitReached`] if more exists than the guards allow.
 pub(crate) async fn check_existing(connection: &mut SqliteConnection, sealed: &Sealed) -> Result<(), Failure> {
     let uncounted = |metric: Metric| Failure::from(CommitError::Store(failed(Uncounted(metric.as_str()))));
     for guard in &sealed.changes.guards {
         let (metric, limit, now) = match *guard {
-            // Series end by themselves: how many there are is another question at each instant.
+            // Series end by themselves, so their number depends on the time.
             Guard::AtMost { metric: metric @ Metric::RecurringEvents, .. } => return Err(uncounted(metric)),
-            // The instant matters to series alone.
+            // The time matters only for series.
             Guard::AtMost { metric, limit } => (metric, limit, Timestamp::from_micros(0)),
             Guard::SeriesAtMost { limit, now } => (Metric::RecurringEvents, limit, now),
             Guard::CalendarRevision { .. } | Guard::CalendarTime { .. } | Guard::CalendarsOfAgent { .. } => continue,

@@ -1,4 +1,4 @@
-//! Answers kept under an `Idempotency-Key`.
+//! Answers stored under an `Idempotency-Key`.
 
 use kalends_app::{
     StoredAnswer,
@@ -21,7 +21,7 @@ pub(super) fn seal(answer: &StoredAnswer, cipher: &dyn FieldCipher) -> Option<St
 
 /// Stores the answers of all change-sets of the group, in place of expired ones.
 ///
-/// Refuses with [`CommitError::AlreadyAnswered`] where one of them is still kept.
+/// Refuses with [`CommitError::AlreadyAnswered`] if one of them is already stored and has not expired.
 pub(crate) async fn store_answers(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
     let rows: Vec<_> = group
         .iter()

@@ -11,7 +11,7 @@ use crate::{
     rows::booking::{constraints_json, guest_place, page_place},
 };
 
-/// What is sealed of a change: a page's slug and texts, a booking's guest.
+/// The sealed part of a change: a page's slug and texts, or a booking's guest.
 pub(super) fn seal(change: &Change, cipher: &dyn FieldCipher) -> String {
     match change {
         Change::CreatePage(page) | Change::UpdatePage { page, .. } => {

@@ -1,4 +1,4 @@
-//! The bridge to human calendars: connection links and grants; connections stand in a module of their own.
+//! Connection links and grants of the bridge to human calendars. Connections have a module of their own.
 
 use kalends_app::ports::FieldCipher;
 use kalends_bridge::{Change, Confidential, ConnectionLink, ExternalCalendar, Grant};
@@ -12,14 +12,14 @@ use crate::{
     rows::connection::{content_place, label_place, tokens_place},
 };
 
-/// What is sealed of a change.
+/// The sealed parts of a change.
 #[derive(Default)]
 pub(super) struct SealedChange {
     /// The tokens of a connection.
     pub(super) tokens: Option<String>,
-    /// What its human calls it.
+    /// The user's label for the connection.
     pub(super) label: Option<String>,
-    /// The content of each calendar, in their order.
+    /// The content of each calendar, in the order of the calendars.
     pub(super) contents: Vec<String>,
 }
 
@@ -201,7 +201,7 @@ async fn delete_grant(connection: &mut SqliteConnection, org: OrgId, grant: Gran
         .execute(&mut *connection)
         .await?;
     fresh(deleted.rows_affected(), 1)?;
-    // What was read of calendars that count for nobody any more goes with it.
+    // Busy times that no grant covers any more are deleted with the last grant.
     sqlx::query!(
         "update external_calendars
          set revision = revision + 1, read_at = null, covers_from = null, covers_until = null, spans = null

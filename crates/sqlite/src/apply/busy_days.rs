@@ -1,4 +1,4 @@
-//! The busy time of each day in one piece.
+//! The busy spans of each day as one value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,18 +15,18 @@ use crate::{
     rows::{BUSY_DIGITS, busy_text},
 };
 
-/// The most digits that a row holds.
+/// The most hexadecimal digits that a row holds.
 const DIGITS_MAX: i64 = BUSY_DAY_MAX as i64 * BUSY_DIGITS as i64;
 
-/// A day of a calendar, counted since 1970 in UTC.
+/// A day of a calendar, as the number of days since 1970 in UTC.
 type Day = (OrgId, CalendarId, i64);
 
-/// The days on which events begin that were written.
+/// The days on which the written events begin.
 #[derive(Default)]
 pub(crate) struct Touched {
-    /// What begins there beside what did before.
+    /// The spans of new events, to append to those that begin on the day already.
     added: BTreeMap<Day, String>,
-    /// Days on which something may have gone.
+    /// The days whose spans must be read again, since some may be gone.
     changed: BTreeSet<Day>,
 }
 
@@ -37,14 +37,14 @@ impl Touched {
         }
     }
 
-    /// The event began at `was` before.
+    /// Notes an update of an event that began at `was` before.
     pub(crate) fn updated(&mut self, event: &Event, was: Timestamp) {
         self.changed.extend([day(event, was), day(event, event.times.span.start())]);
     }
 
-    /// Writes the days, of which the events must have been written before.
+    /// Writes the days. The events must have been written before.
     pub(crate) async fn write(mut self, connection: &mut SqliteConnection) -> Result<(), Failure> {
-        // What was added there is read with the rest.
+        // These days are read again as a whole, with what was added.
         self.added.retain(|day, _| !self.changed.contains(day));
         if !self.added.is_empty() {
             let rows: Vec<_> = self

@@ -23,8 +23,8 @@ use crate::{
     },
 };
 
-/// Refuses as stale where something was scheduled on a guarded calendar since it was read, or it is
-/// out of sight.
+/// Refuses as stale if something was scheduled on a guarded calendar since it was read, or if the calendar is not
+/// visible any more.
 pub(crate) async fn check_guards(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
     for sealed in group {
         for guard in &sealed.changes.guards {
@@ -61,8 +61,8 @@ pub(crate) async fn check_guards(connection: &mut SqliteConnection, group: &[&Se
     Ok(())
 }
 
-/// Refuses as stale where something reaches into the window that was written since the calendar was read, or
-/// the calendar is out of sight.
+/// Refuses as stale if an event or reservation in the window was written since the calendar was read, or if the
+/// calendar is not visible any more.
 async fn check_time(
     connection: &mut SqliteConnection,
     org: OrgId,
@@ -97,7 +97,7 @@ async fn check_time(
     if unchanged == 1 { Ok(()) } else { Err(CommitError::Stale.into()) }
 }
 
-/// Refuses as stale where the agent owns another number of calendars in sight.
+/// Refuses as stale if the agent does not own exactly `count` visible calendars.
 async fn check_calendars_of(
     connection: &mut SqliteConnection,
     org: OrgId,
@@ -116,12 +116,12 @@ async fn check_calendars_of(
     if u64::try_from(owned) == Ok(count) { Ok(()) } else { Err(CommitError::Stale.into()) }
 }
 
-/// Calendars whose revision rises, and by how much: once for each change-set.
+/// The calendars whose revision rises, and by how much: by one for each change-set.
 type Revised = BTreeMap<(OrgId, CalendarId), i64>;
 
 /// Applies the changes to agents, calendars and events of all change-sets of the group.
 ///
-/// Refuses as stale where a row has another version than the one seen, or a calendar is out of sight.
+/// Refuses as stale if a row's version is not the one that was seen, or if a calendar is not visible.
 pub(crate) async fn apply(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
     let (mut revised, mut created_and_revised) = (Revised::new(), Revised::new());
     for sealed in group {
@@ -149,7 +149,7 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, group: &[&Sealed]) 
             }
         }
     }
-    // A calendar must stand before something is scheduled on it.
+    // A calendar must exist before anything is scheduled on it.
     revisions.append(&mut revise(connection, &created_and_revised, &mut defaults).await?);
     rules::apply(connection, group).await?;
     reservations::apply(connection, group, &revisions).await?;
@@ -168,11 +168,11 @@ const fn created_calendar(change: &Change) -> Option<CalendarId> {
     }
 }
 
-/// The revisions of calendars once they were raised: that of everything the group writes on them.
+/// The revisions of calendars after they were raised. The group writes everything on a calendar at its new revision.
 pub(super) type Revisions = BTreeMap<(OrgId, CalendarId), i64>;
 
-/// Raises the revisions of calendars in sight and tells them; refuses as stale where one is out of sight. Notes in
-/// `defaults` what the calendars say of reminders.
+/// Raises the revisions of visible calendars and returns them. Refuses as stale if a calendar is not visible. Adds
+/// the default reminders of the calendars to `defaults`.
 async fn revise(
     connection: &mut SqliteConnection,
     revised: &Revised,
@@ -210,7 +210,7 @@ async fn revise(
 
 /// The revision at which the group writes the event.
 fn revision_of(revisions: &Revisions, event: &Event) -> Result<i64, Failure> {
-    // What is written on a calendar raises its revision, so that there is one.
+    // Every write on a calendar raises its revision, so there is one.
     revisions.get(&(event.org, event.calendar)).copied().ok_or_else(|| CommitError::Stale.into())
 }
 
@@ -266,7 +266,7 @@ async fn update_agent(
     fresh(updated.rows_affected(), 1)
 }
 
-/// The agents that are written, each with the version that was seen, if it is not new.
+/// The agents that are written, each with the version that was seen unless it is new.
 pub(super) fn written_agents(changes: &ChangeSet) -> impl Iterator<Item = (&Agent, Option<Version>)> {
     changes.calendars.iter().filter_map(|change| match change {
         Change::CreateAgent(agent) => Some((agent, None)),
@@ -275,7 +275,7 @@ pub(super) fn written_agents(changes: &ChangeSet) -> impl Iterator<Item = (&Agen
     })
 }
 
-/// The calendars that are written, each with the version that was seen, if it is not new.
+/// The calendars that are written, each with the version that was seen unless it is new.
 pub(super) fn written(changes: &ChangeSet) -> impl Iterator<Item = (&Calendar, Option<Version>)> {
     changes.calendars.iter().filter_map(|change| match change {
         Change::CreateCalendar(calendar) => Some((calendar, None)),
@@ -347,7 +347,7 @@ async fn update_calendar(
     let FeedTokenHash(token_hash) = calendar.feed_token.hash();
     let token_hash = token_hash.as_slice();
     timers::look_again(&mut *connection, calendar).await?;
-    // The revision is not the decision's to write.
+    // The decision does not write the revision.
     let updated = sqlx::query!(
         "update calendars set name = ?4, timezone = ?5, metadata = ?6, external_id = ?7, provider = ?8,
             agent_status = ?9, default_reminders = ?10, feed_token = ?11, version = ?12, updated_at = ?13,
@@ -374,7 +374,7 @@ async fn update_calendar(
     fresh(updated.rows_affected(), 1)
 }
 
-/// The events of a group that are written, with their sealed contents.
+/// The events that the group writes, with their sealed contents.
 fn written_events<'a>(group: &'a [&Sealed]) -> impl Iterator<Item = (&'a Event, Option<Version>, &'a str)> {
     group.iter().flat_map(|sealed| {
         let events = sealed.changes.calendars.iter().filter_map(|change| match change {
@@ -419,7 +419,7 @@ async fn create_events(
                 event.created_at.as_micros(),
                 event.updated_at.as_micros(),
                 event.deleted_at.map(Timestamp::as_micros),
-                // A tuple that is written as JSON has 16 parts at most, and most events need no more.
+                // Tuples serialize with 16 elements at most, and most events need no more.
                 (!plain).then(more),
             ))
         })
@@ -461,9 +461,9 @@ async fn update_events(
         let was = sqlx::query_scalar!("select start_at from events where org_id = ?1 and id = ?2", org_id, id)
             .fetch_optional(&mut *connection)
             .await?;
-        // An event that is not there is stale below.
+        // An event that does not exist makes the update below stale.
         was.into_iter().for_each(|was| touched.updated(event, Timestamp::from_micros(was)));
-        // What an occurrence is an occurrence of stays, and with which holds a hold was placed.
+        // The series of an occurrence never changes, nor does the hold set of a hold.
         let (recurrence, reaches, ..) = series_columns(event);
         let (hold_expires_at, hold_priority, hold_scope) = hold_columns(event);
         let revision = revision_of(revisions, event)?;

@@ -1,4 +1,4 @@
-//! Connections of human calendars: what opens them, when they are refreshed, what is known of their calendars.
+//! Connections: their tokens, when they are refreshed, and what is known of their calendars.
 
 use kalends_bridge::{Connection, ExternalCalendar, RefreshClaim, RefreshState};
 use kalends_kernel::{ConnectionId, OrgId, Timestamp, Version};
@@ -50,7 +50,8 @@ pub(super) async fn update(
 ) -> Result<(), Failure> {
     let (org_id, id, updated_at) = (changed.org.uuid(), changed.id.uuid(), changed.updated_at.as_micros());
     let due = due.map(Timestamp::as_micros);
-    // What comes back while it is still claimed is due when the claim ends, and then once more.
+    // A connection that is resumed while it is still claimed is due when the claim ends. After that refresh it is due
+    // once more.
     let updated = sqlx::query!(
         "update calendar_connections set label = ?4, paused = ?5, version = ?6, updated_at = ?7,
             due_at = iif(?5 or lapsed, null, coalesce(max(claimed_until, ?8), claimed_until, ?8, due_at)),
@@ -146,7 +147,7 @@ pub(super) async fn ask(
     fresh(asked.rows_affected(), 1)
 }
 
-/// Writes what came of a refresh but for the calendars, under the number of the claim.
+/// Writes the result of a refresh except for the calendars, under the claim number.
 pub(super) async fn end(
     connection: &mut SqliteConnection,
     claim: RefreshClaim,
@@ -178,7 +179,7 @@ pub(super) async fn end(
     fresh(ended.rows_affected(), 1)
 }
 
-/// Writes the calendars over those that are known.
+/// Inserts the calendars, or overwrites those that are known.
 pub(super) async fn keep_calendars(
     connection: &mut SqliteConnection,
     calendars: &[ExternalCalendar],
@@ -212,8 +213,8 @@ pub(super) async fn keep_calendars(
     Ok(())
 }
 
-/// Removes the calendars of those identifiers, also from grants; a grant that had nothing else is removed with its
-/// agents.
+/// Removes the calendars with these identifiers, also from grants. A grant that loses its last calendar is removed,
+/// with its agents.
 pub(super) async fn forget_calendars<T: Serialize>(
     connection: &mut SqliteConnection,
     org: OrgId,

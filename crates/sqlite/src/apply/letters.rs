@@ -1,4 +1,4 @@
-//! Letters to people outside, and the use of allowances.
+//! Letters (outgoing mail), and the use of allowances.
 
 use kalends_accounts::Taken;
 use kalends_app::{
@@ -11,12 +11,12 @@ use sqlx::SqliteConnection;
 use super::Sealed;
 use crate::{allowances::use_up, error::Failure, letters::place};
 
-/// What is sealed of a letter.
+/// The sealed content of a letter.
 pub(super) fn seal(letter: &Letter, cipher: &dyn FieldCipher) -> String {
     cipher.seal(place(letter.id), letter.content.as_bytes())
 }
 
-/// Uses the allowances of one change-set, and keeps its letters.
+/// Uses the allowances of one change-set, and stores its letters.
 pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) -> Result<(), Failure> {
     for Use { allowance, count, now } in &sealed.changes.uses {
         if let Taken::Refused { retry_after } = use_up(connection, allowance, *count, *now).await? {

@@ -1,9 +1,9 @@
 //! The writes of change-sets, one module for each kind.
 //!
-//! What change-sets have in common (events, messages, charges, audit entries, answers) is written
-//! for a whole group with one statement a table; the rest, of which a group holds one change-set at
-//! most, row by row. A statement for many rows says `or fail`: what it wrote before an error is rolled
-//! back with its group anyway, so SQLite need not note how to take back the statement alone.
+//! Events, messages, charges, audit entries and answers are written for a whole group, with one statement per table.
+//! Everything else is written row by row, since only a change-set that is alone in its group has it. A statement for
+//! many rows says `or fail`: if it fails, its group is rolled back anyway, so SQLite need not be able to undo the
+//! statement alone.
 
 pub(crate) mod accounts;
 pub(crate) mod answers;
@@ -31,7 +31,7 @@ use kalends_calendars::Change;
 
 use crate::rows::{event::seal_content, seal_metadata};
 
-/// A change-set whose secret fields are sealed already, so that the transaction only writes.
+/// A change-set whose secret fields are already sealed, so that the transaction only writes.
 pub(crate) struct Sealed {
     pub(crate) changes: Arc<ChangeSet>,
     /// The content of each event that is created or updated, in the order of the changes.
@@ -44,15 +44,15 @@ pub(crate) struct Sealed {
     tokens: Vec<String>,
     /// The payload of each message.
     payloads: Vec<String>,
-    /// What is sealed of each write to webhooks, in the order of the changes.
+    /// The sealed part of each change to webhooks, in the order of the changes.
     pub(crate) hooks: Vec<Option<String>>,
-    /// What is sealed of each write to subscriptions, in the order of the changes.
+    /// The sealed part of each change to subscriptions, in the order of the changes.
     feeds: Vec<Option<String>>,
-    /// What is sealed of each write to proposals, in the order of the changes.
+    /// The sealed part of each change to proposals, in the order of the changes.
     proposals: Vec<Option<String>>,
-    /// What is sealed of each write to booking pages, in the order of the changes.
+    /// The sealed part of each change to booking pages, in the order of the changes.
     bookings: Vec<String>,
-    /// What is sealed of each write to the bridge to human calendars, in the order of the changes.
+    /// The sealed parts of each change to the bridge to human calendars, in the order of the changes.
     bridge: Vec<bridge::SealedChange>,
     /// The content of each letter.
     letters: Vec<String>,

@@ -16,12 +16,12 @@ pub(crate) fn seal(message: &Message, cipher: &dyn FieldCipher) -> String {
     cipher.seal(place(message.id), message.payload.as_bytes())
 }
 
-/// Where the sealed payload of a message stands.
+/// Where the sealed payload of a message is stored.
 pub(crate) const fn place(id: MessageId) -> Place {
     Place { table: "outbox", column: "payload", id: id.uuid() }
 }
 
-/// Stores the messages of all change-sets of the group, as far as somebody listens.
+/// Stores those messages of all change-sets of the group that an endpoint listens for.
 pub(crate) async fn store_messages(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
     let rows: Vec<_> = group
         .iter()

@@ -1,4 +1,4 @@
-//! Humans, what they own, and their sessions.
+//! Users, the organizations that they own, and their sessions.
 
 use kalends_accounts::{Ownership, PasswordReset, Session, SessionEnd, TokenHash, User, oauth::KnownIdentity};
 use kalends_kernel::{OrgId, Timestamp, UserId, Version};
@@ -54,7 +54,7 @@ pub(super) async fn update(connection: &mut SqliteConnection, user: &User, seen:
     fresh(updated.rows_affected(), 1)
 }
 
-/// Raises the version of the human whom the decision saw.
+/// Raises the version of the user if it is the one that the decision saw.
 async fn touch(connection: &mut SqliteConnection, user: UserId, seen: Version) -> Result<(), Failure> {
     let id = user.uuid();
     let touched = sqlx::query!("update users set version = version + 1 where id = ?1 and version = ?2", id, seen.0)
@@ -109,7 +109,7 @@ pub(super) async fn delete(connection: &mut SqliteConnection, user: UserId, seen
     remove_identities(connection, user).await
 }
 
-/// An identity that signs in somebody already is one that the decision did not see.
+/// Stale if the identity signs in a user already: the decision did not see that.
 pub(super) async fn add_identity(connection: &mut SqliteConnection, identity: &KnownIdentity) -> Result<(), Failure> {
     let (provider, user_id, since) = (identity.provider.as_str(), identity.user.uuid(), identity.since.as_micros());
     let added = sqlx::query!(
@@ -220,7 +220,7 @@ pub(super) async fn end_sessions(
             )
             .execute(&mut *connection)
             .await?;
-            // A mail that was asked for before the change must not undo it.
+            // A reset mail that was requested before the change must not undo it.
             sqlx::query!("delete from password_resets where user_id = ?1", user_id).execute(connection).await?;
         }
         SessionEnd::AccountDeletion(user) => {

@@ -1,4 +1,4 @@
-//! Proposals, and what participants said.
+//! Proposals, and the responses of their participants.
 
 use kalends_app::ports::FieldCipher;
 use kalends_kernel::Version;
@@ -12,7 +12,7 @@ use crate::{
     rows::proposal::{content_place, remark_place},
 };
 
-/// What is sealed of a change: the text of a new proposal, or the words of a response.
+/// The sealed part of a change: the text of a new proposal, or the remark of a response.
 pub(super) fn seal(change: &Change, cipher: &dyn FieldCipher) -> Option<String> {
     match change {
         Change::Create(proposal) => Some(cipher.seal(content_place(proposal.id), &Confidential::write(proposal))),

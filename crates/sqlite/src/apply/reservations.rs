@@ -1,4 +1,4 @@
-//! Reservations. That their calendars are in sight was seen when their revisions were raised.
+//! Reservations. Raising the revisions of their calendars has checked that the calendars are visible.
 
 use kalends_calendars::{Change, Reservation};
 use kalends_kernel::{CalendarId, OrgId};

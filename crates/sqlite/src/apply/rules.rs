@@ -1,4 +1,4 @@
-//! Availability rules. That their calendar is in sight was seen when its revision was raised.
+//! Availability rules. Raising the revision of their calendar has checked that the calendar is visible.
 
 use kalends_calendars::{AvailabilityRules, Change};
 use kalends_kernel::Version;
@@ -9,7 +9,8 @@ use crate::error::Failure;
 
 /// Writes and removes the rules of all change-sets of the group.
 ///
-/// Refuses as stale where they have another version than the one seen, or exist though none were.
+/// Refuses as stale if the rules have another version than the one that was seen, or if they exist though none were
+/// seen.
 pub(crate) async fn apply(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
     for change in group.iter().flat_map(|sealed| &sealed.changes.calendars) {
         match change {
@@ -25,7 +26,7 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, group: &[&Sealed]) 
     Ok(())
 }
 
-/// Notes at which revision of the calendar its rules changed.
+/// Records the revision of the calendar at which its rules changed.
 async fn stamp(connection: &mut SqliteConnection, rules: &AvailabilityRules) -> Result<(), Failure> {
     let (org_id, calendar_id) = (rules.org.uuid(), rules.calendar.uuid());
     sqlx::query!("update calendars set rules_revision = revision where org_id = ?1 and id = ?2", org_id, calendar_id)
@@ -34,7 +35,7 @@ async fn stamp(connection: &mut SqliteConnection, rules: &AvailabilityRules) -> 
     Ok(())
 }
 
-/// The document that the column holds.
+/// The rules as the JSON document that the column holds.
 fn document(rules: &AvailabilityRules) -> Result<String, Failure> {
     Ok(serde_json::to_string(&rules.rules).map_err(|error| sqlx::Error::Encode(Box::new(error)))?)
 }

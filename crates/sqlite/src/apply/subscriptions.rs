@@ -1,4 +1,4 @@
-//! Subscriptions, and what is known of imported items.
+//! Subscriptions, and the imported items that are known.
 
 use kalends_app::ports::{CommitError, FieldCipher};
 use kalends_feeds::{
@@ -16,7 +16,7 @@ use crate::{
     rows::subscription::content_place,
 };
 
-/// What is sealed of a change: a subscription's address and label.
+/// The sealed part of a change: a subscription's address and label.
 pub(super) fn seal(change: &Change, cipher: &dyn FieldCipher) -> Option<String> {
     match change {
         Change::CreateSubscription(subscription) | Change::UpdateSubscription { subscription, .. } => {
@@ -105,7 +105,7 @@ async fn update(
     let HostHash(host) = subscription.host();
     let (host, nothing) = (host.as_slice(), Memory::default().to_json());
     let (due, updated_at) = (due.map(Timestamp::as_micros), subscription.updated_at.as_micros());
-    // Whoever syncs the address before has lost the claim.
+    // A worker that syncs the previous address loses its claim.
     let updated = sqlx::query!(
         "update ical_subscriptions set content = ?4, host = ?5, paused = ?6, version = ?7, updated_at = ?8,
             due_at = case
@@ -137,7 +137,7 @@ async fn update(
     fresh(updated.rows_affected(), 1)
 }
 
-/// What a duplicate place means: the decision did not see the other subscription.
+/// Translates a duplicate place: the decision did not see the other subscription.
 fn place_taken(error: sqlx::Error) -> Failure {
     let columns = "ical_subscriptions.org_id, ical_subscriptions.calendar_id, ical_subscriptions.place";
     if is_duplicate_of(&error, columns) { CommitError::Stale.into() } else { error.into() }
@@ -176,7 +176,7 @@ async fn delete(
     Ok(())
 }
 
-/// When somebody looks at a deleted subscription.
+/// When a worker looks at a deleted subscription again.
 fn due_again(remains: Remains, at: Timestamp) -> i64 {
     match remains {
         Remains::Kept => (at + LEFT_KEPT).as_micros(),

@@ -1,4 +1,4 @@
-//! Timers: kept with the events that they belong to, noted when calendars change, and advanced.
+//! Timers: written with their events, marked when their calendars change, and advanced.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ use crate::{
     rows::reminders_json,
 };
 
-/// What the calendars that are written to say of reminders.
+/// The default reminders of the calendars that are written to.
 pub(super) type Defaults = BTreeMap<(OrgId, CalendarId), Option<Reminders>>;
 
-/// Writes the timers of events that were written, each with the version that it had before. Those whose event says
-/// what it said before stay as they are.
+/// Writes the timers of events that were written, each with its previous version. A timer whose event's timing has
+/// not changed stays as it is.
 pub(super) async fn keep<'a>(
     connection: &mut SqliteConnection,
     written: impl Iterator<Item = (&'a Event, Option<Version>)>,
@@ -28,7 +28,7 @@ pub(super) async fn keep<'a>(
         let defaults = defaults.get(&(event.org, event.calendar)).and_then(Option::as_ref);
         match event.timer(defaults, event.updated_at) {
             Some(timer) => kept.push(timer),
-            // Of a new event there is none to remove.
+            // A new event has no timer to remove.
             None if seen.is_some() => {
                 ended.push((Hex(event.org.uuid()), Hex(event.calendar.uuid()), Hex(event.id.uuid()), event.timing()));
             }
@@ -86,7 +86,7 @@ pub(crate) async fn seed(connection: &mut SqliteConnection, timers: &[Timer]) ->
     Ok(())
 }
 
-/// What a new row takes, but what is the same in each.
+/// The columns of a new row that differ from timer to timer.
 type Columns = (Hex, Hex, Hex, bool, bool, i64, i64, i64, i64);
 
 fn columns(timer: &Timer) -> Columns {
@@ -103,8 +103,8 @@ fn columns(timer: &Timer) -> Columns {
     )
 }
 
-/// Notes on the timers that inherit their calendar's reminders that these are written anew. Before the calendar is
-/// written.
+/// Marks the timers that inherit their calendar's reminders, so that a worker writes them again. Runs before the
+/// calendar is written.
 pub(super) async fn look_again(connection: &mut SqliteConnection, calendar: &Calendar) -> Result<(), Failure> {
     let (org_id, id) = (calendar.org.uuid(), calendar.id.uuid());
     let reminders = reminders_json(calendar.default_reminders.as_ref());
@@ -124,7 +124,7 @@ pub(super) async fn look_again(connection: &mut SqliteConnection, calendar: &Cal
     Ok(())
 }
 
-/// Advances and removes timers that were looked at, if they are what they were then.
+/// Advances and removes timers that a worker looked at, if they have not changed since.
 pub(super) async fn advance(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
     let advances = group.iter().flat_map(|sealed| &sealed.changes.calendars).filter_map(|change| match change {
         Change::AdvanceTimer(advance) => Some(advance),

@@ -1,4 +1,4 @@
-//! Webhook endpoints, and what is done to single deliveries.
+//! Webhook endpoints, and changes of single deliveries.
 
 use kalends_app::ports::FieldCipher;
 use kalends_kernel::{OrgId, Timestamp, Version, WebhookId};
@@ -14,7 +14,7 @@ use crate::{
     rows::webhook::content_place,
 };
 
-/// What is sealed of a change: an endpoint's address and secrets, a message's payload.
+/// The sealed part of a change: an endpoint's address and secrets, or a message's payload.
 pub(super) fn seal(change: &Change, cipher: &dyn FieldCipher) -> Option<String> {
     match change {
         Change::CreateEndpoint(endpoint) | Change::UpdateEndpoint { endpoint, .. } => {
@@ -127,7 +127,7 @@ async fn delete(
     Ok(())
 }
 
-/// A message that nobody else hears of; only where the endpoint still is.
+/// Stores a message for this endpoint alone, if the endpoint still exists.
 async fn add_message(
     connection: &mut SqliteConnection,
     message: &Message,
@@ -205,7 +205,7 @@ async fn retry(
     .execute(&mut *connection)
     .await?;
     fresh(retried.rows_affected(), 1)?;
-    // As Queue::wake.
+    // Same as `Queue::wake`.
     let woken = sqlx::query!(
         "update webhook_queues
          set due_at = case when claimed_until > ?3 then due_at else min(coalesce(due_at, ?3), ?3) end
@@ -219,7 +219,7 @@ async fn retry(
     fresh(woken.rows_affected(), 1)
 }
 
-/// As `Queue::renew` and `HealthChange::apply`.
+/// Same as `Queue::renew` and `HealthChange::apply`.
 async fn record(connection: &mut SqliteConnection, told: &Record) -> Result<(), Failure> {
     let (org_id, webhook_id) = (told.claim.org.uuid(), told.claim.webhook.uuid());
     let until = (told.at + CLAIM_LASTS).as_micros();
@@ -255,7 +255,7 @@ async fn record(connection: &mut SqliteConnection, told: &Record) -> Result<(), 
         })
         .collect();
     let rows = json::rows(&rows)?;
-    // The whole key comes from the rows, so that they are what is gone through, not all the endpoint's deliveries.
+    // The rows hold the whole key, so SQLite looks up these rows instead of scanning all deliveries of the endpoint.
     sqlx::query!(
         "update or fail webhook_deliveries set status = value ->> 3, attempts = value ->> 4,
             last_attempt_at = value ->> 5, next_attempt_at = value ->> 6, response_status = value ->> 7

@@ -1,4 +1,4 @@
-//! What an export tells of an account.
+//! Reads the parts of an account that an export contains.
 
 use async_trait::async_trait;
 use kalends_accounts::{Acceptance, KeyLabel, KeyView, ports::AccountData};
@@ -52,7 +52,7 @@ impl AccountData for SqliteStore {
         let located = Row { table: "usage_counters", id: &org };
         let used = rows.into_iter().map(|row| {
             let period = Period::from_number(row.period)
-                .ok_or_else(|| located.corrupt("period", format_args!("{} is no month", row.period)))?;
+                .ok_or_else(|| located.corrupt("period", format_args!("{} is not a month", row.period)))?;
             let metric = located.named("metric", Metric::from_name, &row.metric)?;
             Ok((period, metric, located.read("used", u64::try_from(row.used))?))
         });

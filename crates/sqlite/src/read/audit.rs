@@ -56,7 +56,7 @@ impl AuditLog for SqliteStore {
         let from = asked.range.from.map_or(i64::MIN, Timestamp::as_micros);
         let to = asked.range.to.as_micros();
         let (action, prefix) = (asked.action.map(Action::as_str), asked.actor_key_prefix.as_deref());
-        // Without a cursor the page begins behind everything.
+        // Without a cursor, the page starts at the newest entry.
         let (after_at, after_id) =
             asked.after.map_or((i64::MAX, uuid::Uuid::max()), |after| (after.created_at.as_micros(), after.id.uuid()));
         let rows = sqlx::query_as!(

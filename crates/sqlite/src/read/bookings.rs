@@ -50,7 +50,7 @@ impl BookingPages for SqliteStore {
         page: Page,
     ) -> Result<Listed<BookingPage>, StoreError> {
         let (org_id, agent_id) = (org.uuid(), agent.map(|agent| agent.uuid()));
-        // A plan caps their number, so that counting them all costs nothing.
+        // A plan caps the number of pages, so counting them all is cheap.
         self.snapshot(async |snapshot| {
             let rows = sqlx::query_as!(
                 BookingPageRow,

@@ -1,4 +1,4 @@
-//! What blocks time.
+//! Busy times.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ impl BusyTimes for SqliteStore {
     async fn sources_of_agents(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<BusySource>, StoreError> {
         let org_id = org.uuid();
         let found = match agents {
-            // By far the most frequent question, in its plainest form.
+            // One agent is by far the most frequent query, so it has the plainest statement.
             [agent] => {
                 let agent = agent.uuid();
                 sqlx::query_as!(
@@ -112,7 +112,7 @@ impl BusyTimes for SqliteStore {
     ) -> Result<Option<CalendarBusy>, StoreError> {
         let (org_id, id) = (org.uuid(), calendar.uuid());
         let Bounds { from, to, first, last } = Bounds::of(window);
-        // The driver costs by the row, so all spans come as one text.
+        // The driver's cost is per row, so all spans come as one text.
         let found = sqlx::query!(
             r#"select c.revision,
                 (select group_concat(coalesce(d.spans, '!'), '') from busy_days d
@@ -236,14 +236,14 @@ impl BusyTimes for SqliteStore {
     }
 }
 
-/// What stands for a day whose spans are too many to be kept in one piece.
+/// The value of a day that has too many spans for one value.
 const TOO_FULL: u8 = b'!';
 
 /// A window as parameters of the statements.
 struct Bounds {
     from: i64,
     to: i64,
-    /// The days on which something may begin that reaches into the window.
+    /// The days on which an event that reaches into the window can begin.
     first: i64,
     last: i64,
 }
@@ -260,7 +260,7 @@ impl Bounds {
 }
 
 impl SqliteStore {
-    /// The same from the events themselves.
+    /// The same from the events themselves, for days that have too many spans for one value.
     async fn blocking_of_full_days(
         &self,
         org: OrgId,
@@ -315,16 +315,16 @@ impl SqliteStore {
     }
 }
 
-/// The spans of both texts that overlap the window. The short ones may hold long ones too.
+/// The spans of both texts that overlap the window. The short ones may include long ones too.
 fn blocking(calendar: CalendarId, short: &[u8], long: &[u8], window: Span) -> Result<Vec<Span>, StoreError> {
     let read = |texts: &[u8]| {
         busy_spans(texts)
-            .ok_or_else(|| StoreError::corrupt("events", "busy", format_args!("an event of {calendar}"), "no span"))
+            .ok_or_else(|| StoreError::corrupt("events", "busy", format_args!("an event of {calendar}"), "not a span"))
     };
     let mut spans = read(short)?;
     spans.retain(|span| span.length() <= LONG && span.overlaps(window));
     spans.extend(read(long)?.into_iter().filter(|span| span.overlaps(window)));
-    // They are almost in order.
+    // The spans are almost sorted already.
     spans.sort();
     Ok(spans)
 }

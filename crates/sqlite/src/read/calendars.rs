@@ -1,4 +1,4 @@
-//! Calendars in sight: neither deleted nor owned by a decommissioned agent.
+//! Visible calendars: neither deleted nor owned by a decommissioned agent.
 
 use async_trait::async_trait;
 use kalends_calendars::{

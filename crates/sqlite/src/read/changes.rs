@@ -1,4 +1,4 @@
-//! What changed on calendars in sight.
+//! Changes on visible calendars.
 
 use async_trait::async_trait;
 use kalends_calendars::{
@@ -46,7 +46,8 @@ impl ChangesOfCalendars for SqliteStore {
         let database = DatabaseId(identity.uuid("identity", &found.identity)?.into_bytes());
         let revision = Revision(found.revision);
         let (mut changes, mut more) = (Vec::new(), false);
-        // Mostly a mirror is told that nothing has changed. What is written meanwhile lies above this revision.
+        // Usually nothing has changed, and a mirror needs no second statement. Whatever is written in between has a
+        // higher revision.
         if asked.after < Position::after(revision) {
             let (after, after_id) = (asked.after.revision.0, asked.after.id.uuid());
             let rows = sqlx::query!(

@@ -133,7 +133,7 @@ impl Connections for SqliteStore {
         limit: u32,
     ) -> Result<Vec<(RefreshClaim, Connection)>, StoreError> {
         let at = now.as_micros();
-        // Nobody waits for the writer where nothing is to be done.
+        // If there is nothing to do, do not wait for the writer.
         let any = sqlx::query_scalar!(
             r#"select exists (select 1 from calendar_connections where due_at <= ?1) as "any!: bool""#,
             at
@@ -146,11 +146,11 @@ impl Connections for SqliteStore {
         }
         let rows = self.written(async |connection| claim(connection, now, until, limit).await).await?;
         let claimed = rows.into_iter().filter_map(|row| {
-            // The number that it had before.
+            // The row has the claim number from before this claim.
             let fence = Fence(row.fence + 1);
-            // One that is unreadable must not keep the others from being refreshed.
+            // An unreadable connection must not keep the others from being refreshed.
             let told = |error: &StoreError| {
-                tracing::error!(error = error as &dyn std::error::Error, "a connection that is due is unreadable");
+                tracing::error!(error = error as &dyn std::error::Error, "a due connection cannot be read");
             };
             let connection = row.read(self.cipher.as_ref()).inspect_err(told).ok()?;
             Some((RefreshClaim { org: connection.org, connection: connection.id, fence }, connection))
@@ -159,7 +159,7 @@ impl Connections for SqliteStore {
     }
 }
 
-/// Claims what is due, and returns it as it was before.
+/// Claims the connections that are due, and returns them as they were before.
 async fn claim(
     connection: &mut SqliteConnection,
     now: Timestamp,

@@ -1,4 +1,4 @@
-//! Events in sight: not deleted, on a calendar in sight.
+//! Visible events: not deleted, and on a visible calendar.
 
 use async_trait::async_trait;
 use kalends_calendars::{
@@ -21,7 +21,7 @@ struct Filter {
     from: i64,
     to: i64,
     status: Option<&'static str>,
-    /// As of when the status is asked for.
+    /// The time at which the status is evaluated; `None` if the filter has no status.
     now: Option<i64>,
     source: Option<&'static str>,
 }
@@ -29,7 +29,7 @@ struct Filter {
 impl From<EventFilter> for Filter {
     fn from(filter: EventFilter) -> Self {
         Self {
-            // Without a bound the range is the whole line, so that the index of starts always serves.
+            // Without a bound the range is unbounded, so the index on starts always applies.
             from: filter.start_after.map_or(i64::MIN, Timestamp::as_micros),
             to: filter.start_before.map_or(i64::MAX, Timestamp::as_micros),
             status: filter.status.map(|at| at.status.as_str()),
@@ -125,7 +125,7 @@ impl Events for SqliteStore {
                 if in_sight == 0 {
                     return Ok(None);
                 }
-                // The plus keeps SQLite from the index by start, on which it would go through all that is past.
+                // The plus keeps SQLite from using the index on starts, which would scan all past events.
                 let current = sqlx::query_as!(
                     EventRow,
                     "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
@@ -266,7 +266,7 @@ impl SqliteStore {
     ) -> Result<Listed<EventRow>, StoreError> {
         let (org_id, agent_id) = (org.uuid(), agent.uuid());
         self.snapshot(async |snapshot| {
-            // The page is chosen on the index of starts alone; only its rows are read.
+            // The page is chosen from the index on starts alone; only its rows are read.
             let rows = sqlx::query_as!(
             EventRow,
             "select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,

@@ -1,4 +1,4 @@
-//! Calendars by the token of their feed, and what feeds show.
+//! Calendars by the token of their feed, and the events that feeds show.
 
 use std::{borrow::Cow, fmt::Display};
 
@@ -53,8 +53,8 @@ impl Feeds for SqliteStore {
             updated_at: record.updated_at,
         };
         let calendar = row.read(org, self.cipher.as_ref())?;
-        // Sealed text is no token. And a node of before, which does not know the hash, leaves that of the old token
-        // behind when it gives the calendar a new one.
+        // The sealed text is not a valid token. The comparison is also needed because an older node does not know the
+        // hash: when it gives the calendar a new token, it leaves the hash of the old one behind.
         Ok((calendar.feed_token.reveal() == token).then_some(calendar))
     }
 
@@ -87,7 +87,7 @@ impl Feeds for SqliteStore {
                     }
                     Ok::<_, StoreError>(())
                 };
-                // The database reads on while these are shown.
+                // The database reads the next pack while this one is processed.
                 let (next, shown) = tokio::join!(next_pack(snapshot, org, calendar, last), show);
                 (pack, ()) = (next?, shown?);
             }
@@ -97,10 +97,10 @@ impl Feeds for SqliteStore {
     }
 }
 
-/// How many rows come in one. Each that comes alone wakes two threads, which costs more than what it holds.
+/// How many rows are read at once. A row that is read alone wakes two threads, which costs more than its content.
 const PACK: u32 = 200;
 
-/// The next of what a feed shows after a start and identifier, or the first; `None` where there is no more.
+/// The events of a feed after a start and identifier, or the first ones; `None` if there are no more.
 async fn next_pack(
     snapshot: &mut SqliteConnection,
     org: OrgId,
@@ -108,7 +108,7 @@ async fn next_pack(
     after: Option<(i64, Vec<u8>)>,
 ) -> Result<Option<Vec<EventRow>>, StoreError> {
     let (org_id, id) = (org.uuid(), calendar.uuid());
-    // No event starts so early.
+    // No event starts that early.
     let (start, last) = after.unwrap_or((i64::MIN, Vec::new()));
     let pack = sqlx::query_scalar!(
         r#"select json_group_array(json_array(hex(id), hex(calendar_id), content, start_at, end_at, all_day, status,
@@ -133,8 +133,8 @@ async fn next_pack(
     Ok((!rows.is_empty()).then_some(rows))
 }
 
-/// A row of `events` as a JSON array, its columns in the order of [`EventRow`]: identifiers as hexadecimal digits, none
-/// where there are no digits, and booleans as numbers.
+/// A row of `events` as a JSON array, with its columns in the order of [`EventRow`]. Identifiers are hexadecimal
+/// digits (none for NULL), and booleans are numbers.
 #[derive(Deserialize)]
 struct PackedRow<'a> {
     id: &'a str,
@@ -194,7 +194,7 @@ fn unpacked(pack: &str) -> Result<Vec<EventRow>, StoreError> {
         })
     });
     let mut rows = rows.collect::<Result<Vec<_>, StoreError>>()?;
-    // An aggregate says nothing of the order within.
+    // An aggregate does not guarantee an order.
     rows.sort_unstable_by(|one, other| (one.start_at, &one.id).cmp(&(other.start_at, &other.id)));
     Ok(rows)
 }

@@ -1,4 +1,4 @@
-//! Holds in sight.
+//! Visible holds.
 
 use async_trait::async_trait;
 use kalends_calendars::{

@@ -1,4 +1,4 @@
-//! Which human calendars count for ours, and when they are busy.
+//! Which human calendars count as busy time for an agent or a calendar, and when they are busy.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Series, their overrides and their instances in sight.
+//! Visible series, their overrides and their instances.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -157,8 +157,8 @@ impl SqliteStore {
     }
 }
 
-/// The series of a calendar whose instances may be around `now`: those that have not ended, and those
-/// that ended last.
+/// The series of a calendar that may have instances around `now`: those that have not ended, and those that ended
+/// last.
 pub(super) async fn series_around(
     snapshot: &mut SqliteConnection,
     org: OrgId,
@@ -245,7 +245,7 @@ async fn series_in(
     read.collect()
 }
 
-/// One-off events and overrides that overlap the window; more than a list may hold are cut off.
+/// One-off events and overrides that overlap the window, cut off at the limit of a list.
 async fn standing_in(
     snapshot: &mut SqliteConnection,
     org: OrgId,
@@ -307,7 +307,7 @@ async fn standing_in(
     read.collect()
 }
 
-/// The rows that hold what the entries show.
+/// The rows of the events that the entries show.
 async fn rows_of(snapshot: &mut SqliteConnection, org: OrgId, entries: &[Entry]) -> Result<Vec<EventRow>, StoreError> {
     let org_id = org.uuid();
     let distinct: BTreeSet<EventId> = entries.iter().map(Entry::row).collect();

@@ -1,5 +1,4 @@
-//! The ports that read. All of it goes through the read-only connections, which never wait for the
-//! writer.
+//! The ports that read. They use only the read-only connections, which never wait for the writer.
 
 mod account_data;
 mod agents;
@@ -32,7 +31,7 @@ mod timers;
 mod usage;
 mod webhooks;
 
-/// A count as SQLite returns it.
+/// A count, as the type that the ports return.
 pub(crate) fn count(counted: i64) -> u64 {
     u64::try_from(counted).unwrap_or(0)
 }

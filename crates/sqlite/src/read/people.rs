@@ -1,4 +1,4 @@
-//! Humans and what they own.
+//! Users, and the organizations that they own.
 
 use async_trait::async_trait;
 use kalends_accounts::{Email, Ownership, User, ports::People};

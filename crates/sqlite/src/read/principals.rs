@@ -1,4 +1,4 @@
-//! Whom a key speaks for.
+//! The principal of a key.
 
 use async_trait::async_trait;
 use kalends_accounts::{EndedKey, KeyHash, Principal, ports::Principals};

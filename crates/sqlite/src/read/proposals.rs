@@ -119,9 +119,9 @@ impl Proposals for SqliteStore {
             })
             .await?;
         let readable = |read: Result<Proposal, StoreError>| {
-            // It must not keep the others from being ended.
+            // An unreadable proposal must not keep the others from being ended.
             let told = |error: &StoreError| {
-                tracing::error!(error = error as &dyn std::error::Error, "a proposal that is over is unreadable");
+                tracing::error!(error = error as &dyn std::error::Error, "an overdue proposal cannot be read");
             };
             read.inspect_err(told).ok()
         };
@@ -143,10 +143,10 @@ impl Proposals for SqliteStore {
     }
 }
 
-/// Proposals and all their participants, in the order in which those are asked.
+/// Proposals and all their participants, in the order of invitation.
 type Found = (Vec<ProposalRow>, Vec<ParticipantRow>);
 
-/// Adds who is asked and what they said, in one statement.
+/// Adds the participants and their responses, in one statement.
 async fn with_participants(connection: &mut SqliteConnection, rows: Vec<ProposalRow>) -> Result<Found, StoreError> {
     if rows.is_empty() {
         return Ok((rows, Vec::new()));

@@ -1,4 +1,4 @@
-//! Whether the database answers, and takes writes.
+//! Whether the database answers and accepts writes.
 
 use async_trait::async_trait;
 use kalends_app::ports::Readiness;
@@ -9,7 +9,7 @@ use crate::{SqliteStore, error::store_error};
 #[async_trait]
 impl Readiness for SqliteStore {
     async fn ready(&self) -> Result<(), StoreError> {
-        // Reads a table, so that the file itself is touched.
+        // Reads a table, so that the file itself is accessed.
         sqlx::query_scalar!("select epoch from principals_epoch where one = 1")
             .fetch_one(self.readers())
             .await

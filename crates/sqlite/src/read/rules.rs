@@ -1,4 +1,4 @@
-//! The availability rules of calendars in sight, and what a calendar's time is taken by.
+//! The availability rules of visible calendars, and what blocks their time.
 
 use async_trait::async_trait;
 use kalends_availability::Block;
@@ -51,7 +51,7 @@ impl SqliteStore {
         let (org_id, id) = (org.uuid(), calendar.uuid());
         let (before, from) = ((window.start() - LONG).as_micros(), window.start().as_micros());
         let to = window.end().as_micros();
-        // One row at least where the calendar is in sight: a lone one without an event.
+        // If the calendar is visible, there is at least one row: without events, it has NULLs for the event.
         let rows = sqlx::query!(
             r#"select c.agent_id, c.revision, r.rules as "rules?",
                 (exists (select 1 from availability_grants g where g.org_id = ?1 and g.audience = 'all')

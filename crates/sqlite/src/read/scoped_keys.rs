@@ -1,4 +1,4 @@
-//! The keys that speak for agents.
+//! The keys of agents.
 
 use async_trait::async_trait;
 use kalends_accounts::{ScopedKey, ports::ScopedKeys};

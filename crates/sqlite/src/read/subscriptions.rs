@@ -1,4 +1,4 @@
-//! Reads subscriptions and claims them; reads what was imported.
+//! Reads and claims subscriptions, and reads imported items.
 
 use async_trait::async_trait;
 use futures::TryStreamExt as _;
@@ -21,7 +21,8 @@ use crate::{
     },
 };
 
-/// How many of those that are due are looked at for one claim: more are passed over where their hosts are busy.
+/// How many due subscriptions one call looks at. It looks at more than it claims, since some are skipped while their
+/// hosts are busy.
 const LOOKED_AT: i64 = 500;
 
 #[async_trait]
@@ -80,7 +81,7 @@ impl Subscriptions for SqliteStore {
             LEFT_MAX
         )
         .fetch(&mut *connection);
-        // Each is dropped before the next is read: there may be many, and what is sealed of them is long.
+        // Each row is dropped before the next is read: there may be many, and their sealed content is long.
         while let Some(row) = rows.try_next().await.map_err(store_error)? {
             neighbours.last = neighbours.last.max(row.place.unwrap_or(0));
             neighbours.same.extend(row.read(self.cipher.as_ref(), url)?);
@@ -99,7 +100,8 @@ impl Subscriptions for SqliteStore {
     ) -> Result<Listed<Subscription>, StoreError> {
         let (org_id, agent_id, status) =
             (org.uuid(), agent.map(|agent| agent.uuid()), status.map(SubscriptionStatus::as_str));
-        // A plan caps their number, so that counting them all costs nothing. The status is as Subscription::status.
+        // A plan caps the number of subscriptions, so counting them all is cheap. The status is computed as in
+        // Subscription::status.
         self.snapshot(async |snapshot| {
             let rows = sqlx::query_as!(
                 SubscriptionRow,
@@ -156,7 +158,7 @@ impl Subscriptions for SqliteStore {
         limit: u32,
     ) -> Result<Vec<(SyncClaim, Subscription)>, StoreError> {
         let at = now.as_micros();
-        // Nobody waits for the writer where nothing is to be done.
+        // If there is nothing to do, do not wait for the writer.
         let any = sqlx::query_scalar!(
             r#"select exists (select 1 from ical_subscriptions where due_at <= ?1) as "any!: bool""#,
             at
@@ -227,7 +229,7 @@ async fn claim(
     read.collect()
 }
 
-/// The subscriptions that were claimed, as far as their calendars are in sight.
+/// The claimed subscriptions whose calendars are visible.
 async fn claimed(connection: &mut SqliteConnection, claims: &[SyncClaim]) -> Result<Vec<SubscriptionRow>, StoreError> {
     let asked: Vec<_> = claims.iter().map(|claim| (Hex(claim.org.uuid()), Hex(claim.subscription.uuid()))).collect();
     let asked = json::rows(&asked).map_err(store_error)?;
@@ -248,7 +250,7 @@ async fn claimed(connection: &mut SqliteConnection, claims: &[SyncClaim]) -> Res
     .map_err(store_error)
 }
 
-/// Removes subscriptions of calendars that are out of sight for good.
+/// Removes subscriptions of calendars that are gone for good.
 async fn remove(connection: &mut SqliteConnection, gone: &[SyncClaim]) -> Result<(), StoreError> {
     for claim in gone {
         let (org_id, id) = (claim.org.uuid(), claim.subscription.uuid());
@@ -289,8 +291,9 @@ impl ImportedItems for SqliteStore {
 
     async fn purge_imported_events(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let before = before.as_micros();
-        // Looked for without the writer, for whom nobody has to wait then. No event is in two of the three parts, so that
-        // less than the limit says that there is no more; each ends at the limit, so that nobody gathers all there is.
+        // The search runs on a reader, so nobody waits for the writer. No event is in two of the three parts, so
+        // fewer rows than the limit means that there are no more. Each part ends at the limit, so that no part
+        // collects everything there is.
         let rows = sqlx::query_scalar!(
             r#"select place as "place!: i64" from (
                 select place from (
@@ -329,7 +332,8 @@ impl ImportedItems for SqliteStore {
         }
         let rows = json::rows(&rows).map_err(store_error)?;
         let mut writing = self.database.writer.take().await?;
-        // The rows of an account that was deleted meanwhile may be those of other events now: the condition decides again.
+        // If an account was deleted in between, its rowids may belong to other events now, so the conditions are
+        // checked again.
         let purged = sqlx::query!(
             "delete from events where rowid in (select value from json_each(?1)) and source = 'external_ical'
                 and (deleted_at <= ?2 or exists (

@@ -1,4 +1,4 @@
-//! Timers that are due, of all organizations.
+//! Due timers of all organizations.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::{
     rows::{Row, event::event_row, row_id},
 };
 
-/// An event with what its calendar says of reminders.
+/// An event with the default reminders of its calendar.
 type Found = (Event, Option<Reminders>);
 
 /// A row of `timers` that was claimed.
@@ -41,7 +41,7 @@ impl Timers for SqliteStore {
         until: Timestamp,
         limit: u32,
     ) -> Result<Vec<ClaimedTimer>, StoreError> {
-        // Nothing is written where nothing is due, which is nearly always.
+        // If nothing is due, which is nearly always the case, write nothing.
         if !self.is_due(queue, now).await? {
             return Ok(Vec::new());
         }
@@ -61,9 +61,12 @@ impl Timers for SqliteStore {
             let (seen, defaults) = match found.remove(&(row.org_id, row.event_id)) {
                 None => (None, None),
                 Some(Ok((event, defaults))) => (Some(event), defaults),
-                // It must not keep the others from being told.
+                // An unreadable event must not hold up the others.
                 Some(Err(error)) => {
-                    tracing::error!(error = &error as &dyn std::error::Error, "an event that is due is unreadable");
+                    tracing::error!(
+                        error = &error as &dyn std::error::Error,
+                        "an event with a due timer cannot be read"
+                    );
                     return None;
                 }
             };
@@ -218,7 +221,7 @@ impl SqliteStore {
         found.map_err(store_error)
     }
 
-    /// Those of the events that are in sight, by organization and identifier.
+    /// Those of the events that are visible, by organization and identifier.
     async fn events_of(
         &self,
         rows: &[ClaimedRow],
@@ -251,7 +254,7 @@ impl SqliteStore {
         Ok(found)
     }
 
-    /// Gives the next events theirs.
+    /// Writes the timers of the next events that lack one.
     async fn seed(&self, connection: &mut SqliteConnection, now: Timestamp, limit: u32) -> Result<bool, StoreError> {
         let mut transaction = connection.begin_with("begin immediate").await.map_err(store_error)?;
         let place = sqlx::query!("select seeded_org, seeded_event from timer_seeding where id = 1 and not done")
@@ -283,10 +286,10 @@ impl SqliteStore {
             let defaults = default_reminders(&record.calendar_id, record.default_reminders.as_deref());
             let event = event_row!(record).read(org, self.cipher.as_ref());
             match event.and_then(|event| Ok(event.timer(defaults?.as_ref(), now))) {
-                // That of a calendar out of sight goes with those of its other events.
+                // A timer of an invisible calendar is removed later, with those of the calendar's other events.
                 Ok(timer) => timers.extend(timer),
                 Err(error) => {
-                    tracing::error!(%org, error = &error as &dyn std::error::Error, "an event gets no timer");
+                    tracing::error!(%org, error = &error as &dyn std::error::Error, "cannot make the timer of an event");
                 }
             }
         }

@@ -1,6 +1,6 @@
-//! The counters of use from which blocks are debited, and what exists beside them.
+//! The usage counters that blocks are debited from, and the counts of what exists.
 //!
-//! A debit is a statement of its own on the connection that writes, and so on disk when it is granted.
+//! A debit is a statement of its own on the writing connection, so it is on disk when it is granted.
 
 use async_trait::async_trait;
 use kalends_app::ports::{Debited, Metering};
@@ -16,7 +16,7 @@ impl Metering for SqliteStore {
         let (org_id, metric, period) = (org.uuid(), metric.as_str(), debit.period.number());
         let (amount, ceiling) = (signed(debit.amount), debit.ceiling.map_or(i64::MAX, signed));
         let mut writing = self.database.writer.take().await?;
-        // A counter that does not exist yet is compared before it is made.
+        // The first debit has no row to compare with the limit, so the insert compares it.
         let granted = sqlx::query_scalar!(
             "insert into usage_counters (org_id, metric, period, used)
              select ?1, ?2, ?3, ?4 where ?4 <= ?5
@@ -79,7 +79,7 @@ impl Metering for SqliteStore {
     }
 }
 
-/// The number as the database counts; what is beyond that stands for its largest.
+/// The number as the database stores it; larger numbers become the largest one.
 fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

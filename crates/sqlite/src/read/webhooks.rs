@@ -201,7 +201,7 @@ impl Deliveries for SqliteStore {
 }
 
 impl SqliteStore {
-    /// What a delivery sends.
+    /// The payload that a delivery sends.
     pub(crate) fn opened_payload(&self, delivery: &Delivery, sealed: &str) -> Result<String, StoreError> {
         let row = Row { table: "outbox", id: &delivery.message };
         let plain = row.read("payload", self.cipher.open(outbox::place(delivery.message), sealed))?;

@@ -18,8 +18,8 @@ pub(crate) struct AnswerRow {
     pub(crate) expires_at: i64,
 }
 
-/// Where the body of the answer under `scope` is sealed: a scope is twice as long as an identifier,
-/// and its first half is as good as unique.
+/// Where the body of the answer under `scope` is sealed. A scope is twice as long as an identifier, and its first
+/// half is practically unique.
 pub(crate) fn body_place(scope: &[u8; 32]) -> Place {
     let mut half = [0; 16];
     half.copy_from_slice(&scope[..16]);

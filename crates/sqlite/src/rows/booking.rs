@@ -7,17 +7,17 @@ use kalends_kernel::{AgentId, BookingId, BookingPageId, CalendarId, EventId, Org
 
 use super::{Row, row_id};
 
-/// Where the sealed part of a page stands.
+/// Where the sealed part of a page is stored.
 pub(crate) const fn page_place(id: BookingPageId) -> Place {
     Place { table: "booking_pages", column: "content", id: id.uuid() }
 }
 
-/// Where the sealed guest of a booking stands.
+/// Where the sealed guest of a booking is stored.
 pub(crate) const fn guest_place(id: BookingId) -> Place {
     Place { table: "bookings", column: "guest", id: id.uuid() }
 }
 
-/// When each weekday is open, as JSON.
+/// The hours of each weekday, as JSON.
 pub(crate) fn constraints_json(constraints: Option<&Week<Hours>>) -> Result<Option<String>, sqlx::Error> {
     let written = constraints.map(|week| serde_json::to_string(&Week::<WrittenHours>::from(week)));
     written.transpose().map_err(|error| sqlx::Error::Encode(error.into()))

@@ -6,12 +6,12 @@ use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, StoreError, Timestamp
 
 use super::{Row, row_id};
 
-/// Where the sealed token of a calendar's feed stands.
+/// Where the sealed token of a calendar's feed is stored.
 pub(crate) const fn feed_token_place(id: CalendarId) -> Place {
     Place { table: "calendars", column: "feed_token", id: id.uuid() }
 }
 
-/// The token that `stored` holds: sealed, or in the clear as rows of before have it.
+/// The token in `stored`: sealed, or plain as earlier versions wrote it.
 pub(crate) fn open_feed_token(id: CalendarId, stored: &str, cipher: &dyn FieldCipher) -> Result<FeedToken, StoreError> {
     if !stored.starts_with(SEALED) {
         return Ok(stored.into());
@@ -39,7 +39,7 @@ pub(crate) struct CalendarRow {
 }
 
 impl CalendarRow {
-    /// The calendar, which is in sight and thus not deleted.
+    /// The calendar, which is visible and therefore not deleted.
     pub(crate) fn read(self, org: OrgId, cipher: &dyn FieldCipher) -> Result<Calendar, StoreError> {
         let id = CalendarId::from_uuid(row_id("calendars", "id", &self.id)?);
         let row = Row { table: "calendars", id: &id };
@@ -65,7 +65,7 @@ impl CalendarRow {
     }
 }
 
-/// What a source of busy times needs of a calendar's row.
+/// The columns of a calendar that a source of busy times needs.
 pub(crate) struct BusySourceRow {
     pub(crate) id: Vec<u8>,
     pub(crate) agent_id: Option<Vec<u8>>,

@@ -33,9 +33,8 @@ impl ClaimRow {
             revocation: self.revocation.map(|hash| row.digest("revocation", &hash)).transpose()?.map(TokenHash),
             ended_at: self.ended_at.map(Timestamp::from_micros),
         };
-        let state = ClaimState::read(stored).ok_or_else(|| {
-            row.corrupt("state", format_args!("{:?} does not go with the other columns", stored.name))
-        })?;
+        let state = ClaimState::read(stored)
+            .ok_or_else(|| row.corrupt("state", format_args!("{:?} does not match the other columns", stored.name)))?;
         Ok(Claim {
             id,
             org: org.map(OrgId::from_uuid),

@@ -8,17 +8,17 @@ use kalends_kernel::{ConnectionId, ExternalCalendarId, OrgId, Revision, Span, St
 
 use super::{Row, row_id};
 
-/// Where the sealed tokens of a connection stand.
+/// Where the sealed tokens of a connection are stored.
 pub(crate) const fn tokens_place(id: ConnectionId) -> Place {
     Place { table: "calendar_connections", column: "tokens", id: id.uuid() }
 }
 
-/// Where the sealed label of a connection stands.
+/// Where the sealed label of a connection is stored.
 pub(crate) const fn label_place(id: ConnectionId) -> Place {
     Place { table: "calendar_connections", column: "label", id: id.uuid() }
 }
 
-/// Where the sealed part of an external calendar stands.
+/// Where the sealed part of an external calendar is stored.
 pub(crate) const fn content_place(id: ExternalCalendarId) -> Place {
     Place { table: "external_calendars", column: "content", id: id.uuid() }
 }
@@ -71,7 +71,7 @@ impl ConnectionRow {
     }
 }
 
-/// What the columns hold of a reading: `read_at`, `covers_from`, `covers_until` and `spans`.
+/// A reading as columns: `read_at`, `covers_from`, `covers_until` and `spans`.
 pub(crate) struct ReadingColumns {
     pub(crate) read_at: Option<i64>,
     pub(crate) covers_from: Option<i64>,
@@ -97,20 +97,21 @@ impl ReadingColumns {
                 Ok(Some(Reading {
                     read_at: Timestamp::from_micros(read_at),
                     covers: row.read("covers_until", covers)?,
-                    spans: unpack(&spans).ok_or_else(|| row.corrupt("spans", "spans in order were expected"))?,
+                    spans: unpack(&spans)
+                        .ok_or_else(|| row.corrupt("spans", "the spans are not sorted and disjoint"))?,
                 }))
             }
-            _ => Err(row.corrupt("read_at", "a reading has an instant, a time that it covers and spans")),
+            _ => Err(row.corrupt("read_at", "a reading has a time, the span that it covers, and busy spans")),
         }
     }
 }
 
-/// 16 bytes a span, one after the other.
+/// Packs the spans one after the other, 16 bytes each.
 fn pack(spans: &BusySet) -> Vec<u8> {
     spans.spans().iter().flat_map(|span| <[u8; 16]>::from(*span)).collect()
 }
 
-/// The spans of such bytes; `None` where they are none, or not as a set has them: in order, and apart.
+/// Unpacks such bytes. `None` if they are not spans, or are not ordered and disjoint as in a set.
 fn unpack(bytes: &[u8]) -> Option<BusySet> {
     let (packed, rest) = bytes.as_chunks::<16>();
     if !rest.is_empty() {
@@ -146,7 +147,7 @@ impl ExternalCalendarRow {
     }
 }
 
-/// What an external calendar says of the time, without what it is called.
+/// The busy times of an external calendar, without its name.
 pub(crate) struct BusyRow {
     pub(crate) id: Vec<u8>,
     pub(crate) revision: i64,
@@ -154,7 +155,7 @@ pub(crate) struct BusyRow {
 }
 
 impl BusyRow {
-    /// As [`ExternalCalendar::busy`], which needs what stays sealed here.
+    /// Same as [`ExternalCalendar::busy`], which would need the sealed part too.
     pub(crate) fn read(self, window: Span) -> Result<HumanBusy, StoreError> {
         let id = ExternalCalendarId::from_uuid(row_id("external_calendars", "id", &self.id)?);
         let reading = self.reading.read(Row { table: "external_calendars", id: &id })?;

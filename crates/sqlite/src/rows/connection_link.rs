@@ -76,7 +76,9 @@ impl AttemptRow {
             (None, Some(connection)) => {
                 Purpose::Reauthorize { connection: ConnectionId::from_uuid(row.uuid("connection_id", &connection)?) }
             }
-            (Some(_), Some(_)) => return Err(row.corrupt("connection_id", "an attempt is for a link or a connection")),
+            (Some(_), Some(_)) => {
+                return Err(row.corrupt("connection_id", "an attempt is for a link or a connection, not both"));
+            }
         };
         Ok(ConnectAttempt {
             org: OrgId::from_uuid(row.uuid("org_id", &self.org_id)?),

@@ -37,7 +37,7 @@ pub(crate) struct EventRow {
     pub(crate) transparent: bool,
 }
 
-/// An [`EventRow`] of a record that may hold more columns.
+/// Builds an [`EventRow`] from a record that may have more columns.
 macro_rules! event_row {
     ($record:ident) => {
         $crate::rows::event::EventRow {
@@ -66,7 +66,7 @@ macro_rules! event_row {
 }
 pub(crate) use event_row;
 
-/// What is sealed, as it is written.
+/// The sealed content, for writing.
 #[derive(Serialize)]
 struct Content<'a> {
     title: &'a str,
@@ -74,7 +74,7 @@ struct Content<'a> {
     metadata: &'a Map<String, Value>,
 }
 
-/// What is sealed, as it is read.
+/// The sealed content, for reading.
 #[derive(Deserialize)]
 struct OpenedContent<'a> {
     #[serde(borrow)]
@@ -98,7 +98,7 @@ pub(crate) fn seal_content(event: &Event, cipher: &dyn FieldCipher) -> Result<St
 }
 
 impl EventRow {
-    /// The event, which is in sight and thus not deleted.
+    /// The event, which is visible and therefore not deleted.
     pub(crate) fn read(self, org: OrgId, cipher: &dyn FieldCipher) -> Result<Event, StoreError> {
         let id = EventId::from_uuid(row_id("events", "id", &self.id)?);
         let row = Row { table: "events", id: &id };
@@ -147,7 +147,7 @@ impl EventRow {
     }
 }
 
-/// What tells when a series takes place.
+/// The columns that determine when a series takes place.
 pub(crate) struct RepeatingRow<'a> {
     pub(crate) id: &'a [u8],
     pub(crate) calendar_id: &'a [u8],
@@ -169,7 +169,7 @@ impl RepeatingRow<'_> {
     }
 }
 
-/// What the three columns say of the repetition of an event at `times`.
+/// The repetition of an event at `times`, from its three columns.
 fn repeats(
     row: Row<'_>,
     times: Times,
@@ -190,7 +190,7 @@ fn repeats(
     }
 }
 
-/// What the three columns say of a hold.
+/// The hold, from its three columns.
 fn hold(
     row: Row<'_>,
     expires_at: Option<i64>,
@@ -208,7 +208,7 @@ fn hold(
     }
 }
 
-/// What the columns hold of the repetition: recurrence, reaches, series_id and original_start.
+/// The repetition as columns: recurrence, reaches, series_id and original_start.
 pub(crate) fn series_columns(event: &Event) -> (Option<String>, Option<i64>, Option<Uuid>, Option<i64>) {
     let reaches = event.repeating().map(|series| series.reaches().map_or(i64::MAX, Timestamp::as_micros));
     let occurrence = event.occurrence();
@@ -220,7 +220,7 @@ pub(crate) fn series_columns(event: &Event) -> (Option<String>, Option<i64>, Opt
     )
 }
 
-/// What the columns hold of a hold: hold_expires_at, hold_priority and hold_scope.
+/// The hold as columns: hold_expires_at, hold_priority and hold_scope.
 pub(crate) fn hold_columns(event: &Event) -> (Option<i64>, Option<i64>, Option<&'static str>) {
     let hold = event.hold.as_ref();
     (

@@ -10,9 +10,9 @@ pub(crate) struct GrantRow {
     pub(crate) id: Vec<u8>,
     pub(crate) human_id: Vec<u8>,
     pub(crate) audience: String,
-    /// The identifiers as hexadecimal digits, with commas between them; `None` without any.
+    /// The identifiers as hexadecimal digits, separated by commas; `None` if there are none.
     pub(crate) sources: Option<String>,
-    /// The same of agents.
+    /// The agents, in the same form.
     pub(crate) agents: Option<String>,
     pub(crate) version: i64,
     pub(crate) created_at: i64,
@@ -26,7 +26,7 @@ impl GrantRow {
             let row = Row { table, id: &id };
             let each = listed.iter().flat_map(|listed| listed.split(','));
             let mut read: Vec<Uuid> = each.map(|digits| row.read(column, digits.parse())).collect::<Result<_, _>>()?;
-            // Nothing says in which order they are put together.
+            // The aggregate does not guarantee an order.
             read.sort_unstable();
             Ok::<_, StoreError>(read)
         };

@@ -1,5 +1,5 @@
-//! Rows as they stand in the tables, and how they become what the domain knows. What does not is a
-//! located error: the table, the column and the row.
+//! Rows of the tables, and how they become domain values. A value that does not is an error that names the table, the
+//! column and the row.
 
 pub(crate) mod agent;
 pub(crate) mod answer;
@@ -30,7 +30,7 @@ use kalends_calendars::Reminders;
 use kalends_kernel::{Metadata, Span, StoreError};
 use uuid::Uuid;
 
-/// A row to which values belong.
+/// The row that a value belongs to.
 #[derive(Clone, Copy)]
 pub(crate) struct Row<'a> {
     pub(crate) table: &'static str,
@@ -38,17 +38,17 @@ pub(crate) struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// What is wrong with the value in `column`.
+    /// The error for a corrupt value in `column`.
     pub(crate) fn corrupt(self, column: &'static str, detail: impl Display) -> StoreError {
         StoreError::corrupt(self.table, column, self.id, detail)
     }
 
-    /// The value that `parsed` holds.
+    /// The parsed value, or an error that names the row.
     pub(crate) fn read<T, E: Display>(self, column: &'static str, parsed: Result<T, E>) -> Result<T, StoreError> {
         parsed.map_err(|error| self.corrupt(column, error))
     }
 
-    /// The value that a name in `column` stands for.
+    /// The value whose name is in `column`.
     pub(crate) fn named<T>(
         self,
         column: &'static str,
@@ -58,8 +58,8 @@ impl Row<'_> {
         from_name(name).ok_or_else(|| self.corrupt(column, format_args!("unknown name {name:?}")))
     }
 
-    /// The metadata that `stored` holds: sealed, or in the clear as earlier versions wrote it. A JSON object never
-    /// begins like a seal.
+    /// The metadata in `stored`: sealed, or plain as earlier versions wrote it. A JSON object never starts like a
+    /// seal.
     pub(crate) fn metadata(self, id: Uuid, stored: &str, cipher: &dyn FieldCipher) -> Result<Metadata, StoreError> {
         const COLUMN: &str = "metadata";
         if !stored.starts_with(SEALED) {
@@ -78,7 +78,7 @@ impl Row<'_> {
     /// The digest in `column`.
     pub(crate) fn digest(self, column: &'static str, bytes: &[u8]) -> Result<[u8; 32], StoreError> {
         let length = bytes.len();
-        bytes.try_into().map_err(|_| self.corrupt(column, format_args!("32 bytes were expected, {length} found")))
+        bytes.try_into().map_err(|_| self.corrupt(column, format_args!("must be 32 bytes, got {length}")))
     }
 
     /// The reminders in `column`.
@@ -98,12 +98,12 @@ pub(crate) fn row_id(table: &'static str, column: &'static str, bytes: &[u8]) ->
 /// How many hexadecimal digits a busy span takes.
 pub(crate) const BUSY_DIGITS: usize = 32;
 
-/// A busy span as its column holds it: 32 hexadecimal digits.
+/// A busy span as stored: 32 hexadecimal digits.
 pub(crate) fn busy_text(span: Span) -> String {
     format!("{:032x}", u128::from_be_bytes(span.into()))
 }
 
-/// The spans of such texts, one after the other; `None` where they are none.
+/// The spans of such texts, one after the other; `None` if the texts are not spans.
 pub(crate) fn busy_spans(texts: &[u8]) -> Option<Vec<Span>> {
     let (digits, rest) = texts.as_chunks::<BUSY_DIGITS>();
     if !rest.is_empty() {
@@ -116,7 +116,7 @@ pub(crate) fn busy_spans(texts: &[u8]) -> Option<Vec<Span>> {
     Some(spans)
 }
 
-/// What 32 hexadecimal digits stand for.
+/// The bytes of 32 hexadecimal digits.
 fn bytes(digits: &[u8; BUSY_DIGITS]) -> Option<[u8; 16]> {
     let (pairs, _) = digits.as_chunks::<2>();
     let mut bytes = [0; 16];
@@ -129,7 +129,7 @@ fn bytes(digits: &[u8; BUSY_DIGITS]) -> Option<[u8; 16]> {
     valid.then_some(bytes)
 }
 
-/// The value of each lower-case hexadecimal digit; 255 for what is none.
+/// The value of each lower-case hexadecimal digit; 255 for every other byte.
 const HEX: [u8; 256] = {
     let mut values = [255; 256];
     let mut value = 0;
@@ -153,16 +153,16 @@ pub(crate) fn seal_metadata(table: &'static str, id: Uuid, metadata: &Metadata, 
     cipher.seal(Place { table, column: "metadata", id }, metadata.to_json().as_bytes())
 }
 
-/// Where a secret of an attempt at a provider stands. Its row has a hash instead of an identifier; half of that tells
-/// rows apart just as well.
+/// Where a secret of an attempt at a provider is stored. Its row has a hash instead of an identifier; half of the
+/// hash distinguishes rows just as well.
 pub(crate) fn attempt_secret(table: &'static str, column: &'static str, key: TokenHash) -> Place {
     let mut half = [0; 16];
     half.copy_from_slice(&key.0[..16]);
     Place { table, column, id: Uuid::from_bytes(half) }
 }
 
-/// The secret of an attempt that `stored` holds: sealed, or in the clear as earlier versions wrote it. `None` if it does
-/// not open: its key may have been replaced and removed since, and a human whose attempt is gone tries again.
+/// The secret of an attempt in `stored`: sealed, or plain as earlier versions wrote it. `None` if it cannot be
+/// opened: its key may have been replaced and removed since. The user then starts a new attempt.
 pub(crate) fn open_attempt_secret(place: Place, stored: String, cipher: &dyn FieldCipher) -> Option<String> {
     if !stored.starts_with(SEALED) {
         return Some(stored);

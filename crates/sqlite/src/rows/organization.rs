@@ -23,7 +23,7 @@ pub(crate) struct OrganizationRow {
     pub(crate) created_at: i64,
 }
 
-/// The limits of an organization of which only the plan and the overrides were read.
+/// The limits of an organization, if only its plan and overrides were read.
 pub(crate) fn limits(org: OrgId, plan: &str, overrides: Option<&str>) -> Result<Limits, StoreError> {
     let row = Row { table: "organizations", id: &org };
     let limits = row.named("plan", Plan::from_name, plan)?.limits();

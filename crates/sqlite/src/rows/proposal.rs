@@ -10,12 +10,12 @@ use kalends_proposals::{
 
 use super::{Row, row_id};
 
-/// Where the sealed part of a proposal stands.
+/// Where the sealed part of a proposal is stored.
 pub(crate) const fn content_place(id: ProposalId) -> Place {
     Place { table: "proposals", column: "content", id: id.uuid() }
 }
 
-/// Where the sealed part of a response stands.
+/// Where the sealed part of a response is stored.
 pub(crate) const fn remark_place(id: ResponseId) -> Place {
     Place { table: "proposal_participants", column: "remark", id: id.uuid() }
 }
@@ -40,7 +40,7 @@ pub(crate) struct ProposalRow {
 }
 
 impl ProposalRow {
-    /// The proposal; `participants` are those of its rows, in the order in which they are asked.
+    /// The proposal. `participants` are the rows of its participants, in the order of invitation.
     pub(crate) fn read<'a>(
         &self,
         participants: impl Iterator<Item = &'a ParticipantRow>,
@@ -90,7 +90,8 @@ impl ProposalRow {
         };
         let reason =
             self.reason.as_deref().map(|name| row.named("reason", CancelReason::from_name, name)).transpose()?;
-        State::of(status, won, reason).ok_or_else(|| row.corrupt("status", "does not fit what came of the proposal"))
+        State::of(status, won, reason)
+            .ok_or_else(|| row.corrupt("status", "does not match the outcome of the proposal"))
     }
 }
 

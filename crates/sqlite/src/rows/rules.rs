@@ -28,12 +28,12 @@ impl RulesRow {
     }
 }
 
-/// The rules that the document of a calendar's row says.
+/// The rules in the document of a calendar's row.
 pub(crate) fn read_rules(calendar: CalendarId, document: &str) -> Result<Rules, StoreError> {
     row(&calendar).read("rules", serde_json::from_str(document))
 }
 
-/// The row is found by its calendar, so that is how it is named.
+/// The row is identified by its calendar.
 fn row(calendar: &CalendarId) -> Row<'_> {
     Row { table: "availability_rules", id: calendar }
 }

@@ -1,4 +1,4 @@
-//! A row of `api_keys` that speaks for an agent.
+//! A row of `api_keys` that is the key of an agent.
 
 use kalends_accounts::{KeyHash, KeyLabel, ScopedKey};
 use kalends_kernel::{AgentId, KeyId, OrgId, StoreError, Timestamp};

@@ -9,7 +9,7 @@ use kalends_kernel::{AgentId, CalendarId, EventId, OrgId, RemoteUrl, StoreError,
 
 use super::{Row, row_id};
 
-/// Where the sealed part of a subscription stands.
+/// Where the sealed part of a subscription is stored.
 pub(crate) const fn content_place(id: SubscriptionId) -> Place {
     Place { table: "ical_subscriptions", column: "content", id: id.uuid() }
 }
@@ -66,7 +66,7 @@ impl SubscriptionRow {
     }
 }
 
-/// A subscription of a calendar, or without an identifier the last place on it.
+/// A subscription of a calendar or, without an identifier, the last place on the calendar.
 pub(crate) struct NeighbourRow {
     pub(crate) id: Option<Vec<u8>>,
     pub(crate) content: Option<String>,

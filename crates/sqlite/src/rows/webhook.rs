@@ -8,7 +8,7 @@ use kalends_notifications::{
 
 use super::{Row, row_id};
 
-/// Where the sealed part of an endpoint stands.
+/// Where the sealed part of an endpoint is stored.
 pub(crate) const fn content_place(id: WebhookId) -> Place {
     Place { table: "webhooks", column: "content", id: id.uuid() }
 }

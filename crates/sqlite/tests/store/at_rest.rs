@@ -1,4 +1,5 @@
-//! What people wrote about agents and calendars at rest, and the secrets of attempts at providers: sealed; and what is left of what is deleted.
+//! Data at rest: the metadata of agents and calendars and the secrets of sign-in attempts are sealed, and deleted
+//! rows leave nothing in the files.
 
 use kalends_accounts::{
     Change, TokenHash,
@@ -27,7 +28,7 @@ fn planted() -> Metadata {
     Metadata::from_json(&format!(r#"{{"note":{{"deep":["{PLANTED}"]}}}}"#)).unwrap()
 }
 
-/// An agent and a calendar of it with planted metadata, stored.
+/// Stores an agent and its calendar, both with planted metadata.
 async fn written(scratch: &Scratch, store: &SqliteStore) -> (Agent, Calendar) {
     let organization = scratch.make.organization();
     let agent = Agent { metadata: planted(), ..scratch.make.agent(organization.id) };
@@ -37,7 +38,7 @@ async fn written(scratch: &Scratch, store: &SqliteStore) -> (Agent, Calendar) {
     (agent, calendar)
 }
 
-/// The store tells both as they are, one by one and listed.
+/// Asserts that the store returns both as they are, one by one and in lists.
 async fn are_read(store: &SqliteStore, agent: &Agent, calendar: &Calendar) {
     let org = agent.org;
     assert_eq!(store.find_agent(org, agent.id).await.unwrap().as_ref(), Some(agent));
@@ -48,7 +49,7 @@ async fn are_read(store: &SqliteStore, agent: &Agent, calendar: &Calendar) {
     assert_eq!(calendars.data, std::slice::from_ref(calendar));
 }
 
-/// How many files of the database hold the text.
+/// How many files of the database contain the text.
 fn files_with(scratch: &Scratch, text: &str) -> usize {
     let files = std::fs::read_dir(scratch.directory.path()).unwrap();
     let holds = |bytes: Vec<u8>| bytes.windows(text.len()).any(|window| window == text.as_bytes());
@@ -60,14 +61,14 @@ async fn metadata_of(scratch: &Scratch, table: &str) -> String {
     sqlx::query(statement).fetch_one(&mut scratch.plain().await).await.unwrap().get(0)
 }
 
-/// Writes the metadata of the one row of the table.
+/// Overwrites the metadata of the table's only row.
 async fn store_as(scratch: &Scratch, table: &str, text: &str) {
     let statement = AssertSqlSafe(format!("update {table} set metadata = ?1"));
     sqlx::query(statement).bind(text).execute(&mut scratch.plain().await).await.unwrap();
 }
 
 #[tokio::test]
-async fn metadata_is_nowhere_in_the_clear() {
+async fn metadata_is_stored_only_sealed() {
     let scratch = Scratch::new().await;
     let store = scratch.store();
     let (agent, calendar) = written(&scratch, &store).await;
@@ -78,7 +79,7 @@ async fn metadata_is_nowhere_in_the_clear() {
     store.commit(changes).await.unwrap();
     are_read(&store, &renamed, &moved).await;
     assert_eq!(files_with(&scratch, PLANTED), 0);
-    assert_ne!(files_with(&scratch, "Renamed"), 0, "what is searched is what is written");
+    assert_ne!(files_with(&scratch, "Renamed"), 0, "the search finds what is written");
     for table in ["agents", "calendars"] {
         let sealed = metadata_of(&scratch, table).await;
         assert!(sealed.starts_with("v1.first."), "{sealed}");
@@ -112,7 +113,7 @@ async fn metadata_that_does_not_open_is_a_located_error() {
     let scratch = Scratch::new().await;
     let store = scratch.store();
     let (agent, calendar) = written(&scratch, &store).await;
-    // A seal belongs to its row and table.
+    // A seal is valid only for its row and table.
     let of_calendar = metadata_of(&scratch, "calendars").await;
     for broken in ["v1.first.AAAA", "[]", &of_calendar] {
         store_as(&scratch, "agents", broken).await;
@@ -151,11 +152,11 @@ async fn secrets_of_attempts_are_sealed_and_opened_once() {
     store.keep_attempt(&signing_in).await.unwrap();
     store.keep_connect_attempt(&connecting).await.unwrap();
     assert_eq!(files_with(&scratch, "planted-"), 0);
-    assert_ne!(files_with(&scratch, "kalends.example/back"), 0, "what is searched is what is written");
+    assert_ne!(files_with(&scratch, "kalends.example/back"), 0, "the search finds what is written");
     assert!(store.use_attempt(signing_in.key).await.unwrap() == Some(signing_in.clone()));
     assert!(store.use_connect_attempt(connecting.oauth.key).await.unwrap() == Some(connecting.clone()));
 
-    // Those of earlier versions stand there as they are. One whose key is gone is over.
+    // Earlier versions stored the secrets in the clear. An attempt whose key is gone is over.
     for (nonce, verifier, opens) in [("nonce", "verifier", true), ("v1.gone.AAAA", "v1.gone.AAAA", false)] {
         store.keep_attempt(&signing_in).await.unwrap();
         store.keep_connect_attempt(&connecting).await.unwrap();
@@ -168,19 +169,19 @@ async fn secrets_of_attempts_are_sealed_and_opened_once() {
         assert_eq!(used.map(|used| (used.nonce, used.verifier)), opens.then(|| (nonce.into(), verifier.into())));
         let used = store.use_connect_attempt(connecting.oauth.key).await.unwrap();
         assert_eq!(used.map(|used| used.oauth.verifier), opens.then(|| verifier.into()));
-        assert!(store.use_attempt(signing_in.key).await.unwrap().is_none(), "it is gone either way");
+        assert!(store.use_attempt(signing_in.key).await.unwrap().is_none(), "the attempt is gone in both cases");
     }
 }
 
 #[tokio::test]
-async fn nothing_deleted_is_left_in_the_files() {
+async fn deleted_content_is_wiped_from_the_files() {
     let scratch = Scratch::new().await;
     let store = scratch.store();
     let (ours, theirs) = (scratch.make.organization(), scratch.make.organization());
     for organization in [&ours, &theirs] {
         store.commit(ChangeSet::new(organization.id).create(organization)).await.unwrap();
     }
-    // Rows of both between each other, of sizes that make pages split and merge.
+    // Rows of both organizations alternate, in sizes that make pages split and merge.
     for round in 0..60_usize {
         for (org, word) in [(ours.id, "planted-name"), (theirs.id, "kept-name")] {
             for number in 0..10_usize {
@@ -189,7 +190,7 @@ async fn nothing_deleted_is_left_in_the_files() {
                 let agent = Agent { name: format!("{word}-{round}-{number}"), description: Some(filler), ..agent };
                 let created = ChangeSet::new(org).create(&agent).audit(scratch.make.audit_entry(org));
                 store.commit(created).await.unwrap();
-                // It may not fit where it stands any more.
+                // The row may not fit in its place any more.
                 let grown = Agent {
                     name: format!("{word}-{}", "y".repeat(round * 13 % 300)),
                     version: agent.version.next(),
@@ -204,8 +205,8 @@ async fn nothing_deleted_is_left_in_the_files() {
     while store.remove_rows(org, 50).await.unwrap() > 0 {}
     store.end_deletion(org).await.unwrap();
     drop(store);
-    assert_ne!(files_with(&scratch, "kept-name"), 0, "what is searched is what is written");
+    assert_ne!(files_with(&scratch, "kept-name"), 0, "the search finds what is written");
     scratch.database.close().await;
     assert_eq!(files_with(&scratch, "planted-name"), 0);
-    assert_ne!(files_with(&scratch, "kept-name"), 0, "the neighbour's stays");
+    assert_ne!(files_with(&scratch, "kept-name"), 0, "the other organization's content stays");
 }

@@ -16,8 +16,8 @@ use sqlx::{Connection as _, SqliteConnection};
 
 use crate::{inspect::SqliteInspect, scratch::Scratch};
 
-/// Holds the lock of the file while `queued` are put into the queue, so that they form one batch
-/// (after the first, which the writer has already taken).
+/// Holds the lock of the file while `queued` fills the queue, so that all of it forms one batch after the change-set
+/// that the writer has already taken.
 async fn in_one_batch(
     scratch: &Scratch,
     store: &Arc<SqliteStore>,
@@ -41,7 +41,7 @@ async fn in_one_batch(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn an_addition_that_fails_harms_no_other_of_its_batch() {
+async fn a_failed_addition_does_not_affect_its_batch() {
     let scratch = Scratch::new().await;
     let store = Arc::new(scratch.store());
     let calendar = scratch.calendar(&store).await;
@@ -53,7 +53,7 @@ async fn an_addition_that_fails_harms_no_other_of_its_batch() {
 
     let good: Vec<_> = (0..20).map(|_| scratch.event(&calendar)).collect();
     let mut queued: Vec<_> = good.iter().map(|event| scratch.addition(event)).collect();
-    // Each of these fails for another reason, in the middle of the batch.
+    // Each of these fails for a different reason, in the middle of the batch.
     queued.insert(3, scratch.addition(&scratch.event(&gone)));
     queued.insert(7, scratch.addition(&taken));
     queued.insert(11, ChangeSet { answer: Some(answer), ..scratch.addition(&scratch.event(&calendar)) });
@@ -98,7 +98,7 @@ async fn changes_of_all_kinds_share_a_batch() {
         guarded(1),
         scratch.addition(&event),
         guarded(2),
-        // The addition is applied first, and so the revision is another one by now.
+        // The addition is applied first, so the revision has changed by then.
         scratch.addition(&scratch.event(&calendar)).guard(seen),
         guarded(2),
     ];
@@ -120,13 +120,13 @@ async fn a_metric_without_a_table_is_an_error() {
     let scratch = Scratch::new().await;
     let store = scratch.store();
     let calendar = scratch.calendar(&store).await;
-    // What counts by the month is charged, not counted.
+    // Monthly use is charged, not counted.
     let guard = Guard::AtMost { metric: Metric::ApiCalls, limit: 5 };
     let outcome = store.commit(scratch.addition(&scratch.event(&calendar)).guard(guard)).await;
     assert!(matches!(outcome, Err(CommitError::Store(StoreError::Failed(_)))), "{outcome:?}");
 }
 
-/// Fills the file from outside, or empties it again.
+/// Fills the file from another connection, or empties it again.
 async fn fill(other: &mut SqliteConnection, pages: u32) {
     sqlx::query("create table filling (bytes blob)").execute(&mut *other).await.unwrap();
     for _ in 0..pages {
@@ -135,7 +135,7 @@ async fn fill(other: &mut SqliteConnection, pages: u32) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_full_disk_fails_its_waiters_and_nobody_else() {
+async fn a_full_disk_fails_only_the_waiting_callers() {
     let scratch = Scratch::with(OpenOptions { max_pages: Some(300), ..OpenOptions::default() }).await;
     let store = Arc::new(scratch.store());
     let calendar = scratch.calendar(&store).await;
@@ -168,16 +168,20 @@ async fn a_full_disk_fails_its_waiters_and_nobody_else() {
         assert!(store.find_event(calendar.org, event.id).await.unwrap().is_some());
     }
     let inspect = SqliteInspect::new(scratch.plain().await, scratch.cipher.clone());
-    assert_eq!(inspect.messages(calendar.org).await.len(), acknowledged.len(), "what failed left nothing behind");
+    assert_eq!(
+        inspect.messages(calendar.org).await.len(),
+        acknowledged.len(),
+        "failed change-sets left nothing behind"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_panic_fails_its_batch_and_the_queue_goes_on() {
+async fn a_panic_fails_its_batch_and_the_queue_continues() {
     use kalends_app::ports::{FieldCipher, OpenError, Place};
     struct Panics(kalends_testkit::TestCipher);
     impl FieldCipher for Panics {
         fn seal(&self, place: Place, plain: &[u8]) -> String {
-            assert!(!plain.windows(4).any(|word| word == b"Boom"), "as the test wants it");
+            assert!(!plain.windows(4).any(|word| word == b"Boom"), "the test panics on purpose");
             self.0.seal(place, plain)
         }
         fn open(&self, place: Place, sealed: &str) -> Result<Vec<u8>, OpenError> {
@@ -199,7 +203,7 @@ async fn a_panic_fails_its_batch_and_the_queue_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_caller_that_goes_away_does_not_take_its_change_back() {
+async fn a_cancelled_caller_does_not_undo_its_change() {
     let scratch = Scratch::new().await;
     let store = Arc::new(scratch.store());
     let calendar = scratch.calendar(&store).await;
@@ -209,7 +213,7 @@ async fn a_caller_that_goes_away_does_not_take_its_change_back() {
     let commit = store.commit(scratch.addition(&event));
     assert!(tokio::time::timeout(std::time::Duration::from_millis(50), commit).await.is_err());
     sqlx::query("commit").execute(&mut other).await.unwrap();
-    // The next one is queued behind it.
+    // The next change-set is queued behind it.
     store.commit(scratch.addition(&scratch.event(&calendar))).await.unwrap();
     assert!(store.find_event(calendar.org, event.id).await.unwrap().is_some());
 }

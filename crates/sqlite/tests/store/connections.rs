@@ -1,4 +1,4 @@
-//! Rows of the bridge to human calendars that hold what the program never writes, and what of it is sealed.
+//! Rows of the bridge to human calendars that the program never writes, and which of their fields are sealed.
 
 use kalends_accounts::oauth::Provider;
 use kalends_app::{
@@ -18,7 +18,7 @@ use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use crate::{corruption::place, scratch::Scratch};
 
-/// What a human connected for a shared calendar.
+/// A connection of a user, for a shared calendar.
 struct Bridged {
     calendar: Calendar,
     link: ConnectionLink,
@@ -63,7 +63,7 @@ impl Bridged {
     }
 }
 
-/// Sets the column of the one row of the table.
+/// Sets the column of the table's only row.
 async fn set(plain: &mut SqliteConnection, table: &str, column: &str, value: &str) {
     let statement = format!("update {table} set {column} = {value}");
     sqlx::query(AssertSqlSafe(statement)).execute(plain).await.unwrap();
@@ -103,7 +103,7 @@ async fn a_corrupt_row_of_the_bridge_is_a_located_error() {
             "connection_links" => (place(store.find_link(org, bridged.link.id).await), bridged.link.id.to_string()),
             "calendar_connections" => {
                 let now = scratch.make.tick() + CLAIM_LASTS;
-                assert!(store.claim_refreshes(now, now, 9).await.unwrap().is_empty(), "it is left out");
+                assert!(store.claim_refreshes(now, now, 9).await.unwrap().is_empty(), "the corrupt row is skipped");
                 let connection = bridged.connection.id;
                 (place(store.find_connection(org, connection).await), connection.to_string())
             }
@@ -124,7 +124,7 @@ async fn a_corrupt_row_of_the_bridge_is_a_located_error() {
 }
 
 #[tokio::test]
-async fn what_opens_accounts_is_sealed_and_sealed_anew() {
+async fn tokens_and_labels_of_connections_are_sealed_and_resealed() {
     let scratch = Scratch::new().await;
     let store = scratch.store();
     let bridged = Bridged::in_store(&scratch, &store).await;
@@ -156,7 +156,7 @@ async fn what_opens_accounts_is_sealed_and_sealed_anew() {
 }
 
 #[tokio::test]
-async fn claims_of_a_process_that_is_no_more_are_released() {
+async fn claims_of_an_earlier_process_are_released() {
     let scratch = Scratch::new().await;
     let store = scratch.store();
     let bridged = Bridged::in_store(&scratch, &store).await;

@@ -10,7 +10,7 @@ use sqlx::AssertSqlSafe;
 
 use crate::scratch::Scratch;
 
-/// Where a read found a corrupt value.
+/// The table, column and row of the corrupt value that a read found.
 pub(crate) fn place<T: std::fmt::Debug>(outcome: Result<T, StoreError>) -> (&'static str, &'static str, String) {
     match outcome {
         Err(StoreError::Corrupt(row)) => (row.table, row.column, row.id),
@@ -36,7 +36,7 @@ async fn a_corrupt_value_is_a_located_error() {
         ("reminders", "'none'"),
         ("recurrence", "'{}'"),
         ("recurrence", r#"'{"rule":"FREQ=HOURLY","zone":"UTC","exdates":[],"overridden":[],"last_start":null}'"#),
-        // A rule that has no date, and one that ends before the series begins.
+        // A rule without any date, and one that ends before the series begins.
         (
             "recurrence",
             r#"'{"rule":"FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30","zone":"UTC","exdates":[],"overridden":[],"last_start":null}'"#,
@@ -63,7 +63,7 @@ async fn a_corrupt_value_is_a_located_error() {
         sqlx::query("release before").execute(&mut plain).await.unwrap();
         let expected = ("events", column, event.id.to_string());
         assert_eq!(place(store.find_event(event.org, event.id).await), expected, "{value}");
-        // Restored, so that the next value stands alone.
+        // Restored, so that the next value is the only corrupt one.
         restore(&mut plain, &event, &scratch).await;
         assert!(store.find_event(event.org, event.id).await.unwrap().is_some());
     }
@@ -97,7 +97,7 @@ async fn a_corrupt_value_is_a_located_error() {
         sqlx::query(statement).execute(&mut plain).await.unwrap();
         let found = place(store.find_proposal(calendar.org, proposal.id).await);
         assert_eq!(found, ("proposals", column, proposal.id.to_string()));
-        assert_eq!(store.overdue_proposals(proposal.expires_at, 9).await.unwrap(), [], "it is left out");
+        assert_eq!(store.overdue_proposals(proposal.expires_at, 9).await.unwrap(), [], "the corrupt row is skipped");
         let restored = "update proposals set slots = ?1, status = 'pending', reason = null";
         sqlx::query(restored).bind(&slots).execute(&mut plain).await.unwrap();
     }
@@ -112,7 +112,7 @@ async fn a_corrupt_value_is_a_located_error() {
 }
 
 #[tokio::test]
-async fn a_letter_that_is_unreadable_keeps_no_other_back() {
+async fn an_unreadable_letter_does_not_hold_up_others() {
     let scratch = Scratch::new().await;
     let store = scratch.store();
     let calendar = scratch.calendar(&store).await;

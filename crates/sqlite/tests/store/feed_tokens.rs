@@ -1,4 +1,4 @@
-//! The tokens of feeds at rest: found by their hash, and sealed to be shown again.
+//! Feed tokens at rest: found by their hash, and sealed so that they can be shown again.
 
 use kalends_app::{
     ChangeSet,
@@ -15,7 +15,7 @@ use sqlx::Row as _;
 
 use crate::scratch::Scratch;
 
-/// What the row of a calendar holds: its token and the hash.
+/// The token and the hash in the row of a calendar.
 async fn stored(scratch: &Scratch, calendar: &Calendar) -> (String, Option<Vec<u8>>) {
     let row = sqlx::query("select feed_token, feed_token_hash from calendars where id = ?1")
         .bind(calendar.id.uuid())
@@ -25,7 +25,7 @@ async fn stored(scratch: &Scratch, calendar: &Calendar) -> (String, Option<Vec<u
     (row.get(0), row.get(1))
 }
 
-/// Writes a row as other versions of the program do, or none.
+/// Writes the token as other versions of the program do, with or without a hash.
 async fn store_as(scratch: &Scratch, calendar: &Calendar, token: &str, hash: Option<&[u8]>) {
     sqlx::query("update calendars set feed_token = ?2, feed_token_hash = ?3 where id = ?1")
         .bind(calendar.id.uuid())
@@ -40,14 +40,14 @@ async fn found(store: &SqliteStore, token: &FeedToken) -> Option<Calendar> {
     store.calendar_of_feed(token.reveal()).await.unwrap()
 }
 
-/// Gives a calendar another token.
+/// Gives a calendar a new token.
 async fn rotate(scratch: &Scratch, store: &SqliteStore, calendar: &Calendar) -> Calendar {
     let rotated = calendar.with_feed_token(FeedToken::generate(&scratch.make.entropy), scratch.make.tick());
     store.commit(ChangeSet::new(calendar.org).update(&rotated, calendar.version)).await.unwrap();
     rotated
 }
 
-/// Whether a file of the database holds the text.
+/// Whether any file of the database contains the text.
 fn written(scratch: &Scratch, text: &str) -> bool {
     std::fs::read_dir(scratch.directory.path()).unwrap().any(|entry| {
         let bytes = std::fs::read(entry.unwrap().path()).unwrap();
@@ -56,7 +56,7 @@ fn written(scratch: &Scratch, text: &str) -> bool {
 }
 
 #[tokio::test]
-async fn a_token_is_nowhere_in_the_clear() {
+async fn a_feed_token_is_stored_only_sealed() {
     let scratch = Scratch::new().await;
     let store = scratch.store();
     let calendar = scratch.calendar(&store).await;
@@ -64,18 +64,18 @@ async fn a_token_is_nowhere_in_the_clear() {
     for token in [&calendar.feed_token, &rotated.feed_token] {
         assert!(!written(&scratch, token.reveal()));
     }
-    assert!(written(&scratch, &calendar.name), "what is looked through is what is written");
+    assert!(written(&scratch, &calendar.name), "the search finds what is written");
 
     let (sealed, hash) = stored(&scratch, &calendar).await;
     assert!(sealed.starts_with("v1.first."), "{sealed}");
     assert_eq!(hash.unwrap(), rotated.feed_token.hash().0);
-    // Whoever reads the database learns no address from it.
+    // Reading the database does not reveal the address of a feed.
     assert_eq!(store.calendar_of_feed(&sealed).await.unwrap(), None);
     assert_eq!(found(&store, &rotated.feed_token).await, Some(rotated));
 }
 
 #[tokio::test]
-async fn a_token_of_before_is_found_and_then_sealed() {
+async fn a_token_of_an_earlier_version_is_found_and_then_sealed() {
     let scratch = Scratch::new().await;
     let store = scratch.store();
     let calendar = scratch.calendar(&store).await;
@@ -98,11 +98,11 @@ async fn a_token_of_before_is_found_and_then_sealed() {
 }
 
 #[tokio::test]
-async fn a_token_that_a_node_of_before_gave_counts_alone() {
+async fn only_the_token_from_an_older_node_is_valid() {
     let scratch = Scratch::new().await;
     let store = scratch.store();
     let calendar = scratch.calendar(&store).await;
-    // Such a node knows no hash, and leaves the old one where it is.
+    // An older node knows no hash, and leaves the old one in place.
     let given = FeedToken::generate(&scratch.make.entropy);
     store_as(&scratch, &calendar, given.reveal(), Some(&calendar.feed_token.hash().0)).await;
     for _ in 0..2 {
@@ -115,7 +115,7 @@ async fn a_token_that_a_node_of_before_gave_counts_alone() {
 }
 
 #[tokio::test]
-async fn tokens_are_sealed_anew() {
+async fn tokens_are_resealed() {
     let scratch = Scratch::new().await;
     let store = scratch.store();
     let (calendar, deleted) = (scratch.calendar(&store).await, scratch.calendar(&store).await);
@@ -154,7 +154,7 @@ async fn a_token_that_does_not_open_is_a_located_error() {
             assert_eq!((row.table, row.column, row.id), ("calendars", "feed_token", calendar.id.to_string()));
         }
     }
-    // Sealing anew tells it too, and does not take it for done.
+    // Sealing again reports it too, and does not count it as done.
     let mut told = 0;
     for _ in 0..9 {
         match store.reseal(100).await {

@@ -1,4 +1,4 @@
-//! The file: how it is made, migrated, shared and kept.
+//! The database file: how it is created, migrated, shared and closed.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::scratch::Scratch;
 
 #[cfg(unix)]
 #[tokio::test]
-async fn only_the_owner_may_read_it() {
+async fn only_the_owner_may_read_the_file() {
     use std::os::unix::fs::PermissionsExt as _;
     let scratch = Scratch::new().await;
     let mut files = 0;
@@ -25,7 +25,7 @@ async fn only_the_owner_may_read_it() {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_made_is_one_clear_error() {
+async fn a_file_that_cannot_be_created_is_a_clear_error() {
     let directory = tempfile::tempdir().unwrap();
     let missing = directory.path().join("missing").join("kalends.db");
     let Err(StoreError::Failed(error)) = Database::open(&missing, OpenOptions::default()).await else {
@@ -45,7 +45,7 @@ async fn migrations_are_pending_until_they_are_applied() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn several_may_migrate_at_once() {
+async fn several_processes_may_migrate_at_once() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("kalends.db");
     let starting = (0..4).map(|_| {
@@ -76,14 +76,14 @@ async fn a_database_of_a_newer_program_is_not_migrated() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn what_was_acknowledged_is_there_when_the_file_is_opened_again() {
+async fn acknowledged_changes_survive_a_crash() {
     let scratch = Scratch::new().await;
     let store = scratch.store();
     let calendar = scratch.calendar(&store).await;
     let events: Vec<_> = (0..50).map(|_| scratch.event(&calendar)).collect();
     futures::future::try_join_all(events.iter().map(|event| store.commit(scratch.addition(event)))).await.unwrap();
 
-    // As after a crash: a copy of what is on the disk now, nothing having been closed.
+    // As after a crash: a copy of what is on disk now, with nothing closed.
     let copy = tempfile::tempdir().unwrap();
     for entry in std::fs::read_dir(scratch.directory.path()).unwrap() {
         let entry = entry.unwrap();
@@ -101,7 +101,7 @@ async fn what_was_acknowledged_is_there_when_the_file_is_opened_again() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn another_process_that_writes_is_waited_for() {
+async fn a_writer_waits_for_another_process() {
     let scratch = Scratch::new().await;
     let store = Arc::new(scratch.store());
     let calendar = scratch.calendar(&store).await;
@@ -114,7 +114,7 @@ async fn another_process_that_writes_is_waited_for() {
     });
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert!(!commit.is_finished());
-    // Nobody who reads waits.
+    // Readers do not wait.
     assert!(store.find_event(event.org, event.id).await.unwrap().is_none());
     sqlx::query("rollback").execute(&mut other).await.unwrap();
     commit.await.unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! A look behind the ports, with plain SQL.
+//! Looks behind the ports with plain SQL.
 
 use async_trait::async_trait;
 use kalends_accounts::{Action, AuditEntry};

@@ -1,4 +1,4 @@
-//! The table of data keys, and sealing anew.
+//! The table of data keys, and sealing again.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ async fn the_key_table_keeps_one_writing_key() {
 }
 
 #[tokio::test]
-async fn the_key_table_holds_the_first_of_two_first_keys() {
+async fn only_one_of_two_first_keys_is_kept() {
     let scratch = Scratch::new().await;
     let table = scratch.database.key_table();
     let keys: Vec<_> = (0..8).map(|_| key(&scratch.make, DataKeyState::Writing)).collect();
@@ -58,7 +58,7 @@ async fn the_key_table_holds_the_first_of_two_first_keys() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn everything_is_sealed_anew_while_others_write() {
+async fn everything_is_resealed_while_others_write() {
     let scratch = Scratch::new().await;
     let store = Arc::new(scratch.store());
     let calendar = scratch.calendar(&store).await;
@@ -100,7 +100,7 @@ async fn everything_is_sealed_anew_while_others_write() {
 }
 
 #[tokio::test]
-async fn a_value_that_does_not_open_is_told_and_delays_nothing() {
+async fn an_unopenable_value_is_reported_and_delays_nothing() {
     let scratch = Scratch::new().await;
     let store = scratch.store();
     let calendar = scratch.calendar(&store).await;

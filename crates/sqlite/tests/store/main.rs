@@ -1,4 +1,4 @@
-//! The store on SQLite: what every store must do, and what only this one can get wrong.
+//! Tests of the store on SQLite: the suite that every store must pass, and what only this store can get wrong.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking, in their helpers too")]
 
 mod at_rest;

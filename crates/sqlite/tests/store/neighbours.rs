@@ -1,4 +1,4 @@
-//! What an address meets on a calendar with many subscriptions.
+//! Looking up a subscription by address, on a calendar with many subscriptions.
 
 use kalends_app::ports::{FieldCipher as _, Place};
 use kalends_feeds::{
@@ -14,10 +14,10 @@ const INSERTION: &str =
         version, created_at, updated_at, place, remains)
      values (?1, ?2, ?3, ?4, ?5, ?6, false, 0, 0, '', 1, 0, 0, ?7, ?8)";
 
-/// More deleted subscriptions of the host than a store looks through came after the one that is there; nothing is opened
-/// of those of other hosts, nor of what syncs have kept.
+/// The calendar has more deleted subscriptions of the host than a store looks through, all newer than the live one.
+/// Subscriptions of other hosts and items of syncs are not opened.
 #[tokio::test]
-async fn a_subscription_is_found_beside_any_number_of_deleted_ones() {
+async fn a_subscription_is_found_among_any_number_of_deleted_ones() {
     let scratch = Scratch::new().await;
     let (store, make) = (scratch.store(), &scratch.make);
     let organization = make.organization();

@@ -1,10 +1,10 @@
-//! How SQLite goes about the statements of the crate.
+//! How SQLite plans the crate's statements.
 
 use sqlx::{AssertSqlSafe, Row as _, SqliteConnection};
 
 use crate::scratch::Scratch;
 
-/// Every statement of the crate, from the data with which it was compiled.
+/// Every statement of the crate, from the data that it was compiled with.
 pub(crate) fn statements() -> Vec<String> {
     let kept = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.sqlx")).unwrap();
     kept.map(|entry| {
@@ -24,7 +24,7 @@ async fn plan(connection: &mut SqliteConnection, statement: &str) -> Vec<String>
         .collect()
 }
 
-/// The plan of the one statement that holds all of `parts`.
+/// The plan of the one statement that contains all of `parts`.
 async fn plan_of(parts: &[&str]) -> String {
     let scratch = Scratch::new().await;
     let mut found = statements();
@@ -35,9 +35,9 @@ async fn plan_of(parts: &[&str]) -> String {
 
 #[tokio::test]
 async fn no_statement_reads_a_whole_table() {
-    // The operator's list, the key table, and sealing anew, which goes through everything; the purge of the log,
-    // which asks every organization of a plan, the few accounts that are being removed, and what is out of sight,
-    // or is to be looked at again, by indexes of nothing else.
+    // Full scans on purpose: the operator's list, the key table, and sealing again, which reads everything. Also the
+    // purge of the audit log, which asks every organization for its plan, the few accounts that are being removed,
+    // and the indexes that hold only what is deleted or is to be looked at again.
     let whole = [
         "from organizations order by created_at",
         "from data_keys",
@@ -48,7 +48,7 @@ async fn no_statement_reads_a_whole_table() {
         "from calendars c indexed by calendars_deleted",
         "from timers indexed by timers_again",
     ];
-    // Indexes that hold nothing but what is to be done.
+    // Indexes that hold only pending work.
     let work = ["waiting_messages", "INDEX webhook_deliveries_pending"];
     let scratch = Scratch::new().await;
     let mut connection = scratch.plain().await;
@@ -61,7 +61,7 @@ async fn no_statement_reads_a_whole_table() {
         for step in plan(&mut connection, &statement).await {
             let scans = step.strip_prefix("SCAN ").is_some_and(|what| {
                 !["CONSTANT ROW", "page", "page LEFT-JOIN"].contains(&what)
-                    // What such a one reads is a step of its own.
+                    // The plan lists what a subquery reads as a step of its own.
                     && !what.starts_with("(subquery-")
                     && !what.contains("VIRTUAL TABLE")
                     && !work.iter().any(|index| what.contains(index))
@@ -174,7 +174,7 @@ async fn the_hot_reads_use_their_indexes() {
         }
         assert!(!plan.contains("TEMP B-TREE"), "{plan}");
     }
-    // The purge stops at its limit: it never gathers everything that could be purged.
+    // The purge stops at its limit: it never collects everything that could be purged.
     let plan = plan_of(&["'external_ical'", "indexed by calendars_deleted"]).await;
     assert!(!plan.contains("TEMP B-TREE"), "{plan}");
     for part in ["+start_at <= ?3", "end_at <= ?3"] {

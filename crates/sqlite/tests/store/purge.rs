@@ -8,9 +8,9 @@ use sqlx::{AssertSqlSafe, Row as _, SqliteConnection};
 
 use crate::{plans::statements, scratch::Scratch};
 
-/// Between the search and the deletion, an account may be deleted, and other events may take the places of its rows.
+/// Between the search and the deletion, an account may be deleted, and other events may reuse its rowids.
 #[tokio::test]
-async fn a_row_that_took_the_place_of_another_stays() {
+async fn a_row_that_reuses_a_rowid_is_not_purged() {
     let scratch = Scratch::new().await;
     let store = scratch.store();
     let calendar = scratch.calendar(&store).await;

@@ -26,7 +26,7 @@ impl Scratch {
         Self::with(OpenOptions::default()).await
     }
 
-    /// A migrated database that was opened in that way.
+    /// A migrated database that was opened with these options.
     pub(crate) async fn with(options: OpenOptions) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let database = Database::open(&directory.path().join("kalends.db"), options).await.unwrap();
@@ -42,7 +42,7 @@ impl Scratch {
         SqliteStore::new(self.database.clone(), Arc::new(self.cipher.clone()))
     }
 
-    /// A connection as another process has it, with no patience.
+    /// A connection like that of another process, without a busy timeout.
     pub(crate) async fn plain(&self) -> SqliteConnection {
         SqliteConnectOptions::new()
             .filename(self.path())
@@ -52,24 +52,24 @@ impl Scratch {
             .unwrap()
     }
 
-    /// A shared calendar of a new organization, stored.
+    /// Stores a shared calendar of a new organization.
     pub(crate) async fn calendar(&self, store: &SqliteStore) -> Calendar {
         let organization = self.make.organization();
         let calendar = self.make.shared_calendar(organization.id);
-        // Messages are kept where somebody listens.
+        // Messages are stored only if an endpoint listens for them.
         let listener = self.make.webhook(organization.id);
         let changes = ChangeSet::new(organization.id).create(&organization).create(&calendar).create(&listener);
         store.commit(changes).await.unwrap();
         calendar
     }
 
-    /// An event of half an hour, not stored.
+    /// An event of half an hour that is not stored.
     pub(crate) fn event(&self, calendar: &Calendar) -> Event {
         let start = self.make.tick();
         self.make.event(calendar, Span::new(start, start + SignedDuration::minutes(30)).unwrap())
     }
 
-    /// All that one request to create `event` changes.
+    /// All changes of one request that creates `event`.
     pub(crate) fn addition(&self, event: &Event) -> ChangeSet {
         ChangeSet::new(event.org)
             .create(event)
