@@ -1,8 +1,9 @@
-//! How many change-sets a second the store commits when 32 callers wait at the same time, beside a bare
-//! one-row insert that commits by itself. All are durable before they are answered, if the server is.
+//! Measures how many change-sets per second the store commits when 32 callers wait at the same time. A bare one-row
+//! insert that commits by itself is the comparison. If the server is durable, all are durable before they are
+//! acknowledged.
 //!
-//! `KALENDS_TEST_POSTGRES=postgres://... cargo run --release -p kalends-postgres --example postgres_commit_rate`;
-//! the user must be allowed to create databases.
+//! `KALENDS_TEST_POSTGRES=postgres://... cargo run --release -p kalends-postgres --example postgres_commit_rate`; the
+//! user must be allowed to create databases.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -26,19 +27,20 @@ const ROUNDS: usize = 3;
 const POOL: u32 = 16;
 const DATABASE: &str = "kalends_commit_rate";
 
-/// Whose events are committed.
+/// How the callers' events share organizations.
 #[derive(Debug, Clone, Copy)]
 enum Load {
     /// Each caller has an organization of its own.
     ManyOrganizations,
     /// All callers share one organization, and so its counters, but no calendar.
     OneOrganization,
-    /// As before, guarding the calendar as bookings do, so that each is a transaction of its own.
+    /// Same as `OneOrganization`, with a guard on the calendar as bookings have it, so that each is a transaction of
+    /// its own.
     Guarded,
 }
 
 #[tokio::main]
-#[expect(clippy::disallowed_methods, reason = "the server is started by whoever measures, and named this way")]
+#[expect(clippy::disallowed_methods, reason = "the person who runs the example starts the server and names it here")]
 async fn main() -> Result<(), Anything> {
     let server: PgConnectOptions =
         std::env::var("KALENDS_TEST_POSTGRES").map_err(|_| "KALENDS_TEST_POSTGRES is not set")?.parse()?;
@@ -78,7 +80,7 @@ fn median(mut rates: Vec<f64>) -> f64 {
     rates[rates.len() / 2]
 }
 
-/// Runs one list of work a caller and returns how many pieces were done a second.
+/// Runs one list of work per caller, and returns how many items were done per second.
 async fn timed<T, F>(work: Vec<Vec<T>>, one: impl Fn(T) -> F + Clone + Send + 'static) -> Result<f64, Anything>
 where
     T: Send + 'static,
@@ -125,7 +127,7 @@ async fn inserts(pool: &PgPool, round: usize) -> Result<f64, Anything> {
 async fn change_sets(url: &str, load: Load) -> Result<f64, Anything> {
     let database = Database::open(url, POOL).await?;
     let store = Arc::new(PostgresStore::new(database.clone(), Arc::new(TestCipher::default())));
-    // Identifiers that no earlier round has taken.
+    // Identifiers that no earlier round has used.
     let make = Fixtures { entropy: kalends_testkit::SeededEntropy::new(seed()), ..Fixtures::new() };
     let mut organization = make.organization();
     store.commit(ChangeSet::new(organization.id).create(&organization)).await?;

@@ -1,4 +1,4 @@
-//! What is allowed so often, counted in one place: a count and the end of its window for each allowance.
+//! Allowances: one row for each, with its count and the end of its window.
 
 use async_trait::async_trait;
 use kalends_accounts::ports::Allowances;
@@ -10,9 +10,9 @@ use crate::PostgresStore;
 use crate::error::store_error;
 use crate::retry::retried;
 
-/// Takes several uses at once, all or none, as [`Allowance::take_many`] does: one statement. If they are refused,
-/// another one finds out how long to wait. Uses at the same time wait for the row, and each is compared with what the
-/// one before has left.
+/// Takes several uses at once, all or none, in one statement, as [`Allowance::take_many`] does. If they are refused,
+/// a second statement finds out how long to wait. Concurrent uses wait for the row, and each is compared with what
+/// the previous one left.
 pub(crate) async fn use_up(
     connection: &mut PgConnection,
     allowance: &Allowance,
@@ -21,7 +21,7 @@ pub(crate) async fn use_up(
 ) -> Result<Taken, sqlx::Error> {
     let terms = allowance.terms(now);
     let (scope, org_id) = (allowance.scope.as_slice(), allowance.org.map(|org| org.uuid()));
-    // A row that does not exist yet is compared before it is made.
+    // The first use has no row to compare with the limit, so the insert compares it.
     let granted = sqlx::query!(
         "INSERT INTO allowances AS kept (scope, org_id, state, expires_at)
          SELECT $1::bytea, $2::uuid, $3::bigint, $4::bigint WHERE $3::bigint <= $5::bigint

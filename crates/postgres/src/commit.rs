@@ -1,15 +1,16 @@
 //! How change-sets become transactions.
 //!
-//! There are two ways, over the same statements. Change-sets that only add events wait in a queue
-//! while the batch before them is written, and go together in one transaction, with one statement a
-//! table. All others get a transaction of their own at once.
+//! There are two ways, over the same statements. Change-sets that only add events wait in a queue while the previous
+//! batch is written. They then share one transaction, with one statement per table. Every other change-set gets a
+//! transaction of its own at once.
 //!
-//! Rows are locked in one order, so that no two transactions wait for each other: calendars by id,
-//! answers by scope, agents and events, webhooks and their queues, subscriptions, proposals, booking pages, connection
-//! links, connections of human calendars, their calendars by id, grants by id, accounts, the organization that is counted,
-//! counters, allowances, and last the epoch of principals. That organizations stay is shared from the beginning: only their deletion, which
-//! locks nothing that comes before accounts, waits for it. What is lost nevertheless, to a serialization failure or to a
-//! deadlock with something else, is tried again here.
+//! Rows are locked in one order, so that no two transactions wait for each other: calendars by id, answers by scope,
+//! agents and events, webhooks and their queues, subscriptions, proposals, booking pages, connection links,
+//! connections, their calendars by id, grants by id, accounts, the organization that is counted, counters,
+//! allowances, and last the epoch of principals. A shared lock keeps organizations from being deleted, from the
+//! beginning of a transaction on. Only a deletion waits for it, and a deletion locks nothing that comes before
+//! accounts. A transaction that still fails, by a serialization failure or a deadlock with something else, is retried
+//! here.
 
 use std::error::Error as StdError;
 use std::ops::Range;
@@ -32,12 +33,12 @@ use crate::retry::retried;
 use crate::sealed::SealedChangeSet;
 use crate::transaction::in_transaction;
 
-/// How many batches are written at a time. Change-sets of one organization always go through the same
-/// writer: they would wait for each other's locks anyway.
+/// How many batches are written at a time. Change-sets of one organization always use the same writer, since they
+/// would wait for each other's locks anyway.
 const WRITERS: usize = 2;
-/// The most bytes of one transaction, so that a batch of long texts does not keep the others waiting.
+/// The most bytes of one transaction, so that a batch of long texts does not delay the others.
 const BATCH_BYTES: usize = 4 << 20;
-/// How long one change-set or batch may take, attempts included.
+/// How long one change-set or batch may take, including retries.
 const DEADLINE: Duration = Duration::from_secs(20);
 
 #[async_trait]
@@ -47,7 +48,7 @@ impl Commit for PostgresStore {
             return self.writers.of(changes.org).commit(changes).await;
         }
         let (connections, cipher) = (self.connections.clone(), Arc::clone(&self.cipher));
-        // In a task of its own: a caller that goes away leaves no transaction half-way.
+        // Runs in a task of its own, so that a cancelled caller leaves no transaction unfinished.
         let task = tokio::spawn(async move {
             let sealed = SealedChangeSet::seal(Arc::new(changes), &*cipher)?;
             commit_together(&connections, &[sealed]).await
@@ -73,7 +74,7 @@ impl Writers {
     }
 }
 
-/// Writes what a queue has gathered.
+/// Writes the batches of a queue.
 #[derive(Clone)]
 struct Writer {
     connections: WarmPool<Postgres>,
@@ -83,7 +84,7 @@ struct Writer {
 impl ApplyBatch for Writer {
     async fn apply(&self, batch: Vec<Arc<ChangeSet>>) -> Vec<Result<(), CommitError>> {
         let (writer, count) = (self.clone(), batch.len());
-        // In a task of its own: a panic ends that, and the queue goes on.
+        // Runs in a task of its own: a panic ends that task, and the queue continues.
         match tokio::spawn(async move { writer.write(batch).await }).await {
             Ok(outcomes) => outcomes,
             Err(error) => shared(error).map(|error| Err(StoreError::Failed(error).into())).take(count).collect(),
@@ -92,13 +93,13 @@ impl ApplyBatch for Writer {
 }
 
 impl Writer {
-    /// Tries the whole batch, and where it is refused one half and then the other: what is wrong with a
-    /// change-set is said to its own caller, and the rest goes through.
+    /// Tries the whole batch. If it is refused, tries one half and then the other. Each error is returned to the
+    /// caller of its change-set, and the rest is committed.
     async fn write(&self, batch: Vec<Arc<ChangeSet>>) -> Vec<Result<(), CommitError>> {
         let mut outcomes: Vec<Result<(), CommitError>> = batch.iter().map(|_| Ok(())).collect();
         let (mut places, mut sealed) = (Vec::with_capacity(batch.len()), Vec::with_capacity(batch.len()));
         let mut batch: Vec<(usize, Arc<ChangeSet>)> = batch.into_iter().enumerate().collect();
-        // Beside its like: most of what is refused is refused for an organization that is at a limit.
+        // Change-sets of one organization stay together: most are refused because their organization is at a limit.
         batch.sort_by_key(|(_, changes)| changes.org);
         for (place, changes) in batch {
             match SealedChangeSet::seal(changes, &*self.cipher) {
@@ -114,7 +115,7 @@ impl Writer {
             match commit_together(&self.connections, &sealed[range.clone()]).await {
                 Ok(()) => {}
                 Err(CommitError::Store(StoreError::Unavailable(error))) => {
-                    // Nothing that still waits would fare better, and every caller is told at once.
+                    // The waiting change-sets would fail too, so all callers get the error at once.
                     let lost = waiting.drain(..).chain([range]).flatten();
                     for (lost, error) in lost.zip(shared(error)) {
                         outcomes[places[lost]] = Err(StoreError::Unavailable(error).into());
@@ -131,13 +132,13 @@ impl Writer {
     }
 }
 
-/// One error for as many callers as there are.
+/// Repeats one error for any number of callers.
 fn shared(error: impl Into<Box<dyn StdError + Send + Sync>>) -> impl Iterator<Item = Box<dyn StdError + Send + Sync>> {
     let error: Arc<dyn StdError + Send + Sync> = Arc::from(error.into());
     std::iter::repeat_with(move || Box::new(Arc::clone(&error)) as Box<dyn StdError + Send + Sync>)
 }
 
-/// Cuts a batch so that no transaction grows too large; the first portion comes last.
+/// Splits a batch so that no transaction grows too large. The first portion comes last.
 fn portions(batch: &[SealedChangeSet]) -> Vec<Range<usize>> {
     let mut portions: Vec<Range<usize>> = Vec::new();
     let mut bytes = 0;
@@ -155,7 +156,7 @@ fn portions(batch: &[SealedChangeSet]) -> Vec<Range<usize>> {
     portions
 }
 
-/// The change-set was given up because the database took too long.
+/// The change-set was abandoned because the database took too long.
 #[derive(Debug, thiserror::Error)]
 #[error("the transaction did not end within {DEADLINE:?}")]
 struct TooLong;
@@ -171,10 +172,11 @@ async fn commit_together(connections: &WarmPool<Postgres>, batch: &[SealedChange
     .map_err(ApplyError::into_commit_error)
 }
 
-/// All statements of a transaction, in the order in which rows are locked.
+/// Runs all statements of a transaction, in the order in which rows are locked.
 async fn write(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
     let locked = calendars::lock(connection, batch).await?;
-    // A repetition hears its answer rather than that the first request changed or used something up.
+    // Answers come first: a repetition gets its answer, not an error because the first request changed or used
+    // something.
     answers::apply(connection, batch).await?;
     accounts::check_organizations(connection, batch, &locked.organizations).await?;
     locked.check_revisions(batch)?;

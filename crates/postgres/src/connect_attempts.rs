@@ -1,4 +1,4 @@
-//! Attempts to get a human's consent at a provider of calendars.
+//! Attempts to get a user's consent at a calendar provider.
 
 use async_trait::async_trait;
 use kalends_accounts::TokenHash;
@@ -23,7 +23,8 @@ impl ConnectAttempts for PostgresStore {
         };
         let place = attempt_secret("connection_attempts", "verifier", oauth.key);
         let verifier = self.cipher.seal(place, oauth.verifier.as_bytes());
-        // An organization whose deletion is committed gets no row any more; whoever answers the attempt is told so.
+        // Nothing is added to an organization whose deletion is committed. The user who completes the attempt then
+        // gets the error.
         sqlx::query!(
             "INSERT INTO connection_attempts (state_hash, org_id, human_id, link_id, connection_id, provider, verifier,
                  redirect_uri, expires_at)
@@ -58,7 +59,9 @@ impl ConnectAttempts for PostgresStore {
         let purpose = match (row.link_id, row.connection_id) {
             (link, None) => Purpose::Connect { link: link.map(ConnectionLinkId::from_uuid) },
             (None, Some(connection)) => Purpose::Reauthorize { connection: ConnectionId::from_uuid(connection) },
-            (Some(_), Some(_)) => return Err(located.corrupt("connection_id", "there is a link too")),
+            (Some(_), Some(_)) => {
+                return Err(located.corrupt("connection_id", "an attempt is for a link or a connection, not both"));
+            }
         };
         Ok(Some(ConnectAttempt {
             org: OrgId::from_uuid(row.org_id),

@@ -1,17 +1,17 @@
-//! What an organization uses, as the database counts it: one statement, for what is shown and for what is limited.
+//! Counts what an organization uses, in one statement for both display and limits.
 
 use kalends_kernel::{OrgId, Timestamp};
 use kalends_quotas::{Metric, Period};
 use sqlx::{Executor, Postgres};
 
-/// A metric by its name, and how much of it is used.
+/// How much of a metric is used, by the metric's name.
 pub(crate) struct CountRow {
     pub(crate) metric: String,
     pub(crate) used: i64,
 }
 
-/// The counters of a month, where one is asked for, and what exists at `now`: of every metric whose things are
-/// stored, or of `only` one, the others being passed over.
+/// Returns the counters of `month`, if there is one, and what exists at `now`: of every metric whose things are
+/// stored, or only of `only`.
 pub(crate) async fn counts(
     executor: impl Executor<'_, Database = Postgres>,
     org: OrgId,
@@ -19,7 +19,7 @@ pub(crate) async fn counts(
     only: Option<Metric>,
     now: Timestamp,
 ) -> Result<Vec<CountRow>, sqlx::Error> {
-    // What is not asked for is told before a row of its tables is read.
+    // The condition on the metric excludes a part before any row of its table is read.
     let rows = sqlx::query_as!(
         CountRow,
         r#"SELECT metric AS "metric!", used AS "used!" FROM usage_counters WHERE org_id = $1 AND period = $2
@@ -84,12 +84,12 @@ pub(crate) async fn counts(
     rows.fetch_all(executor).await
 }
 
-/// A count as Postgres returns it.
+/// A count, as the type that the ports return.
 pub(crate) fn count(counted: i64) -> u64 {
     u64::try_from(counted).unwrap_or(0)
 }
 
-/// The number as the database counts; what is beyond that stands for its largest.
+/// The number as the database stores it; larger numbers become the largest one.
 pub(crate) fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! Removes what is left of deleted accounts, a batch at a time, each in a transaction of its own.
+//! Removes what is left of deleted accounts, in batches, each in a transaction of its own.
 
 use async_trait::async_trait;
 use kalends_accounts::ports::Deletions;
@@ -8,7 +8,7 @@ use crate::PostgresStore;
 use crate::error::store_error;
 use crate::retry::retried;
 
-/// Runs the statements one after the other until `limit` rows are gone.
+/// Runs the statements one after the other until `limit` rows are removed.
 macro_rules! remove {
     ($store:expr, $org:expr, $limit:expr; $($statement:literal,)*) => {{
         let (org_id, limit, mut removed) = ($org.uuid(), u64::from($limit), 0);
@@ -35,8 +35,8 @@ impl Deletions for PostgresStore {
         Ok(rows.into_iter().map(|row| read(row.org_id, row.deleted_at)).collect())
     }
 
-    /// Every table that holds rows of an organization is here; a test holds the list against the schema.
-    /// Calendars and agents go first: what a request that is still under way would hang on them is stale then.
+    /// Covers every table that holds rows of an organization; a test compares the list with the schema. Calendars and
+    /// agents go first, which makes requests that are still under way stale instead of adding rows to them.
     async fn remove_rows(&self, org: OrgId, limit: u32) -> Result<u64, StoreError> {
         remove! { self, org, limit;
             "DELETE FROM calendars WHERE org_id = $1 AND id IN (SELECT id FROM calendars WHERE org_id = $1 LIMIT $2)",
@@ -100,7 +100,7 @@ impl Deletions for PostgresStore {
     }
 
     async fn end_deletion(&self, org: OrgId) -> Result<(), StoreError> {
-        // What a request under way when the account was deleted recorded of it since.
+        // An acceptance may have been recorded by a request that was under way when the account was deleted.
         let anonymous = retried(|| {
             sqlx::query!("UPDATE terms_acceptances SET org_id = NULL WHERE org_id = $1", org.uuid())
                 .execute(&self.connections)

@@ -1,4 +1,4 @@
-//! What the driver says, in the words of the ports.
+//! Translates the driver's errors for the callers of the ports.
 
 use std::error::Error as StdError;
 
@@ -6,28 +6,28 @@ use kalends_app::ports::CommitError;
 use kalends_kernel::StoreError;
 use sqlx::migrate::MigrateError;
 
-/// Codes of conditions that pass: the server stops, starts or has no place for another session, its disk or its memory is
-/// full, a file cannot be written, a transaction lost against another one too often, a statement ran out of time, or the
-/// node became one that only reads.
+/// Codes of transient conditions: the server stops, starts or has no free session, its disk or memory is full, a file
+/// cannot be written, a transaction lost against others too often, a statement timed out, or the node became
+/// read-only.
 const PASSING: &[&str] =
     &["57P01", "57P02", "57P03", "53100", "53200", "53300", "58030", "40001", "40P01", "55P03", "57014", "25006"];
-/// The class of codes about connections.
+/// The class of connection errors.
 const CONNECTION: &str = "08";
 
-/// The code of a statement on a table that does not exist.
+/// The code for a table that does not exist.
 pub(crate) const NO_SUCH_TABLE: &str = "42P01";
 
-/// The five characters by which Postgres names an error.
+/// The five-character code of a Postgres error.
 pub(crate) fn code(error: &sqlx::Error) -> Option<String> {
     error.as_database_error().and_then(|error| error.code()).map(std::borrow::Cow::into_owned)
 }
 
-/// Whether the transaction lost against a concurrent one, so that the same again may succeed.
+/// Whether the transaction lost against a concurrent one, so that a retry may succeed.
 pub(crate) fn lost_a_race(error: &sqlx::Error) -> bool {
     matches!(code(error).as_deref(), Some("40001" | "40P01"))
 }
 
-/// What the driver says, for a port that reads.
+/// Translates an error of the driver for a port that reads.
 pub(crate) fn store_error(error: sqlx::Error) -> StoreError {
     if is_passing(&error) { StoreError::Unavailable(Box::new(error)) } else { StoreError::Failed(Box::new(error)) }
 }
@@ -36,7 +36,7 @@ fn is_passing(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_)
         | sqlx::Error::Tls(_)
-        // What a server says that hangs up while a connection is being opened.
+        // The server hung up while a connection was being opened.
         | sqlx::Error::Protocol(_)
         | sqlx::Error::PoolTimedOut
         | sqlx::Error::PoolClosed
@@ -49,7 +49,7 @@ fn is_passing(error: &sqlx::Error) -> bool {
     }
 }
 
-/// What the migrator says.
+/// Translates an error of the migrator.
 pub(crate) fn migrate_error(error: MigrateError) -> StoreError {
     match error {
         MigrateError::Execute(error) => store_error(error),
@@ -58,25 +58,25 @@ pub(crate) fn migrate_error(error: MigrateError) -> StoreError {
     }
 }
 
-/// A failure of this crate's own making.
+/// A failure that does not come from the driver.
 pub(crate) fn failed(error: impl StdError + Send + Sync + 'static) -> StoreError {
     StoreError::Failed(Box::new(error))
 }
 
-/// Why a transaction does not go through.
+/// Why a transaction failed.
 #[derive(Debug)]
 pub(crate) enum ApplyError {
     /// A condition of the change-set does not hold.
     Refused(CommitError),
-    /// The driver failed, or a constraint was hurt.
+    /// The driver failed, or a constraint was violated.
     Driver(sqlx::Error),
 }
 
 impl ApplyError {
-    /// What the decision looked at has changed.
+    /// Something that the decision read has changed.
     pub(crate) const STALE: Self = Self::Refused(CommitError::Stale);
 
-    /// The same in the words of the port.
+    /// The same error, for the port.
     pub(crate) fn into_commit_error(self) -> CommitError {
         let error = match self {
             Self::Refused(error) => return error,
@@ -86,7 +86,7 @@ impl ApplyError {
             Some("organizations_email_unique" | "users_email_unique") => CommitError::EmailTaken,
             // The decision did not see the other claim.
             Some("account_claims_one_held" | "account_claims_one_waits") => CommitError::Stale,
-            // Nor the other subscription.
+            // The decision did not see the other subscription.
             Some("ical_subscriptions_places") => CommitError::Stale,
             Some("idempotent_answers_pk") => CommitError::AlreadyAnswered,
             _ => CommitError::Store(store_error(error)),
@@ -106,8 +106,7 @@ impl From<StoreError> for ApplyError {
     }
 }
 
-/// `Ok` where as many rows were written as were meant; otherwise one of them is no longer what the
-/// decision saw.
+/// Returns `Ok` if all rows were written; otherwise one of them is no longer as the decision saw it.
 pub(crate) fn all_written(written: u64, meant: usize) -> Result<(), ApplyError> {
     if u64::try_from(meant) == Ok(written) { Ok(()) } else { Err(ApplyError::STALE) }
 }

@@ -16,7 +16,7 @@ pub struct PostgresKeyTable {
     connections: WarmPool<Postgres>,
 }
 
-/// A data key is not in the table.
+/// The data key is not in the table.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no data key {0}")]
 struct NoSuchKey(DataKeyId);
@@ -40,7 +40,7 @@ impl PostgresKeyTable {
         Ok(true)
     }
 
-    /// Serializable: of two nodes that start on an empty table, one sees the other's key.
+    /// Serializable: if two nodes start on an empty table, one of them sees the other's key.
     async fn insert_if_empty(&self, key: &WrappedDataKey) -> Result<bool, sqlx::Error> {
         let mut connection = self.connections.acquire().await?;
         let mut transaction = connection.begin_with("BEGIN ISOLATION LEVEL SERIALIZABLE").await?;
@@ -60,7 +60,7 @@ impl PostgresKeyTable {
         Ok(inserted.rows_affected() > 0)
     }
 
-    /// Touches every row, so that of two calls at once the later one sees what the earlier one did.
+    /// Updates every row, so that of two concurrent calls the later one sees the result of the earlier one.
     async fn make_writing(&self, key: DataKeyId) -> Result<bool, sqlx::Error> {
         let updated = sqlx::query!(
             "UPDATE data_keys SET state = CASE WHEN id = $1 THEN $2 ELSE $3 END

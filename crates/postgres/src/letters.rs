@@ -1,4 +1,4 @@
-//! Letters to people outside, as workers claim and end them, on any number of nodes.
+//! Letters (outgoing mail): how workers on any number of nodes claim and end them.
 
 use async_trait::async_trait;
 use kalends_kernel::{EventId, LetterId, OrgId, StoreError, Timestamp};
@@ -54,10 +54,10 @@ impl Letters for PostgresStore {
                 superseded: row.superseded,
             })
         });
-        // A letter that is unreadable keeps no other back, and comes due again with its claim.
+        // An unreadable letter does not hold up the others. It is due again when its claim ends.
         let readable = claimed.filter_map(|claimed: Result<ClaimedLetter, StoreError>| {
             let logged = |error: &StoreError| {
-                tracing::error!(error = error as &dyn std::error::Error, "a letter that is due is unreadable");
+                tracing::error!(error = error as &dyn std::error::Error, "a due letter cannot be read");
             };
             claimed.inspect_err(logged).ok()
         });
@@ -66,7 +66,7 @@ impl Letters for PostgresStore {
 
     async fn end_letter(&self, org: OrgId, letter: LetterId, fence: Fence, end: LetterEnd) -> Result<(), StoreError> {
         let ended = match end {
-            // The letter itself is among those that are no newer. `FOR UPDATE` waits for a claim under way and compares the
+            // This also deletes the letter itself. `FOR UPDATE` waits for a claim under way, and compares the claim
             // number after it.
             LetterEnd::Sent => {
                 retried(|| {

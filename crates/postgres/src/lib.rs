@@ -1,14 +1,14 @@
-//! The ports of Kalends in the SQL of Postgres.
+//! The ports of Kalends on Postgres.
 //!
-//! [`Database`] is a pool with its migrations, [`PostgresStore`] the store on top of it. Every
-//! statement is checked against the migrations at compile time. The SQL keeps to what Citus,
-//! YugabyteDB and CockroachDB also know: no exclusion constraints, no LISTEN and NOTIFY, no state of
-//! a session, no advisory locks, no sequences.
+//! [`Database`] is a connection pool with its migrations, and [`PostgresStore`] is the store on top of it. Every
+//! statement is checked against the migrations at compile time. The SQL is limited to what Citus, YugabyteDB and
+//! CockroachDB also support: no exclusion constraints, no LISTEN and NOTIFY, no session state, no advisory locks, no
+//! sequences.
 //!
-//! - `read` holds one module per port that reads, `rows` turns rows into what the domain knows.
-//! - `commit` says how a change-set becomes a transaction, `apply` how its parts become rows.
-//! - `counts` says how much of what plans limit is used, to both of them.
-//! - Text that people wrote, and what is derived from it, is sealed before it is stored; see `sealed`.
+//! - `read` has one module per port that reads, and `rows` turns rows into domain values.
+//! - `commit` turns a change-set into a transaction, and `apply` turns its parts into rows.
+//! - `counts` counts what plans limit, for both of them.
+//! - Text that people wrote, and whatever is derived from it, is sealed before it is stored; see `sealed`.
 
 mod allowances;
 mod apply;
@@ -42,7 +42,7 @@ pub use open::Database;
 #[cfg(feature = "scratch")]
 pub use scratch::ScratchDatabase;
 
-/// Everything that the use cases need, on Postgres.
+/// The store of the use cases, on Postgres.
 pub struct PostgresStore {
     connections: WarmPool<Postgres>,
     cipher: Arc<dyn FieldCipher>,
@@ -51,10 +51,10 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// The store on `database`, sealing and opening fields with `cipher`.
+    /// Creates a store on `database` that seals and opens fields with `cipher`.
     ///
-    /// Starts the tasks that write what was gathered, and so needs a running Tokio runtime. They end
-    /// when the store is dropped, after what is queued.
+    /// Starts the tasks that write batches, and so needs a running Tokio runtime. The tasks end after the store is
+    /// dropped and the queues are empty.
     pub fn new(database: Database, cipher: Arc<dyn FieldCipher>) -> Self {
         let connections = database.into_connections();
         let writers = commit::Writers::spawn(&connections, &cipher);

@@ -1,4 +1,4 @@
-//! The pool of connections and the migrations.
+//! The connection pool and the migrations.
 
 use std::str::FromStr as _;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use crate::error::{NO_SUCH_TABLE, code, migrate_error, store_error};
 
 static MIGRATOR: Migrator = sqlx::migrate!("../../migrations/postgres");
 
-/// Where the migrator keeps what it has applied.
+/// The migrator's table of applied migrations.
 const APPLIED: &str = "_sqlx_migrations";
-/// How long anybody waits for a connection: a server that is away is reported soon.
+/// How long a caller waits for a connection. Short, so that an unreachable server is reported soon.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
-/// More than this crate has statements, so that each connection parses each of them once.
+/// More than the number of statements in this crate, so that each connection parses each of them only once.
 const STATEMENTS: usize = 256;
 
 /// A pool of connections to one database.
@@ -30,13 +30,13 @@ pub struct Database {
 }
 
 impl Database {
-    /// Connects to `url` with at most `pool_size` connections. They are opened as they are needed, but
-    /// for the first one, which shows that the database is there.
+    /// Connects to `url` with at most `pool_size` connections. The first is opened at once, which shows that the
+    /// database is reachable; the others are opened as needed.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] where the server does not answer within three seconds, and
-    /// [`StoreError::Failed`] where the address is wrong or the server turns us away. Once open, a
-    /// server that is away makes single calls fail, and nothing needs to be opened again.
+    /// [`StoreError::Unavailable`] if the server does not answer within three seconds, and [`StoreError::Failed`] if
+    /// the URL is wrong or the server refuses the connection. After that, an unreachable server makes single calls
+    /// fail, and nothing needs to be opened again.
     pub async fn open(url: &str, pool_size: u32) -> Result<Self, StoreError> {
         let options = PgConnectOptions::from_str(url)
             .map_err(store_error)?
@@ -52,17 +52,17 @@ impl Database {
         Ok(Self { connections: WarmPool::new(pool), options })
     }
 
-    /// Applies the migrations that are missing. Several nodes may do so at once: one at a time works.
+    /// Applies the missing migrations. If several nodes do so at once, they take turns.
     ///
     /// # Errors
-    /// [`StoreError`] where the server is away, a migration fails, or the database has migrations
-    /// that this program does not know.
+    /// [`StoreError`] if the server is unreachable, a migration fails, or the database has migrations that this
+    /// program does not know.
     pub async fn migrate(&self) -> Result<(), StoreError> {
-        // The migrator's lock belongs to the session and stays when a migration fails: a session of its
-        // own ends with it.
+        // The migrator's lock belongs to the session and stays if a migration fails, so the migrator gets a session
+        // that ends with it.
         let mut connection = self.options.connect().await.map_err(store_error)?;
         let migrated = MIGRATOR.run(&mut connection).await.map_err(migrate_error);
-        // What a failed migration leaves behind, the server clears away either way.
+        // The server cleans up after a failed migration even if this fails.
         let _ = connection.close().await;
         migrated
     }
@@ -70,7 +70,7 @@ impl Database {
     /// Whether the database lacks migrations that this program needs. Changes nothing.
     ///
     /// # Errors
-    /// [`StoreError`] where the database cannot be asked.
+    /// [`StoreError`] if the database cannot be read.
     pub async fn migrations_pending(&self) -> Result<bool, StoreError> {
         let mut connection = self.connections.acquire().await.map_err(store_error)?;
         let applied = match connection.list_applied_migrations(APPLIED).await {
@@ -87,7 +87,7 @@ impl Database {
         PostgresKeyTable::new(self.connections.clone())
     }
 
-    /// Waits until all connections are given back, and closes them.
+    /// Waits until all connections are returned, and closes them.
     pub async fn close(&self) {
         self.connections.close().await;
     }

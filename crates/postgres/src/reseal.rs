@@ -1,8 +1,8 @@
-//! Seals stored fields anew while the service runs.
+//! Seals stored fields again while the service runs.
 //!
-//! The tables are walked by their keys, a batch a call, from where the call before it stopped: whoever
-//! looked for old seals from the beginning each time would pass over ever more new ones. A walk that
-//! begins at the beginning and finds nothing ends the work.
+//! The tables are walked by key, one batch per call, starting where the previous call stopped. Searching from the
+//! beginning each time would skip more and more newly sealed values. A walk that starts at the beginning and finds
+//! nothing ends the work.
 
 mod anew;
 
@@ -28,7 +28,7 @@ use crate::sealed;
 pub(crate) struct Progress(Mutex<(String, Position)>);
 
 impl Progress {
-    /// Where to go on; under another key, at the beginning.
+    /// Where to continue; at the beginning if the writing key has changed.
     fn position(&self, prefix: &str) -> Position {
         let guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if guard.0 == prefix { guard.1.clone() } else { Position::default() }
@@ -39,7 +39,7 @@ impl Progress {
     }
 }
 
-/// A column that is sealed, and the key after which the walk goes on.
+/// A sealed column, and the key after which the walk continues.
 #[derive(Debug, Clone, PartialEq)]
 enum Position {
     Events(Uuid, Uuid),
@@ -67,7 +67,7 @@ impl Default for Position {
 }
 
 impl Position {
-    /// The beginning of the next column.
+    /// The start of the next column.
     fn next_column(&self) -> Option<Self> {
         match self {
             Self::Events(..) => Some(Self::Outbox(Uuid::nil(), Uuid::nil())),
@@ -92,7 +92,7 @@ impl Position {
 
 /// A value that another key has sealed.
 struct Old {
-    /// Its row: where the walk stands once it is done.
+    /// Its row, which is the position of the walk after it.
     at: Position,
     sealed: String,
 }
@@ -158,7 +158,7 @@ impl Old {
         }
     }
 
-    /// The value, opened and sealed anew.
+    /// The value, opened and sealed again.
     fn renewed(&self, cipher: &dyn FieldCipher) -> Result<Renewed, StoreError> {
         let place = self.place()?;
         if let Position::Calendars(_, id) = self.at {
@@ -183,10 +183,10 @@ impl Old {
     }
 }
 
-/// What takes the place of an old value.
+/// The value that replaces an old one.
 struct Renewed {
     sealed: String,
-    /// What the value is found by, of columns that have that.
+    /// The hash by which the value is found, in columns that have one.
     hash: Option<Vec<u8>>,
 }
 
@@ -202,7 +202,7 @@ impl Reseal for PostgresStore {
                 let next = last.at.clone();
                 let failure = self.seal_anew(&found).await?;
                 self.reseal.set(&prefix, next);
-                // What cannot be opened does not keep the rest from being sealed, but is reported.
+                // A value that cannot be opened is reported, but does not keep the rest from being sealed.
                 return failure.map_or(Ok(u64::try_from(found.len()).unwrap_or(u64::MAX)), Err);
             }
             match position.next_column() {
@@ -221,7 +221,7 @@ impl Reseal for PostgresStore {
 }
 
 impl PostgresStore {
-    /// The next values after `position` in its column that do not begin with `prefix`.
+    /// The next values after `position` in its column that do not start with `prefix`.
     async fn sealed_otherwise(&self, position: &Position, prefix: &str, limit: i64) -> Result<Vec<Old>, StoreError> {
         macro_rules! old {
             ($column:ident, $sealed:ident, $org:ident, $id:ident, $statement:literal) => {
@@ -420,8 +420,8 @@ impl PostgresStore {
         Ok(found)
     }
 
-    /// Seals the values, all of one column, and writes each where the old one still stands. Returns why
-    /// the first of those that do not open does not.
+    /// Seals the values, all of one column, and replaces each that has not changed. Returns the error of the first
+    /// value that cannot be opened.
     async fn seal_anew(&self, found: &[Old]) -> Result<Option<StoreError>, StoreError> {
         let mut failure = None;
         let mut anew = Anew::default();

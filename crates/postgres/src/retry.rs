@@ -1,17 +1,17 @@
-//! Again, where a transaction lost against a concurrent one.
+//! Retries transactions that lost against concurrent ones.
 
 use std::time::Duration;
 
 use crate::error::{ApplyError, lost_a_race};
 
-/// How often a transaction is begun that loses to others.
+/// How often a transaction that loses is attempted.
 const ATTEMPTS: u32 = 8;
-/// How long the second attempt waits; the next ones twice as long each.
+/// How long to wait before the second attempt. Each later wait is twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(2);
 
-/// An error that may say that a race was lost.
+/// An error that may mean that a race was lost.
 pub(crate) trait MayHaveLost {
-    /// Whether the same again may succeed.
+    /// Whether a retry may succeed.
     fn lost_a_race(&self) -> bool;
 }
 
@@ -30,7 +30,7 @@ impl MayHaveLost for ApplyError {
     }
 }
 
-/// Runs a transaction, and runs it again while it loses.
+/// Runs a transaction, and retries it while it loses against others.
 pub(crate) async fn retried<T, E, F>(run: impl Fn() -> F) -> Result<T, E>
 where
     E: MayHaveLost,
@@ -40,7 +40,7 @@ where
     for _ in 1..ATTEMPTS {
         match run().await {
             Err(error) if error.lost_a_race() => {
-                tracing::debug!("a transaction lost against another one and is tried again");
+                tracing::debug!("a transaction lost against a concurrent one and is retried");
                 tokio::time::sleep(wait).await;
                 wait *= 2;
             }

@@ -1,4 +1,4 @@
-//! Databases that live as long as one test, for crates that must not speak SQL themselves.
+//! Databases that last for one test, for crates that must not contain SQL.
 
 use std::str::FromStr as _;
 
@@ -8,7 +8,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _};
 
 use crate::error::store_error;
 
-/// A new, empty database on a server; dropped with this.
+/// A new, empty database on a server; it is dropped with this value.
 #[derive(Debug)]
 pub struct ScratchDatabase {
     server: PgConnectOptions,
@@ -16,11 +16,11 @@ pub struct ScratchDatabase {
 }
 
 impl ScratchDatabase {
-    /// Makes the database. `url` names one whose user may create others; `name` consists of lower-case letters, digits
-    /// and underscores, and belongs to the test alone: an older database of that name is dropped.
+    /// Creates the database. `url` names one whose user may create others. `name` consists of lower-case letters,
+    /// digits and underscores, and must be unique to the test: an older database of that name is dropped.
     ///
     /// # Errors
-    /// [`StoreError`] where the URL is wrong or the server does not answer.
+    /// [`StoreError`] if the URL is wrong or the server does not answer.
     pub async fn create(url: &str, name: &str) -> Result<Self, StoreError> {
         let database = Self { server: PgConnectOptions::from_str(url).map_err(store_error)?, name: name.to_owned() };
         database.run(format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await?;
@@ -33,7 +33,7 @@ impl ScratchDatabase {
         (self.server.get_host().to_owned(), self.server.get_port())
     }
 
-    /// The URL of the database for whoever comes through another host and port, without encryption.
+    /// The URL of the database through another host and port, without encryption.
     pub fn url_through(&self, host: &str, port: u16) -> String {
         let through = self.server.clone().host(host).port(port).database(&self.name).ssl_mode(PgSslMode::Disable);
         through.to_url_lossy().to_string()
@@ -48,12 +48,12 @@ impl ScratchDatabase {
 
 impl Drop for ScratchDatabase {
     fn drop(&mut self) {
-        // The runtime of the test must not be blocked, and may be about to end.
+        // The test's runtime must not be blocked, and may be about to end.
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
                 let drop = self.run(format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
-                // What cannot be dropped goes with the throwaway server.
+                // A database that cannot be dropped goes away with the throwaway server.
                 let _ = runtime.map(|runtime| runtime.block_on(drop));
             });
         });

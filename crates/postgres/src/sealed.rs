@@ -1,7 +1,7 @@
-//! What is sealed at rest, where each seal belongs, and the plain form inside.
+//! Which fields are sealed at rest, where each seal belongs, and the plain form inside.
 //!
-//! Fields are sealed before a transaction begins and opened after the rows have been read, so that
-//! no lock and no connection is held meanwhile.
+//! Fields are sealed before a transaction begins, and opened after the rows have been read, so that no lock or
+//! connection is held in between.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -21,17 +21,17 @@ use uuid::Uuid;
 
 use crate::error::failed;
 
-/// Where the sealed content of an event stands.
+/// Where the sealed content of an event is stored.
 pub(crate) const fn event_content(id: EventId) -> Place {
     Place { table: "events", column: "content", id: id.uuid() }
 }
 
-/// Where the sealed token of a calendar's feed stands.
+/// Where the sealed token of a calendar's feed is stored.
 pub(crate) const fn feed_token(id: CalendarId) -> Place {
     Place { table: "calendars", column: "feed_token", id: id.uuid() }
 }
 
-/// The token that `stored` holds: sealed, or in the clear as rows of before have it.
+/// The token in `stored`: sealed, or plain as earlier versions wrote it.
 pub(crate) fn open_feed_token(id: CalendarId, stored: &str, cipher: &dyn FieldCipher) -> Result<FeedToken, StoreError> {
     if !stored.starts_with(SEALED) {
         return Ok(stored.into());
@@ -41,18 +41,18 @@ pub(crate) fn open_feed_token(id: CalendarId, stored: &str, cipher: &dyn FieldCi
     String::from_utf8(plain).map(FeedToken::from).map_err(|error| corrupt(&error))
 }
 
-/// Where the sealed metadata of an agent stands.
+/// Where the sealed metadata of an agent is stored.
 pub(crate) const fn agent_metadata(id: AgentId) -> Place {
     Place { table: "agents", column: "metadata", id: id.uuid() }
 }
 
-/// Where the sealed metadata of a calendar stands.
+/// Where the sealed metadata of a calendar is stored.
 pub(crate) const fn calendar_metadata(id: CalendarId) -> Place {
     Place { table: "calendars", column: "metadata", id: id.uuid() }
 }
 
-/// The metadata of the row `id` that `stored` holds at `place`: sealed, or in the clear as earlier versions wrote it. A
-/// JSON object never begins like a seal.
+/// The metadata of row `id` in `stored`, at `place`: sealed, or plain as earlier versions wrote it. A JSON object
+/// never starts like a seal.
 pub(crate) fn open_metadata(
     place: Place,
     id: impl Display,
@@ -68,16 +68,16 @@ pub(crate) fn open_metadata(
     Metadata::from_json(text).map_err(|error| corrupt(&error))
 }
 
-/// Where a secret of an attempt at a provider stands. Its row has a hash instead of an identifier; half of that tells
-/// rows apart just as well.
+/// Where a secret of an attempt at a provider is stored. Its row has a hash instead of an identifier; half of the
+/// hash distinguishes rows just as well.
 pub(crate) fn attempt_secret(table: &'static str, column: &'static str, key: TokenHash) -> Place {
     let mut half = [0; 16];
     half.copy_from_slice(&key.0[..16]);
     Place { table, column, id: Uuid::from_bytes(half) }
 }
 
-/// The secret of an attempt that `stored` holds: sealed, or in the clear as earlier versions wrote it. `None` if it does
-/// not open: its key may have been replaced and removed since, and a human whose attempt is gone tries again.
+/// The secret of an attempt in `stored`: sealed, or plain as earlier versions wrote it. `None` if it cannot be
+/// opened: its key may have been replaced and removed since. The user then starts a new attempt.
 pub(crate) fn open_attempt_secret(place: Place, stored: String, cipher: &dyn FieldCipher) -> Option<String> {
     if !stored.starts_with(SEALED) {
         return Some(stored);
@@ -85,70 +85,70 @@ pub(crate) fn open_attempt_secret(place: Place, stored: String, cipher: &dyn Fie
     String::from_utf8(cipher.open(place, &stored).ok()?).ok()
 }
 
-/// Where the sealed payload of a message stands.
+/// Where the sealed payload of a message is stored.
 pub(crate) const fn message_payload(id: MessageId) -> Place {
     Place { table: "outbox", column: "payload", id: id.uuid() }
 }
 
-/// Where the sealed part of a webhook endpoint stands.
+/// Where the sealed part of a webhook endpoint is stored.
 pub(crate) const fn webhook_content(id: WebhookId) -> Place {
     Place { table: "webhooks", column: "content", id: id.uuid() }
 }
 
-/// Where the sealed part of a subscription stands.
+/// Where the sealed part of a subscription is stored.
 pub(crate) const fn subscription_content(id: SubscriptionId) -> Place {
     Place { table: "ical_subscriptions", column: "content", id: id.uuid() }
 }
 
-/// Where the sealed part of a proposal stands.
+/// Where the sealed part of a proposal is stored.
 pub(crate) const fn proposal_content(id: ProposalId) -> Place {
     Place { table: "proposals", column: "content", id: id.uuid() }
 }
 
-/// Where the sealed part of a response stands.
+/// Where the sealed part of a response is stored.
 pub(crate) const fn response_remark(id: ResponseId) -> Place {
     Place { table: "proposal_participants", column: "remark", id: id.uuid() }
 }
 
-/// Where the sealed part of a booking page stands.
+/// Where the sealed part of a booking page is stored.
 pub(crate) const fn booking_page_content(id: BookingPageId) -> Place {
     Place { table: "booking_pages", column: "content", id: id.uuid() }
 }
 
-/// Where the sealed guest of a booking stands.
+/// Where the sealed guest of a booking is stored.
 pub(crate) const fn booking_guest(id: BookingId) -> Place {
     Place { table: "bookings", column: "guest", id: id.uuid() }
 }
 
-/// Where the sealed content of a letter stands.
+/// Where the sealed content of a letter is stored.
 pub(crate) const fn letter_content(id: LetterId) -> Place {
     Place { table: "letters", column: "content", id: id.uuid() }
 }
 
-/// Where what a human calls a connection stands, sealed.
+/// Where the sealed label of a connection is stored.
 pub(crate) const fn connection_label(id: ConnectionId) -> Place {
     Place { table: "calendar_connections", column: "label", id: id.uuid() }
 }
 
-/// Where the sealed tokens of a connection stand.
+/// Where the sealed tokens of a connection are stored.
 pub(crate) const fn connection_tokens(id: ConnectionId) -> Place {
     Place { table: "calendar_connections", column: "tokens", id: id.uuid() }
 }
 
-/// Where the sealed part of an external calendar stands.
+/// Where the sealed part of an external calendar is stored.
 pub(crate) const fn external_content(id: ExternalCalendarId) -> Place {
     Place { table: "external_calendars", column: "content", id: id.uuid() }
 }
 
-/// Where the sealed body of an answer stands. Its row has a scope instead of an identifier; half of
-/// that hash tells rows apart just as well.
+/// Where the sealed body of an answer is stored. Its row has a scope instead of an identifier; half of that hash
+/// distinguishes rows just as well.
 pub(crate) fn answer_body(scope: &[u8; 32]) -> Place {
     let mut half = [0; 16];
     half.copy_from_slice(&scope[..16]);
     Place { table: "idempotent_answers", column: "body", id: Uuid::from_bytes(half) }
 }
 
-/// What people wrote about an event.
+/// The texts of an event.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Content {
     pub(crate) title: String,
@@ -188,44 +188,43 @@ impl Content {
     }
 }
 
-/// A change-set whose fields are sealed: ready to be written, alone or with others, and again after a
-/// retry.
+/// A change-set whose fields are sealed. It is ready to be written, alone or with others, and again after a retry.
 pub(crate) struct SealedChangeSet {
     changes: Arc<ChangeSet>,
-    /// The contents of the events that are written, in their order.
+    /// The contents of the events that are written, in order.
     contents: Vec<String>,
-    /// The metadata of the agents that are written, in their order.
+    /// The metadata of the agents that are written, in order.
     agents: Vec<String>,
-    /// The metadata of the calendars that are written, in their order.
+    /// The metadata of the calendars that are written, in order.
     metadata: Vec<String>,
-    /// The tokens of the calendars that are written, in their order.
+    /// The feed tokens of the calendars that are written, in order.
     tokens: Vec<String>,
-    /// The payloads of the messages, in their order.
+    /// The payloads of the messages, in order.
     payloads: Vec<String>,
-    /// What is sealed of each write to webhooks, in their order.
+    /// The sealed part of each change to webhooks, in order.
     hooks: Vec<Option<String>>,
-    /// What is sealed of each write to subscriptions, in their order.
+    /// The sealed part of each change to subscriptions, in order.
     feeds: Vec<Option<String>>,
-    /// What is sealed of each write to proposals, in their order.
+    /// The sealed part of each change to proposals, in order.
     proposals: Vec<Option<String>>,
-    /// What is sealed of each write to booking pages, in their order.
+    /// The sealed part of each change to booking pages, in order.
     bookings: Vec<String>,
-    /// What is sealed of each write to the bridge, in their order.
+    /// The sealed parts of each change to the bridge, in order.
     bridge: Vec<SealedBridge>,
-    /// The contents of the letters, in their order.
+    /// The contents of the letters, in order.
     letters: Vec<String>,
     /// The body of the answer.
     body: Option<String>,
 }
 
-/// What is sealed of one write to the bridge.
+/// The sealed parts of one change to the bridge.
 #[derive(Default)]
 pub(crate) struct SealedBridge {
-    /// What the human calls the connection, if anything.
+    /// The user's label for the connection, if any.
     pub(crate) label: Option<String>,
-    /// What opens the account, where that is written.
+    /// The provider's tokens, if they are written.
     pub(crate) tokens: Option<String>,
-    /// The contents of the external calendars that are written, in their order.
+    /// The contents of the external calendars that are written, in order.
     pub(crate) contents: Vec<String>,
 }
 
@@ -325,30 +324,30 @@ impl SealedChangeSet {
         self.changes.messages.iter().zip(self.payloads.iter().map(String::as_str))
     }
 
-    /// The writes to webhooks, each with what is sealed of it.
+    /// The changes to webhooks, each with its sealed part.
     pub(crate) fn webhooks(&self) -> impl Iterator<Item = (&kalends_notifications::Change, &str)> {
         let sealed = self.hooks.iter().map(|sealed| sealed.as_deref().unwrap_or_default());
         self.changes.webhooks.iter().zip(sealed)
     }
 
-    /// The writes to subscriptions, each with what is sealed of it.
+    /// The changes to subscriptions, each with its sealed part.
     pub(crate) fn feeds(&self) -> impl Iterator<Item = (&kalends_feeds::Change, &str)> {
         let sealed = self.feeds.iter().map(|sealed| sealed.as_deref().unwrap_or_default());
         self.changes.feeds.iter().zip(sealed)
     }
 
-    /// The writes to proposals, each with what is sealed of it.
+    /// The changes to proposals, each with its sealed part.
     pub(crate) fn proposals(&self) -> impl Iterator<Item = (&kalends_proposals::Change, &str)> {
         let sealed = self.proposals.iter().map(|sealed| sealed.as_deref().unwrap_or_default());
         self.changes.proposals.iter().zip(sealed)
     }
 
-    /// The writes to booking pages, each with what is sealed of it.
+    /// The changes to booking pages, each with its sealed part.
     pub(crate) fn bookings(&self) -> impl Iterator<Item = (&kalends_bookings::Change, &str)> {
         self.changes.bookings.iter().zip(self.bookings.iter().map(String::as_str))
     }
 
-    /// The writes to the bridge, each with what is sealed of it.
+    /// The changes to the bridge, each with its sealed parts.
     pub(crate) fn bridge(&self) -> impl Iterator<Item = (&kalends_bridge::Change, &SealedBridge)> {
         self.changes.bridge.iter().zip(&self.bridge)
     }
@@ -362,7 +361,7 @@ impl SealedChangeSet {
         self.changes.answer.as_ref().map(|answer| (answer, self.body.as_deref()))
     }
 
-    /// About how many bytes are sent for it.
+    /// The approximate number of bytes that it sends to the server.
     pub(crate) fn weight(&self) -> usize {
         const ROW: usize = 256;
         let texts = self
@@ -386,7 +385,7 @@ impl SealedBridge {
     }
 }
 
-/// What is sealed of a write to webhooks: an endpoint's address and secrets, a message's payload.
+/// The sealed part of a change to webhooks: an endpoint's address and secrets, or a message's payload.
 fn hook(change: &kalends_notifications::Change, cipher: &dyn FieldCipher) -> Option<String> {
     use kalends_notifications::Change;
     match change {
@@ -400,7 +399,7 @@ fn hook(change: &kalends_notifications::Change, cipher: &dyn FieldCipher) -> Opt
     }
 }
 
-/// What is sealed of a write to subscriptions: an address and a label.
+/// The sealed part of a change to subscriptions: an address and a label.
 fn subscription(change: &kalends_feeds::Change, cipher: &dyn FieldCipher) -> Option<String> {
     use kalends_feeds::{Change, Confidential};
     match change {
@@ -419,7 +418,7 @@ fn subscription(change: &kalends_feeds::Change, cipher: &dyn FieldCipher) -> Opt
     }
 }
 
-/// What is sealed of a write to proposals: the text of a new one, or the words of a response.
+/// The sealed part of a change to proposals: the text of a new one, or the remark of a response.
 fn proposal(change: &kalends_proposals::Change, cipher: &dyn FieldCipher) -> Option<String> {
     use kalends_proposals::{Change, Confidential, Remark};
     match change {
@@ -430,7 +429,7 @@ fn proposal(change: &kalends_proposals::Change, cipher: &dyn FieldCipher) -> Opt
     }
 }
 
-/// What is sealed of a write to booking pages: a page's slug and texts, a booking's guest.
+/// The sealed part of a change to booking pages: a page's slug and texts, or a booking's guest.
 fn booking(change: &kalends_bookings::Change, cipher: &dyn FieldCipher) -> String {
     use kalends_bookings::{Change, Confidential};
     match change {
@@ -441,7 +440,7 @@ fn booking(change: &kalends_bookings::Change, cipher: &dyn FieldCipher) -> Strin
     }
 }
 
-/// What is sealed of a write to the bridge: a connection's label and tokens, what its calendars are called.
+/// The sealed parts of a change to the bridge: a connection's label and tokens, and its calendars' names.
 fn bridge(change: &kalends_bridge::Change, cipher: &dyn FieldCipher) -> SealedBridge {
     use kalends_bridge::{Change, Confidential, Connection, ExternalCalendar, Tokens};
     let tokens = |id, tokens: &Tokens| Some(cipher.seal(connection_tokens(id), &tokens.write()));

@@ -1,7 +1,7 @@
-//! From the outbox to the queues of endpoints, and from there to receivers: what workers read and write, on any number
-//! of nodes.
+//! Moves messages from the outbox to the queues of endpoints, and from there to receivers: what workers on any number
+//! of nodes read and write.
 //!
-//! What is claimed is passed over by others (`SKIP LOCKED`), so that nobody waits. Rows are locked in the order of
+//! Claimed rows are skipped by other workers (`SKIP LOCKED`), so nobody waits. Rows are locked in the order of
 //! `commit`: messages, queues by organization and endpoint, counters.
 
 use std::collections::BTreeSet;
@@ -149,7 +149,7 @@ impl DeliveryQueue for PostgresStore {
     }
 }
 
-/// The words of the port for what ended a transaction that checks no condition of a change-set.
+/// Translates the error of a transaction that checks no condition of a change-set.
 pub(crate) fn unexpected(error: ApplyError) -> StoreError {
     match error {
         ApplyError::Driver(error) => store_error(error),
@@ -182,7 +182,7 @@ async fn fan_out(connection: &mut PgConnection, now: Timestamp, limit: u32) -> R
     Ok(FannedOut { messages: taken as u64, queued, skipped, more })
 }
 
-/// Locks messages that nobody else is about to address.
+/// Locks messages that no other worker is addressing.
 async fn waiting(connection: &mut PgConnection, limit: u32) -> Result<Vec<Waiting>, ApplyError> {
     let rows = sqlx::query!(
         "SELECT created_at, org_id, id, event_type, about FROM waiting_messages
@@ -222,8 +222,8 @@ async fn listeners(connection: &mut PgConnection, organizations: BTreeSet<Uuid>)
     read.collect()
 }
 
-/// Wakes the queues of all that something is addressed to ([`kalends_notifications::Queue::wake`]), having locked them
-/// in order.
+/// Locks the queues of all endpoints that have new deliveries, in order, and wakes them
+/// ([`kalends_notifications::Queue::wake`]).
 async fn wake(connection: &mut PgConnection, deliveries: &[Delivery], now: Timestamp) -> Result<(), ApplyError> {
     let queues: BTreeSet<(Uuid, Uuid)> =
         deliveries.iter().map(|delivery| (delivery.org.uuid(), delivery.webhook.uuid())).collect();
@@ -255,7 +255,7 @@ async fn wake(connection: &mut PgConnection, deliveries: &[Delivery], now: Times
     Ok(())
 }
 
-/// Charges an organization, and says how much of it was over its limit and is not charged.
+/// Charges an organization up to its limit, and returns how much was over the limit and is not charged.
 async fn charge_within(
     connection: &mut PgConnection,
     org: OrgId,
@@ -268,7 +268,7 @@ async fn charge_within(
             .limits()
             .map_err(|error| StoreError::corrupt("organizations", "limit_overrides", org, error))?
             .get(Metric::WebhookDeliveries),
-        // It has just been deleted: what is left of it is removed.
+        // The organization has just been deleted, and its deliveries are removed.
         None => Some(0),
     };
     let (metric, period) = (Metric::WebhookDeliveries.as_str(), Period::of(now).number());
@@ -345,7 +345,7 @@ async fn add(connection: &mut PgConnection, deliveries: &[Delivery]) -> Result<(
     Ok(())
 }
 
-/// Takes messages that are addressed from those that wait.
+/// Removes addressed messages from those that wait.
 async fn remove(connection: &mut PgConnection, waiting: &[Waiting]) -> Result<(), ApplyError> {
     let created: Vec<i64> = waiting.iter().map(|message| message.created_at.as_micros()).collect();
     let orgs: Vec<Uuid> = waiting.iter().map(|message| message.org.uuid()).collect();
@@ -363,11 +363,10 @@ async fn remove(connection: &mut PgConnection, waiting: &[Waiting]) -> Result<()
     Ok(())
 }
 
-/// [`kalends_notifications::Queue::release`].
+/// Same as [`kalends_notifications::Queue::release`].
 async fn release(connection: &mut PgConnection, claim: Claim) -> Result<(), ApplyError> {
     let (org_id, webhook_id) = (claim.org.uuid(), claim.webhook.uuid());
-    // Whoever addresses messages to the endpoint at this moment has the lock: the statement after this one sees what
-    // they have written.
+    // A worker that addresses messages to the endpoint holds the lock, so the next statement sees what it wrote.
     sqlx::query!(
         "SELECT fence FROM webhook_queues WHERE org_id = $1 AND webhook_id = $2 FOR UPDATE",
         org_id,

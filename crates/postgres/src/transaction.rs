@@ -5,8 +5,8 @@ use sqlx::{Connection as _, PgConnection, Postgres};
 
 use crate::error::ApplyError;
 
-/// Does `work` in a transaction that sees what others have committed before each statement (`READ COMMITTED`). Where
-/// the work fails, nothing of it stays.
+/// Runs `work` in a transaction in which each statement sees what others have committed before it (`READ COMMITTED`).
+/// If the work fails, it is rolled back.
 pub(crate) async fn in_transaction<T>(
     connections: &WarmPool<Postgres>,
     work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, ApplyError>,
@@ -20,7 +20,7 @@ pub(crate) async fn in_transaction<T>(
             Ok(done)
         }
         Err(error) => {
-            // A connection that is lost rolls back by itself; the first error says more than the second.
+            // A lost connection rolls back by itself. The first error is more useful than the second.
             if transaction.rollback().await.is_ok() {
                 connection.keep();
             }

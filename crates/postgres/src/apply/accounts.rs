@@ -1,6 +1,6 @@
 //! Organizations, keys, codes and acceptances of terms.
 //!
-//! These are rare and come a few at a time, so that each is a statement of its own.
+//! These are rare and few, so each is a statement of its own.
 
 use std::collections::BTreeSet;
 
@@ -49,10 +49,10 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
     Ok(())
 }
 
-/// Refuses where an organization does not exist, and locks those that do against deletion until the transaction
-/// ends: a deletion that is committed is followed by no row, and one that comes later waits, and removes it.
+/// Refuses if an organization does not exist, and locks the existing ones against deletion until the transaction
+/// ends. After a committed deletion, no row is added. A later deletion waits, and then removes what was added.
 ///
-/// Those in `locked` have been looked at already, with their calendars.
+/// Those in `locked` have been checked already, with their calendars.
 pub(crate) async fn check_organizations(
     connection: &mut PgConnection,
     batch: &[SealedChangeSet],
@@ -74,8 +74,8 @@ pub(crate) async fn check_organizations(
     if found.len() == count { Ok(()) } else { Err(ApplyError::Refused(CommitError::NoOrganization)) }
 }
 
-/// Raises the epoch of principals where a change-set alters whom a key speaks for. All nodes meet on
-/// this one row, so that it is the very last to be locked.
+/// Raises the epoch of principals if a change-set changes the principal of a key. All nodes contend for this one row,
+/// so it is locked last.
 pub(crate) async fn raise_epoch(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
     if batch.iter().any(|sealed| sealed.changes().alters_principals()) {
         sqlx::query!("UPDATE principals_epoch SET epoch = epoch + 1 WHERE one = 1").execute(connection).await?;
@@ -150,14 +150,14 @@ async fn delete_organization(
         .await?;
     all_written(deleted.rows_affected(), 1)?;
     sqlx::query!("DELETE FROM api_keys WHERE org_id = $1", id).execute(&mut *connection).await?;
-    // Nothing is sent any more.
+    // Nothing more is sent.
     sqlx::query!("DELETE FROM letters WHERE org_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM webhooks WHERE org_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM ical_subscriptions WHERE org_id = $1", id).execute(&mut *connection).await?;
-    // Nor is anything refreshed, and no human follows a link.
+    // No connection is refreshed any more, and no connection link can be followed.
     sqlx::query!("DELETE FROM calendar_connections WHERE org_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM connection_links WHERE org_id = $1", id).execute(&mut *connection).await?;
-    // Nor is anything booked.
+    // Nothing more is booked.
     sqlx::query!("DELETE FROM booking_pages WHERE org_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM webhook_queues WHERE org_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM organization_owners WHERE org_id = $1", id).execute(&mut *connection).await?;
@@ -169,7 +169,7 @@ async fn delete_organization(
     Ok(())
 }
 
-/// The columns of an organization that may be null.
+/// The nullable columns of an organization.
 struct Optional<'a> {
     limit_overrides: Option<String>,
     email: Option<&'a str>,
@@ -210,8 +210,8 @@ async fn create_key(connection: &mut PgConnection, key: &ApiKey) -> Result<(), A
     Ok(())
 }
 
-/// Only for an agent that is not decommissioned. One that ends at the same time takes the key along all the same,
-/// since look-ups join it.
+/// Creates the key only if its agent is not decommissioned. If the agent is decommissioned at the same time, the key
+/// ends with it anyway, since look-ups join the agent.
 async fn create_scoped_key(connection: &mut PgConnection, key: &ScopedKey) -> Result<(), ApplyError> {
     let written = sqlx::query!(
         "INSERT INTO api_keys (org_id, id, kind, hash, prefix, agent_id, label, created_at)

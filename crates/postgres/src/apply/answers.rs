@@ -9,14 +9,14 @@ use crate::sealed::SealedChangeSet;
 
 const ANSWERED: ApplyError = ApplyError::Refused(CommitError::AlreadyAnswered);
 
-/// Stores the answers. Each stands in for an expired one of its scope, never for a living one.
+/// Stores the answers. Each may replace an expired one of its scope, but never one that has not expired.
 pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
     let answers = batch.iter().filter_map(|sealed| Some((sealed.changes().org, sealed.answer()?)));
     let mut answers: Vec<_> = answers.map(|(org, (stored, body))| (org, stored, body)).collect();
     if answers.is_empty() {
         return Ok(());
     }
-    // In the order of scopes, so that two transactions wait for each other one way only.
+    // Ordered by scope, so that two transactions never wait for each other in both directions.
     answers.sort_unstable_by_key(|(_, stored, _)| stored.scope);
     if answers.windows(2).any(|pair| pair[0].1.scope == pair[1].1.scope) {
         return Err(ANSWERED);

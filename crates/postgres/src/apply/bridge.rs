@@ -1,4 +1,4 @@
-//! Connection links, connections of human calendars and what was read of them.
+//! Connection links, connections, and what was read of their calendars.
 
 use kalends_bridge::{Change, Connection, ConnectionLink, ExternalCalendar, RefreshClaim, RefreshState};
 use kalends_kernel::{ConnectionId, ExternalCalendarId, OrgId, Timestamp, Version};
@@ -43,7 +43,7 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
 }
 
 async fn create_link(connection: &mut PgConnection, link: &ConnectionLink) -> Result<(), ApplyError> {
-    // Of two at once the second waits for the first, and is left out where that one waits for a human.
+    // If two are created at once, the second waits for the first. It is not inserted if the first awaits a user.
     let created = sqlx::query!(
         "INSERT INTO connection_links (org_id, id, agent_id, calendar_id, secret_hash, publishing, policy, state,
              human_id, connection_id, expires_at, version, created_at, updated_at)
@@ -137,8 +137,8 @@ async fn update(
     Version(seen): Version,
     due: Option<Timestamp>,
 ) -> Result<(), ApplyError> {
-    // While it is claimed nobody else refreshes it, also where it was paused in between and is not any more: what comes
-    // back then is due when the claim ends, and once more after the refresh that is under way.
+    // While a connection is claimed, no other worker refreshes it, even if it was paused and resumed in between. A
+    // resumed connection is due when the claim ends, and once more after the refresh that is under way.
     let updated = sqlx::query!(
         "UPDATE calendar_connections SET label = $4, paused = $5, version = $6, updated_at = $7,
              due_at = CASE WHEN $5 OR lapsed THEN NULL ELSE coalesce(greatest(claimed_until, $8), due_at) END,
@@ -203,7 +203,7 @@ async fn delete(
     .execute(&mut *connection)
     .await?;
     all_written(deleted.rows_affected(), 1)?;
-    // Whoever makes a grant of them at this moment has them locked, in the same order.
+    // A transaction that makes a grant of these calendars locks them too, in the same order.
     let calendars = sqlx::query_scalar!(
         "SELECT id FROM external_calendars WHERE org_id = $1 AND connection_id = $2 ORDER BY id FOR UPDATE",
         org_id,
@@ -258,7 +258,7 @@ async fn end(
     all_written(ended.rows_affected(), 1)
 }
 
-/// Writes calendars of a connection, which is locked, over those that are known.
+/// Inserts calendars of a locked connection, or overwrites those that are known.
 async fn write_calendars(
     connection: &mut PgConnection,
     (org, of): (OrgId, ConnectionId),
@@ -304,7 +304,7 @@ async fn write_calendars(
     Ok(())
 }
 
-/// Removes calendars of a connection that its provider does not tell of any more.
+/// Removes calendars of a connection that its provider no longer returns.
 async fn remove_calendars(
     connection: &mut PgConnection,
     claim: RefreshClaim,
@@ -326,7 +326,7 @@ async fn remove_calendars(
     remove_locked(connection, claim.org, &calendars).await
 }
 
-/// Removes calendars, which are locked, from where they stand and from grants.
+/// Removes calendars that are already locked, also from grants.
 async fn remove_locked(connection: &mut PgConnection, org: OrgId, calendars: &[Uuid]) -> Result<(), ApplyError> {
     if calendars.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The busy time of each day in one piece.
+//! The busy spans of each day as one value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,10 +14,10 @@ use crate::sealed::EventWrite;
 /// The most bytes that a row holds: 16 for each span.
 const BYTES_MAX: i32 = BUSY_DAY_MAX as i32 * 16;
 
-/// An organization's calendar and one of its days, counted since 1970 in UTC.
+/// An organization, its calendar, and a day as the number of days since 1970 in UTC.
 type Day = (Uuid, Uuid, i64);
 
-/// Adds to each day what begins there and was created.
+/// Appends to each day the spans of the created events that begin on it.
 pub(super) async fn add(connection: &mut PgConnection, created: &[EventWrite<'_>]) -> Result<(), ApplyError> {
     let mut added: BTreeMap<Day, Vec<u8>> = BTreeMap::new();
     for event in created.iter().map(|write| write.event) {
@@ -50,8 +50,8 @@ pub(super) async fn add(connection: &mut PgConnection, created: &[EventWrite<'_>
     Ok(())
 }
 
-/// The days on which the events that are about to be updated begin, before and after. Their calendars
-/// are locked.
+/// The days on which the events that are about to be updated begin, before and after the update. Their calendars are
+/// locked.
 pub(super) async fn before_update(
     connection: &mut PgConnection,
     updated: &[EventWrite<'_>],
@@ -75,7 +75,7 @@ pub(super) async fn before_update(
     Ok(were.chain(become_).collect())
 }
 
-/// Reads the events of the days anew.
+/// Reads the events of the days again, and writes the days.
 pub(super) async fn renew(connection: &mut PgConnection, days: BTreeSet<Day>) -> Result<(), ApplyError> {
     if days.is_empty() {
         return Ok(());

@@ -13,18 +13,18 @@ use crate::error::{ApplyError, all_written};
 use crate::rows::Located;
 use crate::sealed::{AgentWrite, CalendarWrite, EventWrite, SealedChangeSet};
 
-/// What is locked by the first statement of a transaction.
+/// What the first statement of a transaction locks.
 pub(crate) struct Locked {
-    /// The calendars in sight with their revisions.
+    /// The visible calendars with their revisions.
     calendars: BTreeMap<(Uuid, Uuid), i64>,
-    /// Their organizations.
+    /// The organizations of those calendars.
     pub(crate) organizations: BTreeSet<Uuid>,
 }
 
 /// Locks every calendar that the change-sets name, by id, and its organization against deletion.
 ///
-/// This is the first statement of a transaction: each statement after it sees what whoever held the
-/// locks before has committed.
+/// This is the first statement of a transaction: every later statement sees what previous holders of the locks have
+/// committed.
 pub(crate) async fn lock(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<Locked, ApplyError> {
     let wanted: BTreeSet<_> = batch.iter().flat_map(calendars_to_lock).collect();
     if wanted.is_empty() {
@@ -68,8 +68,7 @@ impl Locked {
     }
 }
 
-/// Checks [`Guard::CalendarTime`] of all change-sets. The calendars are locked: what was not written before is
-/// not written meanwhile.
+/// Checks [`Guard::CalendarTime`] of all change-sets. The calendars are locked, so nobody writes to them in between.
 pub(crate) async fn check_times(
     connection: &mut PgConnection,
     batch: &[SealedChangeSet],
@@ -108,8 +107,8 @@ pub(crate) async fn check_times(
     Ok(())
 }
 
-/// Checks [`Guard::CalendarsOfAgent`] of all change-sets. The calendars themselves are guarded too, and
-/// their rows are locked: nothing but a new one can have come meanwhile.
+/// Checks [`Guard::CalendarsOfAgent`] of all change-sets. The calendars themselves are guarded too and their rows are
+/// locked, so the number can differ only if a new calendar was added.
 pub(crate) async fn check_calendars_of_agents(
     connection: &mut PgConnection,
     batch: &[SealedChangeSet],
@@ -135,7 +134,7 @@ pub(crate) async fn check_calendars_of_agents(
     Ok(())
 }
 
-/// The calendars that exist and are revised, guarded or updated.
+/// The existing calendars that are revised, guarded or updated.
 fn calendars_to_lock(sealed: &SealedChangeSet) -> BTreeSet<(Uuid, Uuid)> {
     let changes = sealed.changes();
     let mut ids: BTreeSet<CalendarId> = calendars_revised(&changes.calendars);
@@ -156,7 +155,7 @@ fn calendars_to_lock(sealed: &SealedChangeSet) -> BTreeSet<(Uuid, Uuid)> {
     ids.into_iter().map(|id| (changes.org.uuid(), id.uuid())).collect()
 }
 
-/// Writes the rows: agents, then calendars, then events, new ones before changed ones.
+/// Writes the rows: first agents, then calendars, then events, and new ones before changed ones.
 pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
     let (new_agents, changed_agents): (Vec<_>, Vec<_>) =
         batch.iter().flat_map(SealedChangeSet::agents).partition(|write| write.seen.is_none());
@@ -254,8 +253,7 @@ async fn update_agents(connection: &mut PgConnection, writes: &[AgentWrite<'_>])
     all_written(written.rows_affected(), agents.len())
 }
 
-/// Checks that the agents of new calendars live, and keeps them from being decommissioned until the
-/// calendars are there.
+/// Checks that the agents of new calendars are not decommissioned, and locks them until the calendars are committed.
 async fn owners_live(connection: &mut PgConnection, calendars: &[&Calendar]) -> Result<(), ApplyError> {
     let owners: BTreeSet<(Uuid, Uuid)> =
         calendars.iter().filter_map(|calendar| Some((calendar.org.uuid(), calendar.agent?.uuid()))).collect();
@@ -332,7 +330,7 @@ async fn create_calendars(connection: &mut PgConnection, writes: &[CalendarWrite
     Ok(())
 }
 
-/// Writes all of a calendar but its owner and its revision, which [`revise`] raises.
+/// Writes all of a calendar except its owner and its revision, which [`revise`] raises.
 async fn update_calendars(connection: &mut PgConnection, writes: &[CalendarWrite<'_>]) -> Result<(), ApplyError> {
     if writes.is_empty() {
         return Ok(());
@@ -388,14 +386,14 @@ async fn update_calendars(connection: &mut PgConnection, writes: &[CalendarWrite
     all_written(written.rows_affected(), calendars.len())
 }
 
-/// The sealed tokens of the calendars' feeds, and the hashes that they are found by.
+/// The sealed tokens of the calendars' feeds, and the hashes by which they are found.
 fn feed_tokens<'a>(writes: &[CalendarWrite<'a>]) -> (Vec<&'a str>, Vec<Vec<u8>>) {
     writes.iter().map(|write| (write.token, write.calendar.feed_token.hash().0.to_vec())).unzip()
 }
 
-/// Raises the revision of every calendar on which something is scheduled, once a change-set, while it
-/// is in sight, and tells the revisions after it: those of everything that the batch writes on them. Beside them
-/// it tells what the calendars say of reminders.
+/// Raises the revision of every calendar on which something is scheduled, by one for each change-set, if the calendar
+/// is visible. Returns the new revisions, at which the batch writes everything on those calendars, and the default
+/// reminders of the calendars.
 async fn revise(
     connection: &mut PgConnection,
     batch: &[SealedChangeSet],
@@ -438,7 +436,7 @@ async fn revise(
     Ok((revisions, defaults))
 }
 
-/// The revisions of calendars once they were raised.
+/// The revisions of calendars after they were raised.
 pub(super) type Revisions = BTreeMap<(Uuid, Uuid), i64>;
 
 async fn create_events(
@@ -497,8 +495,8 @@ async fn create_events(
     Ok(())
 }
 
-/// Writes all of an event but its calendar, its source, its creation, what it is an occurrence of and with which
-/// holds it was placed: these stay.
+/// Writes all of an event except its calendar, its source, its creation, its series and its hold set: these never
+/// change.
 async fn update_events(
     connection: &mut PgConnection,
     writes: &[EventWrite<'_>],
@@ -549,7 +547,7 @@ async fn update_events(
     all_written(written.rows_affected(), writes.len())
 }
 
-/// What both statements on events take.
+/// The parameters that both statements on events take.
 struct EventColumns<'a> {
     orgs: Vec<Uuid>,
     ids: Vec<Uuid>,
@@ -568,7 +566,7 @@ struct EventColumns<'a> {
     hold_expiries: Vec<Option<i64>>,
     hold_priorities: Vec<Option<i16>>,
     hold_scopes: Vec<Option<&'static str>>,
-    /// Each calendar's revision, at which the event is written.
+    /// The revision of each event's calendar, at which the event is written.
     revisions: Vec<i64>,
     transparent: Vec<bool>,
 }
@@ -576,7 +574,7 @@ struct EventColumns<'a> {
 impl<'a> EventColumns<'a> {
     fn of(writes: &[EventWrite<'a>], revisions: &Revisions) -> Result<Self, ApplyError> {
         let events = || writes.iter().map(|write| write.event);
-        // What is written on a calendar raises its revision, so that there is one.
+        // Every write on a calendar raises its revision, so there is one.
         let revision = |event: &Event| revisions.get(&(event.org.uuid(), event.calendar.uuid())).copied();
         Ok(Self {
             revisions: events().map(revision).collect::<Option<_>>().ok_or(ApplyError::STALE)?,
@@ -602,12 +600,12 @@ impl<'a> EventColumns<'a> {
     }
 }
 
-/// How far a series reaches, as the column holds it: the largest number where it has no end.
+/// How far a series reaches, as stored: the largest number if it does not end.
 fn reach(end: Option<Timestamp>) -> i64 {
     end.map_or(i64::MAX, Timestamp::as_micros)
 }
 
-/// Reminders as the columns hold them: a JSON array of minutes.
+/// Reminders as stored: a JSON array of minutes.
 pub(super) fn minutes(reminders: Option<&Reminders>) -> Option<String> {
     let minutes: Vec<String> = reminders?.minutes().iter().map(ToString::to_string).collect();
     Some(format!("[{}]", minutes.join(",")))

@@ -1,4 +1,4 @@
-//! Grants: for whom calendars of humans count.
+//! Grants: which agents a user's calendars count for.
 
 use kalends_bridge::Grant;
 use kalends_kernel::{GrantId, OrgId};
@@ -11,7 +11,8 @@ pub(super) async fn create(connection: &mut PgConnection, grant: &Grant) -> Resu
     let (org_id, id) = (grant.org.uuid(), grant.id.uuid());
     let sources: Vec<Uuid> = grant.sources.iter().map(|source| source.uuid()).collect();
     let agents: Vec<Uuid> = grant.agents.iter().map(|agent| agent.uuid()).collect();
-    // Whoever removes one of them waits until the grant is there, and takes it from there; or has removed it.
+    // A transaction that removes one of these calendars waits until the grant exists and then removes the calendar
+    // from it, or has removed the calendar before.
     let found = sqlx::query_scalar!(
         "SELECT id FROM external_calendars WHERE org_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR KEY SHARE",
         org_id,
@@ -55,10 +56,10 @@ pub(super) async fn create(connection: &mut PgConnection, grant: &Grant) -> Resu
     Ok(())
 }
 
-/// Removes a grant, and what was read of calendars that count for nobody any more.
+/// Removes a grant. Busy times that no grant covers any more are deleted too.
 pub(super) async fn delete(connection: &mut PgConnection, org: OrgId, grant: GrantId) -> Result<(), ApplyError> {
     let (org_id, id) = (org.uuid(), grant.uuid());
-    // Of two that take the last two grants from a calendar, the second sees that the first is gone.
+    // If two transactions remove the last two grants of a calendar, the second sees that the first grant is gone.
     let sources = sqlx::query_scalar!(
         "SELECT id FROM external_calendars
          WHERE org_id = $1 AND id IN (
@@ -94,10 +95,10 @@ pub(super) async fn delete(connection: &mut PgConnection, org: OrgId, grant: Gra
     Ok(())
 }
 
-/// Takes calendars that are gone from the grants that name them, and removes those that name none any more.
+/// Removes deleted calendars from the grants that name them, and then removes grants that name none.
 pub(super) async fn forget_sources(connection: &mut PgConnection, org: OrgId, gone: &[Uuid]) -> Result<(), ApplyError> {
     let org_id = org.uuid();
-    // Of two that take the last two calendars from a grant, the second sees what the first has left.
+    // If two transactions take the last two calendars from a grant, the second sees what the first left.
     let touched = sqlx::query_scalar!(
         "SELECT id FROM availability_grants
          WHERE org_id = $1 AND id IN (

@@ -1,4 +1,4 @@
-//! Letters to people outside, and the use of allowances.
+//! Letters (outgoing mail), and the use of allowances.
 
 use kalends_accounts::Taken;
 use kalends_app::Use;
@@ -9,7 +9,7 @@ use crate::allowances::use_up;
 use crate::error::ApplyError;
 use crate::sealed::SealedChangeSet;
 
-/// Keeps the letters.
+/// Stores the letters.
 pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
     for (letter, content) in batch.iter().flat_map(SealedChangeSet::letters) {
         sqlx::query!(
@@ -28,7 +28,7 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
     Ok(())
 }
 
-/// Uses the allowances, each in a statement of its own.
+/// Uses the allowances, with one statement each.
 pub(crate) async fn take(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
     for Use { allowance, count, now } in batch.iter().flat_map(|sealed| &sealed.changes().uses) {
         if let Taken::Refused { retry_after } = use_up(connection, allowance, *count, *now).await? {

@@ -1,7 +1,7 @@
-//! The parts of change-sets as rows, one module each, over one change-set or many: a single one is
-//! the batch of one, so that the two ways of committing cannot drift apart.
+//! Writes the parts of change-sets as rows, with one module per part, for one or many change-sets. A single
+//! change-set is a batch of one, so the two ways of committing cannot drift apart.
 //!
-//! Nothing is sent for a part that is empty.
+//! An empty part sends no statement.
 
 pub(crate) mod accounts;
 pub(crate) mod answers;

@@ -1,4 +1,4 @@
-//! The messages of change-sets, as far as somebody listens.
+//! The messages of change-sets that an endpoint listens for.
 
 use sqlx::PgConnection;
 use uuid::Uuid;

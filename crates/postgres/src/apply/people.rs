@@ -1,7 +1,7 @@
-//! Humans, what they own, and their sessions.
+//! Users, the organizations that they own, and their sessions.
 //!
-//! The human's row is locked first, and what depends on its version looks at it under that lock: whoever waits for
-//! it reads it anew.
+//! The user's row is locked first. Whatever depends on its version reads it under that lock, so a transaction that
+//! waited for the lock reads it again.
 
 use kalends_accounts::oauth::KnownIdentity;
 use kalends_accounts::{Ownership, PasswordReset, Session, SessionEnd, TokenHash, User};
@@ -51,7 +51,7 @@ pub(super) async fn update(
     all_written(written.rows_affected(), 1)
 }
 
-/// Raises the version of the human whom the decision saw, and keeps the row locked.
+/// Raises the version of the user if it is the one that the decision saw, and keeps the row locked.
 async fn touch(connection: &mut PgConnection, user: UserId, Version(seen): Version) -> Result<(), ApplyError> {
     let touched =
         sqlx::query!("UPDATE users SET version = version + 1 WHERE id = $1 AND version = $2", user.uuid(), seen)
@@ -60,7 +60,7 @@ async fn touch(connection: &mut PgConnection, user: UserId, Version(seen): Versi
     all_written(touched.rows_affected(), 1)
 }
 
-/// An organization that is deleted at the same time may leave the row behind, until its last rows are removed.
+/// If the organization is deleted at the same time, the row may stay until the organization's last rows are removed.
 pub(super) async fn add_owner(
     connection: &mut PgConnection,
     ownership: Ownership,
@@ -110,8 +110,7 @@ pub(super) async fn delete(
     remove_identities(connection, user).await
 }
 
-/// Whoever ends the human's sessions holds their row, or sees the session that was made before.
-/// An identity that signs in somebody already is one that the decision did not see.
+/// Stale if the identity signs in a user already: the decision did not see that.
 pub(super) async fn add_identity(connection: &mut PgConnection, identity: &KnownIdentity) -> Result<(), ApplyError> {
     let added = sqlx::query!(
         "INSERT INTO user_identities (provider, issuer, subject, user_id, since) VALUES ($1, $2, $3, $4, $5)
@@ -152,6 +151,7 @@ pub(super) async fn use_reset(connection: &mut PgConnection, TokenHash(token): T
     all_written(used.rows_affected(), 1)
 }
 
+/// A transaction that ends the user's sessions either holds the user's row or sees the session that was made before.
 pub(super) async fn create_session(
     connection: &mut PgConnection,
     session: &Session,
@@ -214,7 +214,7 @@ pub(super) async fn end_sessions(
             )
             .execute(&mut *connection)
             .await?;
-            // A mail that was asked for before the change must not undo it.
+            // A reset mail that was requested before the change must not undo it.
             sqlx::query!("DELETE FROM password_resets WHERE user_id = $1", user.uuid()).execute(connection).await?;
         }
         SessionEnd::AccountDeletion(user) => {

@@ -1,4 +1,4 @@
-//! Proposals, and what participants said.
+//! Proposals, and the responses of their participants.
 
 use kalends_kernel::Version;
 use kalends_proposals::{Change, Proposal, Response, write_slots};

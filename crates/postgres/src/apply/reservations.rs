@@ -1,4 +1,4 @@
-//! Reservations. Their calendars are locked, and were in sight when their revisions were raised.
+//! Reservations. Their calendars are locked, and were visible when their revisions were raised.
 
 use kalends_calendars::{Change, Reservation};
 use kalends_kernel::{CalendarId, OrgId};

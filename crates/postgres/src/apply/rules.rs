@@ -1,4 +1,4 @@
-//! Availability rules. Their calendars are locked, and were in sight when their revisions were raised.
+//! Availability rules. Their calendars are locked, and were visible when their revisions were raised.
 
 use kalends_calendars::{AvailabilityRules, Change};
 use kalends_kernel::Version;
@@ -7,8 +7,8 @@ use sqlx::PgConnection;
 use crate::error::{ApplyError, all_written, failed};
 use crate::sealed::SealedChangeSet;
 
-/// Writes and removes rules. Stale where they have another version than the one seen, or exist though
-/// none were.
+/// Writes and removes rules. Stale if the rules have another version than the one that was seen, or if they exist
+/// though none were seen.
 pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
     for change in batch.iter().flat_map(|sealed| &sealed.changes().calendars) {
         match change {
@@ -24,7 +24,7 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
     Ok(())
 }
 
-/// Notes at which revision of the calendar its rules changed.
+/// Records the revision of the calendar at which its rules changed.
 async fn stamp(connection: &mut PgConnection, rules: &AvailabilityRules) -> Result<(), ApplyError> {
     sqlx::query!(
         "UPDATE calendars SET rules_revision = revision WHERE org_id = $1 AND id = $2",
@@ -36,7 +36,7 @@ async fn stamp(connection: &mut PgConnection, rules: &AvailabilityRules) -> Resu
     Ok(())
 }
 
-/// The document that the column holds.
+/// The rules as the JSON document that the column holds.
 fn document(rules: &AvailabilityRules) -> Result<String, ApplyError> {
     Ok(serde_json::to_string(&rules.rules).map_err(failed)?)
 }

@@ -1,4 +1,4 @@
-//! Subscriptions, and what is known of imported items.
+//! Subscriptions, and the imported items that are known.
 
 use kalends_feeds::sync::{CLAIM_LASTS, ItemKey, KnownItem, LEFT_KEPT, Memory, SyncState};
 use kalends_feeds::{Change, HostHash, Origin, Remains, Subscription, SyncClaim};
@@ -72,7 +72,7 @@ async fn update(
     (moved, due): (bool, Option<Timestamp>),
 ) -> Result<(), ApplyError> {
     let HostHash(host) = subscription.host();
-    // Whoever syncs the address before has lost the claim.
+    // A worker that syncs the previous address loses its claim.
     let updated = sqlx::query!(
         "UPDATE ical_subscriptions SET content = $4, host = $5, paused = $6, version = $7, updated_at = $8,
              due_at = CASE
@@ -110,7 +110,7 @@ async fn delete(
     (remains, at): (Remains, Timestamp),
 ) -> Result<(), ApplyError> {
     let (org_id, id) = (org.uuid(), subscription.uuid());
-    // When somebody looks at it.
+    // When a worker looks at the subscription again.
     let due = match remains {
         Remains::Kept => at + LEFT_KEPT,
         Remains::Removed => at,

@@ -1,4 +1,4 @@
-//! Timers: kept with the events that they belong to, noted when calendars change, and advanced.
+//! Timers: written with their events, marked when their calendars change, and advanced.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use super::calendars::minutes;
 use crate::error::{ApplyError, all_written};
 use crate::sealed::{EventWrite, SealedChangeSet};
 
-/// What the calendars that are written to say of reminders.
+/// The default reminders of the calendars that are written to.
 pub(super) type Defaults = BTreeMap<(Uuid, Uuid), Option<Reminders>>;
 
-/// Writes the timers of events that were written. Those whose event says what it said before stay as they are.
+/// Writes the timers of events that were written. A timer whose event's timing has not changed stays as it is.
 pub(super) async fn keep(
     connection: &mut PgConnection,
     writes: &[EventWrite<'_>],
@@ -24,7 +24,7 @@ pub(super) async fn keep(
         let defaults = defaults.get(&(event.org.uuid(), event.calendar.uuid())).and_then(Option::as_ref);
         match event.timer(defaults, event.updated_at) {
             Some(timer) => kept.push(timer),
-            // Of a new event there is none to remove.
+            // A new event has no timer to remove.
             None if seen.is_some() => ended.push((event, event.timing())),
             None => {}
         }
@@ -110,7 +110,7 @@ pub(crate) async fn seed(connection: &mut PgConnection, timers: &[Timer]) -> Res
     Ok(())
 }
 
-/// What both statements on new timers take.
+/// The parameters that both statements on new timers take.
 struct Columns {
     orgs: Vec<Uuid>,
     calendars: Vec<Uuid>,
@@ -139,8 +139,8 @@ impl Columns {
     }
 }
 
-/// Notes on the timers that inherit their calendar's reminders that these are written anew. Before the calendars
-/// are written.
+/// Marks the timers that inherit their calendar's reminders, so that a worker writes them again. Runs before the
+/// calendars are written.
 pub(super) async fn look_again(connection: &mut PgConnection, calendars: &[&Calendar]) -> Result<(), ApplyError> {
     if calendars.is_empty() {
         return Ok(());
@@ -167,7 +167,7 @@ pub(super) async fn look_again(connection: &mut PgConnection, calendars: &[&Cale
     Ok(())
 }
 
-/// Advances and removes timers that were looked at, if they are what they were then.
+/// Advances and removes timers that a worker looked at, if they have not changed since.
 pub(super) async fn advance(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
     let advances = batch.iter().flat_map(|sealed| &sealed.changes().calendars).filter_map(|change| match change {
         Change::AdvanceTimer(advance) => Some(advance),

@@ -1,4 +1,4 @@
-//! What the plan limits: use that is counted by the month, and things that exist.
+//! Limits of the plan: monthly use, and things that exist.
 
 use std::collections::BTreeMap;
 
@@ -13,16 +13,16 @@ use crate::counts::{count, counts, signed};
 use crate::error::{ApplyError, failed};
 use crate::sealed::SealedChangeSet;
 
-/// Checks [`Guard::AtMost`] and [`Guard::SeriesAtMost`] of all change-sets, after everything else that they write has been written.
+/// Checks [`Guard::AtMost`] and [`Guard::SeriesAtMost`] of all change-sets, after all their other writes.
 pub(crate) async fn check_existing(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
     for sealed in batch {
         let changes = sealed.changes();
         let mut locked = false;
         for guard in &changes.guards {
             let (metric, limit, now) = match *guard {
-                // Series end by themselves: how many there are is another question at each instant.
+                // Series end by themselves, so their number depends on the time.
                 Guard::AtMost { metric: metric @ Metric::RecurringEvents, .. } => return Err(not_counted(metric)),
-                // The instant matters to series alone.
+                // The time matters only for series.
                 Guard::AtMost { metric, limit } => (metric, limit, Timestamp::from_micros(0)),
                 Guard::SeriesAtMost { limit, now } => (Metric::RecurringEvents, limit, now),
                 Guard::CalendarRevision { .. } | Guard::CalendarTime { .. } | Guard::CalendarsOfAgent { .. } => {
@@ -43,7 +43,8 @@ pub(crate) async fn check_existing(connection: &mut PgConnection, batch: &[Seale
     Ok(())
 }
 
-/// Locks the organization's row, alone: the statement after it sees what others have committed.
+/// Locks the organization's row in a statement of its own, so that the next statement sees what other transactions
+/// have committed.
 async fn lock_organization(connection: &mut PgConnection, org: OrgId) -> Result<(), ApplyError> {
     sqlx::query!("SELECT id FROM organizations WHERE id = $1 FOR NO KEY UPDATE", org.uuid())
         .fetch_optional(connection)
@@ -51,7 +52,7 @@ async fn lock_organization(connection: &mut PgConnection, org: OrgId) -> Result<
     Ok(())
 }
 
-/// A guard asks for a count that this store does not take.
+/// A guard needs a count that this store does not have.
 #[derive(Debug, thiserror::Error)]
 #[error("this store does not count existing {}", .0.as_str())]
 struct NotCounted(Metric);
@@ -60,8 +61,8 @@ fn not_counted(metric: Metric) -> ApplyError {
     failed(NotCounted(metric)).into()
 }
 
-/// Adds the charges of all change-sets to the counters, one row for each organization, metric and
-/// month. These rows are what an organization's transactions meet on, so that this comes last.
+/// Adds the charges of all change-sets to the counters, one row for each organization, metric and month. All
+/// transactions of an organization contend for these rows, so this comes last.
 pub(crate) async fn charge(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
     let sums = summed(batch);
     if sums.is_empty() {
@@ -71,8 +72,8 @@ pub(crate) async fn charge(connection: &mut PgConnection, batch: &[SealedChangeS
     let metrics: Vec<&str> = sums.keys().map(|(_, metric, _)| *metric).collect();
     let periods: Vec<i64> = sums.keys().map(|(.., period)| *period).collect();
     let amounts: Vec<i64> = sums.values().map(|sum| signed(sum.amount)).collect();
-    // The write locks the row, so that comparing what it leaves behind with the limit is as good as a
-    // condition in it, and holds for the first use in a month too.
+    // The write locks the row, so comparing the new value with the limit is as good as a condition in the statement.
+    // It also covers the first use in a month.
     let counters = sqlx::query!(
         "INSERT INTO usage_counters AS counter (org_id, metric, period, used)
          SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[])
@@ -94,15 +95,15 @@ pub(crate) async fn charge(connection: &mut PgConnection, batch: &[SealedChangeS
     Ok(())
 }
 
-/// What several charges of one counter come to. Where all of it stays within the lowest of the limits,
-/// each charge stays within its own.
+/// The sum of several charges to one counter. If the sum stays within the lowest of the limits, each charge stays
+/// within its own.
 struct Sum {
     metric: Metric,
     amount: u64,
     limit: Option<u64>,
 }
 
-/// The charges by organization, metric and period: the order in which the counters are locked.
+/// The charges by organization, metric and period, which is the order in which the counters are locked.
 fn summed(batch: &[SealedChangeSet]) -> BTreeMap<(Uuid, &'static str, i64), Sum> {
     let mut sums = BTreeMap::new();
     for changes in batch.iter().map(SealedChangeSet::changes) {

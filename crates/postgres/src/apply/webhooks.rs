@@ -1,7 +1,7 @@
-//! Webhook endpoints, and what is done to single deliveries.
+//! Webhook endpoints, and changes of single deliveries.
 //!
-//! These are rare and come a few at a time, so that each is a statement of its own. An endpoint's row is locked before
-//! its queue, and both before anything that is counted.
+//! These are rare and few, so each is a statement of its own. An endpoint's row is locked before its queue, and both
+//! before any counter.
 
 use kalends_kernel::{OrgId, Timestamp, Version, WebhookId};
 use kalends_notifications::{
@@ -112,7 +112,7 @@ async fn delete(
     Ok(())
 }
 
-/// A message that nobody else hears of; only where the endpoint still is.
+/// Stores a message for this endpoint alone, if the endpoint still exists.
 async fn add_message(
     connection: &mut PgConnection,
     message: &Message,
@@ -165,7 +165,7 @@ async fn retry(
     at: Timestamp,
 ) -> Result<(), ApplyError> {
     let (org_id, webhook_id) = (delivery.org.uuid(), delivery.webhook.uuid());
-    // The queue first, as whoever addresses messages locks it. As Queue::wake.
+    // The queue is locked first, as it is when messages are addressed. Same as Queue::wake.
     let woken = sqlx::query!(
         "UPDATE webhook_queues
          SET due_at = CASE WHEN claimed_until > $3 THEN due_at ELSE LEAST(due_at, $3) END
@@ -195,12 +195,12 @@ async fn retry(
     all_written(retried.rows_affected(), 1)
 }
 
-/// How many attempts were made, as the database counts.
+/// The number of attempts, in the database's type.
 pub(crate) fn attempts(state: DeliveryState) -> i32 {
     i32::try_from(state.attempts).unwrap_or(i32::MAX)
 }
 
-/// As `Queue::renew` and `HealthChange::apply`, in one statement.
+/// Same as `Queue::renew` and `HealthChange::apply`, in one statement.
 async fn record(connection: &mut PgConnection, told: &Record) -> Result<(), ApplyError> {
     let ids: Vec<Uuid> = told.recorded.iter().map(|entry| entry.id.uuid()).collect();
     let seen_statuses: Vec<&str> = told.recorded.iter().map(|entry| entry.seen.status.as_str()).collect();
@@ -214,8 +214,8 @@ async fn record(connection: &mut PgConnection, told: &Record) -> Result<(), Appl
         told.recorded.iter().map(|entry| entry.state.response_status.map(i32::from)).collect();
     let orgs = vec![told.claim.org.uuid(); ids.len()];
     let webhooks = vec![told.claim.webhook.uuid(); ids.len()];
-    // The whole key comes from the rows,
-    // so that they are what is gone through, not all the endpoint's deliveries.
+    // The rows hold the whole key, so Postgres looks up these rows instead of scanning all deliveries of the
+    // endpoint.
     let held = sqlx::query_scalar!(
         r#"WITH held AS (
              UPDATE webhook_queues

@@ -1,4 +1,4 @@
-//! Reads what an export tells of an account.
+//! Reads the parts of an account that an export contains.
 
 use async_trait::async_trait;
 use kalends_accounts::ports::AccountData;
@@ -41,7 +41,7 @@ impl AccountData for PostgresStore {
         let located = Located { table: "usage_counters", id: org };
         let used = rows.into_iter().map(|row| {
             let period = Period::from_number(row.period)
-                .ok_or_else(|| located.corrupt("period", format!("{} is no month", row.period)))?;
+                .ok_or_else(|| located.corrupt("period", format!("{} is not a month", row.period)))?;
             let metric = located.named("metric", &row.metric, Metric::from_name)?;
             let used = u64::try_from(row.used).map_err(|error| located.corrupt("used", error))?;
             Ok((period, metric, used))

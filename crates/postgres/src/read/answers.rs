@@ -1,4 +1,4 @@
-//! Finds the answers to earlier requests, and forgets them in time.
+//! Finds the answers to earlier requests, and removes expired ones.
 
 use async_trait::async_trait;
 use kalends_app::StoredAnswer;
@@ -26,7 +26,7 @@ impl StoredAnswers for PostgresStore {
     }
 
     async fn forget_answers(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        // A living answer that has taken the place of an expired one meanwhile stays.
+        // A valid answer may have replaced an expired one in the meantime; it stays.
         let forgotten = retried(|| {
             sqlx::query!(
                 "DELETE FROM idempotent_answers WHERE expires_at <= $1 AND scope IN (

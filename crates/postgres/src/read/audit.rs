@@ -1,4 +1,4 @@
-//! Reads and shortens the audit log.
+//! Reads and purges the audit log.
 
 use async_trait::async_trait;
 use kalends_accounts::ports::AuditLog;
@@ -12,7 +12,7 @@ use crate::error::store_error;
 use crate::retry::retried;
 use crate::rows::Located;
 
-/// The columns of an entry, but for the organization.
+/// The columns of an entry, except the organization.
 struct AuditRow {
     id: Uuid,
     action: String,
@@ -54,7 +54,7 @@ impl AuditRow {
 #[async_trait]
 impl AuditLog for PostgresStore {
     async fn audit_page(&self, org: OrgId, asked: &AuditQuery) -> Result<Vec<AuditEntry>, StoreError> {
-        // Without a cursor the page begins behind everything.
+        // Without a cursor, the page starts at the newest entry.
         let (after_at, after_id) =
             asked.after.map_or((i64::MAX, Uuid::max()), |after| (after.created_at.as_micros(), after.id.uuid()));
         let rows = sqlx::query_as!(

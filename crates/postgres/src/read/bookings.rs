@@ -13,7 +13,7 @@ use crate::counts::count;
 use crate::error::store_error;
 use crate::rows::{BookingPageRow, BookingRow, limits};
 
-/// The row of a page among what else a statement reads.
+/// Takes the columns of a page from a statement's record.
 macro_rules! page_row {
     ($record:ident) => {
         BookingPageRow {
@@ -65,7 +65,7 @@ impl BookingPages for PostgresStore {
         page: Page,
     ) -> Result<Listed<BookingPage>, StoreError> {
         let agent = agent.map(|agent| agent.uuid());
-        // A plan caps their number, so that counting them all costs nothing.
+        // A plan caps the number of pages, so counting them all is cheap.
         let records = sqlx::query!(
             r#"SELECT p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
                  p.min_notice_minutes, p.timezone, p.constraints, p.active, p.bookings, p.version, p.created_at,

@@ -86,7 +86,7 @@ impl Connections for PostgresStore {
     }
 
     async fn list_connections(&self, org: OrgId, page: Page) -> Result<Listed<Connection>, StoreError> {
-        // They are few, so that counting them all costs nothing.
+        // There are few connections, so counting them all is cheap.
         let records = sqlx::query!(
             r#"SELECT org_id, id, human_id, provider, label, tokens, paused, lapsed, refreshed_at, last_error, failures,
                  version, created_at, updated_at, count(*) OVER () AS "total!"
@@ -198,7 +198,7 @@ impl Connections for PostgresStore {
             .fetch_all(&self.connections)
         });
         let mut records = claimed.await.map_err(store_error)?;
-        // The update returns them in an order of its own.
+        // The update returns the rows in any order.
         records.sort_by_key(|record| (record.was_due, record.id));
         let claims = records.into_iter().filter_map(|record| {
             let row = ConnectionRow {
@@ -222,9 +222,9 @@ impl Connections for PostgresStore {
                     let (org, fence) = (connection.org, Fence(record.fence));
                     Some((RefreshClaim { org, connection: connection.id, fence }, connection))
                 }
-                // It must not keep the others from being refreshed.
+                // An unreadable connection must not keep the others from being refreshed.
                 Err(error) => {
-                    tracing::error!(error = &error as &dyn std::error::Error, "a connection that is due is unreadable");
+                    tracing::error!(error = &error as &dyn std::error::Error, "a due connection cannot be read");
                     None
                 }
             }

@@ -1,4 +1,4 @@
-//! Reads what blocks time.
+//! Reads busy times.
 
 use async_trait::async_trait;
 use kalends_calendars::ports::{BusySource, BusyTimes, CalendarBlocks, CalendarBusy, LONG, LivingAgent};
@@ -14,7 +14,7 @@ impl BusyTimes for PostgresStore {
     async fn sources_of_agents(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<BusySource>, StoreError> {
         let org = org.uuid();
         let sources = match agents {
-            // By far the most frequent question, and one that Postgres plans once and for all.
+            // One agent is by far the most frequent query, and Postgres can reuse its plan.
             [agent] => {
                 let records = sqlx::query!(
                     r#"SELECT c.id, c.revision,
@@ -95,7 +95,7 @@ impl BusyTimes for PostgresStore {
         window: Span,
     ) -> Result<Option<CalendarBusy>, StoreError> {
         let (first, last) = days(window);
-        // One row whatever the number of spans, and all of them in one piece.
+        // One row whatever the number of spans, with all of them in one value.
         let record = sqlx::query!(
             r#"SELECT c.revision, d.spans AS "spans: Vec<u8>", d.too_full,
                  (SELECT string_agg(e.busy, '') FROM events e
@@ -222,7 +222,7 @@ impl BusyTimes for PostgresStore {
 }
 
 impl PostgresStore {
-    /// The same from the events themselves, where a day's are too many to be kept in one piece.
+    /// The same from the events themselves, for days that have too many spans for one value.
     async fn blocking_of_full_days(
         &self,
         org: OrgId,
@@ -272,26 +272,26 @@ impl PostgresStore {
     }
 }
 
-/// The first and the last day on which something may begin that reaches into the window.
+/// The first and the last day on which an event that reaches into the window can begin.
 fn days(window: Span) -> (i64, i64) {
     ((window.start() - LONG).utc_date().as_days(), window.end().utc_date().as_days())
 }
 
-/// The spans of both that overlap the window. The short ones may hold long ones too.
+/// The spans of both that overlap the window. The short ones may include long ones too.
 fn blocking(calendar: CalendarId, short: &[u8], long: &[u8], window: Span) -> Result<Vec<Span>, StoreError> {
     let read = |bytes| {
         let id = || format!("an event of {calendar}");
-        spans(bytes).ok_or_else(|| Located { table: "events", id: id() }.corrupt("busy", "no span"))
+        spans(bytes).ok_or_else(|| Located { table: "events", id: id() }.corrupt("busy", "not a span"))
     };
     let mut spans = read(short)?;
     spans.retain(|span| span.length() <= LONG && span.overlaps(window));
     spans.extend(read(long)?.into_iter().filter(|span| span.overlaps(window)));
-    // They are almost in order.
+    // The spans are almost sorted already.
     spans.sort();
     Ok(spans)
 }
 
-/// The spans that the bytes hold, 16 for each; `None` where they hold none.
+/// Unpacks spans of 16 bytes each; `None` if the bytes are not spans.
 fn spans(bytes: &[u8]) -> Option<Vec<Span>> {
     let (spans, rest) = bytes.as_chunks::<16>();
     if !rest.is_empty() {

@@ -1,4 +1,4 @@
-//! Reads calendars in sight.
+//! Reads visible calendars.
 
 use async_trait::async_trait;
 use kalends_calendars::Calendar;

@@ -1,4 +1,4 @@
-//! Reads what changed on calendars in sight.
+//! Reads changes on visible calendars.
 
 use async_trait::async_trait;
 use kalends_calendars::ports::ChangesOfCalendars;
@@ -35,7 +35,8 @@ impl ChangesOfCalendars for PostgresStore {
         let Some(seen) = seen.fetch_optional(&self.connections).await.map_err(store_error)? else { return Ok(None) };
         let (database, revision) = (DatabaseId(seen.identity.into_bytes()), Revision(seen.revision));
         let (mut changes, mut more) = (Vec::new(), false);
-        // Mostly a mirror is told that nothing has changed. What is written meanwhile lies above this revision.
+        // Usually nothing has changed, and a mirror needs no second statement. Whatever is written in between has a
+        // higher revision.
         if asked.after < Position::after(revision) {
             let records = sqlx::query!(
                 "SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,

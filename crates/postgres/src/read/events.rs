@@ -1,4 +1,4 @@
-//! Reads events in sight.
+//! Reads visible events.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +17,8 @@ use crate::rows::{EventRow, event_row};
 #[async_trait]
 impl Events for PostgresStore {
     async fn find_event(&self, org: OrgId, id: EventId) -> Result<Option<OwnedEvent>, StoreError> {
-        // The offset keeps the order: while nothing is known of the tables, going through all calendars of the
-        // organization first looks as good.
+        // The OFFSET keeps the join order: without statistics, reading all calendars of the organization first looks
+        // as cheap to Postgres.
         let record = sqlx::query!(
             "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                  e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
@@ -39,8 +39,8 @@ impl Events for PostgresStore {
         let Some(record) = record.fetch_optional(&self.connections).await.map_err(store_error)? else {
             return Ok(None);
         };
-        // Asked here and not there: before the table is first analyzed, an index of events that are not deleted
-        // looks as good to Postgres as the primary key, and is read from end to end.
+        // Checked here and not in SQL: before the table is first analyzed, an index on events that are not deleted
+        // looks as good to Postgres as the primary key, and would be read from end to end.
         if record.deleted_at.is_some() || record.series_id.is_some() {
             return Ok(None);
         }
@@ -50,7 +50,7 @@ impl Events for PostgresStore {
 
     async fn events_of(&self, org: OrgId, calendar: CalendarId, ids: &[EventId]) -> Result<Vec<Event>, StoreError> {
         let ids: Vec<Uuid> = ids.iter().map(|id| id.uuid()).collect();
-        // The whole key comes from the rows that are asked for, as in find_event.
+        // The rows to look up hold the whole key, as in find_event.
         let records = sqlx::query!(
             "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                  e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
@@ -90,7 +90,7 @@ impl Events for PostgresStore {
         calendar: CalendarId,
         now: Timestamp,
     ) -> Result<ContextEvents, StoreError> {
-        // The latest and the next few by either index, and the series that may have instances among them.
+        // The latest and the next few events by either index, and the series that may have instances among them.
         let rows = sqlx::query_as!(
             EventRow,
             "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
@@ -147,13 +147,12 @@ impl Events for PostgresStore {
     }
 }
 
-/// A filter as the statements take it: bounds that always hold instead of absent ones, so that the
-/// index is used whatever is asked.
+/// A filter as parameters: a missing bound becomes one that always holds, so that the index is used for every filter.
 struct Bounds {
     from: i64,
     before: i64,
     status: Option<&'static str>,
-    /// As of when the status is asked for.
+    /// The time at which the status is evaluated; `None` if the filter has no status.
     now: Option<i64>,
     source: Option<&'static str>,
 }
@@ -254,7 +253,7 @@ impl PostgresStore {
         filter: Bounds,
         page: Page,
     ) -> Result<Listed<Event>, StoreError> {
-        // Of each calendar no more than could be shown, in the order of its index; then merged.
+        // Reads no more of each calendar than a page can show, in the order of its index; then merges.
         let records = sqlx::query!(
             r#"WITH page AS MATERIALIZED (
                  SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,

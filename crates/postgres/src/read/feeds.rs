@@ -1,4 +1,4 @@
-//! Reads calendars by the token of their feed, and what feeds show.
+//! Reads calendars by the token of their feed, and the events that feeds show.
 
 use async_trait::async_trait;
 use futures::TryStreamExt as _;
@@ -30,8 +30,8 @@ impl Feeds for PostgresStore {
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
         let Some(calendar) = row.map(|row| row.into_domain(&*self.cipher)).transpose()? else { return Ok(None) };
-        // Sealed text is no token. And a node of before, which does not know the hash, leaves that of the old token
-        // behind when it gives the calendar a new one.
+        // The sealed text is not a valid token. The comparison is also needed because an older node does not know the
+        // hash: when it gives the calendar a new token, it leaves the hash of the old one behind.
         Ok((calendar.feed_token.reveal() == token).then_some(calendar))
     }
 

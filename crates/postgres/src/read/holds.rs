@@ -1,4 +1,4 @@
-//! Holds in sight.
+//! Visible holds.
 
 use async_trait::async_trait;
 use kalends_calendars::Reservation;
@@ -18,7 +18,7 @@ impl Holds for PostgresStore {
         calendar: CalendarId,
         window: Span,
     ) -> Result<Option<CalendarHolds>, StoreError> {
-        // One row at least where the calendar is in sight: a lone one without a hold.
+        // If the calendar is visible, there is at least one row: without holds, it has NULLs for the hold.
         let records = sqlx::query!(
             r#"SELECT c.revision, e.org_id AS "org_id?", e.id AS "id?", e.calendar_id AS "calendar_id?",
                  e.content AS "content?", e.start_at AS "start_at?", e.end_at AS "end_at?", e.all_day AS "all_day?",
@@ -97,7 +97,7 @@ impl Holds for PostgresStore {
     }
 }
 
-/// The reservations of a JSON array: each its proposal, start, end and expiry.
+/// The reservations in a JSON array of proposal, start, end and expiry.
 fn read_reservations(rows: &str) -> Result<Vec<Reservation>, StoreError> {
     let all = Located { table: "reservations", id: "those of a calendar" };
     let rows: Vec<(String, i64, i64, i64)> = serde_json::from_str(rows).map_err(|error| all.corrupt("place", error))?;

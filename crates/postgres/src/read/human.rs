@@ -1,4 +1,4 @@
-//! Reads which human calendars count for ours, and when they are busy.
+//! Reads which human calendars count as busy time for an agent or a calendar, and when they are busy.
 
 use async_trait::async_trait;
 use kalends_app::ports::{HumanCalendars, HumanSeen};
@@ -20,7 +20,7 @@ impl HumanCalendars for PostgresStore {
         let granted: Vec<Uuid> = granted.map(|granted| granted.calendar.uuid()).collect();
         let sources = match granted.as_slice() {
             [] => Vec::new(),
-            // By far the most frequent question, and one that Postgres plans once and for all.
+            // One agent is by far the most frequent query, and Postgres can reuse its plan.
             [calendar] => {
                 let records = sqlx::query!(
                     "SELECT DISTINCT c.id AS calendar_id, x.id AS source_id, x.revision, x.read_at

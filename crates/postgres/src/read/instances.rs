@@ -1,4 +1,4 @@
-//! Reads series, their overrides and their instances in sight.
+//! Reads visible series, their overrides and their instances.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,7 +63,7 @@ impl Instances for PostgresStore {
         page: Page,
     ) -> Result<Option<Listed<Event>>, StoreError> {
         let mut connection = self.connections.acquire().await.map_err(store_error)?;
-        // All three statements see what the first of them saw.
+        // All three statements see the same snapshot.
         let mut snapshot =
             connection.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await.map_err(store_error)?;
         let repeating = series_in(&mut snapshot, org, scope, filter).await?;
@@ -88,7 +88,8 @@ impl Instances for PostgresStore {
         window: Span,
     ) -> Result<Vec<BlockingSeries>, StoreError> {
         let calendars: Vec<Uuid> = calendars.iter().map(|calendar| calendar.uuid()).collect();
-        // What ends with OFFSET is asked for each calendar; else all series of the organization may be read.
+        // The subquery that ends with OFFSET is evaluated for each calendar; otherwise Postgres may read all series
+        // of the organization.
         let records = sqlx::query!(
             r#"SELECT c.id AS calendar_id, c.revision, e.id AS "id?", e.start_at AS "start_at?", e.end_at AS "end_at?",
                  e.all_day AS "all_day?", e.recurrence AS "recurrence?"
@@ -139,7 +140,8 @@ async fn series_in(
     filter: InstanceFilter,
 ) -> Result<Vec<Repeating>, StoreError> {
     let (calendar, agent) = ids(scope);
-    // What ends with OFFSET is asked for each calendar; else all series of the organization may be read.
+    // The subquery that ends with OFFSET is evaluated for each calendar; otherwise Postgres may read all series of
+    // the organization.
     let records = sqlx::query!(
         r#"SELECT e.id, c.id AS calendar_id, e.start_at, e.end_at, e.all_day, e.recurrence AS "recurrence!"
          FROM calendars c
@@ -176,7 +178,7 @@ async fn series_in(
     read.collect()
 }
 
-/// One-off events and overrides that overlap the window; more than a list may hold are cut off.
+/// One-off events and overrides that overlap the window, cut off at the limit of a list.
 async fn standing_in(
     snapshot: &mut PgConnection,
     org: OrgId,
@@ -224,7 +226,7 @@ async fn standing_in(
     Ok(read.collect())
 }
 
-/// The rows that hold what the entries show.
+/// The rows of the events that the entries show.
 async fn rows_of(snapshot: &mut PgConnection, org: OrgId, entries: &[Entry]) -> Result<Vec<EventRow>, StoreError> {
     let distinct: BTreeSet<EventId> = entries.iter().map(Entry::row).collect();
     let distinct: Vec<Uuid> = distinct.into_iter().map(|id| id.uuid()).collect();

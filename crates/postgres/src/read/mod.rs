@@ -1,8 +1,7 @@
 //! The ports that read, one module each.
 //!
-//! A list takes one statement: the page, and the count of all matches beside it, which Postgres takes
-//! only where the page does not tell it already. Only a page beyond the end has no row to bring the
-//! count along, and asks for it afterwards.
+//! A list takes one statement: it reads the page, and counts all matches unless the page already implies the count.
+//! Only a page beyond the end has no row that carries the count, and needs a second statement.
 
 mod account_data;
 mod agents;
@@ -37,8 +36,7 @@ use kalends_kernel::{Listed, Page, StoreError};
 
 use crate::error::store_error;
 
-/// A page of a list, complete with the count: its own, the one that came with its rows, or the one
-/// that `count` takes.
+/// A page of a list with its total: derived from the page, returned with its rows, or counted by `count`.
 async fn listed<T>(
     data: Vec<T>,
     page: Page,
@@ -49,7 +47,7 @@ async fn listed<T>(
     listed_of(data, given, page, counted, count).await
 }
 
-/// The same for a page that may hold fewer rows than the statement gave, because they take too many bytes.
+/// The same for a page that may have fewer rows than the statement returned, because they take too many bytes.
 async fn listed_of<T>(
     data: Vec<T>,
     given: usize,
@@ -62,7 +60,7 @@ async fn listed_of<T>(
         (None, Some(counted)) => u64::try_from(counted).unwrap_or(0),
         (None, None) => {
             let counted = u64::try_from(count.await.map_err(store_error)?).unwrap_or(0);
-            // The page was empty: when it was read, no more than these matched.
+            // The page was empty, so no more than this many matched when it was read.
             if page.limit > 0 { counted.min(u64::from(page.offset)) } else { counted }
         }
     };

@@ -1,4 +1,4 @@
-//! Reads organizations and their codes.
+//! Reads organizations and their verification codes.
 
 use async_trait::async_trait;
 use kalends_accounts::ports::Organizations;

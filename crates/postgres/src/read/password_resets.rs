@@ -1,4 +1,4 @@
-//! The tokens with which humans set a password.
+//! The tokens that reset a user's password.
 
 use async_trait::async_trait;
 use kalends_accounts::ports::PasswordResets;

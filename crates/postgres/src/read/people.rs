@@ -1,4 +1,4 @@
-//! Reads humans and what they own.
+//! Reads users, and the organizations that they own.
 
 use async_trait::async_trait;
 use kalends_accounts::ports::People;

@@ -1,4 +1,4 @@
-//! Finds out who a key speaks for.
+//! Finds the principal of a key.
 
 use async_trait::async_trait;
 use kalends_accounts::ports::Principals;

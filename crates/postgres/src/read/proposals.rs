@@ -1,4 +1,4 @@
-//! Reads proposals, each with its participants in one statement, so that both are of one state.
+//! Reads proposals, each with its participants in one statement, so that both are consistent.
 
 use async_trait::async_trait;
 use kalends_kernel::{Listed, OrgId, Page, ProposalId, StoreError, Timestamp};
@@ -100,9 +100,9 @@ impl Proposals for PostgresStore {
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
         let readable = |row: ProposalRow| {
-            // It must not keep the others from being ended.
+            // An unreadable proposal must not keep the others from being ended.
             let told = |error: &StoreError| {
-                tracing::error!(error = error as &dyn std::error::Error, "a proposal that is over is unreadable");
+                tracing::error!(error = error as &dyn std::error::Error, "an overdue proposal cannot be read");
             };
             row.open(&*self.cipher).inspect_err(told).ok()
         };

@@ -1,4 +1,4 @@
-//! Whether the database answers, and takes writes.
+//! Whether the database answers and accepts writes.
 
 use async_trait::async_trait;
 use kalends_app::ports::Readiness;

@@ -1,4 +1,4 @@
-//! Reads the availability rules of calendars in sight, and what a calendar's time is taken by.
+//! Reads the availability rules of visible calendars, and what blocks their time.
 
 use async_trait::async_trait;
 use kalends_availability::Block;
@@ -37,7 +37,7 @@ impl PostgresStore {
         window: Span,
         limit: u32,
     ) -> Result<Option<CalendarBlocks>, StoreError> {
-        // One row at least where the calendar is in sight: a lone one without an event.
+        // If the calendar is visible, there is at least one row: without events, it has NULLs for the event.
         let records = sqlx::query!(
             r#"SELECT c.agent_id, c.revision, r.rules AS "rules?",
                  (EXISTS (SELECT 1 FROM availability_grants g WHERE g.org_id = $1 AND g.audience = 'all')

@@ -1,4 +1,4 @@
-//! Reads the keys that speak for agents.
+//! Reads the keys of agents.
 
 use async_trait::async_trait;
 use kalends_accounts::ScopedKey;

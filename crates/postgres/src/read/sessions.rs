@@ -1,4 +1,4 @@
-//! Reads and forgets console sessions.
+//! Reads console sessions, and removes expired ones.
 
 use async_trait::async_trait;
 use kalends_accounts::Session;

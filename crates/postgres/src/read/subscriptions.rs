@@ -1,4 +1,4 @@
-//! Reads subscriptions and claims them; reads what was imported.
+//! Reads and claims subscriptions, and reads imported items.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,8 @@ use crate::retry::retried;
 use crate::rows::{ItemRow, NeighbourRow, SubscriptionRow};
 use crate::transaction::in_transaction;
 
-/// How many of those that are due are looked at for one claim: more are passed over where their hosts are busy.
+/// How many due subscriptions one call looks at. It looks at more than it claims, since some are skipped while their
+/// hosts are busy.
 const LOOKED_AT: i64 = 500;
 
 #[async_trait]
@@ -53,7 +54,7 @@ impl Subscriptions for PostgresStore {
         let HostHash(host) = HostHash::of(url);
         let mut neighbours = Neighbours::default();
         let mut connection = self.connections.acquire().await.map_err(store_error)?;
-        // The order is that of the index, in which those of earlier versions, without a place, come first.
+        // Ordered by the index, in which subscriptions of earlier versions, which have no place, come first.
         let mut rows = sqlx::query_as!(
             NeighbourRow,
             r#"SELECT NULL::uuid AS "id?", NULL::text AS "content?", NULL::uuid AS "origin_id?", max(place) AS "place?",
@@ -72,7 +73,7 @@ impl Subscriptions for PostgresStore {
             i64::from(LEFT_MAX),
         )
         .fetch(&mut *connection);
-        // Each is dropped before the next is read: there may be many, and what is sealed of them is long.
+        // Each row is dropped before the next is read: there may be many, and their sealed content is long.
         while let Some(row) = rows.try_next().await.map_err(store_error)? {
             neighbours.last = neighbours.last.max(row.place.unwrap_or(0));
             neighbours.same.extend(row.open(&*self.cipher, url)?);
@@ -90,7 +91,8 @@ impl Subscriptions for PostgresStore {
         page: Page,
     ) -> Result<Listed<Subscription>, StoreError> {
         let (agent, status) = (agent.map(|agent| agent.uuid()), status.map(SubscriptionStatus::as_str));
-        // A plan caps their number, so that counting them all costs nothing. The status is as Subscription::status.
+        // A plan caps the number of subscriptions, so counting them all is cheap. The status is computed as in
+        // Subscription::status.
         let records = sqlx::query!(
             r#"SELECT s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.last_synced_at, s.last_error,
                  s.failures, s.seen, s.origin_id, s.place, s.remains, s.version, s.created_at, s.updated_at, count(*) OVER () AS "total!"
@@ -155,7 +157,7 @@ impl Subscriptions for PostgresStore {
         per_host: u32,
         limit: u32,
     ) -> Result<Vec<(SyncClaim, Subscription)>, StoreError> {
-        // Nobody waits for the others where nothing is to be done.
+        // If there is nothing to do, do not wait for other nodes.
         let any = sqlx::query_scalar!(
             r#"SELECT EXISTS (SELECT 1 FROM ical_subscriptions WHERE due_at <= $1) AS "any!""#,
             now.as_micros(),
@@ -190,7 +192,7 @@ async fn claim(
     until: Timestamp,
     (per_host, limit): (u32, u32),
 ) -> Result<Vec<SyncClaim>, ApplyError> {
-    // One node after the other: the statement below sees what the one before has claimed of each host.
+    // Nodes take turns: the statement below sees which hosts the previous node has claimed.
     sqlx::query!("SELECT id FROM ical_claims FOR UPDATE").fetch_all(&mut *connection).await?;
     let rows = sqlx::query!(
         "UPDATE ical_subscriptions s
@@ -234,7 +236,7 @@ fn keys(claims: &[SyncClaim]) -> (Vec<Uuid>, Vec<Uuid>) {
     claims.iter().map(|claim| (claim.org.uuid(), claim.subscription.uuid())).unzip()
 }
 
-/// The subscriptions that were claimed, as far as their calendars are in sight.
+/// The claimed subscriptions whose calendars are visible.
 async fn claimed(connection: &mut PgConnection, claims: &[SyncClaim]) -> Result<Vec<SubscriptionRow>, ApplyError> {
     let (orgs, ids) = keys(claims);
     let rows = sqlx::query_as!(
@@ -252,7 +254,7 @@ async fn claimed(connection: &mut PgConnection, claims: &[SyncClaim]) -> Result<
     Ok(rows.fetch_all(connection).await?)
 }
 
-/// Removes subscriptions of calendars that are out of sight for good.
+/// Removes subscriptions of calendars that are gone for good.
 async fn remove(connection: &mut PgConnection, gone: &[SyncClaim]) -> Result<(), ApplyError> {
     if gone.is_empty() {
         return Ok(());
@@ -296,7 +298,7 @@ impl ImportedItems for PostgresStore {
     }
 
     async fn purge_imported_events(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        // No event is in two of the three parts, so that less than the limit says that there is no more.
+        // No event is in two of the three parts, so fewer rows than the limit means that there are no more.
         let found = sqlx::query!(
             r#"SELECT org_id AS "org_id!", id AS "id!" FROM (
                  (SELECT org_id, id FROM events
@@ -325,7 +327,7 @@ impl ImportedItems for PostgresStore {
             of.entry(row.org_id).or_default().push(row.id);
         }
         let mut purged = 0;
-        // Each statement locks rows of one organization, and passes over what others hold.
+        // Each statement locks rows of one organization, and skips those that others hold.
         for (org_id, ids) in of {
             let deleted = retried(|| {
                 sqlx::query!(

@@ -1,4 +1,4 @@
-//! Timers that are due, of all organizations.
+//! Due timers of all organizations.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::error::{ApplyError, store_error};
 use crate::retry::retried;
 use crate::rows::{Located, event_row};
 
-/// An event with what its calendar says of reminders.
+/// An event with the default reminders of its calendar.
 type Found = (Event, Option<Reminders>);
 
 /// A row of `timers` that was claimed.
@@ -48,9 +48,12 @@ impl Timers for PostgresStore {
             let (seen, defaults) = match found.remove(&(row.org_id, row.event_id)) {
                 None => (None, None),
                 Some(Ok((event, defaults))) => (Some(event), defaults),
-                // It must not keep the others from being told.
+                // An unreadable event must not hold up the others.
                 Some(Err(error)) => {
-                    tracing::error!(error = &error as &dyn std::error::Error, "an event that is due is unreadable");
+                    tracing::error!(
+                        error = &error as &dyn std::error::Error,
+                        "an event with a due timer cannot be read"
+                    );
                     return None;
                 }
             };
@@ -115,8 +118,8 @@ impl Timers for PostgresStore {
 }
 
 impl PostgresStore {
-    /// The three queues differ in the index that they follow. What another node claims at this moment is passed
-    /// over rather than waited for.
+    /// Claims up to `limit` timers. The three queues differ in the index that they follow. Timers that another node
+    /// is claiming are skipped, not waited for.
     async fn claim(
         &self,
         queue: TimerQueue,
@@ -180,7 +183,7 @@ impl PostgresStore {
         }
     }
 
-    /// Those of the events that are in sight, by organization and identifier.
+    /// Those of the events that are visible, by organization and identifier.
     async fn events_of(
         &self,
         orgs: &[Uuid],
@@ -210,7 +213,7 @@ impl PostgresStore {
         Ok(read.collect())
     }
 
-    /// Gives the next events theirs. Whoever else does so at this moment is left to it.
+    /// Writes the timers of the next events that lack one. If another node is doing this, it is left to that node.
     async fn seed(&self, connection: &mut PgConnection, now: Timestamp, limit: u32) -> Result<bool, StoreError> {
         let place = sqlx::query!(
             "SELECT seeded_org, seeded_event FROM timer_seeding WHERE id = 1 AND NOT done FOR UPDATE SKIP LOCKED"
@@ -244,7 +247,7 @@ impl PostgresStore {
                 Ok(timer) => timers.extend(timer.filter(|_| in_sight)),
                 Err(error) => {
                     let org = OrgId::from_uuid(org);
-                    tracing::error!(%org, error = &error as &dyn std::error::Error, "an event gets no timer");
+                    tracing::error!(%org, error = &error as &dyn std::error::Error, "cannot make the timer of an event");
                 }
             }
         }

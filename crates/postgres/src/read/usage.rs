@@ -1,6 +1,6 @@
-//! The counters of use that nodes share, and what exists beside them.
+//! The usage counters that nodes share, and the counts of what exists.
 //!
-//! Each is one statement, and so a transaction of its own.
+//! Each call is one statement, and so a transaction of its own.
 
 use async_trait::async_trait;
 use kalends_app::ports::{Debited, Metering};
@@ -15,8 +15,8 @@ use crate::rows::Located;
 #[async_trait]
 impl Metering for PostgresStore {
     async fn debit(&self, org: OrgId, metric: Metric, debit: &Debit) -> Result<Debited, StoreError> {
-        // Whoever comes second waits for the row, and compares with what the first left behind. A counter that
-        // does not exist yet is compared before.
+        // A concurrent debit waits for the row, and compares with what the first one left. A first debit has no row,
+        // so it is compared before.
         let granted = sqlx::query_scalar!(
             r#"INSERT INTO usage_counters AS counter (org_id, metric, period, used)
              SELECT $1::uuid, $2::text, $3::bigint, $4::bigint WHERE $4::bigint <= $5::bigint

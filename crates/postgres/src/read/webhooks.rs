@@ -29,7 +29,7 @@ impl Webhooks for PostgresStore {
     }
 
     async fn list_webhooks(&self, org: OrgId, page: Page) -> Result<Listed<WebhookEndpoint>, StoreError> {
-        // A plan caps their number, so that counting them all costs nothing.
+        // A plan caps the number of pages, so counting them all is cheap.
         let records = sqlx::query!(
             r#"SELECT id, content, events, active, deactivated, version, created_at, updated_at,
                  count(*) OVER () AS "total!"
@@ -190,7 +190,7 @@ impl Deliveries for PostgresStore {
 }
 
 impl PostgresStore {
-    /// What a delivery sends.
+    /// The payload that a delivery sends.
     pub(crate) fn opened_payload(&self, delivery: &Delivery, sealed: &str) -> Result<String, StoreError> {
         let row = Located { table: "outbox", id: delivery.message };
         let plain = self.cipher.open(message_payload(delivery.message), sealed);

@@ -1,4 +1,4 @@
-//! Writes what was sealed anew.
+//! Writes the values that were sealed again.
 
 use kalends_warm_pool::WarmPool;
 use sqlx::Postgres;
@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{Old, Position, Renewed};
 
-/// Values that were sealed anew, by column.
+/// Resealed values, by column.
 #[derive(Default)]
 pub(super) struct Anew<'a> {
     events: Rows<'a>,
@@ -86,7 +86,7 @@ impl<'a> Anew<'a> {
         }
     }
 
-    /// Writes what there is, one statement a column; a value that has changed meanwhile stays.
+    /// Writes the values with one statement per column. A value that has changed in between is left alone.
     pub(super) async fn write(&self, connections: &WarmPool<Postgres>) -> Result<(), sqlx::Error> {
         macro_rules! write {
             ($column:ident, $statement:literal) => {

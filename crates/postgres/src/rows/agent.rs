@@ -22,7 +22,7 @@ pub(crate) struct AgentRow {
     pub(crate) updated_at: i64,
 }
 
-/// An [`AgentRow`] of a record that may hold more columns.
+/// Builds an [`AgentRow`] from a record that may have more columns.
 macro_rules! agent_row {
     ($record:ident) => {
         $crate::rows::AgentRow {

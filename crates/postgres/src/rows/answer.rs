@@ -18,7 +18,7 @@ pub(crate) struct AnswerRow {
     pub(crate) expires_at: i64,
 }
 
-/// The place of an answer: its scope in hexadecimal digits stands for an identifier.
+/// Locates an answer. Its scope, in hexadecimal digits, serves as the identifier.
 pub(crate) fn located_answer(scope: &[u8]) -> Located<String> {
     Located { table: "idempotent_answers", id: scope.iter().map(|byte| format!("{byte:02x}")).collect() }
 }
@@ -35,7 +35,7 @@ impl AnswerRow {
                 Some(String::from_utf8(opened).map_err(|error| row.corrupt("body", error))?)
             }
         };
-        let status = u16::try_from(self.status).map_err(|_| row.corrupt("status", "is no HTTP status"))?;
+        let status = u16::try_from(self.status).map_err(|_| row.corrupt("status", "is not an HTTP status"))?;
         Ok(StoredAnswer {
             scope,
             fingerprint: row.hash("fingerprint", &self.fingerprint)?,

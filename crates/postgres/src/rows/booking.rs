@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::Located;
 use crate::sealed::{booking_guest, booking_page_content};
 
-/// When each weekday is open, as JSON.
+/// The hours of each weekday, as JSON.
 pub(crate) fn constraints_json(constraints: Option<&Week<Hours>>) -> Result<Option<String>, sqlx::Error> {
     let written = constraints.map(|week| serde_json::to_string(&Week::<WrittenHours>::from(week)));
     written.transpose().map_err(|error| sqlx::Error::Encode(error.into()))

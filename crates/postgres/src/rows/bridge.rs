@@ -85,7 +85,7 @@ impl ConnectionRow {
         let row = Located { table: "calendar_connections", id };
         let label = self.label.map(|label| {
             let plain = cipher.open(connection_label(id), &label).map_err(|error| row.corrupt("label", error))?;
-            // What did not decode is not repeated.
+            // The error does not repeat the bytes that failed to decode.
             String::from_utf8(plain).map_err(|error| row.corrupt("label", error.utf8_error()))
         });
         let tokens = cipher.open(connection_tokens(id), &self.tokens).map_err(|error| row.corrupt("tokens", error))?;
@@ -110,7 +110,7 @@ impl ConnectionRow {
     }
 }
 
-/// The columns that tell when an external calendar is busy.
+/// The columns that determine when an external calendar is busy.
 pub(crate) struct ReadingRow {
     pub(crate) id: Uuid,
     pub(crate) revision: i64,
@@ -121,13 +121,13 @@ pub(crate) struct ReadingRow {
 }
 
 impl ReadingRow {
-    /// What was read last.
+    /// The last reading.
     fn reading(self) -> Result<Option<Reading>, StoreError> {
         let row = Located { table: "external_calendars", id: ExternalCalendarId::from_uuid(self.id) };
         let (read_at, from, until, spans) = match (self.read_at, self.covers_from, self.covers_until, self.spans) {
             (None, None, None, None) => return Ok(None),
             (Some(read_at), Some(from), Some(until), Some(spans)) => (read_at, from, until, spans),
-            _ => return Err(row.corrupt("read_at", "a reading of which a part is missing")),
+            _ => return Err(row.corrupt("read_at", "a reading has a time, the span that it covers, and busy spans")),
         };
         let covers = Span::new(Timestamp::from_micros(from), Timestamp::from_micros(until));
         Ok(Some(Reading {
@@ -137,7 +137,7 @@ impl ReadingRow {
         }))
     }
 
-    /// What the calendar says of `window`, as [`ExternalCalendar::busy`], without opening what it is called.
+    /// The busy times in `window`, as in [`ExternalCalendar::busy`], without opening the sealed name.
     pub(crate) fn busy(self, window: Span) -> Result<HumanBusy, StoreError> {
         let (source, revision) = (HumanSource(self.id.as_u128()), Revision(self.revision));
         let reading = self.reading()?;
@@ -151,7 +151,7 @@ impl ReadingRow {
     }
 }
 
-/// The set as it is stored: 16 bytes a span, in order.
+/// The set as stored: 16 bytes per span, in order.
 pub(crate) fn packed(spans: &BusySet) -> Vec<u8> {
     spans.spans().iter().flat_map(|span| <[u8; 16]>::from(*span)).collect()
 }
@@ -159,12 +159,12 @@ pub(crate) fn packed(spans: &BusySet) -> Vec<u8> {
 fn unpacked<I: Display>(row: &Located<I>, bytes: &[u8]) -> Result<BusySet, StoreError> {
     let (packed, rest) = bytes.as_chunks::<16>();
     if !rest.is_empty() {
-        return Err(row.corrupt("spans", format!("{} bytes are no number of spans", bytes.len())));
+        return Err(row.corrupt("spans", format!("{} bytes are not a whole number of spans", bytes.len())));
     }
     let spans = packed.iter().map(|span| Span::try_from(*span).map_err(|error| row.corrupt("spans", error)));
     let spans = spans.collect::<Result<Vec<Span>, _>>()?;
     if !spans.is_sorted_by(|before, after| before.end() < after.start()) {
-        return Err(row.corrupt("spans", "not in order, or not apart"));
+        return Err(row.corrupt("spans", "the spans are not sorted and disjoint"));
     }
     Ok(BusySet::from_unsorted(spans))
 }
@@ -196,7 +196,7 @@ impl ExternalCalendarRow {
     }
 }
 
-/// The columns of a grant, and the keys of what belongs to it.
+/// The columns of a grant, and the keys of its sources and agents.
 pub(crate) struct GrantRow {
     pub(crate) org_id: Uuid,
     pub(crate) id: Uuid,
@@ -204,9 +204,9 @@ pub(crate) struct GrantRow {
     pub(crate) audience: String,
     pub(crate) version: i64,
     pub(crate) created_at: i64,
-    /// In order.
+    /// Sorted.
     pub(crate) sources: Vec<Uuid>,
-    /// In order.
+    /// Sorted.
     pub(crate) agents: Vec<Uuid>,
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct CalendarRow {
     pub(crate) deleted_at: Option<i64>,
 }
 
-/// A [`CalendarRow`] of a record that may hold more columns.
+/// Builds a [`CalendarRow`] from a record that may have more columns.
 macro_rules! calendar_row {
     ($record:ident) => {
         $crate::rows::CalendarRow {

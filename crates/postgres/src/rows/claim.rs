@@ -36,7 +36,7 @@ impl ClaimRow {
             ended_at: self.ended_at.map(Timestamp::from_micros),
         };
         let state = ClaimState::read(stored)
-            .ok_or_else(|| row.corrupt("state", format!("{:?} does not go with the other columns", stored.name)))?;
+            .ok_or_else(|| row.corrupt("state", format!("{:?} does not match the other columns", stored.name)))?;
         Ok(Claim {
             id,
             org: self.org_id.map(OrgId::from_uuid),

@@ -37,7 +37,7 @@ pub(crate) struct EventRow {
     pub(crate) transparent: bool,
 }
 
-/// An [`EventRow`] of a record that may hold more columns.
+/// Builds an [`EventRow`] from a record that may have more columns.
 macro_rules! event_row {
     ($record:ident) => {
         $crate::rows::EventRow {
@@ -117,7 +117,7 @@ impl EventRow {
     }
 }
 
-/// What tells when a series takes place.
+/// The columns that determine when a series takes place.
 pub(crate) struct RepeatingRow<'a> {
     pub(crate) id: Uuid,
     pub(crate) calendar_id: Uuid,
@@ -140,7 +140,7 @@ impl RepeatingRow<'_> {
     }
 }
 
-/// What the three columns say of the repetition of an event at `times`.
+/// The repetition of an event at `times`, from its three columns.
 fn repeats(
     row: &Located<EventId>,
     times: Times,
@@ -161,7 +161,7 @@ fn repeats(
     }
 }
 
-/// What the three columns say of a hold.
+/// The hold, from its three columns.
 fn hold(
     row: &Located<EventId>,
     expires_at: Option<i64>,

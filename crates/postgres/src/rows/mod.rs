@@ -1,5 +1,5 @@
-//! Rows as the statements yield them, and what they mean. A value that no version of the program
-//! writes is a located error.
+//! The rows that statements return, and how they become domain values. A value that no version of the program writes
+//! is an error that names the table, the column and the row.
 
 mod agent;
 mod answer;
@@ -42,7 +42,7 @@ pub(crate) use subscription::{ItemRow, NeighbourRow, SubscriptionRow};
 pub(crate) use user::{OwnerRow, UserRow};
 pub(crate) use webhook::{DeliveryRow, WebhookRow};
 
-/// A row of a table, to say where a corrupt value stands.
+/// The table and row of a corrupt value.
 pub(crate) struct Located<I> {
     pub(crate) table: &'static str,
     pub(crate) id: I,
@@ -53,7 +53,7 @@ impl<I: Display> Located<I> {
         StoreError::corrupt(self.table, column, &self.id, detail)
     }
 
-    /// The value of a name, as the enumerations of the domain know it.
+    /// The domain value of a name.
     pub(crate) fn named<T>(
         &self,
         column: &'static str,

@@ -25,7 +25,7 @@ pub(crate) struct OrganizationRow {
     pub(crate) created_at: i64,
 }
 
-/// The limits of an organization of which only the plan and the overrides were read.
+/// The limits of an organization, if only its plan and overrides were read.
 pub(crate) fn limits(org: OrgId, plan: &str, overrides: Option<&str>) -> Result<Limits, StoreError> {
     let row = Located { table: "organizations", id: org };
     let limits = row.named("plan", plan, Plan::from_name)?.limits();
@@ -44,8 +44,8 @@ impl OrganizationRow {
         let accepted = match (self.accepted_terms, self.accepted_at) {
             (Some(version), Some(at)) => Some(Acceptance { version, at: Timestamp::from_micros(at) }),
             (None, None) => None,
-            (Some(_), None) => return Err(row.corrupt("accepted_at", "missing beside accepted_terms")),
-            (None, Some(_)) => return Err(row.corrupt("accepted_terms", "missing beside accepted_at")),
+            (Some(_), None) => return Err(row.corrupt("accepted_at", "missing although accepted_terms is set")),
+            (None, Some(_)) => return Err(row.corrupt("accepted_terms", "missing although accepted_at is set")),
         };
         Ok(Organization {
             id,

@@ -1,4 +1,4 @@
-//! A key joined with its organization: whom it speaks for.
+//! A key joined with its organization: the columns of its principal.
 
 use kalends_accounts::reach::{CallerKind, ScopedAgent};
 use kalends_accounts::{Credential, KeyKind, Principal, Reach, ScopedKey};
@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::Located;
 
-/// The columns that make a principal.
+/// The columns that make up a principal.
 pub(crate) struct PrincipalRow {
     pub(crate) org_id: Uuid,
     pub(crate) key_id: Uuid,

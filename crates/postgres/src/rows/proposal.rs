@@ -31,12 +31,11 @@ pub(crate) struct ProposalRow {
     pub(crate) version: i64,
     pub(crate) created_at: i64,
     pub(crate) updated_at: i64,
-    /// Its rows of `proposal_participants`, in the order in which they are asked: a JSON array of
-    /// [`ParticipantRow`].
+    /// The rows of `proposal_participants` in the order of invitation, as a JSON array of [`ParticipantRow`].
     pub(crate) participants: String,
 }
 
-/// The columns of a record that has those of a proposal.
+/// Takes the columns of a proposal from a record.
 macro_rules! proposal_row {
     ($record:expr) => {
         $crate::rows::ProposalRow {
@@ -62,7 +61,7 @@ macro_rules! proposal_row {
 }
 pub(crate) use proposal_row;
 
-/// The columns of a participant: agent, response, what it says, slot, remark, when.
+/// The columns of a participant: agent, response, answer, slot, remark, time.
 #[derive(Deserialize)]
 struct ParticipantRow(String, Option<String>, Option<String>, Option<String>, Option<String>, Option<i64>);
 
@@ -89,7 +88,7 @@ impl ProposalRow {
         let reason =
             self.reason.as_deref().map(|name| row.named("reason", name, CancelReason::from_name)).transpose()?;
         let state = State::of(status, won, reason)
-            .ok_or_else(|| row.corrupt("status", "does not fit what came of the proposal"))?;
+            .ok_or_else(|| row.corrupt("status", "does not match the outcome of the proposal"))?;
         Ok(Proposal {
             id,
             org: OrgId::from_uuid(self.org_id),

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::Located;
 
-/// The columns of a calendar's rules, but for the key.
+/// The columns of a calendar's rules, except the key.
 pub(crate) struct RulesRow {
     pub(crate) id: Uuid,
     pub(crate) rules: String,
@@ -30,8 +30,7 @@ impl RulesRow {
     }
 }
 
-/// The rules that the document of a calendar's row says. The row is found by its calendar, so that is how
-/// it is named.
+/// The rules in the document of a calendar's row. The row is identified by its calendar.
 pub(crate) fn read_rules(calendar: CalendarId, document: &str) -> Result<Rules, StoreError> {
     let row = Located { table: "availability_rules", id: calendar };
     serde_json::from_str(document).map_err(|error| row.corrupt("rules", error))

@@ -1,4 +1,4 @@
-//! A key that speaks for an agent.
+//! The key of an agent.
 
 use kalends_accounts::{KeyHash, KeyLabel, ScopedKey};
 use kalends_kernel::{AgentId, KeyId, OrgId, StoreError, Timestamp};
@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::Located;
 
-/// The columns of such a key.
+/// The columns of an agent's key.
 pub(crate) struct ScopedKeyRow {
     pub(crate) org_id: Uuid,
     pub(crate) id: Uuid,

@@ -60,7 +60,7 @@ impl SubscriptionRow {
     }
 }
 
-/// A subscription of a calendar, or without an identifier the last place on it.
+/// A subscription of a calendar or, without an identifier, the last place on the calendar.
 pub(crate) struct NeighbourRow {
     pub(crate) id: Option<Uuid>,
     pub(crate) content: Option<String>,

@@ -4,7 +4,7 @@ use kalends_accounts::{Email, Ownership, PasswordHash, User, UserName};
 use kalends_kernel::{OrgId, Timestamp, UserId, Version};
 use uuid::Uuid;
 
-/// The columns of a human.
+/// The columns of a user.
 pub(crate) struct UserRow {
     pub(crate) id: Uuid,
     pub(crate) email: String,

@@ -1,4 +1,4 @@
-//! What people wrote about agents and calendars at rest, and the secrets of attempts at providers: sealed.
+//! Data at rest: the metadata of agents and calendars and the secrets of sign-in attempts are sealed.
 
 use kalends_accounts::TokenHash;
 use kalends_accounts::oauth::{Attempt, Provider};
@@ -22,7 +22,7 @@ fn planted() -> Metadata {
     Metadata::from_json(&format!(r#"{{"note":{{"deep":["{PLANTED}"]}}}}"#)).unwrap()
 }
 
-/// An agent and a calendar of it with planted metadata, stored.
+/// Stores an agent and its calendar, both with planted metadata.
 async fn written(bench: &Bench) -> (Agent, Calendar) {
     let org = bench.organization().await;
     let agent = Agent { metadata: planted(), ..bench.make.agent(org) };
@@ -31,7 +31,7 @@ async fn written(bench: &Bench) -> (Agent, Calendar) {
     (agent, calendar)
 }
 
-/// The store tells both as they are, one by one and listed.
+/// Asserts that the store returns both as they are, one by one and in lists.
 async fn are_read(bench: &Bench, agent: &Agent, calendar: &Calendar) {
     let (store, org) = (&bench.store, agent.org);
     assert_eq!(store.find_agent(org, agent.id).await.unwrap().as_ref(), Some(agent));
@@ -47,14 +47,14 @@ async fn metadata_of(bench: &Bench, table: &str) -> String {
     sqlx::query_scalar(statement).fetch_one(&bench.behind.pool).await.unwrap()
 }
 
-/// Writes the metadata of the one row of the table.
+/// Overwrites the metadata of the table's only row.
 async fn store_as(bench: &Bench, table: &str, text: &str) {
     let statement = AssertSqlSafe(format!("UPDATE {table} SET metadata = $1"));
     sqlx::query(statement).bind(text).execute(&bench.behind.pool).await.unwrap();
 }
 
 #[tokio::test]
-async fn metadata_is_nowhere_in_the_clear() {
+async fn metadata_is_stored_only_sealed() {
     let bench = Bench::set().await;
     let (agent, calendar) = written(&bench).await;
     are_read(&bench, &agent, &calendar).await;
@@ -65,7 +65,7 @@ async fn metadata_is_nowhere_in_the_clear() {
     are_read(&bench, &renamed, &moved).await;
     let kept = created + &everything(&bench).await;
     assert!(!kept.contains(PLANTED));
-    assert!(kept.contains("Renamed"), "what is searched is what is written");
+    assert!(kept.contains("Renamed"), "the search finds what is written");
     for table in ["agents", "calendars"] {
         let sealed = metadata_of(&bench, table).await;
         assert!(sealed.starts_with("v1.first."), "{sealed}");
@@ -97,7 +97,7 @@ async fn metadata_of_earlier_versions_is_read_and_then_sealed() {
 async fn metadata_that_does_not_open_is_a_located_error() {
     let bench = Bench::set().await;
     let (agent, calendar) = written(&bench).await;
-    // A seal belongs to its row and table.
+    // A seal is valid only for its row and table.
     let of_calendar = metadata_of(&bench, "calendars").await;
     for broken in ["v1.first.AAAA", "[]", &of_calendar] {
         store_as(&bench, "agents", broken).await;
@@ -136,11 +136,11 @@ async fn secrets_of_attempts_are_sealed_and_opened_once() {
     store.keep_connect_attempt(&connecting).await.unwrap();
     let kept = everything(&bench).await;
     assert!(!kept.contains("planted-"));
-    assert!(kept.contains("kalends.example/back"), "what is searched is what is written");
+    assert!(kept.contains("kalends.example/back"), "the search finds what is written");
     assert!(store.use_attempt(signing_in.key).await.unwrap() == Some(signing_in.clone()));
     assert!(store.use_connect_attempt(connecting.oauth.key).await.unwrap() == Some(connecting.clone()));
 
-    // Those of earlier versions stand there as they are. One whose key is gone is over.
+    // Earlier versions stored the secrets in the clear. An attempt whose key is gone is over.
     for (nonce, verifier, opens) in [("nonce", "verifier", true), ("v1.gone.AAAA", "v1.gone.AAAA", false)] {
         store.keep_attempt(&signing_in).await.unwrap();
         store.keep_connect_attempt(&connecting).await.unwrap();
@@ -152,6 +152,6 @@ async fn secrets_of_attempts_are_sealed_and_opened_once() {
         assert_eq!(used.map(|used| (used.nonce, used.verifier)), opens.then(|| (nonce.into(), verifier.into())));
         let used = store.use_connect_attempt(connecting.oauth.key).await.unwrap();
         assert_eq!(used.map(|used| used.oauth.verifier), opens.then(|| verifier.into()));
-        assert!(store.use_attempt(signing_in.key).await.unwrap().is_none(), "it is gone either way");
+        assert!(store.use_attempt(signing_in.key).await.unwrap().is_none(), "the attempt is gone in both cases");
     }
 }

@@ -1,4 +1,4 @@
-//! The bridge to human calendars: corrupt rows, what is sealed, and who waits for whom.
+//! The bridge to human calendars: corrupt rows, sealed fields, and locks.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn human(make: &Fixtures) -> UserId {
     UserId::new(make.tick(), &make.entropy)
 }
 
-/// A connection with a label and two calendars that have been read, not stored.
+/// A connection with a label and two calendars that have been read. Nothing is stored.
 fn connected(make: &Fixtures, org: OrgId) -> (Connection, Vec<ExternalCalendar>) {
     let now = make.tick();
     let tokens = Tokens { access: "open".into(), access_until: now, refresh: "sesame".into() };
@@ -99,7 +99,7 @@ async fn a_corrupt_row_of_the_bridge_is_located() {
         located(store.find_connection(org, connection.id).await, "calendar_connections", column, &connection.id);
         located(store.list_connections(org, Page::default()).await, "calendar_connections", column, &connection.id);
     }
-    // It keeps no other from being refreshed.
+    // The corrupt row does not keep others from being refreshed.
     let (sound, _) = connected(make, org);
     let creation = Change::CreateConnection { connection: Box::new(sound.clone()), calendars: Vec::new() };
     bench.commit(changes(org, vec![creation])).await;
@@ -155,11 +155,11 @@ async fn a_corrupt_attempt_is_located() {
         store.keep_connect_attempt(&attempt).await.unwrap();
         assert_eq!(bench.behind.run(corrupt).await, 1);
         located(store.use_connect_attempt(key).await, "connection_attempts", column, &"an attempt");
-        assert_eq!(store.use_connect_attempt(key).await.unwrap(), None, "it is used up");
+        assert_eq!(store.use_connect_attempt(key).await.unwrap(), None, "the attempt is used up");
     }
 }
 
-/// Counts what is sealed under a key.
+/// Counts the values that are sealed under a key.
 macro_rules! sealed_under {
     ($key:literal) => {
         concat!(
@@ -177,7 +177,7 @@ macro_rules! sealed_under {
 }
 
 #[tokio::test]
-async fn what_opens_accounts_is_sealed_and_sealed_anew() {
+async fn tokens_and_labels_of_connections_are_sealed_and_resealed() {
     let bench = Bench::set().await;
     let (store, make) = (&bench.store, &bench.make);
     let org = bench.organization().await;
@@ -199,7 +199,7 @@ async fn what_opens_accounts_is_sealed_and_sealed_anew() {
     }
 }
 
-/// How many grants are without a calendar, and how many name one that is gone or are gone themselves.
+/// Counts grants without a calendar, and sources whose calendar or grant is gone.
 async fn lost(bench: &Bench) -> i64 {
     let lost = "SELECT (SELECT count(*) FROM availability_grants g WHERE NOT EXISTS (
                         SELECT 1 FROM availability_grant_sources s WHERE s.org_id = g.org_id AND s.grant_id = g.id))
@@ -211,7 +211,7 @@ async fn lost(bench: &Bench) -> i64 {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_grant_never_names_what_is_gone_nor_stays_without_calendars() {
+async fn a_grant_never_names_a_deleted_calendar_or_stays_empty() {
     let bench = Bench::set().await;
     let (store, make) = (&bench.store, &bench.make);
     let org = bench.organization().await;
@@ -221,7 +221,7 @@ async fn a_grant_never_names_what_is_gone_nor_stays_without_calendars() {
     };
     for _ in 0..15 {
         let made = [connected(make, org), connected(make, org), connected(make, org)];
-        // The same calendars in another order of connections, so that nobody locks as another does.
+        // The same calendars in another order of connections, so that the transactions lock in different orders.
         let sources: Vec<_> = made.iter().flat_map(|(_, calendars)| calendars).map(|calendar| calendar.id).collect();
         let before = grant(make, org, sources.clone());
         let mut all: Vec<Change> = made.iter().map(creation).collect();
@@ -259,7 +259,7 @@ async fn a_grant_never_names_what_is_gone_nor_stays_without_calendars() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_links_at_once_one_waits_and_harms_no_other_change() {
+async fn one_of_many_concurrent_links_waits_and_other_changes_apply() {
     let bench = Bench::set().await;
     let org = bench.organization().await;
     let calendar = bench.calendar(org).await;

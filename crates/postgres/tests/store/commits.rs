@@ -1,4 +1,4 @@
-//! Transactions beside each other.
+//! Concurrent transactions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,14 +17,14 @@ use tokio::task::JoinSet;
 
 use crate::server::Bench;
 
-/// Whatever takes longer is stuck.
+/// A test that takes longer is stuck.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 fn nine_to_ten() -> Span {
     span("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z")
 }
 
-/// The creation of an event with all that comes along: message, audit entry, answer and charge.
+/// The creation of an event with its message, audit entry, answer and charge.
 fn creation(make: &Fixtures, event: &Event, limit: Option<u64>) -> ChangeSet {
     ChangeSet::new(event.org)
         .create(event)
@@ -34,7 +34,7 @@ fn creation(make: &Fixtures, event: &Event, limit: Option<u64>) -> ChangeSet {
         .charge(make.charge(limit))
 }
 
-/// Commits all at once, so that they share batches, and returns the outcomes in order.
+/// Commits all change-sets at once, so that they share batches, and returns the outcomes in order.
 async fn together(store: &Arc<PostgresStore>, all: Vec<ChangeSet>) -> Vec<Result<(), CommitError>> {
     let outcomes = all.into_iter().map(|changes| {
         let store = Arc::clone(store);
@@ -42,13 +42,13 @@ async fn together(store: &Arc<PostgresStore>, all: Vec<ChangeSet>) -> Vec<Result
     });
     let mut collected = Vec::new();
     for outcome in outcomes.collect::<Vec<_>>() {
-        collected.push(tokio::time::timeout(DEADLINE, outcome).await.expect("nothing waits for ever").unwrap());
+        collected.push(tokio::time::timeout(DEADLINE, outcome).await.expect("nothing waits forever").unwrap());
     }
     collected
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn one_that_fails_harms_no_other_of_its_batch() {
+async fn a_failed_change_set_does_not_affect_its_batch() {
     let bench = Bench::set().await;
     let (org, poor) = (bench.organization().await, bench.organization().await);
     let (calendar, gone, theirs) = (bench.calendar(org).await, bench.calendar(org).await, bench.calendar(poor).await);
@@ -66,13 +66,13 @@ async fn one_that_fails_harms_no_other_of_its_batch() {
             _ => creation(&bench.make, &on(&calendar), None),
         };
         if index == 63 {
-            // The same identifier twice: no constraint has a word for that.
+            // The same identifier twice, which no named constraint covers.
             let twice = changes.calendars[0].clone();
             changes.calendars.push(twice);
         }
         all.push(changes);
     }
-    // Something slow first, so that the rest gathers behind it.
+    // Starts with something slow, so that the rest gathers behind it.
     let mut holder = bench.behind.pool.begin().await.unwrap();
     sqlx::query("SELECT 1 FROM calendars FOR UPDATE").execute(&mut *holder).await.unwrap();
     let store = Arc::clone(&bench.store);
@@ -102,7 +102,7 @@ async fn one_that_fails_harms_no_other_of_its_batch() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn writers_of_two_calendars_never_wait_for_each_other() {
+async fn writers_of_two_calendars_never_deadlock() {
     let bench = Bench::set().await;
     let org = bench.organization().await;
     let (first, second) = (bench.calendar(org).await, bench.calendar(org).await);
@@ -116,7 +116,7 @@ async fn writers_of_two_calendars_never_wait_for_each_other() {
         let events = pair.map(|calendar| bench.make.event(calendar, nine_to_ten()));
         let mut changes = creation(&bench.make, &events[0], None).create(&events[1]);
         if index % 3 == 0 {
-            // The way of change-sets that do more than add events.
+            // This makes the change-set more than an addition of events, so it gets a transaction of its own.
             let agent = bench.make.agent(org);
             changes = changes.create(&agent).guard(Guard::AtMost { metric: Metric::Agents, limit: 1_000 });
         }
@@ -128,18 +128,18 @@ async fn writers_of_two_calendars_never_wait_for_each_other() {
             outcome.unwrap().unwrap();
         }
     };
-    tokio::time::timeout(DEADLINE, finish).await.expect("nothing waits for ever");
+    tokio::time::timeout(DEADLINE, finish).await.expect("nothing waits forever");
 
     assert_eq!(bench.behind.count("SELECT count(*) FROM events").await, 240);
     assert_eq!(bench.behind.used(org, Metric::Events, bench.make.period()).await, 120);
-    // Counted when the losing transaction ends, shown a moment later.
+    // The server counts a deadlock when the losing transaction ends, and shows it a moment later.
     tokio::time::sleep(Duration::from_millis(1_200)).await;
     let deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
     assert_eq!(bench.behind.count(deadlocks).await, 0, "they are avoided, not only survived");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn updates_beside_additions_lose_nothing() {
+async fn updates_concurrent_with_additions_lose_nothing() {
     let bench = Bench::set().await;
     let org = bench.organization().await;
     let calendar = bench.calendar(org).await;
@@ -175,14 +175,14 @@ async fn updates_beside_additions_lose_nothing() {
             outcome.unwrap();
         }
     };
-    tokio::time::timeout(DEADLINE, finish).await.expect("nothing waits for ever");
+    tokio::time::timeout(DEADLINE, finish).await.expect("nothing waits forever");
     let now = bench.store.find_event(org, event.id).await.unwrap().unwrap().event;
     assert_eq!(now.version.0, 81, "every update saw the one before it");
     assert_eq!(bench.behind.count("SELECT count(*) FROM events").await, 81);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn no_calendar_slips_past_its_agent_s_end() {
+async fn no_calendar_is_added_to_a_decommissioned_agent() {
     let bench = Bench::set().await;
     let org = bench.organization().await;
     for _ in 0..20 {
@@ -201,7 +201,7 @@ async fn no_calendar_slips_past_its_agent_s_end() {
     }
 }
 
-/// Commits until the given number has gone through, noting what was acknowledged and what failed.
+/// Commits until `count` change-sets have succeeded, and returns the outcome of each attempt.
 async fn commit_through(bench: &Bench, calendar: &Calendar, count: usize) -> Vec<(Event, Result<(), CommitError>)> {
     let mut all = Vec::new();
     for _ in 0..count {
@@ -216,7 +216,7 @@ async fn commit_through(bench: &Bench, calendar: &Calendar, count: usize) -> Vec
     events.into_iter().zip(together(&bench.store, changes).await).collect()
 }
 
-/// Checks that of each change-set all or nothing is there, and all of what was acknowledged.
+/// Asserts that each change-set was applied as a whole or not at all, and that all acknowledged ones were applied.
 async fn nothing_is_half(bench: &Bench, org: OrgId, outcomes: &[(Event, Result<(), CommitError>)]) {
     let mut there = 0;
     for (event, outcome) in outcomes {
@@ -236,7 +236,7 @@ async fn nothing_is_half(bench: &Bench, org: OrgId, outcomes: &[(Event, Result<(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_backend_that_is_killed_leaves_all_or_nothing() {
+async fn a_killed_backend_leaves_change_sets_whole() {
     let bench = Bench::set().await;
     let org = bench.organization().await;
     let calendar = bench.calendar(org).await;
@@ -262,8 +262,8 @@ async fn a_backend_that_is_killed_leaves_all_or_nothing() {
     }
     killer.abort();
     let _ = killer.await;
-    assert!(outcomes.iter().any(|(_, outcome)| outcome.is_err()), "the killer was too slow to show anything");
-    // What the killer cut off last may be noticed by the next call or two.
+    assert!(outcomes.iter().any(|(_, outcome)| outcome.is_err()), "no commit was interrupted");
+    // A connection that was killed last may be noticed only by the next call or two.
     for _ in 0..10 {
         if kalends_app::ports::Readiness::ready(&*bench.store).await.is_ok() {
             break;
@@ -277,7 +277,7 @@ async fn a_backend_that_is_killed_leaves_all_or_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_caller_that_goes_away_leaves_nothing_half_way() {
+async fn a_cancelled_caller_leaves_nothing_unfinished() {
     let bench = Bench::set().await;
     let org = bench.organization().await;
     let calendar = bench.calendar(org).await;
@@ -287,7 +287,7 @@ async fn a_caller_that_goes_away_leaves_nothing_half_way() {
         let commit = bench.store.commit(creation(&bench.make, &event, None).guard(guard));
         let _ = tokio::time::timeout(Duration::from_micros(100 * pause), commit).await;
     }
-    // Whatever was begun goes on to its end, message and all.
+    // A change-set that has begun is completed, message included.
     let arrived = async {
         while bench.behind.count("SELECT count(*) FROM events").await < 20 {
             let apart = "SELECT (SELECT count(*) FROM events) - (SELECT count(*) FROM outbox)";
@@ -303,20 +303,20 @@ async fn a_caller_that_goes_away_leaves_nothing_half_way() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_guard_without_a_count_is_a_failure_that_names_it() {
+async fn a_guard_on_an_uncounted_metric_is_an_error() {
     let bench = Bench::set().await;
     let org = bench.organization().await;
-    // What counts by the month is charged, not counted.
+    // Monthly use is charged, not counted.
     let guard = Guard::AtMost { metric: Metric::ApiCalls, limit: 10 };
     let Err(CommitError::Store(StoreError::Failed(error))) = bench.store.commit(ChangeSet::new(org).guard(guard)).await
     else {
-        panic!("nobody counted calls");
+        panic!("calls cannot be counted");
     };
     assert!(error.to_string().contains("api_calls"), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_batch_of_long_texts_is_cut() {
+async fn a_batch_of_long_texts_is_split() {
     let bench = Bench::set().await;
     let org = bench.organization().await;
     let calendar = bench.calendar(org).await;

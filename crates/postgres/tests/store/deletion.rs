@@ -1,5 +1,5 @@
-//! That a deleted account leaves nothing in any table of the schema, those included that are added later: the
-//! tables are asked of the database, and each gets a row of two organizations.
+//! A deleted account leaves nothing in any table of the schema, not even in tables that are added later: the test
+//! lists the tables from the database, and gives each a row of two organizations.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, PgConnection, Row as _};
 
 use crate::server::Bench;
 
-/// Tables that hold nothing of an organization.
+/// Tables without rows of an organization.
 const OF_NOBODY: &[&str] = &[
     "_sqlx_migrations",
     "data_keys",
@@ -48,13 +48,13 @@ async fn tables(connection: &mut PgConnection) -> BTreeMap<String, Vec<Column>> 
     tables
 }
 
-/// 16 bytes that no other row and column has.
+/// 16 bytes that no other row or column has.
 fn made_up(salt: u8, index: usize) -> Vec<u8> {
     [[salt; 15].as_slice(), &[u8::try_from(index).unwrap()]].concat()
 }
 
-/// A row of the organization whose other values are made up, whatever they mean: numbers rise from column to
-/// column, so that what ends does so after it began.
+/// A statement that inserts a row of the organization. The other values are made up; numbers rise from column to
+/// column, so that what ends does so after it begins.
 fn insertion(table: &str, columns: &[Column], org: OrgId, salt: u8) -> String {
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let values = columns.iter().enumerate().map(|(index, column)| match column.kind.as_str() {
@@ -71,7 +71,7 @@ fn insertion(table: &str, columns: &[Column], org: OrgId, salt: u8) -> String {
 }
 
 #[tokio::test]
-async fn nothing_is_left_in_any_table() {
+async fn a_deleted_account_leaves_nothing_in_any_table() {
     let Bench { store, make, scratch, .. } = Bench::set().await;
     let (ours, theirs) = (make.organization(), make.organization());
     for organization in [&ours, &theirs] {
@@ -83,7 +83,7 @@ async fn nothing_is_left_in_any_table() {
     for (table, columns) in &tables {
         assert!(
             owned(columns) || table == "organizations" || OF_NOBODY.contains(&table.as_str()),
-            "{table}: does a row belong to an organization? Then it needs an org_id, else a place in this test's list"
+            "{table}: add an org_id if its rows belong to an organization, otherwise add it to this test's list"
         );
         if owned(columns) && table != "account_deletions" {
             for (organization, salt) in [(&ours, 1), (&theirs, 2)] {

@@ -1,4 +1,4 @@
-//! The tokens of feeds at rest: found by their hash, and sealed to be shown again.
+//! Feed tokens at rest: found by their hash, and sealed so that they can be shown again.
 
 use kalends_app::ChangeSet;
 use kalends_app::ports::Reseal as _;
@@ -10,14 +10,14 @@ use sqlx::{AssertSqlSafe, Row as _};
 
 use crate::server::Bench;
 
-/// What the row of a calendar holds: its token and the hash.
+/// The token and the hash in the row of a calendar.
 async fn stored(bench: &Bench, calendar: &Calendar) -> (String, Option<Vec<u8>>) {
     let row = sqlx::query("SELECT feed_token, feed_token_hash FROM calendars WHERE id = $1").bind(calendar.id.uuid());
     let row = row.fetch_one(&bench.behind.pool).await.unwrap();
     (row.get(0), row.get(1))
 }
 
-/// Writes a row as other versions of the program do, or none.
+/// Writes the token as other versions of the program do, with or without a hash.
 async fn store_as(bench: &Bench, calendar: &Calendar, token: &str, hash: Option<&[u8]>) {
     let update = sqlx::query("UPDATE calendars SET feed_token = $2, feed_token_hash = $3 WHERE id = $1");
     let update = update.bind(calendar.id.uuid()).bind(token).bind(hash);
@@ -28,20 +28,20 @@ async fn found(bench: &Bench, token: &FeedToken) -> Option<Calendar> {
     bench.store.calendar_of_feed(token.reveal()).await.unwrap()
 }
 
-/// A calendar of a new organization, stored.
+/// Stores a calendar of a new organization.
 async fn calendar(bench: &Bench) -> Calendar {
     let org = bench.organization().await;
     bench.calendar(org).await
 }
 
-/// Gives a calendar another token.
+/// Gives a calendar a new token.
 async fn rotate(bench: &Bench, calendar: &Calendar) -> Calendar {
     let rotated = calendar.with_feed_token(FeedToken::generate(&bench.make.entropy), bench.make.tick());
     bench.commit(ChangeSet::new(calendar.org).update(&rotated, calendar.version)).await;
     rotated
 }
 
-/// All rows of all tables as text, bytes in hexadecimal digits.
+/// All rows of all tables as text, with bytes as hexadecimal digits.
 pub(crate) async fn everything(bench: &Bench) -> String {
     let tables = sqlx::query_scalar("SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'");
     let tables: Vec<String> = tables.fetch_all(&bench.behind.pool).await.unwrap();
@@ -55,7 +55,7 @@ pub(crate) async fn everything(bench: &Bench) -> String {
 }
 
 #[tokio::test]
-async fn a_token_is_nowhere_in_the_clear() {
+async fn a_feed_token_is_stored_only_sealed() {
     let bench = Bench::set().await;
     let calendar = calendar(&bench).await;
     let created = everything(&bench).await;
@@ -65,18 +65,18 @@ async fn a_token_is_nowhere_in_the_clear() {
         let hex: String = token.reveal().bytes().map(|byte| format!("{byte:02x}")).collect();
         assert!(!kept.contains(token.reveal()) && !kept.contains(&hex));
     }
-    assert!(kept.contains(&calendar.name), "what is looked through is what is written");
+    assert!(kept.contains(&calendar.name), "the search finds what is written");
 
     let (sealed, hash) = stored(&bench, &calendar).await;
     assert!(sealed.starts_with("v1.first."), "{sealed}");
     assert_eq!(hash.unwrap(), rotated.feed_token.hash().0);
-    // Whoever reads the database learns no address from it.
+    // Reading the database does not reveal the address of a feed.
     assert_eq!(bench.store.calendar_of_feed(&sealed).await.unwrap(), None);
     assert_eq!(found(&bench, &rotated.feed_token).await, Some(rotated));
 }
 
 #[tokio::test]
-async fn a_token_of_before_is_found_and_then_sealed() {
+async fn a_token_of_an_earlier_version_is_found_and_then_sealed() {
     let bench = Bench::set().await;
     let (calendar, other) = (calendar(&bench).await, calendar(&bench).await);
     store_as(&bench, &calendar, calendar.feed_token.reveal(), None).await;
@@ -98,10 +98,10 @@ async fn a_token_of_before_is_found_and_then_sealed() {
 }
 
 #[tokio::test]
-async fn a_token_that_a_node_of_before_gave_counts_alone() {
+async fn only_the_token_from_an_older_node_is_valid() {
     let bench = Bench::set().await;
     let calendar = calendar(&bench).await;
-    // Such a node knows no hash, and leaves the old one where it is.
+    // An older node knows no hash, and leaves the old one in place.
     let given = FeedToken::generate(&bench.make.entropy);
     store_as(&bench, &calendar, given.reveal(), Some(&calendar.feed_token.hash().0)).await;
     for _ in 0..2 {
@@ -114,7 +114,7 @@ async fn a_token_that_a_node_of_before_gave_counts_alone() {
 }
 
 #[tokio::test]
-async fn tokens_are_sealed_anew() {
+async fn tokens_are_resealed() {
     let bench = Bench::set().await;
     let (kept, deleted) = (calendar(&bench).await, calendar(&bench).await);
     let gone = deleted.deleted(bench.make.tick());
@@ -151,7 +151,7 @@ async fn a_token_that_does_not_open_is_a_located_error() {
             assert_eq!((row.table, row.column, row.id), ("calendars", "feed_token", calendar.id.to_string()));
         }
     }
-    // Sealing anew tells it too, and does not take it for done.
+    // Sealing again reports it too, and does not count it as done.
     let mut told = 0;
     for _ in 0..9 {
         match store.reseal(100).await {

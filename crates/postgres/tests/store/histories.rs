@@ -1,4 +1,4 @@
-//! Random histories of bookings and holds against a plain model.
+//! Random histories of bookings and holds, checked against a plain model.
 
 use kalends_testkit::histories::{Stores, check, count};
 

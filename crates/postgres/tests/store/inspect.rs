@@ -1,4 +1,4 @@
-//! A look behind the ports, with plain SQL.
+//! Looks behind the ports with plain SQL.
 
 use async_trait::async_trait;
 use kalends_accounts::{Action, AuditEntry};
@@ -10,7 +10,7 @@ use kalends_testkit::{Inspect, TestCipher};
 use sqlx::{PgPool, Row as _};
 use uuid::Uuid;
 
-/// A connection that knows nothing of the store.
+/// A connection that bypasses the store.
 #[derive(Clone)]
 pub(crate) struct Behind {
     pub(crate) pool: PgPool,
@@ -18,12 +18,12 @@ pub(crate) struct Behind {
 }
 
 impl Behind {
-    /// Runs a statement without parameters and returns how many rows it touched.
+    /// Runs a statement without parameters, and returns how many rows it affected.
     pub(crate) async fn run(&self, statement: &'static str) -> u64 {
         sqlx::query(statement).execute(&self.pool).await.unwrap().rows_affected()
     }
 
-    /// The number that a statement counts.
+    /// Returns the count that a statement selects.
     pub(crate) async fn count(&self, statement: &'static str) -> i64 {
         sqlx::query_scalar(statement).fetch_one(&self.pool).await.unwrap()
     }

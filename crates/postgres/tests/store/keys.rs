@@ -1,4 +1,4 @@
-//! Data keys, and sealing anew.
+//! Data keys, and sealing again.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ async fn the_key_table_keeps_one_writing_key() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_nodes_that_start_at_once_one_makes_the_first_key() {
+async fn one_of_many_starting_nodes_makes_the_first_key() {
     let (scratch, make) = (Scratch::migrated().await, Fixtures::new());
     let database = Database::open(&scratch.url(), 8).await.unwrap();
     let mut racing = JoinSet::new();
@@ -67,7 +67,7 @@ async fn of_many_nodes_that_start_at_once_one_makes_the_first_key() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_that_choose_the_writing_key_one_wins() {
+async fn one_concurrent_choice_of_the_writing_key_wins() {
     let (scratch, make) = (Scratch::migrated().await, Fixtures::new());
     let database = Database::open(&scratch.url(), 8).await.unwrap();
     let keys: Vec<_> = (0..8).map(|_| key(&make, DataKeyState::Reading)).collect();
@@ -87,7 +87,7 @@ async fn of_many_that_choose_the_writing_key_one_wins() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn everything_is_sealed_anew_while_it_changes() {
+async fn everything_is_resealed_while_it_changes() {
     let bench = Bench::set().await;
     let org = bench.organization().await;
     let calendar = bench.calendar(org).await;
@@ -137,7 +137,7 @@ async fn everything_is_sealed_anew_while_it_changes() {
 }
 
 #[tokio::test]
-async fn what_does_not_open_is_told_and_keeps_nothing_else_from_being_sealed() {
+async fn an_unopenable_value_is_reported_and_delays_nothing() {
     let bench = Bench::set().await;
     let org = bench.organization().await;
     let calendar = bench.calendar(org).await;
@@ -167,5 +167,5 @@ async fn what_does_not_open_is_told_and_keeps_nothing_else_from_being_sealed() {
         assert!(calls < 20, "no progress");
     }
     assert!(told > 0);
-    assert!(bench.store.reseal(100).await.is_err(), "it is not taken for done");
+    assert!(bench.store.reseal(100).await.is_err(), "it does not count as done");
 }

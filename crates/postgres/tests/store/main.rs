@@ -1,4 +1,4 @@
-//! The store on a real server: the suite that every store passes, and what only Postgres can get wrong.
+//! Tests of the store on a real server: the suite that every store must pass, and what only Postgres can get wrong.
 //!
 //! `KALENDS_TEST_POSTGRES` names a database whose user may create others, such as
 //! `postgres://postgres@127.0.0.1:5432/postgres`. Each test has a database of its own.
@@ -21,7 +21,7 @@ mod server;
 mod statements;
 
 mod conformance {
-    //! What every store must do.
+    //! The suite that every store must pass.
 
     use crate::server::empty_store;
 

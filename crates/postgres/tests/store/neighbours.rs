@@ -1,4 +1,4 @@
-//! What an address meets on a calendar with many subscriptions.
+//! Looking up a subscription by address, on a calendar with many subscriptions.
 
 use kalends_app::ports::{FieldCipher as _, Place};
 use kalends_feeds::ports::Subscriptions as _;
@@ -15,10 +15,10 @@ const INSERTION: &str =
          CASE WHEN row.place > 1 THEN 'kept' END
      FROM unnest($4::uuid[], $5::text[], $6::bytea[], $7::bigint[]) AS row (id, content, host, place)";
 
-/// More deleted subscriptions of the host than a store looks through came after the one that is there; nothing is opened
-/// of those of other hosts, nor of what syncs have kept.
+/// The calendar has more deleted subscriptions of the host than a store looks through, all newer than the live one.
+/// Subscriptions of other hosts and items of syncs are not opened.
 #[tokio::test]
-async fn a_subscription_is_found_beside_any_number_of_deleted_ones() {
+async fn a_subscription_is_found_among_any_number_of_deleted_ones() {
     let bench = Bench::set().await;
     let (store, make) = (&bench.store, &bench.make);
     let organization = make.organization();

@@ -15,7 +15,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use crate::server::Scratch;
 
-/// A way to the server that can be cut.
+/// A proxy to the server that can be cut.
 struct Line {
     address: SocketAddr,
     server: String,
@@ -39,7 +39,7 @@ impl Line {
         })
     }
 
-    /// Cuts all connections; new ones are refused.
+    /// Cuts all connections, and refuses new ones.
     async fn cut(&mut self) {
         self.carrying.abort();
         let _ = (&mut self.carrying).await;
@@ -52,7 +52,7 @@ impl Line {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn an_outage_is_told_soon_and_survived() {
+async fn an_outage_is_reported_soon_and_survived() {
     let scratch = Scratch::migrated().await;
     let options = &scratch.options;
     let mut line = Line::to(format!("{}:{}", options.get_host(), options.get_port())).await;

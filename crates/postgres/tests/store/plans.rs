@@ -1,10 +1,10 @@
-//! The hot reads use their indexes.
+//! Plans of the hot reads: they use their indexes.
 
 use sqlx::{AssertSqlSafe, Row as _};
 
 use crate::server::Bench;
 
-/// Enough of everything that a plan without its index would be a bad one.
+/// Fills every table with enough rows that a plan without the index would be bad.
 const FILL: &str = "
     INSERT INTO organizations (id, name, plan, test, version, created_at)
     SELECT md5('o' || n)::uuid, 'Acme', 'free', FALSE, 1, n FROM generate_series(1, 5000) n;
@@ -60,7 +60,7 @@ const SERIES: &str = "
 
 const ORG: &str = "md5('o8')::uuid";
 
-/// The statement of the sources that begins so, without the names that say what a column is read as.
+/// The statement in `file` that starts with `begins`, without the column aliases that are hints for the macro.
 fn statement(file: &str, begins: &str) -> String {
     let start = file.find(begins).unwrap_or_else(|| panic!("no statement begins with {begins:?}"));
     let ends = if file[..start].ends_with("r#\"") { "\"#" } else { "\"" };
@@ -74,7 +74,7 @@ fn statement(file: &str, begins: &str) -> String {
     statement
 }
 
-/// The plan of a statement of the sources, its parameters replaced.
+/// The plan of a statement in `file`, with its parameters filled in.
 async fn plan(bench: &Bench, file: &str, begins: &str, parameters: &[&str]) -> String {
     let mut statement = statement(file, begins);
     for (index, parameter) in parameters.iter().enumerate().rev() {
@@ -102,7 +102,7 @@ async fn hot_reads_use_their_indexes() {
     let principals = include_str!("../../src/read/principals.rs");
 
     let found = plan(&bench, events, "SELECT e.org_id, e.id, e.calendar_id", &[ORG, "md5('e7.5')::uuid"]).await;
-    // Of a calendar, either index that holds its identifier is as good for an organization with few.
+    // For the calendar, either index with its identifier will do in an organization that has few.
     uses(&found, &["events_pk", "on calendars c", "agents_pk"]);
 
     let calendar = "md5('c7')::uuid";
@@ -119,7 +119,7 @@ async fn hot_reads_use_their_indexes() {
     let blocking = plan(&bench, busy, "SELECT c.revision, d.spans", &by_day).await;
     uses(&blocking, &["busy_days_pk", "events_busy_long", "agents_pk", "events_holds"]);
 
-    // Of a day that is too full for one piece.
+    // The read of a day that has too many spans for one value.
     let bounds = [ORG, calendar, window[0], window[0], window[1]];
     let blocking = plan(&bench, busy, "SELECT c.revision,\n                 (SELECT string_agg", &bounds).await;
     uses(&blocking, &["Index Only Scan using events_busy", "events_busy_long", "agents_pk", "availability_rules_pk"]);
@@ -155,7 +155,7 @@ async fn hot_reads_use_their_indexes() {
 }
 
 #[tokio::test]
-async fn the_series_of_a_calendar_are_read_alone() {
+async fn only_the_series_of_the_calendar_are_read() {
     let bench = Bench::set().await;
     sqlx::raw_sql(FILL).execute(&bench.behind.pool).await.unwrap();
     sqlx::raw_sql(SERIES).execute(&bench.behind.pool).await.unwrap();
@@ -171,7 +171,7 @@ async fn the_series_of_a_calendar_are_read_alone() {
 }
 
 #[tokio::test]
-async fn what_counts_of_humans_is_found_by_indexes() {
+async fn human_busy_times_are_found_by_indexes() {
     let bench = Bench::set().await;
     sqlx::raw_sql(FILL).execute(&bench.behind.pool).await.unwrap();
     let human = include_str!("../../src/read/human.rs");

@@ -10,12 +10,12 @@ use sqlx::{ConnectOptions as _, Connection as _};
 
 use crate::server::Bench;
 
-/// Whatever takes longer is stuck.
+/// A test that takes longer is stuck.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// What somebody else holds is passed over, and left to the next purge; the events of others are purged meanwhile.
+/// Rows that another transaction holds are skipped, and left to the next purge. Other events are purged.
 #[tokio::test]
-async fn a_purge_waits_for_nobody() {
+async fn a_purge_skips_locked_rows() {
     let bench = Bench::set().await;
     let mut gone = Vec::new();
     for org in [bench.organization().await, bench.organization().await] {
@@ -39,7 +39,7 @@ async fn a_purge_waits_for_nobody() {
         .unwrap();
     let purge = async || {
         let purging = bench.store.purge_imported_events(before, 10);
-        tokio::time::timeout(DEADLINE, purging).await.expect("it waits for nobody").unwrap()
+        tokio::time::timeout(DEADLINE, purging).await.expect("the purge does not wait").unwrap()
     };
     assert_eq!(purge().await, 3);
     holding.rollback().await.unwrap();

@@ -1,4 +1,4 @@
-//! Rows that no version of the program writes, and what comes near it.
+//! Rows that no version of the program writes, and related cases.
 
 use kalends_accounts::ports::{Organizations as _, Principals as _};
 use kalends_app::ChangeSet;
@@ -68,7 +68,7 @@ async fn a_corrupt_row_is_located() {
     ] {
         behind.run(corrupt).await;
         located(store.find_proposal(org, proposal.id).await, "proposals", column, &proposal.id);
-        assert_eq!(store.overdue_proposals(proposal.expires_at, 9).await.unwrap(), [], "it is left out");
+        assert_eq!(store.overdue_proposals(proposal.expires_at, 9).await.unwrap(), [], "the corrupt row is skipped");
     }
 
     let window = span("1970-01-01T00:00:00Z", "2099-01-01T00:00:00Z");
@@ -112,7 +112,7 @@ async fn a_corrupt_row_is_located() {
 }
 
 #[tokio::test]
-async fn nothing_that_people_wrote_is_readable() {
+async fn user_texts_are_stored_only_sealed() {
     let bench = Bench::set().await;
     let org = bench.organization().await;
     let calendar = bench.calendar(org).await;
@@ -126,7 +126,7 @@ async fn nothing_that_people_wrote_is_readable() {
 }
 
 #[tokio::test]
-async fn migrations_are_applied_once_by_whoever_comes_first() {
+async fn concurrent_migrations_are_applied_once() {
     let scratch = Scratch::empty().await;
     let database = Database::open(&scratch.url(), 8).await.unwrap();
     assert!(database.migrations_pending().await.unwrap());
@@ -137,14 +137,14 @@ async fn migrations_are_applied_once_by_whoever_comes_first() {
     let pool = scratch.pool().await;
     sqlx::query("UPDATE _sqlx_migrations SET checksum = '\\x00'").execute(&pool).await.unwrap();
     for _ in 0..3 {
-        // The lock of the one that failed is not left behind.
+        // The failed migration must not keep its lock.
         let refused = tokio::time::timeout(std::time::Duration::from_secs(10), database.migrate()).await.unwrap();
         assert!(matches!(refused, Err(StoreError::Failed(_))), "{refused:?}");
     }
 }
 
 #[tokio::test]
-async fn a_letter_that_is_unreadable_keeps_no_other_back() {
+async fn an_unreadable_letter_does_not_hold_up_others() {
     let bench = Bench::set().await;
     let (store, behind) = (&bench.store, &bench.behind);
     let org = bench.organization().await;

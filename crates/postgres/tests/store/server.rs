@@ -1,4 +1,4 @@
-//! Databases of their own for tests, copied from one that has all migrations applied.
+//! Databases for single tests, copied from one that has all migrations applied.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,36 +18,37 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, P
 use crate::inspect::Behind;
 
 const VARIABLE: &str = "KALENDS_TEST_POSTGRES";
-/// Connections of a store under test.
+/// The number of connections of a store under test.
 const POOL: u32 = 8;
-/// The lock under which the template is made, whichever process comes first.
+/// The lock under which the first process creates the template.
 const TEMPLATE_LOCK: i64 = 0x6b61_6c65_6e64_7300;
 
 static MIGRATOR: Migrator = sqlx::migrate!("../../migrations/postgres");
 
-/// The server that the run was given.
-#[expect(clippy::disallowed_methods, reason = "the server is started by whoever runs the tests, and named this way")]
+/// The server that the test run was given.
+#[expect(clippy::disallowed_methods, reason = "the person who runs the tests starts the server and names it here")]
 pub(crate) fn server() -> PgConnectOptions {
-    let url = std::env::var(VARIABLE)
-        .unwrap_or_else(|_| panic!("{VARIABLE} is not set: it names a Postgres in which tests may create databases"));
-    url.parse().unwrap_or_else(|error| panic!("{VARIABLE} is no URL of a Postgres: {error}"))
+    let url = std::env::var(VARIABLE).unwrap_or_else(|_| {
+        panic!("{VARIABLE} is not set: it names a Postgres server on which tests may create databases")
+    });
+    url.parse().unwrap_or_else(|error| panic!("{VARIABLE} is not a Postgres URL: {error}"))
 }
 
-/// A new database with all migrations applied; dropped with this.
+/// A new database with all migrations applied; it is dropped with this value.
 pub(crate) struct Scratch {
     name: String,
     pub(crate) options: PgConnectOptions,
 }
 
 impl Scratch {
-    /// A copy of the template.
+    /// Creates a copy of the template.
     pub(crate) async fn migrated() -> Self {
         let mut connection = server().connect().await.unwrap();
         let template = template(&mut connection).await;
         Self::create(&mut connection, &format!("TEMPLATE {template}")).await
     }
 
-    /// A database without a schema.
+    /// Creates a database without a schema.
     pub(crate) async fn empty() -> Self {
         let mut connection = server().connect().await.unwrap();
         Self::create(&mut connection, "").await
@@ -65,12 +66,12 @@ impl Scratch {
         Self { options: server().database(&name), name }
     }
 
-    /// A URL of the database, for whoever wants one.
+    /// The URL of the database.
     pub(crate) fn url(&self) -> String {
         self.options.to_url_lossy().to_string()
     }
 
-    /// A pool of its own, for looking behind the store.
+    /// A separate pool for looking behind the store.
     pub(crate) async fn pool(&self) -> PgPool {
         PgPoolOptions::new().max_connections(2).connect_with(self.options.clone()).await.unwrap()
     }
@@ -79,7 +80,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         let statement = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name);
-        // Tests run on a runtime that must not be blocked, and may be about to end.
+        // The test's runtime must not be blocked, and may be about to end.
         let dropping = std::thread::spawn(|| {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
@@ -95,8 +96,8 @@ async fn run(connection: &mut PgConnection, statement: String) {
     connection.execute(AssertSqlSafe(statement)).await.unwrap();
 }
 
-/// The name of the database that is copied, made by the first test that needs it. Its name follows the
-/// migrations, so that a server which outlives a change of them is not taken at its old word.
+/// Returns the name of the template database. The first test that needs it creates it. The name depends on the
+/// migrations, so that a server that outlives a change of them does not reuse an old template.
 async fn template(connection: &mut PgConnection) -> String {
     let digest = MIGRATOR.iter().flat_map(|migration| migration.checksum.iter());
     let digest = digest
@@ -120,19 +121,19 @@ async fn template(connection: &mut PgConnection) -> String {
     name
 }
 
-/// A store on an empty database, for the suite that every store passes.
+/// A store on an empty database, for the suite that every store must pass.
 pub(crate) async fn empty_store() -> StoreUnderTest {
     let Bench { scratch, store, behind, .. } = Bench::set().await;
     StoreUnderTest { store, inspect: Arc::new(behind), guard: Box::new(scratch) }
 }
 
-/// A store with an organization in it, and a look behind it.
+/// A store with an organization in it, and a connection that bypasses it.
 pub(crate) struct Bench {
     pub(crate) store: Arc<PostgresStore>,
     pub(crate) cipher: TestCipher,
     pub(crate) behind: Behind,
     pub(crate) make: Fixtures,
-    // Dropped last: the database goes when nobody needs it any more.
+    // Dropped last, since dropping it drops the database.
     pub(crate) scratch: Scratch,
 }
 
@@ -152,23 +153,23 @@ impl Bench {
         Arc::new(PostgresStore::new(database, Arc::new(self.cipher.clone())))
     }
 
-    /// A new organization, stored.
+    /// Stores a new organization.
     pub(crate) async fn organization(&self) -> OrgId {
         let organization = self.make.organization();
-        // Messages are kept where somebody listens.
+        // Messages are stored only if an endpoint listens for them.
         let listener = self.make.webhook(organization.id);
         self.commit(ChangeSet::new(organization.id).create(&organization).create(&listener)).await;
         organization.id
     }
 
-    /// A calendar that an organization shares, stored.
+    /// Stores a calendar that is shared in an organization.
     pub(crate) async fn calendar(&self, org: OrgId) -> Calendar {
         let calendar = self.make.shared_calendar(org);
         self.commit(ChangeSet::new(org).create(&calendar)).await;
         calendar
     }
 
-    /// Commits what must succeed.
+    /// Commits a change-set that must succeed.
     pub(crate) async fn commit(&self, changes: ChangeSet) {
         self.store().commit(changes).await.unwrap();
     }
@@ -177,7 +178,7 @@ impl Bench {
         &*self.store
     }
 
-    /// How many messages the organization has in the outbox.
+    /// How many messages of the organization are in the outbox.
     pub(crate) async fn messages(&self, org: OrgId) -> usize {
         self.behind.messages(org).await.len()
     }
