@@ -1,4 +1,4 @@
-//! Providers of calendars that say what a test tells them to.
+//! Calendar providers that return what a test sets.
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +11,7 @@ use kalends_app::ports::{CalendarProviders, ProviderError, TheirBusy};
 use kalends_bridge::{TheirCalendar, Tokens};
 use kalends_kernel::{SignedDuration, Span, Timestamp};
 
-/// Providers in memory. Clones are the same ones.
+/// Calendar providers in memory. Clones share their state.
 #[derive(Debug, Clone)]
 pub struct TestCalendarProviders {
     clients: Arc<[Client]>,
@@ -20,7 +20,7 @@ pub struct TestCalendarProviders {
 
 #[derive(Debug, Default)]
 struct Accounts {
-    /// By the code that a callback brings for it, which its tokens repeat.
+    /// By the code that a callback brings, which the account's tokens repeat.
     by_code: BTreeMap<String, Account>,
     failure: Option<Failing>,
     revoked: Vec<String>,
@@ -34,28 +34,28 @@ struct Account {
     hushed: Vec<String>,
 }
 
-/// How every call of the providers fails.
+/// How calls to the providers fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failing {
-    /// They do not answer.
+    /// The providers do not answer.
     Away,
-    /// They let us in no more.
+    /// The providers do not accept the consent any more.
     Lapsed,
-    /// The access token alone has ended: another one works.
+    /// Only the access token has ended: a new one works.
     Access,
-    /// They do not tell which calendars there are, and do everything else.
+    /// The providers do not return the list of calendars. Everything else works.
     Calendars,
 }
 
-/// How long an access token lasts.
+/// How long an access token is valid.
 const ACCESS_LASTS: SignedDuration = SignedDuration::hours(1);
 
 impl TestCalendarProviders {
-    /// Those providers; the addresses of their pages are `https://PROVIDER.example/authorize`.
+    /// Creates the providers. Their pages are at `https://PROVIDER.example/authorize`.
     ///
     /// # Panics
-    /// Never: the addresses are.
-    #[expect(clippy::unwrap_used, reason = "the addresses are constant")]
+    /// Never: the URLs are constant and valid.
+    #[expect(clippy::unwrap_used, reason = "the URLs are constant and valid")]
     pub fn offering(providers: impl IntoIterator<Item = Provider>, base_url: &str) -> Self {
         let client = |provider: Provider| Client {
             provider,
@@ -67,7 +67,8 @@ impl TestCalendarProviders {
         Self { clients: providers.into_iter().map(client).collect(), accounts: Arc::default() }
     }
 
-    /// From now on a callback with that code is of an account with these calendars, the first of which is its own.
+    /// Makes callbacks with this code belong to an account with these calendars. The first is the account's primary
+    /// calendar.
     pub fn account(&self, code: &str, names: &[&str]) {
         let calendar = |(place, name): (usize, &&str)| TheirCalendar {
             reference: format!("{name}@{code}"),
@@ -78,18 +79,18 @@ impl TestCalendarProviders {
         self.lock().by_code.entry(code.to_owned()).or_default().calendars = calendars;
     }
 
-    /// From now on the calendar of that account is busy then, and at no other time.
+    /// Makes the calendar of the account busy at these times, and at no others.
     pub fn busy(&self, code: &str, name: &str, spans: Vec<Span>) {
         let mut accounts = self.lock();
         accounts.by_code.entry(code.to_owned()).or_default().busy.insert(format!("{name}@{code}"), spans);
     }
 
-    /// From now on that calendar of the account is not told of.
+    /// Removes the calendar from the list that the provider returns for the account.
     pub fn hush(&self, code: &str, name: &str) {
         self.lock().by_code.entry(code.to_owned()).or_default().hushed.push(format!("{name}@{code}"));
     }
 
-    /// From now on every call fails in that way, or none does.
+    /// Makes every call fail in this way, or none.
     pub fn fail(&self, failure: Option<Failing>) {
         self.lock().failure = failure;
     }
@@ -113,7 +114,7 @@ impl TestCalendarProviders {
         let accounts = self.lock();
         let fresh = tokens.access.ends_with(" again");
         match accounts.failure {
-            Some(Failing::Away) => Err(ProviderError::Unavailable("it is away".into())),
+            Some(Failing::Away) => Err(ProviderError::Unavailable("the provider is away".into())),
             Some(Failing::Lapsed) => Err(ProviderError::Lapsed("invalid_grant".to_owned())),
             Some(Failing::Access) if !fresh => Err(ProviderError::Lapsed("invalid_token".to_owned())),
             Some(Failing::Access | Failing::Calendars) | None => accounts
@@ -149,7 +150,7 @@ impl CalendarProviders for TestCalendarProviders {
 
     async fn calendars(&self, _: Provider, tokens: &Tokens) -> Result<Vec<TheirCalendar>, ProviderError> {
         if self.lock().failure == Some(Failing::Calendars) {
-            return Err(ProviderError::Unavailable("it does not tell now".into()));
+            return Err(ProviderError::Unavailable("the provider lists no calendars".into()));
         }
         Ok(self.opened(tokens)?.calendars)
     }

@@ -1,4 +1,4 @@
-//! A cipher for tests: it behaves like the real one and protects nothing.
+//! A cipher for tests: it behaves like the real one but protects nothing.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
@@ -13,10 +13,10 @@ use crate::SeededEntropy;
 
 const VERSION: &str = "v1";
 
-/// Seals and opens as [`FieldCipher`] says, without any secrecy: the plain text is masked so that it
-/// does not show in a database, and a check sum binds it to its place and key. Clones share the keys.
+/// Seals and opens as [`FieldCipher`] requires, without any secrecy. The plain text is masked so that it cannot be
+/// found in a database, and a checksum binds it to its place and key. Clones share the keys.
 ///
-/// No two seals are equal, even of the same value at the same place, as with the real one.
+/// As with the real cipher, no two seals are equal, even of the same value at the same place.
 #[derive(Debug, Clone)]
 pub struct TestCipher {
     keys: Arc<Mutex<Keys>>,
@@ -30,20 +30,20 @@ struct Keys {
 }
 
 impl Default for TestCipher {
-    /// A cipher that writes with the key `first`.
+    /// A cipher that seals with the key `first`.
     fn default() -> Self {
         Self::new("first")
     }
 }
 
 impl TestCipher {
-    /// A cipher that holds one key. A key's identifier has no dots.
+    /// A cipher with one key. A key's identifier must not contain dots.
     pub fn new(key: &str) -> Self {
         let keys = Keys { writing: key.to_owned(), reading: vec![key.to_owned()] };
         Self { keys: Arc::new(Mutex::new(keys)), seals: Arc::default() }
     }
 
-    /// From now on seals with `key`; the keys that it held still open.
+    /// Seals with `key` from now on. The keys that it already has still open.
     pub fn write_with(&self, key: &str) {
         let mut keys = self.lock();
         key.clone_into(&mut keys.writing);
@@ -52,7 +52,7 @@ impl TestCipher {
         }
     }
 
-    /// Gives `key` up: what it sealed fails with [`OpenError::UnknownKey`].
+    /// Removes `key`: opening what it sealed fails with [`OpenError::UnknownKey`].
     pub fn forget(&self, key: &str) {
         self.lock().reading.retain(|held| held != key);
     }
@@ -90,7 +90,7 @@ impl FieldCipher for TestCipher {
     }
 }
 
-/// The bytes combined with a mask that follows from key and nonce; twice gives them back.
+/// The bytes combined with a mask that depends on the key and the nonce. Masking twice restores them.
 fn masked(key: &str, nonce: [u8; 8], bytes: &[u8]) -> Vec<u8> {
     let mut mask = vec![0; bytes.len()];
     SeededEntropy::new(mix(START, key.as_bytes().iter().chain(&nonce))).fill(&mut mask);
@@ -98,7 +98,7 @@ fn masked(key: &str, nonce: [u8; 8], bytes: &[u8]) -> Vec<u8> {
 }
 
 fn check_sum(key: &str, place: Place, nonce: [u8; 8], plain: &[u8]) -> [u8; 8] {
-    // The separators keep two neighbouring names from running into each other.
+    // The separators keep adjacent names from running into each other.
     let names = [key, "\0", place.table, "\0", place.column, "\0"];
     let state = mix(START, names.iter().flat_map(|name| name.as_bytes()));
     let state = mix(state, place.id.as_bytes().iter().chain(&nonce).chain(plain));
@@ -122,7 +122,7 @@ mod tests {
     const PLACE: Place = Place { table: "events", column: "content", id: Uuid::from_u128(7) };
 
     #[test]
-    fn opens_what_it_sealed_and_shows_nothing_of_it() {
+    fn sealed_values_open_and_reveal_nothing() {
         let cipher = TestCipher::default();
         for plain in ["", "a", "Zahnarzt – 診察"] {
             let sealed = cipher.seal(PLACE, plain.as_bytes());
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_change_and_go() {
+    fn keys_are_changed_and_forgotten() {
         let cipher = TestCipher::default();
         let old = cipher.seal(PLACE, b"plain");
         cipher.clone().write_with("second");

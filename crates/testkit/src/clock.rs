@@ -1,4 +1,4 @@
-//! A clock that stands still until it is moved.
+//! A clock that moves only when a test moves it.
 
 use std::sync::{
     Arc,
@@ -12,17 +12,17 @@ use kalends_kernel::{Clock, SignedDuration, Timestamp};
 pub struct ManualClock(Arc<AtomicI64>);
 
 impl ManualClock {
-    /// A clock that stands at `start`.
+    /// A clock that shows `start`.
     pub fn new(start: Timestamp) -> Self {
         Self(Arc::new(AtomicI64::new(start.as_micros())))
     }
 
-    /// Puts the clock to `now`, back as well as forth.
+    /// Sets the clock to `now`, forwards or backwards.
     pub fn set(&self, now: Timestamp) {
         self.0.store(now.as_micros(), Ordering::SeqCst);
     }
 
-    /// Lets time pass and returns the new present.
+    /// Advances the clock and returns the new time.
     pub fn advance(&self, by: SignedDuration) -> Timestamp {
         let before = self.0.fetch_add(by.as_micros(), Ordering::SeqCst);
         Timestamp::from_micros(before) + by

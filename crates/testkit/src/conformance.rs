@@ -1,4 +1,4 @@
-//! What every store must do, as tests.
+//! The contract of every store, as tests.
 //!
 //! A store's crate runs the suite from a file in its `tests` directory:
 //!
@@ -16,12 +16,12 @@
 //! # fn main() {}
 //! ```
 //!
-//! Each case gets a store of its own, empty but for its schema. [`CASES`] lists them.
+//! Each case gets a store of its own, empty except for its schema. [`CASES`] lists the cases.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "the cases are tests, and fail by panicking"
+    reason = "the cases are tests and fail by panicking"
 )]
 
 mod samples;
@@ -65,18 +65,18 @@ use kalends_app::ports::{HumanCalendars, Store};
 
 use crate::Inspect;
 
-/// All that a store does.
+/// All ports of a store.
 pub trait WholeStore: Store + HumanCalendars {}
 
 impl<T: Store + HumanCalendars> WholeStore for T {}
 
-/// A store and what a case needs beside it.
+/// A store, and what a case needs in addition to it.
 pub struct StoreUnderTest {
-    /// The store, holding nothing.
+    /// The store, empty.
     pub store: Arc<dyn WholeStore>,
-    /// A look behind its ports.
+    /// Looks behind the store's ports.
     pub inspect: Arc<dyn Inspect>,
-    /// What lives as long as the case: a temporary directory, or what drops the database.
+    /// Lives as long as the case, such as a temporary directory or a guard that drops the database.
     pub guard: Box<dyn Any + Send + Sync>,
 }
 
@@ -86,7 +86,7 @@ impl fmt::Debug for StoreUnderTest {
     }
 }
 
-/// The one list of cases. Hands it to the macro `$then` of this crate, after `$arguments`.
+/// The only list of cases. Passes it to the macro `$then` of this crate, after `$arguments`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! conformance_cases {
@@ -94,15 +94,15 @@ macro_rules! conformance_cases {
         $crate::$then! {
             ($($arguments)*)
             accounts {
-                organizations_come_back_as_they_were,
+                organizations_round_trip,
                 organizations_are_listed_by_creation,
                 unknown_accounts_are_absent,
-                organizations_are_updated_under_their_version,
+                organizations_are_updated_only_at_the_version_seen,
                 an_address_belongs_to_one_organization,
                 keys_are_found_by_their_hash,
                 principals_follow_their_organization,
-                the_epoch_rises_with_organizations,
-                codes_are_replaced_under_their_version,
+                the_epoch_rises_with_changes_of_organizations,
+                codes_are_replaced_only_at_the_version_seen,
                 a_sign_up_is_one_change_set,
                 acceptances_are_recorded_each_time,
             }
@@ -111,353 +111,353 @@ macro_rules! conformance_cases {
                 the_audit_log_is_filtered,
                 the_audit_log_is_purged_by_plan,
                 allowances_are_counted,
-                no_more_is_taken_at_once,
+                concurrent_uses_never_exceed_an_allowance,
                 allowances_are_given_back,
-                expired_allowances_are_forgotten,
-                an_account_is_told,
+                expired_allowances_are_purged,
+                an_account_is_exported,
                 a_deleted_account_leaves_nothing,
-                one_deletes_an_account,
+                an_account_is_deleted_once,
                 nothing_is_added_to_a_deleted_account,
-                nothing_outlives_its_account,
+                no_row_outlives_its_account,
             }
             letters {
-                letters_come_back_as_they_were,
+                letters_round_trip,
                 a_lost_claim_on_a_letter_records_nothing,
-                a_letter_that_is_put_off_is_due_again,
+                a_postponed_letter_is_due_again,
                 a_newer_letter_supersedes_an_older_one,
-                a_letter_that_is_sent_ends_older_ones,
+                a_sent_letter_removes_older_ones,
                 a_letter_is_not_sent_after_its_successor,
-                a_letter_is_claimed_by_one,
-                letters_go_with_their_organization,
+                a_letter_is_claimed_by_one_worker,
+                letters_are_deleted_with_their_organization,
                 allowances_are_used_in_the_commit,
-                allowances_are_used_as_the_rule_says,
+                allowances_in_stores_match_take_many,
             }
             password_resets {
-                a_new_reset_voids_the_one_before,
+                a_new_reset_voids_the_previous_one,
                 a_changed_password_voids_a_reset,
                 a_reset_is_used_once,
-                expired_resets_are_forgotten,
+                expired_resets_are_purged,
             }
             agents {
-                agents_come_back_as_they_were,
-                agents_are_updated_under_their_version,
+                agents_round_trip,
+                agents_are_updated_only_at_the_version_seen,
                 decommissioned_agents_stay_readable,
                 agents_are_listed_by_filter,
                 agents_are_listed_by_creation_in_pages,
                 agents_of_other_organizations_are_absent,
             }
             calendars {
-                calendars_come_back_as_they_were,
-                calendars_are_updated_under_their_version,
+                calendars_round_trip,
+                calendars_are_updated_only_at_the_version_seen,
                 an_update_leaves_the_revision_alone,
                 calendars_are_listed_by_owner,
                 calendars_are_listed_by_creation_in_pages,
                 calendars_are_walked_while_some_are_deleted,
                 calendars_of_other_organizations_are_absent,
-                calendars_need_a_living_agent,
-                a_deleted_calendar_is_out_of_sight,
-                a_decommissioned_agent_s_calendars_are_out_of_sight,
+                calendars_need_an_agent_that_is_not_decommissioned,
+                a_deleted_calendar_is_hidden,
+                calendars_of_a_decommissioned_agent_are_hidden,
                 feed_tokens_are_unique,
             }
             events {
-                events_come_back_as_they_were,
+                events_round_trip,
                 events_are_found_with_their_owner,
-                events_are_updated_under_their_version,
-                a_deleted_event_is_out_of_sight,
+                events_are_updated_only_at_the_version_seen,
+                a_deleted_event_is_hidden,
                 events_of_other_organizations_are_absent,
                 events_are_listed_by_start_in_pages,
                 pages_of_large_events_end_early,
                 events_are_listed_by_scope,
                 events_are_listed_by_filter,
-                scheduling_raises_the_revision_once_a_change_set,
+                scheduling_raises_the_revision_once_per_change_set,
             }
             feeds {
                 feeds_are_found_by_their_token,
                 a_rotated_token_finds_nothing,
-                feeds_go_with_their_calendar,
-                feeds_show_what_takes_place,
-                long_feeds_are_shown_whole,
+                feeds_end_with_their_calendar,
+                feeds_show_confirmed_and_tentative_events,
+                long_feeds_are_complete,
                 a_feed_is_one_snapshot,
             }
             context {
-                nothing_is_around_on_an_empty_calendar,
+                an_empty_calendar_has_no_context,
                 the_present_is_half_open,
                 the_current_event_began_last,
                 the_next_event_starts_soonest,
                 recent_events_ended_last,
                 upcoming_events_start_within_a_day,
-                only_what_takes_place_is_around,
+                the_context_leaves_out_cancelled_and_deleted_events,
             }
             busy {
                 blocking_spans_overlap_the_window,
                 long_events_block,
-                full_days_block_wholly,
+                full_days_are_read_completely,
                 the_status_decides_what_blocks,
                 blocking_spans_follow_changes,
                 busy_times_of_other_organizations_are_absent,
-                sources_of_several_agents_come_at_once,
-                all_of_an_agent_comes_at_once,
-                blocking_spans_have_no_page,
+                sources_of_several_agents_are_read_at_once,
+                all_calendars_of_an_agent_are_read_at_once,
+                blocking_spans_are_not_paged,
             }
             rules {
-                rules_come_back_as_they_were,
-                rules_are_changed_under_their_version,
+                rules_round_trip,
+                rules_are_changed_only_at_the_version_seen,
                 rules_raise_the_revision,
                 rules_make_a_guarded_change_stale,
-                rules_live_with_their_calendar,
-                one_wins_the_rules,
-                blocks_tell_what_they_are,
+                rules_are_hidden_with_their_calendar,
+                one_concurrent_change_of_rules_wins,
+                blocks_are_returned_with_their_kind,
             }
             claims {
-                claims_come_back_as_they_were,
+                claims_round_trip,
                 claims_are_listed_by_creation_in_pages,
-                claims_stand_alone,
-                due_claims_come_in_order,
-                old_claims_are_forgotten,
-                claims_go_with_their_organization,
-                claims_go_with_their_human,
+                one_claim_per_address_waits_and_one_per_organization_is_on_hold,
+                due_claims_are_listed_in_order,
+                old_claims_are_purged,
+                claims_are_deleted_with_their_organization,
+                claims_are_deleted_with_their_user,
                 a_claim_takes_effect_once,
-                one_claim_gets_on_hold,
-                ten_guesses_are_judged,
+                one_of_many_proved_claims_is_put_on_hold,
+                at_most_ten_guesses_are_compared,
                 a_claim_ends_once,
             }
             identities {
                 attempts_are_used_once,
-                one_uses_an_attempt,
-                expired_attempts_are_forgotten,
-                an_identity_is_one_human_s,
-                one_gets_an_identity,
+                concurrent_uses_of_an_attempt_succeed_once,
+                expired_attempts_are_purged,
+                an_identity_belongs_to_one_user,
+                one_caller_gets_a_new_identity,
             }
             changes {
-                changes_come_in_the_order_of_the_last_one,
+                changes_are_ordered_by_the_last_change,
                 changes_are_read_in_pages,
                 events_carry_the_revision_of_their_calendar,
                 overrides_are_changes_too,
-                changes_live_with_their_calendar,
-                what_changed_since_reaches_into_the_time,
-                rules_that_changed_since_are_told,
-                a_mirror_becomes_the_calendar,
-                what_changed_since_is_one_snapshot,
+                changes_are_hidden_with_their_calendar,
+                changed_since_counts_events_in_the_window,
+                changed_since_includes_rules,
+                a_mirror_converges_to_the_calendar,
+                changed_since_is_one_snapshot,
             }
             commit {
                 the_store_is_ready,
                 an_empty_change_set_is_applied,
-                messages_come_back_as_they_were,
-                audit_entries_come_back_as_they_were,
-                nothing_is_written_where_an_update_is_stale,
-                nothing_is_written_where_the_ground_has_gone,
-                nothing_is_written_where_a_limit_is_reached,
-                nothing_is_written_where_something_exists,
-                the_revision_guard_looks_before_the_change,
+                messages_round_trip,
+                audit_entries_round_trip,
+                a_stale_update_writes_nothing,
+                a_write_on_something_deleted_writes_nothing,
+                a_reached_limit_writes_nothing,
+                a_duplicate_writes_nothing,
+                the_revision_guard_compares_before_the_change,
                 a_change_set_may_span_calendars,
             }
             limits {
-                charges_reach_the_limit_and_never_pass_it,
+                charges_reach_but_never_exceed_the_limit,
                 unlimited_use_is_counted,
-                use_is_counted_apart,
+                use_is_counted_separately,
                 several_metrics_are_charged_together,
                 charges_of_one_metric_add_up,
-                at_most_so_many_agents_exist,
-                at_most_so_many_calendars_are_in_sight,
-                what_exists_is_counted_after_the_change,
+                the_number_of_agents_is_limited,
+                the_number_of_visible_calendars_is_limited,
+                limits_are_checked_after_the_change,
             }
             scoped_keys {
-                scoped_keys_come_back_as_they_were,
-                scoped_keys_speak_for_their_agent,
-                scoped_keys_need_a_living_agent,
+                scoped_keys_round_trip,
+                scoped_keys_authenticate_their_agent,
+                scoped_keys_need_an_agent_that_is_not_decommissioned,
                 a_revoked_key_is_gone,
-                ended_keys_tell_whose_they_were,
-                a_decommissioned_agent_s_keys_are_gone,
+                the_owner_of_an_ended_key_is_known,
+                keys_of_a_decommissioned_agent_are_gone,
                 scoped_keys_of_other_organizations_are_absent,
-                at_most_so_many_scoped_keys_exist,
-                one_makes_the_last_scoped_key,
+                the_number_of_scoped_keys_is_limited,
+                the_last_scoped_key_is_made_once,
                 the_epoch_rises_with_keys_and_agents,
-                an_organization_s_keys_are_replaced,
+                keys_of_an_organization_are_replaced,
             }
             people {
-                people_come_back_as_they_were,
-                people_are_updated_under_their_version,
-                an_address_belongs_to_one_human,
-                addresses_are_found_as_they_are_kept,
+                people_round_trip,
+                people_are_updated_only_at_the_version_seen,
+                an_address_belongs_to_one_user,
+                addresses_are_found_as_stored,
                 an_organization_has_one_owner,
-                one_becomes_the_owner,
-                what_is_owned_is_given_up_one_after_the_other,
-                a_deleted_human_leaves_nothing,
-                sessions_come_back_as_they_were,
-                sessions_are_switched_while_they_last,
+                one_user_becomes_the_owner,
+                organizations_are_given_up_one_at_a_time,
+                a_deleted_user_leaves_nothing,
+                sessions_round_trip,
+                only_valid_sessions_are_switched,
                 sessions_end,
-                sessions_go_with_their_organization,
-                expired_sessions_are_forgotten,
-                no_session_outlives_a_change_of_the_password,
+                sessions_end_with_their_organization,
+                expired_sessions_are_purged,
+                no_session_outlives_a_password_change,
             }
             metering {
-                debits_reach_their_ceiling_and_never_pass_it,
+                debits_reach_but_never_exceed_their_ceiling,
                 unlimited_debits_are_counted,
-                debits_are_counted_apart,
-                refunds_stop_at_nothing,
-                usage_is_what_is_counted_and_what_exists,
-                racing_nodes_never_pass_the_limit,
+                debits_are_counted_separately,
+                refunds_stop_at_zero,
+                usage_combines_counters_and_existing_things,
+                racing_nodes_never_exceed_the_limit,
                 debits_and_charges_share_a_counter,
             }
             answers {
-                answers_come_back_as_they_were,
+                answers_round_trip,
                 an_answer_is_kept_until_it_expires,
                 a_request_is_answered_once,
                 an_expired_answer_is_replaced,
-                expired_answers_are_forgotten,
+                expired_answers_are_purged,
             }
             races {
-                one_wins_a_revision,
-                losers_of_a_revision_try_again,
+                one_change_set_wins_a_revision,
+                losers_of_a_revision_retry_and_win,
                 unguarded_events_are_all_created,
-                one_takes_the_last_use,
-                one_takes_the_last_place,
+                the_last_use_is_granted_once,
+                the_last_place_is_taken_once,
                 no_update_of_an_event_is_lost,
                 no_attempt_at_a_code_is_lost,
                 opposite_orders_do_not_deadlock,
                 opposite_additions_are_all_applied,
                 identical_requests_are_applied_once,
-                one_gets_the_address,
+                one_sign_up_gets_the_address,
                 nothing_outlives_its_agent,
                 nothing_outlives_its_calendar,
-                outcomes_in_a_crowd_stay_apart,
+                concurrent_outcomes_stay_separate,
                 readers_see_whole_change_sets,
             }
             holds {
-                holds_come_back_as_they_were,
-                holds_are_told_in_a_window,
-                holds_stand_beside_what_blocks,
-                what_is_over_counts_as_cancelled,
+                holds_round_trip,
+                holds_are_read_by_window,
+                holds_are_not_among_blocking_spans,
+                expired_holds_count_as_cancelled,
                 a_hold_set_is_found_together,
-                the_number_of_an_agent_s_calendars_is_guarded,
-                one_ends_a_hold,
-                a_guarded_time_is_its_own,
+                the_number_of_calendars_of_an_agent_is_guarded,
+                a_hold_ends_once,
+                a_time_guard_covers_only_its_window,
             }
             timers {
-                a_timer_comes_and_goes_with_its_event,
+                a_timer_follows_its_event,
                 a_write_that_changes_no_timing_leaves_the_timer_alone,
                 timers_are_claimed_when_due,
-                a_claim_keeps_others_away,
+                a_claimed_timer_is_not_claimed_again,
                 timers_are_advanced_once,
-                advancing_raises_nothing,
-                new_default_reminders_are_looked_at_again,
-                timers_of_calendars_out_of_sight_are_forgotten,
-                workers_share_what_is_due,
-                a_timer_and_its_message_are_one,
+                advancing_a_timer_raises_no_version,
+                timers_that_inherit_new_reminders_are_marked,
+                timers_of_hidden_calendars_are_purged,
+                workers_share_due_timers,
+                a_due_timer_emits_one_message,
             }
             proposals {
-                proposals_come_back_as_they_were,
+                proposals_round_trip,
                 proposals_are_listed,
-                proposals_are_settled_under_their_version,
+                proposals_are_settled_only_at_the_version_seen,
                 a_proposal_ends_once,
                 overdue_proposals_are_found,
-                reservations_are_told_with_holds,
+                reservations_are_read_with_holds,
                 a_time_is_reserved_once,
             }
             subscriptions {
-                subscriptions_come_back_as_they_were,
+                subscriptions_round_trip,
                 subscriptions_are_listed,
-                subscriptions_are_changed_under_their_version,
-                subscriptions_go_with_their_calendar,
+                subscriptions_are_changed_only_at_the_version_seen,
+                subscriptions_end_with_their_calendar,
                 due_subscriptions_are_claimed,
-                a_sync_says_when_the_next_is_due,
-                another_address_takes_the_claim_away,
-                hosts_are_spared,
+                a_sync_sets_when_the_next_is_due,
+                a_new_address_revokes_the_claim,
+                claims_per_host_are_limited,
                 workers_share_subscriptions,
-                items_are_known_while_their_events_are,
+                items_are_known_while_their_events_are_visible,
                 events_of_a_calendar_are_read_together,
                 transparent_events_block_nothing,
-                what_is_imported_counts_in_no_quota,
+                imported_series_count_in_no_quota,
                 imported_events_count_until_they_are_purged,
                 imported_events_are_purged_once,
-                a_purge_goes_on_while_there_is_more,
-                a_lapsed_claim_keeps_no_room,
-                one_sync_takes_the_last_room,
-                an_address_meets_its_own_subscriptions,
-                deleted_subscriptions_leave_their_items_to_the_next,
-                deleted_subscriptions_are_forgotten,
-                what_was_left_is_removed_after_all,
-                one_takes_a_place_on_a_calendar,
+                a_purge_stops_at_its_limit,
+                a_lapsed_claim_frees_its_room,
+                the_last_room_is_taken_once,
+                an_address_finds_its_own_subscriptions,
+                the_next_subscription_takes_over_items,
+                deleted_subscriptions_are_purged,
+                kept_events_can_still_be_removed,
+                a_place_on_a_calendar_is_taken_once,
             }
             bookings {
-                booking_pages_come_back_as_they_were,
+                booking_pages_round_trip,
                 booking_pages_are_listed_by_creation_in_pages,
-                booking_pages_are_changed_under_their_version,
+                booking_pages_are_changed_only_at_the_version_seen,
                 booking_pages_are_found_by_their_slug,
-                booking_pages_are_found_with_their_use,
-                booking_pages_go_with_their_calendar,
+                booking_pages_are_found_with_their_usage,
+                booking_pages_end_with_their_calendar,
                 bookings_are_found_by_their_tokens,
-                a_booking_is_made_on_the_page_that_was_seen,
-                one_gets_the_slot,
-                at_most_so_many_booking_pages_exist,
-                booking_pages_go_with_their_organization,
+                a_booking_needs_the_page_that_was_seen,
+                a_slot_is_booked_once,
+                the_number_of_booking_pages_is_limited,
+                booking_pages_end_with_their_organization,
             }
             bridge {
-                links_come_back_as_they_were,
-                links_are_changed_under_their_version,
-                one_link_waits_for_a_human,
-                links_are_made_for_calendars_in_sight,
-                old_links_are_forgotten,
+                links_round_trip,
+                links_are_changed_only_at_the_version_seen,
+                one_link_per_calendar_waits_for_a_user,
+                links_are_made_for_visible_calendars,
+                old_links_are_purged,
                 consent_attempts_are_used_once,
-                one_uses_a_consent_attempt,
-                consent_attempts_are_forgotten,
-                link_states_are_told_apart,
-                connections_come_back_as_they_were,
+                concurrent_uses_of_a_consent_attempt_succeed_once,
+                expired_consent_attempts_are_purged,
+                link_states_have_distinct_names,
+                connections_round_trip,
                 connections_are_listed_by_creation_in_pages,
-                connections_are_changed_under_their_version,
+                connections_are_changed_only_at_the_version_seen,
                 a_deleted_connection_leaves_nothing,
-                the_bridge_goes_with_its_organization,
+                the_bridge_is_deleted_with_its_organization,
                 due_connections_are_claimed,
-                a_refresh_says_when_the_next_is_due,
-                humans_and_workers_leave_each_other_what_is_theirs,
+                a_refresh_sets_when_the_next_is_due,
+                users_and_workers_do_not_overwrite_each_other,
                 paused_connections_are_not_refreshed,
-                a_refresh_writes_what_came_of_it,
+                a_refresh_writes_its_results,
                 workers_share_connections,
-                grants_come_back_as_they_were,
+                grants_round_trip,
                 grants_are_made_of_known_calendars,
-                grants_count_for_whom_they_name,
-                human_calendars_tell_when_they_are_busy,
-                what_is_taken_back_is_forgotten,
-                nothing_is_left_where_the_last_grants_go_at_once,
+                grants_count_for_the_agents_they_name,
+                human_calendars_return_busy_times,
+                the_last_revoked_grant_deletes_the_reading,
+                concurrently_revoked_grants_leave_no_reading,
                 no_grant_outlives_its_calendars,
             }
             webhooks {
-                webhooks_come_back_as_they_were,
-                webhooks_are_changed_under_their_version,
+                webhooks_round_trip,
+                webhooks_are_changed_only_at_the_version_seen,
                 webhooks_are_listed_by_creation_in_pages,
                 webhooks_of_other_organizations_are_absent,
-                one_makes_the_last_webhook,
-                messages_are_kept_where_somebody_listens,
-                webhooks_go_with_their_organization,
+                the_last_webhook_is_made_once,
+                messages_are_stored_only_for_listeners,
+                webhooks_end_with_their_organization,
             }
             sending {
-                messages_are_addressed_to_whoever_listens,
+                messages_are_addressed_to_listening_endpoints,
                 a_message_is_addressed_once,
-                the_quota_is_reached_and_never_passed,
-                one_serves_an_endpoint,
-                what_waited_longest_is_claimed_first,
-                what_fails_has_places_of_its_own,
+                the_quota_is_reached_but_never_exceeded,
+                one_worker_serves_an_endpoint,
+                the_longest_waiting_endpoint_is_claimed_first,
+                failing_endpoints_use_separate_places,
                 a_lost_claim_records_nothing,
-                what_is_recorded_is_told,
-                what_is_released_is_due_in_time,
-                nothing_is_forgotten_between_two_claims,
-                health_follows_what_is_recorded,
+                recorded_outcomes_are_listed,
+                a_released_endpoint_is_due_at_its_next_attempt,
+                no_message_is_lost_between_two_claims,
+                health_follows_recorded_outcomes,
                 a_removed_endpoint_is_not_served,
                 a_delivery_is_sent_again,
-                a_test_is_a_delivery_of_its_own,
-                old_deliveries_are_forgotten,
-                the_backlog_is_told,
+                a_test_message_has_its_own_delivery,
+                old_deliveries_are_purged,
+                the_backlog_is_counted,
             }
             series {
-                series_come_back_as_they_were,
-                a_rule_comes_and_goes,
+                series_round_trip,
+                an_event_gains_and_loses_a_rule,
                 instances_are_listed_in_pages,
                 instances_are_listed_by_filter,
                 too_many_instances_are_not_listed,
                 occurrences_block,
-                instances_are_around,
-                at_most_so_many_series_exist,
-                one_creates_the_last_series,
+                the_context_shows_instances,
+                the_number_of_series_is_limited,
+                the_last_series_is_created_once,
                 an_occurrence_has_one_override,
                 a_list_sees_each_occurrence_once,
             }
@@ -465,10 +465,10 @@ macro_rules! conformance_cases {
     };
 }
 
-/// Expands to one test for each case of the [`conformance`](crate::conformance) suite, in a module
-/// for each group. The argument is the path of an async function without arguments that returns a
-/// fresh [`StoreUnderTest`](crate::conformance::StoreUnderTest); the crate needs tokio with its
-/// features `macros` and `rt-multi-thread`.
+/// Expands to one test for each case of the [`conformance`](crate::conformance) suite, in a module for each group.
+/// The argument is the path of an async function without arguments that returns a new
+/// [`StoreUnderTest`](crate::conformance::StoreUnderTest). The crate needs tokio with its features `macros` and
+/// `rt-multi-thread`.
 #[macro_export]
 macro_rules! conformance_suite {
     ($make_store:path) => {
@@ -501,5 +501,5 @@ macro_rules! conformance_names {
     };
 }
 
-/// Group and name of every case.
+/// The group and name of every case.
 pub const CASES: &[(&str, &str)] = conformance_cases! { conformance_names() };

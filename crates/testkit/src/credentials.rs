@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use kalends_accounts::{Password, PasswordHash, SessionClaims};
 use kalends_app::ports::{CredentialsError, PasswordHasher, SessionTokens, Verdict};
 
-/// Keeps passwords as they are, and counts how often it is asked. Clones are the same hasher.
+/// Stores passwords in the clear, and counts its calls. Clones are the same hasher.
 #[derive(Debug, Clone, Default)]
 pub struct TestPasswords(Arc<Counts>);
 
@@ -21,12 +21,12 @@ struct Counts {
 }
 
 impl TestPasswords {
-    /// How many passwords were hashed, and how many checked, whoever's.
+    /// How many passwords were hashed, and how many were checked.
     pub fn asked(&self) -> (u32, u32) {
         (self.0.hashes.load(Ordering::Relaxed), self.0.checks.load(Ordering::Relaxed))
     }
 
-    /// From now on every hash was made in another way than today's, or not.
+    /// Sets whether all hashes count as outdated from now on.
     pub fn outdate(&self, outdated: bool) {
         self.0.outdated.store(outdated, Ordering::Relaxed);
     }
@@ -36,7 +36,7 @@ impl TestPasswords {
 impl PasswordHasher for TestPasswords {
     async fn hash(&self, password: Password) -> Result<PasswordHash, CredentialsError> {
         let number = self.0.hashes.fetch_add(1, Ordering::Relaxed);
-        // Each has a salt of its own, as it were.
+        // The number serves as a salt.
         Ok(PasswordHash::new(format!("{number}:{}", password.reveal())))
     }
 
@@ -48,7 +48,7 @@ impl PasswordHasher for TestPasswords {
     }
 }
 
-/// Tokens that anybody can write: the claims as JSON.
+/// Tokens that anyone can forge: the claims as JSON.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TestTokens;
 

@@ -7,11 +7,10 @@ use std::sync::{
 
 use kalends_kernel::Entropy;
 
-/// Bytes drawn from a seed: the same seed gives the same bytes in the same order. Clones draw from
-/// one sequence.
+/// Bytes from a seed: the same seed gives the same bytes in the same order. Clones draw from one sequence.
 ///
-/// The generator is SplitMix64. It maps its counter one to one, so that no two draws of eight bytes
-/// are equal, whichever threads take them.
+/// The generator is SplitMix64. It maps its counter one to one, so no two draws of eight bytes are equal, whichever
+/// threads draw them.
 #[derive(Debug, Clone)]
 pub struct SeededEntropy(Arc<AtomicU64>);
 

@@ -1,7 +1,6 @@
-//! Resources for tests to begin with, and change-sets put together in one expression.
+//! Resources for tests to start with, and change-sets built in one expression.
 //!
-//! What a [`Fixtures`] makes is complete and plain; a test changes the public fields that it is
-//! about:
+//! What a [`Fixtures`] makes is complete and plain. A test changes the public fields that it is about:
 //!
 //! ```
 //! use kalends_app::ChangeSet;
@@ -42,11 +41,11 @@ use kalends_quotas::{IpLimits, MailLimits, Metric, Period, Plan, TrustedProxies}
 pub use self::compose::{Compose, Create, Delete, Update};
 use crate::{ManualClock, SeededEntropy};
 
-/// The instant of an RFC 3339 text.
+/// The timestamp of an RFC 3339 text.
 ///
 /// # Panics
-/// Where the text is none.
-#[expect(clippy::expect_used, reason = "a test that writes a time down wrongly cannot go on")]
+/// If the text is not an RFC 3339 time.
+#[expect(clippy::expect_used, reason = "a test with a malformed time cannot continue")]
 pub fn at(text: &str) -> Timestamp {
     text.parse().expect("an RFC 3339 time")
 }
@@ -54,8 +53,8 @@ pub fn at(text: &str) -> Timestamp {
 /// The span between two RFC 3339 texts.
 ///
 /// # Panics
-/// Where a text is none, or the end is not after the start.
-#[expect(clippy::expect_used, reason = "a test that writes a span down wrongly cannot go on")]
+/// If a text is not an RFC 3339 time, or the end is not after the start.
+#[expect(clippy::expect_used, reason = "a test with a malformed span cannot continue")]
 pub fn span(start: &str, end: &str) -> Span {
     Span::new(at(start), at(end)).expect("the end is after the start")
 }
@@ -63,8 +62,8 @@ pub fn span(start: &str, end: &str) -> Span {
 /// Metadata from a JSON object.
 ///
 /// # Panics
-/// Where the value is no object, or exceeds the bounds.
-#[expect(clippy::expect_used, reason = "a test that writes metadata down wrongly cannot go on")]
+/// If the value is not an object, or exceeds the bounds.
+#[expect(clippy::expect_used, reason = "a test with malformed metadata cannot continue")]
 pub fn metadata(value: serde_json::Value) -> Metadata {
     Metadata::parse("metadata", value).expect("an object within the bounds")
 }
@@ -72,14 +71,14 @@ pub fn metadata(value: serde_json::Value) -> Metadata {
 /// Availability rules from their JSON document.
 ///
 /// # Panics
-/// Where the document says no rules.
-#[expect(clippy::expect_used, reason = "a test that writes rules down wrongly cannot go on")]
+/// If the document is not valid rules.
+#[expect(clippy::expect_used, reason = "a test with malformed rules cannot continue")]
 pub fn rules(document: &str) -> Rules {
-    serde_json::from_str(document).expect("the document of rules")
+    serde_json::from_str(document).expect("valid rules")
 }
 
-/// Settings of a service on this machine: terms that nobody has to accept anew, no limits of addresses, no operator.
-#[expect(clippy::expect_used, reason = "the date is one")]
+/// Settings of a service on this machine: no new terms to accept, no limits for addresses, no operator.
+#[expect(clippy::expect_used, reason = "the date is constant and valid")]
 pub fn settings() -> Settings {
     Settings {
         base_url: "http://localhost".into(),
@@ -101,12 +100,12 @@ pub fn settings() -> Settings {
     }
 }
 
-/// Makes resources, each with an identifier of its own and created later than the one before.
+/// Makes resources, each with an identifier of its own and a later creation than the previous one.
 #[derive(Debug, Clone)]
 pub struct Fixtures {
-    /// The clock that stamps what is made.
+    /// The clock for the timestamps of what is made.
     pub clock: ManualClock,
-    /// Where identifiers and tokens come from.
+    /// The source of identifiers and tokens.
     pub entropy: SeededEntropy,
 }
 
@@ -117,16 +116,16 @@ impl Default for Fixtures {
 }
 
 impl Fixtures {
-    /// When everything begins: 2026-03-02T08:00:00Z, a Monday.
+    /// The start time of the fixtures: 2026-03-02T08:00:00Z, a Monday.
     pub const BEGINNING: Timestamp = Timestamp::from_micros(1_772_438_400_000_000);
 
-    /// Fixtures that begin at [`Self::BEGINNING`] and are the same in every run.
+    /// Fixtures that start at [`Self::BEGINNING`] and are the same in every run.
     pub fn new() -> Self {
         Self { clock: ManualClock::new(Self::BEGINNING), entropy: SeededEntropy::default() }
     }
 
-    /// Lets a second and a microsecond pass and tells the time, so that the order in which resources
-    /// were made shows in `created_at`, and a store that cuts microseconds off is found out.
+    /// Advances the clock by a second and a microsecond, and returns the new time. This makes the order of creation
+    /// visible in `created_at`, and exposes a store that drops microseconds.
     pub fn tick(&self) -> Timestamp {
         self.clock.advance(SignedDuration::micros(1_000_001))
     }
@@ -150,7 +149,7 @@ impl Fixtures {
         }
     }
 
-    /// An address that nobody else has.
+    /// A unique address.
     pub fn email(&self) -> Email {
         let local = u64::from_le_bytes(random_bytes(&self.entropy));
         Email::from_stored(format!("ada-{local:x}@example.com"))
@@ -161,14 +160,14 @@ impl Fixtures {
         Acceptance { version: "2026-01-01".into(), at: self.tick() }
     }
 
-    /// A human with a password, who owns nothing.
+    /// A user with a password, who owns nothing.
     pub fn user(&self) -> User {
         let now = self.tick();
         let (id, password) = (UserId::new(now, &self.entropy), PasswordHash::new("$argon2id$".into()));
         User::create(id, self.email(), UserName::from_stored("Ada".into()), Some(password), now)
     }
 
-    /// A session of a human that begins now.
+    /// A session of a user that begins now.
     pub fn session(&self, user: UserId, org: Option<OrgId>) -> Session {
         Session::begin(user, org, self.tick(), &self.entropy)
     }
@@ -178,7 +177,7 @@ impl Fixtures {
         NewKey::generate(org, KeyKind::Org, self.tick(), &self.entropy)
     }
 
-    /// A key that speaks for an agent.
+    /// A key of an agent.
     pub fn scoped_key(&self, agent: &Agent) -> NewScopedKey {
         let label = KeyLabel::from_stored("laptop".to_owned());
         NewScopedKey::generate(agent.org, agent.id, Some(label), self.tick(), &self.entropy)
@@ -253,7 +252,7 @@ impl Fixtures {
     ///
     /// # Panics
     /// Where the rule makes no series.
-    #[expect(clippy::expect_used, reason = "a test that writes a rule down wrongly cannot go on")]
+    #[expect(clippy::expect_used, reason = "a test with a malformed rule cannot continue")]
     pub fn series(&self, calendar: &Calendar, first: Span, rule: &str) -> Event {
         let now = self.tick();
         let new = NewEvent {
@@ -271,7 +270,7 @@ impl Fixtures {
         Event::create(EventId::new(now, &self.entropy), calendar, new, now).expect("a series")
     }
 
-    /// A hold of the priority 0 for its own calendar, which expires `lasts` after the fixtures' present.
+    /// A hold of priority 0 for its own calendar, which expires `lasts` after the current time of the fixtures.
     pub fn hold(&self, calendar: &Calendar, span: Span, lasts: SignedDuration) -> Event {
         let hold = Hold { expires_at: self.tick() + lasts, priority: 0, scope: HoldScope::Calendar };
         Event { status: EventStatus::Hold, hold: Some(hold), ..self.event(calendar, span) }
@@ -291,8 +290,8 @@ impl Fixtures {
         }
     }
 
-    /// A pending proposal of `organizer`, who is asked too, for an hour of the next day on the calendar.
-    #[expect(clippy::expect_used, reason = "an hour of a day to come is one for certain")]
+    /// A pending proposal of `organizer`, who is a participant too, for an hour of the next day on the calendar.
+    #[expect(clippy::expect_used, reason = "an hour of the next day is always a valid slot")]
     pub fn proposal(&self, calendar: &Calendar, organizer: AgentId) -> Proposal {
         let now = self.tick();
         let start = Self::BEGINNING + SignedDuration::days(1);
@@ -315,8 +314,8 @@ impl Fixtures {
         Proposal::create(calendar.org, new, now, &self.entropy).expect("a proposal")
     }
 
-    /// A webhook endpoint that hears everything.
-    #[expect(clippy::expect_used, reason = "the address is one for certain")]
+    /// A webhook endpoint that listens for everything.
+    #[expect(clippy::expect_used, reason = "the URL is constant and valid")]
     pub fn webhook(&self, org: OrgId) -> WebhookEndpoint {
         let now = self.tick();
         let url = RemoteUrl::from_stored(&format!(
@@ -354,7 +353,7 @@ impl Fixtures {
         }
     }
 
-    /// An audit entry of an organization, every field given.
+    /// An audit entry of an organization, with every field set.
     pub fn audit_entry(&self, org: OrgId) -> AuditEntry {
         let now = self.tick();
         AuditEntry {
@@ -386,12 +385,12 @@ impl Fixtures {
         }
     }
 
-    /// The present month.
+    /// The current month.
     pub fn period(&self) -> Period {
         Period::of(self.clock.now())
     }
 
-    /// The creation of one event in the present month, charged against `limit`.
+    /// The creation of one event in the current month, charged against `limit`.
     pub fn charge(&self, limit: Option<u64>) -> Charge {
         Charge { metric: Metric::Events, period: self.period(), amount: 1, limit }
     }
@@ -402,7 +401,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_made_later_is_created_later() {
+    fn later_fixtures_have_later_times() {
         let make = Fixtures::new();
         assert_eq!(Fixtures::BEGINNING, at("2026-03-02T08:00:00Z"));
         let (first, second) = (make.organization(), make.organization());

@@ -1,17 +1,17 @@
-//! Random histories of bookings and holds, replayed on the service and on a plain model of what it must do.
+//! Random histories of bookings and holds, replayed on the service and on a plain model of its rules.
 //!
 //! A [`History`] is what a few callers do on four calendars within a few hours: they book, hold, confirm, release,
-//! move, patch and delete, also what has ended already, while time passes and now and then ends exactly where a
-//! hold does. [`check`] replays histories on the use cases of two nodes over one store and compares everything
-//! after every operation: the outcome, what is shown, listed and busy, and the messages. Some operations are
-//! overtaken by another one amidst, so that what was read is stale by the time it is written.
+//! move, patch and delete, sometimes things that have ended already. Time passes in between, and sometimes stops
+//! exactly at the expiry of a hold. [`check`] replays histories on the use cases of two nodes over one store. After
+//! every operation it compares everything: the outcome, what is returned, listed and busy, and the messages. Some
+//! operations are overtaken by another one, so that their reading is stale by the time they write.
 //!
-//! The model is a list of things that is looked through; it shares nothing with the rules of the service.
+//! The model is a plain list that is searched from start to end. It shares no code with the rules of the service.
 #![expect(
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "this is a test, and fails by panicking"
+    reason = "this is a test and fails by panicking"
 )]
 
 mod history;
@@ -27,37 +27,37 @@ use proptest::{
 pub use self::history::{History, Operation, Pass, Pick, Status, Time, histories};
 use crate::{conformance::StoreUnderTest, fixtures::Fixtures};
 
-/// The variable that says how many histories are replayed.
+/// The environment variable with the number of histories.
 const VARIABLE: &str = "KALENDS_HISTORIES";
-/// How often a history that fails is made simpler.
+/// How many attempts are made to simplify a failing history.
 const SHRINKS: u32 = 4_000;
 
-/// How many histories to replay: what `KALENDS_HISTORIES` says, else `usual`.
+/// How many histories to replay: the value of `KALENDS_HISTORIES`, or else `usual`.
 ///
 /// # Panics
-/// Where the variable is no number.
-#[expect(clippy::disallowed_methods, reason = "whoever runs the tests says it this way")]
+/// If the variable is not a number.
+#[expect(clippy::disallowed_methods, reason = "the person who runs the tests sets it this way")]
 pub fn count(usual: u32) -> u32 {
     std::env::var(VARIABLE).map_or(usual, |text| text.parse().expect("KALENDS_HISTORIES is a number"))
 }
 
-/// Which store a history is replayed on. Each has an organization of its own anyway.
+/// The store that each history is replayed on. Each history has an organization of its own in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stores {
-    /// A new one for each history: for stores that are made at once, and slower the fuller they are.
+    /// A new store for each history: for stores that are quick to create, and slow down as they fill.
     OneEach,
-    /// The same one for all.
+    /// One store for all histories.
     OneForAll,
 }
 
-/// Replays `count` random histories on what `empty_store` makes.
+/// Replays `count` random histories on the stores that `empty_store` makes.
 ///
 /// # Panics
-/// Where a history differs from the model; the simplest such history that was found is told.
+/// If a history differs from the model. The message shows the simplest such history that was found.
 pub fn check(count: u32, stores: Stores, empty_store: impl AsyncFn() -> StoreUnderTest) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.expect("a runtime");
-    // Stores let go of their connections in its context.
+    // Stores drop their connections in the context of the runtime.
     let _context = runtime.enter();
     let one = (stores == Stores::OneForAll).then(|| runtime.block_on(empty_store()));
     let make = Fixtures::new();
@@ -71,7 +71,7 @@ pub fn check(count: u32, stores: Stores, empty_store: impl AsyncFn() -> StoreUnd
     };
     for history in history::once_wrong() {
         if let Err(what) = replay(&history) {
-            panic!("{what}\n\nthe history, which was wrong once before:{history:?}");
+            panic!("{what}\n\nthe history, which has failed before:{history:?}");
         }
     }
     let config = Config { cases: count, max_shrink_iters: SHRINKS, failure_persistence: None, ..Config::default() };
@@ -80,15 +80,15 @@ pub fn check(count: u32, stores: Stores, empty_store: impl AsyncFn() -> StoreUnd
     match held {
         Ok(()) => {}
         Err(TestError::Fail(_, history)) => {
-            // Nothing that comes after the difference has a part in it.
+            // Operations after the difference do not matter.
             let beginnings = (1..=history.0.len()).map(|count| History(history.0[..count].to_vec()));
             for history in beginnings {
                 if let Err(what) = replay(&history) {
                     panic!("{what}\n\nthe history:{history:?}");
                 }
             }
-            panic!("this differed, but does not any more:{history:?}");
+            panic!("the history differed at first, but not when replayed:{history:?}");
         }
-        Err(TestError::Abort(why)) => panic!("no histories: {why}"),
+        Err(TestError::Abort(why)) => panic!("no histories were generated: {why}"),
     }
 }

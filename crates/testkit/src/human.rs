@@ -1,4 +1,4 @@
-//! Human calendars that say what a test tells them to.
+//! Human calendars that return what a test sets.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,31 +11,31 @@ use kalends_calendars::{
 };
 use kalends_kernel::{OrgId, Span, StoreError};
 
-/// Human calendars in memory, which count without a grant. Clones are the same ones.
+/// Human calendars in memory, which count without a grant. Clones share their state.
 #[derive(Debug, Clone, Default)]
 pub struct TestHumans(Arc<Mutex<Connected>>);
 
 #[derive(Debug, Default)]
 struct Connected {
     sources: Vec<HumanBusy>,
-    /// Which source counts for what.
+    /// Which source counts for which calendar or agent.
     counts: Vec<(HumanFor, HumanSource)>,
 }
 
 impl TestHumans {
-    /// From now on the source says this, in place of what it said.
+    /// Sets what the source returns from now on.
     pub fn say(&self, busy: HumanBusy) {
         let mut connected = self.lock();
         connected.sources.retain(|other| other.source != busy.source);
         connected.sources.push(busy);
     }
 
-    /// From now on the source counts for the calendar or agent.
+    /// Makes the source count for the calendar or agent from now on.
     pub fn connect(&self, of: impl Into<HumanFor>, source: HumanSource) {
         self.lock().counts.push((of.into(), source));
     }
 
-    /// Takes the source away.
+    /// Removes the source.
     pub fn disconnect(&self, source: HumanSource) {
         let mut connected = self.lock();
         connected.counts.retain(|(_, other)| *other != source);
@@ -69,7 +69,7 @@ impl HumanCalendars for TestHumans {
     async fn human_busy(&self, _: OrgId, sources: &[HumanSource], window: Span) -> Result<Vec<HumanBusy>, StoreError> {
         let connected = self.lock();
         let asked = connected.sources.iter().filter(|said| sources.contains(&said.source));
-        // No more than the window: whoever needs more has to ask for it.
+        // Clipped to the window, so that a caller that needs more must ask for it.
         Ok(asked.map(|said| HumanBusy { spans: said.spans.clip(window), ..said.clone() }).collect())
     }
 }

@@ -1,4 +1,4 @@
-//! What tests look at although no port reads it.
+//! State that tests look at although no port reads it.
 
 use async_trait::async_trait;
 use kalends_accounts::AuditEntry;
@@ -6,8 +6,7 @@ use kalends_kernel::OrgId;
 use kalends_notifications::Message;
 use kalends_quotas::{Metric, Period};
 
-/// Looks behind the ports of a store. An adapter implements it in its tests, with plain SQL; a
-/// failure panics there.
+/// Looks behind the ports of a store. An adapter implements it in its tests, with plain SQL. Its failures panic.
 #[async_trait]
 pub trait Inspect: Send + Sync {
     /// The messages in the outbox, opened, in any order.
@@ -16,7 +15,7 @@ pub trait Inspect: Send + Sync {
     /// The entries of the audit log, in any order.
     async fn audit_entries(&self, org: OrgId) -> Vec<AuditEntry>;
 
-    /// What has been charged to a metric in a month; 0 where nothing was.
+    /// How much has been charged to a metric in a month; 0 if nothing was.
     async fn used(&self, org: OrgId, metric: Metric, period: Period) -> u64;
 
     /// How many answers are stored, of all organizations, expired ones included.

@@ -1,16 +1,16 @@
-//! What the tests of every other crate stand on. A dev-dependency only.
+//! Support for the tests of every other crate. A dev-dependency only.
 //!
-//! - [`ManualClock`], [`SeededEntropy`], [`Mailbox`], [`TestCipher`], [`TestCalendarProviders`], [`TestHumans`], [`TestPasswords`] and
-//!   [`TestTokens`] stand in for the outgoing ports.
-//! - [`MemoryStore`] is the reference: what a store must do, written as plainly as possible.
-//! - [`conformance_suite!`] runs the [`conformance`] suite, which says the same as tests, on any store.
+//! - [`ManualClock`], [`SeededEntropy`], [`Mailbox`], [`TestCipher`], [`TestCalendarProviders`], [`TestHumans`],
+//!   [`TestPasswords`] and [`TestTokens`] implement the outgoing ports.
+//! - [`MemoryStore`] is the reference store, written as plainly as possible.
+//! - [`conformance_suite!`] runs the [`conformance`] suite on any store.
 //! - [`histories`] replays random histories of bookings and holds on any store, against a plain model.
-//! - [`fixtures`] makes the resources that tests begin with.
-//! - [`statements_of`] and [`EveryStatement`] show which SQL statements something causes, [`RoundTrips`] how often it
-//!   waits for Postgres.
+//! - [`fixtures`] makes the resources that tests start with.
+//! - [`statements_of`] and [`EveryStatement`] show which SQL statements something causes, and [`RoundTrips`] how
+//!   often it waits for Postgres.
 //!
-//! A crate on which this one depends uses it in tests of its own `tests` directory: inside such a
-//! crate's unit tests its types and the ones seen from here would be two different ones.
+//! A crate that this one depends on can use it only from its own `tests` directory. In such a crate's unit tests, its
+//! types and the ones that this crate sees would be different types.
 
 mod calendar_providers;
 mod cipher;

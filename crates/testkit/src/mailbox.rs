@@ -1,4 +1,4 @@
-//! A mailer that keeps what it is given.
+//! A mailer that stores the mails it is given.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use kalends_accounts::Email;
 use kalends_app::ports::{Mail, MailError, Mailer};
 
-/// Accepts every mail and keeps it for inspection. Clones are the same mailbox.
+/// Accepts every mail and stores it for inspection. Clones are the same mailbox.
 #[derive(Debug, Clone, Default)]
 pub struct Mailbox {
     mails: Arc<Mutex<Vec<Mail>>>,
@@ -17,27 +17,27 @@ pub struct Mailbox {
 }
 
 impl Mailbox {
-    /// Every mail so far, the first one first.
+    /// Every mail so far, in order.
     pub fn mails(&self) -> Vec<Mail> {
         self.lock().clone()
     }
 
-    /// The mails to `address`, the first one first.
+    /// The mails to `address`, in order.
     pub fn mails_to(&self, address: &Email) -> Vec<Mail> {
         self.lock().iter().filter(|mail| mail.to == *address).cloned().collect()
     }
 
-    /// The mail that `address` got last.
+    /// The last mail to `address`.
     pub fn last_to(&self, address: &Email) -> Option<Mail> {
         self.mails_to(address).pop()
     }
 
-    /// Takes all mails out.
+    /// Removes and returns all mails.
     pub fn empty(&self) -> Vec<Mail> {
         std::mem::take(&mut *self.lock())
     }
 
-    /// From now on refuses every mail, or accepts them again.
+    /// Sets whether every mail is refused from now on.
     pub fn refuse(&self, refuses: bool) {
         self.refuses.store(refuses, Ordering::SeqCst);
     }

@@ -1,7 +1,7 @@
 //! The reference store: plain maps behind one lock.
 //!
-//! It is the simplest thing that keeps the contracts of the ports. A change-set is applied to a copy
-//! of the state, which takes the state's place if nothing fails.
+//! It is the simplest implementation of the ports' contracts. A change-set is applied to a copy of the state, which
+//! replaces the state if nothing fails.
 
 mod account_data;
 mod accounts;
@@ -60,14 +60,14 @@ impl MemoryStore {
         self.feeds_read.load(Ordering::Relaxed)
     }
 
-    /// Every acceptance of terms that was recorded for the organization, in that order.
+    /// Every acceptance of terms that was recorded for the organization, in order.
     pub fn acceptances(&self, org: OrgId) -> Vec<Acceptance> {
         let state = self.state();
         let recorded = state.acceptances.iter().filter(|(accepted_by, _)| *accepted_by == Some(org));
         recorded.map(|(_, acceptance)| acceptance.clone()).collect()
     }
 
-    /// What every read looks at: one snapshot.
+    /// The snapshot that every read uses.
     fn state(&self) -> Arc<State> {
         Arc::clone(&self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,4 +1,5 @@
-//! How often something waits for Postgres: a listener before the server that passes everything on and reads along.
+//! Counts how often something waits for Postgres: a proxy in front of the server that forwards everything and reads
+//! along.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -10,23 +11,23 @@ use std::{
     thread,
 };
 
-/// The server's message that a statement is parsed.
+/// The server's message that a statement was parsed.
 const PARSE_COMPLETE: u8 = b'1';
-/// The server's message that it waits for the next command.
+/// The server's message that it is ready for the next command.
 const READY: u8 = b'Z';
-/// What the server says without being asked.
+/// A message that the server sends unprompted.
 const NOTICE: u8 = b'N';
 const PARAMETER: u8 = b'S';
 const NOTIFICATION: u8 = b'A';
-/// The bytes of a message before its content: its type, and the length of all but the type.
+/// The bytes of a message before its content: its type, and the length of everything but the type.
 const HEADER: usize = 5;
 
-/// A pass-through before a Postgres server that counts round trips. Connections must not be encrypted.
+/// A proxy in front of a Postgres server that counts round trips. Connections must not be encrypted.
 ///
-/// A round trip ends when the server is ready for the next command. What only connections that are new cost is left
-/// out: their beginning, and the first parsing of a statement, which the driver asks for on its own; and so is the
-/// question whether a connection still works, to which the server says nothing but that it is ready. So the count
-/// depends neither on which connection of a pool a statement runs on nor on how long that one rested.
+/// A round trip ends when the server is ready for the next command. The costs of new connections are left out: the
+/// startup, and the first parsing of a statement, which the driver requests separately. So is the check whether a
+/// connection still works, which the server answers only by being ready. Therefore the count depends neither on which
+/// connection of a pool runs a statement nor on how long that connection was idle.
 #[derive(Debug)]
 pub struct RoundTrips {
     address: SocketAddr,
@@ -34,10 +35,10 @@ pub struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// Listens on a port of its own, on loopback, and forwards each connection to `server`, a host and a port.
+    /// Listens on a loopback port of its own, and forwards each connection to `server`, a host and a port.
     ///
     /// # Errors
-    /// Where no port is to be had.
+    /// If no port is available.
     pub fn before(server: (String, u16)) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let (address, count) = (listener.local_addr()?, Arc::<AtomicU64>::default());
@@ -51,19 +52,18 @@ impl RoundTrips {
         Ok(Self { address, count })
     }
 
-    /// Where to connect.
+    /// The address to connect to.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// How many round trips there were since the beginning. A round trip is counted before its client learns that it
-    /// has ended.
+    /// The number of round trips so far. A round trip is counted before its client learns that it has ended.
     pub fn count(&self) -> u64 {
         self.count.load(Ordering::SeqCst)
     }
 }
 
-/// Passes everything on, both ways, until one side ends. A failure is the client's to see.
+/// Forwards everything, both ways, until one side ends. A failure is left to the client.
 fn connect(client: TcpStream, server: &(String, u16), count: &AtomicU64) {
     let Ok(server) = TcpStream::connect((server.0.as_str(), server.1)) else { return };
     let _ = (client.set_nodelay(true), server.set_nodelay(true));
@@ -87,20 +87,20 @@ fn pass(mut from: TcpStream, mut to: TcpStream, mut look: impl FnMut(&[u8])) {
     let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
 }
 
-/// Reads the messages of one server, in whatever pieces they come.
+/// Reads the messages of one server connection, in pieces of any size.
 #[derive(Debug, Default)]
 struct Reader {
     header: Vec<u8>,
-    /// How much of the current message's content is still to come.
+    /// How many bytes of the current message's content are still missing.
     left: usize,
     begun: bool,
-    /// Whether the current round trip parsed a statement, and whether it did anything.
+    /// Whether the current round trip parsed a statement, and whether the server answered anything.
     parsed: bool,
     answered: bool,
 }
 
 impl Reader {
-    /// How many round trips end in the bytes that came.
+    /// How many round trips end in these bytes.
     fn round_trips(&mut self, mut bytes: &[u8]) -> u64 {
         let mut ended = 0;
         while !bytes.is_empty() {
@@ -127,12 +127,12 @@ impl Reader {
         match kind {
             PARSE_COMPLETE => self.parsed = true,
             READY => {
-                // The driver waits for each statement to be parsed before it sends another.
+                // The driver waits until a statement is parsed before it sends another message.
                 let counts = self.begun && self.answered && !self.parsed;
                 (self.begun, self.answered, self.parsed) = (true, false, false);
                 return u64::from(counts);
             }
-            // The server says these whenever it likes.
+            // The server may send these at any time.
             NOTICE | PARAMETER | NOTIFICATION => {}
             _ => self.answered = true,
         }
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_beginning_a_parsing_and_a_ping_do_not_count() {
+    fn startup_parsing_and_pings_do_not_count() {
         let ready = message(READY, b"I");
         let rows = message(b'D', &[READY; 300]);
         let said = [
@@ -160,7 +160,7 @@ mod tests {
             [message(PARSE_COMPLETE, b""), message(b'T', b"columns"), ready.clone()].concat(),
             [message(b'2', b""), rows.clone(), ready.clone()].concat(),
             [message(b'2', b""), rows, ready.clone()].concat(),
-            // Somebody asks whether the connection works.
+            // A check whether the connection works.
             message(NOTICE, b"going down"),
             ready,
         ]

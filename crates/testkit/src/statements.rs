@@ -1,7 +1,7 @@
 //! Which SQL statements something causes, as the driver itself reports them.
 //!
-//! The driver tells `tracing` about every statement, on whichever thread runs it, inside the span of whoever
-//! asked for it. What a test asks for therefore has a span of its own; tests that run beside it have others.
+//! The driver reports every statement to `tracing`, on the thread that runs it, within the span of the caller. A test
+//! therefore runs its calls in a span of its own; tests that run in parallel have other spans.
 
 use std::{
     collections::BTreeMap,
@@ -20,20 +20,20 @@ use tracing_subscriber::{
     registry::{LookupSpan, Registry},
 };
 
-/// Where the driver reports statements.
+/// The target under which the driver reports statements.
 const DRIVER: &str = "sqlx::query";
 
 /// The statements of every span that is watched.
 static SEEN: Mutex<BTreeMap<u64, Vec<String>>> = Mutex::new(BTreeMap::new());
 
-/// What `asked` answers, and the statements that it had run meanwhile, in their order. Opening and ending a
-/// transaction is not among them.
+/// Returns the output of `asked` and the statements that it ran, in order. Statements that begin or end a transaction
+/// are left out.
 ///
 /// Becomes the subscriber of the process, which must have no other.
 ///
 /// # Panics
-/// Where the process has another subscriber: nothing would be seen.
-#[expect(clippy::expect_used, reason = "a test that sees nothing must not pass")]
+/// If the process has another subscriber, since nothing would be seen.
+#[expect(clippy::expect_used, reason = "a test that captures nothing must not pass")]
 pub async fn statements_of<T>(asked: impl Future<Output = T>) -> (T, Vec<String>) {
     become_subscriber();
     let span = tracing::info_span!("statements");
@@ -43,31 +43,31 @@ pub async fn statements_of<T>(asked: impl Future<Output = T>) -> (T, Vec<String>
     (answer, seen().remove(&id).unwrap_or_default())
 }
 
-/// Every statement of the process since [`EveryStatement::watch`], where somebody watches.
+/// Every statement of the process since [`EveryStatement::watch`], if that was called.
 static EVERY: Mutex<Option<Vec<String>>> = Mutex::new(None);
 
-/// Every statement of the process, whichever task or thread runs it: for a test that has the process to itself as far
-/// as databases go. Opening and ending a transaction is among them where the driver reports it.
+/// Every statement of the process, whichever task or thread runs it: for a test that has the databases of the process
+/// to itself. Statements that begin or end a transaction are included if the driver reports them.
 #[derive(Debug)]
 pub struct EveryStatement(());
 
 impl EveryStatement {
-    /// Begins to watch. Becomes the subscriber of the process, which must have no other.
+    /// Starts watching. Becomes the subscriber of the process, which must have no other.
     ///
     /// # Panics
-    /// Where the process has another subscriber: nothing would be seen.
+    /// If the process has another subscriber, since nothing would be seen.
     pub fn watch() -> Self {
         become_subscriber();
         every().get_or_insert_default();
         Self(())
     }
 
-    /// What was seen so far, in the order in which it ended.
+    /// The statements so far, in the order in which they ended.
     pub fn seen(&self) -> Vec<String> {
         every().clone().unwrap_or_default()
     }
 
-    /// Takes out what was seen so far.
+    /// Removes and returns the statements so far.
     pub fn take(&self) -> Vec<String> {
         every().as_mut().map(std::mem::take).unwrap_or_default()
     }
@@ -77,7 +77,7 @@ fn every() -> MutexGuard<'static, Option<Vec<String>>> {
     EVERY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-#[expect(clippy::expect_used, reason = "a test that sees nothing must not pass")]
+#[expect(clippy::expect_used, reason = "a test that captures nothing must not pass")]
 fn become_subscriber() {
     static WATCHING: Once = Once::new();
     WATCHING.call_once(|| {
@@ -89,7 +89,7 @@ fn seen() -> MutexGuard<'static, BTreeMap<u64, Vec<String>>> {
     SEEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Notes each statement with the span in which it was asked for.
+/// Records each statement with the span of its caller.
 struct Watch;
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Watch {
@@ -106,7 +106,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Watch {
         }
         let Some(span) = context.event_span(event) else { return };
         if let Some(statements) = seen().get_mut(&span.id().into_u64()) {
-            // Of the two drivers only one reports these.
+            // Only one of the two drivers reports these.
             if !["BEGIN", "COMMIT", "ROLLBACK"].iter().any(|boundary| text.starts_with(boundary)) {
                 statements.push(text);
             }
@@ -114,7 +114,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Watch {
     }
 }
 
-/// The fields in which the driver reports a statement: its first words, and the whole of it where it is longer.
+/// The fields in which the driver reports a statement: its first words, and its full text if it is longer.
 #[derive(Debug, Default)]
 struct Statement {
     summary: String,
@@ -149,11 +149,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn statements_belong_to_whoever_asked() {
+    async fn statements_belong_to_the_span_of_the_caller() {
         let asked = async {
             driver("");
             let span = tracing::Span::current();
-            // As the driver's own thread runs them.
+            // On another thread, as the driver's own threads do.
             std::thread::spawn(move || span.in_scope(|| driver("\n\nSELECT\n  2\n"))).join().map_err(|_| "panicked")?;
             tracing::info!("something else");
             Ok::<_, &str>(3)

@@ -1,4 +1,4 @@
-//! The audit log as it is read and shortened, allowances, what an export tells, and deleted accounts.
+//! Reading and purging the audit log, allowances, exports, and deleted accounts.
 
 use std::collections::BTreeSet;
 
@@ -17,10 +17,10 @@ use super::{
 };
 use crate::fixtures::Compose;
 
-/// How many race.
+/// How many tasks run at once.
 const TASKS: usize = 24;
 
-/// All of the log.
+/// A query for the whole log.
 fn everything(limit: u32) -> AuditQuery {
     let range = AuditRange { from: None, to: Timestamp::from_micros(i64::MAX), clamped: false, retention_days: None };
     AuditQuery { range, action: None, actor_key_prefix: None, after: None, limit }
@@ -31,7 +31,7 @@ impl Scene {
         self.store.audit_page(self.org, asked).await.unwrap()
     }
 
-    /// Stores the entries, each under a later identifier than the one before.
+    /// Stores the entries, each under a later identifier than the previous one.
     async fn record(&self, count: usize, form: impl Fn(usize, AuditEntry) -> AuditEntry) -> Vec<AuditEntry> {
         let mut made = Vec::new();
         for index in 0..count {
@@ -43,7 +43,7 @@ impl Scene {
     }
 }
 
-/// The newest first, in pages without a gap and without a repetition, also of the same instant.
+/// Newest first, in pages without gaps and repetitions, even within one timestamp.
 pub async fn the_audit_log_is_read_in_pages(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let instant = scene.make.tick();
@@ -103,7 +103,7 @@ pub async fn the_audit_log_is_filtered(store: &StoreUnderTest) {
     assert_eq!(found, BTreeSet::from([0, 1, 2, 3, 6]), "the questions tell something apart");
 }
 
-/// What is too old for its plan goes, in batches, and nothing else.
+/// Entries that are too old for the plan are removed in batches, and nothing else is.
 pub async fn the_audit_log_is_purged_by_plan(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let mut logs = Vec::new();
@@ -123,7 +123,7 @@ pub async fn the_audit_log_is_purged_by_plan(store: &StoreUnderTest) {
     }
 }
 
-/// As many are granted as the rule says, then none until its window ends; each scope by itself.
+/// Grants up to the limit, then nothing until the window ends. Each scope counts separately.
 pub async fn allowances_are_counted(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let now = scene.make.tick();
@@ -138,7 +138,7 @@ pub async fn allowances_are_counted(store: &StoreUnderTest) {
             kept = Some(used);
         }
         let late = now + SignedDuration::minutes(59);
-        let Taken::Refused { retry_after } = take(late).await else { panic!("one too many") };
+        let Taken::Refused { retry_after } = take(late).await else { panic!("the limit was exceeded") };
         assert_eq!(kept.map(|used| used.until), Some(late + retry_after));
         assert!(matches!(take(late + retry_after - SignedDuration::micros(1)).await, Taken::Refused { .. }));
         assert!(matches!(take(late + retry_after).await, Taken::Granted(Used { count: 1, .. })));
@@ -147,8 +147,8 @@ pub async fn allowances_are_counted(store: &StoreUnderTest) {
     assert!(matches!(scene.store.take(&elsewhere, now).await.unwrap(), Taken::Granted(Used { count: 1, .. })));
 }
 
-/// Of many at once as many are granted as one after the other.
-pub async fn no_more_is_taken_at_once(store: &StoreUnderTest) {
+/// Concurrent uses are granted exactly as often as consecutive ones.
+pub async fn concurrent_uses_never_exceed_an_allowance(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let now = scene.make.tick();
     for allowance in [Allowance::feedback(scene.org), Allowance::exports(scene.org)] {
@@ -162,7 +162,8 @@ pub async fn no_more_is_taken_at_once(store: &StoreUnderTest) {
     }
 }
 
-/// A use is given back to the window in which it was taken, once each, and never below zero; each scope by itself.
+/// A use is given back to the window in which it was taken, once each, and never below zero. Each scope counts
+/// separately.
 pub async fn allowances_are_given_back(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let now = scene.make.tick();
@@ -170,7 +171,7 @@ pub async fn allowances_are_given_back(store: &StoreUnderTest) {
     let take = async |now| scene.store.take(&allowance, now).await.unwrap();
     let give_back = async |until| scene.store.give_back(&allowance, until).await.unwrap();
     give_back(now).await;
-    let Taken::Granted(mut kept) = take(now).await else { panic!("nothing was used") };
+    let Taken::Granted(mut kept) = take(now).await else { panic!("the first use was refused") };
     assert!(matches!(scene.store.take(&other, now).await.unwrap(), Taken::Granted(Used { count: 1, .. })));
     let first = kept.until;
     for until in [first + SignedDuration::micros(1), first, first, first - SignedDuration::micros(1), first] {
@@ -191,15 +192,15 @@ pub async fn allowances_are_given_back(store: &StoreUnderTest) {
     assert!(matches!(take(now).await, Taken::Refused { .. }));
     give_back(first).await;
     assert_eq!(take(now).await, Taken::Granted(Used { count: 10, until: first }));
-    // What was taken in a window that is over is not given back to the next one.
+    // A use of a past window is not given back to the next one.
     assert!(matches!(take(first).await, Taken::Granted(Used { count: 1, .. })));
     give_back(first).await;
     assert!(matches!(take(first).await, Taken::Granted(Used { count: 2, .. })));
     assert!(matches!(scene.store.take(&other, now).await.unwrap(), Taken::Granted(Used { count: 2, .. })));
 }
 
-/// Counts that say nothing any more are forgotten, in batches, and the others kept.
-pub async fn expired_allowances_are_forgotten(store: &StoreUnderTest) {
+/// Expired counts are removed in batches, and the others are kept.
+pub async fn expired_allowances_are_purged(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let now = scene.make.tick();
     let allowance = |scope: u8| Allowance { scope: [scope; 32], ..Allowance::exports(scene.org) };
@@ -209,7 +210,7 @@ pub async fn expired_allowances_are_forgotten(store: &StoreUnderTest) {
     }
     let forget = async |limit| scene.store.forget_allowances(now + SignedDuration::hours(5), limit).await.unwrap();
     assert_eq!((forget(3).await, forget(3).await, forget(3).await), (3, 1, 0));
-    // The one that is left has one use on it.
+    // The remaining allowance has been used once.
     let at = now + SignedDuration::hours(5);
     let mut granted = 0;
     for _ in 0..20 {
@@ -218,8 +219,8 @@ pub async fn expired_allowances_are_forgotten(store: &StoreUnderTest) {
     assert_eq!(granted, 9);
 }
 
-/// Keys, use and acceptances of the organization alone, in their order.
-pub async fn an_account_is_told(store: &StoreUnderTest) {
+/// Keys, usage and acceptances of this organization only, in order.
+pub async fn an_account_is_exported(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let keys: Vec<_> = (0..3).map(|_| scene.make.key(scene.org).key).collect();
@@ -235,7 +236,7 @@ pub async fn an_account_is_told(store: &StoreUnderTest) {
         created_at: key.created_at,
     });
     let mut shown: Vec<_> = shown.collect();
-    // Of agents' keys those that open something: not of the agent that has gone, nor what was revoked.
+    // Only agent keys that are in force: not those of a decommissioned agent, and not revoked ones.
     let (agent, gone) = (scene.agent().await, scene.agent().await);
     for (agent, label) in [(&agent, None), (&gone, None), (&agent, Some("laptop")), (&agent, Some("revoked"))] {
         let label = label.map(|label: &str| KeyLabel::from_stored(label.to_owned()));
@@ -273,7 +274,7 @@ pub async fn an_account_is_told(store: &StoreUnderTest) {
     assert_eq!(other.store.acceptances(other.org).await.unwrap(), []);
 }
 
-/// A deleted account is unknown at once, and its rows go in batches; the neighbour keeps everything.
+/// A deleted account is unknown at once, and its rows are removed in batches. Another organization keeps everything.
 pub async fn a_deleted_account_leaves_nothing(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
@@ -306,7 +307,7 @@ pub async fn a_deleted_account_leaves_nothing(store: &StoreUnderTest) {
     assert_eq!(scene.store.deletions(9).await.unwrap(), []);
     scene.commit(deletion(organization.version)).await;
     assert_refused!(scene.try_commit(deletion(organization.version)).await, CommitError::Stale);
-    assert!(scene.store.principals_epoch().await.unwrap() > epoch, "cached keys are void");
+    assert!(scene.store.principals_epoch().await.unwrap() > epoch, "cached keys are invalidated");
     assert_eq!(scene.store.find_principal(key.hash).await.unwrap(), None);
     assert_eq!(scene.store.find_organization(scene.org).await.unwrap(), None);
     assert_eq!(scene.store.acceptances(scene.org).await.unwrap(), []);
@@ -315,9 +316,9 @@ pub async fn a_deleted_account_leaves_nothing(store: &StoreUnderTest) {
     let mut batches = 0;
     while scene.store.remove_rows(scene.org, 2).await.unwrap() > 0 {
         batches += 1;
-        assert!(batches < 100, "it comes to an end");
+        assert!(batches < 100, "the removal ends");
     }
-    assert!(batches > 1, "not all at once");
+    assert!(batches > 1, "the rows are removed in batches");
     scene.store.end_deletion(scene.org).await.unwrap();
     assert_eq!(scene.store.deletions(9).await.unwrap(), []);
     let left = scene.observe().await;
@@ -329,8 +330,8 @@ pub async fn a_deleted_account_leaves_nothing(store: &StoreUnderTest) {
     assert_eq!((now.messages, now.audit, now.used, now.code), (kept.messages, kept.audit, kept.used, kept.code));
 }
 
-/// Of several that delete an account, or change it, at once, one does; and a deleted one stays so.
-pub async fn one_deletes_an_account(store: &StoreUnderTest) {
+/// If several callers delete or change an account at once, one succeeds. A deleted account stays deleted.
+pub async fn an_account_is_deleted_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     for _ in 0..4 {
         let organization = scene.make.organization();
@@ -357,8 +358,8 @@ pub async fn one_deletes_an_account(store: &StoreUnderTest) {
     }
 }
 
-/// What was under way when the account was deleted writes nothing of it any more, and neither does anything for an
-/// organization that never was; only what makes one needs none.
+/// After an account is deleted, requests that were under way write nothing for it, and nothing is written for an
+/// organization that never existed. Only the change-set that creates an organization does not need one.
 pub async fn nothing_is_added_to_a_deleted_account(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (agent, other) = (scene.agent().await, scene.other_organization().await);
@@ -394,11 +395,11 @@ pub async fn nothing_is_added_to_a_deleted_account(store: &StoreUnderTest) {
     for changes in [late(&scene), of_calendars, late(&nobody)].concat() {
         assert_refused!(scene.try_commit(changes).await, CommitError::NoOrganization);
     }
-    // A repetition hears its answer first.
+    // A repetition still gets its answer.
     let repeated = scene.changes().audit(scene.make.audit_entry(org)).answer(kept);
     assert_refused!(scene.try_commit(repeated).await, CommitError::AlreadyAnswered);
 
-    // In a crowd the neighbours' go through.
+    // Concurrent changes of other organizations are applied.
     let outcomes = race(TASKS, |index| {
         let theirs = scene.make.event(&theirs, hours(1, 2));
         let changes = if index.is_multiple_of(3) {
@@ -423,8 +424,9 @@ pub async fn nothing_is_added_to_a_deleted_account(store: &StoreUnderTest) {
     assert_eq!(scene.store.acceptances(org).await.unwrap(), []);
 }
 
-/// Whatever is added while an account is being deleted, its removal finds: nothing comes after the last row.
-pub async fn nothing_outlives_its_account(store: &StoreUnderTest) {
+/// Rows that are added while an account is being deleted are removed with it: no row appears after the last one is
+/// gone.
+pub async fn no_row_outlives_its_account(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     for _ in 0..4 {
         let doomed = scene.other_organization().await;
@@ -439,7 +441,7 @@ pub async fn nothing_outlives_its_account(store: &StoreUnderTest) {
                         let changes = doomed.changes();
                         let deletion = Change::DeleteOrganization { org, seen, at: make.tick() };
                         doomed.commit(changes.account(deletion)).await;
-                        // Its rows are removed later, but whoever has the address of a feed reads it no more.
+                        // The rows are removed later, but the feed cannot be read any more.
                         let token = calendar.feed_token.reveal();
                         assert_eq!(doomed.store.calendar_of_feed(token).await.unwrap(), None);
                         while doomed.store.remove_rows(org, 200).await.unwrap() > 0 {}
@@ -455,7 +457,7 @@ pub async fn nothing_outlives_its_account(store: &StoreUnderTest) {
         for outcome in outcomes {
             assert!(matches!(outcome, Ok(()) | Err(CommitError::NoOrganization)), "{outcome:?}");
         }
-        assert_eq!(doomed.store.remove_rows(org, 200).await.unwrap(), 0, "nothing came later");
+        assert_eq!(doomed.store.remove_rows(org, 200).await.unwrap(), 0, "nothing was added later");
         let left = doomed.observe().await;
         assert_eq!((left.agents.len(), left.calendars.len(), left.audit.len()), (0, 0, 0));
     }

@@ -16,7 +16,7 @@ use super::{
 use crate::fixtures::{Compose, Fixtures, at};
 
 /// Every field survives, empty and full, on every plan.
-pub async fn organizations_come_back_as_they_were(store: &StoreUnderTest) {
+pub async fn organizations_round_trip(store: &StoreUnderTest) {
     let make = Fixtures::new();
     let full = Organization {
         name: OrgName::from_stored("Žluťoučký kůň 診察 🐎 'quoted' \"twice\" \\ %_".into()),
@@ -47,7 +47,7 @@ pub async fn organizations_come_back_as_they_were(store: &StoreUnderTest) {
     assert_eq!(store.store.list_organizations().await.unwrap(), made);
 }
 
-/// The operator's list is by creation, not by insertion or identifier.
+/// The operator's list is ordered by creation, not by insertion or identifier.
 pub async fn organizations_are_listed_by_creation(store: &StoreUnderTest) {
     assert_eq!(store.store.list_organizations().await.unwrap(), []);
     let make = Fixtures::new();
@@ -60,7 +60,7 @@ pub async fn organizations_are_listed_by_creation(store: &StoreUnderTest) {
     assert_eq!(store.store.list_organizations().await.unwrap(), [oldest, first, second]);
 }
 
-/// What nobody created is absent, and no error.
+/// An account that was never created is absent, which is not an error.
 pub async fn unknown_accounts_are_absent(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let nobody = OrgId::new(scene.make.tick(), &scene.make.entropy);
@@ -71,8 +71,8 @@ pub async fn unknown_accounts_are_absent(store: &StoreUnderTest) {
     assert_eq!(scene.store.find_principal(KeyHash::of("svc_sk_unknown")).await.unwrap(), None);
 }
 
-/// An update holds only while the row has the version that was seen.
-pub async fn organizations_are_updated_under_their_version(store: &StoreUnderTest) {
+/// An update is applied only if the row has the version that was seen.
+pub async fn organizations_are_updated_only_at_the_version_seen(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let before = scene.organization().await;
     let full = Organization {
@@ -93,7 +93,7 @@ pub async fn organizations_are_updated_under_their_version(store: &StoreUnderTes
     assert_refused!(scene.try_commit(scene.changes().update(&late, before.version)).await, CommitError::Stale);
     assert_eq!(scene.organization().await, full);
 
-    // Clearing is an update like any other.
+    // Clearing a field is an update like any other.
     let cleared = Organization { version: full.version.next(), ..before };
     scene.commit(scene.changes().update(&cleared, full.version)).await;
     assert_eq!(scene.organization().await, cleared);
@@ -104,7 +104,7 @@ pub async fn organizations_are_updated_under_their_version(store: &StoreUnderTes
     assert_eq!(scene.store.find_organization(missing.id).await.unwrap(), None);
 }
 
-/// Neither a new organization nor a changed one takes another's address; having none is no clash.
+/// Neither a new organization nor a changed one can take another's address. Having none is not a conflict.
 pub async fn an_address_belongs_to_one_organization(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let owner = Organization { email: Some(scene.make.email()), ..scene.make.organization() };
@@ -121,14 +121,14 @@ pub async fn an_address_belongs_to_one_organization(store: &StoreUnderTest) {
     assert_refused!(scene.try_commit(changes).await, CommitError::EmailTaken);
     assert_eq!(scene.store.find_organization(free.id).await.unwrap(), Some(free));
 
-    // Its own address is not taken.
+    // An organization keeps its own address.
     let renamed = Organization { version: owner.version.next(), ..owner.clone() };
     scene.commit(ChangeSet::new(owner.id).update(&renamed, owner.version)).await;
     let email = owner.email.unwrap();
     assert_eq!(scene.store.find_by_email(&email).await.unwrap(), Some(renamed));
 }
 
-/// A key of any kind speaks for its organization, with its plan, limits and terms.
+/// A key of any kind identifies its organization, with the organization's plan, limits and terms.
 pub async fn keys_are_found_by_their_hash(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let overrides = json!({ "agents": 7, "calendars": null, "rate_per_second": 3 });
@@ -175,7 +175,7 @@ pub async fn keys_are_found_by_their_hash(store: &StoreUnderTest) {
     }
 }
 
-/// What a key may do changes with its organization.
+/// The principal of a key changes with its organization.
 pub async fn principals_follow_their_organization(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let key = scene.make.key(scene.org).key;
@@ -201,8 +201,8 @@ pub async fn principals_follow_their_organization(store: &StoreUnderTest) {
     assert_eq!(seen(found), (Plan::Pro, Plan::Pro.limits(), false));
 }
 
-/// The epoch rises with every change of an organization and stands still otherwise.
-pub async fn the_epoch_rises_with_organizations(store: &StoreUnderTest) {
+/// The epoch rises with every change of an organization, and only then.
+pub async fn the_epoch_rises_with_changes_of_organizations(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let epoch = async || scene.store.principals_epoch().await.unwrap();
     let mut organization = scene.organization().await;
@@ -218,11 +218,11 @@ pub async fn the_epoch_rises_with_organizations(store: &StoreUnderTest) {
     assert_refused!(scene.try_commit(scene.changes().update(&stale, Version::FIRST)).await, CommitError::Stale);
     let calendar = scene.shared_calendar().await;
     scene.event(&calendar, hours(1, 2)).await;
-    assert_eq!(epoch().await, before, "nothing happened that concerns a key");
+    assert_eq!(epoch().await, before, "no key is affected");
 }
 
-/// A code is put where there is none, then replaced under its version.
-pub async fn codes_are_replaced_under_their_version(store: &StoreUnderTest) {
+/// A code is stored if there is none, and is then replaced only at the version that was seen.
+pub async fn codes_are_replaced_only_at_the_version_seen(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let put = async |code: &VerificationCode, seen: Option<Version>| {
         scene.try_commit(scene.changes().account(Change::PutCode { code: code.clone(), seen })).await
@@ -271,7 +271,7 @@ pub async fn a_sign_up_is_one_change_set(store: &StoreUnderTest) {
     assert_eq!((principal.org, principal.plan), (org, Plan::FreeAgentUnverified));
 }
 
-/// One organization may accept the same terms again: the record only grows.
+/// An organization can accept the same terms again: the record only grows.
 pub async fn acceptances_are_recorded_each_time(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let acceptance = scene.make.acceptance();

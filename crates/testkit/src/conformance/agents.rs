@@ -12,7 +12,7 @@ use super::{
 use crate::fixtures::{Compose, at};
 
 /// Every field survives, empty and full, with every value of the enumerations.
-pub async fn agents_come_back_as_they_were(store: &StoreUnderTest) {
+pub async fn agents_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let plain = || scene.make.agent(scene.org);
     let mut made = vec![
@@ -38,8 +38,8 @@ pub async fn agents_come_back_as_they_were(store: &StoreUnderTest) {
     assert_eq!((listed.data, listed.total), (made.clone(), made.len() as u64));
 }
 
-/// An update writes every field that may change, and holds only under the version that was seen.
-pub async fn agents_are_updated_under_their_version(store: &StoreUnderTest) {
+/// An update writes every mutable field, and only at the version that was seen.
+pub async fn agents_are_updated_only_at_the_version_seen(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let before = Agent { metadata: rich_metadata(), ..scene.make.agent(scene.org) };
     scene.commit(scene.changes().create(&before)).await;
@@ -74,7 +74,7 @@ pub async fn decommissioned_agents_stay_readable(store: &StoreUnderTest) {
     assert_eq!((listed.data, listed.total), (vec![gone], 1));
 }
 
-/// Filters apply singly and together, and the total counts what they match.
+/// Filters apply alone and together, and the total counts the matches.
 pub async fn agents_are_listed_by_filter(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let mut made = Vec::new();
@@ -100,12 +100,12 @@ pub async fn agents_are_listed_by_filter(store: &StoreUnderTest) {
     }
 }
 
-/// Lists are by creation, then identifier; pages cut them without touching the total.
+/// Lists are ordered by creation, then identifier. Pages do not affect the total.
 pub async fn agents_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let together = scene.make.tick();
     let mut made: Vec<Agent> = (0..7).map(|_| scene.make.agent(scene.org)).collect();
-    // Three made at one instant, and the last one made older than all.
+    // Three are made at the same time, and the last one is made the oldest.
     for agent in &mut made[2..5] {
         agent.created_at = together;
     }
@@ -128,7 +128,7 @@ pub async fn agents_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
         let expected: Vec<Agent> = made.iter().skip(page.offset as usize).take(page.limit as usize).cloned().collect();
         assert_eq!((listed.data, listed.total), (expected, 7), "{page:?}");
     }
-    // A filter that matches nothing, also beyond its end.
+    // A filter that matches nothing, also beyond the end.
     let none = AgentFilter { kind: Some(AgentType::Resource), status: None };
     for page in [WHOLE, Page { limit: 1, offset: 3 }] {
         let listed = scene.store.list_agents(scene.org, none, page).await.unwrap();
@@ -136,7 +136,7 @@ pub async fn agents_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
     }
 }
 
-/// An organization neither sees nor changes another's agents.
+/// An organization neither sees nor changes the agents of another.
 pub async fn agents_of_other_organizations_are_absent(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;

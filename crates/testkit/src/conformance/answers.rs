@@ -1,4 +1,4 @@
-//! Answers kept for a repetition of the request.
+//! Answers that are stored for a repetition of the request.
 
 use kalends_app::{Answer, StoredAnswer, ports::CommitError};
 use kalends_kernel::{SignedDuration, Version};
@@ -11,7 +11,7 @@ use super::{
 use crate::fixtures::Compose;
 
 /// Every field survives, empty and full.
-pub async fn answers_come_back_as_they_were(store: &StoreUnderTest) {
+pub async fn answers_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let plain = || scene.make.answer();
     let bare = Answer { status: 204, body: None, version: None };
@@ -33,7 +33,7 @@ pub async fn answers_come_back_as_they_were(store: &StoreUnderTest) {
     assert_eq!(scene.store.find_answer([7; 32], scene.make.tick()).await.unwrap(), None);
 }
 
-/// An answer is kept up to, not including, the instant at which it expires.
+/// An answer is kept up to, but not including, its expiry.
 pub async fn an_answer_is_kept_until_it_expires(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let stored = scene.make.answer();
@@ -45,7 +45,7 @@ pub async fn an_answer_is_kept_until_it_expires(store: &StoreUnderTest) {
     }
 }
 
-/// While an answer is kept, no other takes its place, whatever it says.
+/// While an answer is kept, no other replaces it, whatever its content.
 pub async fn a_request_is_answered_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let stored = scene.make.answer();
@@ -60,7 +60,7 @@ pub async fn a_request_is_answered_once(store: &StoreUnderTest) {
         let outcome = scene.try_commit(scene.changes().answer(repeated)).await;
         assert_refused!(outcome, CommitError::AlreadyAnswered);
     }
-    // The scope is the key, of whichever organization.
+    // The scope is the key, whatever the organization.
     let other = scene.other_organization().await;
     let outcome = other.try_commit(other.changes().answer(stored.clone())).await;
     assert_refused!(outcome, CommitError::AlreadyAnswered);
@@ -68,7 +68,7 @@ pub async fn a_request_is_answered_once(store: &StoreUnderTest) {
     assert_eq!(found, Some(stored));
 }
 
-/// An answer that has expired by the time of the new one makes room for it.
+/// An answer that has expired when the new one is stored is replaced.
 pub async fn an_expired_answer_is_replaced(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let first = scene.make.answer();
@@ -88,8 +88,8 @@ pub async fn an_expired_answer_is_replaced(store: &StoreUnderTest) {
     assert_refused!(outcome, CommitError::AlreadyAnswered);
 }
 
-/// Answers that nobody gets any more go, in batches, and living ones stay.
-pub async fn expired_answers_are_forgotten(store: &StoreUnderTest) {
+/// Expired answers are removed in batches, and the others are kept.
+pub async fn expired_answers_are_purged(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let mut made = Vec::new();
     for _ in 0..6 {

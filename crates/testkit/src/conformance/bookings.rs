@@ -1,4 +1,4 @@
-//! Booking pages, and what was booked on them.
+//! Booking pages, and their bookings.
 
 use kalends_accounts::Change as AccountChange;
 use kalends_app::{Charge, Guard, ports::CommitError};
@@ -44,7 +44,7 @@ impl Scene {
         BookingPage::create(of, new, self.make.tick(), &self.make.entropy)
     }
 
-    /// A page of the calendar, stored.
+    /// Stores a page of the calendar.
     pub(super) async fn page_of(&self, calendar: &Calendar) -> BookingPage {
         let page = self.booking_page(calendar);
         self.pages(vec![Change::CreatePage(Box::new(page.clone()))]).await.unwrap();
@@ -69,7 +69,7 @@ impl Scene {
         self.found_page(slug).await.map(|found| found.page)
     }
 
-    /// Books a time on the page as it was seen, on no condition but the given.
+    /// Books a time on the page as it was seen, under the given guards only.
     async fn book(
         &self,
         page: &BookingPage,
@@ -91,8 +91,8 @@ impl Scene {
     }
 }
 
-/// Every field survives, whether the calendar is an agent's or shared.
-pub async fn booking_pages_come_back_as_they_were(store: &StoreUnderTest) {
+/// Every field survives, for an agent's calendar and for a shared one.
+pub async fn booking_pages_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (own, shared) = (scene.own().await, scene.shared_calendar().await);
     let full = scene.page_of(&own).await;
@@ -105,7 +105,7 @@ pub async fn booking_pages_come_back_as_they_were(store: &StoreUnderTest) {
     assert_eq!((scene.page_now(&bare).await, bare.agent), (Some(bare.clone()), None));
 }
 
-/// The oldest come first, an agent's alone where that is asked; neighbours see nothing.
+/// Oldest first, optionally of one agent only. Other organizations see nothing.
 pub async fn booking_pages_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
@@ -125,9 +125,9 @@ pub async fn booking_pages_are_listed_by_creation_in_pages(store: &StoreUnderTes
     assert_eq!(other.page_now(&made[0]).await, None);
 }
 
-/// An update holds for the version that was seen, and leaves alone how often the page was booked; a deleted page is out of
-/// sight.
-pub async fn booking_pages_are_changed_under_their_version(store: &StoreUnderTest) {
+/// An update applies only at the version that was seen, and does not change the number of bookings. A deleted page is
+/// not visible.
+pub async fn booking_pages_are_changed_only_at_the_version_seen(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.own().await;
     let seen = scene.page_of(&calendar).await;
@@ -154,7 +154,7 @@ pub async fn booking_pages_are_changed_under_their_version(store: &StoreUnderTes
     assert_eq!(scene.store.list_booking_pages(scene.org, None, WHOLE).await.unwrap().total, 0);
 }
 
-/// The slug finds its page, closed ones too, until it is deleted; nothing else does.
+/// The slug finds its page, open or closed, until the page is deleted. No other slug does.
 pub async fn booking_pages_are_found_by_their_slug(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
@@ -165,7 +165,7 @@ pub async fn booking_pages_are_found_by_their_slug(store: &StoreUnderTest) {
     }
     let before = scene.found_page(ours.slug.hash()).await.unwrap().source;
     let now = scene.store.source_of_calendar(scene.org, ours.calendar).await.unwrap().unwrap();
-    assert_eq!(before, now, "as the calendar is");
+    assert_eq!(before, now, "the page carries the calendar's state");
     scene.commit(scene.changes().create(&scene.make.event(&calendar, hours(1, 2)))).await;
     let after = scene.found_page(ours.slug.hash()).await.unwrap().source;
     assert!(after.revision > before.revision, "something was scheduled");
@@ -180,8 +180,8 @@ pub async fn booking_pages_are_found_by_their_slug(store: &StoreUnderTest) {
     assert_eq!(scene.page_at(unknown.hash()).await, None);
 }
 
-/// A page goes out of sight with its calendar, and with its calendar's agent; none is made on what is gone.
-pub async fn booking_pages_go_with_their_calendar(store: &StoreUnderTest) {
+/// A page is hidden with its calendar and with the calendar's agent. No page is made on a hidden calendar.
+pub async fn booking_pages_end_with_their_calendar(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
     let (first, second) = (scene.calendar(&agent).await, scene.calendar(&agent).await);
@@ -200,7 +200,7 @@ pub async fn booking_pages_go_with_their_calendar(store: &StoreUnderTest) {
     assert_eq!(scene.store.booking_of_token(token.hash()).await.unwrap(), None);
 }
 
-/// Either token finds the booking with its page, also where that was deleted; neither finds another.
+/// Either token finds the booking with its page, even if the page was deleted. Neither finds another booking.
 pub async fn bookings_are_found_by_their_tokens(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.own().await;
@@ -220,8 +220,8 @@ pub async fn bookings_are_found_by_their_tokens(store: &StoreUnderTest) {
     assert_eq!(scene.store.booking_of_token(unknown.hash()).await.unwrap(), None);
 }
 
-/// Where the page was changed or deleted since it was seen, nothing is booked and nothing counted.
-pub async fn a_booking_is_made_on_the_page_that_was_seen(store: &StoreUnderTest) {
+/// If the page was changed or deleted since it was seen, nothing is booked or counted.
+pub async fn a_booking_needs_the_page_that_was_seen(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.own().await;
     let seen = scene.page_of(&calendar).await;
@@ -237,8 +237,8 @@ pub async fn a_booking_is_made_on_the_page_that_was_seen(store: &StoreUnderTest)
     assert_refused!(scene.book(&gone, &calendar, hours(1, 2), None).await.0, CommitError::Stale);
 }
 
-/// Of many that saw a slot free, one books it; the number of bookings is that of events.
-pub async fn one_gets_the_slot(store: &StoreUnderTest) {
+/// If many callers saw a slot free, one books it. There are as many bookings as events.
+pub async fn a_slot_is_booked_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.own().await;
     let page = scene.page_of(&calendar).await;
@@ -257,8 +257,8 @@ pub async fn one_gets_the_slot(store: &StoreUnderTest) {
     assert_eq!(scene.page_now(&page).await.unwrap().bookings, 1);
 }
 
-/// However many are made at once, the plan's number is not passed; a deleted one makes room.
-pub async fn at_most_so_many_booking_pages_exist(store: &StoreUnderTest) {
+/// Concurrent creations never exceed the plan's number. A deleted page makes room.
+pub async fn the_number_of_booking_pages_is_limited(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.own().await;
     let guard = Guard::AtMost { metric: Metric::BookingPages, limit: 2 };
@@ -280,8 +280,8 @@ pub async fn at_most_so_many_booking_pages_exist(store: &StoreUnderTest) {
     scene.commit(changes).await;
 }
 
-/// With the account its pages are gone at once, and what was booked is removed; a neighbour's stay.
-pub async fn booking_pages_go_with_their_organization(store: &StoreUnderTest) {
+/// With the account, its pages are gone at once and its bookings are removed. Those of another organization stay.
+pub async fn booking_pages_end_with_their_organization(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let (calendar, theirs) = (scene.own().await, other.page_of(&other.own().await).await);
@@ -302,8 +302,8 @@ pub async fn booking_pages_go_with_their_organization(store: &StoreUnderTest) {
     assert_refused!(scene.try_commit(changes).await, CommitError::NoOrganization);
 }
 
-/// A page is found with what its organization has used of the month's events, and how many it may have.
-pub async fn booking_pages_are_found_with_their_use(store: &StoreUnderTest) {
+/// A page is found with the month's event usage of its organization, and with the limit.
+pub async fn booking_pages_are_found_with_their_usage(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (calendar, other) = (scene.own().await, scene.other_organization().await);
     let page = scene.page_of(&calendar).await;

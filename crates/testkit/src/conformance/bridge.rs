@@ -1,4 +1,5 @@
-//! The bridge to human calendars: links and attempts, connections and their refreshes, grants and what they make count.
+//! The bridge to human calendars: links and attempts, connections and their refreshes, grants and which calendars
+//! count.
 
 mod connections;
 mod grants;
@@ -51,7 +52,7 @@ impl Scene {
         ConnectionLink::create(of, asked, self.make.tick(), &self.make.entropy)
     }
 
-    /// A link for the calendar, stored.
+    /// Stores a link for the calendar.
     async fn linked(&self, calendar: &Calendar) -> ConnectionLink {
         let (link, _) = self.link_for(calendar);
         self.bridge(vec![Change::CreateLink(Box::new(link.clone()))]).await.unwrap();
@@ -66,7 +67,7 @@ impl Scene {
         self.store.find_link_by_secret(secret).await.unwrap()
     }
 
-    /// Writes the link over the row that had the version of `seen`.
+    /// Updates the link at the version of `seen`.
     async fn relink(&self, seen: &ConnectionLink, link: &ConnectionLink) -> Result<(), CommitError> {
         self.bridge(vec![Change::UpdateLink { link: Box::new(link.clone()), seen: seen.version }]).await
     }
@@ -76,7 +77,7 @@ impl Scene {
         Connection::create((self.org, human, Provider::Google), tokens(TRICKY, now), now, &self.make.entropy)
     }
 
-    /// Calendars of the account that are called like this, not stored, by their identifiers.
+    /// Calendars of the account with these names, ordered by their identifiers. Nothing is stored.
     fn listed_of(&self, connection: &Connection, names: &[&str]) -> Vec<ExternalCalendar> {
         let theirs = names.iter().enumerate().map(|(place, name)| TheirCalendar {
             reference: format!("{name}@provider.example"),
@@ -89,7 +90,7 @@ impl Scene {
         listed
     }
 
-    /// A connection with calendars of those names, stored.
+    /// Stores a connection with calendars of these names.
     pub(super) async fn connected(&self, names: &[&str]) -> (Connection, Vec<ExternalCalendar>) {
         let connection = self.connection_of(self.a_human());
         let calendars = self.listed_of(&connection, names);
@@ -106,7 +107,7 @@ impl Scene {
         self.store.find_connection(self.org, connection.id).await.unwrap()
     }
 
-    /// Writes the connection over the row that had the version of `seen`.
+    /// Updates the connection at the version of `seen`.
     async fn reconnect(
         &self,
         seen: &Connection,
@@ -117,7 +118,7 @@ impl Scene {
         self.bridge(vec![change]).await
     }
 
-    /// Writes that the connection was consented to again over the row that had the version of `seen`.
+    /// Updates the connection after a new consent, at the version of `seen`.
     async fn reauthorize(&self, seen: &Connection, connection: &Connection, at: Timestamp) -> Result<(), CommitError> {
         let connection = Box::new(connection.clone());
         self.bridge(vec![Change::ReauthorizeConnection { connection, seen: seen.version, at }]).await
@@ -138,7 +139,7 @@ impl Scene {
         Grant::create((self.org, self.a_human()), new, self.make.tick(), &self.make.entropy)
     }
 
-    /// A grant, stored.
+    /// Stores a grant.
     pub(super) async fn granted(&self, audience: Audience, sources: &[&ExternalCalendar], agents: &[&Agent]) -> Grant {
         let grant = self.grant_of(audience, sources, agents);
         self.bridge(vec![Change::CreateGrant(Box::new(grant.clone()))]).await.unwrap();
@@ -153,13 +154,13 @@ impl Scene {
         let mut sources = Vec::new();
         for Calendar { id: calendar, agent, revision, .. } in calendars.iter().copied().cloned() {
             let source = self.store.source_of_calendar(self.org, calendar).await.unwrap();
-            // What is out of sight is asked about too, as if something were granted.
+            // Hidden calendars are queried too, as if something were granted for them.
             sources.push(source.unwrap_or(BusySource { agent, calendar, revision, granted: true }));
         }
         self.store.human_sources(self.org, &sources).await.unwrap().into_iter().collect()
     }
 
-    /// Whether every read of each of the calendars as a source of busy times says `granted` of it.
+    /// Whether every read of each calendar as a source of busy times returns this `granted`.
     async fn says_granted(&self, calendars: &[&Calendar], granted: bool) -> bool {
         for calendar in calendars {
             let source = self.store.source_of_calendar(self.org, calendar.id).await.unwrap().unwrap();
@@ -169,7 +170,7 @@ impl Scene {
                 said.extend(self.store.sources_of_agents(self.org, &[agent, agent]).await.unwrap());
                 let known = self.store.busy_of_agent(self.org, agent, hours(0, 1)).await.unwrap();
                 said.extend(known.into_iter().map(|(source, _)| source));
-                assert!(said.len() >= 4, "each way of asking has it: {said:?}");
+                assert!(said.len() >= 4, "every read returns it: {said:?}");
             }
             let page = self.page_of(calendar).await;
             let found = self.store.booking_page_of_slug(page.slug.hash(), self.make.period()).await;
@@ -184,7 +185,7 @@ impl Scene {
         true
     }
 
-    /// Which of the human calendars count for that one.
+    /// The human calendars that count for this calendar.
     async fn counting(&self, calendar: &Calendar) -> BTreeSet<HumanSource> {
         self.human_sources(&[calendar]).await.into_iter().map(|seen| seen.source).collect()
     }
@@ -194,7 +195,7 @@ fn sources<'a>(calendars: impl IntoIterator<Item = &'a ExternalCalendar>) -> BTr
     calendars.into_iter().map(ExternalCalendar::source).collect()
 }
 
-/// The time that readings cover here.
+/// The span that readings cover in these tests.
 fn covered() -> Span {
     hours(0, 100)
 }

@@ -1,4 +1,4 @@
-//! What blocks time.
+//! Busy times.
 
 use kalends_calendars::{
     Calendar, Event, EventSource, EventStatus, Times,
@@ -12,16 +12,16 @@ use super::{
 };
 use crate::fixtures::Compose;
 
-/// The revision and the spans, checked to be in order and then brought into the one that breaks ties.
+/// The revision and the spans. Asserts that the spans are ordered by start, and then orders ties too.
 async fn blocking(scene: &Scene, calendar: &Calendar, window: Span) -> (Revision, Vec<Span>) {
     let found = scene.store.blocking_spans(scene.org, calendar.id, window).await.unwrap();
-    let CalendarBusy { revision, mut spans, .. } = found.expect("the calendar is in sight");
+    let CalendarBusy { revision, mut spans, .. } = found.expect("the calendar is visible");
     assert!(spans.is_sorted_by_key(|span| span.start()), "ordered by start: {spans:?}");
     spans.sort();
     (revision, spans)
 }
 
-/// A span blocks where it shares an instant with the window, and is told whole.
+/// A span blocks if it shares a point in time with the window, and is returned whole.
 pub async fn blocking_spans_overlap_the_window(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let window = hours(10, 12);
@@ -70,7 +70,7 @@ pub async fn long_events_block(store: &StoreUnderTest) {
     for span in long.into_iter().chain([hours(-years, 10), hours(12, years)]) {
         scene.event(&calendar, span).await;
     }
-    // Many short ones around, so that a bound on how far a read looks back would show.
+    // Many short events around them, to expose a bound on how far a read looks back.
     for hour in 0..10 {
         scene.event(&calendar, hours(hour, hour + 1)).await;
     }
@@ -79,7 +79,7 @@ pub async fn long_events_block(store: &StoreUnderTest) {
     assert_eq!(blocking(&scene, &calendar, hours(10, 12)).await.1, expected);
 }
 
-/// Confirmed and tentative events block, imported ones too; cancelled ones do not.
+/// Confirmed and tentative events block, and so do imported ones. Cancelled events do not.
 pub async fn the_status_decides_what_blocks(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let statuses = [(EventStatus::Confirmed, true), (EventStatus::Tentative, true), (EventStatus::Cancelled, false)];
@@ -94,7 +94,7 @@ pub async fn the_status_decides_what_blocks(store: &StoreUnderTest) {
     }
 }
 
-/// What blocks follows every change: moving, cancelling, confirming again, deleting.
+/// Blocking times follow every change: moving, cancelling, confirming again, deleting.
 pub async fn blocking_spans_follow_changes(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (calendar, other) = (scene.shared_calendar().await, scene.shared_calendar().await);
@@ -118,9 +118,9 @@ pub async fn blocking_spans_follow_changes(store: &StoreUnderTest) {
     assert_eq!(blocking(&scene, &other, hours(0, 9)).await, (Revision(1), vec![hours(1, 2)]));
 }
 
-/// What begins on one day is told wholly, however much that is, by one change-set or by many, and after
-/// some of it was moved to other days, made longer than a day, cancelled or deleted.
-pub async fn full_days_block_wholly(store: &StoreUnderTest) {
+/// All events that begin on one day are returned, however many there are, whether one change-set or many wrote them,
+/// and also after some were moved to other days, extended beyond a day, cancelled or deleted.
+pub async fn full_days_are_read_completely(store: &StoreUnderTest) {
     const EACH: i64 = 9;
     let many = i64::from(BUSY_DAY_MAX) + EACH;
     let scene = Scene::set(store).await;
@@ -135,7 +135,7 @@ pub async fn full_days_block_wholly(store: &StoreUnderTest) {
         assert_eq!(found, expected, "{because}");
     };
 
-    // Filled by nines, over the limit with the last ones.
+    // Filled in groups of nine; the last ones exceed the limit.
     for (index, some) in events.chunks(usize::try_from(EACH).unwrap()).enumerate() {
         let mut changes = scene.changes();
         for event in some {
@@ -146,7 +146,7 @@ pub async fn full_days_block_wholly(store: &StoreUnderTest) {
         check(&events[..done.min(events.len())], "filled").await;
     }
 
-    // Every third is changed, so that the day is no longer full, and its neighbours have more.
+    // Every third event is changed, so that the day is no longer full and its neighbours have more.
     for (index, event) in events.iter_mut().enumerate().filter(|(index, _)| index % 3 == 0) {
         let mut next = event.clone();
         match index % 4 {
@@ -175,7 +175,7 @@ pub async fn full_days_block_wholly(store: &StoreUnderTest) {
     check(&events, "two full days").await;
 }
 
-/// Another organization's calendar, and an unknown one, are out of sight.
+/// Calendars of another organization, and unknown ones, are not visible.
 pub async fn busy_times_of_other_organizations_are_absent(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
@@ -190,8 +190,8 @@ pub async fn busy_times_of_other_organizations_are_absent(store: &StoreUnderTest
     assert_eq!(other.store.sources_of_agents(other.org, &[agent.id]).await.unwrap(), []);
 }
 
-/// The sources of several agents come at once, each calendar once, with its owner and revision.
-pub async fn sources_of_several_agents_come_at_once(store: &StoreUnderTest) {
+/// The sources of several agents are read at once, each calendar once, with its owner and revision.
+pub async fn sources_of_several_agents_are_read_at_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (ada, bob, idle) = (scene.agent().await, scene.agent().await, scene.agent().await);
     let gone = scene.agent().await;
@@ -233,9 +233,9 @@ pub async fn sources_of_several_agents_come_at_once(store: &StoreUnderTest) {
     }
 }
 
-/// All calendars of an agent with what blocks, in one look: as the single looks tell it, days that are too
-/// full for one piece and what lasts for days included.
-pub async fn all_of_an_agent_comes_at_once(store: &StoreUnderTest) {
+/// All calendars of an agent are read with their blocking times at once. The result equals the single reads,
+/// including days with too many spans for one value and events that last for days.
+pub async fn all_calendars_of_an_agent_are_read_at_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (ada, bob, idle, gone) = (scene.agent().await, scene.agent().await, scene.agent().await, scene.agent().await);
     let (first, full, empty) = (scene.calendar(&ada).await, scene.calendar(&ada).await, scene.calendar(&ada).await);
@@ -272,8 +272,8 @@ pub async fn all_of_an_agent_comes_at_once(store: &StoreUnderTest) {
     }
 }
 
-/// A window and a calendar may hold more than a page of a list does.
-pub async fn blocking_spans_have_no_page(store: &StoreUnderTest) {
+/// There may be more spans in a window than a list has on a page.
+pub async fn blocking_spans_are_not_paged(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     let spans: Vec<Span> = (0..500).map(|minute| minutes(minute, minute + 1)).collect();

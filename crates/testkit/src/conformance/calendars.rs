@@ -25,7 +25,7 @@ async fn listed(scene: &Scene, filter: CalendarFilter) -> Vec<Calendar> {
 }
 
 /// Every field survives, empty and full, with every value of the enumerations.
-pub async fn calendars_come_back_as_they_were(store: &StoreUnderTest) {
+pub async fn calendars_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
     let plain = || scene.make.calendar(&agent);
@@ -57,8 +57,8 @@ pub async fn calendars_come_back_as_they_were(store: &StoreUnderTest) {
     assert_eq!(listed(&scene, CalendarFilter::All).await, made);
 }
 
-/// An update writes every field that may change, and holds only under the version that was seen.
-pub async fn calendars_are_updated_under_their_version(store: &StoreUnderTest) {
+/// An update writes every mutable field, and only at the version that was seen.
+pub async fn calendars_are_updated_only_at_the_version_seen(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let before = scene.shared_calendar().await;
     let [.., most_reminders] = reminders();
@@ -99,13 +99,13 @@ pub async fn calendars_are_updated_under_their_version(store: &StoreUnderTest) {
     assert_eq!(found(&scene, missing.id).await, None);
 }
 
-/// The revision is the store's own: an update of the row leaves it, whatever the row says.
+/// The revision belongs to the store: an update of the row leaves it alone, whatever the row says.
 pub async fn an_update_leaves_the_revision_alone(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     scene.event(&calendar, hours(1, 2)).await;
     scene.event(&calendar, hours(2, 3)).await;
-    // The snapshot still has revision 0; another one has a revision that never was.
+    // The snapshot still has revision 0; the other row has a revision that never existed.
     for (version, claimed) in [(calendar.version, Revision(0)), (calendar.version.next(), Revision(99))] {
         let row = Calendar { revision: claimed, version: version.next(), ..calendar.clone() };
         scene.commit(scene.changes().update(&row, version)).await;
@@ -113,7 +113,7 @@ pub async fn an_update_leaves_the_revision_alone(store: &StoreUnderTest) {
     }
 }
 
-/// Filters by owner: one agent's, all agents', and the shared ones with them.
+/// Filters by owner: one agent, all agents, or the shared calendars too.
 pub async fn calendars_are_listed_by_owner(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (ada, bob, idle) = (scene.agent().await, scene.agent().await, scene.agent().await);
@@ -133,7 +133,7 @@ pub async fn calendars_are_listed_by_owner(store: &StoreUnderTest) {
     }
 }
 
-/// Lists are by creation, then identifier; pages cut them without touching the total.
+/// Lists are ordered by creation, then identifier. Pages do not affect the total.
 pub async fn calendars_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
@@ -165,7 +165,7 @@ pub async fn calendars_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
     }
 }
 
-/// An organization neither sees nor changes another's calendars, nor schedules on them.
+/// An organization neither sees nor changes the calendars of another, nor schedules on them.
 pub async fn calendars_of_other_organizations_are_absent(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
@@ -188,8 +188,8 @@ pub async fn calendars_of_other_organizations_are_absent(store: &StoreUnderTest)
     assert_eq!(listed(&other, CalendarFilter::All).await, []);
 }
 
-/// A calendar needs an agent of the organization that still lives; a resting one will do.
-pub async fn calendars_need_a_living_agent(store: &StoreUnderTest) {
+/// A calendar needs an agent of the organization that is not decommissioned. A paused one will do.
+pub async fn calendars_need_an_agent_that_is_not_decommissioned(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let gone = scene.decommission(&scene.agent().await).await;
     let unknown = scene.make.agent(scene.org);
@@ -206,7 +206,7 @@ pub async fn calendars_need_a_living_agent(store: &StoreUnderTest) {
     assert_eq!(found(&scene, calendar.id).await, Some(calendar));
 }
 
-/// Asserts that no read shows a calendar, its events or anything that follows from them.
+/// Asserts that no read returns the calendar, its events or anything derived from them.
 async fn assert_out_of_sight(scene: &Scene, calendar: &Calendar, event: &Event) {
     assert_eq!(found(scene, calendar.id).await, None);
     assert_eq!(scene.store.find_event(scene.org, event.id).await.unwrap(), None);
@@ -229,15 +229,15 @@ async fn assert_out_of_sight(scene: &Scene, calendar: &Calendar, event: &Event) 
     for filter in [CalendarFilter::OfAgents, CalendarFilter::All] {
         assert!(listed(scene, filter).await.iter().all(|other| other.id != calendar.id));
     }
-    // Nor can anything be scheduled on it, or changed.
+    // Nothing can be scheduled on it or changed, either.
     let late = scene.make.event(calendar, hours(5, 6));
     assert_refused!(scene.try_commit(scene.changes().create(&late)).await, CommitError::Stale);
     let moved = Event { version: event.version.next(), ..event.clone() };
     assert_refused!(scene.try_commit(scene.changes().update(&moved, event.version)).await, CommitError::Stale);
 }
 
-/// Deleting a calendar puts its events out of sight, and nothing else.
-pub async fn a_deleted_calendar_is_out_of_sight(store: &StoreUnderTest) {
+/// Deleting a calendar hides its events, and nothing else.
+pub async fn a_deleted_calendar_is_hidden(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
     for owner in [Some(&agent), None] {
@@ -258,8 +258,8 @@ pub async fn a_deleted_calendar_is_out_of_sight(store: &StoreUnderTest) {
     }
 }
 
-/// Decommissioning an agent puts all its calendars and events out of sight, and nothing else.
-pub async fn a_decommissioned_agent_s_calendars_are_out_of_sight(store: &StoreUnderTest) {
+/// Decommissioning an agent hides all its calendars and events, and nothing else.
+pub async fn calendars_of_a_decommissioned_agent_are_hidden(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (agent, colleague) = (scene.agent().await, scene.agent().await);
     let (first, second) = (scene.calendar(&agent).await, scene.calendar(&agent).await);
@@ -275,10 +275,10 @@ pub async fn a_decommissioned_agent_s_calendars_are_out_of_sight(store: &StoreUn
     let in_sight: Vec<_> = scene.calendars().await.iter().map(|calendar| calendar.id).collect();
     assert_eq!(in_sight, [theirs.id, shared.id]);
     let agents = scene.store.list_agents(scene.org, AgentFilter::default(), WHOLE).await.unwrap();
-    assert_eq!(agents.total, 2, "the agent itself stays listed");
+    assert_eq!(agents.total, 2, "the agent itself is still listed");
 }
 
-/// The feed's address is secret and no two calendars share it: a clash fails as a whole.
+/// A feed's address is secret, and no two calendars share one: a duplicate fails as a whole.
 pub async fn feed_tokens_are_unique(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
@@ -293,7 +293,7 @@ pub async fn feed_tokens_are_unique(store: &StoreUnderTest) {
     assert_eq!(found(&other, theirs.id).await, Some(theirs));
 }
 
-/// Whoever walks along them by creation passes none over, whatever is deleted behind; those in sight alone.
+/// A walk in the order of creation skips no calendar, whatever is deleted behind it, and returns only visible ones.
 pub async fn calendars_are_walked_while_some_are_deleted(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
@@ -302,7 +302,7 @@ pub async fn calendars_are_walked_while_some_are_deleted(store: &StoreUnderTest)
     let mut made = Vec::new();
     for index in 0..7 {
         let calendar = if index % 2 == 0 { scene.make.shared_calendar(scene.org) } else { scene.make.calendar(&agent) };
-        // Some of one instant, and others against the order of their identifiers.
+        // Some have the same creation time, and others are ordered against their identifiers.
         let created_at = instant + SignedDuration::micros([0, 0, 0, 5, 4, -1, 6][index]);
         made.push(Calendar { created_at, ..calendar });
     }
@@ -328,7 +328,7 @@ pub async fn calendars_are_walked_while_some_are_deleted(store: &StoreUnderTest)
         }
         assert_eq!(walked, made, "{limit}");
     }
-    // The first goes while somebody stands at the second, and so does that.
+    // The first is deleted while the walk is at the second, and then the second is deleted too.
     scene.delete(&made[0]).await;
     assert_eq!(after(Some(place(&made[1])), 200).await, made[2..]);
     scene.delete(&made[1]).await;

@@ -1,4 +1,4 @@
-//! What changed on a calendar, in order. Spans count hours from the beginning of the fixtures.
+//! The changes of a calendar, in order. Spans are in hours from the beginning of the fixtures.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -54,8 +54,8 @@ async fn delete(scene: &Scene, event: &Event) {
     scene.commit(scene.changes().update(&gone, event.version)).await;
 }
 
-/// Each event comes once, in its latest state, where it last changed.
-pub async fn changes_come_in_the_order_of_the_last_one(store: &StoreUnderTest) {
+/// Each event appears once, in its latest state, at its last change.
+pub async fn changes_are_ordered_by_the_last_change(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     assert_eq!(read(&scene, calendar.id, EVERYTHING, 9).await.changes, []);
@@ -79,7 +79,7 @@ pub async fn changes_come_in_the_order_of_the_last_one(store: &StoreUnderTest) {
     assert_eq!(read(&scene, calendar.id, EVERYTHING, 1_000).await.revision, Revision(5));
 }
 
-/// Pages go on behind a position, also inside what was committed together.
+/// Pages continue after a position, even within changes that were committed together.
 pub async fn changes_are_read_in_pages(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
@@ -109,11 +109,11 @@ pub async fn changes_are_read_in_pages(store: &StoreUnderTest) {
     assert_eq!(all(&scene, &calendar, behind).await, []);
 }
 
-/// Every event carries the revision to which its own change-set, or one committed with it, raised the calendar.
+/// Every event has the revision to which its own change-set, or one committed with it, raised the calendar.
 pub async fn events_carry_the_revision_of_their_calendar(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (one, other) = (scene.shared_calendar().await, scene.shared_calendar().await);
-    // On a calendar that is created with it, on one that is not, and on several at once.
+    // On a calendar that is created with the event, on an existing one, and on several at once.
     let new = scene.make.shared_calendar(scene.org);
     let on_new = scene.make.event(&new, hours(1, 2));
     let (on_one, on_other) = (scene.make.event(&one, hours(1, 2)), scene.make.event(&other, hours(1, 2)));
@@ -127,7 +127,7 @@ pub async fn events_carry_the_revision_of_their_calendar(store: &StoreUnderTest)
     assert_eq!(all(&scene, &other, EVERYTHING).await, [(Revision(1), written(&on_other))]);
 }
 
-/// Changed occurrences are told beside their series, and so is their end.
+/// Changed occurrences are listed next to their series, and so is their end.
 pub async fn overrides_are_changes_too(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
@@ -150,8 +150,8 @@ pub async fn overrides_are_changes_too(store: &StoreUnderTest) {
     assert_eq!(all(&scene, &calendar, EVERYTHING).await, expected);
 }
 
-/// What is out of sight, or another organization's, is absent.
-pub async fn changes_live_with_their_calendar(store: &StoreUnderTest) {
+/// A calendar that is hidden, or belongs to another organization, is absent.
+pub async fn changes_are_hidden_with_their_calendar(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
     let (calendar, deleted) = (scene.calendar(&agent).await, scene.shared_calendar().await);
@@ -171,8 +171,8 @@ pub async fn changes_live_with_their_calendar(store: &StoreUnderTest) {
     absent(&scene, &calendar).await;
 }
 
-/// Of what was written since, that counts which may take part in the time.
-pub async fn what_changed_since_reaches_into_the_time(store: &StoreUnderTest) {
+/// Of the events written since, only those that may take place in the window count.
+pub async fn changed_since_counts_events_in_the_window(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     let old = scene.event(&calendar, hours(10, 11)).await;
@@ -197,15 +197,15 @@ pub async fn what_changed_since_reaches_into_the_time(store: &StoreUnderTest) {
     let none = changed_since(&scene, &calendar, 13, hours(10, 12)).await;
     assert_eq!(none, ChangedSince { revision: Revision(13), rules_changed: false, events: Vec::new() });
 
-    // What moved is where it is now.
+    // A moved event counts at its new time.
     let moved = Event { times: scene.make.event(&calendar, hours(30, 31)).times, ..renamed(&inside, "Later") };
     scene.commit(scene.changes().update(&moved, inside.version)).await;
     assert_eq!(changed_since(&scene, &calendar, 13, hours(10, 12)).await.events, []);
     assert_eq!(changed_since(&scene, &calendar, 13, hours(30, 31)).await.events, [moved]);
 }
 
-/// Rules that were put, replaced or removed since are told, whatever the time.
-pub async fn rules_that_changed_since_are_told(store: &StoreUnderTest) {
+/// Rules that were added, replaced or removed since are reported, whatever the window.
+pub async fn changed_since_includes_rules(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     scene.event(&calendar, hours(1, 2)).await;
@@ -227,16 +227,16 @@ pub async fn rules_that_changed_since_are_told(store: &StoreUnderTest) {
     assert_eq!((told(4).await, told(5).await), ((5, true), (5, false)));
 }
 
-/// A copy of a calendar that is kept by its changes alone.
+/// A copy of a calendar that is maintained only from its changes.
 struct Mirror {
     token: Option<ChangesToken>,
     events: BTreeMap<EventId, Event>,
 }
 
 impl Mirror {
-    /// Applies one page and tells whether there was more.
+    /// Applies one page and returns whether there are more.
     async fn follow(&mut self, scene: &Scene, calendar: CalendarId, limit: u32) -> bool {
-        // What is sent is text.
+        // Goes through the token's text, which is what clients send.
         let since = self.token.map(|token| ChangesToken::parse(&token.to_text(), calendar).unwrap());
         let read = read(scene, calendar, ChangesToken::asks(since.as_ref()), limit + 1).await;
         let page = ChangesToken::page(since.as_ref(), calendar, read, limit, scene.make.clock.now()).unwrap();
@@ -253,8 +253,8 @@ impl Mirror {
     }
 }
 
-/// Writers write while mirrors follow; in the end each mirror is the calendar.
-pub async fn a_mirror_becomes_the_calendar(store: &StoreUnderTest) {
+/// Mirrors follow while writers write. In the end, each mirror equals the calendar.
+pub async fn a_mirror_converges_to_the_calendar(store: &StoreUnderTest) {
     const WRITERS: usize = 6;
     const ROUNDS: i64 = 12;
     let scene = Scene::set(store).await;
@@ -268,7 +268,7 @@ pub async fn a_mirror_becomes_the_calendar(store: &StoreUnderTest) {
             tokio::spawn(async move {
                 let mut mirror = Mirror { token: None, events: BTreeMap::new() };
                 loop {
-                    // Asked before the page is read: what is written then is on this page or a later one.
+                    // Read before the page, so that whatever is written after it is on this page or a later one.
                     let last = done.load(Ordering::SeqCst);
                     let has_more = mirror.follow(&scene, calendar, limit).await;
                     if last && !has_more {
@@ -288,7 +288,7 @@ pub async fn a_mirror_becomes_the_calendar(store: &StoreUnderTest) {
                 if round % 3 == 0 {
                     delete(&scene, &event).await;
                 }
-                // All of them also write one and the same event.
+                // All writers also write one shared event.
                 loop {
                     let seen = scene.now(&shared).await.unwrap();
                     let after = renamed(&seen, &format!("{writer}.{round}"));
@@ -311,8 +311,8 @@ pub async fn a_mirror_becomes_the_calendar(store: &StoreUnderTest) {
     }
 }
 
-/// What changed since and the revision up to which are of one state.
-pub async fn what_changed_since_is_one_snapshot(store: &StoreUnderTest) {
+/// The changes and the revision that they reach come from one snapshot.
+pub async fn changed_since_is_one_snapshot(store: &StoreUnderTest) {
     const TASKS: usize = 24;
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;

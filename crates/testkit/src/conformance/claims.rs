@@ -12,9 +12,9 @@ use super::{
 };
 use crate::fixtures::Compose;
 
-/// How many race.
+/// How many tasks run at once.
 const TASKS: usize = 24;
-/// How many guess a code at once, as the specification of the service's attackers has it.
+/// How many callers guess a code at once.
 const GUESSES: usize = 50;
 
 fn code() -> Code {
@@ -26,7 +26,7 @@ impl Scene {
         UserId::new(self.make.tick(), &self.make.entropy)
     }
 
-    /// A claim of `user` on `org` with an address of its own.
+    /// A claim of `user` on `org`, with an address of its own.
     fn claim(&self, user: UserId, org: Option<OrgId>) -> Claim {
         let now = self.make.tick();
         let address = AddressHash::of(&self.make.email());
@@ -45,7 +45,7 @@ impl Scene {
         Claim::verify(Some(claim), claim.id, claim.user, &code(), rivals, &token, claim.created_at).unwrap()
     }
 
-    /// Writes `claim` over the version before it.
+    /// Writes `claim` at the version `seen`.
     async fn put(&self, claim: Claim, seen: Version) -> Result<(), CommitError> {
         self.try_commit(self.changes().account(Change::UpdateClaim { claim, seen })).await
     }
@@ -62,8 +62,8 @@ impl Scene {
     }
 }
 
-/// In every state that there is, with an organization and without.
-pub async fn claims_come_back_as_they_were(store: &StoreUnderTest) {
+/// In every state, with and without an organization.
+pub async fn claims_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let user = scene.someone();
     for org in [None, Some(scene.org)] {
@@ -92,7 +92,7 @@ pub async fn claims_come_back_as_they_were(store: &StoreUnderTest) {
     assert_eq!(scene.found(&unknown).await, None);
 }
 
-/// Each human sees their own, by creation, in pages.
+/// Users see only their own claims, by creation, in pages.
 pub async fn claims_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (ada, bob) = (scene.someone(), scene.someone());
@@ -113,8 +113,8 @@ pub async fn claims_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
     assert_eq!((nobody.data, nobody.total), (Vec::new(), 0));
 }
 
-/// One waits for a code of an address, one is on hold for an organization; what has ended makes room.
-pub async fn claims_stand_alone(store: &StoreUnderTest) {
+/// One claim waits for a code per address, and one is on hold per organization. A claim that has ended makes room.
+pub async fn one_claim_per_address_waits_and_one_per_organization_is_on_hold(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (ada, bob) = (scene.someone(), scene.someone());
     let first = scene.initiated(ada, Some(scene.org)).await;
@@ -123,11 +123,11 @@ pub async fn claims_stand_alone(store: &StoreUnderTest) {
     let waiting = async |user, claim: &Claim| scene.store.waiting_claim(user, claim.address).await.unwrap();
     assert_refused!(scene.try_commit(create(again)).await, CommitError::Stale);
     assert_eq!((waiting(ada, &first).await, waiting(bob, &first).await), (Some(first), None));
-    // Another human's, and one on another address, are no matter.
+    // A claim of another user, or on another address, does not matter.
     let theirs = Claim { user: bob, ..Claim { address: first.address, ..scene.claim(bob, Some(scene.org)) } };
     scene.commit(create(theirs)).await;
     scene.initiated(ada, Some(scene.org)).await;
-    // The successor comes in the change-set in which its predecessor ends.
+    // The successor is created in the change-set that ends its predecessor.
     let superseded = first.superseded(scene.make.tick()).unwrap();
     let ending = Change::UpdateClaim { claim: superseded, seen: first.version };
     scene.commit(scene.changes().account(ending).account(Change::CreateClaim(again))).await;
@@ -152,8 +152,8 @@ pub async fn claims_stand_alone(store: &StoreUnderTest) {
     assert_eq!(scene.store.held_claim(scene.org).await.unwrap().map(|claim| claim.user), Some(bob));
 }
 
-/// What is due comes, of everybody or of one human, the longest due first.
-pub async fn due_claims_come_in_order(store: &StoreUnderTest) {
+/// Due claims are listed, of all users or of one, the longest due first.
+pub async fn due_claims_are_listed_in_order(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (ada, bob) = (scene.someone(), scene.someone());
     let mut held = Vec::new();
@@ -176,8 +176,8 @@ pub async fn due_claims_come_in_order(store: &StoreUnderTest) {
     assert_eq!(asked(None, due(2), 9).await, held[1..3]);
 }
 
-/// What came to nothing is forgotten, in batches; what counts is not.
-pub async fn old_claims_are_forgotten(store: &StoreUnderTest) {
+/// Claims that failed are removed in batches; others are kept.
+pub async fn old_claims_are_purged(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let user = scene.someone();
     let mut made = Vec::new();
@@ -205,8 +205,8 @@ pub async fn old_claims_are_forgotten(store: &StoreUnderTest) {
     assert_eq!(forget(waiting.created_at + SignedDuration::micros(1), 9).await, 2);
 }
 
-/// Claims on a deleted organization go with it, those of others stay.
-pub async fn claims_go_with_their_organization(store: &StoreUnderTest) {
+/// Claims on a deleted organization are deleted with it; those on others stay.
+pub async fn claims_are_deleted_with_their_organization(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let user = scene.someone();
@@ -224,8 +224,8 @@ pub async fn claims_go_with_their_organization(store: &StoreUnderTest) {
     }
 }
 
-/// Claims of a human who leaves go with them.
-pub async fn claims_go_with_their_human(store: &StoreUnderTest) {
+/// Claims of a deleted user are deleted too.
+pub async fn claims_are_deleted_with_their_user(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (ada, bob) = (scene.make.user(), scene.someone());
     scene.commit(scene.changes().create(&ada)).await;
@@ -239,7 +239,7 @@ pub async fn claims_go_with_their_human(store: &StoreUnderTest) {
     assert_eq!(scene.store.held_claim(scene.org).await.unwrap(), None);
 }
 
-/// However many nodes see that a hold is over, the human becomes the owner once.
+/// However many nodes notice that a hold is over, the user becomes the owner once.
 pub async fn a_claim_takes_effect_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     for _ in 0..3 {
@@ -272,8 +272,8 @@ pub async fn a_claim_takes_effect_once(store: &StoreUnderTest) {
     }
 }
 
-/// Of many claims on one organization that are proved at once one gets on hold.
-pub async fn one_claim_gets_on_hold(store: &StoreUnderTest) {
+/// If many claims on one organization are proved at once, one is put on hold.
+pub async fn one_of_many_proved_claims_is_put_on_hold(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     for _ in 0..3 {
         let organization = scene.make.organization();
@@ -297,15 +297,15 @@ pub async fn one_claim_gets_on_hold(store: &StoreUnderTest) {
     }
 }
 
-/// However many guess at once, a code is compared with ten of them at most.
-pub async fn ten_guesses_are_judged(store: &StoreUnderTest) {
+/// However many callers guess at once, a code is compared with at most ten guesses.
+pub async fn at_most_ten_guesses_are_compared(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let claim = scene.initiated(scene.someone(), Some(scene.org)).await;
     let wrong = Code::parse("654321").unwrap();
     let judged = race(GUESSES, |_| {
         let (scene, wrong) = (scene.clone(), wrong.clone());
         async move {
-            // As a use case does: read, decide, count, and only then tell.
+            // As a use case does: read, decide, count, and only then answer.
             loop {
                 let stored = scene.found(&claim).await.unwrap();
                 let token = RevocationToken::generate(&scene.make.entropy);
@@ -329,7 +329,7 @@ pub async fn ten_guesses_are_judged(store: &StoreUnderTest) {
     assert!(matches!(stored.state, ClaimState::Initiated { attempts: 10, .. }), "{stored:?}");
 }
 
-/// Of many that act on a claim at the end of its hold, taking it up or objecting, one does.
+/// If many callers act on a claim at the end of its hold, by completing it or objecting, one succeeds.
 pub async fn a_claim_ends_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     for _ in 0..3 {
@@ -349,7 +349,7 @@ pub async fn a_claim_ends_once(store: &StoreUnderTest) {
                     held.take_effect(false, due).unwrap()
                 } else {
                     let Ok(Revoked::Now(next)) = held.revoke(token.reveal(), due - SignedDuration::micros(1)) else {
-                        panic!("it is on hold")
+                        panic!("the claim was not revoked")
                     };
                     next
                 };

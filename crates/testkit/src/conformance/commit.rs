@@ -1,4 +1,4 @@
-//! Change-sets: all or nothing, and why not.
+//! Change-sets are applied as a whole or not at all, with the right error.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -16,12 +16,12 @@ use super::{
 };
 use crate::fixtures::{Compose, metadata};
 
-/// A store that works says so.
+/// A working store reports that it is ready.
 pub async fn the_store_is_ready(store: &StoreUnderTest) {
     store.store.ready().await.unwrap();
 }
 
-/// A change-set of nothing is applied and changes nothing.
+/// An empty change-set is applied and changes nothing.
 pub async fn an_empty_change_set_is_applied(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let before = scene.observe().await;
@@ -29,8 +29,8 @@ pub async fn an_empty_change_set_is_applied(store: &StoreUnderTest) {
     assert_eq!(scene.observe().await, before);
 }
 
-/// Every field of a message survives, for every type; each organization has its own.
-pub async fn messages_come_back_as_they_were(store: &StoreUnderTest) {
+/// Every field of a message survives, for every type. Each organization has its own messages.
+pub async fn messages_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let largest = metadata(serde_json::json!({ "text": TRICKY, "filler": "é".repeat(8_000) })).to_json();
@@ -46,9 +46,8 @@ pub async fn messages_come_back_as_they_were(store: &StoreUnderTest) {
     assert_eq!(other.observe().await.messages, [theirs]);
 }
 
-/// Every field of an audit entry survives, empty and full, for every action; each organization has
-/// its own.
-pub async fn audit_entries_come_back_as_they_were(store: &StoreUnderTest) {
+/// Every field of an audit entry survives, empty and full, for every action. Each organization has its own entries.
+pub async fn audit_entries_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let plain = || scene.make.audit_entry(scene.org);
@@ -76,7 +75,7 @@ pub async fn audit_entries_come_back_as_they_were(store: &StoreUnderTest) {
     assert_eq!(other.observe().await.audit, [theirs]);
 }
 
-/// What hangs on the atomicity cases: rows that a change-set can clash with.
+/// The state of the atomicity cases: rows that a change-set can conflict with.
 struct Stage {
     scene: Scene,
     agent: Agent,
@@ -106,7 +105,7 @@ impl Stage {
         Self { scene, agent, gone_agent, calendar, gone_calendar, event, code, answered, neighbour }
     }
 
-    /// One write of each kind, each of which would be seen.
+    /// One write of each kind, each of which would be visible.
     async fn baggage(&self) -> ChangeSet {
         let Self { scene, calendar, .. } = self;
         let organization = scene.organization().await;
@@ -131,15 +130,15 @@ impl Stage {
             .answer(scene.make.answer())
     }
 
-    /// Asserts that `spoil` makes a change-set fail as `expected` says, that nothing of it is written,
-    /// and that the same change-set without it is applied: nothing of the failure lingers.
+    /// Asserts that `spoil` makes a change-set fail as `expected`, that nothing of it is written, and that the same
+    /// change-set without `spoil` is then applied.
     async fn check(&self, what: &str, expected: fn(&CommitError) -> bool, spoil: impl FnOnce(ChangeSet) -> ChangeSet) {
         let scene = &self.scene;
         let baggage = self.baggage().await;
         let before = scene.observe().await;
         let outcome = scene.try_commit(spoil(baggage.clone())).await;
         assert!(outcome.as_ref().is_err_and(expected), "{what}: {outcome:?}");
-        assert_eq!(scene.observe().await, before, "{what}: nothing is written");
+        assert_eq!(scene.observe().await, before, "{what}: nothing may be written");
 
         scene.commit(baggage).await;
         let after = scene.observe().await;
@@ -160,8 +159,8 @@ impl Stage {
     }
 }
 
-/// A stale update of any kind takes the whole change-set with it.
-pub async fn nothing_is_written_where_an_update_is_stale(store: &StoreUnderTest) {
+/// A stale update of any kind makes the whole change-set fail.
+pub async fn a_stale_update_writes_nothing(store: &StoreUnderTest) {
     let stage = Stage::set(store).await;
     let stale = |error: &CommitError| matches!(error, CommitError::Stale);
     let old = Version(0);
@@ -170,7 +169,7 @@ pub async fn nothing_is_written_where_an_update_is_stale(store: &StoreUnderTest)
     stage.check("calendar", stale, |changes| changes.update(calendar, old)).await;
     stage.check("event", stale, |changes| changes.update(event, old)).await;
     let put = |seen| Change::PutCode { code: code.clone(), seen };
-    // The baggage has put a code itself by the time that this one is looked at.
+    // The baggage has written a code already when this one is checked.
     stage.check("code", stale, |changes| changes.account(put(Some(old)))).await;
     stage.check("code, thought absent", stale, |changes| changes.account(put(None))).await;
     let organization = scene.organization().await;
@@ -182,8 +181,8 @@ pub async fn nothing_is_written_where_an_update_is_stale(store: &StoreUnderTest)
     stage.check("missing event", stale, |changes| changes.update(&absent, Version::FIRST)).await;
 }
 
-/// So does whatever stands on something that has gone, and a calendar that has changed since.
-pub async fn nothing_is_written_where_the_ground_has_gone(store: &StoreUnderTest) {
+/// A write that depends on something deleted makes it fail too, and so does a calendar that has changed.
+pub async fn a_write_on_something_deleted_writes_nothing(store: &StoreUnderTest) {
     let stage = Stage::set(store).await;
     let stale = |error: &CommitError| matches!(error, CommitError::Stale);
     let Stage { scene, calendar, gone_agent, gone_calendar, .. } = &stage;
@@ -204,8 +203,8 @@ pub async fn nothing_is_written_where_the_ground_has_gone(store: &StoreUnderTest
     stage.check("revision of a missing calendar", stale, |changes| changes.guard(guard)).await;
 }
 
-/// So does a limit that would be passed.
-pub async fn nothing_is_written_where_a_limit_is_reached(store: &StoreUnderTest) {
+/// A limit that would be exceeded makes it fail too.
+pub async fn a_reached_limit_writes_nothing(store: &StoreUnderTest) {
     let stage = Stage::set(store).await;
     let mut charge = stage.scene.make.charge(Some(2));
     charge.metric = Metric::Proposals;
@@ -222,8 +221,8 @@ pub async fn nothing_is_written_where_a_limit_is_reached(store: &StoreUnderTest)
     stage.check("calendars", calendars, |changes| changes.guard(guard)).await;
 }
 
-/// So does an address, an answer or an identifier that exists.
-pub async fn nothing_is_written_where_something_exists(store: &StoreUnderTest) {
+/// A duplicate address, answer or identifier makes it fail too.
+pub async fn a_duplicate_writes_nothing(store: &StoreUnderTest) {
     let stage = Stage::set(store).await;
     let Stage { scene, agent, calendar, event, answered, neighbour, .. } = &stage;
     let taken = |error: &CommitError| matches!(error, CommitError::EmailTaken);
@@ -246,8 +245,8 @@ pub async fn nothing_is_written_where_something_exists(store: &StoreUnderTest) {
     stage.check("message", failed, |changes| changes.message(message)).await;
 }
 
-/// A guard compares with the revision before the change-set raises it, and raises nothing itself.
-pub async fn the_revision_guard_looks_before_the_change(store: &StoreUnderTest) {
+/// A guard compares with the revision before the change-set raises it, and does not raise it itself.
+pub async fn the_revision_guard_compares_before_the_change(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (calendar, other) = (scene.shared_calendar().await, scene.shared_calendar().await);
     let guard = |calendar: &Calendar, seen| Guard::CalendarRevision { calendar: calendar.id, seen: Revision(seen) };
@@ -263,13 +262,13 @@ pub async fn the_revision_guard_looks_before_the_change(store: &StoreUnderTest) 
     assert_eq!((scene.revision(&calendar).await, scene.revision(&other).await), (Revision(3), Revision(0)));
     let one_of_two = scene.changes().guard(guard(&calendar, 3)).guard(guard(&other, 1));
     assert_refused!(scene.try_commit(one_of_two).await, CommitError::Stale);
-    // Somebody else's calendar cannot be guarded.
+    // A calendar of another organization cannot be guarded.
     let stranger = scene.other_organization().await;
     let foreign = stranger.changes().guard(guard(&calendar, 3));
     assert_refused!(stranger.try_commit(foreign).await, CommitError::Stale);
 }
 
-/// One change-set may do many things to several calendars.
+/// One change-set can make several changes to several calendars.
 pub async fn a_change_set_may_span_calendars(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
@@ -290,6 +289,10 @@ pub async fn a_change_set_may_span_calendars(store: &StoreUnderTest) {
     assert_eq!(scene.now(&event).await, Some(after));
     assert_eq!(scene.events(second.id).await, [added]);
     let stored = scene.store.find_calendar(scene.org, second.id).await.unwrap();
-    assert_eq!(stored, Some(Calendar { revision: Revision(1), ..renamed }), "changed and scheduled on at once");
+    assert_eq!(
+        stored,
+        Some(Calendar { revision: Revision(1), ..renamed }),
+        "updated and scheduled on in one change-set"
+    );
     assert_eq!(scene.revision(&first).await, Revision(2));
 }

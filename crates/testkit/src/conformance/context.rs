@@ -1,5 +1,5 @@
-//! The events around an instant. It is noon four hours after the beginning; spans count minutes from
-//! then.
+//! The events around a point in time. Noon is four hours after the beginning of the fixtures; spans are in minutes
+//! from noon.
 
 use kalends_calendars::{ContextEvents, Event, EventSource, EventStatus};
 use kalends_kernel::{CalendarId, SignedDuration, Timestamp};
@@ -16,13 +16,13 @@ fn noon() -> Timestamp {
     Fixtures::BEGINNING + SignedDuration::minutes(NOON)
 }
 
-/// Events on a fresh shared calendar, confirmed, from and to these minutes after noon; their
-/// identifiers ascend.
+/// Confirmed events on a new shared calendar, with these starts and ends in minutes after noon. Their identifiers
+/// ascend.
 async fn events(scene: &Scene, spans: &[(i64, i64)]) -> Vec<Event> {
     let calendar = scene.shared_calendar().await;
     let made: Vec<Event> =
         spans.iter().map(|(start, end)| scene.make.event(&calendar, minutes(NOON + start, NOON + end))).collect();
-    // Stored in the reverse order, so that insertion does not order them by chance.
+    // Stored in reverse order, so that insertion does not order them by chance.
     for event in made.iter().rev() {
         scene.commit(scene.changes().create(event)).await;
     }
@@ -33,7 +33,7 @@ async fn around(scene: &Scene, calendar: CalendarId, now: Timestamp) -> ContextE
     scene.store.context_events(scene.org, calendar, now).await.unwrap()
 }
 
-/// Asserts which of `made`, by position, the context at noon names.
+/// Asserts that the context at noon has these events of `made`, by index.
 async fn check(
     scene: &Scene,
     made: &[Event],
@@ -52,8 +52,8 @@ async fn check(
     assert_eq!(around(scene, made[0].calendar, noon()).await, expected);
 }
 
-/// A calendar without events has nothing around any instant, nor has an unknown calendar.
-pub async fn nothing_is_around_on_an_empty_calendar(store: &StoreUnderTest) {
+/// A calendar without events has no context at any time, nor does an unknown calendar.
+pub async fn an_empty_calendar_has_no_context(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     let unknown = scene.make.shared_calendar(scene.org);
@@ -62,7 +62,7 @@ pub async fn nothing_is_around_on_an_empty_calendar(store: &StoreUnderTest) {
     }
 }
 
-/// An event has ended at its end, is under way from its start, and is to come before it.
+/// An event is upcoming before its start, under way from its start, and over at its end.
 pub async fn the_present_is_half_open(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let one = events(&scene, &[(-60, 0)]).await;
@@ -90,20 +90,19 @@ pub async fn the_present_is_half_open(store: &StoreUnderTest) {
     assert_eq!(around(&scene, calendar.id, noon() + SignedDuration::micros(1)).await, a_microsecond_later);
 }
 
-/// Of several events under way, the one that began last is current; of several that began together,
-/// the one with the highest identifier.
+/// Of several events under way, the current one is the one that began last. Ties go to the highest identifier.
 pub async fn the_current_event_began_last(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let made = events(&scene, &[(-120, 300), (-10, 5), (-90, 30), (-600, 1)]).await;
     check(&scene, &made, Some(1), None, &[], &[]).await;
     let made = events(&scene, &[(-10, 90), (-10, 5), (-10, 30), (-20, 90)]).await;
     check(&scene, &made, Some(2), None, &[], &[]).await;
-    // One that began weeks ago is under way all the same.
+    // An event that began weeks ago is still under way.
     let made = events(&scene, &[(-100_000, 1), (5, 6)]).await;
     check(&scene, &made, Some(0), Some(1), &[], &[1]).await;
 }
 
-/// The next event is the earliest to come, however far ahead; of several, the lowest identifier.
+/// The next event is the earliest upcoming one, however far ahead. Ties go to the lowest identifier.
 pub async fn the_next_event_starts_soonest(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let made = events(&scene, &[(30, 40), (10, 300), (10, 20), (-10, 10)]).await;
@@ -113,7 +112,7 @@ pub async fn the_next_event_starts_soonest(store: &StoreUnderTest) {
     check(&scene, &made, None, Some(0), &[], &[]).await;
 }
 
-/// At most three that ended, the latest end first, whenever they began; ties by the highest identifier.
+/// At most three events that ended, latest end first, whenever they began. Ties go to the highest identifier.
 pub async fn recent_events_ended_last(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let made = events(&scene, &[(-60, -50), (-5_000, -1), (-30, -20), (-10, -9), (-90, 0)]).await;
@@ -125,7 +124,7 @@ pub async fn recent_events_ended_last(store: &StoreUnderTest) {
     check(&scene, &made, None, None, &[1, 0], &[]).await;
 }
 
-/// At most five that start within a day, the earliest first; ties by the lowest identifier.
+/// At most five events that start within a day, earliest first. Ties go to the lowest identifier.
 pub async fn upcoming_events_start_within_a_day(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let made = events(&scene, &[(1_440, 1_500), (1_441, 1_500), (1, 5)]).await;
@@ -141,9 +140,9 @@ pub async fn upcoming_events_start_within_a_day(store: &StoreUnderTest) {
     assert_eq!((context.next, context.upcoming), (Some(last.clone()), vec![last]));
 }
 
-/// Cancelled and deleted events are left out everywhere; tentative and imported ones are not. Other
-/// calendars' events never show.
-pub async fn only_what_takes_place_is_around(store: &StoreUnderTest) {
+/// Cancelled and deleted events are left out everywhere; tentative and imported ones are not. Events of other
+/// calendars never appear.
+pub async fn the_context_leaves_out_cancelled_and_deleted_events(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
     let (calendar, other) = (scene.calendar(&agent).await, scene.calendar(&agent).await);

@@ -16,8 +16,8 @@ use super::{
 };
 use crate::fixtures::{Compose, at, span};
 
-/// Every field survives, empty and full, with every value of the enumerations and at the ends of time.
-pub async fn events_come_back_as_they_were(store: &StoreUnderTest) {
+/// Every field survives, empty and full, with every enum value and at the limits of time.
+pub async fn events_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     let plain = || scene.make.event(&calendar, hours(1, 2));
@@ -60,7 +60,7 @@ pub async fn events_come_back_as_they_were(store: &StoreUnderTest) {
     assert_eq!(scene.events(calendar.id).await, made);
 }
 
-/// An event is found together with the agent that owns its calendar.
+/// An event is returned with the agent that owns its calendar.
 pub async fn events_are_found_with_their_owner(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
@@ -74,8 +74,8 @@ pub async fn events_are_found_with_their_owner(store: &StoreUnderTest) {
     assert_eq!(scene.store.find_event(scene.org, unknown).await.unwrap(), None);
 }
 
-/// An update writes every field that may change, and holds only under the version that was seen.
-pub async fn events_are_updated_under_their_version(store: &StoreUnderTest) {
+/// An update writes every mutable field, and only at the version that was seen.
+pub async fn events_are_updated_only_at_the_version_seen(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     let before = scene.event(&calendar, hours(1, 2)).await;
@@ -99,7 +99,7 @@ pub async fn events_are_updated_under_their_version(store: &StoreUnderTest) {
     let late = Event { title: "Late".into(), ..after.clone() };
     assert_refused!(scene.try_commit(scene.changes().update(&late, before.version)).await, CommitError::Stale);
     assert_eq!(scene.now(&after).await.as_ref(), Some(&after));
-    assert_eq!(scene.revision(&calendar).await, Revision(2), "what is stale raises nothing");
+    assert_eq!(scene.revision(&calendar).await, Revision(2), "a stale update does not raise the revision");
 
     let cleared = Event {
         description: None,
@@ -116,8 +116,8 @@ pub async fn events_are_updated_under_their_version(store: &StoreUnderTest) {
     assert_eq!(scene.now(&missing).await, None);
 }
 
-/// A deleted event is out of sight in every read; the calendar's revision rises.
-pub async fn a_deleted_event_is_out_of_sight(store: &StoreUnderTest) {
+/// A deleted event is hidden from every read, and the calendar's revision rises.
+pub async fn a_deleted_event_is_hidden(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
     let calendar = scene.calendar(&agent).await;
@@ -135,11 +135,11 @@ pub async fn a_deleted_event_is_out_of_sight(store: &StoreUnderTest) {
     let blocking = scene.store.blocking_spans(scene.org, calendar.id, hours(0, 9)).await.unwrap();
     let blocking = blocking.map(|busy| (busy.revision, busy.spans));
     assert_eq!(blocking, Some((Revision(3), vec![stays.times.span])));
-    // Who still has the old version comes too late.
+    // A caller with the old version is too late.
     assert_refused!(scene.try_commit(scene.changes().update(&gone, gone.version)).await, CommitError::Stale);
 }
 
-/// An organization neither sees nor changes another's events.
+/// An organization neither sees nor changes the events of another.
 pub async fn events_of_other_organizations_are_absent(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
@@ -166,7 +166,7 @@ pub async fn events_of_other_organizations_are_absent(store: &StoreUnderTest) {
     assert_eq!(other.revision(&own_calendar).await, Revision(0));
 }
 
-/// Lists are by start, then identifier; pages cut them without touching the total.
+/// Lists are ordered by start, then identifier. Pages do not affect the total.
 pub async fn events_are_listed_by_start_in_pages(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
@@ -198,7 +198,7 @@ pub async fn events_are_listed_by_start_in_pages(store: &StoreUnderTest) {
     }
 }
 
-/// A page ends early when its events take 8 MiB; the next one goes on after it.
+/// A page ends early when its events take 8 MiB, and the next one continues after it.
 pub async fn pages_of_large_events_end_early(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
@@ -251,8 +251,7 @@ pub async fn events_are_listed_by_scope(store: &StoreUnderTest) {
     }
 }
 
-/// Filters apply singly and together in either scope; `start_after` includes its instant and
-/// `start_before` does not.
+/// Filters apply alone and together in either scope. `start_after` is inclusive and `start_before` is exclusive.
 pub async fn events_are_listed_by_filter(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
@@ -303,9 +302,8 @@ pub async fn events_are_listed_by_filter(store: &StoreUnderTest) {
     }
 }
 
-/// Whatever is scheduled raises the revision by one for each change-set, and leaves the rest of the
-/// calendar's row as it was.
-pub async fn scheduling_raises_the_revision_once_a_change_set(store: &StoreUnderTest) {
+/// Every scheduling change-set raises the revision by one, and leaves the rest of the calendar's row unchanged.
+pub async fn scheduling_raises_the_revision_once_per_change_set(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (calendar, untouched) = (scene.shared_calendar().await, scene.shared_calendar().await);
     let event = scene.event(&calendar, hours(1, 2)).await;

@@ -1,5 +1,5 @@
-//! Feeds: a calendar by the token of its address, and what is shown there. Spans count hours from the beginning of
-//! the fixtures.
+//! Feeds: a calendar by the token of its address, and the events that it shows. Spans are in hours from the beginning
+//! of the fixtures.
 
 use kalends_calendars::{Calendar, CalendarPatch, Event, EventSource, EventStatus, FeedToken, Patch};
 use kalends_kernel::{OrgId, Revision, SignedDuration};
@@ -11,19 +11,19 @@ use super::{
 };
 use crate::fixtures::{Compose, Fixtures};
 
-/// The calendar whose feed has the token of that one.
+/// Finds a calendar by the feed token of this one.
 async fn found(scene: &Scene, calendar: &Calendar) -> Option<Calendar> {
     scene.store.calendar_of_feed(calendar.feed_token.reveal()).await.unwrap()
 }
 
-/// What the feed of a calendar shows, and of which revision.
+/// The events that the feed of a calendar shows, and their revision.
 async fn read(scene: &Scene, org: OrgId, calendar: &Calendar) -> (Vec<Event>, Option<Revision>) {
     let mut shown = Vec::new();
     let revision = scene.store.read_feed(org, calendar.id, &mut |event| shown.push(event)).await.unwrap();
     (shown, revision)
 }
 
-/// A token is its calendar's alone, whoever asks; what is no token finds nothing.
+/// A token belongs to one calendar, whichever caller uses it. Anything else finds nothing.
 pub async fn feeds_are_found_by_their_token(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
@@ -42,7 +42,7 @@ pub async fn feeds_are_found_by_their_token(store: &StoreUnderTest) {
         assert_eq!(scene.store.calendar_of_feed(strange).await.unwrap(), None, "{strange}");
     }
 
-    // It stays what it is while the calendar changes, and while something is scheduled.
+    // The token stays the same while the calendar changes and while events are scheduled.
     let [calendar, ..] = made;
     let patch = CalendarPatch { name: Patch::Set("Renamed".into()), ..CalendarPatch::default() };
     let renamed = calendar.patched(patch, scene.make.tick());
@@ -52,7 +52,7 @@ pub async fn feeds_are_found_by_their_token(store: &StoreUnderTest) {
     assert_eq!(found(&scene, &calendar).await, Some(renamed));
 }
 
-/// The token with upper case for lower, and the other way round.
+/// The token with upper and lower case swapped.
 fn swapped(token: &str) -> String {
     let swap = |letter: char| {
         if letter.is_ascii_lowercase() { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() }
@@ -60,7 +60,7 @@ fn swapped(token: &str) -> String {
     token.chars().map(swap).collect()
 }
 
-/// Once a calendar has another token, the old one finds nothing; nor does it hinder another calendar.
+/// After a calendar gets another token, the old one finds nothing. It does not affect another calendar either.
 pub async fn a_rotated_token_finds_nothing(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (calendar, second) = (scene.shared_calendar().await, scene.shared_calendar().await);
@@ -71,7 +71,7 @@ pub async fn a_rotated_token_finds_nothing(store: &StoreUnderTest) {
     assert_eq!(found(&scene, &rotated).await.as_ref(), Some(&rotated));
     assert_eq!(found(&scene, &second).await.as_ref(), Some(&second));
 
-    // A rotation that comes too late gives no token.
+    // A rotation at an old version changes nothing.
     let late = calendar.with_feed_token(FeedToken::generate(&scene.make.entropy), scene.make.tick());
     scene.try_commit(scene.changes().update(&late, calendar.version)).await.unwrap_err();
     assert_eq!(found(&scene, &late).await, None);
@@ -82,8 +82,8 @@ pub async fn a_rotated_token_finds_nothing(store: &StoreUnderTest) {
     assert_eq!(found(&scene, &calendar).await, Some(heir));
 }
 
-/// A calendar that is deleted or whose agent is decommissioned has no feed any more; others keep theirs.
-pub async fn feeds_go_with_their_calendar(store: &StoreUnderTest) {
+/// A calendar that is deleted, or whose agent is decommissioned, has no feed any more. Others keep theirs.
+pub async fn feeds_end_with_their_calendar(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (agent, colleague) = (scene.agent().await, scene.agent().await);
     let (deleted, decommissioned) = (scene.shared_calendar().await, scene.calendar(&agent).await);
@@ -105,9 +105,9 @@ pub async fn feeds_go_with_their_calendar(store: &StoreUnderTest) {
     assert_eq!(read(&scene, scene.org, &never).await, (vec![], None));
 }
 
-/// Native events that are confirmed or tentative, by start, then by identifier: one-off events, series and
-/// overrides; neither holds nor what is cancelled, deleted, imported or on another calendar.
-pub async fn feeds_show_what_takes_place(store: &StoreUnderTest) {
+/// Shows native events that are confirmed or tentative, by start, then identifier: one-off events, series and
+/// overrides. Holds, and events that are cancelled, deleted, imported or on another calendar, are left out.
+pub async fn feeds_show_confirmed_and_tentative_events(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let agent = scene.agent().await;
@@ -151,11 +151,15 @@ pub async fn feeds_show_what_takes_place(store: &StoreUnderTest) {
 
     let revision = scene.revision(&calendar).await;
     assert_eq!(read(&scene, scene.org, &calendar).await, (shown, Some(revision)));
-    assert_eq!(read(&scene, other.org, &calendar).await, (vec![], None), "it is another organization's");
+    assert_eq!(
+        read(&scene, other.org, &calendar).await,
+        (vec![], None),
+        "the calendar belongs to another organization"
+    );
 }
 
-/// However many there are, each is handed over once and in its place, many at one instant too.
-pub async fn long_feeds_are_shown_whole(store: &StoreUnderTest) {
+/// Every event is passed once and in order, however many there are, even with the same start.
+pub async fn long_feeds_are_complete(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     let mut made: Vec<Event> = (0..650)
@@ -172,7 +176,7 @@ pub async fn long_feeds_are_shown_whole(store: &StoreUnderTest) {
     assert_eq!(read(&scene, scene.org, &calendar).await.0, made);
 }
 
-/// What is handed over and its revision are of one moment, while others write.
+/// The events and the revision come from one snapshot, while others write.
 pub async fn a_feed_is_one_snapshot(store: &StoreUnderTest) {
     const WRITES: i64 = 40;
     let scene = Scene::set(store).await;
@@ -188,7 +192,7 @@ pub async fn a_feed_is_one_snapshot(store: &StoreUnderTest) {
             }
             loop {
                 let (shown, revision) = read(&scene, scene.org, &calendar).await;
-                // Each event is a change-set of its own, and so a revision.
+                // Each event is a change-set of its own, and so a revision of its own.
                 if revision != i64::try_from(shown.len()).ok().map(Revision) {
                     return false;
                 }

@@ -15,7 +15,7 @@ use crate::fixtures::Compose;
 
 const MINUTE: SignedDuration = SignedDuration::minutes(1);
 
-/// A hold of the fixtures' present, in sight.
+/// Stores a hold that is visible and has not expired.
 async fn held(scene: &Scene, calendar: &kalends_calendars::Calendar, start: i64, end: i64) -> Event {
     scene.stored(scene.make.hold(calendar, hours(start, end), MINUTE)).await
 }
@@ -24,8 +24,8 @@ fn expiry(event: &Event) -> Timestamp {
     event.hold.unwrap().expires_at
 }
 
-/// Everything that a hold says is kept, and goes when it ends; which holds it was placed with stays.
-pub async fn holds_come_back_as_they_were(store: &StoreUnderTest) {
+/// All fields of a hold are kept, and are cleared when it ends. Its hold set stays.
+pub async fn holds_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     let set = Some(HoldSetId::new(scene.make.tick(), &scene.make.entropy));
@@ -46,8 +46,8 @@ pub async fn holds_come_back_as_they_were(store: &StoreUnderTest) {
     assert_eq!((&found, found.hold), (&expired, other.hold));
 }
 
-/// Holds are told that overlap the half-open window, over or not, but nothing else.
-pub async fn holds_are_told_in_a_window(store: &StoreUnderTest) {
+/// Holds that overlap the half-open window are returned, expired or not; other events are not.
+pub async fn holds_are_read_by_window(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (calendar, other) = (scene.shared_calendar().await, scene.shared_calendar().await);
     let mut inside = vec![
@@ -79,8 +79,8 @@ pub async fn holds_are_told_in_a_window(store: &StoreUnderTest) {
     assert_eq!(scene.store.holds_within(scene.org, other.id, hours(10, 12)).await.unwrap(), None);
 }
 
-/// What blocks whatever the time is does not hold holds, but says that there are some.
-pub async fn holds_stand_beside_what_blocks(store: &StoreUnderTest) {
+/// Blocking spans leave out holds, but report that there are some.
+pub async fn holds_are_not_among_blocking_spans(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
     let calendar = scene.calendar(&agent).await;
@@ -102,8 +102,8 @@ pub async fn holds_stand_beside_what_blocks(store: &StoreUnderTest) {
     assert_eq!(found().await, (false, vec![hours(1, 2), hours(3, 4)]));
 }
 
-/// A hold counts as cancelled from the instant of its expiry, whoever has written that or not.
-pub async fn what_is_over_counts_as_cancelled(store: &StoreUnderTest) {
+/// A hold counts as cancelled from its expiry on, whether or not that has been written.
+pub async fn expired_holds_count_as_cancelled(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
     let calendar = scene.calendar(&agent).await;
@@ -121,7 +121,7 @@ pub async fn what_is_over_counts_as_cancelled(store: &StoreUnderTest) {
             let filter = EventFilter { status, ..EventFilter::default() };
             let listed = scene.store.list_events(scene.org, scope, filter, WHOLE).await.unwrap();
             assert_eq!((listed.total, listed.data.len()), (told.into(), told.into()), "{filter:?}");
-            // A full page counts in another way.
+            // A full page is counted in another way.
             let page = kalends_kernel::Page { limit: 1, offset: 0 };
             let listed = scene.store.list_events(scene.org, scope, filter, page).await.unwrap();
             assert_eq!((listed.total, listed.data.len()), (told.into(), told.into()), "{filter:?}");
@@ -130,7 +130,7 @@ pub async fn what_is_over_counts_as_cancelled(store: &StoreUnderTest) {
             assert_eq!(listed.data.len(), usize::from(told), "{filter:?}");
         }
     }
-    // It is to come, under way, and past: each as long as it is a hold.
+    // A hold that is upcoming, under way or past is in the context only while it is a hold.
     let hour = SignedDuration::hours(1);
     for (start, current, next, recent) in [(1, 0, 1, 0), (-1, 1, 0, 0), (-3, 0, 0, 1)] {
         let calendar = scene.calendar(&agent).await;
@@ -151,7 +151,7 @@ pub async fn what_is_over_counts_as_cancelled(store: &StoreUnderTest) {
     }
 }
 
-/// Those that were placed together are found together, whatever became of them, while they are in sight.
+/// Holds that were placed together are found together, whatever their state, while they are visible.
 pub async fn a_hold_set_is_found_together(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
@@ -181,8 +181,8 @@ pub async fn a_hold_set_is_found_together(store: &StoreUnderTest) {
     assert_eq!(elsewhere.store.events_of_hold_set(elsewhere.org, set).await.unwrap(), []);
 }
 
-/// A change-set that was decided about all calendars of an agent is stale when there is another one.
-pub async fn the_number_of_an_agent_s_calendars_is_guarded(store: &StoreUnderTest) {
+/// A decision about all calendars of an agent is stale if the agent has another number of calendars by now.
+pub async fn the_number_of_calendars_of_an_agent_is_guarded(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
     let calendar = scene.calendar(&agent).await;
@@ -206,8 +206,8 @@ pub async fn the_number_of_an_agent_s_calendars_is_guarded(store: &StoreUnderTes
     scene.commit(placed(1)).await;
 }
 
-/// Of several that end one hold in different ways, one does.
-pub async fn one_ends_a_hold(store: &StoreUnderTest) {
+/// If several callers end one hold in different ways, one succeeds.
+pub async fn a_hold_ends_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     for _ in 0..8 {
@@ -228,9 +228,8 @@ pub async fn one_ends_a_hold(store: &StoreUnderTest) {
     }
 }
 
-/// A change-set that was decided about a time is stale when something reaches into it that was written since, and
-/// only then.
-pub async fn a_guarded_time_is_its_own(store: &StoreUnderTest) {
+/// A decision about a window is stale if something in that window was written since, and only then.
+pub async fn a_time_guard_covers_only_its_window(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (calendar, other) = (scene.shared_calendar().await, scene.shared_calendar().await);
     let old = scene.event(&calendar, hours(10, 11)).await;
@@ -241,7 +240,7 @@ pub async fn a_guarded_time_is_its_own(store: &StoreUnderTest) {
         scene.changes().guard(guard).create(&scene.make.agent(scene.org))
     };
     scene.commit(decided(seen)).await;
-    // All this is elsewhere, or takes no time.
+    // All of these are outside the window, or take no time.
     scene.event(&calendar, hours(8, 10)).await;
     scene.event(&calendar, hours(12, 90)).await;
     scene.event(&other, window).await;

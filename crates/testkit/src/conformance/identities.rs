@@ -1,4 +1,4 @@
-//! Attempts to sign in with a provider, and who signs in so.
+//! Attempts to sign in with a provider, and the identities that sign users in.
 
 use kalends_accounts::{
     Change,
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::fixtures::Compose;
 
-/// How many race.
+/// How many tasks run at once.
 const TASKS: usize = 24;
 
 impl Scene {
@@ -50,7 +50,7 @@ impl Scene {
     }
 }
 
-/// An attempt comes back as it was, once.
+/// An attempt comes back unchanged, but only once.
 pub async fn attempts_are_used_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     for provider in Provider::ALL {
@@ -66,8 +66,8 @@ pub async fn attempts_are_used_once(store: &StoreUnderTest) {
     }
 }
 
-/// Of many answers to one attempt at once, one counts.
-pub async fn one_uses_an_attempt(store: &StoreUnderTest) {
+/// If many callers use one attempt at once, one succeeds.
+pub async fn concurrent_uses_of_an_attempt_succeed_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     for _ in 0..3 {
         let attempt = scene.attempt(Provider::Google, None);
@@ -82,8 +82,8 @@ pub async fn one_uses_an_attempt(store: &StoreUnderTest) {
     }
 }
 
-/// Expired attempts are forgotten, in batches, and the others kept.
-pub async fn expired_attempts_are_forgotten(store: &StoreUnderTest) {
+/// Expired attempts are removed in batches, and the others are kept.
+pub async fn expired_attempts_are_purged(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let attempts: Vec<_> = (0..5).map(|_| scene.attempt(Provider::Google, None)).collect();
     for attempt in &attempts {
@@ -96,8 +96,8 @@ pub async fn expired_attempts_are_forgotten(store: &StoreUnderTest) {
     assert_eq!(scene.store.use_attempt(attempts[4].key).await.unwrap().as_ref(), Some(&attempts[4]));
 }
 
-/// An identity is one human's, a human may have several, and they go with the human.
-pub async fn an_identity_is_one_human_s(store: &StoreUnderTest) {
+/// An identity belongs to one user. A user may have several, and they are deleted with the user.
+pub async fn an_identity_belongs_to_one_user(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (ada, bob) = (scene.make.user(), scene.make.user());
     scene.commit(scene.changes().create(&ada).create(&bob)).await;
@@ -109,7 +109,7 @@ pub async fn an_identity_is_one_human_s(store: &StoreUnderTest) {
     assert_refused!(scene.add(&scene.identity(ada.id, "1")).await, CommitError::Stale);
     assert_eq!(scene.known(&first).await.as_ref(), Some(&first));
 
-    // Another subject, issuer or provider is another identity.
+    // Another subject, issuer or provider makes another identity.
     let others = [
         scene.identity(bob.id, TRICKY),
         KnownIdentity { issuer: "https://other.example".into(), ..scene.identity(bob.id, "1") },
@@ -134,8 +134,8 @@ pub async fn an_identity_is_one_human_s(store: &StoreUnderTest) {
     assert!(scene.known(&others[0]).await.is_some());
 }
 
-/// Of many who take an identity for new at once, one does.
-pub async fn one_gets_an_identity(store: &StoreUnderTest) {
+/// If many callers find an identity new at once, one of them gets it.
+pub async fn one_caller_gets_a_new_identity(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     for subject in ["1", "2", "3"] {
         let outcomes = race(TASKS, |_| {

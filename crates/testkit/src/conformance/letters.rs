@@ -1,4 +1,4 @@
-//! Letters to people outside, and allowances that are used in a commit.
+//! Letters (outgoing mail), and allowances that are used in a commit.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +13,11 @@ use super::{
 };
 use crate::fixtures::Compose as _;
 
-/// How many race.
+/// How many tasks run at once.
 const TASKS: usize = 24;
 
 impl Scene {
-    /// A letter to one recipient about one event, which is not stored yet.
+    /// A letter to one recipient about one event. It is not stored.
     fn letter(&self, recipient: u8, about: u8) -> Letter {
         Letter {
             recipient: [recipient; 32],
@@ -46,8 +46,8 @@ impl Scene {
     }
 }
 
-/// Every letter is due at once, the longest waiting first, and comes back as it was.
-pub async fn letters_come_back_as_they_were(store: &StoreUnderTest) {
+/// Every letter is due at once, longest waiting first, and comes back unchanged.
+pub async fn letters_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let first = [scene.letter(1, 1), scene.letter(2, 1)];
@@ -71,7 +71,7 @@ pub async fn letters_come_back_as_they_were(store: &StoreUnderTest) {
     assert_eq!(claimed, expected.collect::<Vec<_>>());
 }
 
-/// A claim keeps others away until it has run out; a worker that lost it records nothing.
+/// A claimed letter is not claimed again until the claim expires. A worker that lost its claim records nothing.
 pub async fn a_lost_claim_on_a_letter_records_nothing(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let letter = scene.written(1, 1).await;
@@ -83,15 +83,15 @@ pub async fn a_lost_claim_on_a_letter_records_nothing(store: &StoreUnderTest) {
     assert_eq!((&taken.letter, taken.fence), (&letter, Fence(2)));
     scene.ends(&lost, LetterEnd::Sent).await;
     scene.ends(&lost, LetterEnd::PutOff(now)).await;
-    assert!(scene.claims(over, 9).await.is_empty(), "the second claim holds");
+    assert!(scene.claims(over, 9).await.is_empty(), "the second claim is still valid");
     scene.ends(&taken, LetterEnd::Sent).await;
-    assert!(scene.claims(over + LETTER_CLAIM_LASTS, 9).await.is_empty(), "nothing is kept");
+    assert!(scene.claims(over + LETTER_CLAIM_LASTS, 9).await.is_empty(), "no letter is left");
     scene.ends(&taken, LetterEnd::PutOff(now)).await;
     assert!(scene.claims(over + LETTER_CLAIM_LASTS, 9).await.is_empty());
 }
 
-/// What is put off is due again then, and says how often it was.
-pub async fn a_letter_that_is_put_off_is_due_again(store: &StoreUnderTest) {
+/// A postponed letter is due again at the given time, with the number of its postponements.
+pub async fn a_postponed_letter_is_due_again(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     scene.written(1, 1).await;
     let mut now = scene.make.tick();
@@ -105,7 +105,7 @@ pub async fn a_letter_that_is_put_off_is_due_again(store: &StoreUnderTest) {
     }
 }
 
-/// A newer letter supersedes an older one to the same recipient about the same event, of the same organization.
+/// A newer letter supersedes an older one of the same organization, to the same recipient and about the same event.
 pub async fn a_newer_letter_supersedes_an_older_one(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
@@ -122,9 +122,9 @@ pub async fn a_newer_letter_supersedes_an_older_one(store: &StoreUnderTest) {
     assert_eq!(superseded(later).await, [old.id], "not {:?}, {:?}, {:?}", elsewhere.id, to_another.id, newer.id);
 }
 
-/// A letter that is sent takes older ones to the same recipient about the same event along, whether they wait or are claimed,
-/// and no others; one that is dropped takes none, and neither does a worker that lost its claim.
-pub async fn a_letter_that_is_sent_ends_older_ones(store: &StoreUnderTest) {
+/// Sending a letter removes older ones to the same recipient about the same event, waiting or claimed, and no others.
+/// A dropped letter removes no others, and neither does a worker that lost its claim.
+pub async fn a_sent_letter_removes_older_ones(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let (waiting, in_flight) = (scene.written(1, 1).await, scene.written(1, 1).await);
@@ -156,7 +156,7 @@ pub async fn a_letter_that_is_sent_ends_older_ones(store: &StoreUnderTest) {
     assert_eq!(left(over + LETTER_CLAIM_LASTS).await, expected, "not {:?}, {:?}", waiting.id, in_flight.id);
 }
 
-/// An older letter that was put off is not sent after a newer one.
+/// An older letter that was postponed is not sent after a newer one.
 pub async fn a_letter_is_not_sent_after_its_successor(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     scene.written(1, 1).await;
@@ -170,8 +170,8 @@ pub async fn a_letter_is_not_sent_after_its_successor(store: &StoreUnderTest) {
     assert_eq!(scene.claims(later + LETTER_CLAIM_LASTS, 9).await, []);
 }
 
-/// Of many workers one gets a letter.
-pub async fn a_letter_is_claimed_by_one(store: &StoreUnderTest) {
+/// If many workers claim a letter, one gets it.
+pub async fn a_letter_is_claimed_by_one_worker(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let letters: Vec<_> = (0..20).map(|number| scene.letter(1, number)).collect();
     scene.commit(scene.writing(&letters)).await;
@@ -183,13 +183,13 @@ pub async fn a_letter_is_claimed_by_one(store: &StoreUnderTest) {
     .await;
     let claimed: Vec<_> = claimed.into_iter().flatten().map(|claimed| claimed.letter.id).collect();
     let each: BTreeSet<_> = claimed.iter().copied().collect();
-    assert_eq!(claimed.len(), each.len(), "none twice");
+    assert_eq!(claimed.len(), each.len(), "none is claimed twice");
     let left = scene.claims(now, 99).await.len();
     assert_eq!(claimed.len() + left, letters.len());
 }
 
-/// Letters go with their organization at once: none is sent while its rows are being removed.
-pub async fn letters_go_with_their_organization(store: &StoreUnderTest) {
+/// Letters are deleted with their organization at once: none is sent while its rows are being removed.
+pub async fn letters_are_deleted_with_their_organization(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let (_, kept) = (scene.written(1, 1).await, other.written(1, 1).await);
@@ -199,7 +199,7 @@ pub async fn letters_go_with_their_organization(store: &StoreUnderTest) {
     assert_eq!(left, [kept]);
 }
 
-/// What is allowed so often is never passed, whoever commits at the same time; what is refused leaves nothing.
+/// An allowance is never exceeded by concurrent commits. A refused commit leaves nothing behind.
 pub async fn allowances_are_used_in_the_commit(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
@@ -222,9 +222,9 @@ pub async fn allowances_are_used_in_the_commit(store: &StoreUnderTest) {
         };
         assert_eq!(retry_after, SignedDuration::hours(1));
     }
-    assert_eq!(scene.claims(scene.make.tick(), 99).await.len(), 10, "a refused commit keeps no letter");
+    assert_eq!(scene.claims(scene.make.tick(), 99).await.len(), 10, "a refused commit stores no letter");
 
-    // Another organization counts for itself, and several uses are taken whole or not at all.
+    // Other organizations count separately, and several uses are taken all or none.
     let taking = |scene: &Scene, count, now| {
         let uses = vec![Use { allowance: Allowance::mail(scene.org, 10), count, now }];
         ChangeSet { uses, ..scene.changes() }
@@ -238,13 +238,14 @@ pub async fn allowances_are_used_in_the_commit(store: &StoreUnderTest) {
     assert_refused!(scene.try_commit(taking(&scene, 1, later)).await, CommitError::TooMany { .. });
 }
 
-/// Stores count as [`Allowance::take_many`] does, in a commit and outside, whatever was kept before: nothing, a period that is
-/// open or over, one that ends too late since the clock was set back, and more than is allowed since the limit was lowered.
-pub async fn allowances_are_used_as_the_rule_says(store: &StoreUnderTest) {
+/// Stores count as [`Allowance::take_many`] does, in a commit and outside, whatever is stored: nothing, an open
+/// window or a past one, a window that ends too late because the clock was set back, or more than a lowered limit
+/// allows.
+pub async fn allowances_in_stores_match_take_many(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let now = scene.make.tick();
     let mut kept = None;
-    // More than the limit at once is refused before anything is kept.
+    // More than the limit at once is refused before anything is stored.
     let steps = [
         (11, 0, 10),
         (4, 0, 10),
@@ -285,7 +286,7 @@ pub async fn allowances_are_used_as_the_rule_says(store: &StoreUnderTest) {
             }
             Taken::Refused { retry_after } => assert_eq!(outcome, Some(retry_after), "{step}"),
         }
-        // The same outside a commit, which shows what is kept.
+        // The same outside a commit, which shows the stored state.
         let taken = scene.store.take(&allowance, now).await.unwrap();
         assert_eq!(taken, allowance.take(kept, now), "{step}");
         if let Taken::Granted(used) = taken {

@@ -1,4 +1,4 @@
-//! What a plan limits: use by the month, and what exists.
+//! Limits of a plan: monthly use, and what exists.
 
 use kalends_app::{Charge, Guard, ports::CommitError};
 use kalends_calendars::{Agent, AgentStatus};
@@ -11,8 +11,8 @@ use super::{
 };
 use crate::fixtures::Compose;
 
-/// Use reaches the limit exactly and never passes it.
-pub async fn charges_reach_the_limit_and_never_pass_it(store: &StoreUnderTest) {
+/// Use reaches the limit exactly and never exceeds it.
+pub async fn charges_reach_but_never_exceed_the_limit(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let charge = |amount, limit| Charge { amount, ..scene.make.charge(Some(limit)) };
     let refused = |limit_is| {
@@ -33,13 +33,13 @@ pub async fn charges_reach_the_limit_and_never_pass_it(store: &StoreUnderTest) {
     refused(5)(scene.try_commit(scene.changes().charge(charge(1, 5))).await);
     assert_eq!(scene.used(Metric::Events).await, 5);
 
-    // A plan that was lowered meanwhile grants nothing more; a higher one does.
+    // A lowered plan grants nothing more; a higher one does.
     refused(2)(scene.try_commit(scene.changes().charge(charge(1, 2))).await);
     scene.commit(scene.changes().charge(charge(1, 6))).await;
     assert_eq!(scene.used(Metric::Events).await, 6);
 }
 
-/// Without a limit use is counted all the same, of every metric that counts by the month.
+/// Use is counted even without a limit, for every monthly metric.
 pub async fn unlimited_use_is_counted(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     for amount in [1, 1_000_000_000_000, 1] {
@@ -56,8 +56,8 @@ pub async fn unlimited_use_is_counted(store: &StoreUnderTest) {
     assert_refused!(outcome, CommitError::LimitReached { metric: Metric::Events, limit: 10 });
 }
 
-/// Metrics, months and organizations are counted apart.
-pub async fn use_is_counted_apart(store: &StoreUnderTest) {
+/// Metrics, months and organizations are counted separately.
+pub async fn use_is_counted_separately(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let this_month = scene.make.period();
@@ -82,7 +82,7 @@ pub async fn use_is_counted_apart(store: &StoreUnderTest) {
     }
 }
 
-/// Two metrics in one change-set are charged both or neither.
+/// Two metrics in one change-set are both charged, or neither.
 pub async fn several_metrics_are_charged_together(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let charge = |metric, limit| Charge { metric, ..scene.make.charge(Some(limit)) };
@@ -110,8 +110,8 @@ pub async fn charges_of_one_metric_add_up(store: &StoreUnderTest) {
     assert_eq!(scene.used(Metric::Events).await, 4);
 }
 
-/// At most so many agents exist, the new one counted; decommissioned ones do not count.
-pub async fn at_most_so_many_agents_exist(store: &StoreUnderTest) {
+/// The number of agents is limited, the new one included. Decommissioned agents do not count.
+pub async fn the_number_of_agents_is_limited(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     other.agent().await;
@@ -127,7 +127,7 @@ pub async fn at_most_so_many_agents_exist(store: &StoreUnderTest) {
     let (changes, refused) = one_more();
     assert_refused!(scene.try_commit(changes).await, CommitError::LimitReached { metric: Metric::Agents, limit: 2 });
     assert_eq!(scene.store.find_agent(scene.org, refused.id).await.unwrap(), None);
-    // Resting agents exist; gone ones do not.
+    // Paused agents count; decommissioned ones do not.
     let paused = Agent { status: AgentStatus::Paused, version: first.version.next(), ..first.clone() };
     scene.commit(scene.changes().update(&paused, first.version).guard(guard)).await;
     assert_refused!(scene.try_commit(one_more().0).await, CommitError::LimitReached { .. });
@@ -136,9 +136,9 @@ pub async fn at_most_so_many_agents_exist(store: &StoreUnderTest) {
     assert_refused!(scene.try_commit(one_more().0).await, CommitError::LimitReached { .. });
 }
 
-/// At most so many calendars are in sight, the new one counted; deleted ones and those of
-/// decommissioned agents do not count.
-pub async fn at_most_so_many_calendars_are_in_sight(store: &StoreUnderTest) {
+/// The number of visible calendars is limited, the new one included. Deleted calendars and those of decommissioned
+/// agents do not count.
+pub async fn the_number_of_visible_calendars_is_limited(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     other.shared_calendar().await;
@@ -158,8 +158,8 @@ pub async fn at_most_so_many_calendars_are_in_sight(store: &StoreUnderTest) {
     assert_eq!(scene.calendars().await.len(), 2);
 }
 
-/// What exists is counted after the writes: a place that is freed can be taken at once.
-pub async fn what_exists_is_counted_after_the_change(store: &StoreUnderTest) {
+/// Limits are checked after the writes: a place that the change-set frees can be taken at once.
+pub async fn limits_are_checked_after_the_change(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     let successor = scene.make.shared_calendar(scene.org);

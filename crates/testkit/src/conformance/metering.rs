@@ -1,4 +1,4 @@
-//! Counters from which nodes debit blocks.
+//! The counters from which nodes debit blocks.
 
 use kalends_app::ports::{CommitError, Debited};
 use kalends_kernel::Timestamp;
@@ -23,8 +23,8 @@ impl Scene {
     }
 }
 
-/// A debit is granted up to its ceiling, also the first one, and tells what the counter shows.
-pub async fn debits_reach_their_ceiling_and_never_pass_it(store: &StoreUnderTest) {
+/// A debit is granted up to its ceiling, also the first one, and returns the value of the counter.
+pub async fn debits_reach_but_never_exceed_their_ceiling(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let period = scene.make.period();
     let ask = async |amount, ceiling| scene.debit(Metric::ApiCalls, &debit(period, amount, Some(ceiling))).await;
@@ -35,13 +35,13 @@ pub async fn debits_reach_their_ceiling_and_never_pass_it(store: &StoreUnderTest
     assert_eq!(ask(3, 5).await, Debited::Refused { used: 3 });
     assert_eq!(ask(2, 5).await, Debited::Granted { used: 5 });
     assert_eq!(ask(1, 5).await, Debited::Refused { used: 5 });
-    // A plan that was lowered meanwhile grants nothing more; a higher one does.
+    // A lowered plan grants nothing more; a higher one does.
     assert_eq!(ask(1, 2).await, Debited::Refused { used: 5 });
     assert_eq!(ask(1, 6).await, Debited::Granted { used: 6 });
     assert_eq!(scene.used(Metric::ApiCalls).await, 6);
 }
 
-/// Without a ceiling everything is granted and counted.
+/// Without a ceiling, every debit is granted and counted.
 pub async fn unlimited_debits_are_counted(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let period = scene.make.period();
@@ -51,8 +51,8 @@ pub async fn unlimited_debits_are_counted(store: &StoreUnderTest) {
     }
 }
 
-/// Organizations, metrics and months are counted apart.
-pub async fn debits_are_counted_apart(store: &StoreUnderTest) {
+/// Organizations, metrics and months are counted separately.
+pub async fn debits_are_counted_separately(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let period = scene.make.period();
@@ -67,8 +67,8 @@ pub async fn debits_are_counted_apart(store: &StoreUnderTest) {
     }
 }
 
-/// What is given back can be debited again; a counter does not fall below 0, nor does one appear.
-pub async fn refunds_stop_at_nothing(store: &StoreUnderTest) {
+/// A refund can be debited again. A counter never falls below 0, and a refund does not create one.
+pub async fn refunds_stop_at_zero(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let period = scene.make.period();
     let refund = async |amount| {
@@ -83,8 +83,8 @@ pub async fn refunds_stop_at_nothing(store: &StoreUnderTest) {
     assert_eq!(refund(11).await, 0);
 }
 
-/// Usage tells counters of the month and what exists, of this organization alone.
-pub async fn usage_is_what_is_counted_and_what_exists(store: &StoreUnderTest) {
+/// Usage returns the counters of the month and what exists, of this organization only.
+pub async fn usage_combines_counters_and_existing_things(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let period = scene.make.period();
@@ -95,7 +95,7 @@ pub async fn usage_is_what_is_counted_and_what_exists(store: &StoreUnderTest) {
         told.sort_unstable();
         told
     };
-    // A scene begins with one endpoint.
+    // A scene starts with one endpoint.
     let nothing = [(Metric::WebhookEndpoints, 1)];
     assert_eq!(usage(&scene, period, now).await, nothing);
 
@@ -135,8 +135,8 @@ pub async fn usage_is_what_is_counted_and_what_exists(store: &StoreUnderTest) {
     assert_eq!(monthly, [(Metric::AvailabilityQueries, 9)]);
 }
 
-/// Nodes that debit blocks at the limit admit exactly as much as it grants, and no more.
-pub async fn racing_nodes_never_pass_the_limit(store: &StoreUnderTest) {
+/// Nodes that debit blocks at the limit admit exactly as much as the limit grants.
+pub async fn racing_nodes_never_exceed_the_limit(store: &StoreUnderTest) {
     const LIMIT: u64 = 150;
     let scene = Scene::set(store).await;
     let now = scene.make.tick();
@@ -169,7 +169,7 @@ pub async fn racing_nodes_never_pass_the_limit(store: &StoreUnderTest) {
     assert_eq!(scene.used(Metric::ApiCalls).await, LIMIT);
 }
 
-/// A debit and the charge of a change-set meet on one counter, whose limit neither passes.
+/// A debit and the charge of a change-set use one counter, and neither exceeds its limit.
 pub async fn debits_and_charges_share_a_counter(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let charge = scene.make.charge(Some(5));

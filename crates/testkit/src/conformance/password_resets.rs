@@ -1,4 +1,4 @@
-//! The tokens with which humans set a password.
+//! The tokens that reset a user's password.
 
 use kalends_accounts::{Change, PasswordReset, ResetToken, SessionEnd};
 use kalends_app::ports::CommitError;
@@ -10,11 +10,11 @@ use super::{
 };
 use crate::fixtures::Compose;
 
-/// How many race.
+/// How many tasks run at once.
 const TASKS: usize = 8;
 
 impl Scene {
-    /// A fresh token of a human, stored.
+    /// Stores a new token of a user.
     async fn reset_of(&self, user: UserId) -> PasswordReset {
         let reset = PasswordReset::issue(&ResetToken::generate(&self.make.entropy), user, self.make.tick());
         self.commit(self.changes().account(Change::PutReset(reset))).await;
@@ -32,8 +32,8 @@ impl Scene {
     }
 }
 
-/// A token is found by its hash until another one of the same human takes its place.
-pub async fn a_new_reset_voids_the_one_before(store: &StoreUnderTest) {
+/// A token is found by its hash until another one of the same user replaces it.
+pub async fn a_new_reset_voids_the_previous_one(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (ada, bob) = (scene.made_user().await, scene.made_user().await);
     let (first, of_bob) = (scene.reset_of(ada).await, scene.reset_of(bob).await);
@@ -45,13 +45,13 @@ pub async fn a_new_reset_voids_the_one_before(store: &StoreUnderTest) {
     assert_refused!(scene.try_commit(scene.changes().account(Change::PutReset(nobody))).await, CommitError::Stale);
 }
 
-/// A changed password voids the token that was mailed before.
+/// A changed password voids a token that was mailed before.
 pub async fn a_changed_password_voids_a_reset(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (ada, bob) = (scene.made_user().await, scene.made_user().await);
     let (first, of_bob) = (scene.reset_of(ada).await, scene.reset_of(bob).await);
     scene.end(SessionEnd::AccountDeletion(ada), scene.make.tick()).await;
-    assert_eq!(scene.reset_now(first).await, Some(first), "another end of sessions leaves it");
+    assert_eq!(scene.reset_now(first).await, Some(first), "ending other sessions leaves the reset");
     scene.end(SessionEnd::PasswordChange { user: ada, keep: None }, scene.make.tick()).await;
     assert_eq!((scene.reset_now(first).await, scene.reset_now(of_bob).await), (None, Some(of_bob)));
 }
@@ -73,8 +73,8 @@ pub async fn a_reset_is_used_once(store: &StoreUnderTest) {
     assert_eq!(scene.reset_now(reset).await, None);
 }
 
-/// Expired tokens are forgotten, in batches, and go with their human.
-pub async fn expired_resets_are_forgotten(store: &StoreUnderTest) {
+/// Expired tokens are removed in batches, and tokens are deleted with their user.
+pub async fn expired_resets_are_purged(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let mut resets = Vec::new();
     for _ in 0..5 {

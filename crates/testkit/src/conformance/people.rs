@@ -1,4 +1,4 @@
-//! Humans, what they own, and their sessions.
+//! Users, the organizations that they own, and their sessions.
 
 use kalends_accounts::{Change, Email, Ownership, PasswordHash, SESSION_LASTS, Session, SessionEnd, User, UserName};
 use kalends_app::{ChangeSet, ports::CommitError};
@@ -10,28 +10,28 @@ use super::{
 };
 use crate::fixtures::{Compose, at};
 
-/// How many race.
+/// How many tasks run at once.
 const TASKS: usize = 16;
 
 impl Scene {
-    /// A human, stored.
+    /// Stores a user.
     async fn user(&self) -> User {
         let user = self.make.user();
         self.commit(self.changes().create(&user)).await;
         user
     }
 
-    /// The human as they are now.
+    /// The current state of the user.
     async fn user_now(&self, user: UserId) -> User {
         self.store.find_user(user).await.unwrap().unwrap()
     }
 
-    /// The change that makes the human, as they are now, the organization's owner.
+    /// The change that makes the user, at the current version, the organization's owner.
     async fn adding(&self, user: UserId, org: OrgId, since: Timestamp) -> Change {
         Change::AddOwner { ownership: Ownership { user, org, since }, seen: self.user_now(user).await.version }
     }
 
-    /// A session of the human, stored.
+    /// Stores a session of the user.
     async fn session(&self, user: UserId, org: Option<OrgId>) -> Session {
         let session = self.make.session(user, org);
         self.commit(self.changes().account(self.beginning(&session).await)).await;
@@ -51,8 +51,8 @@ impl Scene {
     }
 }
 
-/// Every field survives, empty and full; who is unknown is absent.
-pub async fn people_come_back_as_they_were(store: &StoreUnderTest) {
+/// Every field survives, empty and full. An unknown user is absent.
+pub async fn people_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let bare = User { password: None, ..scene.make.user() };
     let full = User {
@@ -77,8 +77,8 @@ pub async fn people_come_back_as_they_were(store: &StoreUnderTest) {
     assert_eq!(scene.store.owner_of(scene.org).await.unwrap(), None);
 }
 
-/// An update holds only while the row has the version that was seen.
-pub async fn people_are_updated_under_their_version(store: &StoreUnderTest) {
+/// An update is applied only if the row has the version that was seen.
+pub async fn people_are_updated_only_at_the_version_seen(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let before = scene.user().await;
     let now = scene.make.tick();
@@ -99,8 +99,8 @@ pub async fn people_are_updated_under_their_version(store: &StoreUnderTest) {
     assert_eq!(scene.store.find_user_by_email(&before.email).await.unwrap(), None, "the old address is free");
 }
 
-/// One human an address, whatever organizations have.
-pub async fn an_address_belongs_to_one_human(store: &StoreUnderTest) {
+/// An address belongs to one user; addresses of organizations do not matter.
+pub async fn an_address_belongs_to_one_user(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (first, second) = (scene.user().await, scene.user().await);
     let other = User { email: first.email.clone(), ..scene.make.user() };
@@ -121,7 +121,7 @@ pub async fn an_address_belongs_to_one_human(store: &StoreUnderTest) {
     }
 }
 
-/// An organization has one owner; the human's version rises with what they own and guards it.
+/// An organization has one owner. The user's version rises with every change of ownership, and guards it.
 pub async fn an_organization_has_one_owner(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
@@ -130,9 +130,9 @@ pub async fn an_organization_has_one_owner(store: &StoreUnderTest) {
     scene.commit(scene.changes().account(scene.adding(ada.id, scene.org, late).await)).await;
     assert_eq!(scene.user_now(ada.id).await.version, ada.version.next());
     for (user, org, why) in [
-        (ada.id, scene.org, "they own it already"),
-        (bob.id, scene.org, "it has an owner"),
-        (bob.id, OrgId::from_bytes([7; 16]), "there is no such organization"),
+        (ada.id, scene.org, "the user owns it already"),
+        (bob.id, scene.org, "the organization has an owner"),
+        (bob.id, OrgId::from_bytes([7; 16]), "the organization does not exist"),
     ] {
         let refused = scene.try_commit(scene.changes().account(scene.adding(user, org, late).await)).await;
         assert_refused!(refused, CommitError::Stale);
@@ -160,8 +160,8 @@ pub async fn an_organization_has_one_owner(store: &StoreUnderTest) {
     assert_refused!(scene.try_commit(giving_up(ada.id, seen.next())).await, CommitError::Stale);
 }
 
-/// Of many who become the owner at once, one does.
-pub async fn one_becomes_the_owner(store: &StoreUnderTest) {
+/// If many users become the owner at once, one succeeds.
+pub async fn one_user_becomes_the_owner(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let since = scene.make.tick();
     let mut users = Vec::new();
@@ -178,9 +178,9 @@ pub async fn one_becomes_the_owner(store: &StoreUnderTest) {
     assert_eq!(scene.store.owner_of(scene.org).await.unwrap().map(|owner| owner.user), Some(users[won].id));
 }
 
-/// Of two organizations that are given up at once by what was read before, one is: whoever comes second knows that
-/// nothing is left.
-pub async fn what_is_owned_is_given_up_one_after_the_other(store: &StoreUnderTest) {
+/// If a user gives up several organizations at once on the same reading, one change succeeds and the others are stale:
+/// the caller that gives up the last one must know that nothing is left.
+pub async fn organizations_are_given_up_one_at_a_time(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let user = scene.user().await;
     let mut orgs = vec![scene.org];
@@ -200,8 +200,8 @@ pub async fn what_is_owned_is_given_up_one_after_the_other(store: &StoreUnderTes
     assert_eq!(scene.store.owned_by(user.id).await.unwrap().len(), TASKS - 1);
 }
 
-/// Who is deleted is gone with their sessions and what they own; others stay.
-pub async fn a_deleted_human_leaves_nothing(store: &StoreUnderTest) {
+/// A deleted user's sessions and ownerships are deleted too; those of others stay.
+pub async fn a_deleted_user_leaves_nothing(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let (ada, bob) = (scene.user().await, scene.user().await);
@@ -223,8 +223,8 @@ pub async fn a_deleted_human_leaves_nothing(store: &StoreUnderTest) {
     scene.commit(scene.changes().create(&User { email: ada.email.clone(), ..scene.make.user() })).await;
 }
 
-/// Every field survives; a session needs its human as they were seen.
-pub async fn sessions_come_back_as_they_were(store: &StoreUnderTest) {
+/// Every field survives. A session needs its user at the version that was seen.
+pub async fn sessions_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let user = scene.user().await;
     let now = scene.make.tick();
@@ -244,8 +244,8 @@ pub async fn sessions_come_back_as_they_were(store: &StoreUnderTest) {
     assert_eq!(scene.session_now(late.id).await, None);
 }
 
-/// A session is switched while it is in force, and stays what it was otherwise.
-pub async fn sessions_are_switched_while_they_last(store: &StoreUnderTest) {
+/// A session is switched while it is valid, and nothing else about it changes.
+pub async fn only_valid_sessions_are_switched(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let user = scene.user().await;
     let (session, other) = (scene.session(user.id, None).await, scene.session(user.id, None).await);
@@ -256,7 +256,7 @@ pub async fn sessions_are_switched_while_they_last(store: &StoreUnderTest) {
     };
     switch(session, Some(scene.org), now).await.unwrap();
     let switched = Session { org: Some(scene.org), ..session };
-    assert_eq!(scene.session_now(session.id).await, Some(switched), "nothing but the organization");
+    assert_eq!(scene.session_now(session.id).await, Some(switched), "only the organization changes");
     assert_refused!(switch(session, None, session.expires_at).await, CommitError::Stale);
     let of_another = Session { user: scene.make.user().id, ..session };
     assert_refused!(switch(of_another, None, now).await, CommitError::Stale);
@@ -266,7 +266,7 @@ pub async fn sessions_are_switched_while_they_last(store: &StoreUnderTest) {
     assert_eq!(scene.session_now(other.id).await, Some(other));
 }
 
-/// Each end ends what it says, once.
+/// Each kind of end ends the sessions that it names, once.
 pub async fn sessions_end(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (ada, bob) = (scene.user().await, scene.user().await);
@@ -294,8 +294,8 @@ pub async fn sessions_end(store: &StoreUnderTest) {
     assert!(sessions.iter().all(|session| session.revoked_at.is_some()));
 }
 
-/// With an organization go the sessions that are switched to it, and its owner's hold of it.
-pub async fn sessions_go_with_their_organization(store: &StoreUnderTest) {
+/// Sessions that are switched to an organization end with it, and so does its ownership.
+pub async fn sessions_end_with_their_organization(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let user = scene.user().await;
@@ -316,13 +316,13 @@ pub async fn sessions_go_with_their_organization(store: &StoreUnderTest) {
     let owned = scene.store.owned_by(user.id).await.unwrap();
     assert_eq!(owned.iter().map(|owned| owned.org).collect::<Vec<_>>(), [other.org]);
 
-    // Whatever comes for it from now on is refused.
+    // Later changes for it are refused.
     let late = scene.changes().account(scene.adding(user.id, scene.org, at).await);
     assert_refused!(scene.try_commit(late).await, CommitError::NoOrganization);
 }
 
-/// What has expired goes, in batches, and nothing else.
-pub async fn expired_sessions_are_forgotten(store: &StoreUnderTest) {
+/// Expired sessions are removed in batches, and nothing else is.
+pub async fn expired_sessions_are_purged(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let user = scene.user().await;
     let mut sessions = Vec::new();
@@ -338,8 +338,8 @@ pub async fn expired_sessions_are_forgotten(store: &StoreUnderTest) {
     }
 }
 
-/// Who signs in with a password while it is changed is refused, or signed out with the others.
-pub async fn no_session_outlives_a_change_of_the_password(store: &StoreUnderTest) {
+/// A sign-in with a password that is being changed is refused, or is signed out with the other sessions.
+pub async fn no_session_outlives_a_password_change(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     for _ in 0..4 {
         let user = scene.user().await;
@@ -368,8 +368,8 @@ pub async fn no_session_outlives_a_change_of_the_password(store: &StoreUnderTest
     }
 }
 
-/// Every address is found in the form in which it is kept.
-pub async fn addresses_are_found_as_they_are_kept(store: &StoreUnderTest) {
+/// Every address is found in the form in which it is stored.
+pub async fn addresses_are_found_as_stored(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let email = Email::parse("email", "Ada+Console@Bücher.EXAMPLE.").unwrap();
     let user = User { email: email.clone(), ..scene.make.user() };

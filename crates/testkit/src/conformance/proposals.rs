@@ -1,4 +1,4 @@
-//! Proposals, who settles them, and the time that they keep free.
+//! Proposals, how they end, and the time that they reserve.
 
 use kalends_app::{Guard, ports::CommitError};
 use kalends_calendars::{Calendar, Change as Scheduled, Reservation};
@@ -85,8 +85,8 @@ fn update(seen: &Proposal, proposal: &Proposal) -> Change {
     Change::Update { proposal: Box::new(proposal.clone()), seen: seen.version, response }
 }
 
-/// Every field survives, what participants said and how it ended too.
-pub async fn proposals_come_back_as_they_were(store: &StoreUnderTest) {
+/// Every field survives, including responses and the outcome.
+pub async fn proposals_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     let made = scene.proposal(&calendar).await;
@@ -129,7 +129,7 @@ pub async fn proposals_come_back_as_they_were(store: &StoreUnderTest) {
     assert_eq!(scene.proposal_now(bare.id).await, Some(bare));
 }
 
-/// Lists hold what the filter names, by creation, in pages; neighbours see nothing.
+/// Lists return what the filter names, by creation, in pages. Other organizations see nothing.
 pub async fn proposals_are_listed(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
@@ -170,8 +170,8 @@ pub async fn proposals_are_listed(store: &StoreUnderTest) {
     assert_eq!(scene.proposals(status(Status::Confirmed, over), WHOLE).await, (vec![], 0));
 }
 
-/// Whoever decided about another version loses, whatever it is about.
-pub async fn proposals_are_settled_under_their_version(store: &StoreUnderTest) {
+/// A decision at another version fails, whatever it is about.
+pub async fn proposals_are_settled_only_at_the_version_seen(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let made = scene.proposal(&scene.shared_calendar().await).await;
     let (first, second) = (made.participants[0], made.participants[1]);
@@ -197,7 +197,7 @@ pub async fn proposals_are_settled_under_their_version(store: &StoreUnderTest) {
     assert_refused!(other.propose(vec![update(&accepted, &theirs)]).await, CommitError::Stale);
 }
 
-/// Of all that want to end a proposal at once, each in its own way, one does.
+/// If several callers end a proposal at once, each in its own way, one succeeds.
 pub async fn a_proposal_ends_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
@@ -227,7 +227,7 @@ pub async fn a_proposal_ends_once(store: &StoreUnderTest) {
     }
 }
 
-/// What is pending and over is found, those first that are over longest, and nothing else.
+/// Pending proposals that have expired are found, the longest expired first, and nothing else.
 pub async fn overdue_proposals_are_found(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
@@ -257,8 +257,8 @@ pub async fn overdue_proposals_are_found(store: &StoreUnderTest) {
     assert_eq!(overdue(90, 1).await, [made[2].clone()]);
 }
 
-/// Times that are kept free are told with holds, announced with what blocks, and guard decisions.
-pub async fn reservations_are_told_with_holds(store: &StoreUnderTest) {
+/// Reservations are returned with holds, announced with blocking times, and make guarded decisions stale.
+pub async fn reservations_are_read_with_holds(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.calendar(&scene.agent().await).await;
     let aside = scene.shared_calendar().await;
@@ -299,7 +299,7 @@ pub async fn reservations_are_told_with_holds(store: &StoreUnderTest) {
     expected.sort();
     assert_eq!(told().await, expected);
 
-    // Whoever decided about that time before has to look again; about another time, not.
+    // A decision about that time is stale now; one about another time is not.
     let decided = |window| {
         let guard = Guard::CalendarTime { calendar: id, seen, window };
         scene.changes().guard(guard).create(&scene.make.agent(org))
@@ -320,7 +320,7 @@ pub async fn reservations_are_told_with_holds(store: &StoreUnderTest) {
     assert_refused!(scene.schedule(vec![reserve(&calendar, &inside)]).await, CommitError::Stale);
 }
 
-/// Of many who reserve the same time on the same condition, one does.
+/// If many callers reserve the same time under the same guard, one succeeds.
 pub async fn a_time_is_reserved_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;

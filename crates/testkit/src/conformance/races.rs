@@ -1,4 +1,4 @@
-//! Many change-sets at once.
+//! Concurrent change-sets.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::fixtures::{Compose, metadata};
 
 /// How many tasks run at once.
 const TASKS: usize = 16;
-/// How often.
+/// How often each race is repeated.
 const ROUNDS: usize = 5;
 
 fn assert_only_stale(outcomes: &[Result<(), CommitError>]) {
@@ -28,8 +28,8 @@ fn assert_only_stale(outcomes: &[Result<(), CommitError>]) {
     }
 }
 
-/// Of those who saw one revision, exactly one wins each round; the final revision counts the winners.
-pub async fn one_wins_a_revision(store: &StoreUnderTest) {
+/// Of the callers that saw one revision, exactly one wins each round. The final revision counts the winners.
+pub async fn one_change_set_wins_a_revision(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     for round in 0..ROUNDS {
@@ -50,8 +50,8 @@ pub async fn one_wins_a_revision(store: &StoreUnderTest) {
     assert_eq!(scene.events(calendar.id).await.len(), ROUNDS);
 }
 
-/// Who loses reads and decides again, and in the end everybody has won once.
-pub async fn losers_of_a_revision_try_again(store: &StoreUnderTest) {
+/// A caller that loses reads and decides again, and in the end every caller has won once.
+pub async fn losers_of_a_revision_retry_and_win(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     race(TASKS, |_| {
@@ -93,11 +93,11 @@ pub async fn unguarded_events_are_all_created(store: &StoreUnderTest) {
     assert_eq!(scene.observe().await.messages.len(), TASKS * 4);
 }
 
-/// One use is left: exactly one gets it.
-pub async fn one_takes_the_last_use(store: &StoreUnderTest) {
+/// If one use is left, exactly one caller gets it.
+pub async fn the_last_use_is_granted_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     for round in 1..=ROUNDS as u64 {
-        // The first round races for the counter's very first row.
+        // The first round races for the counter's first row.
         let limit = round * 3 - 2;
         let outcomes = race(TASKS, |_| {
             let scene = scene.clone();
@@ -116,8 +116,8 @@ pub async fn one_takes_the_last_use(store: &StoreUnderTest) {
     }
 }
 
-/// One place is left for an agent, then for a calendar: exactly one gets it.
-pub async fn one_takes_the_last_place(store: &StoreUnderTest) {
+/// If one place is left for an agent, then for a calendar, exactly one caller gets it.
+pub async fn the_last_place_is_taken_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let owner = scene.agent().await;
     for metric in [Metric::Agents, Metric::Calendars] {
@@ -147,7 +147,7 @@ pub async fn one_takes_the_last_place(store: &StoreUnderTest) {
     assert_eq!((seen.agents.len(), seen.calendars.len()), (ROUNDS + 1, ROUNDS));
 }
 
-/// Everybody updates one event, reading again where another was faster: no update is lost.
+/// All tasks update one event, and read it again if another was faster. No update is lost.
 pub async fn no_update_of_an_event_is_lost(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
@@ -176,7 +176,7 @@ pub async fn no_update_of_an_event_is_lost(store: &StoreUnderTest) {
     assert_eq!(scene.revision(&calendar).await, Revision(1 + updates));
 }
 
-/// Attempts at one code are counted one by one, and its first row is put once.
+/// Attempts at one code are counted one by one, and its first row is created once.
 pub async fn no_attempt_at_a_code_is_lost(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let first = scene.make.code(scene.org);
@@ -208,8 +208,8 @@ pub async fn no_attempt_at_a_code_is_lost(store: &StoreUnderTest) {
     assert_eq!(last.attempts as usize, TASKS);
 }
 
-/// Change-sets that name two calendars, their events and two metrics in opposite orders do not block
-/// each other for ever, and none is lost.
+/// Change-sets that name two calendars, their events and two metrics in opposite orders do not deadlock, and none is
+/// lost.
 pub async fn opposite_orders_do_not_deadlock(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (first, second) = (scene.shared_calendar().await, scene.shared_calendar().await);
@@ -256,7 +256,7 @@ pub async fn opposite_orders_do_not_deadlock(store: &StoreUnderTest) {
     }
 }
 
-/// The same, without a version that would make one of them wait: blind additions in opposite orders.
+/// The same without a version that would make one of them wait: unguarded additions in opposite orders.
 pub async fn opposite_additions_are_all_applied(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (first, second) = (scene.shared_calendar().await, scene.shared_calendar().await);
@@ -277,7 +277,7 @@ pub async fn opposite_additions_are_all_applied(store: &StoreUnderTest) {
     }
 }
 
-/// Identical requests at once are applied once: on fresh ground, and where an expired answer stands.
+/// Concurrent identical requests are applied once, with no stored answer and with an expired one.
 pub async fn identical_requests_are_applied_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
@@ -305,8 +305,8 @@ pub async fn identical_requests_are_applied_once(store: &StoreUnderTest) {
     }
 }
 
-/// Of several that sign up with one address, exactly one becomes its organization.
-pub async fn one_gets_the_address(store: &StoreUnderTest) {
+/// If several callers sign up with one address, exactly one gets it.
+pub async fn one_sign_up_gets_the_address(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     for round in 1..=ROUNDS {
         let email = scene.make.email();
@@ -324,8 +324,8 @@ pub async fn one_gets_the_address(store: &StoreUnderTest) {
     }
 }
 
-/// While an agent is decommissioned, others make calendars for it and schedule on them. Whoever comes
-/// first: afterwards nothing of it is in sight, nor can anything be added.
+/// While an agent is decommissioned, others create calendars for it and schedule on them. Whatever the order, nothing
+/// of the agent is visible afterwards, and nothing can be added.
 pub async fn nothing_outlives_its_agent(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     for _ in 0..ROUNDS {
@@ -336,7 +336,7 @@ pub async fn nothing_outlives_its_agent(store: &StoreUnderTest) {
             let (scene, agent, calendar, standing) = (scene.clone(), agent.clone(), calendar.clone(), standing.clone());
             async move {
                 let changes = match index % 4 {
-                    // Somewhere in the middle of the others.
+                    // In the middle of the other tasks.
                     _ if index == TASKS / 2 => {
                         let gone = agent.decommissioned(scene.make.tick()).unwrap();
                         scene.changes().update(&gone, agent.version)
@@ -373,7 +373,7 @@ pub async fn nothing_outlives_its_agent(store: &StoreUnderTest) {
     }
 }
 
-/// While a calendar is deleted, others schedule on it: afterwards nothing is in sight.
+/// While a calendar is deleted, others schedule on it: afterwards nothing is visible.
 pub async fn nothing_outlives_its_calendar(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     for _ in 0..ROUNDS {
@@ -398,9 +398,8 @@ pub async fn nothing_outlives_its_calendar(store: &StoreUnderTest) {
     }
 }
 
-/// Change-sets that wait together keep their outcomes apart: those that fail take nothing else with
-/// them, and those that succeed are all there.
-pub async fn outcomes_in_a_crowd_stay_apart(store: &StoreUnderTest) {
+/// Change-sets that wait together have separate outcomes: a failure affects no other, and every success is applied.
+pub async fn concurrent_outcomes_stay_separate(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendars: Arc<[Calendar]> = Arc::new([scene.shared_calendar().await, scene.shared_calendar().await]);
     let standing = scene.event(&calendars[0], hours(1, 2)).await;
@@ -443,8 +442,7 @@ pub async fn outcomes_in_a_crowd_stay_apart(store: &StoreUnderTest) {
     assert_eq!(scene.used(Metric::Events).await, (tasks / 2) as u64);
 }
 
-/// A reader sees a change-set whole or not at all, and busy times with the revision that they belong
-/// to.
+/// A reader sees a change-set as a whole or not at all, and busy times with the revision that they belong to.
 pub async fn readers_see_whole_change_sets(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent: Agent = scene.agent().await;
@@ -463,7 +461,7 @@ pub async fn readers_see_whole_change_sets(store: &StoreUnderTest) {
             let scope = EventScope::Agent(agent.id);
             loop {
                 let listed = scene.store.list_events(scene.org, scope, EventFilter::default(), WHOLE).await.unwrap();
-                assert_eq!(listed.data.len() % 2, 0, "two events come at once");
+                assert_eq!(listed.data.len() % 2, 0, "both events of a change-set are visible");
                 assert_eq!(listed.total, listed.data.len() as u64);
                 for calendar in &calendars {
                     let busy = scene.store.blocking_spans(scene.org, calendar.id, hours(0, 1)).await.unwrap();
@@ -472,11 +470,11 @@ pub async fn readers_see_whole_change_sets(store: &StoreUnderTest) {
                 }
                 let sources = scene.store.sources_of_agents(scene.org, &[agent.id]).await.unwrap();
                 let [one, other] = sources.as_slice() else { panic!("two calendars: {sources:?}") };
-                assert_eq!(one.revision, other.revision, "both rise at once");
+                assert_eq!(one.revision, other.revision, "both revisions rise together");
                 if listed.data.len() == 2 * 4 * writes_each {
                     break;
                 }
-                // A store that never waits would leave no thread to the writers.
+                // A store that never waits would leave no thread for the writers.
                 tokio::task::yield_now().await;
             }
         }

@@ -1,4 +1,4 @@
-//! The availability rules of calendars, and what blocks a time thing by thing.
+//! The availability rules of calendars, and single blocking events.
 
 use kalends_app::{Guard, ports::CommitError};
 use kalends_availability::{Block, BlockKind, Rules};
@@ -14,10 +14,10 @@ use super::{
 };
 use crate::fixtures::{Compose, Fixtures, rules};
 
-/// The widest limit of the port.
+/// The highest limit of the port.
 const ALL: u32 = 10_000;
 
-/// Everything that rules can say.
+/// Rules that use every field.
 fn full() -> Rules {
     let hours = |start: &str, end: &str| format!(r#"{{"start":"{start}","end":"{end}"}}"#);
     let date = |day: u32| format!(r#"{{"date":"2026-12-{day:02}","working_hours":null}}"#);
@@ -33,7 +33,7 @@ fn full() -> Rules {
     ))
 }
 
-/// Closed on all days.
+/// Rules that are closed on all days.
 fn closed() -> Rules {
     rules(
         r#"{"buffer_before_minutes":5,"buffer_after_minutes":0,"timezone":"Asia/Kolkata",
@@ -47,19 +47,19 @@ async fn put(scene: &Scene, calendar: &Calendar, says: Rules) -> AvailabilityRul
     made
 }
 
-/// The rules as each port tells them.
+/// The rules, as every port returns them.
 async fn found(scene: &Scene, calendar: &Calendar) -> Option<AvailabilityRules> {
     let row = scene.store.find_rules(scene.org, calendar.id).await.unwrap();
     let says = row.as_ref().map(|row| row.rules.clone());
     let busy = scene.store.blocking_spans(scene.org, calendar.id, hours(0, 1)).await.unwrap();
-    assert_eq!(busy.expect("in sight").rules, says);
+    assert_eq!(busy.expect("a visible calendar").rules, says);
     let blocks = scene.store.blocks(scene.org, calendar.id, hours(0, 1), ALL).await.unwrap();
-    assert_eq!(blocks.expect("in sight").rules, says);
+    assert_eq!(blocks.expect("a visible calendar").rules, says);
     row
 }
 
-/// Every field of rules survives, and they come with the busy times.
-pub async fn rules_come_back_as_they_were(store: &StoreUnderTest) {
+/// Every field of rules survives, and they are returned with the busy times.
+pub async fn rules_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (plain, other) = (scene.shared_calendar().await, scene.calendar(&scene.agent().await).await);
     assert_eq!(found(&scene, &plain).await, None);
@@ -72,8 +72,8 @@ pub async fn rules_come_back_as_they_were(store: &StoreUnderTest) {
     assert_eq!(found(&scene, &bare).await, Some(made), "rules that restrict nothing are rules");
 }
 
-/// Rules are replaced and removed under the version that was seen, and come back afterwards.
-pub async fn rules_are_changed_under_their_version(store: &StoreUnderTest) {
+/// Rules are replaced and removed only at the version that was seen, and can be created again afterwards.
+pub async fn rules_are_changed_only_at_the_version_seen(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     let first = put(&scene, &calendar, full()).await;
@@ -104,7 +104,7 @@ pub async fn rules_are_changed_under_their_version(store: &StoreUnderTest) {
     assert_eq!(found(&scene, &calendar).await, Some(again));
 }
 
-/// Every change of rules raises the calendar's revision once, and what was refused does not.
+/// Every change of rules raises the calendar's revision once; a refused change does not.
 pub async fn rules_raise_the_revision(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (calendar, other) = (scene.shared_calendar().await, scene.shared_calendar().await);
@@ -120,13 +120,13 @@ pub async fn rules_raise_the_revision(store: &StoreUnderTest) {
     let second = AvailabilityRules { version: first.version.next(), ..first.clone() };
     scene.commit(scene.changes().update(&second, first.version)).await;
     revised(2).await;
-    // With an event in one change-set, once.
+    // Together with an event in one change-set, once.
     let event = scene.make.event(&calendar, hours(1, 2));
     scene.commit(scene.changes().create(&event).delete(&second)).await;
     revised(3).await;
 }
 
-/// A decision that looked at a calendar does not hold once its rules have changed.
+/// A decision about a calendar is stale once its rules have changed.
 pub async fn rules_make_a_guarded_change_stale(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
@@ -153,9 +153,8 @@ pub async fn rules_make_a_guarded_change_stale(store: &StoreUnderTest) {
     assert_eq!(scene.events(calendar.id).await.len(), 1);
 }
 
-/// Rules are out of sight with their calendar, and cannot be written there; another organization's are
-/// absent.
-pub async fn rules_live_with_their_calendar(store: &StoreUnderTest) {
+/// Rules are hidden with their calendar, and cannot be written there. Those of another organization are absent.
+pub async fn rules_are_hidden_with_their_calendar(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let agent = scene.agent().await;
@@ -180,8 +179,8 @@ pub async fn rules_live_with_their_calendar(store: &StoreUnderTest) {
     }
 }
 
-/// Of several that give a calendar its first rules, or change the same ones, one wins.
-pub async fn one_wins_the_rules(store: &StoreUnderTest) {
+/// If several callers create a calendar's first rules, or change the same ones, one wins.
+pub async fn one_concurrent_change_of_rules_wins(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     let outcomes = race(8, |_| {
@@ -210,9 +209,8 @@ pub async fn one_wins_the_rules(store: &StoreUnderTest) {
     assert_eq!(scene.revision(&calendar).await, Revision(2));
 }
 
-/// What blocks is told with what it is: short and long, ordered, as many as asked for, and it is what
-/// the spans say.
-pub async fn blocks_tell_what_they_are(store: &StoreUnderTest) {
+/// Blocks are returned with their kind: short and long, ordered, up to the limit, and equal to the spans.
+pub async fn blocks_are_returned_with_their_kind(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (calendar, other) = (scene.shared_calendar().await, scene.shared_calendar().await);
     scene.event(&other, hours(1, 2)).await;

@@ -1,4 +1,4 @@
-//! Values that a store may stumble over.
+//! Values that may cause trouble in a store.
 
 use kalends_calendars::Reminders;
 use kalends_kernel::Metadata;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::fixtures::metadata;
 
-/// Text in several scripts, beyond the basic plane, with everything that a query might trip over.
+/// Text in several scripts, beyond the basic plane, with everything that may break a query.
 pub(super) const TRICKY: &str = "Žluťoučký kůň 診察 🐎👩‍💻 e\u{301} 'one' \"two\" \\ % _ $1 ?1 :a {} ; -- \u{202e}";
 
 /// Metadata of every JSON type, nested.
@@ -20,7 +20,7 @@ pub(super) fn rich_metadata() -> Metadata {
     }))
 }
 
-/// Metadata of exactly the bytes that are allowed.
+/// Metadata of exactly the maximum size.
 pub(super) fn largest_metadata() -> Metadata {
     let overhead = r#"{"k":""}"#.len();
     let filler = "é".repeat((Metadata::MAX_BYTES - overhead) / 2);
@@ -29,7 +29,7 @@ pub(super) fn largest_metadata() -> Metadata {
     largest
 }
 
-/// No reminders of its own, none at all, one, and as many as there may be.
+/// No own reminders, an empty list, one, and the maximum number.
 pub(super) fn reminders() -> [Option<Reminders>; 4] {
     let parsed = |minutes: &[i64]| Some(Reminders::parse("reminders", minutes).unwrap());
     [None, parsed(&[]), parsed(&[10]), parsed(&[1, 40_320, 15, 60, 1_440])]

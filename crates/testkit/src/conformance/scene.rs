@@ -1,4 +1,4 @@
-//! A store with things in it, and shorthands for what the cases say again and again.
+//! A store with an organization, and shorthands for the cases.
 
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -19,29 +19,29 @@ use crate::{
     fixtures::{Compose, Fixtures},
 };
 
-/// How long a race may take. Whatever takes longer is stuck.
+/// How long a race may take. One that takes longer is stuck.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// The longest page.
+/// The largest page.
 pub(super) const WHOLE: Page = Page { limit: 200, offset: 0 };
 
-/// The span between two hours after the beginning of the fixtures.
+/// The span between two times, in hours after the beginning of the fixtures.
 pub(super) fn hours(start: i64, end: i64) -> Span {
     minutes(start * 60, end * 60)
 }
 
-/// The span between two minutes after the beginning of the fixtures.
+/// The span between two times, in minutes after the beginning of the fixtures.
 pub(super) fn minutes(start: i64, end: i64) -> Span {
     micros(start * 60_000_000, end * 60_000_000)
 }
 
-/// The span between two microseconds after the beginning of the fixtures.
+/// The span between two times, in microseconds after the beginning of the fixtures.
 pub(super) fn micros(start: i64, end: i64) -> Span {
     let after = |micros| Fixtures::BEGINNING + SignedDuration::micros(micros);
     Span::new(after(start), after(end)).unwrap()
 }
 
-/// Asserts why a change-set was not applied.
+/// Asserts that a change-set failed with this error.
 macro_rules! assert_refused {
     ($outcome:expr, $error:pat) => {
         match $outcome {
@@ -52,7 +52,7 @@ macro_rules! assert_refused {
 }
 pub(super) use assert_refused;
 
-/// An organization in a store, and what makes more.
+/// An organization in a store, with fixtures to add more.
 #[derive(Clone)]
 pub(super) struct Scene {
     pub(super) store: Arc<dyn WholeStore>,
@@ -62,7 +62,7 @@ pub(super) struct Scene {
 }
 
 impl Scene {
-    /// A store that holds one organization.
+    /// Creates one organization in the store.
     pub(super) async fn set(under_test: &StoreUnderTest) -> Self {
         let make = Fixtures::new();
         let organization = make.organization();
@@ -72,12 +72,12 @@ impl Scene {
             make,
             org: organization.id,
         };
-        // Messages are kept where somebody listens.
+        // Messages are stored only if an endpoint listens for them.
         scene.commit(scene.changes().create(&organization).create(&scene.make.webhook(scene.org))).await;
         scene
     }
 
-    /// The same store, seen by a second organization.
+    /// A second organization in the same store.
     pub(super) async fn other_organization(&self) -> Self {
         let organization = self.make.organization();
         let other = Self { org: organization.id, ..self.clone() };
@@ -90,49 +90,49 @@ impl Scene {
         ChangeSet::new(self.org)
     }
 
-    /// Commits what must succeed.
+    /// Commits a change-set that must succeed.
     pub(super) async fn commit(&self, changes: ChangeSet) {
         self.try_commit(changes).await.expect("the change-set is applied");
     }
 
-    /// Commits what may fail.
+    /// Commits a change-set that may fail.
     pub(super) async fn try_commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
         self.store.commit(changes).await
     }
 
-    /// An agent of the organization, stored.
+    /// Stores an agent of the organization.
     pub(super) async fn agent(&self) -> Agent {
         let agent = self.make.agent(self.org);
         self.commit(self.changes().create(&agent)).await;
         agent
     }
 
-    /// A calendar of an agent, stored.
+    /// Stores a calendar of an agent.
     pub(super) async fn calendar(&self, agent: &Agent) -> Calendar {
         let calendar = self.make.calendar(agent);
         self.commit(self.changes().create(&calendar)).await;
         calendar
     }
 
-    /// A calendar that the organization shares, stored.
+    /// Stores a shared calendar of the organization.
     pub(super) async fn shared_calendar(&self) -> Calendar {
         let calendar = self.make.shared_calendar(self.org);
         self.commit(self.changes().create(&calendar)).await;
         calendar
     }
 
-    /// A confirmed event, stored.
+    /// Stores a confirmed event.
     pub(super) async fn event(&self, calendar: &Calendar, span: Span) -> Event {
         self.stored(self.make.event(calendar, span)).await
     }
 
-    /// That event, stored.
+    /// Stores the event.
     pub(super) async fn stored(&self, event: Event) -> Event {
         self.commit(self.changes().create(&event)).await;
         event
     }
 
-    /// Ends an agent and returns it as it is now.
+    /// Decommissions an agent, and returns its new state.
     pub(super) async fn decommission(&self, agent: &Agent) -> Agent {
         let gone = agent.decommissioned(self.make.tick()).unwrap();
         self.commit(self.changes().update(&gone, agent.version)).await;
@@ -145,38 +145,38 @@ impl Scene {
         self.commit(self.changes().update(&gone, calendar.version)).await;
     }
 
-    /// The organization as it is now.
+    /// The current state of the organization.
     pub(super) async fn organization(&self) -> Organization {
         self.store.find_organization(self.org).await.unwrap().unwrap()
     }
 
-    /// The revision of a calendar in sight.
+    /// The revision of a visible calendar.
     pub(super) async fn revision(&self, calendar: &Calendar) -> Revision {
         self.store.find_calendar(self.org, calendar.id).await.unwrap().unwrap().revision
     }
 
-    /// The event as it is now, if it is in sight.
+    /// The current state of the event, if it is visible.
     pub(super) async fn now(&self, event: &Event) -> Option<Event> {
         self.store.find_event(self.org, event.id).await.unwrap().map(|found| found.event)
     }
 
-    /// The calendars in sight, shared ones included.
+    /// The visible calendars, including shared ones.
     pub(super) async fn calendars(&self) -> Vec<Calendar> {
         self.store.list_calendars(self.org, CalendarFilter::All, WHOLE).await.unwrap().data
     }
 
-    /// The events in sight on a calendar.
+    /// The visible events of a calendar.
     pub(super) async fn events(&self, calendar: CalendarId) -> Vec<Event> {
         let scope = EventScope::Calendar(calendar);
         self.store.list_events(self.org, scope, EventFilter::default(), WHOLE).await.unwrap().data
     }
 
-    /// What the organization has used of a metric in the present month.
+    /// How much of a metric the organization has used in the current month.
     pub(super) async fn used(&self, metric: Metric) -> u64 {
         self.inspect.used(self.org, metric, self.make.period()).await
     }
 
-    /// All that can be seen of the organization.
+    /// Everything that can be read of the organization.
     pub(super) async fn observe(&self) -> Observed {
         let calendars = self.calendars().await;
         let mut events = Vec::new();
@@ -206,7 +206,7 @@ impl Scene {
     }
 }
 
-/// All that can be seen of an organization.
+/// Everything that can be read of an organization.
 #[derive(Debug, PartialEq)]
 pub(super) struct Observed {
     pub(super) organizations: Vec<Organization>,
@@ -244,7 +244,7 @@ where
         }
         outcomes
     };
-    tokio::time::timeout(DEADLINE, finish).await.expect("the race ends: nothing waits for ever")
+    tokio::time::timeout(DEADLINE, finish).await.expect("the race ends: nothing waits forever")
 }
 
 /// How many of the outcomes are successes.

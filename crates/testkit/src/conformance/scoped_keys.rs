@@ -1,4 +1,4 @@
-//! Keys that speak for one agent.
+//! Keys of single agents.
 
 use kalends_accounts::{
     Change, Credential, EndedKey, KeyHash, KeyLabel, Reach, ScopedKey,
@@ -29,7 +29,7 @@ impl Scene {
         self.store.list_scoped_keys(self.org).await.unwrap()
     }
 
-    /// Whom the key speaks for; `None` where it opens nothing.
+    /// The caller that the key authenticates; `None` if it opens nothing.
     async fn opened_by(&self, key: &ScopedKey) -> Option<(CallerKind, Reach)> {
         let found = self.store.find_principal(key.hash).await.unwrap();
         found.map(|principal| (principal.kind, principal.reach))
@@ -48,7 +48,7 @@ fn revoke(scene: &Scene, key: KeyId) -> Change {
 }
 
 /// Every field survives, and keys are listed by creation.
-pub async fn scoped_keys_come_back_as_they_were(store: &StoreUnderTest) {
+pub async fn scoped_keys_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (first, second) = (scene.agent().await, scene.agent().await);
     let unnamed = ScopedKey { label: None, ..scene.make.scoped_key(&first).key };
@@ -63,15 +63,15 @@ pub async fn scoped_keys_come_back_as_they_were(store: &StoreUnderTest) {
         assert_eq!(scene.store.find_scoped_key(scene.org, key.id).await.unwrap(), Some(key));
     }
     assert_eq!(scene.store.find_scoped_key(scene.org, scene.make.key(scene.org).key.id).await.unwrap(), None);
-    // A key of the organization is none of these.
+    // A key of the organization is not one of these.
     let plain = scene.make.key(scene.org).key;
     scene.commit(scene.changes().create(&plain)).await;
     assert_eq!(scene.keys().await.len(), 3);
     assert_eq!(scene.store.find_scoped_key(scene.org, plain.id).await.unwrap(), None);
 }
 
-/// A key speaks for its agent, and knows whether that is paused.
-pub async fn scoped_keys_speak_for_their_agent(store: &StoreUnderTest) {
+/// A key authenticates its agent, and reports whether the agent is paused.
+pub async fn scoped_keys_authenticate_their_agent(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
     let fresh = scene.make.scoped_key(&agent);
@@ -90,8 +90,8 @@ pub async fn scoped_keys_speak_for_their_agent(store: &StoreUnderTest) {
     assert_eq!(scene.opened_by(&fresh.key).await, speaks(false));
 }
 
-/// There are no keys of agents that do not exist, are another organization's, or are decommissioned.
-pub async fn scoped_keys_need_a_living_agent(store: &StoreUnderTest) {
+/// No key is created for an agent that does not exist, belongs to another organization or is decommissioned.
+pub async fn scoped_keys_need_an_agent_that_is_not_decommissioned(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let foreign = other.agent().await;
@@ -104,7 +104,7 @@ pub async fn scoped_keys_need_a_living_agent(store: &StoreUnderTest) {
     assert_eq!(scene.keys().await, []);
 }
 
-/// A revoked key opens nothing, is listed no more and cannot be revoked again; the others stay.
+/// A revoked key opens nothing, is not listed any more and cannot be revoked again. The others stay.
 pub async fn a_revoked_key_is_gone(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
@@ -121,15 +121,15 @@ pub async fn a_revoked_key_is_gone(store: &StoreUnderTest) {
     let again = scene.changes().account(revoke(&scene, first.id));
     assert_refused!(scene.try_commit(again).await, CommitError::Stale);
 
-    // So is a key of the organization.
+    // The same for a key of the organization.
     scene.commit(scene.changes().account(revoke(&scene, plain.id))).await;
     assert_eq!(scene.store.find_principal(plain.hash).await.unwrap(), None);
     scene.commit(scene.changes().account(revoke(&scene, second.id))).await;
     assert!(!scene.store.has_scoped_keys(scene.org, agent.id).await.unwrap());
 }
 
-/// The keys of a decommissioned agent open nothing and count no more, and it is known that there were some.
-pub async fn a_decommissioned_agent_s_keys_are_gone(store: &StoreUnderTest) {
+/// The keys of a decommissioned agent open nothing and do not count. That there were some is still known.
+pub async fn keys_of_a_decommissioned_agent_are_gone(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (agent, other) = (scene.agent().await, scene.agent().await);
     let (key, kept) = (scene.scoped_key(&agent).await, scene.scoped_key(&other).await);
@@ -142,7 +142,7 @@ pub async fn a_decommissioned_agent_s_keys_are_gone(store: &StoreUnderTest) {
     scene.commit(scene.changes().guard(guard)).await;
 }
 
-/// One organization neither sees nor revokes another's keys.
+/// An organization neither sees nor revokes the keys of another.
 pub async fn scoped_keys_of_other_organizations_are_absent(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
@@ -159,7 +159,7 @@ pub async fn scoped_keys_of_other_organizations_are_absent(store: &StoreUnderTes
 }
 
 /// The number of keys in force is limited; a revoked one makes room.
-pub async fn at_most_so_many_scoped_keys_exist(store: &StoreUnderTest) {
+pub async fn the_number_of_scoped_keys_is_limited(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
     let guard = Guard::AtMost { metric: Metric::ScopedKeys, limit: 2 };
@@ -177,8 +177,8 @@ pub async fn at_most_so_many_scoped_keys_exist(store: &StoreUnderTest) {
     assert_eq!(scene.keys().await.len(), 2);
 }
 
-/// Of many who make the last key that the plan grants, one does.
-pub async fn one_makes_the_last_scoped_key(store: &StoreUnderTest) {
+/// If many callers create the last key that the plan allows, one succeeds.
+pub async fn the_last_scoped_key_is_made_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
     let outcomes = race(TASKS, |_| {
@@ -194,7 +194,7 @@ pub async fn one_makes_the_last_scoped_key(store: &StoreUnderTest) {
     assert_eq!(scene.keys().await.len(), 1);
 }
 
-/// The epoch rises when a key is revoked, and when the change-set says that an agent's status changes.
+/// The epoch rises when a key is revoked, and when a change-set reports that an agent's status changes.
 pub async fn the_epoch_rises_with_keys_and_agents(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let epoch = async || scene.store.principals_epoch().await.unwrap();
@@ -209,17 +209,17 @@ pub async fn the_epoch_rises_with_keys_and_agents(store: &StoreUnderTest) {
     let patch = AgentPatch { name: Patch::Set("Other".into()), ..AgentPatch::default() };
     let renamed = agent.patched(patch, scene.make.tick()).unwrap();
     scene.commit(scene.changes().update(&renamed, agent.version)).await;
-    assert_eq!(epoch().await, revoked, "a name concerns no key");
+    assert_eq!(epoch().await, revoked, "a new name affects no key");
 
     let gone = renamed.decommissioned(scene.make.tick()).unwrap();
     let mut changes = scene.changes().update(&gone, renamed.version);
     changes.alters_agent_keys = true;
     scene.commit(changes).await;
-    assert!(epoch().await > revoked, "an agent ends");
+    assert!(epoch().await > revoked, "an agent is decommissioned");
 }
 
-/// The organization's own keys go together; those that speak for agents, and a neighbour's, stay.
-pub async fn an_organization_s_keys_are_replaced(store: &StoreUnderTest) {
+/// The organization's own keys are replaced together. Keys of agents, and of another organization, stay.
+pub async fn keys_of_an_organization_are_replaced(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let agent = scene.agent().await;
@@ -234,7 +234,7 @@ pub async fn an_organization_s_keys_are_replaced(store: &StoreUnderTest) {
     let (fresh, at) = (scene.make.key(scene.org).key, scene.make.tick());
     let revoke = Change::RevokeOrganizationKeys { org: scene.org, at };
     scene.commit(scene.changes().account(revoke).create(&fresh)).await;
-    assert!(scene.store.principals_epoch().await.unwrap() > epoch, "cached keys are void");
+    assert!(scene.store.principals_epoch().await.unwrap() > epoch, "cached keys are invalidated");
     for key in &old {
         assert_eq!(scene.store.find_principal(key.hash).await.unwrap(), None);
     }
@@ -243,9 +243,9 @@ pub async fn an_organization_s_keys_are_replaced(store: &StoreUnderTest) {
     }
 }
 
-/// Of a key that was revoked, or whose agent is decommissioned, it is known whose it was; of one in force, of one
-/// that never was and of a deleted account's, nothing.
-pub async fn ended_keys_tell_whose_they_were(store: &StoreUnderTest) {
+/// The owner of a key that was revoked, or whose agent is decommissioned, is known. It is not known for a key in
+/// force, one that never existed or one of a deleted account.
+pub async fn the_owner_of_an_ended_key_is_known(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (agent, gone) = (scene.agent().await, scene.agent().await);
     let key = scene.make.key(scene.org).key;

@@ -23,14 +23,14 @@ use crate::fixtures::Compose;
 const TASKS: usize = 8;
 
 impl Scene {
-    /// A message of that type, stored.
+    /// Stores a message of this type.
     async fn announced(&self, event_type: EventType) -> Message {
         let message = Message { event_type, ..self.make.message(self.org) };
         self.commit(self.changes().message(message.clone())).await;
         message
     }
 
-    /// So many messages, stored.
+    /// Stores `count` messages.
     async fn announce(&self, count: usize) {
         for _ in 0..count {
             self.announced(EventType::EventCreated).await;
@@ -41,7 +41,7 @@ impl Scene {
         self.store.fan_out(self.make.tick(), 1_000).await.unwrap()
     }
 
-    /// The one claim that can be made now.
+    /// The only claim that can be made now.
     async fn claimed(&self) -> Claim {
         let claims = self.store.claim_webhooks(self.make.tick(), Places::of(10)).await.unwrap();
         assert_eq!(claims.len(), 1, "{claims:?}");
@@ -53,7 +53,7 @@ impl Scene {
         due.into_iter().map(|due| due.delivery).collect()
     }
 
-    /// Records one outcome for all of the deliveries.
+    /// Records the same outcome for all of the deliveries.
     async fn told(&self, claim: Claim, deliveries: &[Delivery], outcome: Outcome, at: Timestamp) -> bool {
         let mut health = HealthChange::default();
         let recorded: Vec<_> = deliveries
@@ -82,9 +82,9 @@ impl Scene {
     }
 }
 
-/// Each endpoint gets what it hears, and its payload; a message about an endpoint does not go there; what is off gets
-/// nothing; a neighbour hears of its own.
-pub async fn messages_are_addressed_to_whoever_listens(store: &StoreUnderTest) {
+/// Each endpoint gets the messages that it listens for, with their payloads. A message about an endpoint is not sent
+/// to that endpoint, and an inactive endpoint gets nothing. Another organization gets its own messages.
+pub async fn messages_are_addressed_to_listening_endpoints(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let all = scene.listener().await;
@@ -109,7 +109,7 @@ pub async fn messages_are_addressed_to_whoever_listens(store: &StoreUnderTest) {
     assert_eq!(told(&scene, &narrow).await, [as_sent(&second)]);
     assert_eq!(told(&scene, &off).await, []);
     assert_eq!(told(&other, &other.listener().await).await, [as_sent(&theirs)]);
-    assert_eq!(told(&other, &all).await, [], "whoever asks for a neighbour's sees nothing");
+    assert_eq!(told(&other, &all).await, [], "another organization's deliveries are not visible");
     assert_eq!((scene.used(Metric::WebhookDeliveries).await, other.used(Metric::WebhookDeliveries).await), (3, 1));
 
     let claims = scene.store.claim_webhooks(scene.make.tick(), Places::of(10)).await.unwrap();
@@ -121,7 +121,7 @@ pub async fn messages_are_addressed_to_whoever_listens(store: &StoreUnderTest) {
     assert_eq!(due[0].message, Some(first), "as it was stored");
 }
 
-/// However many workers address messages at once, each message is addressed once, and charged once.
+/// However many workers address messages at once, each message is addressed and charged once.
 pub async fn a_message_is_addressed_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     scene.hears(&["*"]).await;
@@ -130,7 +130,7 @@ pub async fn a_message_is_addressed_once(store: &StoreUnderTest) {
         let scene = scene.clone();
         async move {
             let mut messages = 0;
-            // Whoever is passed over tries again.
+            // A worker that was skipped tries again.
             for _ in 0..40 {
                 messages += scene.store.fan_out(scene.make.tick(), 4).await.unwrap().messages;
             }
@@ -148,8 +148,8 @@ pub async fn a_message_is_addressed_once(store: &StoreUnderTest) {
     assert_eq!(scene.used(Metric::WebhookDeliveries).await, 60);
 }
 
-/// Racing workers reach the limit of the month and never pass it; what is over it is kept as skipped.
-pub async fn the_quota_is_reached_and_never_passed(store: &StoreUnderTest) {
+/// Concurrent workers reach the monthly limit and never exceed it. Deliveries over the limit are kept as skipped.
+pub async fn the_quota_is_reached_but_never_exceeded(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let seen = scene.organization().await;
     let overrides = Some(json!({ "webhook_deliveries": 25 }));
@@ -175,7 +175,7 @@ pub async fn the_quota_is_reached_and_never_passed(store: &StoreUnderTest) {
 }
 
 /// However many workers claim at once, one gets an endpoint.
-pub async fn one_serves_an_endpoint(store: &StoreUnderTest) {
+pub async fn one_worker_serves_an_endpoint(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     for _ in 0..5 {
         scene.hears(&["*"]).await;
@@ -193,8 +193,8 @@ pub async fn one_serves_an_endpoint(store: &StoreUnderTest) {
     assert_eq!((claimed.len(), apart.len()), (6, 6));
 }
 
-/// A limit takes those first that have waited longest.
-pub async fn what_waited_longest_is_claimed_first(store: &StoreUnderTest) {
+/// With a limit, the longest waiting endpoints are claimed first.
+pub async fn the_longest_waiting_endpoint_is_claimed_first(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let first = scene.listener().await;
     scene.announce(1).await;
@@ -208,14 +208,14 @@ pub async fn what_waited_longest_is_claimed_first(store: &StoreUnderTest) {
     }
 }
 
-/// What fails takes places of its own, so that it keeps nothing else waiting.
-pub async fn what_fails_has_places_of_its_own(store: &StoreUnderTest) {
+/// Failing endpoints use separate places, so that they do not delay others.
+pub async fn failing_endpoints_use_separate_places(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let failing = scene.listener().await;
     scene.announce(1).await;
     scene.fan_out().await;
     let claim = scene.claimed().await;
-    assert!(!claim.failing, "nothing bad is known of it");
+    assert!(!claim.failing, "the endpoint is not failing");
     let at = scene.make.tick();
     assert!(scene.told(claim, &scene.due(claim).await, Outcome::Unanswered, at).await);
     scene.store.release_webhook(claim).await.unwrap();
@@ -234,7 +234,7 @@ pub async fn what_fails_has_places_of_its_own(store: &StoreUnderTest) {
     assert!(rest.len() == 1 && rest.iter().all(|(id, failing)| sound.contains(id) && !failing), "{rest:?}");
 }
 
-/// Once a claim has run out another worker takes over, and whoever lost it records and releases nothing.
+/// When a claim has expired, another worker takes over. The worker that lost it records and releases nothing.
 pub async fn a_lost_claim_records_nothing(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     scene.announce(2).await;
@@ -242,7 +242,7 @@ pub async fn a_lost_claim_records_nothing(store: &StoreUnderTest) {
     let first = scene.claimed().await;
     let due = scene.due(first).await;
     assert_eq!(due.len(), 2);
-    // What is addressed meanwhile lets no second worker in.
+    // A new message does not let a second worker in.
     scene.announce(1).await;
     scene.fan_out().await;
     assert_eq!(scene.store.claim_webhooks(scene.make.tick(), Places::of(10)).await.unwrap(), []);
@@ -258,11 +258,11 @@ pub async fn a_lost_claim_records_nothing(store: &StoreUnderTest) {
     assert!(scene.told(second, &due, Outcome::Accepted(200), now).await);
     assert!(scene.told(second, &due, Outcome::Refused(500), now).await, "the claim holds");
     let stats = scene.stats(first.webhook).await;
-    assert_eq!((stats.delivered, stats.pending), (2, 1), "what is over stays as it is");
+    assert_eq!((stats.delivered, stats.pending), (2, 1), "finished deliveries do not change");
 }
 
-/// Outcomes are kept with all that is told of them, listed by status in pages, and counted.
-pub async fn what_is_recorded_is_told(store: &StoreUnderTest) {
+/// Outcomes are stored with all their fields, listed by status in pages, and counted.
+pub async fn recorded_outcomes_are_listed(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     scene.announce(5).await;
     scene.fan_out().await;
@@ -292,16 +292,16 @@ pub async fn what_is_recorded_is_told(store: &StoreUnderTest) {
         let listed = scene.store.list_deliveries(scene.org, claim.webhook, Some(status), false, WHOLE).await.unwrap();
         let of: Vec<_> = expected.iter().filter(|delivery| delivery.state.status == status).copied().collect();
         assert_eq!(listed.iter().map(|seen| seen.delivery).collect::<Vec<_>>(), of);
-        assert!(listed.iter().all(|seen| seen.payload.is_none()), "nobody asked");
+        assert!(listed.iter().all(|seen| seen.payload.is_none()), "the query did not ask for payloads");
     }
     let page = Page { limit: 2, offset: 3 };
     let listed = scene.store.list_deliveries(scene.org, claim.webhook, None, false, page).await.unwrap();
     assert_eq!(listed.iter().map(|seen| seen.delivery).collect::<Vec<_>>(), expected[3..]);
-    assert_eq!(scene.due(claim).await, expected[4..], "the others wait, or are over");
+    assert_eq!(scene.due(claim).await, expected[4..], "the others are waiting or finished");
 }
 
-/// A released endpoint is due again at the earliest attempt of what is pending, and not before.
-pub async fn what_is_released_is_due_in_time(store: &StoreUnderTest) {
+/// A released endpoint is due at the earliest pending attempt, and not before.
+pub async fn a_released_endpoint_is_due_at_its_next_attempt(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     scene.announce(2).await;
     scene.fan_out().await;
@@ -323,8 +323,8 @@ pub async fn what_is_released_is_due_in_time(store: &StoreUnderTest) {
     assert_eq!(scene.store.claim_webhooks(far, Places::of(10)).await.unwrap(), [], "nothing is left");
 }
 
-/// A message that is addressed at the very moment in which a worker releases the endpoint is found by the next claim.
-pub async fn nothing_is_forgotten_between_two_claims(store: &StoreUnderTest) {
+/// A message that is addressed just while a worker releases the endpoint is found by the next claim.
+pub async fn no_message_is_lost_between_two_claims(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     scene.announce(1).await;
     scene.fan_out().await;
@@ -350,9 +350,9 @@ pub async fn nothing_is_forgotten_between_two_claims(store: &StoreUnderTest) {
     assert_eq!(delivered, 30);
 }
 
-/// The first failure after the last success is kept; whoever vouches for the endpoint takes it back, even while a
-/// worker serves it.
-pub async fn health_follows_what_is_recorded(store: &StoreUnderTest) {
+/// The first failure after the last success is kept. Vouching for the endpoint clears it, even while a worker serves
+/// the endpoint.
+pub async fn health_follows_recorded_outcomes(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     scene.announce(6).await;
     scene.fan_out().await;
@@ -377,16 +377,16 @@ pub async fn health_follows_what_is_recorded(store: &StoreUnderTest) {
         heals,
     };
     scene.commit(scene.changes().webhook(change(false, &healed, endpoint.version))).await;
-    assert!(since().await.is_some(), "a rotation says nothing");
+    assert!(since().await.is_some(), "a rotation does not vouch for the endpoint");
     let again = healed.rotated(scene.make.tick(), &scene.make.entropy);
     scene.commit(scene.changes().webhook(change(true, &again, healed.version))).await;
     assert_eq!(since().await, None);
     let later = scene.make.tick();
     scene.told(claim, &due[4..5], Outcome::Refused(500), later).await;
-    assert_eq!(since().await, Some(later), "what was before is forgotten");
+    assert_eq!(since().await, Some(later), "earlier failures are forgotten");
 }
 
-/// An endpoint that is removed while a worker serves it takes the claim along.
+/// Removing an endpoint while a worker serves it ends the claim.
 pub async fn a_removed_endpoint_is_not_served(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     scene.announce(1).await;
@@ -402,7 +402,8 @@ pub async fn a_removed_endpoint_is_not_served(store: &StoreUnderTest) {
     assert_eq!(found, None);
 }
 
-/// What was given up is pending again, and its endpoint due, unless it does not stand as it was seen.
+/// A delivery that was given up is pending again and its endpoint is due, unless the delivery has changed since it
+/// was seen.
 pub async fn a_delivery_is_sent_again(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     scene.announce(1).await;
@@ -430,8 +431,8 @@ pub async fn a_delivery_is_sent_again(store: &StoreUnderTest) {
     assert!(served);
 }
 
-/// A message to one endpoint alone is kept with its delivery, and addressed to nobody else.
-pub async fn a_test_is_a_delivery_of_its_own(store: &StoreUnderTest) {
+/// A message to one endpoint is stored with its delivery, and addressed to no other endpoint.
+pub async fn a_test_message_has_its_own_delivery(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (endpoint, other) = (scene.listener().await, scene.hears(&["*"]).await);
     let message = Message { event_type: EventType::WebhookTest, ..scene.make.message(scene.org) };
@@ -451,8 +452,8 @@ pub async fn a_test_is_a_delivery_of_its_own(store: &StoreUnderTest) {
     assert_eq!(scene.store.claim_webhooks(scene.make.tick(), Places::of(10)).await.unwrap(), []);
 }
 
-/// Deliveries and messages go by their age, a batch at a time. A delivery without its message is told to be without.
-pub async fn old_deliveries_are_forgotten(store: &StoreUnderTest) {
+/// Deliveries and messages are removed by age, in batches. A delivery whose message is gone is returned without it.
+pub async fn old_deliveries_are_purged(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     scene.announce(3).await;
     scene.fan_out().await;
@@ -477,8 +478,8 @@ pub async fn old_deliveries_are_forgotten(store: &StoreUnderTest) {
     assert_eq!(seen.iter().map(|seen| seen.payload.clone()).collect::<Vec<_>>(), [None]);
 }
 
-/// What waits is counted, and since when the oldest is due.
-pub async fn the_backlog_is_told(store: &StoreUnderTest) {
+/// Waiting messages and deliveries are counted, with the time since which the oldest is due.
+pub async fn the_backlog_is_counted(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     scene.hears(&["*"]).await;
     let backlog = async || scene.store.backlog(scene.make.tick()).await.unwrap();

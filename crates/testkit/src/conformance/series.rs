@@ -1,5 +1,5 @@
-//! Series: what is stored, what shows of it, what it blocks. Spans count hours from the beginning of the
-//! fixtures, a Monday at eight.
+//! Series: what is stored, what is listed, and what blocks. Spans are in hours from the beginning of the fixtures, a
+//! Monday at eight.
 
 use kalends_app::{Guard, ports::CommitError};
 use kalends_calendars::{
@@ -23,14 +23,14 @@ async fn series(scene: &Scene, calendar: &Calendar, first: Span, rule: &str) -> 
     scene.stored(scene.make.series(calendar, first, rule)).await
 }
 
-/// Cancels an occurrence and returns the series as it is now.
+/// Cancels an occurrence, and returns the new state of the series.
 async fn cancelled(scene: &Scene, series: &Event, start: Timestamp) -> Event {
     let after = series.without_occurrence(start, scene.make.tick()).unwrap();
     scene.commit(scene.changes().update(&after, series.version)).await;
     after
 }
 
-/// Moves an occurrence and returns the series and the override as they are now.
+/// Moves an occurrence, and returns the new states of the series and the override.
 pub(super) async fn moved(scene: &Scene, series: &Event, start: Timestamp, to: Span) -> (Event, Event) {
     let (after, mut changed) = changed(scene, series, start);
     changed.times = Times { span: to, all_day: false };
@@ -66,9 +66,9 @@ async fn blocking(scene: &Scene, calendars: &[CalendarId], window: Span) -> Vec<
     found.into_iter().map(spans).collect()
 }
 
-/// A series, its exdates and its overrides are read as they were written; an override is no event of
-/// lists, nor found by an identifier of its own.
-pub async fn series_come_back_as_they_were(store: &StoreUnderTest) {
+/// A series, its exdates and its overrides are read as written. An override is not listed as an event, and is not
+/// found by an identifier of its own.
+pub async fn series_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     let made = series(&scene, &calendar, hours(1, 2), "FREQ=DAILY;COUNT=9").await;
@@ -85,7 +85,7 @@ pub async fn series_come_back_as_they_were(store: &StoreUnderTest) {
     let found = async |start| scene.store.find_override(scene.org, of(start)).await.unwrap();
     assert_eq!((found(at(49)).await, found(at(25)).await), (Some(first.clone()), None));
 
-    // Changed again, and then given up.
+    // Changed again, and then cancelled.
     let again = Event { title: "Once more".into(), version: first.version.next(), ..first.clone() };
     scene.commit(scene.changes().update(&again, first.version)).await;
     assert_eq!(found(at(49)).await, Some(again.clone()));
@@ -102,8 +102,8 @@ pub async fn series_come_back_as_they_were(store: &StoreUnderTest) {
     assert_eq!(scene.store.list_overrides(scene.org, made.id).await.unwrap(), []);
 }
 
-/// A series becomes a one-off event and a series again.
-pub async fn a_rule_comes_and_goes(store: &StoreUnderTest) {
+/// A series becomes a one-off event, and a series again.
+pub async fn an_event_gains_and_loses_a_rule(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     let made = series(&scene, &calendar, hours(1, 2), "FREQ=DAILY").await;
@@ -118,7 +118,7 @@ pub async fn a_rule_comes_and_goes(store: &StoreUnderTest) {
     assert_eq!(blocking(&scene, &[calendar.id], hours(0, 30)).await[0].2, [hours(1, 2), hours(25, 26)]);
 }
 
-/// What overlaps the window shows, by start and identifier, in pages with one total.
+/// Instances that overlap the window are listed by start and identifier, in pages with one total.
 pub async fn instances_are_listed_in_pages(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
@@ -153,7 +153,7 @@ pub async fn instances_are_listed_in_pages(store: &StoreUnderTest) {
         let wide = instances(&scene, scope, inside(hours(-72, 72)), WHOLE).await;
         assert!(wide.data.contains(&of(&long, -100)));
     }
-    // An override that was moved away shows where it is, and carries the start that it had.
+    // A moved override is listed at its new time, and carries its original start.
     let shown = instances(&scene, EventScope::Calendar(calendar.id), inside(hours(30, 31)), WHOLE).await;
     assert_eq!(shown.data.last(), Some(&into));
     assert_eq!(into.occurrence(), Some(Occurrence { series: daily.id, start: at(240) }));
@@ -167,7 +167,7 @@ pub async fn instances_are_listed_in_pages(store: &StoreUnderTest) {
     }
 }
 
-/// The filters look at each instance.
+/// The filters apply to each instance.
 pub async fn instances_are_listed_by_filter(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
@@ -196,13 +196,13 @@ pub async fn instances_are_listed_by_filter(store: &StoreUnderTest) {
     }
 }
 
-/// A window that holds too much is not listed at all.
+/// A window with too many instances is not listed at all.
 pub async fn too_many_instances_are_not_listed(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     let years = 24 * 366 * 70;
     let changes = (0..5).fold(scene.changes(), |changes, _| {
-        // Every day since the beginning lasts until the window.
+        // Daily occurrences since the beginning, each of which lasts until the window.
         changes.create(&scene.make.series(&calendar, hours(0, years), "FREQ=DAILY"))
     });
     scene.commit(changes).await;
@@ -211,7 +211,7 @@ pub async fn too_many_instances_are_not_listed(store: &StoreUnderTest) {
     assert_eq!(found, None);
 }
 
-/// A series takes no time itself; its occurrences do, but those that are cancelled or stand elsewhere.
+/// A series itself takes no time. Its occurrences do, except those that are cancelled or were moved.
 pub async fn occurrences_block(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (calendar, second, empty) =
@@ -229,7 +229,7 @@ pub async fn occurrences_block(store: &StoreUnderTest) {
     let window = hours(0, 99);
     let busy = scene.store.blocking_spans(scene.org, calendar.id, window).await.unwrap().unwrap();
     let CalendarBusy { revision: spans_at, spans, repeats, .. } = busy;
-    assert!(repeats, "there is a series beside");
+    assert!(repeats, "there is a series too");
     assert_eq!((spans_at, spans), (Revision(7), vec![changed.times.span]));
     let of_calendar = (calendar.id, Revision(7), vec![hours(0, 1), hours(72, 73)]);
     let of_second = (second.id, Revision(1), vec![hours(-30, 3)]);
@@ -238,7 +238,7 @@ pub async fn occurrences_block(store: &StoreUnderTest) {
     assert_eq!(blocking(&scene, &[calendar.id], window).await, std::slice::from_ref(&of_calendar));
     let all = [second.id, unknown, calendar.id, empty.id, calendar.id];
     assert_eq!(blocking(&scene, &all, window).await, [of_calendar, of_second, of_empty]);
-    // The window is half-open, and what has ended is not looked at.
+    // The window is half-open, and past occurrences are left out.
     assert_eq!(blocking(&scene, &[calendar.id], hours(1, 72)).await[0].2, []);
     assert_eq!(blocking(&scene, &[calendar.id], hours(73, 99)).await[0].2, []);
     assert!(scene.store.blocking_series(scene.org, &[calendar.id], hours(73, 99)).await.unwrap()[0].series.is_empty());
@@ -250,8 +250,8 @@ pub async fn occurrences_block(store: &StoreUnderTest) {
     assert_eq!(blocking(&scene, &[], window).await, []);
 }
 
-/// The context of a calendar shows instances where events stand.
-pub async fn instances_are_around(store: &StoreUnderTest) {
+/// The context of a calendar has instances like events.
+pub async fn the_context_shows_instances(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     let daily = series(&scene, &calendar, hours(-240, -239), "FREQ=DAILY").await;
@@ -271,15 +271,15 @@ pub async fn instances_are_around(store: &StoreUnderTest) {
     assert_eq!(context.upcoming, [once, of(&daily, 24)]);
     let context = around(at(1)).await;
     assert_eq!((context.current, &context.recent[0]), (None, &of(&daily, 0)));
-    // Long after, and long before.
+    // Long after the series, and long before it.
     let context = around(at(24 * 1_000)).await;
     assert_eq!(context.next, Some(of(&daily, 24 * 1_001)));
     let context = around(at(-24 * 1_000)).await;
     assert_eq!((context.next, context.upcoming, context.recent), (Some(of(&daily, -240)), vec![], vec![]));
 }
 
-/// What counts against the plan: series in sight that have not ended.
-pub async fn at_most_so_many_series_exist(store: &StoreUnderTest) {
+/// The plan counts visible series that have not ended.
+pub async fn the_number_of_series_is_limited(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
     let (calendar, second) = (scene.shared_calendar().await, scene.calendar(&agent).await);
@@ -295,7 +295,7 @@ pub async fn at_most_so_many_series_exist(store: &StoreUnderTest) {
     scene.event(&calendar, hours(0, 1)).await;
     moved(&scene, &first, at(24), hours(100, 101)).await;
     attempt(&calendar, hours(0, 1), "FREQ=DAILY", guard(2, 24)).await.unwrap();
-    // The first has ended: the occurrence that was moved stands on its own.
+    // The first has ended: the occurrence that was moved does not count as part of it.
     attempt(&second, hours(0, 1), "FREQ=DAILY", guard(2, 1)).await.unwrap();
     let refused = attempt(&calendar, hours(0, 1), "FREQ=DAILY", guard(2, 1)).await;
     assert_refused!(refused, CommitError::LimitReached { metric: Metric::RecurringEvents, limit: 2 });
@@ -303,7 +303,7 @@ pub async fn at_most_so_many_series_exist(store: &StoreUnderTest) {
     let theirs = other.shared_calendar().await;
     let series = other.make.series(&theirs, hours(0, 1), "FREQ=DAILY");
     other.commit(other.changes().create(&series).guard(guard(1, 0))).await;
-    // What is out of sight does not count.
+    // A hidden series does not count.
     scene.decommission(&agent).await;
     let third = attempt(&calendar, hours(0, 1), "FREQ=DAILY", guard(2, 1)).await.unwrap();
     let gone = third.deleted(scene.make.tick()).unwrap();
@@ -311,8 +311,8 @@ pub async fn at_most_so_many_series_exist(store: &StoreUnderTest) {
     attempt(&calendar, hours(0, 1), "FREQ=DAILY", guard(2, 1)).await.unwrap();
 }
 
-/// Of many that create the last series that the plan allows, one does.
-pub async fn one_creates_the_last_series(store: &StoreUnderTest) {
+/// If many callers create the last series that the plan allows, one succeeds.
+pub async fn the_last_series_is_created_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let mut calendars = Vec::new();
     for _ in 0..4 {
@@ -334,7 +334,7 @@ pub async fn one_creates_the_last_series(store: &StoreUnderTest) {
     }
 }
 
-/// Of many that change one occurrence at once, one does; the others see that the series has changed.
+/// If many callers change one occurrence at once, one succeeds; the others see that the series has changed.
 pub async fn an_occurrence_has_one_override(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
@@ -354,7 +354,7 @@ pub async fn an_occurrence_has_one_override(store: &StoreUnderTest) {
     assert_eq!(scene.store.list_overrides(scene.org, made.id).await.unwrap().len(), 1);
 }
 
-/// Whoever lists while occurrences are moved one by one sees each of them once.
+/// A caller that lists while occurrences are moved one by one sees each of them once.
 pub async fn a_list_sees_each_occurrence_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;

@@ -1,4 +1,4 @@
-//! How many statements a store takes: for stores that speak SQL, beside the suite.
+//! How many statements a store takes; for SQL stores, in addition to the suite.
 
 use std::sync::Arc;
 
@@ -26,10 +26,9 @@ use crate::{
 const SERIES: i64 = 50;
 const DAYS: i64 = 366;
 
-/// The instances of 366 days take as many statements of fifty daily series as of one: one for the series, one
-/// for what stands beside them (one-off events and overrides), one for the text of what the page shows.
-/// What the series block takes one.
-pub async fn fifty_series_take_the_statements_of_one(store: &StoreUnderTest) {
+/// Listing the instances of 366 days takes as many statements for fifty daily series as for one: one for the series,
+/// one for one-off events and overrides, and one for the text of the page. The blocking times of the series take one.
+pub async fn fifty_series_take_as_many_statements_as_one(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (few, many) = (scene.shared_calendar().await, scene.shared_calendar().await);
     for (calendar, count) in [(&few, 1), (&many, SERIES)] {
@@ -53,10 +52,10 @@ pub async fn fifty_series_take_the_statements_of_one(store: &StoreUnderTest) {
         let (listed, statements) = statements_of(listed).await;
         (listed.unwrap().unwrap(), statements)
     };
-    // Connections are opened here, not below.
+    // Opens the connections, so that this is not measured below.
     list(few.id, Page::default()).await;
 
-    // Every day of each series, an event beside it; the page lies in the middle and has rows of all series.
+    // One event next to each series on every day. The page is in the middle, and has rows of all series.
     let page = |count: i64| Page { limit: 200, offset: u32::try_from(count * DAYS / 2).unwrap() };
     let (one, of_one) = list(few.id, page(1)).await;
     let (fifty, of_fifty) = list(many.id, page(SERIES)).await;
@@ -69,7 +68,7 @@ pub async fn fifty_series_take_the_statements_of_one(store: &StoreUnderTest) {
     assert_eq!(of_fifty, of_one);
     assert_eq!(of_fifty.len(), 3, "{of_fifty:#?}");
     let about = |part: &str| of_fifty.iter().filter(|statement| statement.to_lowercase().contains(part)).count();
-    // Of the three only the last reads text, and only the first rules.
+    // Only the last of the three reads text, and only the first reads rules.
     assert_eq!((about("recurrence is not null"), about("content,")), (1, 1), "{of_fifty:#?}");
 
     let (blocking, statements) =
@@ -78,7 +77,7 @@ pub async fn fifty_series_take_the_statements_of_one(store: &StoreUnderTest) {
     assert_eq!((blocking, statements.len()), (SERIES + 1, 1), "{statements:#?}");
 }
 
-/// A question about availability, of a service that answers from the store.
+/// A question about availability to a service that answers from the store.
 #[derive(Debug, Clone, Copy)]
 enum Question<'a> {
     Agent(&'a str),
@@ -153,8 +152,8 @@ impl<'a> SceneService<'a> {
         }
     }
 
-    /// The state that the answer tells of, if it does, and how many statements it took; none of them is about what
-    /// humans have connected unless `granted`.
+    /// The state in the answer, if any, and how many statements it took. Unless `granted`, none of them may read
+    /// connections.
     async fn answer(&self, question: Question<'_>, granted: bool) -> (Option<String>, usize) {
         let (answer, statements) = statements_of(self.ask(question)).await;
         let read: serde_json::Value = serde_json::from_slice(&answer.unwrap()).unwrap();
@@ -164,9 +163,9 @@ impl<'a> SceneService<'a> {
     }
 }
 
-/// Without a grant no statement asks for human calendars, whatever is asked and whether or not the answer is known: a
-/// known answer takes one statement. A grant and its end are seen at once, by every node.
-pub async fn without_a_grant_nobody_looks_for_human_calendars(store: &StoreUnderTest) {
+/// Without a grant, no statement reads human calendars, for any question and whether or not the answer is cached. A
+/// cached answer takes one statement. Every node sees a grant and its end at once.
+pub async fn without_a_grant_human_calendars_are_not_read(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (ada, bob, bare) = (scene.agent().await, scene.agent().await, scene.agent().await);
     let (first, _) = (scene.calendar(&ada).await, scene.calendar(&bob).await);
@@ -175,7 +174,8 @@ pub async fn without_a_grant_nobody_looks_for_human_calendars(store: &StoreUnder
     let (_, calendars) = scene.connected(&["work"]).await;
     let (agent, calendar, without) = (ada.id.to_string(), first.id.to_string(), bare.id.to_string());
     let both = [agent.clone(), bob.id.to_string()];
-    // An agent without a calendar takes three: what it has, once with what blocks and once without, and whether it lives.
+    // An agent without a calendar takes three: its calendars, once with blocking times and once without, and whether
+    // it is decommissioned.
     let questions = [
         (Question::Agent(&agent), 1),
         (Question::Calendar(&calendar), 1),
@@ -199,7 +199,7 @@ pub async fn without_a_grant_nobody_looks_for_human_calendars(store: &StoreUnder
     for node in &nodes {
         for (question, _) in questions {
             let (state, _) = node.answer(question, true).await;
-            assert_ne!(state, Some("complete".to_owned()), "it was never read: {question:?}");
+            assert_ne!(state, Some("complete".to_owned()), "the calendar was never read: {question:?}");
         }
     }
     scene.bridge(vec![Change::DeleteGrant { org: scene.org, grant: grant.id }]).await.unwrap();

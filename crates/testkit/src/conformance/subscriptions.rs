@@ -1,4 +1,4 @@
-//! Subscriptions, the claims of those who sync them, and what is known of imported items.
+//! Subscriptions, the claims of the workers that sync them, and known imported items.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ use crate::fixtures::Compose;
 
 /// How many tasks run at once.
 const TASKS: usize = 8;
-/// How many of one host are claimed at once.
+/// How many subscriptions of one host are claimed at once.
 const PER_HOST: u32 = 2;
 
 fn url(text: &str) -> RemoteUrl {
@@ -39,7 +39,7 @@ impl Scene {
         Subscription::create(of, new, beside, now, &self.make.entropy)
     }
 
-    /// A subscription of the calendar to a feed at that address, stored.
+    /// Stores a subscription of the calendar to a feed at that address.
     async fn subscribed(&self, calendar: &Calendar, address: &str) -> Subscription {
         let made = self.subscription(calendar, address);
         self.feed(vec![Change::CreateSubscription(Box::new(made.clone()))]).await.unwrap();
@@ -96,8 +96,8 @@ fn item(number: u8, event: EventId) -> KnownItem {
     KnownItem { key: ItemKey([number; 16]), event, fingerprint: Fingerprint([number ^ 0xff; 16]) }
 }
 
-/// Every field survives, also what a sync has left.
-pub async fn subscriptions_come_back_as_they_were(store: &StoreUnderTest) {
+/// Every field survives, including the results of a sync.
+pub async fn subscriptions_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.own_calendar().await;
     let made = scene.subscribed(&calendar, "https://feeds.example.com/%F0%9F%90%8E.ics?token='s%20ecret'").await;
@@ -126,7 +126,8 @@ pub async fn subscriptions_come_back_as_they_were(store: &StoreUnderTest) {
     assert_eq!(failed.status(), SubscriptionStatus::Error);
 }
 
-/// Lists hold an agent's alone, by creation, of one status if asked, in pages; neighbours see nothing.
+/// Lists return one agent's subscriptions, by creation, optionally of one status, in pages. Other organizations see
+/// nothing.
 pub async fn subscriptions_are_listed(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
@@ -170,8 +171,8 @@ pub async fn subscriptions_are_listed(store: &StoreUnderTest) {
     assert_eq!(other.read_back(&theirs).await, None);
 }
 
-/// Settings are written over the version that was seen, and leave what syncs have brought alone.
-pub async fn subscriptions_are_changed_under_their_version(store: &StoreUnderTest) {
+/// Settings are written only at the version that was seen, and leave the results of syncs alone.
+pub async fn subscriptions_are_changed_only_at_the_version_seen(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.own_calendar().await;
     let made = scene.subscribed(&calendar, "https://example.com/").await;
@@ -190,10 +191,10 @@ pub async fn subscriptions_are_changed_under_their_version(store: &StoreUnderTes
     scene.feed(vec![update(&renamed, made.version, false)]).await.unwrap();
     let shown = Subscription { state: state.clone(), ..renamed.clone() };
     assert_eq!(scene.read_back(&made).await, Some(shown));
-    assert!(scene.claim_due(now, 10).await.is_empty(), "a label makes nothing due");
+    assert!(scene.claim_due(now, 10).await.is_empty(), "a new label makes nothing due");
     assert_refused!(scene.feed(vec![update(&renamed, made.version, false)]).await, CommitError::Stale);
 
-    // Another address knows nothing of what the one before said, and is due at once.
+    // A new address discards what is known of the old one, and is due at once.
     let address = SubscriptionPatch { url: Patch::Set(url("https://example.org/")), ..SubscriptionPatch::default() };
     let moved = renamed.patched(address, scene.make.tick());
     scene.feed(vec![update(&moved, renamed.version, true)]).await.unwrap();
@@ -212,8 +213,8 @@ pub async fn subscriptions_are_changed_under_their_version(store: &StoreUnderTes
     assert_refused!(scene.feed(vec![ask]).await, CommitError::Stale);
 }
 
-/// A subscription is out of sight with its calendar, and nobody syncs it any more; none is made there.
-pub async fn subscriptions_go_with_their_calendar(store: &StoreUnderTest) {
+/// A subscription is hidden with its calendar and is not synced any more. None is created there.
+pub async fn subscriptions_end_with_their_calendar(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (agent, second) = (scene.agent().await, scene.agent().await);
     let (deleted, decommissioned) = (scene.calendar(&agent).await, scene.calendar(&second).await);
@@ -240,12 +241,13 @@ pub async fn subscriptions_go_with_their_calendar(store: &StoreUnderTest) {
         let late = scene.subscription(calendar, "https://example.com/");
         assert_refused!(scene.feed(vec![Change::CreateSubscription(Box::new(late))]).await, CommitError::Stale);
     }
-    // Nor is one made for a calendar of somebody else.
+    // None is created for a calendar of another agent, either.
     let foreign = Subscription { agent: second.id, ..scene.subscription(&kept, "https://example.com/") };
     assert_refused!(scene.feed(vec![Change::CreateSubscription(Box::new(foreign))]).await, CommitError::Stale);
 }
 
-/// What waited longest is claimed first, by one worker until its claim has run out; whoever lost it writes nothing.
+/// The longest waiting are claimed first, each by one worker until its claim expires. A worker that lost its claim
+/// writes nothing.
 pub async fn due_subscriptions_are_claimed(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.own_calendar().await;
@@ -261,7 +263,7 @@ pub async fn due_subscriptions_are_claimed(store: &StoreUnderTest) {
     assert_eq!(ids(&scene.claim_due(now, 10).await), BTreeSet::from([made[2].id]));
     assert!(scene.claim_due(now, 10).await.is_empty());
 
-    // A claim that is renewed lasts longer.
+    // A renewed claim lasts longer.
     let half = now + SignedDuration::micros(CLAIM_LASTS.as_micros() / 2);
     let (lost, _) = first.iter().find(|(_, of)| of.id == made[0].id).unwrap();
     let (held, _) = first.iter().find(|(_, of)| of.id == made[1].id).unwrap();
@@ -281,8 +283,9 @@ pub async fn due_subscriptions_are_claimed(store: &StoreUnderTest) {
     assert_refused!(scene.renew(*taken, later).await, CommitError::Stale);
 }
 
-/// After its end a sync is due when that says; at once where somebody asked meanwhile; never while it is paused.
-pub async fn a_sync_says_when_the_next_is_due(store: &StoreUnderTest) {
+/// A sync sets when the next one is due. If another was requested in between, it is due at once. A paused
+/// subscription is never due.
+pub async fn a_sync_sets_when_the_next_is_due(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.own_calendar().await;
     let made = scene.subscribed(&calendar, "https://example.com/").await;
@@ -293,7 +296,7 @@ pub async fn a_sync_says_when_the_next_is_due(store: &StoreUnderTest) {
     assert!(scene.claim_due(next - SignedDuration::micros(1), 10).await.is_empty());
     let claim = scene.claim_one(next).await;
 
-    // Asked for while it is synced: once more, and then as usual.
+    // Requested during a sync: due once more, then as usual.
     scene.feed(ask(next)).await.unwrap();
     assert!(scene.claim_due(next, 10).await.is_empty(), "one worker at a time");
     let later = next + SignedDuration::minutes(15);
@@ -301,7 +304,7 @@ pub async fn a_sync_says_when_the_next_is_due(store: &StoreUnderTest) {
     scene.end_sync(scene.claim_one(next).await, state.clone(), next, later).await.unwrap();
     assert!(scene.claim_due(next, 10).await.is_empty());
 
-    // Asked for before it is due.
+    // Requested before it is due.
     scene.feed(ask(next)).await.unwrap();
     let claim = scene.claim_one(next).await;
     let pause = |paused| SubscriptionPatch { paused: Patch::Set(paused), ..SubscriptionPatch::default() };
@@ -312,9 +315,9 @@ pub async fn a_sync_says_when_the_next_is_due(store: &StoreUnderTest) {
     scene.feed(update(&paused, &made, None)).await.unwrap();
     scene.end_sync(claim, state.clone(), next, later).await.unwrap();
     let much_later = later + SignedDuration::hours(9_000);
-    assert!(scene.claim_due(much_later, 10).await.is_empty(), "it is paused");
+    assert!(scene.claim_due(much_later, 10).await.is_empty(), "the subscription is paused");
 
-    // This once, and then no more.
+    // Only this once, and not again.
     scene.feed(ask(later)).await.unwrap();
     scene.end_sync(scene.claim_one(later).await, state, later, later).await.unwrap();
     assert!(scene.claim_due(much_later, 10).await.is_empty());
@@ -323,8 +326,8 @@ pub async fn a_sync_says_when_the_next_is_due(store: &StoreUnderTest) {
     scene.claim_one(later).await;
 }
 
-/// Whoever syncs an address that was replaced loses the claim.
-pub async fn another_address_takes_the_claim_away(store: &StoreUnderTest) {
+/// A worker that syncs an address that was replaced loses its claim.
+pub async fn a_new_address_revokes_the_claim(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let made = scene.subscribed(&scene.own_calendar().await, "https://example.com/").await;
     let now = scene.make.tick();
@@ -338,8 +341,9 @@ pub async fn another_address_takes_the_claim_away(store: &StoreUnderTest) {
     assert_ne!(scene.claim_one(now).await.fence, claim.fence);
 }
 
-/// Of one host no more are claimed than allowed, also by several workers; the others do not wait for it.
-pub async fn hosts_are_spared(store: &StoreUnderTest) {
+/// No more subscriptions of one host are claimed than allowed, even by several workers. Other hosts do not wait for
+/// it.
+pub async fn claims_per_host_are_limited(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (calendar, now) = (scene.own_calendar().await, scene.make.tick());
     for number in 0..5 {
@@ -360,7 +364,7 @@ pub async fn hosts_are_spared(store: &StoreUnderTest) {
     assert_eq!(next.iter().map(|(_, of)| of.url.destination()).collect::<Vec<_>>(), [busy]);
 }
 
-/// However many workers claim at once: each subscription once, and no host too often.
+/// However many workers claim at once, each subscription is claimed once, and no host too often.
 pub async fn workers_share_subscriptions(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.own_calendar().await;
@@ -384,8 +388,8 @@ pub async fn workers_share_subscriptions(store: &StoreUnderTest) {
     }
 }
 
-/// Items are known by their origin while their events are in sight.
-pub async fn items_are_known_while_their_events_are(store: &StoreUnderTest) {
+/// Items are known by their origin while their events are visible.
+pub async fn items_are_known_while_their_events_are_visible(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.own_calendar().await;
     let made = scene.subscribed(&calendar, "https://example.com/").await;
@@ -408,7 +412,7 @@ pub async fn items_are_known_while_their_events_are(store: &StoreUnderTest) {
     let other = scene.other_organization().await;
     assert_eq!(other.known_of(feed).await, []);
 
-    // Kept once more, an item is what it is then.
+    // Storing an item again replaces it.
     let changed = KnownItem { fingerprint: Fingerprint([7; 16]), event: events[0].id, ..items[1] };
     scene.feed(vec![Change::KeepItems { org, origin: feed, items: vec![changed] }]).await.unwrap();
     assert_eq!(scene.known_of(feed).await, [items[0], changed, items[2]]);
@@ -421,10 +425,10 @@ pub async fn items_are_known_while_their_events_are(store: &StoreUnderTest) {
     let (subscription, seen, at) = (made.id, made.version, scene.make.tick());
     scene.feed(vec![Change::DeleteSubscription { org, subscription, seen, remains: Remains::Kept, at }]).await.unwrap();
     assert_eq!((scene.known_of(feed).await, scene.known_of(files).await), (vec![changed], items[..1].to_vec()));
-    assert!(scene.store.find_event(org, events[1].id).await.unwrap().is_some(), "what was imported stays");
+    assert!(scene.store.find_event(org, events[1].id).await.unwrap().is_some(), "the imported event stays");
 }
 
-/// Several events of a calendar are read at once: changed occurrences too, those of other calendars not.
+/// Several events of a calendar are read at once, including changed occurrences but not events of other calendars.
 pub async fn events_of_a_calendar_are_read_together(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (calendar, second) = (scene.own_calendar().await, scene.shared_calendar().await);
@@ -449,7 +453,7 @@ pub async fn events_of_a_calendar_are_read_together(store: &StoreUnderTest) {
     assert_eq!(scene.store.events_of(scene.org, second.id, &[elsewhere.id]).await.unwrap(), []);
 }
 
-/// What is transparent blocks nothing, as one event and as a series, and does so again once it is not.
+/// A transparent event or series blocks nothing, and blocks again once it is opaque.
 pub async fn transparent_events_block_nothing(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.own_calendar().await;
@@ -476,8 +480,8 @@ pub async fn transparent_events_block_nothing(store: &StoreUnderTest) {
     assert_eq!(busy().await, (vec![hours(1, 2)], 1));
 }
 
-/// Subscriptions in sight are counted, imported series are not.
-pub async fn what_is_imported_counts_in_no_quota(store: &StoreUnderTest) {
+/// Visible subscriptions are counted; imported series are not.
+pub async fn imported_series_count_in_no_quota(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.own_calendar().await;
     let at_most = |limit| Guard::AtMost { metric: Metric::IcalSubscriptions, limit };
@@ -507,7 +511,7 @@ pub async fn what_is_imported_counts_in_no_quota(store: &StoreUnderTest) {
     scene.try_commit(changes).await.unwrap();
 }
 
-/// Room for `reserved` imported events, under a limit.
+/// Reserves room for `reserved` imported events, under a limit.
 fn room(scene: &Scene, claim: SyncClaim, reserved: u64, limit: u64) -> ChangeSet {
     let mut changes = scene.changes().guard(Guard::AtMost { metric: Metric::ImportedEvents, limit });
     changes.feeds.push(Change::RenewClaim { claim, at: scene.make.tick(), reserved });
@@ -519,7 +523,7 @@ async fn imported(scene: &Scene) -> u64 {
     usage.iter().find(|(metric, _)| *metric == Metric::ImportedEvents).map_or(0, |(_, used)| *used)
 }
 
-/// Imported events count as long as their rows exist, together with what syncs under way are going to add.
+/// Imported events count as long as their rows exist, together with the reservations of running syncs.
 pub async fn imported_events_count_until_they_are_purged(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (calendar, doomed) = (scene.own_calendar().await, scene.own_calendar().await);
@@ -528,7 +532,7 @@ pub async fn imported_events_count_until_they_are_purged(store: &StoreUnderTest)
         scene.stored(event).await
     };
     scene.event(&calendar, hours(1, 2)).await;
-    assert_eq!(imported(&scene).await, 0, "others do not count");
+    assert_eq!(imported(&scene).await, 0, "other events do not count");
     let (kept, gone) = (import(&calendar).await, import(&calendar).await);
     import(&doomed).await;
     assert_eq!(imported(&scene).await, 3);
@@ -545,7 +549,7 @@ pub async fn imported_events_count_until_they_are_purged(store: &StoreUnderTest)
     );
     scene.try_commit(room(&scene, claim, 2, 5)).await.unwrap();
     assert_eq!(imported(&scene).await, 5);
-    // What a sync adds takes the place of what it has reserved.
+    // Events that a sync adds use up its reservation.
     let mut chunk = scene.changes();
     chunk = chunk.create(&Event { source: EventSource::ExternalIcal, ..scene.make.event(&calendar, hours(3, 4)) });
     chunk.feeds.push(Change::RenewClaim { claim, at: scene.make.tick(), reserved: 1 });
@@ -564,7 +568,7 @@ pub async fn imported_events_count_until_they_are_purged(store: &StoreUnderTest)
     assert_eq!(scene.now(&kept).await, Some(kept));
 }
 
-/// An imported event is purged and counted once, also one that was deleted on a deleted calendar of a decommissioned
+/// An imported event is purged and counted once, even if it was deleted on a deleted calendar of a decommissioned
 /// agent.
 pub async fn imported_events_are_purged_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
@@ -592,15 +596,15 @@ pub async fn imported_events_are_purged_once(store: &StoreUnderTest) {
 
     let purge = async |before, limit| scene.store.purge_imported_events(before, limit).await.unwrap();
     assert_eq!(purge(agent.created_at, 10).await, 0);
-    assert_eq!(purge(ended - SignedDuration::micros(1), 10).await, 4, "the agent lived then");
+    assert_eq!(purge(ended - SignedDuration::micros(1), 10).await, 4, "the agent was not decommissioned then");
     assert_eq!((imported(&scene).await, imported(&other).await), (2, 1));
     assert_eq!(purge(ended, 10).await, 1);
     assert_eq!((imported(&scene).await, imported(&other).await), (1, 1));
     assert_eq!((scene.now(&stays).await, other.now(&also_stays).await), (Some(stays), Some(also_stays)));
 }
 
-/// A purge that finds more than its limit removes as many as that, so that its caller goes on.
-pub async fn a_purge_goes_on_while_there_is_more(store: &StoreUnderTest) {
+/// A purge that finds more than its limit removes exactly that many, so that its caller continues.
+pub async fn a_purge_stops_at_its_limit(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
     let calendar = scene.calendar(&agent).await;
@@ -617,8 +621,8 @@ pub async fn a_purge_goes_on_while_there_is_more(store: &StoreUnderTest) {
     assert_eq!((purge().await, purge().await, purge().await), (4, 1, 0));
 }
 
-/// What a claim reserved is free again once it has lapsed and the subscription is claimed again.
-pub async fn a_lapsed_claim_keeps_no_room(store: &StoreUnderTest) {
+/// The reservation of a claim is freed when the claim has lapsed and the subscription is claimed again.
+pub async fn a_lapsed_claim_frees_its_room(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     scene.subscribed(&scene.own_calendar().await, "https://example.com/").await;
     let now = scene.make.tick();
@@ -631,8 +635,8 @@ pub async fn a_lapsed_claim_keeps_no_room(store: &StoreUnderTest) {
     assert_eq!(imported(&scene).await, 1);
 }
 
-/// Several syncs that would fill the same room at once: one gets it.
-pub async fn one_sync_takes_the_last_room(store: &StoreUnderTest) {
+/// If several syncs would fill the same room at once, one gets it.
+pub async fn the_last_room_is_taken_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let mut claims = Vec::new();
     for index in 0..TASKS {
@@ -664,7 +668,7 @@ impl Scene {
         at
     }
 
-    /// Keeps one item of a subscription, with an event.
+    /// Stores one item of a subscription, with an event.
     async fn imported_item(&self, calendar: &Calendar, of: &Subscription) -> KnownItem {
         let event = Event { source: EventSource::ExternalIcal, ..self.make.event(calendar, hours(1, 2)) };
         let (item, origin) = (item(1, self.stored(event).await.id), Origin::Subscription(of.origin));
@@ -672,7 +676,7 @@ impl Scene {
         item
     }
 
-    /// What an address meets on a calendar, by place.
+    /// The subscriptions to an address on a calendar, by place.
     async fn beside(&self, calendar: &Calendar, address: &RemoteUrl) -> Neighbours {
         let mut found = self.store.subscriptions_beside(self.org, calendar.id, address).await.unwrap();
         found.same.sort_by_key(|neighbour| neighbour.place);
@@ -680,8 +684,8 @@ impl Scene {
     }
 }
 
-/// An address meets its own subscriptions on the calendar, those that are there and those that left events.
-pub async fn an_address_meets_its_own_subscriptions(store: &StoreUnderTest) {
+/// An address finds its own subscriptions on the calendar: live ones, and deleted ones that left events.
+pub async fn an_address_finds_its_own_subscriptions(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (calendar, second) = (scene.own_calendar().await, scene.own_calendar().await);
     let address = url("https://a.example/one.ics?token=x");
@@ -716,8 +720,8 @@ pub async fn an_address_meets_its_own_subscriptions(store: &StoreUnderTest) {
     assert_eq!(other.beside(&calendar, &address).await, Neighbours::default());
 }
 
-/// A deleted subscription is seen by nobody but the next one of its calendar, which takes its items over.
-pub async fn deleted_subscriptions_leave_their_items_to_the_next(store: &StoreUnderTest) {
+/// A deleted subscription is visible only to the next one of its calendar, which takes over its items.
+pub async fn the_next_subscription_takes_over_items(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.own_calendar().await;
     let made = scene.subscribed(&calendar, "https://a.example/").await;
@@ -745,7 +749,7 @@ pub async fn deleted_subscriptions_leave_their_items_to_the_next(store: &StoreUn
     assert_eq!(scene.known_of(Origin::Subscription(next.origin)).await, [item]);
     assert_refused!(scene.feed(vec![adopt()]).await, CommitError::Stale);
 
-    // It is looked at again after a while, and is gone with the calendar.
+    // It is due again after a while, and is removed with the calendar.
     scene.claim_one(scene.make.tick()).await;
     let at = scene.unsubscribe(&next, Remains::Kept).await;
     assert_eq!(scene.claim_due(at + LEFT_KEPT - SignedDuration::micros(1), 10).await, []);
@@ -756,8 +760,9 @@ pub async fn deleted_subscriptions_leave_their_items_to_the_next(store: &StoreUn
     assert_eq!(scene.claim_due(at + LEFT_KEPT + LEFT_KEPT, 10).await, []);
 }
 
-/// A deleted subscription whose events go is due at once, and gone when its worker says so; one without items is gone.
-pub async fn deleted_subscriptions_are_forgotten(store: &StoreUnderTest) {
+/// A deleted subscription whose events are to be removed is due at once, and is removed when its worker is done. One
+/// without items is removed at once.
+pub async fn deleted_subscriptions_are_purged(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.own_calendar().await;
     let bare = scene.subscribed(&calendar, "https://a.example/").await;
@@ -782,14 +787,15 @@ pub async fn deleted_subscriptions_are_forgotten(store: &StoreUnderTest) {
         (Neighbours::default(), vec![])
     );
 
-    // A living one is not forgotten.
+    // A live subscription is not removed.
     scene.subscribed(&calendar, "https://b.example/").await;
     let claim = scene.claim_one(scene.make.tick()).await;
     assert_refused!(scene.feed(forget(claim)).await, CommitError::Stale);
 }
 
-/// What was to stay is removed after all: it is due at once, and the worker that looked at it has lost its claim.
-pub async fn what_was_left_is_removed_after_all(store: &StoreUnderTest) {
+/// Events that were to stay can still be removed: the subscription is due at once, and a worker that had claimed it
+/// loses its claim.
+pub async fn kept_events_can_still_be_removed(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.own_calendar().await;
     let made = scene.subscribed(&calendar, "https://a.example/").await;
@@ -812,8 +818,9 @@ pub async fn what_was_left_is_removed_after_all(store: &StoreUnderTest) {
     assert_refused!(scene.feed(remove(at)).await, CommitError::Stale);
 }
 
-/// Of several that saw the same subscriptions of a calendar one is made, or moved; the others are stale.
-pub async fn one_takes_a_place_on_a_calendar(store: &StoreUnderTest) {
+/// If several callers saw the same subscriptions of a calendar, one creates or moves its subscription; the others are
+/// stale.
+pub async fn a_place_on_a_calendar_is_taken_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.own_calendar().await;
     let outcomes = race(TASKS, |_| {

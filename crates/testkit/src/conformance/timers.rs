@@ -1,4 +1,4 @@
-//! Timers: that they follow their events, and that what is due is done once.
+//! Timers follow their events, and due timers are handled once.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::fixtures::{Compose, Fixtures};
 
 const MINUTE: SignedDuration = SignedDuration::minutes(1);
 
-/// So many hours after the beginning of the fixtures.
+/// That many hours after the beginning of the fixtures.
 fn hour(hour: i64) -> Timestamp {
     Fixtures::BEGINNING + SignedDuration::hours(hour)
 }
@@ -26,12 +26,12 @@ fn minutes(minutes: &[i64]) -> Option<Reminders> {
     Some(Reminders::parse("reminders", minutes).unwrap())
 }
 
-/// The timers of the queue that are due at `now`, claimed for no time at all, so that they stay free.
+/// The timers of the queue that are due at `now`, claimed for no time, so that they stay free.
 async fn due(scene: &Scene, queue: TimerQueue, now: Timestamp) -> Vec<ClaimedTimer> {
     scene.store.claim_timers(queue, now, Timestamp::EARLIEST, 1_000).await.unwrap()
 }
 
-/// When the event is looked at next, looked for in the far future.
+/// When the event's timer is due, searched in the far future.
 async fn due_at(scene: &Scene, event: &Event) -> Option<Timestamp> {
     timer(scene, event).await.map(|timer| timer.due_at)
 }
@@ -42,7 +42,7 @@ async fn timer(scene: &Scene, event: &Event) -> Option<ClaimedTimer> {
     all.into_iter().find(|timer| timer.event == event.id)
 }
 
-/// The event as `change` makes it, written at `now`.
+/// Writes the event after `change`, at `now`.
 async fn write(scene: &Scene, event: &Event, now: Timestamp, change: impl FnOnce(Event) -> Event) -> Event {
     let changed = Event { version: event.version.next(), updated_at: now, ..change(event.clone()) };
     scene.commit(scene.changes().update(&changed, event.version)).await;
@@ -56,9 +56,9 @@ fn advance(timer: &ClaimedTimer, next: Option<(Timestamp, EmittedUntil)>) -> Cha
     changes
 }
 
-/// Whatever writes an event writes its timer: there is one while there is something to tell, at the next instant
-/// at which there is.
-pub async fn a_timer_comes_and_goes_with_its_event(store: &StoreUnderTest) {
+/// Every write of an event writes its timer. A timer exists while there is something to emit, and is due when that
+/// is.
+pub async fn a_timer_follows_its_event(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let plain = scene.shared_calendar().await;
     let reminded = Calendar { default_reminders: minutes(&[60, 30]), ..scene.make.shared_calendar(scene.org) };
@@ -79,7 +79,7 @@ pub async fn a_timer_comes_and_goes_with_its_event(store: &StoreUnderTest) {
     assert_eq!((found.seen.as_ref(), &found.defaults), (Some(&inherits), &reminded.default_reminders));
     assert_eq!((found.org, found.calendar, found.told), (scene.org, reminded.id, EmittedUntil::both(now)));
 
-    // What is written late has a part to tell, or nothing.
+    // An event that is written late has only a part to emit, or nothing.
     let late = Event { updated_at: hour(11), ..scene.make.event(&plain, hours(10, 12)) };
     let past = Event { updated_at: hour(12), ..scene.make.event(&plain, hours(10, 12)) };
     assert_eq!(due_at(&scene, &scene.stored(late).await).await, Some(hour(12)));
@@ -101,7 +101,7 @@ pub async fn a_timer_comes_and_goes_with_its_event(store: &StoreUnderTest) {
     let gone = write(&scene, &on, hour(5), |event| Event { deleted_at: Some(hour(5)), ..event }).await;
     assert_eq!(due_at(&scene, &gone).await, None);
 
-    // A hold is looked at when it expires; confirmed, it is an event like any other.
+    // A hold's timer is due at its expiry. A confirmed hold is an event like any other.
     let hold = scene.stored(scene.make.hold(&plain, hours(10, 12), MINUTE)).await;
     assert_eq!(due_at(&scene, &hold).await, hold.hold.map(|hold| hold.expires_at));
     let confirmed = hold.confirmed(hour(0)).unwrap();
@@ -117,20 +117,20 @@ pub async fn a_timer_comes_and_goes_with_its_event(store: &StoreUnderTest) {
     assert_eq!(due_at(&scene, &without).await, Some(hour(58) - SignedDuration::minutes(10)));
 }
 
-/// A title that changes takes nothing back that is still to be told, and tells nothing twice.
+/// A new title neither cancels what is still to be emitted nor emits anything twice.
 pub async fn a_write_that_changes_no_timing_leaves_the_timer_alone(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     let event = Event { updated_at: hour(0), ..scene.make.event(&calendar, hours(10, 12)) };
     let event = scene.stored(event).await;
     let before = timer(&scene, &event).await.unwrap();
-    // Its reminder, its start and its end are due by then, and are still told.
+    // The reminder, start and end are due by then, and are still emitted.
     let retitled = write(&scene, &event, hour(13), |event| Event { title: "Other".into(), ..event }).await;
     let after = timer(&scene, &retitled).await.unwrap();
     assert_eq!((after.due_at, after.told, after.version), (before.due_at, before.told, before.version));
     assert_eq!(after.seen, Some(retitled.clone()));
 
-    // What was told stays told, also by a clock that is behind.
+    // What was emitted stays emitted, even if a clock is behind.
     let told = EmittedUntil::both(hour(11));
     scene.commit(advance(&after, Some((hour(12), told)))).await;
     let behind = hour(9);
@@ -140,8 +140,7 @@ pub async fn a_write_that_changes_no_timing_leaves_the_timer_alone(store: &Store
     assert_eq!(found.told, told);
 }
 
-/// Each queue gives what is due in it, of every organization, the longest due first, with the event while it is in
-/// sight.
+/// Each queue returns its due timers, of every organization, the longest due first, with the event if it is visible.
 pub async fn timers_are_claimed_when_due(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let elsewhere = scene.other_organization().await;
@@ -174,8 +173,8 @@ pub async fn timers_are_claimed_when_due(store: &StoreUnderTest) {
     assert_eq!(due(&scene, TimerQueue::Again, hour(5)).await, []);
 }
 
-/// What somebody has claimed is nobody else's until the claim is over, or the timer is written.
-pub async fn a_claim_keeps_others_away(store: &StoreUnderTest) {
+/// A claimed timer belongs to its worker until the claim expires or the timer is written.
+pub async fn a_claimed_timer_is_not_claimed_again(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     let event = Event { updated_at: hour(0), ..scene.make.event(&calendar, hours(10, 12)) };
@@ -188,7 +187,7 @@ pub async fn a_claim_keeps_others_away(store: &StoreUnderTest) {
     let first = claim(now).await.unwrap();
     assert_eq!(claim(now).await, None);
     assert_eq!(claim(now + MINUTE - SignedDuration::micros(1)).await, None);
-    // Whoever claimed it may have crashed; the two see the same, so that one of them is stale.
+    // The first worker may have crashed. Both see the same timer, so that one of them is stale.
     let again = claim(now + MINUTE).await.unwrap();
     assert_eq!((again.version, again.told), (first.version, first.told));
     let reminders = minutes(&[1]);
@@ -199,7 +198,7 @@ pub async fn a_claim_keeps_others_away(store: &StoreUnderTest) {
     assert!(claim(now + MINUTE).await.is_some());
 }
 
-/// A timer is advanced, or removed, where it is as it was read; otherwise nothing is written.
+/// A timer is advanced or removed only if it is as it was read; otherwise nothing is written.
 pub async fn timers_are_advanced_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
@@ -225,7 +224,7 @@ pub async fn timers_are_advanced_once(store: &StoreUnderTest) {
 }
 
 /// Neither the event nor its calendar changes when its timer does.
-pub async fn advancing_raises_nothing(store: &StoreUnderTest) {
+pub async fn advancing_a_timer_raises_no_version(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     let event = Event { updated_at: hour(0), ..scene.make.event(&calendar, hours(10, 12)) };
@@ -236,8 +235,8 @@ pub async fn advancing_raises_nothing(store: &StoreUnderTest) {
     assert_eq!(scene.observe().await, before);
 }
 
-/// A calendar whose default reminders change has those of its events looked at again that inherit them.
-pub async fn new_default_reminders_are_looked_at_again(store: &StoreUnderTest) {
+/// When the default reminders of a calendar change, the timers of events that inherit them are looked at again.
+pub async fn timers_that_inherit_new_reminders_are_marked(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (calendar, other) = (scene.shared_calendar().await, scene.shared_calendar().await);
     let made = |calendar: &Calendar, reminders| Event {
@@ -266,7 +265,7 @@ pub async fn new_default_reminders_are_looked_at_again(store: &StoreUnderTest) {
     let found = again().await;
     assert_eq!(found.iter().map(|timer| timer.event).collect::<Vec<_>>(), [inherits.id]);
     let found = &found[0];
-    // Its start is still told where it was due before; reminders that it would have had are not.
+    // The start was due before and is still emitted; reminders that it would have had are not.
     assert_eq!(found.told, EmittedUntil { all: hour(0), reminders: hour(9) });
     assert_eq!((found.defaults.as_ref(), found.due_at), (reminded.default_reminders.as_ref(), stale.due_at));
     assert_refused!(scene.try_commit(advance(&stale, None)).await, CommitError::Stale);
@@ -275,8 +274,8 @@ pub async fn new_default_reminders_are_looked_at_again(store: &StoreUnderTest) {
     assert_eq!(due_at(&scene, &inherits).await, Some(hour(10)));
 }
 
-/// What hangs on a calendar that was deleted, or on an agent that was, goes by and by.
-pub async fn timers_of_calendars_out_of_sight_are_forgotten(store: &StoreUnderTest) {
+/// Timers of a deleted calendar, or of a decommissioned agent, are removed in batches.
+pub async fn timers_of_hidden_calendars_are_purged(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
     let (kept, deleted, of_agent) =
@@ -293,11 +292,11 @@ pub async fn timers_of_calendars_out_of_sight_are_forgotten(store: &StoreUnderTe
     assert_eq!(scene.store.forget_timers(3).await.unwrap(), 1);
     let left = due(&scene, TimerQueue::Events, Timestamp::HORIZON).await;
     assert!(left.len() == 2 && left.iter().all(|timer| timer.calendar == kept.id), "{left:?}");
-    assert!(scene.store.seed_timers(hour(0), 9).await.unwrap(), "nothing is older than its timers");
+    assert!(scene.store.seed_timers(hour(0), 9).await.unwrap(), "every event has its timer already");
 }
 
-/// Several workers that claim at once claim different timers, and all that are due.
-pub async fn workers_share_what_is_due(store: &StoreUnderTest) {
+/// Several workers that claim at once claim different timers, and together all that are due.
+pub async fn workers_share_due_timers(store: &StoreUnderTest) {
     const EVENTS: usize = 60;
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
@@ -326,9 +325,9 @@ pub async fn workers_share_what_is_due(store: &StoreUnderTest) {
     assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), made);
 }
 
-/// Of several that tell one thing, each with its message, one does: there is one message, however many crash or
-/// come too late.
-pub async fn a_timer_and_its_message_are_one(store: &StoreUnderTest) {
+/// If several workers emit the same thing, each with its message, one succeeds: there is one message, however many
+/// workers crash or come too late.
+pub async fn a_due_timer_emits_one_message(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     let event = Event { updated_at: hour(0), ..scene.make.event(&calendar, hours(10, 12)) };

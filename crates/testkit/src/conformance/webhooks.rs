@@ -16,7 +16,7 @@ use crate::fixtures::Compose;
 const TASKS: usize = 16;
 
 impl Scene {
-    /// The endpoint that every scene begins with.
+    /// The endpoint that every scene starts with.
     pub(super) async fn listener(&self) -> WebhookEndpoint {
         self.webhooks().await.into_iter().next().unwrap()
     }
@@ -26,7 +26,7 @@ impl Scene {
         self.store.list_webhooks(self.org, WHOLE).await.unwrap().data
     }
 
-    /// One more endpoint that hears these types, stored.
+    /// Stores another endpoint that listens for these types.
     pub(super) async fn hears(&self, names: &[&str]) -> WebhookEndpoint {
         let subscription = Subscription::from_stored(names.iter().copied()).unwrap();
         let endpoint = WebhookEndpoint { subscription, ..self.make.webhook(self.org) };
@@ -34,7 +34,7 @@ impl Scene {
         endpoint
     }
 
-    /// The endpoint, switched on or off.
+    /// Switches the endpoint on or off, and returns it.
     pub(super) async fn switched(&self, endpoint: &WebhookEndpoint, active: bool) -> WebhookEndpoint {
         let patch = EndpointPatch { active: Some(active), ..EndpointPatch::default() };
         let switched = endpoint.patched(patch, self.make.tick());
@@ -47,8 +47,8 @@ impl Scene {
     }
 }
 
-/// Every field survives, sealed ones too.
-pub async fn webhooks_come_back_as_they_were(store: &StoreUnderTest) {
+/// Every field survives, including sealed ones.
+pub async fn webhooks_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let plain = scene.make.webhook(scene.org);
     let url = RemoteUrl::from_stored("https://hooks.example.com/%F0%9F%90%8E?token='s%20ecret'&x=1").unwrap();
@@ -65,8 +65,8 @@ pub async fn webhooks_come_back_as_they_were(store: &StoreUnderTest) {
     }
 }
 
-/// An update and a removal hold for the version that was seen.
-pub async fn webhooks_are_changed_under_their_version(store: &StoreUnderTest) {
+/// An update and a removal apply only at the version that was seen.
+pub async fn webhooks_are_changed_only_at_the_version_seen(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let seen = scene.listener().await;
     let rotated = seen.rotated(scene.make.tick(), &scene.make.entropy);
@@ -84,7 +84,7 @@ pub async fn webhooks_are_changed_under_their_version(store: &StoreUnderTest) {
     assert_refused!(scene.try_commit(scene.changes().update(&late, rotated.version)).await, CommitError::Stale);
 }
 
-/// The oldest come first, and the total counts all.
+/// Oldest first, and the total counts all.
 pub async fn webhooks_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let mut all = vec![scene.listener().await];
@@ -98,7 +98,7 @@ pub async fn webhooks_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
     }
 }
 
-/// A neighbour's endpoints are neither found nor listed nor changed.
+/// Endpoints of another organization are neither found nor listed nor changed.
 pub async fn webhooks_of_other_organizations_are_absent(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
@@ -111,8 +111,8 @@ pub async fn webhooks_of_other_organizations_are_absent(store: &StoreUnderTest) 
     assert_eq!(other.listener().await, theirs);
 }
 
-/// However many are made at once, the plan's number is not passed.
-pub async fn one_makes_the_last_webhook(store: &StoreUnderTest) {
+/// Concurrent creations never exceed the plan's number.
+pub async fn the_last_webhook_is_made_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let outcomes = race(TASKS, |_| {
         let scene = scene.clone();
@@ -130,8 +130,8 @@ pub async fn one_makes_the_last_webhook(store: &StoreUnderTest) {
     assert!(usage.contains(&(Metric::WebhookEndpoints, 2)), "{usage:?}");
 }
 
-/// Without an endpoint that is switched on, no message is kept; what else the change-set does is done.
-pub async fn messages_are_kept_where_somebody_listens(store: &StoreUnderTest) {
+/// Without an active endpoint, no message is stored. The rest of the change-set is applied.
+pub async fn messages_are_stored_only_for_listeners(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let announce = async || {
         let agent = scene.make.agent(scene.org);
@@ -140,19 +140,20 @@ pub async fn messages_are_kept_where_somebody_listens(store: &StoreUnderTest) {
     };
     assert_eq!(announce().await, 1);
     let off = scene.switched(&scene.listener().await, false).await;
-    assert_eq!(announce().await, 1, "nobody listens");
+    assert_eq!(announce().await, 1, "no endpoint listens");
     scene.switched(&off, true).await;
     assert_eq!(announce().await, 2);
     scene.commit(scene.changes().delete(&scene.listener().await)).await;
-    assert_eq!(announce().await, 2, "nobody is left");
+    assert_eq!(announce().await, 2, "no endpoint is left");
     // The endpoint and the message of one change-set.
     let (endpoint, message) = (scene.make.webhook(scene.org), scene.make.message(scene.org));
     scene.commit(scene.changes().create(&endpoint).message(message)).await;
     assert_eq!(scene.inspect.messages(scene.org).await.len(), 3);
 }
 
-/// With the account its endpoints are gone at once, so that nothing is sent any more; a neighbour's stay.
-pub async fn webhooks_go_with_their_organization(store: &StoreUnderTest) {
+/// With the account, its endpoints are gone at once, so that nothing more is sent. Those of another organization
+/// stay.
+pub async fn webhooks_end_with_their_organization(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let endpoint = scene.listener().await;

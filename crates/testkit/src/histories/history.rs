@@ -1,4 +1,4 @@
-//! Histories: what is done, in which order, and how long nothing is done in between.
+//! Histories: sequences of operations with pauses in between.
 
 use std::fmt;
 
@@ -11,9 +11,9 @@ pub(super) const CALENDARS: [(&str, Option<usize>); 4] =
 pub(super) const AGENTS: usize = 2;
 /// The first quarter of an hour at which something starts, in minutes after midnight.
 pub(super) const DAWN: i64 = 8 * 60;
-/// How many quarters of an hour things start at: the present walks through them.
+/// At how many quarters of an hour things can start. The clock passes through all of them.
 const STARTS: u8 = 14;
-/// The most quarters of an hour that something lasts.
+/// The longest duration, in quarters of an hour.
 const LONGEST: u8 = 4;
 
 /// A time on the grid.
@@ -21,11 +21,11 @@ const LONGEST: u8 = 4;
 pub struct Time {
     /// Quarters of an hour after 08:00.
     pub start: u8,
-    /// How many it lasts.
+    /// The duration in quarters of an hour.
     pub quarters: u8,
 }
 
-/// Something that was made earlier, deleted things included: the number is taken modulo how many there are.
+/// Something that was made earlier, including deleted things. The number is taken modulo how many there are.
 pub type Pick = u8;
 
 /// The status that a PATCH sets.
@@ -37,20 +37,20 @@ pub enum Status {
     Tentative,
     /// `cancelled`
     Cancelled,
-    /// `hold`; no PATCH sets it.
+    /// `hold`; a PATCH cannot set it.
     Hold,
 }
 
 /// How the clock moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pass {
-    /// By so many microseconds.
+    /// By this many microseconds.
     Micros(u32),
-    /// To the instant at which a live hold expires, or a microsecond before or after it.
+    /// To the expiry of a live hold, or a microsecond before or after it.
     ToExpiry(Pick, i8),
 }
 
-/// One thing that is done.
+/// One operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
     /// A plain event is created.
@@ -59,7 +59,7 @@ pub enum Operation {
         calendar: usize,
         /// When.
         time: Time,
-        /// Tentative, else confirmed.
+        /// Whether the event is tentative; otherwise it is confirmed.
         tentative: bool,
     },
     /// A hold is placed.
@@ -96,7 +96,7 @@ pub enum Operation {
     ReleaseSet(Pick),
     /// Time passes.
     Pass(Pass),
-    /// What is over is written down.
+    /// Expired holds are ended.
     Expire,
     /// An event gets other times.
     Move(Pick, Time),
@@ -106,27 +106,27 @@ pub enum Operation {
     Rename(Pick),
     /// An event is deleted.
     Delete(Pick),
-    /// Somebody who places a hold, or moves something, has looked at some calendars when another node does something else.
+    /// A caller places a hold or moves something, and has read some calendars when another node does something else.
     Overtaken {
-        /// What is done.
+        /// The operation that is overtaken.
         slow: Box<Operation>,
-        /// After how many calendars were looked at.
+        /// How many calendars it has read by then.
         looked: u8,
-        /// What overtakes it.
+        /// The operation that overtakes it.
         fast: Box<Operation>,
     },
 }
 
-/// What is done, one after the other.
+/// A sequence of operations.
 #[derive(Clone, PartialEq, Eq)]
 pub struct History(pub Vec<Operation>);
 
-/// Histories of 10 to 40 operations on few calendars and times, so that things collide.
+/// Histories of 10 to 40 operations on few calendars and times, so that they conflict.
 pub fn histories() -> impl Strategy<Value = History> {
     vec(operation(), 10..=40).prop_map(History)
 }
 
-/// Histories that the service once got wrong, the shortest that show it.
+/// Histories that the service once got wrong, as short as possible.
 pub(super) fn once_wrong() -> Vec<History> {
     let time = |start, quarters| Time { start, quarters };
     let moved_while_confirmed = vec![
@@ -155,13 +155,13 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// What must find room, or may have to.
+/// Operations that must fit the calendar, or may have to.
 fn placing() -> impl Strategy<Value = Operation> {
     let calendars = || subsequence((0..CALENDARS.len()).collect::<Vec<_>>(), 1..=CALENDARS.len()).prop_shuffle();
     prop_oneof![
         5 => (0..CALENDARS.len(), time(), 0_u8..=3, lasts(), option::weighted(0.35, Just(()))).prop_map(
             |(calendar, time, priority, lasts, wide)| Operation::Hold {
-                calendar, time, priority, lasts, // Only a calendar that an agent owns has others beside it.
+                calendar, time, priority, lasts, // Only a calendar that an agent owns has sibling calendars.
                 wide: wide.is_some() && CALENDARS.get(calendar).is_some_and(|(_, agent)| agent.is_some()),
             }
         ),
@@ -193,7 +193,7 @@ fn time() -> impl Strategy<Value = Time> {
     (0..STARTS, 1..=LONGEST).prop_map(|(start, quarters)| Time { start, quarters })
 }
 
-/// From the shortest lifetime to the longest, often one of them.
+/// Lifetimes from the shortest to the longest, often exactly one of these two.
 fn lasts() -> impl Strategy<Value = u16> {
     prop_oneof![1 => Just(30), 1 => Just(900), 6 => 30_u16..=900]
 }
@@ -258,13 +258,13 @@ impl fmt::Display for Operation {
             Self::Rename(pick) => write!(f, "rename {pick}"),
             Self::Delete(pick) => write!(f, "delete {pick}"),
             Self::Overtaken { slow, looked, fast } => {
-                write!(f, "{slow}\n      having looked at {looked} of the calendars, overtaken by: {fast}")
+                write!(f, "{slow}\n      after reading {looked} of the calendars, overtaken by: {fast}")
             }
         }
     }
 }
 
-/// As whoever looks for the fault wants to read it: one line an operation.
+/// One line per operation, to be read when a history fails.
 impl fmt::Debug for History {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, operation) in self.0.iter().enumerate() {

@@ -1,12 +1,12 @@
-//! What rulings 4.7 to 4.9 and 7.1 say, as plainly as possible: a list of things that is looked through.
+//! The rules of bookings and holds, written as plainly as possible, over a list that is searched from start to end.
 //!
-//! Nothing here is shared with the rules of the service. All times are microseconds.
+//! Nothing here is shared with the rules of the service. All times are in microseconds.
 
 use super::history::{AGENTS, CALENDARS, Status};
 
-/// Free times are looked for on this grid around a time that is taken.
+/// The grid on which free times are searched around a time that is taken.
 const QUARTER: i64 = 15 * 60 * 1_000_000;
-/// How many are told.
+/// How many free times a refusal offers.
 const NEAREST: usize = 3;
 
 /// The fields of a hold.
@@ -25,17 +25,17 @@ pub(super) struct Thing {
     pub start: i64,
     pub end: i64,
     pub title: String,
-    /// As it was last written: a hold that is over may still be one here.
+    /// The status that was last written: an expired hold may still be a hold here.
     pub status: Status,
-    /// Of a hold that expired it stays.
+    /// Kept when a hold expires.
     pub hold: Option<Held>,
     pub set: Option<usize>,
     pub deleted: bool,
-    /// How often it was written, its creation included.
+    /// How often it was written, including its creation.
     pub writes: i64,
 }
 
-/// What a caller sees of an event.
+/// An event as a caller sees it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct EventView {
     pub calendar: usize,
@@ -48,7 +48,7 @@ pub(super) struct EventView {
     pub set: Option<usize>,
 }
 
-/// A request, with what it is about.
+/// A request, with the things that it names.
 #[derive(Debug, Clone)]
 pub(super) enum Act {
     Book { calendar: usize, start: i64, end: i64, tentative: bool },
@@ -65,34 +65,34 @@ pub(super) enum Act {
     Delete(usize),
 }
 
-/// Why something is no live hold.
+/// Why something is not a live hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trouble {
-    /// It expired then.
+    /// It expired at this time.
     Expired(i64),
-    /// Its status is another.
+    /// It has another status.
     NotAHold(Status),
 }
 
-/// Something in the way: calendar, kind, start, end.
+/// A conflict: calendar, kind, start, end.
 pub(super) type Conflict = (usize, &'static str, i64, i64);
 
-/// What comes of a request.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// These events are shown.
+    /// These events are returned.
     Shows(Vec<usize>),
-    /// Nothing is shown.
+    /// Nothing is returned.
     Nothing,
-    /// So many holds were over.
+    /// That many holds had expired.
     Ended(usize),
     /// 409 `slot_taken`.
     Taken { conflicts: Vec<Conflict>, calendars: Vec<usize>, wanted: (i64, i64) },
-    /// 404 for a thing of that name.
+    /// 404 for something of this kind.
     Missing(&'static str),
     /// 409 `hold_expired` or `not_a_hold`.
     Refused(Trouble),
-    /// The same for a set, by any of these.
+    /// The same for a set, for any of these reasons.
     SetRefused(Vec<(usize, Trouble)>),
     /// 409 `hold_status`.
     StatusIsNotSet,
@@ -108,7 +108,7 @@ pub(super) struct SentMessage {
     pub version: i64,
 }
 
-/// All there is, at an instant.
+/// The whole state at a point in time.
 #[derive(Debug, Clone)]
 pub(super) struct Model {
     pub now: i64,
@@ -126,7 +126,7 @@ impl Thing {
         self.start < end && start < self.end
     }
 
-    /// Whether it is a hold that its time has run out on.
+    /// Whether it is a hold that has expired.
     fn is_over(&self, now: i64) -> bool {
         self.hold.is_some_and(|held| held.until <= now)
     }
@@ -135,7 +135,7 @@ impl Thing {
         !self.deleted && self.status == Status::Hold && !self.is_over(now)
     }
 
-    /// What takes its time at that instant, as refusals name it.
+    /// The kind of block that it is at `now`, as refusals name it; `None` if it takes no time.
     pub(super) fn blocks(&self, now: i64) -> Option<&'static str> {
         match self.status {
             _ if self.deleted => None,
@@ -166,7 +166,7 @@ impl Thing {
         }
     }
 
-    /// It stops being a hold.
+    /// Ends the hold with this status.
     fn become_plain(&mut self, status: Status) {
         self.status = status;
         self.hold = None;
@@ -174,7 +174,7 @@ impl Thing {
     }
 }
 
-/// The calendars that an agent's hold must fit.
+/// The calendars that a hold must fit.
 fn calendars_of(calendar: usize, wide: bool) -> Vec<usize> {
     match CALENDARS[calendar].1 {
         Some(agent) if wide => (0..CALENDARS.len()).filter(|other| CALENDARS[*other].1 == Some(agent)).collect(),
@@ -182,7 +182,7 @@ fn calendars_of(calendar: usize, wide: bool) -> Vec<usize> {
     }
 }
 
-/// Whose calendars count for an agent.
+/// The calendars that count for an agent.
 pub(super) fn calendars_of_agent(agent: usize) -> Vec<usize> {
     assert!(agent < AGENTS);
     (0..CALENDARS.len()).filter(|calendar| CALENDARS[*calendar].1 == Some(agent)).collect()
@@ -193,7 +193,7 @@ impl Model {
         Self { now, things: Vec::new(), sets: 0 }
     }
 
-    /// The calendars on which what `act` places must fit: none where it places nothing.
+    /// The calendars that `act` must fit: none if it places nothing.
     pub(super) fn concerned(&self, act: &Act) -> Vec<usize> {
         match act {
             Act::Hold { calendar, held, .. } => calendars_of(*calendar, held.wide),
@@ -208,7 +208,7 @@ impl Model {
         }
     }
 
-    /// Merged busy times of calendars, inside a window.
+    /// The merged busy times of calendars, within a window.
     pub(super) fn busy(&self, calendars: &[usize], from: i64, to: i64) -> Vec<(i64, i64)> {
         let blocking = self.things.iter().filter(|thing| thing.blocks(self.now).is_some());
         let mut spans: Vec<(i64, i64)> = blocking
@@ -233,9 +233,8 @@ impl Model {
         !self.things.iter().any(in_the_way)
     }
 
-    /// Whether these are the free times that a refusal should offer: as many as are told, each of them free and
-    /// still to come, the nearest first, and none left out that is nearer. What was refused need not be offered in
-    /// part.
+    /// Whether a refusal may offer these free times: the right number, each free and in the future, the nearest
+    /// first, and no nearer one left out. The refused time itself need not be offered in part.
     pub(super) fn offers(&self, calendars: &[usize], (start, end): (i64, i64), offered: &[(i64, i64)]) -> bool {
         let distance = |from: i64| (from - start).abs();
         let good = |(from, to): &(i64, i64)| {
@@ -252,7 +251,7 @@ impl Model {
         offered.len() == NEAREST && offered.iter().all(good) && in_order && left_out.is_none()
     }
 
-    /// Makes room for a hold, or says what is in the way.
+    /// Makes room for a hold, or returns the conflicts.
     fn place(
         &mut self,
         calendars: &[usize],
@@ -292,7 +291,7 @@ impl Model {
         Ok(())
     }
 
-    /// Writes that a hold is over, where it is and nobody has written it yet.
+    /// Ends a hold that has expired, unless that was written before.
     fn write_expiry(&mut self, thing: usize, told: &mut Vec<SentMessage>) -> bool {
         let now = self.now;
         let due = &mut self.things[thing];
@@ -316,7 +315,7 @@ impl Model {
         });
     }
 
-    /// The things of a set that are in sight.
+    /// The visible things of a set.
     fn of_set(&self, set: usize) -> Vec<usize> {
         (0..self.things.len())
             .filter(|thing| self.things[*thing].set == Some(set) && !self.things[*thing].deleted)
@@ -328,7 +327,7 @@ impl Model {
         self.things.len() - 1
     }
 
-    /// Does what is asked, and says what comes of it.
+    /// Applies the request and returns its outcome.
     pub(super) fn apply(&mut self, act: &Act) -> (Outcome, Vec<SentMessage>) {
         let mut told = Vec::new();
         let outcome = self.outcome(act, &mut told).unwrap_or_else(|refused| refused);

@@ -1,4 +1,4 @@
-//! Replays a history on the service and on the model, and compares all that can be seen after each operation.
+//! Replays a history on the service and on the model, and compares everything visible after each operation.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -22,11 +22,11 @@ use super::{
 };
 use crate::{Inspect, conformance::StoreUnderTest, fixtures::Fixtures};
 
-/// What went otherwise than the model expects.
+/// A result whose error describes the difference from the model.
 type Checked<T = ()> = Result<T, String>;
 
-/// Where the windows of the questions begin and end, in quarters of an hour after the first start; everything
-/// lies inside, and what is asked begins or ends amidst of some things.
+/// The start and end of the queried windows, in quarters of an hour after the first start. The first contains
+/// everything; the second cuts some things.
 const WINDOWS: [(u8, u8); 2] = [(0, 24), (3, 11)];
 
 macro_rules! agree {
@@ -41,7 +41,7 @@ macro_rules! agree {
 /// Replays `history` in an organization of its own.
 ///
 /// # Errors
-/// What differs from the model, after which operation.
+/// The difference from the model, and the operation after which it appeared.
 pub(super) async fn replay(under_test: &StoreUnderTest, make: &Fixtures, history: &History) -> Checked {
     let service = Service::open(under_test, make).await;
     let now = service.now();
@@ -67,14 +67,14 @@ pub(super) async fn replay(under_test: &StoreUnderTest, make: &Fixtures, history
             break;
         }
     }
-    // Whatever is still held expires, whether or not there is a difference: other histories share the store.
+    // All remaining holds expire, even after a difference, since other histories share the store.
     let last = replay.model.things.iter().filter_map(|thing| thing.hold).map(|held| held.until).max();
     replay.set_clock(last.unwrap_or(0).max(replay.model.now));
     let mut ended = replay.request(Act::Expire).await;
     if ended.is_ok() {
         ended = replay.audit().await;
     }
-    checked.and(ended.map_err(|what| format!("when all was over: {what}\n{}", replay.all_things())))
+    checked.and(ended.map_err(|what| format!("at the end: {what}\n{}", replay.all_things())))
 }
 
 struct Replay {
@@ -83,16 +83,16 @@ struct Replay {
     model: Model,
     /// The identifiers of the model's things.
     things: Vec<String>,
-    /// The identifiers of its hold sets.
+    /// The identifiers of the model's hold sets.
     sets: Vec<String>,
     seen: HashSet<MessageId>,
-    /// What the audit log must tell: action and resource.
+    /// The expected entries of the audit log: action and resource.
     audited: Vec<(String, String)>,
     step: usize,
 }
 
 impl Replay {
-    /// The node that the operation is done on; questions are put to either.
+    /// The node that runs the operation. Queries go to either.
     const fn node(&self) -> usize {
         self.step / 2 % 2
     }
@@ -138,7 +138,7 @@ impl Replay {
         self.set_clock(then.max(now));
     }
 
-    /// What an operation asks for now; `None` where there is nothing that it could be about.
+    /// The request of an operation at this point; `None` if there is nothing that it could apply to.
     fn act(&self, operation: &Operation) -> Option<Act> {
         let times = |time: &Time| (Service::quarter(time.start), Service::quarter(time.start + time.quarters));
         let pick = |pick: &u8| usize::from(*pick).checked_rem(self.things.len());
@@ -213,7 +213,7 @@ impl Replay {
         }
     }
 
-    /// One request, alone.
+    /// Makes one request alone.
     async fn request(&mut self, act: Act) -> Checked {
         let call = self.call(&act);
         let reply = self.service.make(self.node(), call).await;
@@ -226,8 +226,8 @@ impl Replay {
         self.look().await
     }
 
-    /// A request at one node during which another is made at the other. The outcome is that of one after the
-    /// other: the one that was overtaken comes second, unless it is refused.
+    /// Makes a request at one node, during which the other node handles another one. The outcome must be that of one
+    /// after the other: the overtaken request comes second, unless it is refused.
     async fn overtaken(&mut self, slow: Act, looked: u8, fast: Act) -> Checked {
         let slot = Arc::new(Mutex::new(None));
         let (node, call) = (self.node(), self.call(&fast));
@@ -243,26 +243,27 @@ impl Replay {
             late.await;
         }
         let fast_reply = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let fast_reply = fast_reply.ok_or("the other request was never answered")?;
+        let fast_reply = fast_reply.ok_or("the other request was never made")?;
 
         let before = self.model.clone();
         if overtook {
             let (fast_outcome, mut told) = self.model.apply(&fast);
             self.bind(&fast, &fast_outcome, &fast_reply)?;
-            self.same_outcome(&fast_outcome, &fast_reply).map_err(|what| format!("what overtook: {what}"))?;
+            self.same_outcome(&fast_outcome, &fast_reply).map_err(|what| format!("the overtaking request: {what}"))?;
             let after_fast = self.model.clone();
             let concerned = self.model.concerned(&slow);
             let (slow_outcome, slow_told) = self.model.apply(&slow);
             if matches!(slow_reply, Err(Refusal::SlotTaken(_))) {
-                // It may have looked before the other was done, or after.
+                // It may have read before the other was done, or after.
                 let refused_before = matches!(before.clone().apply(&slow).0, Outcome::Taken { .. });
                 if !refused_before && !matches!(slow_outcome, Outcome::Taken { .. }) {
-                    return Err(format!("refused although nothing was in the way at any time: {slow_reply:?}"));
+                    return Err(format!("refused although nothing was ever in the way: {slow_reply:?}"));
                 }
                 self.model = after_fast;
             } else {
                 self.bind(&slow, &slow_outcome, &slow_reply)?;
-                self.same_outcome(&slow_outcome, &slow_reply).map_err(|what| format!("what was overtaken: {what}"))?;
+                self.same_outcome(&slow_outcome, &slow_reply)
+                    .map_err(|what| format!("the overtaken request: {what}"))?;
                 told.extend(slow_told);
                 self.fits(&slow_outcome, &concerned).await?;
             }
@@ -281,9 +282,9 @@ impl Replay {
     }
 }
 
-/// Outcomes.
+/// Comparing outcomes.
 impl Replay {
-    /// Learns the identifiers of what was made, and notes what the audit log must tell.
+    /// Learns the identifiers of what was made, and notes the expected audit entries.
     fn bind(&mut self, act: &Act, outcome: &Outcome, reply: &Reply) -> Checked {
         self.learn(outcome, reply)?;
         if !matches!(outcome, Outcome::Shows(_) | Outcome::Nothing) {
@@ -307,14 +308,14 @@ impl Replay {
         Ok(())
     }
 
-    /// What was done, and nothing else, is in the audit log.
+    /// Checks that the audit log has exactly the expected entries.
     async fn audit(&mut self) -> Checked {
         let entries = self.inspect.audit_entries(self.service.org).await;
         let mut got: Vec<_> =
             entries.into_iter().map(|entry| (entry.action.as_str().to_owned(), entry.resource)).collect();
         got.sort();
         self.audited.sort();
-        agree!(self.audited, got, "the audit log tells something else");
+        agree!(self.audited, got, "the audit log differs");
         Ok(())
     }
 
@@ -359,15 +360,15 @@ impl Replay {
                 let mut expected: Vec<_> =
                     things.iter().map(|thing| (*thing, self.model.things[*thing].shown(self.model.now))).collect();
                 expected.sort();
-                agree!(expected, got, "the answer shows something else");
+                agree!(expected, got, "the answer differs");
                 Ok(())
             }
             (Outcome::Nothing, Ok(Said::Answer(answer))) => {
-                agree!(None::<String>, answer.body, "the answer shows something");
+                agree!(None::<String>, answer.body, "the answer is not empty");
                 Ok(())
             }
             (Outcome::Ended(expected), Ok(Said::Ended(got))) => {
-                agree!(expected, got, "another number of holds was over");
+                agree!(expected, got, "another number of holds had expired");
                 Ok(())
             }
             (Outcome::Missing(expected), Err(Refusal::NotFound { missing, .. })) => {
@@ -391,7 +392,7 @@ impl Replay {
                 if troubles.iter().any(is_one) {
                     return Ok(());
                 }
-                Err(format!("refused for {event}, {trouble:?}, and not for any of {troubles:?}"))
+                Err(format!("refused for {event}, {trouble:?}, instead of any of {troubles:?}"))
             }
             (Outcome::Taken { conflicts, calendars, wanted }, Err(Refusal::SlotTaken(obstacles))) => {
                 let calendar = |id| self.service.calendars.iter().position(|calendar| *calendar == id);
@@ -408,7 +409,7 @@ impl Replay {
                     got.push((on, kind, block.span.start().as_micros(), block.span.end().as_micros()));
                 }
                 got.sort_unstable();
-                agree!(conflicts, &got, "something else is in the way");
+                agree!(conflicts, &got, "the conflicts differ");
                 let free = |span: &kalends_kernel::Span| (span.start().as_micros(), span.end().as_micros());
                 let got: Vec<_> = obstacles.nearest_free.iter().map(free).collect();
                 if self.model.offers(calendars, *wanted, &got) {
@@ -420,7 +421,7 @@ impl Replay {
         }
     }
 
-    /// The thing that JSON shows, and how.
+    /// The thing that a JSON value shows, and its fields.
     fn seen_in(&self, json: &Value) -> Checked<(usize, EventView)> {
         let text = |field: &str| json[field].as_str().ok_or_else(|| format!("no {field} in {json}"));
         let time = |text: &str| {
@@ -455,7 +456,7 @@ impl Replay {
         Ok((thing, shown))
     }
 
-    /// The messages since the last look are exactly these.
+    /// Checks that exactly these messages were stored since the last check.
     async fn messages(&mut self, mut expected: Vec<SentMessage>) -> Checked {
         let mut got = Vec::with_capacity(expected.len());
         for message in self.inspect.messages(self.service.org).await {
@@ -474,15 +475,15 @@ impl Replay {
         }
         expected.sort();
         got.sort();
-        agree!(expected, got, "other messages");
+        agree!(expected, got, "the messages differ");
         Ok(())
     }
 }
 
-/// What can be seen.
+/// Comparing reads.
 impl Replay {
-    /// What was placed stands alone: no matter what the model says, nothing else on the calendars that it had to
-    /// fit takes its time.
+    /// Checks that whatever was placed does not overlap anything else on the calendars that it had to fit,
+    /// independently of the model.
     async fn fits(&self, outcome: &Outcome, concerned: &[usize]) -> Checked {
         let Outcome::Shows(placed) = outcome else { return Ok(()) };
         for thing in placed.iter().filter(|_| !concerned.is_empty()) {
@@ -503,7 +504,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Compares what the service shows with the model.
+    /// Compares what the service returns with the model.
     async fn look(&self) -> Checked {
         let model = &self.model;
         let now = model.now;
@@ -520,7 +521,7 @@ impl Replay {
                 }
             }
         }
-        // One status a time, by turns: of an agent, then of a calendar.
+        // One status at a time, in turn, of an agent and then of a calendar.
         let only = Status::ALL[self.step % Status::ALL.len()];
         let of_agent = self.step / Status::ALL.len() % AGENTS;
         let listed = self.listed(None, Some(of_agent), Some(only)).await?;
@@ -538,7 +539,7 @@ impl Replay {
             match got {
                 Ok(event) => {
                     agree!(!expected.deleted, true, "a deleted event is shown");
-                    agree!(expected.shown(now), self.seen_as(&event)?.1, "an event is shown otherwise");
+                    agree!(expected.shown(now), self.seen_as(&event)?.1, "an event differs");
                     agree!(expected.writes, event.version.0, "an event has another version");
                 }
                 Err(Refusal::NotFound { .. }) if expected.deleted => {}
@@ -552,7 +553,7 @@ impl Replay {
         Ok(())
     }
 
-    /// The events of a calendar or of an agent, all or those of a status.
+    /// The events of a calendar or of an agent, of all statuses or of one.
     async fn listed(&self, calendar: Option<usize>, agent: Option<usize>, only: Option<Status>) -> Checked<Vec<Event>> {
         let now = Timestamp::from_micros(self.model.now);
         let only = only.map(|only| StatusAt { status: status(only), now });
@@ -570,7 +571,7 @@ impl Replay {
             }
         };
         let listed = listed.map_err(|refusal| format!("no list: {refusal}"))?;
-        agree!(listed.data.len() as u64, listed.total, "a list counts otherwise");
+        agree!(listed.data.len() as u64, listed.total, "the total of a list differs");
         if !listed.data.is_sorted_by_key(|event| (event.times.span.start(), event.id)) {
             return Err(format!("a list is out of order: {:?}", listed.data));
         }
@@ -641,12 +642,12 @@ impl Replay {
             let slots_asked = (from..to).step_by(2 * 3_600_000_000).map(|start| (start, start + 2 * 3_600_000_000));
             let free: Vec<_> =
                 slots_asked.filter(|(start, end)| *end <= to && self.model.is_free(&calendars, *start, *end)).collect();
-            agree!(free, slots, "{whose:?} are offered otherwise");
+            agree!(free, slots, "the slots of {whose:?} differ");
         }
         Ok(())
     }
 
-    /// What the model holds, for whoever looks for the fault.
+    /// The state of the model, for the error message.
     fn all_things(&self) -> String {
         let names: HashMap<usize, &str> =
             CALENDARS.iter().enumerate().map(|(index, (name, _))| (index, *name)).collect();
@@ -665,7 +666,7 @@ impl Replay {
     }
 }
 
-/// Whether a listed event takes its time: what is over is listed as cancelled.
+/// Whether a listed event takes its time: an expired hold is listed as cancelled.
 fn takes_time(event: &Event) -> bool {
     use kalends_calendars::EventStatus::{Confirmed, Hold, Tentative};
     matches!(event.status, Confirmed | Tentative | Hold)

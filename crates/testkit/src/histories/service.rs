@@ -1,4 +1,4 @@
-//! The service as a history meets it: two nodes over one store, with a clock that is set by hand.
+//! The service under test: two nodes over one store, with a manual clock.
 
 use std::{
     fmt,
@@ -37,7 +37,7 @@ use crate::{
 /// How many expired holds are ended at once: more than a history has.
 const AT_ONCE: u32 = 200;
 
-/// A request to the service: everything in its own words.
+/// A request to the service, in the service's own types.
 #[derive(Debug, Clone)]
 pub(super) enum Call {
     Create { calendar: String, new: Box<NewEvent> },
@@ -51,7 +51,7 @@ pub(super) enum Call {
     Delete(String),
 }
 
-/// What the service says.
+/// The reply of the service.
 #[derive(Debug)]
 pub(super) enum Said {
     Answer(Answer),
@@ -72,7 +72,7 @@ pub(super) struct Service {
 }
 
 impl Service {
-    /// A new organization, at two minutes past eight of the day on which the fixtures begin.
+    /// A new organization, at two minutes past eight on the day on which the fixtures begin.
     pub(super) async fn open(under_test: &StoreUnderTest, make: &Fixtures) -> Self {
         let day = Fixtures::BEGINNING - SignedDuration::hours(8);
         make.clock.set(day + SignedDuration::minutes(DAWN + 1));
@@ -84,7 +84,7 @@ impl Service {
             None => make.shared_calendar(org),
         };
         let calendars: Vec<_> = CALENDARS.iter().map(|(_, owner)| of(owner)).collect();
-        // Messages are kept where somebody listens.
+        // Messages are stored only if an endpoint listens for them.
         let mut changes = ChangeSet::new(org).create(&organization).create(&make.webhook(org));
         for agent in &agents {
             changes = changes.create(agent);
@@ -131,7 +131,7 @@ impl Service {
         self.make.clock.set(Timestamp::from_micros(now));
     }
 
-    /// The instant so many quarters of an hour after the first start.
+    /// The time that many quarters of an hour after the first start.
     pub(super) fn quarter(quarters: u8) -> i64 {
         let day = Fixtures::BEGINNING - SignedDuration::hours(8);
         (day + SignedDuration::minutes(DAWN + 15 * i64::from(quarters))).as_micros()
@@ -158,10 +158,10 @@ impl Service {
             idempotency: None,
             local: false,
         };
-        Actor::enter(Arc::new(principal), request).expect("a key of the organization reaches everything")
+        Actor::enter(Arc::new(principal), request).expect("a key of the organization has access to everything")
     }
 
-    /// Makes `call` at a node, in a future that stands on its own.
+    /// Makes `call` at a node. The returned future borrows nothing.
     pub(super) fn make(&self, node: usize, call: Call) -> impl Future<Output = Reply> + Send + 'static {
         let actor = self.actor(match &call {
             Call::Create { .. } => &operations::CREATE_EVENT,
@@ -191,7 +191,7 @@ impl Service {
     }
 }
 
-/// The route of an event by its own identifier.
+/// The route of an event by its identifier.
 pub(super) const fn path(id: &str) -> EventPath<'_> {
     EventPath { calendar: None, id }
 }
@@ -200,7 +200,7 @@ pub(super) fn span(start: i64, end: i64) -> Span {
     Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end)).expect("the end is after the start")
 }
 
-/// What a request says of a hold.
+/// The hold as a request gives it.
 pub(super) const fn hold(held: Held) -> NewHold {
     let scope = if held.wide { HoldScope::Agent } else { HoldScope::Calendar };
     let hold = Hold { expires_at: Timestamp::from_micros(held.until), priority: held.priority, scope };
@@ -236,13 +236,13 @@ pub(super) fn other_times(start: i64, end: i64) -> Box<EventPatch> {
     Box::new(EventPatch { start: at(start), end: at(end), ..EventPatch::default() })
 }
 
-/// No human calendars, and something that happens while somebody looks for them: whoever places a hold does so
-/// for each calendar, after it has read the calendar and before it decides.
+/// No human calendars, but a hook that runs something when they are read. A caller that places a hold reads them for
+/// each calendar, after it has read the calendar and before it decides.
 #[derive(Clone, Default)]
 pub(super) struct Meanwhile(Arc<Mutex<Option<Armed>>>);
 
 struct Armed {
-    /// How many looks pass before.
+    /// After how many more reads the hook runs.
     left: u8,
     happens: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
@@ -254,12 +254,12 @@ impl fmt::Debug for Meanwhile {
 }
 
 impl Meanwhile {
-    /// After `left` looks `happens` will.
+    /// Runs `happens` after `left` reads.
     pub(super) fn arm(&self, left: u8, happens: impl Future<Output = ()> + Send + 'static) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Armed { left, happens: Box::pin(happens) });
     }
 
-    /// What has not happened.
+    /// Returns the future that has not run.
     pub(super) fn disarm(&self) -> Option<impl Future<Output = ()> + Send + use<>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map(|armed| armed.happens)
     }

@@ -1,4 +1,4 @@
-//! The audit log, allowances, what an export tells, and what is left of deleted accounts.
+//! The audit log, allowances, exports, and what is left of deleted accounts.
 
 use async_trait::async_trait;
 use kalends_accounts::{
@@ -10,7 +10,7 @@ use kalends_quotas::{Metric, Period, Plan};
 
 use super::{MemoryStore, state::State};
 
-/// Keeps all but the first `limit` of what `goes`, and says how many went.
+/// Removes the first `limit` entries that match `goes`, and returns how many were removed.
 macro_rules! remove {
     ($map:expr, $limit:expr, $goes:expr) => {{
         let keys: Vec<_> = $map.iter().filter($goes).map(|(key, _)| key.clone()).take($limit as usize).collect();

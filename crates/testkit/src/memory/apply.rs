@@ -11,11 +11,10 @@ use kalends_quotas::Metric;
 use super::state::{LetterRow, ReservationRow, State};
 
 impl State {
-    /// The state after `changes`. The state itself stays, so that an error leaves nothing behind.
+    /// Returns the state after `changes`. The state itself does not change, so an error leaves nothing behind.
     ///
-    /// Where several conditions fail the first of this order tells: an answer that was given already,
-    /// then that there is no such organization, then what is stale, then the limits. A repeated request hears its answer rather than that the
-    /// first one used the quota up.
+    /// If several conditions fail, the first in this order is returned: a stored answer, a missing organization, a
+    /// stale row, a limit. A repeated request therefore gets its answer, even if the first one used up the quota.
     pub(super) fn applied(&self, changes: &ChangeSet) -> Result<Self, CommitError> {
         let mut next = self.clone();
         if let Some(answer) = &changes.answer {
@@ -122,7 +121,7 @@ impl State {
         Ok(())
     }
 
-    /// How many series in sight have an occurrence that ends after `now`.
+    /// How many visible series have an occurrence that ends after `now`.
     pub(super) fn series_after(&self, org: OrgId, now: Timestamp) -> u64 {
         let series = self
             .events_in_sight(org)
@@ -130,7 +129,7 @@ impl State {
         series.count().try_into().unwrap_or(u64::MAX)
     }
 
-    /// How many things of a metric the organization has now.
+    /// How much of a metric the organization has now.
     pub(super) fn existing(&self, org: OrgId, metric: Metric) -> u64 {
         let existing = match metric {
             Metric::Agents => self.agents.values().filter(|agent| agent.org == org && agent.living().is_ok()).count(),
@@ -148,7 +147,7 @@ impl State {
             }
             // `Guard::SeriesAtMost` counts these, since they end by themselves.
             Metric::RecurringEvents => 0,
-            // These count by the month: `Charge` is their guard.
+            // These count by the month, and are guarded by `Charge`.
             Metric::Events
             | Metric::ApiCalls
             | Metric::WebhookDeliveries
@@ -249,7 +248,7 @@ impl State {
                 unchanged(row.version, *seen)?;
                 self.organizations.remove(org);
                 self.keys.retain(|_, key| key.org != *org);
-                // Nothing is sent any more.
+                // Nothing more is sent.
                 self.letters.retain(|(by, _), _| by != org);
                 self.webhooks.retain(|(by, _), _| by != org);
                 self.queues.retain(|(by, _), _| by != org);
@@ -282,7 +281,7 @@ impl State {
         Ok(())
     }
 
-    /// One organization an address.
+    /// An address belongs to one organization.
     fn check_address(&self, organization: &Organization) -> Result<(), CommitError> {
         let taken = self
             .organizations
@@ -330,7 +329,7 @@ impl State {
                 self.keep_timer(event);
             }
             Change::AdvanceTimer(advance) => self.advance(advance)?,
-            // It is written with the revision of its calendar, once that was raised.
+            // The reservation is written later, when the revision of its calendar has been raised.
             Change::Reserve { org, calendar, .. } => {
                 self.calendar(*org, *calendar).ok_or(CommitError::Stale)?;
             }
@@ -354,7 +353,7 @@ impl State {
         Ok(())
     }
 
-    /// The calendar must be in sight, and its rules of the version that was seen.
+    /// The calendar must be visible, and its rules must have the version that was seen.
     fn check_rules(&self, key: (OrgId, CalendarId), seen: Option<Version>) -> Result<(), CommitError> {
         self.calendar(key.0, key.1).ok_or(CommitError::Stale)?;
         if self.rules.get(&key).map(|row| row.version) == seen { Ok(()) } else { Err(CommitError::Stale) }
@@ -370,7 +369,7 @@ impl State {
         self.calendar(event.org, event.calendar).map(|_| ()).ok_or(CommitError::Stale)
     }
 
-    /// Notes at which revision of its calendar everything was written.
+    /// Records the revision of its calendar for everything that was written.
     fn stamp(&mut self, changes: &ChangeSet) {
         use kalends_calendars::Change;
         let org = changes.org;
@@ -426,9 +425,9 @@ pub(super) fn create<K: Ord, V: Clone>(entry: Entry<'_, K, V>, row: &V) -> Resul
     }
 }
 
-/// Identifiers and tokens are random: a clash is a failure of the program, not of a request.
+/// Identifiers and tokens are random, so a duplicate is a bug and not the fault of a request.
 fn duplicate() -> CommitError {
-    CommitError::Store(StoreError::Failed("a row with that key exists".into()))
+    CommitError::Store(StoreError::Failed("a row with this key already exists".into()))
 }
 
 pub(super) fn unchanged(version: Version, seen: Version) -> Result<(), CommitError> {

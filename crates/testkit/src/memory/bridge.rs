@@ -1,4 +1,4 @@
-//! The bridge to human calendars: what is written. What is read stands in [`read`].
+//! The bridge to human calendars: writes. Reads are in [`read`].
 
 mod read;
 
@@ -50,7 +50,8 @@ impl State {
                     refresh: row.connection.refresh.clone(),
                     ..Connection::clone(connection)
                 };
-                // What comes back while it is still claimed is due when the claim ends, and then once more.
+                // A connection that is resumed while it is still claimed is due when the claim ends. After that
+                // refresh it is due once more.
                 let due_at = row.claimed_until.max(*due).or(row.due_at);
                 row.due_at = due_at.filter(|_| row.connection.is_refreshed());
                 row.asked |= row.claimed_until.is_some() && due.is_some();
@@ -137,7 +138,7 @@ impl State {
         self.external.extend(calendars.iter().map(|calendar| ((calendar.org, calendar.id), calendar.clone())));
     }
 
-    /// Takes the calendars out of grants too; a grant that had nothing else is gone.
+    /// Removes the calendars, also from grants. A grant that had no others is removed.
     fn forget_calendars(&mut self, org: OrgId, gone: &[ExternalCalendarId]) {
         let gone: BTreeSet<&ExternalCalendarId> = gone.iter().collect();
         self.external.retain(|(by, id), _| *by != org || !gone.contains(id));

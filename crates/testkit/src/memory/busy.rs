@@ -1,4 +1,4 @@
-//! Reading what blocks time.
+//! Reading busy times.
 
 use std::collections::BTreeSet;
 

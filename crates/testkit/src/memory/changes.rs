@@ -1,4 +1,4 @@
-//! Reading what changed.
+//! Reading changes.
 
 use async_trait::async_trait;
 use kalends_calendars::{
@@ -68,7 +68,7 @@ impl ChangesOfCalendars for MemoryStore {
 }
 
 impl State {
-    /// Whether something reaches into the window that was written after a revision and takes place, or may.
+    /// Whether something in the window was written after a revision and takes place, or may.
     pub(super) fn reached(&self, org: OrgId, calendar: CalendarId, since: Revision, window: Span) -> bool {
         let written = self.written_on(org, calendar);
         let reserved = |row: &ReservationRow| {
@@ -78,7 +78,7 @@ impl State {
             || written.into_iter().any(|(position, event)| written_since(position, event, since, window))
     }
 
-    /// Every event of the calendar, deleted ones included, in the order of its last change.
+    /// Every event of the calendar, including deleted ones, in the order of the last change.
     fn written_on(&self, org: OrgId, calendar: CalendarId) -> Vec<(Position, &Event)> {
         let of_it = self.events.values().filter(|event| event.org == org && event.calendar == calendar);
         let mut found: Vec<(Position, &Event)> = of_it
@@ -92,7 +92,7 @@ impl State {
     }
 }
 
-/// Whether the event was written after a revision, takes place or may, and reaches into the window.
+/// Whether the event was written after a revision, takes place or may, and is in the window.
 fn written_since(position: Position, event: &Event, since: Revision, window: Span) -> bool {
     position.revision > since
         && event.deleted_at.is_none()

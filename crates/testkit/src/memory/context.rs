@@ -1,4 +1,4 @@
-//! The events around an instant.
+//! The events around a point in time.
 
 use std::cmp::Reverse;
 
@@ -7,7 +7,7 @@ use kalends_kernel::Timestamp;
 
 use super::instances::name;
 
-/// What of `events` is around `now`.
+/// Those of `events` that are around `now`.
 pub(super) fn events_around<'a>(events: impl Iterator<Item = &'a Event>, now: Timestamp) -> ContextEvents {
     let takes_place = |event: &&Event| (*event).clone().at(now).status != EventStatus::Cancelled;
     let events: Vec<&Event> = events.filter(takes_place).collect();

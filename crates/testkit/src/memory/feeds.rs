@@ -1,4 +1,4 @@
-//! Reading what feeds show.
+//! Reading feeds.
 
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,4 @@
-//! Attempts to sign in with a provider, and who signs in so.
+//! Attempts to sign in with a provider, and the identities that sign users in.
 
 use async_trait::async_trait;
 use kalends_accounts::{

@@ -1,4 +1,4 @@
-//! Reading series and their instances, the plain way: everything is expanded, then looked through.
+//! Reading series and their instances, the plain way: everything is expanded, then filtered.
 
 use async_trait::async_trait;
 use kalends_calendars::{
@@ -12,7 +12,7 @@ use super::{
     state::{has_status, page_of},
 };
 
-/// What orders events of one start: the identifier that they show.
+/// The order of events with the same start: the identifier that they show.
 pub(super) fn name(event: &Event) -> (EventId, Option<Timestamp>) {
     event.occurrence().map_or((event.id, None), |occurrence| (occurrence.series, Some(occurrence.start)))
 }
@@ -25,7 +25,7 @@ fn instances(event: &Event, window: Span) -> Vec<Event> {
     }
 }
 
-/// The event itself, or the instances of a series within ten years of `now`, which is far enough for tests.
+/// The event itself, or the instances of a series within ten years of `now`, which is enough for tests.
 pub(super) fn instances_near(event: &Event, now: Timestamp) -> Vec<Event> {
     let years = SignedDuration::days(3_660);
     match Span::new(now - years, now + years) {

@@ -1,4 +1,4 @@
-//! Letters to people outside.
+//! Letters (outgoing mail).
 
 use async_trait::async_trait;
 use kalends_kernel::{LetterId, OrgId, StoreError, Timestamp};

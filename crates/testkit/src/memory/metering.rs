@@ -1,4 +1,4 @@
-//! The shared counters of use.
+//! The shared usage counters.
 
 use std::sync::{Arc, PoisonError};
 

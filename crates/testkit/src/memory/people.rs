@@ -1,4 +1,4 @@
-//! Humans, what they own, and their sessions.
+//! Users, the organizations that they own, and their sessions.
 
 use async_trait::async_trait;
 use kalends_accounts::{
@@ -17,7 +17,7 @@ use super::{
 };
 
 impl State {
-    /// Applies what concerns humans and their sessions; leaves all else alone.
+    /// Applies a change if it is about users or their sessions; ignores all others.
     pub(super) fn apply_to_people(&mut self, change: &Change) -> Result<(), CommitError> {
         match change {
             Change::CreateUser(user) => {
@@ -103,7 +103,7 @@ impl State {
         Ok(())
     }
 
-    /// One human an address.
+    /// An address belongs to one user.
     fn check_address_of(&self, user: &User) -> Result<(), CommitError> {
         let taken = self.users.values().any(|other| other.id != user.id && other.email == user.email);
         if taken { Err(CommitError::EmailTaken) } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! Proposals and what they keep free.
+//! Proposals and their reservations.
 
 use async_trait::async_trait;
 use kalends_app::ports::CommitError;

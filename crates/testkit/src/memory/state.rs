@@ -1,4 +1,4 @@
-//! What a store holds, and what of it is in sight.
+//! The state of the store, and which of it is visible.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -30,7 +30,7 @@ use kalends_proposals::Proposal;
 use kalends_quotas::{Metric, Period};
 use uuid::Uuid;
 
-/// Everything, one collection a table.
+/// The whole state, one collection per table.
 #[derive(Debug, Clone, Default)]
 pub(super) struct State {
     pub(super) identity: Identity,
@@ -48,27 +48,27 @@ pub(super) struct State {
     pub(super) owners: BTreeMap<OrgId, Ownership>,
     pub(super) sessions: BTreeMap<SessionId, Session>,
     pub(super) resets: BTreeMap<UserId, PasswordReset>,
-    /// How far each allowance is used, and whose it is.
+    /// The use of each allowance, and the organization that it belongs to.
     pub(super) allowances: HashMap<[u8; 32], (Used, Option<OrgId>)>,
     pub(super) epoch: i64,
     pub(super) agents: BTreeMap<(OrgId, AgentId), Agent>,
     pub(super) calendars: BTreeMap<(OrgId, CalendarId), Calendar>,
     pub(super) events: BTreeMap<(OrgId, EventId), Event>,
     pub(super) rules: BTreeMap<(OrgId, CalendarId), AvailabilityRules>,
-    /// At which revision of its calendar each event was last written.
+    /// The revision of its calendar at which each event was last written.
     pub(super) event_revisions: BTreeMap<(OrgId, EventId), Revision>,
-    /// At which revision the rules of each calendar were last put or removed.
+    /// The revision at which the rules of each calendar were last written or removed.
     pub(super) rules_revisions: BTreeMap<(OrgId, CalendarId), Revision>,
     pub(super) timers: BTreeMap<(OrgId, CalendarId, EventId), TimerRow>,
     pub(super) used: BTreeMap<(OrgId, Metric, Period), u64>,
     pub(super) messages: BTreeMap<(OrgId, MessageId), Message>,
-    /// Those of the messages that are not addressed yet.
+    /// The messages that are not addressed yet.
     pub(super) waiting: BTreeSet<(OrgId, MessageId)>,
     pub(super) webhooks: BTreeMap<(OrgId, WebhookId), WebhookEndpoint>,
     pub(super) queues: BTreeMap<(OrgId, WebhookId), (Queue, Health)>,
     pub(super) deliveries: BTreeMap<(OrgId, WebhookId, DeliveryId), Delivery>,
     pub(super) subscriptions: BTreeMap<(OrgId, SubscriptionId), SubscriptionRow>,
-    /// Which event holds which item of which origin.
+    /// The imported items, by origin and key.
     pub(super) imported: BTreeMap<(OrgId, Uuid, ItemKey), KnownItem>,
     pub(super) proposals: BTreeMap<(OrgId, ProposalId), Proposal>,
     pub(super) reservations: Vec<ReservationRow>,
@@ -84,7 +84,7 @@ pub(super) struct State {
     pub(super) answers: HashMap<[u8; 32], StoredAnswer>,
 }
 
-/// A subscription with what only stores know of it.
+/// A subscription with the fields that only stores have.
 #[derive(Debug, Clone)]
 pub(super) struct SubscriptionRow {
     pub(super) subscription: Subscription,
@@ -95,7 +95,7 @@ pub(super) struct SubscriptionRow {
     pub(super) reserved: u64,
 }
 
-/// A letter with what only stores know of it.
+/// A letter with the fields that only stores have.
 #[derive(Debug, Clone)]
 pub(super) struct LetterRow {
     pub(super) letter: Letter,
@@ -104,7 +104,7 @@ pub(super) struct LetterRow {
     pub(super) put_off: u32,
 }
 
-/// A connection with what only stores know of it.
+/// A connection with the fields that only stores have.
 #[derive(Debug, Clone)]
 pub(super) struct ConnectionRow {
     pub(super) connection: Connection,
@@ -114,7 +114,7 @@ pub(super) struct ConnectionRow {
     pub(super) asked: bool,
 }
 
-/// A reservation with what only stores know of it.
+/// A reservation with the fields that only stores have.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReservationRow {
     pub(super) org: OrgId,
@@ -123,7 +123,7 @@ pub(super) struct ReservationRow {
     pub(super) revision: Revision,
 }
 
-/// A timer with what only stores know of it.
+/// A timer with the fields that only stores have.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TimerRow {
     pub(super) timer: Timer,
@@ -132,7 +132,7 @@ pub(super) struct TimerRow {
     pub(super) claimed_until: Timestamp,
 }
 
-/// Which memory it is: each has another.
+/// The identity of the database: each store has another one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Identity(pub(super) DatabaseId);
 
@@ -146,7 +146,7 @@ impl Default for Identity {
 }
 
 impl State {
-    /// Whether the agent exists and may own calendars.
+    /// Whether the agent exists and is not decommissioned.
     pub(super) fn agent_lives(&self, org: OrgId, agent: AgentId) -> bool {
         self.agents.get(&(org, agent)).is_some_and(|agent| agent.status != AgentStatus::Decommissioned)
     }
@@ -161,17 +161,17 @@ impl State {
         calendar.deleted_at.is_none() && calendar.agent.is_none_or(|agent| self.agent_lives(calendar.org, agent))
     }
 
-    /// The calendar, if it is in sight.
+    /// The calendar, if it is visible.
     pub(super) fn calendar(&self, org: OrgId, id: CalendarId) -> Option<&Calendar> {
         self.calendars.get(&(org, id)).filter(|calendar| self.in_sight(calendar))
     }
 
-    /// The organization's calendars in sight.
+    /// The organization's visible calendars.
     pub(super) fn calendars_in_sight(&self, org: OrgId) -> impl Iterator<Item = &Calendar> {
         self.calendars.values().filter(move |calendar| calendar.org == org && self.in_sight(calendar))
     }
 
-    /// The organization's events in sight, each with its calendar.
+    /// The organization's visible events, each with its calendar.
     pub(super) fn events_in_sight(&self, org: OrgId) -> impl Iterator<Item = (&Event, &Calendar)> {
         self.events
             .values()
@@ -180,17 +180,17 @@ impl State {
     }
 }
 
-/// Whether the event has a status at an instant.
+/// Whether the event has a status at a point in time.
 pub(super) fn has_status(event: &Event, at: StatusAt) -> bool {
     event.clone().at(at.now).status == at.status
 }
 
-/// About how many bytes an event takes, as far as its size varies much.
+/// The approximate size of an event in bytes, counting only the parts that vary much.
 pub(super) fn weight(event: &Event) -> usize {
     event.description.as_ref().map_or(0, String::len)
 }
 
-/// The first entries, up to the one with which they take [`PAGE_BYTES_MAX`].
+/// The first entries, up to and including the one that reaches [`PAGE_BYTES_MAX`].
 pub(super) fn within_bytes<T>(entries: Vec<T>, weigh: impl Fn(&T) -> usize) -> Vec<T> {
     let mut weight = 0;
     let fits = entries.into_iter().take_while(|entry| {

@@ -1,4 +1,4 @@
-//! Subscriptions, and what is known of imported items.
+//! Subscriptions, and the imported items that are known.
 
 use std::collections::BTreeMap;
 

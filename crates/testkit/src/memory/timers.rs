@@ -1,4 +1,4 @@
-//! Timers: keeping them with the events, and claiming them.
+//! Timers: written with their events, and claimed.
 
 use std::collections::btree_map::Entry;
 
@@ -16,7 +16,7 @@ use super::{
     state::{State, TimerRow},
 };
 
-/// Nobody has claimed it.
+/// The `claimed_until` of a timer that is not claimed.
 const FREE: Timestamp = Timestamp::from_micros(0);
 
 impl State {
@@ -46,7 +46,7 @@ impl State {
         }
     }
 
-    /// Notes on the timers of a calendar that its reminders were written anew.
+    /// Marks the timers of a calendar whose reminders have changed.
     pub(super) fn look_again(&mut self, calendar: &Calendar) {
         let of_it = self.timers.values_mut().filter(|row| {
             (row.timer.org, row.timer.calendar) == (calendar.org, calendar.id) && row.timer.inherits && !row.timer.hold
@@ -115,7 +115,7 @@ impl Timers for MemoryStore {
         }))
     }
 
-    /// Nothing here is older than its timers.
+    /// Every event has its timer here, so there is nothing to seed.
     async fn seed_timers(&self, _now: Timestamp, _limit: u32) -> Result<bool, StoreError> {
         Ok(true)
     }

@@ -77,7 +77,7 @@ impl State {
         Ok(())
     }
 
-    /// Keeps a message where somebody listens.
+    /// Stores a message if an endpoint listens for it.
     pub(super) fn announce(&mut self, message: &Message) -> Result<(), CommitError> {
         if self.webhooks.values().any(|endpoint| endpoint.org == message.org && endpoint.active) {
             create(self.messages.entry((message.org, message.id)), message)?;

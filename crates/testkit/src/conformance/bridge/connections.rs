@@ -17,8 +17,8 @@ use crate::{
     fixtures::Compose as _,
 };
 
-/// Every field survives, of connections and of their calendars, and neighbours see nothing.
-pub async fn connections_come_back_as_they_were(store: &StoreUnderTest) {
+/// Every field of connections and their calendars survives. Other organizations see nothing.
+pub async fn connections_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let (plain, calendars) = scene.connected(&["work", "home", "club"]).await;
@@ -61,7 +61,7 @@ pub async fn connections_come_back_as_they_were(store: &StoreUnderTest) {
     assert_eq!((of(&scene, &[]).await, of(&other, &asked).await), (vec![], vec![]));
 }
 
-/// The oldest come first, in pages with their number; neighbours see nothing.
+/// Oldest first, in pages with their total. Other organizations see nothing.
 pub async fn connections_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
@@ -78,8 +78,9 @@ pub async fn connections_are_listed_by_creation_in_pages(store: &StoreUnderTest)
     assert_eq!(other.store.list_connections(other.org, WHOLE).await.unwrap().total, 1);
 }
 
-/// Label, tokens and pause are written over the version that was seen; of several at once one is.
-pub async fn connections_are_changed_under_their_version(store: &StoreUnderTest) {
+/// Label, tokens and pause are written only at the version that was seen. If several callers write at once, one
+/// succeeds.
+pub async fn connections_are_changed_only_at_the_version_seen(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (made, calendars) = scene.connected(&["work"]).await;
     let mut seen = made.clone();
@@ -116,7 +117,7 @@ pub async fn connections_are_changed_under_their_version(store: &StoreUnderTest)
     assert_eq!(scene.known_calendars(&made).await[0].calendar, calendars[0]);
 }
 
-/// A connection goes with its calendars, which are gone from grants, and with the grants that had nothing else.
+/// A deleted connection takes its calendars with it, also from grants, and the grants that had no others.
 pub async fn a_deleted_connection_leaves_nothing(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
@@ -144,7 +145,7 @@ pub async fn a_deleted_connection_leaves_nothing(store: &StoreUnderTest) {
     assert_eq!(scene.counting(&calendar).await, super::sources(&others));
     assert_eq!(scene.known_calendars(&kept).await.len(), 1);
 
-    // Nothing is written to what is gone.
+    // Nothing is written to a deleted connection.
     assert_refused!(scene.disconnect(&renamed).await, CommitError::Stale);
     assert_refused!(scene.reconnect(&renamed, &renamed, None).await, CommitError::Stale);
     let at = scene.make.tick();
@@ -163,8 +164,9 @@ pub async fn a_deleted_connection_leaves_nothing(store: &StoreUnderTest) {
     assert_eq!(scene.known_calendars(&doomed).await, []);
 }
 
-/// With the account its connections and links are gone at once, and the rest of the bridge soon; a neighbour's stay.
-pub async fn the_bridge_goes_with_its_organization(store: &StoreUnderTest) {
+/// With the account, its connections and links are gone at once and the rest of the bridge soon after. Those of
+/// another organization stay.
+pub async fn the_bridge_is_deleted_with_its_organization(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let mut made = Vec::new();

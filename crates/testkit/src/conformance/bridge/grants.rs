@@ -1,4 +1,4 @@
-//! Grants, and what they make count.
+//! Grants, and the calendars that count by them.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +14,8 @@ use crate::conformance::{
     scene::{Scene, WHOLE, assert_refused, hours, minutes, race},
 };
 
-/// Every field survives, for each audience; the oldest come first, in pages, and neighbours see nothing.
-pub async fn grants_come_back_as_they_were(store: &StoreUnderTest) {
+/// Every field survives, for each audience. Lists are oldest first and paged, and other organizations see nothing.
+pub async fn grants_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let (first, second) = (scene.agent().await, scene.agent().await);
@@ -49,7 +49,7 @@ pub async fn grants_come_back_as_they_were(store: &StoreUnderTest) {
     assert_eq!(scene.store.list_grants(scene.org, WHOLE).await.unwrap().data, made[1..]);
 }
 
-/// A grant is made of calendars that are there, all of them, and of the organization's own.
+/// A grant needs calendars that all exist and belong to the organization.
 pub async fn grants_are_made_of_known_calendars(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
@@ -65,9 +65,9 @@ pub async fn grants_are_made_of_known_calendars(store: &StoreUnderTest) {
         assert_refused!(scene.bridge(vec![create]).await, CommitError::Stale);
         assert_eq!(scene.grant_now(&grant).await, None);
     }
-    assert!(!scene.known_calendars(&kept).await[0].counts, "nothing of it was kept");
+    assert!(!scene.known_calendars(&kept).await[0].counts, "the refused grant left nothing");
     assert_eq!(scene.counting(&scene.calendar(&agent).await).await, BTreeSet::new());
-    // Made together with the connection.
+    // The grant is made together with the connection.
     let connection = scene.connection_of(scene.a_human());
     let fresh = scene.listed_of(&connection, &["work"]);
     let grant = scene.grant_of(Audience::All, &[&fresh[0]], &[]);
@@ -79,8 +79,8 @@ pub async fn grants_are_made_of_known_calendars(store: &StoreUnderTest) {
     assert_eq!(scene.grant_now(&grant).await, Some(grant));
 }
 
-/// A grant counts for whom it names: agents, those that there were, or everybody and what is shared.
-pub async fn grants_count_for_whom_they_name(store: &StoreUnderTest) {
+/// A grant counts for the agents that it names, for the agents of its time, or for every agent and shared calendar.
+pub async fn grants_count_for_the_agents_they_name(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let (named, current, late) = (scene.agent().await, scene.agent().await, scene.agent().await);
@@ -123,14 +123,14 @@ pub async fn grants_count_for_whom_they_name(store: &StoreUnderTest) {
     let of_others: Vec<_> = of_others.iter().map(|seen| (seen.of, seen.source)).collect();
     assert_eq!(of_others, [(neighbour.id.into(), of_neighbour[0].source())]);
 
-    // It counts for the agents themselves too, so also for one that has no calendar.
+    // A grant counts for the agents themselves too, so also for an agent without a calendar.
     let bare = scene.agent().await;
     let stranger = other.agent().await;
     let agents = [named.id, current.id, late.id, bare.id, stranger.id];
     let of_agents = async |scene: &Scene| {
         let mut asked = scene.store.living_agents(scene.org, &agents).await.unwrap();
         let gone = agents.iter().filter(|id| !asked.iter().any(|living| living.id == **id));
-        // What does not live is asked about too, as if something were granted.
+        // Agents that are gone are queried too, as if something were granted to them.
         let gone: Vec<_> = gone.map(|id| LivingAgent { id: *id, granted: true }).collect();
         asked.extend(gone);
         let seen = scene.store.human_sources_of_agents(scene.org, &asked).await.unwrap();
@@ -147,12 +147,12 @@ pub async fn grants_count_for_whom_they_name(store: &StoreUnderTest) {
     let theirs_alone = own(&stranger, &[of_neighbour[0].source()]);
     assert_eq!(of_agents(&other).await, theirs_alone.into_iter().collect());
     assert!(scene.store.human_sources_of_agents(scene.org, &[]).await.unwrap().is_empty());
-    // Something is granted to all of them, and the sources of busy times say so.
+    // Something is granted to all of them, and the sources of busy times agree.
     let living = scene.store.living_agents(scene.org, &agents).await.unwrap();
     assert_eq!((living.len(), living.iter().all(|living| living.granted)), (4, true));
     assert!(scene.says_granted(&[&first, &second, &theirs, &unnamed, &shared], true).await);
 
-    // What is out of sight has none, and a grant that is taken back says nothing more.
+    // Hidden calendars have no sources, and a revoked grant has no effect.
     scene.delete(&second).await;
     scene.decommission(&current).await;
     assert_eq!(scene.human_sources(&[&second, &theirs]).await, BTreeSet::new());
@@ -162,12 +162,17 @@ pub async fn grants_count_for_whom_they_name(store: &StoreUnderTest) {
     assert!(scene.says_granted(&[&first], true).await);
     let of_late = scene.store.living_agents(scene.org, &[late.id, bare.id, late.id]).await.unwrap();
     assert_eq!((of_late.len(), of_late.iter().any(|living| living.granted)), (2, false));
-    assert_eq!(of_agents(&scene).await, own(&named, &everything).into_iter().collect(), "the living that are named");
+    assert_eq!(
+        of_agents(&scene).await,
+        own(&named, &everything).into_iter().collect(),
+        "the named agents that are not decommissioned"
+    );
     assert_eq!(scene.counting(&first).await, BTreeSet::from([work, home, club]));
 }
 
-/// What was read last is told, inside the window; a source that is unread, paused or gone says so by what is told of it.
-pub async fn human_calendars_tell_when_they_are_busy(store: &StoreUnderTest) {
+/// The last reading is returned, clipped to the window. A source that was never read, is paused or is gone says so by
+/// its state.
+pub async fn human_calendars_return_busy_times(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let calendar = scene.shared_calendar().await;
@@ -209,7 +214,7 @@ pub async fn human_calendars_tell_when_they_are_busy(store: &StoreUnderTest) {
     assert_eq!((told.len(), &told[0].spans, told[0].covers), (1, &spans, covered()));
     assert_eq!((busy(&scene, &[], hours(0, 9)).await, busy(&other, &asked, hours(0, 9)).await), (vec![], vec![]));
 
-    // Paused, they say nothing; resumed, they do again; and what is deleted is gone.
+    // A paused connection returns nothing, a resumed one does again, and a deleted one is gone.
     let paused = connection.patched(ConnectionPatch::Paused(true), scene.make.tick());
     scene.reconnect(&connection, &paused, None).await.unwrap();
     assert_eq!(scene.counting(&calendar).await, sources(&elsewhere));
@@ -223,8 +228,8 @@ pub async fn human_calendars_tell_when_they_are_busy(store: &StoreUnderTest) {
     assert_eq!(busy(&scene, &asked, hours(0, 9)).await, []);
 }
 
-/// What was read of a calendar goes with the last grant that makes it count, also while nobody reads it anew.
-pub async fn what_is_taken_back_is_forgotten(store: &StoreUnderTest) {
+/// The reading of a calendar is deleted with the last grant for it, even if nobody reads the calendar again.
+pub async fn the_last_revoked_grant_deletes_the_reading(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     for paused in [false, true] {
@@ -252,8 +257,8 @@ pub async fn what_is_taken_back_is_forgotten(store: &StoreUnderTest) {
     }
 }
 
-/// Two grants that are taken back at once leave nothing of the calendar that both name.
-pub async fn nothing_is_left_where_the_last_grants_go_at_once(store: &StoreUnderTest) {
+/// If two grants are revoked at once, no reading is left of the calendar that both name.
+pub async fn concurrently_revoked_grants_leave_no_reading(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     for _ in 0..4 {
         let connection = scene.connection_of(scene.a_human());
@@ -274,7 +279,7 @@ pub async fn nothing_is_left_where_the_last_grants_go_at_once(store: &StoreUnder
     }
 }
 
-/// Where a calendar goes while grants are made of it, no grant is left of what is gone.
+/// If a calendar is removed while grants are made of it, no grant keeps the removed calendar.
 pub async fn no_grant_outlives_its_calendars(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;

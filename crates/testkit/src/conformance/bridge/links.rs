@@ -1,4 +1,4 @@
-//! Connection links, and attempts to get a human's consent.
+//! Connection links, and attempts to get a user's consent.
 
 use kalends_accounts::{
     Change as AccountChange,
@@ -18,8 +18,8 @@ use crate::{
     fixtures::Compose as _,
 };
 
-/// Every field survives, in every state; a link is found by its identifier in its organization, and by its secret.
-pub async fn links_come_back_as_they_were(store: &StoreUnderTest) {
+/// Every field survives, in every state. A link is found by its identifier in its organization, and by its secret.
+pub async fn links_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let agent = scene.agent().await;
@@ -63,8 +63,8 @@ pub async fn links_come_back_as_they_were(store: &StoreUnderTest) {
     }
 }
 
-/// A link is written over the version that was seen; of several at once one is.
-pub async fn links_are_changed_under_their_version(store: &StoreUnderTest) {
+/// A link is written only at the version that was seen. If several callers write at once, one succeeds.
+pub async fn links_are_changed_only_at_the_version_seen(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let link = scene.linked(&scene.shared_calendar().await).await;
     let opened = link.open(scene.a_human(), scene.make.tick()).unwrap();
@@ -86,8 +86,8 @@ pub async fn links_are_changed_under_their_version(store: &StoreUnderTest) {
     assert_eq!(scene.link_now(&link).await, Some(now));
 }
 
-/// One link of a calendar waits for a human at a time, whether its time is over or not, however many are made at once.
-pub async fn one_link_waits_for_a_human(store: &StoreUnderTest) {
+/// Only one link of a calendar awaits a user, expired or not, however many are made at once.
+pub async fn one_link_per_calendar_waits_for_a_user(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (calendar, second) = (scene.shared_calendar().await, scene.shared_calendar().await);
     let outcomes = race(TASKS, |_| {
@@ -99,7 +99,7 @@ pub async fn one_link_waits_for_a_human(store: &StoreUnderTest) {
     assert!(outcomes.iter().all(|outcome| matches!(outcome, Ok(()) | Err(CommitError::Stale))), "{outcomes:?}");
     let waiting = scene.store.waiting_link(scene.org, calendar.id).await.unwrap().unwrap();
 
-    // Its time being over, it waits until that is written down.
+    // An expired link still waits until its expiry is written.
     scene.make.clock.advance(SignedDuration::hours(24));
     let next = || Change::CreateLink(Box::new(scene.link_for(&calendar).0));
     assert_refused!(scene.bridge(vec![next()]).await, CommitError::Stale);
@@ -109,7 +109,7 @@ pub async fn one_link_waits_for_a_human(store: &StoreUnderTest) {
     let waiting = scene.store.waiting_link(scene.org, calendar.id).await.unwrap().unwrap();
     assert_ne!(waiting.id, expired.id);
 
-    // Who follows one makes room for another, of which nobody else knows.
+    // A link that a user opens makes room for another one.
     let opened = waiting.open(scene.a_human(), scene.make.tick()).unwrap();
     scene.relink(&waiting, &opened).await.unwrap();
     scene.linked(&calendar).await;
@@ -117,8 +117,8 @@ pub async fn one_link_waits_for_a_human(store: &StoreUnderTest) {
     assert_eq!(scene.link_now(&opened).await, Some(opened));
 }
 
-/// No link is made for a calendar that is out of sight; those that were stay readable, and may end.
-pub async fn links_are_made_for_calendars_in_sight(store: &StoreUnderTest) {
+/// No link is made for a hidden calendar. Existing links stay readable, and may end.
+pub async fn links_are_made_for_visible_calendars(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let agent = scene.agent().await;
@@ -139,8 +139,8 @@ pub async fn links_are_made_for_calendars_in_sight(store: &StoreUnderTest) {
     }
 }
 
-/// Links whose time is long over are forgotten, in batches, however they ended; the others are kept.
-pub async fn old_links_are_forgotten(store: &StoreUnderTest) {
+/// Links that ended long ago are removed in batches, however they ended. The others are kept.
+pub async fn old_links_are_purged(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let mut links = Vec::new();
     for _ in 0..5 {
@@ -170,7 +170,7 @@ impl Scene {
     }
 }
 
-/// An attempt comes back as it was, whatever it is for and whose it is, once.
+/// An attempt comes back unchanged, whatever its purpose and owner, but only once.
 pub async fn consent_attempts_are_used_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
@@ -197,8 +197,8 @@ pub async fn consent_attempts_are_used_once(store: &StoreUnderTest) {
     }
 }
 
-/// Of many answers to one attempt at once, one counts.
-pub async fn one_uses_a_consent_attempt(store: &StoreUnderTest) {
+/// If many callers use one attempt at once, one succeeds.
+pub async fn concurrent_uses_of_a_consent_attempt_succeed_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     for _ in 0..3 {
         let attempt = scene.consent(Provider::Google, Purpose::Connect { link: None });
@@ -213,9 +213,9 @@ pub async fn one_uses_a_consent_attempt(store: &StoreUnderTest) {
     }
 }
 
-/// Expired attempts are forgotten, in batches, and the others kept; those of a deleted account go with it, and none comes
-/// later.
-pub async fn consent_attempts_are_forgotten(store: &StoreUnderTest) {
+/// Expired attempts are removed in batches, and the others are kept. Those of a deleted account are removed with it,
+/// and none is added later.
+pub async fn expired_consent_attempts_are_purged(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let mut attempts = Vec::new();
     for _ in 0..5 {
@@ -239,8 +239,8 @@ pub async fn consent_attempts_are_forgotten(store: &StoreUnderTest) {
     }
 }
 
-/// Every state has a name of its own in stores, which they read back.
-pub async fn link_states_are_told_apart(store: &StoreUnderTest) {
+/// Every state has a distinct name in stores, which is read back as that state.
+pub async fn link_states_have_distinct_names(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     for state in LinkStatus::ALL {
         let link = scene.linked(&scene.shared_calendar().await).await;

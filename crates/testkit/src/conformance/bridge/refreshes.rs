@@ -1,4 +1,4 @@
-//! Refreshing connections: who claims them, when they are due, what comes of it.
+//! Refreshing connections: claims, due times and results.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::conformance::{
     scene::{Scene, assert_refused, hours, race, successes},
 };
 
-/// What comes of a refresh, beside when the next one is due.
+/// The results of a refresh, except when the next one is due.
 #[derive(Clone, Default)]
 struct Outcome {
     tokens: Option<Tokens>,
@@ -60,7 +60,8 @@ fn ids(claims: &[(RefreshClaim, Connection)]) -> BTreeSet<ConnectionId> {
     claims.iter().map(|(_, of)| of.id).collect()
 }
 
-/// What waited longest is claimed first, by one worker until its claim has run out; whoever lost it writes nothing.
+/// The longest waiting are claimed first, each by one worker until its claim expires. A worker that lost its claim
+/// writes nothing.
 pub async fn due_connections_are_claimed(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
@@ -79,7 +80,7 @@ pub async fn due_connections_are_claimed(store: &StoreUnderTest) {
     assert_eq!(ids(&scene.claim_connections(now, 10).await), BTreeSet::from([connection(2).id]));
     assert!(scene.no_connection_is_due(now).await);
 
-    // One is given up in time, the others are taken over.
+    // One claim is given up in time; the others are taken over.
     let of = |claims: &[(RefreshClaim, Connection)], place: usize| {
         claims.iter().find(|(_, of)| of.id == connection(place).id).unwrap().0
     };
@@ -112,8 +113,8 @@ fn scene_of(scene: &Scene, claim: RefreshClaim) -> Scene {
     Scene { org: claim.org, ..scene.clone() }
 }
 
-/// After its end a refresh is due when that says; at once where somebody asked meanwhile.
-pub async fn a_refresh_says_when_the_next_is_due(store: &StoreUnderTest) {
+/// A refresh sets when the next one is due. If another was requested in between, it is due at once.
+pub async fn a_refresh_sets_when_the_next_is_due(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (made, _) = scene.connected(&["work"]).await;
     let end = async |claim, at, next| scene.end_refresh(claim, Outcome::default(), at, next).await.unwrap();
@@ -123,7 +124,7 @@ pub async fn a_refresh_says_when_the_next_is_due(store: &StoreUnderTest) {
     assert!(scene.no_connection_is_due(next - SignedDuration::micros(1)).await);
     let claim = scene.claim_connection(next).await;
 
-    // Asked for while it is refreshed: once more, and then as usual.
+    // Requested during a refresh: due once more, then as usual.
     scene.ask_refresh(&made, next).await.unwrap();
     assert!(scene.no_connection_is_due(next).await, "one worker at a time");
     let later = next + SignedDuration::minutes(5);
@@ -131,7 +132,7 @@ pub async fn a_refresh_says_when_the_next_is_due(store: &StoreUnderTest) {
     end(scene.claim_connection(next).await, next, Some(later)).await;
     assert!(scene.no_connection_is_due(later - SignedDuration::micros(1)).await);
 
-    // Asked for before it is due, and where the claim has run out.
+    // Requested before it is due, and after the claim has expired.
     scene.ask_refresh(&made, next).await.unwrap();
     scene.claim_connection(next).await;
     let over = next + CLAIM_LASTS;
@@ -139,7 +140,7 @@ pub async fn a_refresh_says_when_the_next_is_due(store: &StoreUnderTest) {
     assert!(scene.no_connection_is_due(over).await);
     let claim = scene.claim_connection(over + SignedDuration::micros(1)).await;
 
-    // What has lapsed is due no more, whoever asked.
+    // A lapsed connection is not due any more, even if a refresh was requested.
     scene.ask_refresh(&made, over).await.unwrap();
     let state = RefreshState::default().after(Ended::Lapsed("no".into()), over);
     scene.end_refresh(claim, Outcome { state, ..Outcome::default() }, over, None).await.unwrap();
@@ -147,7 +148,7 @@ pub async fn a_refresh_says_when_the_next_is_due(store: &StoreUnderTest) {
     assert!(scene.no_connection_is_due(much_later).await);
     assert_refused!(scene.ask_refresh(&made, much_later).await, CommitError::Stale);
 
-    // The human consents again.
+    // The user consents again.
     let lapsed = scene.connection_now(&made).await.unwrap();
     let reauthorized = lapsed.reauthorized(tokens("anew", much_later), much_later);
     scene.reauthorize(&lapsed, &reauthorized, much_later).await.unwrap();
@@ -156,9 +157,9 @@ pub async fn a_refresh_says_when_the_next_is_due(store: &StoreUnderTest) {
     assert_eq!(claims.into_iter().map(|(_, claimed)| claimed).collect::<Vec<_>>(), [reauthorized]);
 }
 
-/// A human renames, pauses and consents again while a refresh is under way: neither takes from the other what it wrote, and
-/// what was asked with a consent that counts no more is not written.
-pub async fn humans_and_workers_leave_each_other_what_is_theirs(store: &StoreUnderTest) {
+/// A user renames, pauses and consents again during a refresh. Neither the user nor the worker overwrites the other,
+/// and a refresh with an outdated consent writes nothing.
+pub async fn users_and_workers_do_not_overwrite_each_other(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (made, _) = scene.connected(&["work"]).await;
     let now = scene.make.tick();
@@ -168,13 +169,13 @@ pub async fn humans_and_workers_leave_each_other_what_is_theirs(store: &StoreUnd
     let outcome = Outcome { tokens: Some(renewed.clone()), state: state.clone(), ..Outcome::default() };
     scene.end_refresh(claim, outcome, now, Some(now)).await.unwrap();
 
-    // Named by somebody who had read it before the refresh ended.
+    // Renamed by a caller that had read the connection before the refresh ended.
     let named = made.patched(ConnectionPatch::Label(Some("name".into())), now);
     scene.reconnect(&made, &named, None).await.unwrap();
     let expected = Connection { tokens: renewed, refresh: state, ..named };
     assert_eq!(scene.connection_now(&made).await.as_ref(), Some(&expected));
 
-    // Consented to again while it is refreshed: that refresh is over, and another one due at once.
+    // A new consent during a refresh ends that refresh, and another one is due at once.
     let claim = scene.claim_connection(now).await;
     let reauthorized = expected.reauthorized(tokens("anew", now), now);
     scene.reauthorize(&expected, &reauthorized, now).await.unwrap();
@@ -194,7 +195,8 @@ pub async fn humans_and_workers_leave_each_other_what_is_theirs(store: &StoreUnd
     assert!(scene.no_connection_is_due(now + SignedDuration::hours(9_000)).await);
 }
 
-/// What is paused is not refreshed, even where it is paused while it is; resumed, it is due when that says.
+/// A paused connection is not refreshed, even if it is paused during a refresh. A resumed connection is due at the
+/// given time.
 pub async fn paused_connections_are_not_refreshed(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (made, _) = scene.connected(&["work"]).await;
@@ -202,7 +204,7 @@ pub async fn paused_connections_are_not_refreshed(store: &StoreUnderTest) {
     let now = scene.make.tick();
     let much_later = now + SignedDuration::hours(9_000);
 
-    // Before it was claimed; a label changes nothing about it.
+    // Paused before it was claimed. A new label changes nothing about that.
     let paused = pause(&made, true);
     scene.reconnect(&made, &paused, None).await.unwrap();
     assert!(scene.no_connection_is_due(much_later).await);
@@ -215,11 +217,11 @@ pub async fn paused_connections_are_not_refreshed(store: &StoreUnderTest) {
     assert!(scene.no_connection_is_due(now - SignedDuration::micros(1)).await);
     let claim = scene.claim_connection(now).await;
 
-    // While it is refreshed: what comes of that is written, and nothing is due, whoever had asked.
+    // Paused during a refresh: its results are written, but nothing is due, even if a refresh was requested.
     scene.ask_refresh(&made, now).await.unwrap();
     let paused = pause(&resumed, true);
     scene.reconnect(&resumed, &paused, None).await.unwrap();
-    assert!(scene.no_connection_is_due(much_later).await, "neither once the claim has run out");
+    assert!(scene.no_connection_is_due(much_later).await, "it is not due after the claim expires either");
     let state = RefreshState::default().after(Ended::Good, now);
     let outcome = Outcome { state: state.clone(), ..Outcome::default() };
     scene.end_refresh(claim, outcome, now, Some(now)).await.unwrap();
@@ -227,7 +229,7 @@ pub async fn paused_connections_are_not_refreshed(store: &StoreUnderTest) {
     let paused = Connection { refresh: state, ..paused };
     assert_eq!(scene.connection_now(&made).await.as_ref(), Some(&paused));
 
-    // Paused and resumed while it is refreshed: once more, at once.
+    // Paused and resumed during a refresh: due once more, at once.
     let resumed = pause(&paused, false);
     scene.reconnect(&paused, &resumed, Some(now)).await.unwrap();
     let claim = scene.claim_connection(now).await;
@@ -240,8 +242,9 @@ pub async fn paused_connections_are_not_refreshed(store: &StoreUnderTest) {
     scene.claim_connection(now).await;
 }
 
-/// What comes of a refresh is written together: tokens, state, calendars; what is gone is gone from grants too.
-pub async fn a_refresh_writes_what_came_of_it(store: &StoreUnderTest) {
+/// The results of a refresh are written together: tokens, state and calendars. Calendars that are gone are removed
+/// from grants too.
+pub async fn a_refresh_writes_its_results(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
     let (made, calendars) = scene.connected(&["work", "home", "club"]).await;
@@ -273,7 +276,7 @@ pub async fn a_refresh_writes_what_came_of_it(store: &StoreUnderTest) {
     assert_eq!(scene.grant_now(&mixed).await, Some(Grant { sources: vec![work.id], ..mixed.clone() }));
     assert_eq!(scene.grant_now(&only).await, None);
 
-    // Read again, and this time without other tokens; one is read no more.
+    // Read again, this time without new tokens; one calendar is not read any more.
     let again = reading(next, covered(), &[hours(5, 9)]);
     let read = [renamed.read(again), ExternalCalendar { reading: None, ..fresh }];
     let state = shown.refresh.after(Ended::Good, next);
@@ -289,7 +292,7 @@ pub async fn a_refresh_writes_what_came_of_it(store: &StoreUnderTest) {
     assert_eq!(told, [(work.source(), 2, Some(next))]);
 }
 
-/// However many workers claim at once, each connection is claimed once; and a claim ends once.
+/// If many workers claim at once, each connection is claimed once. A claim ends once.
 pub async fn workers_share_connections(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     for _ in 0..20 {
@@ -304,7 +307,7 @@ pub async fn workers_share_connections(store: &StoreUnderTest) {
     .into_iter()
     .flatten()
     .collect();
-    assert_eq!(ids(&claims).len(), claims.len(), "none twice");
+    assert_eq!(ids(&claims).len(), claims.len(), "none is claimed twice");
     let rest = scene.claim_connections(now, 20).await;
     assert_eq!(claims.len() + rest.len(), 20);
     assert!(ids(&claims).is_disjoint(&ids(&rest)));

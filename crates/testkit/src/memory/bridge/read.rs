@@ -1,4 +1,4 @@
-//! The bridge to human calendars: what is read and claimed, attempts, and what counts where.
+//! The bridge to human calendars: reads, claims, attempts, and which calendars count.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ use crate::memory::{
 };
 
 impl State {
-    /// The calendars of humans that say something: those of paused connections do not.
+    /// The human calendars that count: those whose connection is not paused.
     fn heard(&self, org: OrgId) -> impl Iterator<Item = &ExternalCalendar> {
         self.external.values().filter(move |calendar| {
             let connection = self.connections.get(&(org, calendar.connection));
@@ -60,7 +60,7 @@ impl ConnectionLinks for MemoryStore {
 impl ConnectAttempts for MemoryStore {
     async fn keep_connect_attempt(&self, attempt: &ConnectAttempt) -> Result<(), StoreError> {
         self.write(|state| {
-            // Nothing is added to an account that was deleted meanwhile.
+            // Nothing is added to an account that has been deleted in the meantime.
             if state.organizations.contains_key(&attempt.org) {
                 state.connect_attempts.insert(attempt.oauth.key, attempt.clone());
             }
