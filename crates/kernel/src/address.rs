@@ -1,41 +1,42 @@
-//! Which IP addresses belong to the public internet (ruling 7.5).
+//! Which IP addresses belong to the public internet.
 //!
-//! What callers name (webhook endpoints, feeds) is connected to only where [`not_public`] finds nothing
-//! against the address, literal or resolved, checked at the moment of dialling. The tables follow IANA's
-//! special-purpose registries; what is not known to be public is not.
+//! Callers choose some of the hosts that the server connects to, such as webhook endpoints and feeds. The server
+//! connects to an address, literal or resolved, only if [`not_public`] returns `None` for it at the moment of
+//! dialling. The tables follow IANA's special-purpose registries. An address that is not known to be public is
+//! refused.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Why an address is not of the public internet.
+/// Why an address is not part of the public internet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum NotPublic {
-    /// "This" network, and the unspecified address.
+    /// The "this network" block, and the unspecified address.
     Unspecified,
     /// The machine itself.
     Loopback,
-    /// A private network, unique-local and site-local addresses included.
+    /// A private network, including unique-local and site-local addresses.
     Private,
-    /// Addresses shared behind a carrier's translation.
+    /// Addresses shared behind carrier-grade NAT (RFC 6598).
     Shared,
-    /// The link itself, where clouds serve their credentials.
+    /// The local link, on which clouds serve their credentials.
     LinkLocal,
-    /// Groups of receivers.
+    /// Multicast groups.
     Multicast,
-    /// Examples in documents.
+    /// Addresses reserved for examples in documentation.
     Documentation,
-    /// Tests of network devices.
+    /// Addresses reserved for benchmarks of network devices.
     Benchmarking,
-    /// A tunnel or translation whose other end cannot be known: 6to4, Teredo, IPv4-compatible and
-    /// IPv4-translated addresses, translation of local use.
+    /// A tunnel or translation whose other end cannot be known: 6to4, Teredo, IPv4-compatible and IPv4-translated
+    /// addresses, and local-use translation.
     Tunnel,
-    /// A service of the platform that the service runs on, under an address of the public range.
+    /// A service of the cloud platform, under an address from the public range.
     Platform,
-    /// Protocol assignments, broadcast, and whatever is not assigned.
+    /// Protocol assignments, broadcast, and unassigned addresses.
     Reserved,
 }
 
 impl NotPublic {
-    /// The reason in an error's message, after "the address is".
+    /// The reason, worded to follow "the address is" in an error message.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Unspecified => "unspecified",
@@ -53,7 +54,7 @@ impl NotPublic {
     }
 }
 
-/// Networks of IPv4 that are not public: address, prefix length, why.
+/// IPv4 networks that are not public: address, prefix length, reason.
 const NETWORKS_V4: &[([u8; 4], u32, NotPublic)] = &[
     ([0, 0, 0, 0], 8, NotPublic::Unspecified),
     ([10, 0, 0, 0], 8, NotPublic::Private),
@@ -73,15 +74,15 @@ const NETWORKS_V4: &[([u8; 4], u32, NotPublic)] = &[
     ([240, 0, 0, 0], 4, NotPublic::Reserved),
 ];
 
-/// Networks of IPv6 that are not public, the most specific first: address, prefix length, why.
+/// IPv6 networks that are not public, most specific first: address, prefix length, reason.
 const NETWORKS_V6: &[([u16; 8], u32, NotPublic)] = &[
     ([0, 0, 0, 0, 0, 0, 0, 0], 128, NotPublic::Unspecified),
     ([0, 0, 0, 0, 0, 0, 0, 1], 128, NotPublic::Loopback),
-    // IPv4-compatible; IPv4-mapped addresses are judged as what they stand for before this table is asked.
+    // IPv4-compatible addresses. IPv4-mapped addresses never reach this table: they are judged as IPv4 addresses.
     ([0, 0, 0, 0, 0, 0, 0, 0], 96, NotPublic::Tunnel),
     // IPv4-translated (RFC 2765).
     ([0, 0, 0, 0, 0xffff, 0, 0, 0], 96, NotPublic::Tunnel),
-    // Translation of local use (RFC 8215).
+    // Local-use translation (RFC 8215).
     ([0x64, 0xff9b, 1, 0, 0, 0, 0, 0], 48, NotPublic::Tunnel),
     ([0x100, 0, 0, 0, 0, 0, 0, 0], 64, NotPublic::Reserved),
     // Teredo.
@@ -98,13 +99,13 @@ const NETWORKS_V6: &[([u16; 8], u32, NotPublic)] = &[
     ([0xff00, 0, 0, 0, 0, 0, 0, 0], 8, NotPublic::Multicast),
 ];
 
-/// The one range from which public IPv6 addresses are assigned.
+/// The only range from which public IPv6 addresses are assigned.
 const GLOBAL_V6: ([u16; 8], u32) = ([0x2000, 0, 0, 0, 0, 0, 0, 0], 3);
-/// Translation to IPv4 (RFC 6052): the last 32 bits are the address that is really reached.
+/// Translation to IPv4 (RFC 6052): the last 32 bits are the IPv4 address that is reached.
 const TRANSLATED_V6: ([u16; 8], u32) = ([0x64, 0xff9b, 0, 0, 0, 0, 0, 0], 96);
 
-/// Why an address is not of the public internet; `None` where it is. IPv4-mapped addresses and those of
-/// translators (NAT64) are what they stand for.
+/// Why an address is not part of the public internet; `None` if it is public. IPv4-mapped addresses and those of
+/// translators (NAT64) are judged by the IPv4 address inside.
 pub fn not_public(address: IpAddr) -> Option<NotPublic> {
     match address {
         IpAddr::V4(address) => not_public_v4(address),
@@ -131,7 +132,7 @@ fn not_public_v6(address: Ipv6Addr) -> Option<NotPublic> {
     }
     let known = NETWORKS_V6.iter().find(|(network, prefix, _)| inside(*network, *prefix)).map(|(_, _, why)| *why);
     let known = known.or_else(|| (!inside(GLOBAL_V6.0, GLOBAL_V6.1)).then_some(NotPublic::Reserved));
-    // An interface identifier of ISATAP carries the address of IPv4 that the packet ends at.
+    // The interface identifier of an ISATAP address carries the IPv4 address that packets end up at.
     known.or_else(|| is_isatap(address).then(|| not_public_v4(last_four(address))).flatten())
 }
 
@@ -151,8 +152,7 @@ mod tests {
 
     use super::{NotPublic::*, *};
 
-    /// Every network by its first and last address, beside the neighbours outside, written independently of
-    /// the tables above.
+    /// The first and last address of every network, written independently of the tables above.
     #[rstest]
     #[case::this_network("0.0.0.0", "0.255.255.255", Unspecified)]
     #[case::ten("10.0.0.0", "10.255.255.255", Private)]
@@ -211,7 +211,7 @@ mod tests {
     #[case::groups_v6("ff00::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", Multicast)]
     #[case::isatap_private("2606:4700::5efe:10.0.0.1", "2606:4700::5efe:10.0.0.1", Private)]
     #[case::isatap_global_bit("2606:4700::200:5efe:127.0.0.1", "2606:4700::200:5efe:127.0.0.1", Loopback)]
-    fn networks(#[case] first: &str, #[case] last: &str, #[case] why: NotPublic) {
+    fn special_networks_are_not_public(#[case] first: &str, #[case] last: &str, #[case] why: NotPublic) {
         for address in [first, last] {
             assert_eq!(not_public(address.parse().unwrap()), Some(why), "{address}");
         }
@@ -260,12 +260,11 @@ mod tests {
     #[case("::ffff:8.8.8.8")]
     #[case("64:ff9b::8.8.8.8")]
     #[case("2606:4700::5efe:8.8.8.8")]
-    fn public_addresses(#[case] address: &str) {
+    fn public_addresses_pass(#[case] address: &str) {
         assert_eq!(not_public(address.parse().unwrap()), None);
     }
 
     proptest! {
-        /// What the standard library knows of an address agrees.
         #[test]
         fn agrees_with_the_standard_library(bits: u32) {
             let address = Ipv4Addr::from(bits);
@@ -281,7 +280,6 @@ mod tests {
             prop_assert_eq!(address.is_documentation(), why == Some(Documentation));
         }
 
-        /// An address of IPv4 is judged alike in each form that reaches it.
         #[test]
         fn every_form_of_an_address_is_judged_alike(bits: u32) {
             let address = Ipv4Addr::from(bits);
@@ -295,7 +293,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_public_is_assigned_so(bits: u128) {
+        fn public_addresses_are_globally_assigned(bits: u128) {
             let address = Ipv6Addr::from(bits);
             if not_public(address.into()).is_none() {
                 prop_assert!(address.segments()[0] >> 13 == 1, "inside 2000::/3, or mapped, which is rare");

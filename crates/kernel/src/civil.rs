@@ -1,4 +1,4 @@
-//! What calendars and wall clocks show.
+//! Dates and times as calendars and wall clocks show them.
 
 use std::{fmt, str::FromStr};
 
@@ -21,8 +21,7 @@ pub struct MissingDay {
 }
 
 impl MissingDay {
-    /// What is wrong with the date at the beginning of a text, where it is written as one and names a day that its
-    /// month does not have.
+    /// Returns the missing day if the text begins with a date whose month does not have that day.
     pub fn at_start_of(text: &str) -> Option<Self> {
         let number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?;
         let mut parts = text.get(..10)?.splitn(3, '-');
@@ -47,7 +46,7 @@ impl fmt::Display for MissingDay {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CivilTime(i64);
 
-/// What a wall clock and the calendar beside it show.
+/// What a wall clock and a calendar next to it show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CivilDateTime {
     /// The date.
@@ -57,7 +56,7 @@ pub struct CivilDateTime {
 }
 
 impl CivilDate {
-    /// The date so many days after 1970-01-01.
+    /// The date that many days after 1970-01-01.
     pub fn from_days(days: i64) -> Self {
         Self(i32::try_from(days).unwrap_or(if days < 0 { i32::MIN } else { i32::MAX }))
     }
@@ -67,7 +66,7 @@ impl CivilDate {
         self.0 as i64
     }
 
-    /// The date of a year, month (1-12) and day (1-31), where it exists.
+    /// The date of a year, month (1-12) and day (1-31), if it exists.
     pub fn new(year: i32, month: u32, day: u32) -> Option<Self> {
         NaiveDate::from_ymd_opt(year, month, day).map(Self::from_naive)
     }
@@ -89,11 +88,11 @@ impl CivilDate {
 
     /// The day of the week, Monday being 0.
     pub fn weekday(self) -> u8 {
-        // 1970-01-01 was a Thursday. A remainder by seven fits a byte.
+        // 1970-01-01 was a Thursday. A remainder modulo seven fits in a byte.
         u8::try_from((i64::from(self.0) + 3).rem_euclid(7)).unwrap_or(0)
     }
 
-    /// The date so many days later (earlier where negative).
+    /// The date that many days later, or earlier if negative.
     #[must_use]
     pub fn plus_days(self, days: i64) -> Self {
         Self::from_days(i64::from(self.0) + days)
@@ -137,12 +136,12 @@ impl CivilTime {
     /// 00:00.
     pub const MIDNIGHT: Self = Self(0);
 
-    /// The time of day of an hour (0-23), minute and second, where it exists.
+    /// The time of day of an hour (0-23), minute and second, if it exists.
     pub fn new(hour: u32, minute: u32, second: u32) -> Option<Self> {
         NaiveTime::from_hms_opt(hour, minute, second).map(Self::from_naive)
     }
 
-    /// The time of day so many microseconds after midnight, where the day has it.
+    /// The time of day that many microseconds after midnight, if it is within the day.
     pub fn from_micros(micros: i64) -> Option<Self> {
         (0..86_400_000_000).contains(&micros).then_some(Self(micros))
     }
@@ -165,13 +164,13 @@ impl fmt::Debug for CivilTime {
 }
 
 impl CivilDateTime {
-    /// What a clock shows at `instant` that is `ahead` of UTC.
+    /// What a clock that is `ahead` of UTC shows at `instant`.
     pub fn ahead_of_utc(instant: Timestamp, ahead: SignedDuration) -> Self {
         let local = instant + ahead;
         Self { date: local.utc_date(), time: CivilTime(local.as_micros().rem_euclid(MICROS_A_DAY)) }
     }
 
-    /// Microseconds since 1970-01-01T00:00 by the same clock; `None` where they go beyond 64 bits.
+    /// Microseconds since 1970-01-01T00:00 on the same clock; `None` if they do not fit in 64 bits.
     pub(crate) fn as_micros(self) -> Option<i64> {
         self.date.as_days().checked_mul(MICROS_A_DAY)?.checked_add(self.time.0)
     }
@@ -185,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_of_day_lies_in_the_day() {
+    fn a_time_of_day_is_within_the_day() {
         assert_eq!(CivilTime::from_micros(0), Some(CivilTime::MIDNIGHT));
         assert_eq!(CivilTime::from_micros(86_399_000_000), CivilTime::new(23, 59, 59));
         assert_eq!(CivilTime::from_micros(86_400_000_000), None);

@@ -1,15 +1,15 @@
-//! What was wrong with a field of a request, so that a caller can mend it.
+//! What is wrong with a field of a request, so that the caller can fix it.
 
 use std::fmt;
 
-/// The finer, stable name of an error (ruling 2.1), beside its `type`.
+/// The stable code of an error, more specific than its `type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Code {
-    /// A time without offset, or not RFC 3339 at all.
+    /// A time without an offset, or not RFC 3339 at all.
     InvalidTimeFormat,
     /// The end is not after the start.
     EndBeforeStart,
-    /// No zone of the IANA time-zone database.
+    /// Not a zone of the IANA time zone database.
     InvalidTimezone,
     /// Metadata over 16,384 bytes.
     MetadataTooLarge,
@@ -18,7 +18,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// The name as answers show it.
+    /// The code as responses show it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::InvalidTimeFormat => "invalid_time_format",
@@ -35,9 +35,9 @@ impl Code {
 pub struct FieldError {
     /// The path of the field, such as `slots[2].end_time`.
     pub param: String,
-    /// What was wrong, what is allowed and what was got. A clause without the field's name.
+    /// What was wrong, what is allowed and what was received: a clause without the field's name.
     pub message: String,
-    /// The finer name, where there is one.
+    /// The more specific code, if there is one.
     pub code: Option<Code>,
 }
 
@@ -47,7 +47,7 @@ impl FieldError {
         Self { param: param.into(), message: message.into(), code: None }
     }
 
-    /// The same error under a finer name.
+    /// The same error with a more specific code.
     #[must_use]
     pub fn with_code(mut self, code: Code) -> Self {
         self.code = Some(code);
@@ -61,52 +61,52 @@ impl fmt::Display for FieldError {
     }
 }
 
-/// Every field of one request that cannot be accepted, in the order in which they were looked at.
+/// Every field of one request that cannot be accepted, in the order in which they were checked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FieldErrors(Vec<FieldError>);
 
 impl FieldErrors {
-    /// Notes one more error.
+    /// Records one error.
     pub fn push(&mut self, error: FieldError) {
         self.0.push(error);
     }
 
-    /// Keeps a parsed value, or notes why there is none.
+    /// Returns a parsed value, or records its error.
     pub fn take<T>(&mut self, parsed: Result<T, FieldError>) -> Option<T> {
         parsed.map_err(|error| self.push(error)).ok()
     }
 
-    /// The value, or `None` with all its errors noted.
+    /// Returns the value, or records all its errors.
     pub fn take_all<T>(&mut self, result: Result<T, Self>) -> Option<T> {
         result.map_err(|errors| self.extend(&errors)).ok()
     }
 
-    /// Notes all of `others`.
+    /// Records all of `others`.
     pub fn extend(&mut self, others: &Self) {
         self.0.extend_from_slice(&others.0);
     }
 
-    /// Notes all of `others` as fields below `parent`: `title` becomes `events[3].title`.
+    /// Records all of `others` as fields below `parent`: `title` becomes `events[3].title`.
     pub fn extend_below(&mut self, parent: &str, others: &Self) {
         self.0.extend(
             others.0.iter().map(|error| FieldError { param: format!("{parent}.{}", error.param), ..error.clone() }),
         );
     }
 
-    /// Whether nothing was noted.
+    /// Whether no errors were recorded.
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// `Ok` where nothing was noted.
+    /// Returns `Ok` if no errors were recorded.
     ///
     /// # Errors
-    /// All that was noted.
+    /// All errors that were recorded.
     pub fn finish(self) -> Result<(), Self> {
         if self.0.is_empty() { Ok(()) } else { Err(self) }
     }
 
-    /// The first error. An empty set, which no parser returns, yields a nameless one.
+    /// The first error. An empty set, which no parser returns, yields an error without a field name.
     pub fn first(&self) -> FieldError {
         self.0.first().cloned().unwrap_or_else(|| FieldError::new("", "the request is not valid"))
     }

@@ -1,25 +1,25 @@
-//! Text of others inside mail: it is never a link there.
+//! Third-party text inside mail, written so that it never becomes a link.
 
 use std::{borrow::Cow, fmt};
 
-/// The zero-width space that breaks what a mail client would make a link of.
+/// The zero-width space that keeps a mail client from turning text into a link.
 const BREAK: char = '\u{200b}';
 
-/// Text that somebody outside wrote (names, titles, notes), on one line and without anything that a mail client would turn
-/// into a link: addresses of the web and of mail, bare domains and IP addresses are interrupted by zero-width spaces.
+/// Text that somebody outside wrote (names, titles, notes), on one line and without anything that a mail client would
+/// turn into a link. Zero-width spaces interrupt web addresses, mail addresses, bare domains and IP addresses.
 ///
-/// Letters are built from this type and from our own words alone, so that raw text of others cannot get into one.
+/// Letters are built only from this type and from our own words, so raw third-party text cannot get into one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Foreign(String);
 
 impl Foreign {
-    /// Takes the text apart: line breaks and other control characters become spaces, characters that turn the direction of
-    /// what follows are left out, and each of `.`, `@`, `:`, `/` and `\` (in whichever script it is written) that could join
-    /// the parts of an address stands between zero-width spaces.
+    /// Breaks the text up. Line breaks and other control characters become spaces. Characters that change the
+    /// direction of text are dropped. Each `.`, `@`, `:`, `/` and `\` (in any script) that could join the parts of an
+    /// address gets a zero-width space on both sides.
     pub fn new(text: &str) -> Self {
         let mut broken = String::with_capacity(text.len() + 16);
         let mut letters = text.chars().filter(|letter| !turns(*letter)).map(one_line).peekable();
-        // Whatever stands before the text in a letter does not join it either.
+        // Assume a letter before the text, so that the text cannot join whatever precedes it in the mail.
         let mut before = 'x';
         while let Some(letter) = letters.next() {
             if joins(letter) && !apart(before) {
@@ -36,7 +36,7 @@ impl Foreign {
         Self(broken)
     }
 
-    /// The text, for plain text. HTML needs escaping besides.
+    /// The text, for plain text. In HTML it still has to be escaped.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -54,13 +54,13 @@ impl From<Foreign> for Cow<'static, str> {
     }
 }
 
-/// Whether nothing joins over the character: a space, or a break.
+/// Whether the character separates words: white space, or a break.
 fn apart(letter: char) -> bool {
     letter.is_whitespace() || letter == BREAK
 }
 
-/// Whether the character joins the parts of an address. The forms of other scripts count too: readers and browsers map them to
-/// the same character (UTS 46).
+/// Whether the character joins the parts of an address. The forms in other scripts count too, because mail clients
+/// and browsers map them to the same character (UTS 46).
 const fn joins(letter: char) -> bool {
     matches!(
         letter,
@@ -72,7 +72,7 @@ const fn joins(letter: char) -> bool {
     )
 }
 
-/// Whether the character changes the direction of text, with which an address could be written backwards.
+/// Whether the character changes the direction of text. It could be used to write an address backwards.
 const fn turns(letter: char) -> bool {
     matches!(letter, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -93,7 +93,8 @@ mod tests {
 
     use super::*;
 
-    /// What mail clients make links of, more generous than any of them. A zero-width space belongs to no word.
+    /// Matches what mail clients turn into links, and more than any of them does. A zero-width space is not part of a
+    /// word.
     fn links() -> Vec<Regex> {
         [
             r"[\p{L}\p{N}+-]:[/\\\p{L}\p{N}\[+]",
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn breaks_stand_on_both_sides() {
+    fn breaks_are_on_both_sides() {
         assert_eq!(Foreign::new("www.a.b").as_str(), "www\u{200b}.\u{200b}a\u{200b}.\u{200b}b");
         assert_eq!(Foreign::new("Dr. Ada").as_str(), "Dr\u{200b}. Ada");
         assert_eq!(Foreign::new(".com").as_str(), "\u{200b}.\u{200b}com");
@@ -167,7 +168,7 @@ mod tests {
             prop_assert!(!lines);
             // Breaking twice changes nothing.
             prop_assert_eq!(&Foreign::new(broken.as_str()), &broken);
-            // Nothing that is seen is lost.
+            // No visible character is lost.
             let seen = |text: &str| text.chars().filter(|letter| !turns(*letter) && *letter != BREAK).map(one_line).collect::<String>();
             prop_assert_eq!(seen(broken.as_str()), seen(&text));
         }

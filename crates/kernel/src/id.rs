@@ -1,5 +1,5 @@
-//! Identifiers: a prefix and a UUID v7, written as 26 characters of lower-case Crockford base32
-//! (ruling 2.6, the TypeID encoding), so that they sort by time of creation.
+//! Identifiers: a prefix and a UUID v7, written as 26 characters of lower-case Crockford base32 (the TypeID
+//! encoding), so that they sort by creation time.
 
 use std::{fmt, str::FromStr};
 
@@ -10,15 +10,15 @@ use crate::{Entropy, Timestamp, random_bytes, text::deserialized};
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LENGTH: usize = 26;
 
-/// A text that is no identifier of the expected kind.
+/// A text that is not an identifier of the expected kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not an identifier of the form {prefix}_ and 26 base32 characters")]
+#[error("not an identifier: expected {prefix}_ followed by 26 base32 characters")]
 pub struct IdError {
     /// The prefix that was expected.
     pub prefix: &'static str,
 }
 
-/// A UUID v7 of the instant `now` with random bits from `entropy`.
+/// A UUID v7 for the time `now`, with random bits from `entropy`.
 pub fn new_uuid(now: Timestamp, entropy: &dyn Entropy) -> Uuid {
     let millis = u64::try_from(now.as_micros() / 1_000).unwrap_or(0);
     uuid::Builder::from_unix_timestamp_millis(millis, &random_bytes::<10>(entropy)).into_uuid()
@@ -34,7 +34,7 @@ fn encode(uuid: Uuid, out: &mut [u8; LENGTH]) {
 
 fn decode(text: &str) -> Option<Uuid> {
     let bytes = text.as_bytes();
-    // 26 characters carry 130 bits: the first one may only use three of its five.
+    // 26 characters carry 130 bits, so the first one may use only three of its five.
     if bytes.len() != LENGTH || bytes[0] > b'7' {
         return None;
     }
@@ -53,15 +53,15 @@ macro_rules! ids {
         pub struct $name(Uuid);
 
         impl $name {
-            /// What the written form begins with, before the underscore.
+            /// The prefix of the written form, without the underscore.
             pub const PREFIX: &'static str = $prefix;
 
-            /// A fresh identifier, ordered by `now`.
+            /// A new identifier, ordered by `now`.
             pub fn new(now: Timestamp, entropy: &dyn Entropy) -> Self {
                 Self(new_uuid(now, entropy))
             }
 
-            /// The identifier that a store kept as a bare UUID.
+            /// The identifier of a bare UUID, as stores keep it.
             pub const fn from_uuid(uuid: Uuid) -> Self {
                 Self(uuid)
             }
@@ -120,7 +120,7 @@ macro_rules! ids {
 ids! {
     /// An organization.
     OrgId = "org";
-    /// An agent: software, a human or a resource that owns calendars.
+    /// An agent: the AI, person or resource that owns calendars.
     AgentId = "agt";
     /// A calendar.
     CalendarId = "cal";
@@ -136,37 +136,37 @@ ids! {
     AuditId = "aud";
     /// A webhook message in the outbox, before it is addressed to endpoints.
     MessageId = "msg";
-    /// A letter to somebody outside, before it is sent.
+    /// A mail to somebody outside, before it is sent.
     LetterId = "ltr";
     /// A webhook endpoint.
     WebhookId = "whk";
-    /// The delivery of one message to one endpoint; the same in every attempt.
+    /// The delivery of one message to one endpoint. All attempts share it.
     DeliveryId = "whd";
-    /// A subscription to an iCal feed.
+    /// A subscription to an iCalendar feed.
     SubscriptionId = "isub";
     /// A scheduling proposal.
     ProposalId = "spr";
-    /// A time that a proposal offers.
+    /// A slot that a proposal offers.
     SlotId = "slt";
     /// A participant's response to a proposal.
     ResponseId = "rsp";
     /// A booking page.
     BookingPageId = "bkp";
-    /// What a guest has booked on one.
+    /// A guest's booking on a booking page.
     BookingId = "bkg";
-    /// A human with a console account.
+    /// A user of the console.
     UserId = "usr";
     /// A console session.
     SessionId = "ses";
-    /// A human's claim on an organization that an agent signed up.
+    /// A user's claim on an organization that an agent signed up.
     ClaimId = "clm";
-    /// A link by which a human connects a calendar of theirs.
+    /// A link on which a person connects a calendar account.
     ConnectionLinkId = "cln";
-    /// A human's account at a provider of calendars, connected.
+    /// A connection: a person's account at a calendar provider.
     ConnectionId = "con";
-    /// A calendar of such an account.
+    /// A calendar of a connected account.
     ExternalCalendarId = "xcl";
-    /// For which agents a human's calendars count as busy.
+    /// A grant: which agents a person's calendars count as busy for.
     GrantId = "grt";
     /// A request, as `X-Request-Id` and error envelopes show it.
     RequestId = "req";
@@ -185,7 +185,7 @@ mod tests {
     #[case("00000000000000000000000000", 0)]
     #[case("00000000000000000000000001", 1)]
     #[case("7zzzzzzzzzzzzzzzzzzzzzzzzz", u128::MAX)]
-    // The TypeID specification's own example.
+    // The example of the TypeID specification.
     #[case("01h2xcejqtf2nbrexx3vqjhp41", 0x0188_bac7_4afa_78aa_bc3b_bd1e_ef28_d881)]
     fn writes_typeid_base32(#[case] text: &str, #[case] bits: u128) {
         let id = AgentId::from_uuid(Uuid::from_u128(bits));

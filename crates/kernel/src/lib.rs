@@ -1,9 +1,8 @@
 //! The vocabulary that every Kalends crate shares.
 //!
-//! Nothing here does I/O, reads a clock or draws randomness: [`Clock`] and [`Entropy`] are the ports
-//! through which a service supplies them. Three kinds of time stay apart on purpose: an [`Timestamp`]
-//! (a point on the UTC line), a [`CivilDateTime`] (what a wall clock shows) and a [`Zone`] (the rules
-//! that connect the two).
+//! Nothing here does I/O, reads a clock or draws random numbers: [`Clock`] and [`Entropy`] are the ports that supply
+//! them. Three kinds of time are kept apart on purpose: a [`Timestamp`] (a point on the UTC line), a
+//! [`CivilDateTime`] (what a wall clock shows) and a [`Zone`] (the rules that connect the two).
 
 mod address;
 mod civil;

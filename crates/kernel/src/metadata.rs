@@ -1,17 +1,17 @@
-//! Free-form metadata: a JSON object of at most 16,384 bytes and 32 levels (ruling 2.7).
+//! Free-form metadata: a JSON object of at most 16,384 bytes and 32 levels.
 
 use serde_json::{Map, Value};
 
 use crate::{Code, FieldError};
 
-/// A caller's own JSON object, kept as it came.
+/// A caller's own JSON object, kept unchanged.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Metadata(Map<String, Value>);
 
 impl Metadata {
-    /// The most bytes of the object as compact JSON.
+    /// The maximum number of bytes of the object as compact JSON.
     pub const MAX_BYTES: usize = 16_384;
-    /// The most levels of nesting, the object itself being the first.
+    /// The maximum number of nesting levels. The object itself is the first.
     pub const MAX_DEPTH: usize = 32;
 
     /// Accepts an object within the bounds.
@@ -37,10 +37,10 @@ impl Metadata {
         Ok(metadata)
     }
 
-    /// The object as a store kept it.
+    /// The object from a store's text.
     ///
     /// # Errors
-    /// The text is no JSON object.
+    /// The text is not a JSON object.
     pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text).map(Self)
     }
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bound_is_on_compact_bytes() {
+    fn the_size_limit_counts_compact_bytes() {
         let filler = |length: usize| json!({ "k": "x".repeat(length) });
         let overhead = r#"{"k":""}"#.len();
         assert!(Metadata::parse("metadata", filler(Metadata::MAX_BYTES - overhead)).is_ok());
@@ -96,14 +96,14 @@ mod tests {
     }
 
     #[test]
-    fn the_bound_is_on_levels() {
+    fn nesting_is_limited() {
         let nested = |levels: usize| (1..levels).fold(json!({}), |inner, _| json!({ "k": inner }));
         assert!(Metadata::parse("metadata", nested(32)).is_ok());
         assert!(Metadata::parse("metadata", nested(33)).is_err());
     }
 
     #[test]
-    fn only_an_object_will_do() {
+    fn only_objects_are_accepted() {
         for value in [json!(null), json!([]), json!("{}"), json!(1)] {
             assert!(Metadata::parse("metadata", value).is_err());
         }

@@ -1,20 +1,20 @@
-//! Pages of lists: `limit` 1-200 (50 unless told), `offset` from 0 (rulings 2.5).
+//! Pages of lists: `limit` is 1-200 (default 50), `offset` starts at 0.
 
 use crate::{FieldError, FieldErrors};
 
-/// How many entries a page holds unless the caller says otherwise.
+/// The number of entries on a page by default.
 pub const LIMIT_DEFAULT: u32 = 50;
-/// How many entries a page may hold.
+/// The maximum number of entries on a page.
 pub const LIMIT_MAX: u32 = 200;
-/// How many bytes of JSON a page may take: 8 MiB. A page that would take more ends early and says so.
+/// The maximum number of bytes of JSON on a page: 8 MiB. A page that would take more ends early and says so.
 pub const PAGE_BYTES_MAX: usize = 8 << 20;
 
 /// A window on a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
-    /// The most entries that are answered.
+    /// The maximum number of entries to return.
     pub limit: u32,
-    /// How many entries are passed over first.
+    /// The number of entries to skip first.
     pub offset: u32,
 }
 
@@ -47,14 +47,15 @@ impl Page {
         Ok(Self { limit: limit.unwrap_or(LIMIT_DEFAULT), offset: offset.unwrap_or(0) })
     }
 
-    /// The whole count where a page of `got` entries already tells it, else `None`.
+    /// The total count if a page of `got` entries determines it, else `None`.
     pub fn total_if_known(self, got: usize) -> Option<u64> {
         let got = u32::try_from(got).unwrap_or(u32::MAX);
         (got < self.limit && (got > 0 || self.offset == 0)).then(|| u64::from(self.offset) + u64::from(got))
     }
 
-    /// The `limit` and the `has_more` that a page of `got` entries shows if the list has `total`. A store ends a page early
-    /// when its rows take more than [`PAGE_BYTES_MAX`]: the limit is then what the page has, and there is more.
+    /// The `limit` and the `has_more` to show for a page of `got` entries of a list of `total`. A store ends a page
+    /// early when its rows take more than [`PAGE_BYTES_MAX`]. The limit is then the number of entries on the page,
+    /// and `has_more` is true.
     pub fn ended(self, got: usize, total: u64) -> (u32, Option<bool>) {
         let got = u32::try_from(got).unwrap_or(u32::MAX);
         let early = got > 0 && got < self.limit && u64::from(self.offset) + u64::from(got) < total;
@@ -62,12 +63,12 @@ impl Page {
     }
 }
 
-/// One page of a list and how many entries the filter matches in all.
+/// One page of a list, and the number of entries that the filter matches in total.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed<T> {
     /// The entries of this page, in the list's order.
     pub data: Vec<T>,
-    /// How many entries match, on all pages.
+    /// The number of entries that match, on all pages.
     pub total: u64,
 }
 
@@ -83,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bounds_are_the_specification_s() {
+    fn limit_and_offset_are_bounded() {
         assert_eq!(Page::parse(None, None), Ok(Page { limit: 50, offset: 0 }));
         assert_eq!(Page::parse(Some(200), Some(7)), Ok(Page { limit: 200, offset: 7 }));
         for (limit, offset, param) in [(0, 0, "limit"), (201, 0, "limit"), (-1, 0, "limit"), (1, -1, "offset")] {
@@ -93,11 +94,11 @@ mod tests {
     }
 
     #[test]
-    fn a_page_tells_the_total_only_where_it_ends_the_list() {
+    fn a_page_determines_the_total_only_if_it_ends_the_list() {
         let page = Page { limit: 10, offset: 20 };
         assert_eq!(page.total_if_known(3), Some(23));
         assert_eq!(page.total_if_known(10), None);
-        assert_eq!(page.total_if_known(0), None, "the offset may lie beyond the end");
+        assert_eq!(page.total_if_known(0), None, "the offset may be beyond the end");
         assert_eq!(Page { limit: 10, offset: 0 }.total_if_known(0), Some(0));
     }
 

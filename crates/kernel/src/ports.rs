@@ -2,9 +2,9 @@
 
 use crate::Timestamp;
 
-/// Tells the time. Production reads the system's clock; tests move it by hand.
+/// A source of the time. Production reads the system's clock; tests set it by hand.
 pub trait Clock: Send + Sync {
-    /// The present instant, to the microsecond.
+    /// The current time, to the microsecond.
     fn now(&self) -> Timestamp;
 }
 

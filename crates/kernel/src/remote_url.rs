@@ -1,4 +1,4 @@
-//! Addresses that callers name and the service connects to: webhook endpoints, feeds (ruling 7.5).
+//! URLs that callers choose and the server connects to: webhook endpoints and feeds.
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use url::{Host, Url};
 
 use crate::{FieldError, not_public};
 
-/// A URL that may be connected to, as far as its text tells. What its name resolves to is checked with
+/// A URL that may be connected to, as far as its text shows. The address that its name resolves to is checked with
 /// [`not_public`] at the moment of dialling.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct RemoteUrl(Url);
 
-/// Names that never leave the machine or its network: those of RFC 6761, 6762 (with its appendix G), 8375 and of
-/// ICANN's `internal`; those that ICANN does not delegate because networks use them (`corp`, `home`); and what
+/// Names that never leave the machine or its network: those of RFC 6761, RFC 6762 (with its appendix G), RFC 8375 and
+/// ICANN's `internal`; those that ICANN does not delegate because networks use them (`corp`, `home`); and those that
 /// container platforms answer to (`svc`, `docker`, `consul`).
 const LOCAL_NAMES: &[&str] = &[
     "localhost",
@@ -30,14 +30,14 @@ const LOCAL_NAMES: &[&str] = &[
     "consul",
 ];
 
-/// What is asked for, before what is wrong.
+/// The first half of an error message: what is expected. What is wrong follows.
 const WANTED: &str = "must be an https URL of the public internet";
-/// What can be done about an address of the service's own network.
+/// How to allow an address on the server's own network.
 const ALLOWED_BY: &str = "the operator can allow it, as host:port, in KALENDS_EGRESS_ALLOW";
 const CREDENTIALS: &str = "it must not contain credentials; put a secret into the path or the query";
 
-/// Refuses what is too long, and what a parser of URLs drops or turns into something else, so that what is kept would
-/// not be what was sent.
+/// Refuses a text that is too long, or that a URL parser would change. Otherwise the stored URL would differ from the
+/// one that was sent.
 fn check_text(param: &str, text: &str) -> Result<(), FieldError> {
     let length = text.chars().count();
     if length > RemoteUrl::MAX {
@@ -58,31 +58,32 @@ fn is_local(name: &str) -> bool {
     !bare.contains('.') || LOCAL_NAMES.iter().any(|known| local(known))
 }
 
-/// The name without the dot at its end, where it is valid.
+/// The name without its trailing dot, if it is valid.
 fn public_name(name: &str) -> Result<&str, &'static str> {
     let bare = name.strip_suffix('.').unwrap_or(name);
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     let valid = |label: &str| matches!(label.len(), 1..=63) && !label.starts_with('-') && label.bytes().all(letter);
-    // No domain at the top begins with a digit; what does is an address to somebody.
+    // No top-level domain begins with a digit. Some resolvers read a name that ends in such a label as an address.
     let top = bare.rsplit('.').next().is_some_and(|top| top.starts_with(|char: char| char.is_ascii_alphabetic()));
     if bare.len() > 253 || !top || !bare.split('.').all(valid) {
-        return Err("the host is no valid name");
+        return Err("the host is not a valid name");
     }
     Ok(bare)
 }
 
 impl RemoteUrl {
-    /// The most characters.
+    /// The maximum number of characters.
     pub const MAX: usize = 2_048;
 
-    /// Checks a URL: https, no credentials, a host that is no local name and no literal address outside the
-    /// public internet, within [`Self::MAX`]. A fragment is dropped, as it is never sent.
+    /// Checks a URL. It must be https, have no credentials, and be at most [`Self::MAX`] characters long. Its host
+    /// must not be a local name or a literal address outside the public internet. A fragment is dropped, because it
+    /// is never sent.
     ///
-    /// `exempt` tells whether the operator allows a host (lower case, IPv6 without brackets) and port
-    /// although private, and there over plain http too (`KALENDS_EGRESS_ALLOW`).
+    /// `exempt` returns whether the operator allows a host (lower case, IPv6 without brackets) and port
+    /// (`KALENDS_EGRESS_ALLOW`). Such a destination may be private, and may use plain http.
     ///
     /// # Errors
-    /// Names the field and what is wrong. The URL itself is not repeated: it may carry a secret.
+    /// Names the field and what is wrong. The URL is not repeated, because it may carry a secret.
     pub fn parse(param: &str, text: &str, exempt: impl Fn(&str, u16) -> bool) -> Result<Self, FieldError> {
         let wrong = |what: &str| FieldError::new(param, format!("{WANTED}: {what}"));
         check_text(param, text)?;
@@ -93,7 +94,7 @@ impl RemoteUrl {
             return Err(wrong("it must begin with https://"));
         }
         let url = Url::parse(text).map_err(|error| wrong(&error.to_string()))?;
-        // An empty user name is dropped by the parser; the sign remains in the text.
+        // The parser drops an empty user name, but the `@` remains in the text.
         let authority = text.split_once("://").map_or("", |(_, rest)| rest);
         let authority = authority.split(['/', '?', '#']).next().unwrap_or("");
         if authority.contains('@') {
@@ -102,21 +103,20 @@ impl RemoteUrl {
         Self::admit(url, exempt).map_err(|what| wrong(&what))
     }
 
-    /// Checks again what was checked before, as [`Self::parse`] does: what a store kept may be older than
-    /// the rules, or than the operator's list.
+    /// Repeats the checks of [`Self::parse`]. A stored URL may be older than the rules or than the operator's list.
     ///
     /// # Errors
-    /// As those of [`Self::parse`].
+    /// The same as [`Self::parse`].
     pub fn recheck(&self, param: &str, exempt: impl Fn(&str, u16) -> bool) -> Result<Self, FieldError> {
         Self::admit(self.0.clone(), exempt).map_err(|what| FieldError::new(param, format!("{WANTED}: {what}")))
     }
 
-    /// Where a redirect from here leads: `location` is a whole URL or relative to this one.
+    /// The target of a redirect from here. `location` is an absolute URL or relative to this one.
     ///
     /// # Errors
-    /// As those of [`Self::parse`].
+    /// The same as [`Self::parse`].
     pub fn join(&self, param: &str, location: &str, exempt: impl Fn(&str, u16) -> bool) -> Result<Self, FieldError> {
-        // What begins like a scheme is whole, or something that is no address of the web.
+        // A text that begins like a scheme is an absolute URL, or not a web address at all.
         let scheme = location.split_once(':').map_or("", |(scheme, _)| scheme);
         if !scheme.is_empty() && !scheme.contains(['/', '?', '#']) {
             return Self::parse(param, location, exempt);
@@ -127,12 +127,12 @@ impl RemoteUrl {
         Self::admit(url, exempt).map_err(|what| wrong(&what))
     }
 
-    /// Whether both stand at the same scheme, host and port, so that what is meant for one may be told the other.
+    /// Whether both have the same scheme, host and port, so that data meant for one may be sent to the other.
     pub fn same_origin(&self, other: &Self) -> bool {
         self.0.scheme() == other.0.scheme() && self.destination() == other.destination()
     }
 
-    /// All rules but those of the text.
+    /// Checks all rules except those about the text.
     fn admit(mut url: Url, exempt: impl Fn(&str, u16) -> bool) -> Result<Self, String> {
         if !matches!(url.scheme(), "https" | "http") {
             return Err("it must begin with https://".to_owned());
@@ -140,7 +140,7 @@ impl RemoteUrl {
         if !url.username().is_empty() || url.password().is_some() {
             return Err(CREDENTIALS.to_owned());
         }
-        let port = url.port_or_known_default().filter(|port| *port != 0).ok_or("it needs a port from 1")?;
+        let port = url.port_or_known_default().filter(|port| *port != 0).ok_or("the port must not be 0")?;
         let host = url.host().ok_or("it needs a host")?.to_owned();
         let name = match &host {
             Host::Domain(name) => name.clone(),
@@ -148,7 +148,7 @@ impl RemoteUrl {
             Host::Ipv6(address) => address.to_string(),
         };
         if !exempt(&name, port) {
-            // Before the scheme: whoever tries it out at home has neither.
+            // Checked before the scheme: someone who tries this out at home has neither a public address nor https.
             let refused = match &host {
                 Host::Ipv4(address) => not_public((*address).into()),
                 Host::Ipv6(address) => not_public((*address).into()),
@@ -157,7 +157,7 @@ impl RemoteUrl {
                         return Err(format!("the host is a local name; {ALLOWED_BY}"));
                     }
                     let bare = public_name(name)?;
-                    // With the dot, certificates do not match.
+                    // A trailing dot keeps certificates from matching.
                     if bare.len() != name.len() {
                         url.set_host(Some(bare)).map_err(|error| error.to_string())?;
                     }
@@ -175,10 +175,10 @@ impl RemoteUrl {
         Ok(Self(url))
     }
 
-    /// The URL as a store kept it.
+    /// The URL from a store's text.
     ///
     /// # Errors
-    /// The text is no URL with a host.
+    /// The text is not a URL with a host.
     pub fn from_stored(text: &str) -> Result<Self, url::ParseError> {
         let url = Url::parse(text)?;
         if url.has_host() { Ok(Self(url)) } else { Err(url::ParseError::EmptyHost) }
@@ -194,14 +194,14 @@ impl RemoteUrl {
         &self.0
     }
 
-    /// Host and port, by which sending is bounded.
+    /// The host and port. Sending is limited per destination.
     pub fn destination(&self) -> (&str, u16) {
         (self.0.host_str().unwrap_or(""), self.0.port_or_known_default().unwrap_or(443))
     }
 }
 
 impl fmt::Debug for RemoteUrl {
-    /// Shows scheme, host and port alone: paths and queries carry secrets.
+    /// Shows only scheme, host and port: paths and queries carry secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (host, port) = self.destination();
         write!(f, "{}://{host}:{port}/…", self.0.scheme())
@@ -245,7 +245,7 @@ mod tests {
     #[case::a_local_name("https://printer.local/", true)]
     #[case::plain_http_to_the_internet("http://example.com/hook", false)]
     #[case::no_host_name("https://exa%20mple.com/", false)]
-    fn a_refusal_of_the_own_network_names_the_setting(#[case] text: &str, #[case] names: bool) {
+    fn a_refusal_of_the_local_network_names_the_setting(#[case] text: &str, #[case] names: bool) {
         let message = parse(text).unwrap_err().message;
         assert_eq!(message.contains("KALENDS_EGRESS_ALLOW"), names, "{message}");
     }
@@ -325,7 +325,7 @@ mod tests {
     fn refuses(#[case] text: &str, #[case] part: &str) {
         let refused = parse(text).unwrap_err();
         assert!(refused.param == "url" && refused.message.contains(part), "{}", refused.message);
-        assert!(!refused.message.contains("hunter2"), "what a URL carries is not repeated");
+        assert!(!refused.message.contains("hunter2"), "the URL is not repeated");
     }
 
     #[test]
@@ -347,27 +347,27 @@ mod tests {
     #[case("https://localhost/", false)]
     #[case("http://[::1]:7/", true)]
     #[case("http://ada@127.0.0.1:9000/", false)]
-    fn what_the_operator_allows(#[case] text: &str, #[case] allowed: bool) {
+    fn the_operator_can_allow_private_destinations(#[case] text: &str, #[case] allowed: bool) {
         let list = [("127.0.0.1", 9_000), ("localhost", 80), ("::1", 7)];
         let url = RemoteUrl::parse("url", text, |host, port| list.contains(&(host, port)));
         assert_eq!(url.is_ok(), allowed);
     }
 
-    /// A store may hold what was written before a rule, or before the operator's list was shortened.
+    /// A stored URL may be older than a rule, or than the last change of the operator's list.
     #[rstest]
     #[case("http://127.0.0.1:9000/", "is loopback")]
     #[case("https://ada:hunter2@example.com/", "credentials")]
     #[case("https://10.0.0.1/", "private")]
     #[case("https://db.corp/", "local name")]
     #[case("ftp://example.com/", "begin with https")]
-    fn what_was_stored_is_checked_again(#[case] text: &str, #[case] part: &str) {
+    fn a_stored_url_is_checked_again(#[case] text: &str, #[case] part: &str) {
         let refused = RemoteUrl::from_stored(text).unwrap().recheck("url", |_, _| false).unwrap_err();
         assert!(refused.message.contains(part) && !refused.message.contains("hunter2"), "{}", refused.message);
     }
 
-    /// Percent-encoding makes a text longer than what was accepted; it is accepted still.
+    /// Percent-encoding can make a URL longer than the limit. It is still accepted.
     #[test]
-    fn what_was_accepted_is_accepted_again() {
+    fn an_accepted_url_is_accepted_again() {
         let url = parse(&format!("https://example.com/{}", "ü".repeat(RemoteUrl::MAX - 20))).unwrap();
         assert!(url.as_str().len() > RemoteUrl::MAX);
         assert_eq!(url.recheck("url", |_, _| false), Ok(url));
@@ -391,7 +391,7 @@ mod tests {
     #[case("file:///etc/passwd", Err("begin with https"))]
     #[case("\\\\127.0.0.1\\", Err("backslashes"))]
     #[case("/a\r\nb", Err("control"))]
-    fn where_redirects_lead(#[case] location: &str, #[case] expected: Result<&str, &str>) {
+    fn redirects_are_checked(#[case] location: &str, #[case] expected: Result<&str, &str>) {
         let base = parse("https://example.com/a/#frag").unwrap();
         match (base.join("location", location, |_, _| false), expected) {
             (Ok(url), Ok(expected)) => assert_eq!(url.as_str(), expected),
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn origins() {
+    fn an_origin_is_scheme_host_and_port() {
         let same = |a: &str, b: &str| parse(a).unwrap().same_origin(&parse(b).unwrap());
         assert!(same("https://example.com/a", "https://EXAMPLE.com:443/b"));
         assert!(!same("https://example.com/", "https://example.com:444/"));
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_shows_where_and_not_what() {
+    fn debug_output_hides_path_and_query() {
         let url = parse("https://example.com/hooks/secret?token=secret").unwrap();
         assert_eq!(format!("{url:?}"), "https://example.com:443/…");
         assert_eq!(url.destination(), ("example.com", 443));
@@ -417,9 +417,9 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is accepted is https to a public literal or a name, and is read the same again.
+        /// An accepted URL is https to a public literal address or a name, and parses to itself.
         #[test]
-        fn what_is_accepted_is_safe(text in "https?://[a-z0-9.:@\\[\\]/%#?\\\\-]{0,40}") {
+        fn accepted_urls_are_safe(text in "https?://[a-z0-9.:@\\[\\]/%#?\\\\-]{0,40}") {
             if let Ok(url) = parse(&text) {
                 prop_assert_eq!(url.as_url().scheme(), "https");
                 prop_assert!(url.as_url().username().is_empty() && url.as_url().password().is_none());

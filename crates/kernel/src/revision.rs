@@ -1,8 +1,8 @@
 //! The two numbers that guard against lost updates.
 
-/// What has been scheduled on a calendar so far: raised by every change of its events or rules.
+/// The number of changes to what is scheduled on a calendar. Every change of its events or rules raises it.
 ///
-/// It guards decisions that looked at the whole calendar and validates cached busy times.
+/// It guards decisions that looked at the whole calendar, and validates cached busy times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Revision(pub i64);
 
@@ -11,7 +11,7 @@ pub struct Revision(pub i64);
 pub struct Version(pub i64);
 
 impl Version {
-    /// The version of a row just created.
+    /// The version of a newly created row.
     pub const FIRST: Self = Self(1);
 
     /// The version after one more change.

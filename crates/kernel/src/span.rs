@@ -13,9 +13,9 @@ pub struct Span {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be after the start ({start}), got {end}")]
 pub struct SpanError {
-    /// Where the span would begin.
+    /// The start of the span.
     pub start: Timestamp,
-    /// Where it would end.
+    /// The end of the span.
     pub end: Timestamp,
 }
 
@@ -23,7 +23,7 @@ impl Span {
     /// The span from `start` to `end`.
     ///
     /// # Errors
-    /// [`SpanError`] where `end` is not after `start`.
+    /// [`SpanError`] if `end` is not after `start`.
     pub fn new(start: Timestamp, end: Timestamp) -> Result<Self, SpanError> {
         if start < end { Ok(Self { start, end }) } else { Err(SpanError { start, end }) }
     }
@@ -48,19 +48,19 @@ impl Span {
         self.start < other.end && other.start < self.end
     }
 
-    /// Whether `at` lies inside.
+    /// Whether `at` is inside.
     pub fn contains(self, at: Timestamp) -> bool {
         self.start <= at && at < self.end
     }
 
-    /// The part that lies inside `window`.
+    /// The part that is inside `window`.
     pub fn clip(self, window: Self) -> Option<Self> {
         Self::new(self.start.max(window.start), self.end.min(window.end)).ok()
     }
 }
 
-/// How a span is kept where many are read at once: start and end in microseconds, 8 bytes each, the most
-/// significant first. Of instants from 1970 on, the bytes are in the order of the spans.
+/// The compact form of a span, for when many are read at once: start and end in microseconds, 8 bytes each,
+/// big-endian. For times from 1970 on, the bytes sort in the order of the spans.
 impl From<Span> for [u8; 16] {
     fn from(span: Span) -> Self {
         let both = (u128::from(span.start.as_micros().cast_unsigned()) << 64)
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_hold_all_of_a_span() {
+    fn a_span_round_trips_through_bytes() {
         for kept in [span(0, 1), span(1_772_323_200_000_001, 4_102_444_800_000_000), span(i64::MIN, i64::MAX)] {
             assert_eq!(Span::try_from(<[u8; 16]>::from(kept)), Ok(kept));
         }

@@ -1,4 +1,4 @@
-//! How a store fails, said without naming a driver.
+//! How a store fails, without naming a driver.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use std::fmt;
 /// Absence is never an error: ports return `Option` for it.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The store does not answer now; the same call may succeed later.
-    #[error("the store does not answer")]
+    /// The store does not respond now. The same call may succeed later.
+    #[error("the store does not respond")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// A row holds what no version of the program writes.
+    /// A row holds a value that no version of the program writes.
     #[error("corrupt row: {0}")]
     Corrupt(CorruptRow),
-    /// The store refused a statement for a reason that no caller can mend.
+    /// The store refused a statement for a reason that no caller can fix.
     #[error("the store failed")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// Where a corrupt value stands, so that an operator can find it.
+/// The place of a corrupt value, so that an operator can find it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CorruptRow {
     /// The table.

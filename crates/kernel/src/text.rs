@@ -1,5 +1,5 @@
-//! Bounded text: every string that enters is measured in characters and refused when it holds NUL,
-//! which Postgres cannot store.
+//! Bounded text. Every string that comes in is measured in characters, and refused if it contains NUL, which Postgres
+//! cannot store.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::FieldError;
 /// Text of `min` to `max` characters without NUL.
 ///
 /// # Errors
-/// Names the field, the bounds and the length that was got.
+/// Names the field, the bounds and the actual length.
 pub fn bounded_text(param: &str, text: &str, min: usize, max: usize) -> Result<String, FieldError> {
     let length = text.chars().count();
     if length < min || length > max {
@@ -28,7 +28,7 @@ pub fn bounded_text(param: &str, text: &str, min: usize, max: usize) -> Result<S
 /// Text of at most `max` characters, or nothing.
 ///
 /// # Errors
-/// As [`bounded_text`].
+/// The same as [`bounded_text`].
 pub fn optional_text(param: &str, text: Option<&str>, max: usize) -> Result<Option<String>, FieldError> {
     text.map(|text| bounded_text(param, text, 0, max)).transpose()
 }
@@ -44,7 +44,7 @@ pub(crate) fn deserialized<'de, T, E: fmt::Display, D: Deserializer<'de>>(
         type Value = T;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a text")
+            f.write_str("a string")
         }
 
         fn visit_str<F: de::Error>(self, text: &str) -> Result<T, F> {

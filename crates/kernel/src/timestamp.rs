@@ -10,39 +10,39 @@ use chrono::DateTime;
 
 use crate::{CivilDate, MissingDay, text::deserialized};
 
-/// A point in time: microseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+/// A point in time: microseconds since 1970-01-01T00:00:00Z, not counting leap seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Timestamp(i64);
 
-/// Elapsed time between two instants, to the microsecond; may be negative.
+/// The time between two timestamps, to the microsecond. It may be negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SignedDuration(i64);
 
 impl SignedDuration {
-    /// No time at all.
+    /// A duration of zero.
     pub const ZERO: Self = Self(0);
 
-    /// So many microseconds.
+    /// A duration of that many microseconds.
     pub const fn micros(micros: i64) -> Self {
         Self(micros)
     }
 
-    /// So many seconds.
+    /// A duration of that many seconds.
     pub const fn seconds(seconds: i64) -> Self {
         Self(seconds * 1_000_000)
     }
 
-    /// So many minutes.
+    /// A duration of that many minutes.
     pub const fn minutes(minutes: i64) -> Self {
         Self::seconds(minutes * 60)
     }
 
-    /// So many hours.
+    /// A duration of that many hours.
     pub const fn hours(hours: i64) -> Self {
         Self::minutes(hours * 60)
     }
 
-    /// So many times 24 hours.
+    /// A duration of that many days of 24 hours.
     pub const fn days(days: i64) -> Self {
         Self::hours(days * 24)
     }
@@ -58,13 +58,14 @@ impl SignedDuration {
     }
 }
 
-/// Why a text is no instant that a request may name.
+/// Why a text is not a timestamp that a request may contain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParseTimestampError {
     /// Not RFC 3339, or without an offset.
     #[error("must be an RFC 3339 time with an offset, such as 2026-03-01T09:00:00Z, got {0:?}")]
     Format(String),
-    /// RFC 3339 but for a space where the `+` of the offset should be: that is how a `+` in a query arrives.
+    /// RFC 3339 except for a space instead of the `+` of the offset, because an unescaped `+` in a query arrives as a
+    /// space.
     #[error(
         "must be an RFC 3339 time with an offset, got {0:?}; in a query, write the + of an offset as %2B, or give the time \
          in UTC with Z"
@@ -75,22 +76,22 @@ pub enum ParseTimestampError {
     NoSuchDay {
         /// The text.
         text: String,
-        /// Which day.
+        /// The day.
         missing: MissingDay,
     },
     /// Before 1970 or after 2099.
-    #[error("must lie in the years 1970 to 2099, got {0:?}")]
+    #[error("must be in the years 1970 to 2099, got {0:?}")]
     Range(String),
 }
 
 impl Timestamp {
-    /// The earliest instant that a request may name.
+    /// The earliest timestamp that a request may contain.
     pub const EARLIEST: Self = Self(0);
-    /// The first instant after the latest that a request may name: 2100-01-01T00:00:00Z, where the
-    /// compiled-in zone tables end (ruling 2.4).
+    /// The first timestamp that is too late for a request: 2100-01-01T00:00:00Z, where the compiled-in zone tables
+    /// end.
     pub const HORIZON: Self = Self(4_102_444_800_000_000);
 
-    /// The instant that many microseconds after the epoch.
+    /// The timestamp that many microseconds after the epoch.
     pub const fn from_micros(micros: i64) -> Self {
         Self(micros)
     }
@@ -110,8 +111,8 @@ impl Timestamp {
         CivilDate::from_days(self.0.div_euclid(SignedDuration::days(1).0))
     }
 
-    /// Appends the instant as answers show it: UTC, `Z`, seconds, and a fraction only where there is
-    /// one (ruling 2.4). Digits go straight into the buffer: this is the bulk of a long answer.
+    /// Appends the timestamp as responses show it: UTC, `Z`, seconds, and a fraction only if it is not zero. Digits
+    /// go straight into the buffer, because timestamps are the bulk of a long response.
     pub fn write_iso(self, out: &mut Vec<u8>) {
         const MICROS_A_DAY: i64 = 86_400_000_000;
         let micros = self.0.rem_euclid(MICROS_A_DAY);
@@ -139,7 +140,7 @@ impl Timestamp {
 
 fn put(digits: &mut [u8], mut value: i64) {
     for digit in digits.iter_mut().rev() {
-        // A remainder by ten fits a byte.
+        // A remainder modulo ten fits in a byte.
         *digit = b'0' + u8::try_from(value % 10).unwrap_or(0);
         value /= 10;
     }
@@ -156,8 +157,8 @@ impl fmt::Display for Timestamp {
 impl FromStr for Timestamp {
     type Err = ParseTimestampError;
 
-    /// Reads an RFC 3339 time with an offset. Digits beyond the microsecond are cut off; a leap
-    /// second counts as the second after it.
+    /// Reads an RFC 3339 time with an offset. Digits beyond microseconds are cut off. A leap second counts as the
+    /// second after it.
     fn from_str(text: &str) -> Result<Self, ParseTimestampError> {
         let instant = read(text)?;
         if instant < Self::EARLIEST || instant >= Self::HORIZON {
@@ -167,7 +168,7 @@ impl FromStr for Timestamp {
     }
 }
 
-/// Reads the form, whatever the year.
+/// Reads the form, whatever the year is.
 fn read(text: &str) -> Result<Timestamp, ParseTimestampError> {
     // The longest legitimate form has a nine-digit fraction and an offset.
     if text.len() > 64 || text.as_bytes().get(10).is_some_and(|mark| !matches!(mark, b'T' | b't' | b' ')) {
@@ -190,7 +191,7 @@ fn what_is_wrong(text: &str) -> ParseTimestampError {
     ParseTimestampError::Format(shown(text))
 }
 
-/// As much of a text as a message holds.
+/// The part of a text that fits in an error message.
 fn shown(text: &str) -> String {
     text.chars().take(40).collect()
 }
@@ -227,8 +228,8 @@ impl serde::Serialize for Timestamp {
     }
 }
 
-/// Reads what answers show. These may lie just outside what requests may name: the last day of 2099 ends with the year
-/// 2100, and in zones ahead of UTC the first day of 1970 begins in the year before.
+/// Reads what responses show. This may be just outside of what requests may contain: the last day of 2099 ends in
+/// 2100, and in zones ahead of UTC the first day of 1970 begins in 1969.
 impl<'de> serde::Deserialize<'de> for Timestamp {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserialized(deserializer, read)
@@ -258,7 +259,7 @@ mod tests {
     #[case::the_end_of_the_last_day("2100-01-01T12:00:00Z", true)]
     #[case::the_start_of_the_first_day("1969-12-31T10:00:00Z", true)]
     #[case::a_date("2028-02-29", false)]
-    fn what_is_shown_is_read_back(#[case] text: &str, #[case] is_instant: bool) {
+    fn shown_timestamps_are_read_back(#[case] text: &str, #[case] is_instant: bool) {
         let json = serde_json::Value::from(text);
         let read = serde_json::from_value::<Timestamp>(json.clone());
         assert_eq!(read.ok().map(|instant| serde_json::to_value(instant).unwrap()), is_instant.then_some(json));
@@ -294,7 +295,7 @@ mod tests {
     #[rstest]
     #[case("2026-03-01T09:00:00 01:00")]
     #[case("2026-03-01T09:00:00.25 05:30")]
-    fn a_plus_that_a_query_made_a_space_is_recognized(#[case] text: &str) {
+    fn an_unescaped_plus_from_a_query_is_recognized(#[case] text: &str) {
         let error = text.parse::<Timestamp>().unwrap_err();
         assert_eq!(error, ParseTimestampError::PlusAsSpace(text.to_owned()));
         assert!(error.to_string().contains("%2B") && error.to_string().contains("Z"), "{error}");

