@@ -1,8 +1,8 @@
-//! What expanding a series costs, beside the crate `rrule` and beside the plainest loop that knows the answer:
-//! `cargo bench -p kalends-recurrence --bench expansion`.
+//! Measures the cost of expanding a series, compared with the crate `rrule` and with the simplest loop that knows the
+//! answer: `cargo bench -p kalends-recurrence --bench expansion`.
 //!
-//! Every round runs each case once, one after the other, so that a slow moment of the machine meets them all; the
-//! median over the rounds is shown. Reading the rule is left out on both sides.
+//! Every round runs each case once, one after the other, so that a slow moment of the machine affects them all. The
+//! output is the median over the rounds. Parsing the rule is not measured on either side.
 
 use std::{hint::black_box, time::Instant as Timer};
 
@@ -12,26 +12,26 @@ use kalends_recurrence::{Length, Rule, Series};
 use rrule::{RRule, RRuleSet, Tz, Unvalidated};
 
 const ROUNDS: usize = 21;
-/// A measurement repeats what is measured until it takes about so many nanoseconds.
+/// A measurement repeats its run until it takes about this many nanoseconds.
 const WORTH_TIMING: f64 = 200_000.0;
 /// 2026-01-02T09:00:00Z, a Friday.
 const FIRST: Timestamp = Timestamp::from_micros(1_767_344_400_000_000);
 const DAY: i64 = 86_400_000_000;
 const YEAR: i64 = 365;
-/// At most so many times what the plain loop takes, and what the case nearby takes.
+/// The maximum cost relative to the plain loop, and to the nearby case.
 const PLAIN_MOST: f64 = 10.0;
 const NEAR_MOST: f64 = 2.0;
 
-/// What is measured: a rule, and the days after the first start at which the window begins and ends.
+/// A case to measure: a rule, and the days after the first start at which the window begins and ends.
 struct Case {
     name: &'static str,
     rule: &'static str,
     days: (i64, i64),
-    /// The plain loop from the beginning of the window.
+    /// The plain loop, from the beginning of the window.
     plain: fn(i64, i64) -> i64,
-    /// At least so many times faster than the crate `rrule`.
+    /// How many times faster than the crate `rrule` it must be.
     target: f64,
-    /// The case that this one lies far from, and may take twice as long as.
+    /// The case with the same window near the start. This case may take up to twice as long.
     near: Option<&'static str>,
 }
 
@@ -155,7 +155,7 @@ fn main() {
     }
 }
 
-/// For each case the medians: ours in UTC, ours in a zone, theirs in UTC, the plain loop.
+/// The medians of each case: ours in UTC, ours in a zone, theirs in UTC, the plain loop.
 fn measure() -> Vec<[f64; 4]> {
     let mut runs: Vec<[Box<dyn FnMut() -> i64>; 4]> = CASES.iter().map(runs).collect();
     let repeats: Vec<[u32; 4]> = runs.iter_mut().map(|runs| runs.each_mut().map(repeats)).collect();
@@ -177,7 +177,7 @@ fn measure() -> Vec<[f64; 4]> {
 fn runs(case: &Case) -> [Box<dyn FnMut() -> i64>; 4] {
     let (from, to) = (FIRST + SignedDuration::days(case.days.0), FIRST + SignedDuration::days(case.days.1));
     let (Ok(window), Ok(berlin)) = (Span::new(from, to), "Europe/Berlin".parse::<Zone>()) else {
-        unreachable!("every window here has a length, and the zone is known")
+        unreachable!("no window here is empty, and the zone is known")
     };
     let (utc, zoned) = (series(case.rule, Zone::UTC), series(case.rule, berlin));
     let set = theirs(case.rule);
@@ -194,7 +194,7 @@ fn runs(case: &Case) -> [Box<dyn FnMut() -> i64>; 4] {
     ]
 }
 
-/// Looks at both ends of every occurrence.
+/// Uses both ends of every occurrence.
 fn sum(spans: impl Iterator<Item = Span>) -> i64 {
     spans.map(black_box).map(|span| span.start().as_micros() ^ span.end().as_micros()).fold(0, |sum, next| sum ^ next)
 }
@@ -207,7 +207,7 @@ fn repeats(run: &mut Box<dyn FnMut() -> i64>) -> u32 {
     repeats
 }
 
-/// Nanoseconds for one run.
+/// Returns nanoseconds per run.
 fn timed(run: &mut Box<dyn FnMut() -> i64>, repeats: u32) -> f64 {
     let timer = Timer::now();
     for _ in 0..repeats {
@@ -220,7 +220,7 @@ fn series(rule: &str, zone: Zone) -> Series {
     let made = rule.parse::<Rule>().ok().zip(Length::elapsed(SignedDuration::hours(1)).ok());
     match made.and_then(|(rule, length)| Series::new(rule, FIRST, zone, length).ok()) {
         Some(series) => series,
-        None => unreachable!("every rule here is one"),
+        None => unreachable!("every rule here is valid"),
     }
 }
 
@@ -228,11 +228,11 @@ fn theirs(rule: &str) -> RRuleSet {
     let first = DateTime::<Utc>::from_timestamp_micros(FIRST.as_micros()).unwrap_or_default().with_timezone(&Tz::UTC);
     match rule.parse::<RRule<Unvalidated>>().and_then(|rule| rule.build(first)) {
         Ok(set) => set,
-        Err(_) => unreachable!("every rule here is one"),
+        Err(_) => unreachable!("every rule here is valid"),
     }
 }
 
-/// What a loop does with each occurrence of an hour.
+/// What a loop does with each occurrence of one hour.
 fn one(start: i64) -> i64 {
     black_box((start, start + DAY / 24)).0
 }
@@ -246,7 +246,7 @@ fn plain_daily(from: i64, to: i64) -> i64 {
     sum
 }
 
-/// From a Monday.
+/// `from` is a Monday.
 fn plain_weekly(from: i64, to: i64) -> i64 {
     let (mut monday, mut sum) = (from, 0);
     while monday < to {
@@ -265,7 +265,7 @@ fn plain_last_friday(from: i64, to: i64) -> i64 {
     loop {
         (year, month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
         let last = first_of(year, month) - 1;
-        // A Friday is the fourth day after a Monday; 1970-01-01 was the third.
+        // Weekday 4, with Monday as 0. 1970-01-01 was weekday 3.
         let friday = last - (last + 3 - 4).rem_euclid(7);
         let start = friday * DAY + from % DAY;
         if start >= to {

@@ -1,33 +1,33 @@
-//! Wall-clock times to instants and back, remembering the offset while it cannot have changed.
+//! Converts wall-clock times to timestamps and back, and remembers the offset while it cannot have changed.
 
 use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, Timestamp, Zone};
 
 pub(crate) const MICROS_A_DAY: i64 = 86_400_000_000;
 
-/// A zone, and a run of instants in which its offset is known to stay.
+/// A zone, and a range of times in which its offset is known to stay the same.
 ///
-/// Both kinds of time are counted in microseconds: instants from the epoch, wall-clock times from
-/// 1970-01-01T00:00 on that clock.
+/// Both kinds of time are counted in microseconds: timestamps from the epoch, wall-clock times from 1970-01-01T00:00
+/// on that clock.
 #[derive(Debug, Clone)]
 pub(crate) struct Clock {
     zone: Zone,
-    /// What the wall clock is ahead of UTC while it shows `from` to `until`, both included.
+    /// The offset from UTC while the wall clock shows a time from `from` to `until`, both inclusive.
     offset: i64,
     from: i64,
     until: i64,
-    /// The wall-clock time that was last looked up.
+    /// The wall-clock time of the last lookup.
     looked_up: i64,
 }
 
 impl Clock {
     pub(crate) fn new(zone: Zone) -> Self {
-        // UTC never changes; of others nothing is known yet.
+        // UTC never changes. For other zones, nothing is known yet.
         let (from, until) = if zone == Zone::UTC { (i64::MIN, i64::MAX) } else { (i64::MAX, i64::MIN) };
         Self { zone, offset: 0, from, until, looked_up: i64::MIN / 2 }
     }
 
-    /// The instant at which the clock shows `local`: of two the first; a skipped time is moved forward by
-    /// the gap (RFC 5545 section 3.3.5).
+    /// The timestamp at which the clock shows `local`. A time in an overlap is the first of the two; a time in a gap
+    /// is moved forward by the length of the gap (RFC 5545 section 3.3.5).
     #[inline]
     pub(crate) fn instant(&mut self, local: i64) -> i64 {
         if self.from <= local && local <= self.until { local - self.offset } else { self.look_up(local) }
@@ -43,13 +43,13 @@ impl Clock {
     fn look_up(&mut self, local: i64) -> i64 {
         let quiet = Zone::BETWEEN_CHANGES.as_micros();
         let instant = instant_of(self.zone, local);
-        // To find out how long the offset stays costs as much again: only for those who come back soon.
+        // Finding out how long the offset lasts costs as much again, so it only pays off if the next lookup is near.
         let soon = local.saturating_sub(self.looked_up) <= quiet;
         self.looked_up = local;
         if soon {
             let offset_at = |instant| self.zone.offset_at(Timestamp::from_micros(instant)).as_micros();
             let offset = offset_at(instant);
-            // A skipped time is shown by no clock; near a change the offset differs within the quiet time.
+            // No clock shows a time in a gap. Near a change, the offset at the end of the quiet time differs.
             if instant + offset == local && offset_at(instant + quiet) == offset {
                 (self.offset, self.from, self.until) = (offset, local, local + quiet);
             }
@@ -69,6 +69,6 @@ pub(crate) fn local_of(zone: Zone, instant: i64) -> i64 {
 fn instant_of(zone: Zone, local: i64) -> i64 {
     let date = CivilDate::from_days(local.div_euclid(MICROS_A_DAY));
     let time = CivilTime::from_micros(local.rem_euclid(MICROS_A_DAY)).unwrap_or(CivilTime::MIDNIGHT);
-    // Dates that chrono does not know are far outside of what a series reaches.
+    // Dates that chrono does not support are far outside the reach of a series.
     zone.to_timestamp(CivilDateTime { date, time }).map_or(local, Timestamp::as_micros)
 }

@@ -6,13 +6,13 @@ use crate::pattern::{Month, Pattern, Periods, YearSet, first_of_year, month_numb
 #[derive(Debug, Clone)]
 pub(crate) struct Dates<'a> {
     pattern: &'a Pattern,
-    /// The next period to work out: a month's number, the first day of a week, or a year.
+    /// The next period to compute: a month's number, the first day of a week, or a year.
     period: i64,
     /// The day of bit 0 of `candidates`.
     base: i64,
-    /// What is left of the present period, 64 days at a time.
+    /// The days left in the current period, 64 at a time.
     candidates: u64,
-    /// The words of a year, how many of them count, and the index of the one after `candidates`.
+    /// The words of a year, how many of them have days, and the index of the word after `candidates`.
     year: YearSet,
     words: usize,
     word: usize,
@@ -21,7 +21,7 @@ pub(crate) struct Dates<'a> {
 }
 
 impl<'a> Dates<'a> {
-    /// The dates from `from` to `last`, both included, and none before the pattern's first date.
+    /// The dates from `from` to `last`, both inclusive. There are none before the pattern's first date.
     pub(crate) fn new(pattern: &'a Pattern, from: i64, last: i64) -> Self {
         let from = from.max(pattern.origin);
         let period = first_period(pattern, from);
@@ -47,7 +47,7 @@ impl<'a> Dates<'a> {
 
     #[inline]
     fn next_word(&mut self) -> bool {
-        // After the last day that is left in the year there is nothing to step through.
+        // Nothing is left after the last word of the year that has days.
         let Some(word) = self.year.get(self.word).filter(|_| self.word < self.words) else {
             return false;
         };
@@ -57,7 +57,7 @@ impl<'a> Dates<'a> {
         true
     }
 
-    /// Works out the candidates of the next period; `false` after the last day.
+    /// Computes the candidates of the next period. Returns `false` after the last day.
     #[inline]
     fn next_period(&mut self) -> bool {
         if self.pattern.periods != Periods::Weeks {
@@ -110,7 +110,7 @@ impl<'a> Dates<'a> {
                     return false;
                 }
                 if let Some(only) = pattern.only_day(self.period, self.base) {
-                    // The set begins on the day itself.
+                    // The set begins on that day.
                     (self.base, self.candidates) = only.map_or((self.base, 0), |day| (day, 1));
                 } else {
                     self.year = pattern.year(self.period, self.base);
@@ -143,10 +143,10 @@ impl Iterator for Dates<'_> {
     }
 }
 
-/// The first period that can hold a day from `from` on, a whole number of intervals after the first one.
+/// The first period that can hold a day from `from` on. It is a whole number of intervals after the first period.
 fn first_period(pattern: &Pattern, from: i64) -> i64 {
     let jump = |origin: i64, target: i64, interval: i64| {
-        // Most rules leave no period out; to divide would cost them as much as all the rest of this.
+        // Most rules skip no period, and a division would cost them as much as all the rest of this.
         if pattern.interval == 1 {
             return target;
         }

@@ -1,19 +1,19 @@
-//! The starts that a series leaves out.
+//! The starts that a series skips.
 
 use kalends_kernel::Timestamp;
 
-/// The starts that a series leaves out, in any order and as often as they come. Kept ascending, none twice, so that an
-/// expansion passes over them in one go.
+/// The starts that a series skips. They can be given in any order and repeatedly. They are kept in ascending order
+/// without duplicates, so that an expansion passes over them in one go.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exceptions(Box<[Timestamp]>);
 
 impl Exceptions {
-    /// The starts, ascending.
+    /// The starts, in ascending order.
     pub const fn starts(&self) -> &[Timestamp] {
         &self.0
     }
 
-    /// Whether the start is left out.
+    /// Whether the start is skipped.
     pub fn contains(&self, start: Timestamp) -> bool {
         self.0.binary_search(&start).is_ok()
     }

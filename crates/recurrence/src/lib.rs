@@ -1,14 +1,15 @@
-//! When something that repeats takes place.
+//! Computes when something that repeats takes place.
 //!
-//! A [`Rule`] is a subset of RFC 5545's `RRULE`, read with errors that name the part at fault and written as one
-//! canonical text. A [`Series`] ties it to a first start, a zone and a length; it is validated once, when it is
-//! written ([`Series::new`]), and rebuilt from what was stored without counting its occurrences again ([`Series::from_stored`]).
+//! A [`Rule`] is a subset of RFC 5545's `RRULE`. It is parsed with errors that name the part at fault, and written as
+//! one canonical text. A [`Series`] ties it to a first start, a zone and a length. A series is validated once, when
+//! it is created ([`Series::new`]), and rebuilt from a store without counting its occurrences again
+//! ([`Series::from_stored`]).
 //!
-//! Expansion is arithmetic on bit sets of days that jumps to the window: the cost depends on the occurrences
-//! inside, not on how far they are from the start. The iterators [`Occurrences`] and [`Starts`] allocate nothing.
+//! Expansion is arithmetic on bit sets of days that jumps to the window: the cost depends on the occurrences inside
+//! the window, not on their distance from the start. The iterators [`Occurrences`] and [`Starts`] do not allocate.
 //!
-//! Everything is pure and synchronous. What is supported and how each edge case is decided is in
-//! `docs/recurrence.md`.
+//! Everything is pure and synchronous. `docs/recurrence.md` describes what is supported and how each edge case is
+//! decided.
 //!
 //! ```
 //! use kalends_kernel::{SignedDuration, Timestamp, Span, Zone};

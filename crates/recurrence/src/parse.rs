@@ -1,4 +1,4 @@
-//! Reading a rule, with errors that name the part at fault, what is allowed and what was got.
+//! Parses a rule, with errors that name the part at fault, what is allowed and what was received.
 
 use std::str::FromStr;
 
@@ -8,13 +8,13 @@ use crate::rule::{ByDay, End, WEEKDAYS};
 use crate::sets::{Place, Places};
 use crate::{Frequency, MAX_COUNT, MAX_INTERVAL, MAX_RULE_LENGTH, Part, Rule, Until};
 
-/// Why a text is no rule of the subset.
+/// Why a text is not a rule of the subset.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
     /// More than [`MAX_RULE_LENGTH`] characters.
     #[error("must be at most {MAX_RULE_LENGTH} characters long, got {length}")]
     TooLong {
-        /// So many characters were given.
+        /// The number of characters.
         length: usize,
     },
     /// A line break or another control character.
@@ -22,25 +22,25 @@ pub enum RuleError {
     ControlCharacter {
         /// The character.
         got: char,
-        /// How many characters stand before it.
+        /// The number of characters before it.
         after: usize,
     },
     /// A leading `RRULE:`.
     #[error("must not begin with RRULE: (leave it out and begin with FREQ=)")]
     Prefix,
-    /// Something between two semicolons that has no name, no equals sign or no value.
+    /// Text between two semicolons that has no name, no equals sign or no value.
     #[error("must be parts such as FREQ=WEEKLY, separated by single semicolons, got {got:?}")]
     NotAPart {
         /// Its first characters.
         got: String,
     },
-    /// A part that is unknown, or that RFC 5545 knows and the subset does not.
+    /// A part that is unknown, or that is in RFC 5545 but not in the subset.
     #[error("{name} is not supported; the parts are {}", Part::ALL.map(Part::as_str).join(", "))]
     Unsupported {
         /// The first characters of its name.
         name: String,
     },
-    /// A part that stands twice.
+    /// A part that is given twice.
     #[error("{part} must be given once")]
     Repeated {
         /// The part.
@@ -54,7 +54,7 @@ pub enum RuleError {
     Value {
         /// The part.
         part: Part,
-        /// What it takes.
+        /// What the part takes.
         allowed: String,
         /// The first characters of the value.
         got: String,
@@ -64,7 +64,7 @@ pub enum RuleError {
     CountAndUntil,
     /// A weekday with an ordinal under `DAILY` or `WEEKLY`.
     #[error(
-        "BYDAY takes ordinals under FREQ=MONTHLY and FREQ=YEARLY only; under {frequency} it must be weekdays alone, got {got:?}"
+        "BYDAY takes ordinals under FREQ=MONTHLY and FREQ=YEARLY only; under {frequency} it must be plain weekdays, got {got:?}"
     )]
     OrdinalFrequency {
         /// The rule's frequency.
@@ -87,7 +87,7 @@ pub enum RuleError {
 }
 
 impl RuleError {
-    /// The part at fault, where it is one of the subset's.
+    /// The part at fault, if it is one of the subset.
     pub const fn part(&self) -> Option<Part> {
         match self {
             Self::TooLong { .. }
@@ -108,20 +108,19 @@ impl RuleError {
 impl FromStr for Rule {
     type Err = RuleError;
 
-    /// As [`Rule::parse`].
+    /// The same as [`Rule::parse`].
     fn from_str(text: &str) -> Result<Self, RuleError> {
         Self::parse(text)
     }
 }
 
 impl Rule {
-    /// Reads a rule in the form of RFC 5545 section 3.3.10, without the leading `RRULE:`.
+    /// Parses a rule in the form of RFC 5545 section 3.3.10, without the leading `RRULE:`.
     ///
-    /// Upper and lower case are the same, and the parts may stand in any order.
+    /// Case is ignored, and the parts may be in any order.
     ///
     /// # Errors
-    /// [`RuleError`] where the text is too long, is not of that form, or has a part or a value outside
-    /// the subset.
+    /// [`RuleError`] if the text is too long, is not of that form, or has a part or a value outside the subset.
     pub fn parse(text: &str) -> Result<Self, RuleError> {
         let length = text.chars().count();
         if length > MAX_RULE_LENGTH {
@@ -221,7 +220,7 @@ fn by_day(value: &str, frequency: Frequency, has_month: bool) -> Result<ByDay, R
     let allowed = || {
         let ordinal = match frequency {
             Frequency::Daily | Frequency::Weekly => "",
-            Frequency::Monthly | Frequency::Yearly => ", each with an ordinal before it or without",
+            Frequency::Monthly | Frequency::Yearly => ", each with an optional ordinal before it",
         };
         format!("weekdays ({}){ordinal}, separated by commas", WEEKDAYS.join(", "))
     };
@@ -280,16 +279,16 @@ fn until(value: &str) -> Option<Until> {
         return Some(Until::Date(date));
     };
     let [hour, minute, second] = pairs(time.strip_suffix('Z')?)?;
-    // A leap second counts as the second after it, as everywhere in the service.
+    // A leap second counts as the second after it, as everywhere in Kalends.
     let leap = i64::from(second == 60);
     let time = CivilTime::new(hour, minute, if leap == 1 { 59 } else { second })?;
     let until = Zone::UTC.to_timestamp(CivilDateTime { date, time })? + SignedDuration::seconds(leap);
-    // The second after the last one has no date of four digits: it could not be written.
+    // The second after the last one has a year of five digits, which could not be written.
     let (year, ..) = until.utc_date().year_month_day();
     (year <= 9_999).then_some(Until::Timestamp(until))
 }
 
-/// Two digits each, and nothing else.
+/// Parses pairs of digits, and nothing else.
 fn pairs<const COUNT: usize>(text: &str) -> Option<[u32; COUNT]> {
     let digits = text.as_bytes();
     if digits.len() != 2 * COUNT || !digits.iter().all(u8::is_ascii_digit) {
@@ -299,7 +298,7 @@ fn pairs<const COUNT: usize>(text: &str) -> Option<[u32; COUNT]> {
     Some(std::array::from_fn(|pair| digit(2 * pair) * 10 + digit(2 * pair + 1)))
 }
 
-/// A number with an optional sign, whose magnitude is at least 1.
+/// Parses a number with an optional sign and a magnitude of at least 1.
 fn place(text: &str, most: u16) -> Option<Place> {
     let (from_end, magnitude) = match text.strip_prefix('-') {
         Some(magnitude) => (true, magnitude),
@@ -308,7 +307,7 @@ fn place(text: &str, most: u16) -> Option<Place> {
     Some(Place { from_end, number: digits(magnitude, most)? })
 }
 
-/// Digits alone, for a number from 1 to `most`.
+/// Parses digits without a sign, for a number from 1 to `most`.
 fn digits(text: &str, most: u16) -> Option<u16> {
     let number: u16 = text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())??;
     (1..=most).contains(&number).then_some(number)

@@ -1,8 +1,7 @@
-//! Which days a rule falls on: candidate sets of one period, as bits.
+//! Which days a rule falls on: the candidates of one period, as bit sets.
 //!
-//! Days are counted from 1970-01-01, months from January of the year 0, both as in [`kalends_kernel`]
-//! and the proleptic Gregorian calendar. A set has bit *n* where the day *n* days after the first of its
-//! period is in it.
+//! Days are counted from 1970-01-01, months from January of the year 0, in the proleptic Gregorian calendar as in
+//! [`kalends_kernel`]. A set has bit *n* if it contains the day *n* days after the first day of its period.
 
 use kalends_kernel::CivilDate;
 
@@ -10,55 +9,55 @@ use crate::Frequency;
 use crate::rule::Rule;
 use crate::sets::{Place, Places, bits};
 
-/// The days of a year, a bit each.
+/// The days of a year, one bit each.
 pub(crate) type YearSet = [u64; 6];
 
-/// In what pieces dates are worked out.
+/// The periods in which dates are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Periods {
-    /// Every so many days, a month at a time.
+    /// Every `INTERVAL` days, computed a month at a time.
     MonthsOfDays,
-    /// Every so many weeks.
+    /// Every `INTERVAL` weeks.
     Weeks,
-    /// Every so many months; the years of a rule that looks at one month only are twelve months each.
+    /// Every `INTERVAL` months. A yearly rule with only one month also uses this, with an interval of 12 months per
+    /// year.
     Months,
-    /// Every so many years.
+    /// Every `INTERVAL` years.
     Years,
 }
 
 const ALL_MONTHS: u16 = 0xFFF;
-/// Bit 0 and each seventh after it.
+/// Bit 0 and every seventh bit after it.
 const SEVENTHS: u64 = 0x8102_0408_1020_4081;
 
-/// A rule tied to its first date: what it leaves open is filled in from there (RFC 5545 section 3.3.10,
-/// "information missing from the rule").
+/// A rule tied to its first date, which fills in the information missing from the rule (RFC 5545 section 3.3.10).
 #[derive(Debug, Clone)]
 pub(crate) struct Pattern {
     pub(crate) periods: Periods,
-    /// How many days, weeks, months or years one period is after the other.
+    /// The distance from one period to the next, in days, weeks, months or years.
     pub(crate) interval: i64,
     /// The first date of the series.
     pub(crate) origin: i64,
-    /// The first month that is looked at, where periods are months. It can begin after the first date.
+    /// The first month to examine, if periods are months. It can begin after the first date.
     pub(crate) first_month: i64,
-    /// The day on which weeks begin, Monday being 0.
+    /// The day on which weeks begin; 0 is Monday.
     pub(crate) week_start: u8,
-    /// The months that are looked at; bit 0 is January.
+    /// The months to examine; bit 0 is January.
     months: u16,
-    /// The rule names months: it then counts ordinals within each of them.
+    /// Whether the rule names months. If so, ordinals count within each of them.
     names_months: bool,
     month_days: Places<1>,
     names_month_days: bool,
     every: u8,
     numbered: u8,
     ordinals: [Places<1>; 7],
-    /// The one numbered weekday that is all that a rule says of the days of a year.
+    /// The weekday and ordinal, if the rule names one numbered weekday of the year and nothing else.
     only: Option<(u8, Place)>,
     positions: Places<6>,
     names_positions: bool,
     /// Bit *n* for every *n* that is a multiple of the interval.
     stride: u64,
-    /// The candidates of any week, where months do not matter.
+    /// The candidates of any week, if the rule names no months.
     week: u64,
 }
 
@@ -97,7 +96,7 @@ impl Pattern {
             Frequency::Daily | Frequency::Weekly => false,
         };
         if by_first_date {
-            // A day of a month fits 16 bits.
+            // A day of a month fits in 16 bits.
             pattern.month_days.insert(Place { from_end: false, number: u16::try_from(day).unwrap_or(1) });
             if rule.frequency == Frequency::Yearly && !pattern.names_months {
                 pattern.months = 1 << (month - 1);
@@ -116,13 +115,13 @@ impl Pattern {
             }
             pattern.only = pattern.only_numbered();
         }
-        // A week's bit 0 is the day on which weeks begin.
+        // Bit 0 of a week is the day on which weeks begin.
         let twice = u64::from(pattern.every) * (1 | 1 << 7);
         pattern.week = pattern.positioned(twice >> rule.week_start & 0x7F);
         pattern
     }
 
-    /// The weekday and its ordinal, where a year has no other candidates.
+    /// The weekday and its ordinal, if a year has no other candidates.
     fn only_numbered(&self) -> Option<(u8, Place)> {
         if self.every != 0 || self.names_months || self.names_month_days || self.names_positions {
             return None;
@@ -133,13 +132,13 @@ impl Pattern {
         numbered.next().is_none().then_some(only)
     }
 
-    /// The candidates of a month from the daily rule: every so many days, and only those that the parts
-    /// let through. `offset` is the first multiple of the interval, in days from the first of the month.
+    /// The candidates of a month under a daily rule: every `INTERVAL` days, filtered by the other parts. `offset` is
+    /// the first multiple of the interval, in days from the first of the month.
     pub(crate) fn days_of_month(&self, month: Month, offset: i64) -> u64 {
         if !self.looks_at(month) || offset >= month.length {
             return 0;
         }
-        // The set of one day has one position, the first and the last.
+        // The set of one day has one position, which is both the first and the last.
         if self.names_positions && !self.positions.holds(0, 0) {
             return 0;
         }
@@ -162,13 +161,13 @@ impl Pattern {
         self.positioned(twice >> self.week_start & 0x7F & let_through)
     }
 
-    /// The candidates of a month from the monthly rule.
+    /// The candidates of a month under a monthly rule.
     pub(crate) fn month(&self, month: Month) -> u64 {
         if self.looks_at(month) { self.positioned(self.within(month, true)) } else { 0 }
     }
 
-    /// The one day of a year that begins on `first`, or none in a year that has too few of its weekday; `None` where
-    /// the rule can have several.
+    /// The only day of the year that begins on `first`; `Some(None)` in a year with too few of the weekday. Returns
+    /// `None` if the rule can have several days in a year.
     #[inline]
     pub(crate) fn only_day(&self, year: i64, first: i64) -> Option<Option<i64>> {
         let (weekday, Place { from_end, number }) = self.only?;
@@ -181,7 +180,7 @@ impl Pattern {
         Some((0..=last).contains(&week).then_some(first + before + 7 * week))
     }
 
-    /// The candidates of a year that begins on `first`.
+    /// The candidates of the year that begins on `first`.
     #[inline]
     pub(crate) fn year(&self, year: i64, first: i64) -> YearSet {
         let numbered_in_year = self.numbered != 0 && !self.names_months;
@@ -211,7 +210,7 @@ impl Pattern {
         self.months >> month.in_year & 1 == 1
     }
 
-    /// The days of a month that `BYMONTHDAY` and `BYDAY` let through.
+    /// The days of a month that `BYMONTHDAY` and `BYDAY` select.
     fn within(&self, month: Month, ordinals: bool) -> u64 {
         let mut set = month.all();
         if self.names_month_days {
@@ -254,7 +253,7 @@ impl Pattern {
         let length = if is_leap(year) { 366 } else { 365 };
         let mut set = [0; 6];
         let mut insert = |day: u32| {
-            // A day of the year is less than six times 64.
+            // A day of the year is less than 6 × 64.
             if let Some(word) = usize::try_from(day / 64).ok().and_then(|index| set.get_mut(index)) {
                 *word |= 1 << (day % 64);
             }
@@ -289,7 +288,7 @@ impl Pattern {
         }
     }
 
-    /// `BYSETPOS` on the set of a week or a month.
+    /// Applies `BYSETPOS` to the set of a week or a month.
     fn positioned(&self, set: u64) -> u64 {
         if !self.names_positions {
             return set;
@@ -299,7 +298,7 @@ impl Pattern {
         year[0]
     }
 
-    /// Keeps the candidates that stand in a place of `BYSETPOS`.
+    /// Keeps the candidates that are in a place of `BYSETPOS`.
     fn choose(&self, set: &mut YearSet) {
         let count: usize = set.iter().map(|word| bits(*word).count()).sum();
         let mut before = 0;
@@ -318,7 +317,7 @@ impl Pattern {
 fn insert(set: &mut YearSet, month: u64, start: u32) {
     let wide = u128::from(month) << (start % 64);
     let word = usize::try_from(start / 64).unwrap_or(0);
-    // The two halves of what was shifted.
+    // The two halves of the shifted set.
     let halves = [wide & u128::from(u64::MAX), wide >> 64].map(|half| u64::try_from(half).unwrap_or(0));
     set.iter_mut().skip(word).zip(halves).for_each(|(word, half)| *word |= half);
 }
@@ -336,7 +335,7 @@ pub(crate) struct Month {
     in_year: u8,
     pub(crate) first: i64,
     pub(crate) length: i64,
-    /// The weekday of its first, Monday being 0.
+    /// The weekday of its first day; 0 is Monday.
     weekday: u8,
 }
 
@@ -347,17 +346,17 @@ impl Month {
         let index = usize::try_from(in_year).unwrap_or(0);
         let first = first_of_year(year) + i64::from(month_starts(year)[index]);
         let length = i64::from(MONTH_LENGTHS[index]) + i64::from(index == 1 && is_leap(year));
-        // Remainders by twelve fit a byte.
+        // A remainder modulo twelve fits in a byte.
         let in_year = u8::try_from(in_year).unwrap_or(0);
         Self { number, in_year, first, length, weekday: CivilDate::from_days(first).weekday() }
     }
 
-    /// The month in which a day lies.
+    /// The month that contains a day.
     pub(crate) fn of(day: i64) -> Self {
         Self::new(month_number(day))
     }
 
-    /// The month so many months later.
+    /// The month that many months later.
     pub(crate) fn after(self, months: i64) -> Self {
         Self::new(self.number + months)
     }
@@ -367,7 +366,7 @@ impl Month {
     }
 }
 
-/// The number of the month in which a day lies: months since January of the year 0.
+/// The number of the month that contains a day: months since January of the year 0.
 pub(crate) fn month_number(day: i64) -> i64 {
     let (year, month, _) = CivilDate::from_days(day).year_month_day();
     i64::from(year) * 12 + i64::from(month) - 1

@@ -1,4 +1,4 @@
-//! A rule as it is written: its parts, and their one canonical text.
+//! A rule as it is written: its parts and their canonical text.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use kalends_kernel::{CivilDate, Timestamp};
 
 use crate::sets::{Place, Places, bits};
 
-/// What a rule repeats by: the value of `FREQ`.
+/// How often a rule repeats: the value of `FREQ`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Frequency {
-    /// Every so many days.
+    /// Every `INTERVAL` days.
     Daily,
-    /// Every so many weeks.
+    /// Every `INTERVAL` weeks.
     Weekly,
-    /// Every so many months.
+    /// Every `INTERVAL` months.
     Monthly,
-    /// Every so many years.
+    /// Every `INTERVAL` years.
     Yearly,
 }
 
@@ -40,17 +40,17 @@ impl fmt::Display for Frequency {
     }
 }
 
-/// The last moment at which an occurrence may start: the value of `UNTIL`.
+/// The latest time at which an occurrence may start: the value of `UNTIL`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Until {
-    /// This instant, itself included.
+    /// This time, inclusive.
     Timestamp(Timestamp),
     /// The end of this date in the zone of the series.
     Date(CivilDate),
 }
 
 impl fmt::Display for Until {
-    /// As RFC 5545 writes it: `20261231T090000Z` or `20261231`.
+    /// The form of RFC 5545: `20261231T090000Z` or `20261231`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (date, second) = match self {
             Self::Date(date) => (*date, None),
@@ -65,7 +65,7 @@ impl fmt::Display for Until {
     }
 }
 
-/// What ends a series.
+/// How a series ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum End {
     Never,
@@ -140,9 +140,9 @@ pub(crate) const WEEKDAYS: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"
 pub(crate) struct ByDay {
     /// Weekdays without an ordinal; bit 0 is Monday.
     pub(crate) every: u8,
-    /// Weekdays with one.
+    /// Weekdays with an ordinal; bit 0 is Monday.
     pub(crate) numbered: u8,
-    /// The ordinals of each.
+    /// The ordinals of each weekday.
     pub(crate) ordinals: [Places<1>; 7],
 }
 
@@ -154,15 +154,15 @@ impl ByDay {
     }
 }
 
-/// A recurrence rule of the supported subset: which days a series falls on, and how it ends.
+/// A recurrence rule of the supported subset: on which days a series falls, and how it ends.
 ///
-/// A rule comes from text ([`Rule::parse`], [`std::str::FromStr`]) and is written as its canonical text
-/// ([`fmt::Display`]): upper case, the parts in the order of [`Part::ALL`], values sorted and without
-/// repetition, parts that only state a default left out. Two rules are equal where their canonical
-/// texts are, and reading a canonical text gives the rule back. On its own a rule generates nothing;
-/// [`Series`](crate::Series) ties it to a first start and a zone.
+/// A rule is parsed from text ([`Rule::parse`], [`std::str::FromStr`]) and written as its canonical text
+/// ([`fmt::Display`]): upper case, with the parts in the order of [`Part::ALL`], values sorted and without
+/// duplicates, and without parts that only state a default. Two rules are equal if their canonical texts are, and
+/// parsing a canonical text gives the same rule. A rule alone generates nothing; [`Series`](crate::Series) ties it to
+/// a first start and a zone.
 ///
-/// It is plain data of a fixed size, without anything on the heap.
+/// It is plain data of a fixed size, with nothing on the heap.
 ///
 /// ```
 /// use kalends_recurrence::Rule;
@@ -182,12 +182,12 @@ pub struct Rule {
     pub(crate) frequency: Frequency,
     /// 1 to [`MAX_INTERVAL`](crate::MAX_INTERVAL).
     pub(crate) interval: u16,
-    /// Bit 0 is January; none means all.
+    /// Bit 0 is January. No bits mean every month.
     pub(crate) months: u16,
     pub(crate) month_days: Places<1>,
     pub(crate) days: ByDay,
     pub(crate) positions: Places<6>,
-    /// The day on which weeks begin, Monday being 0.
+    /// The day on which weeks begin; 0 is Monday.
     pub(crate) week_start: u8,
     pub(crate) end: End,
 }
@@ -198,12 +198,12 @@ impl Rule {
         self.frequency
     }
 
-    /// `INTERVAL`, 1 where the rule does not say.
+    /// `INTERVAL`, 1 if the rule does not have it.
     pub const fn interval(&self) -> u16 {
         self.interval
     }
 
-    /// `COUNT`: how many occurrences there are, the first included.
+    /// `COUNT`: the number of occurrences, including the first.
     pub const fn count(&self) -> Option<u16> {
         match self.end {
             End::Count(count) => Some(count),
@@ -219,7 +219,7 @@ impl Rule {
         }
     }
 
-    /// Whether the rule says how it ends, by `COUNT` or `UNTIL`.
+    /// Whether the rule has an end, by `COUNT` or `UNTIL`.
     pub const fn is_bounded(&self) -> bool {
         !matches!(self.end, End::Never)
     }
@@ -251,7 +251,7 @@ fn weekday(day: u32) -> Option<&'static str> {
     WEEKDAYS.get(usize::try_from(day).ok()?).copied()
 }
 
-/// The weekdays with ordinals: by ordinal, then by weekday.
+/// The weekdays with ordinals, sorted by ordinal, then by weekday.
 fn numbered(days: &ByDay) -> impl Iterator<Item = (Option<Place>, &'static str)> + '_ {
     let mut union = Places::<1>::NONE;
     days.ordinals.iter().flat_map(Places::iter).for_each(|place| union.insert(place));
@@ -280,7 +280,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// `;PART=a,b,c`, or nothing where there is no value.
+/// Writes `;PART=a,b,c`, or nothing if there is no value.
 fn list(f: &mut fmt::Formatter<'_>, part: Part, values: impl Iterator<Item = impl fmt::Display>) -> fmt::Result {
     for (index, value) in values.enumerate() {
         if index == 0 {

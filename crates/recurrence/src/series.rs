@@ -1,4 +1,4 @@
-//! A rule tied to its first start: validated, and expanded inside a window.
+//! A rule tied to its first start: validated, and expanded within a window.
 
 use std::iter::FusedIterator;
 use std::ops::Range;
@@ -11,9 +11,9 @@ use crate::pattern::Pattern;
 use crate::rule::End;
 use crate::{EARLIEST_START, Exceptions, HORIZON, Rule, Until};
 
-/// How long every occurrence of a series lasts. Never nothing.
+/// How long every occurrence of a series lasts. It is never zero.
 ///
-/// Two lengths, since a day in a zone need not have 24 hours (ruling 4.5).
+/// There are two kinds of length, because a day in a zone need not have 24 hours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Length(Lasts);
 
@@ -24,37 +24,37 @@ enum Lasts {
     Days(u16),
 }
 
-/// A length of nothing, or of more than the calendar holds.
+/// A length of zero, or longer than the calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("an occurrence must last longer than nothing and at most {} days", Length::MAX_DAYS)]
+#[error("an occurrence must last longer than zero and at most {} days", Length::MAX_DAYS)]
 pub struct LengthError;
 
 impl Length {
     /// The longest length: the days from 1970 to 2099.
     pub const MAX_DAYS: u16 = 47_482;
 
-    /// The same elapsed time each, whatever wall clocks do meanwhile.
+    /// The same elapsed time for each occurrence, regardless of changes of the wall clock.
     ///
     /// # Errors
-    /// [`LengthError`] where `elapsed` is not positive or longer than [`Length::MAX_DAYS`] times 24 hours.
+    /// [`LengthError`] if `elapsed` is not positive, or is longer than [`Length::MAX_DAYS`] times 24 hours.
     pub fn elapsed(elapsed: SignedDuration) -> Result<Self, LengthError> {
         let allowed = SignedDuration::ZERO < elapsed && elapsed <= SignedDuration::days(Self::MAX_DAYS.into());
         allowed.then_some(Self(Lasts::Time(elapsed.as_micros()))).ok_or(LengthError)
     }
 
-    /// So many whole days of the zone: from midnight to a midnight. Makes the series an all-day one.
+    /// That many whole days of the zone, from midnight to a midnight. This makes the series all-day.
     ///
     /// # Errors
-    /// [`LengthError`] where `days` is 0 or over [`Length::MAX_DAYS`].
+    /// [`LengthError`] if `days` is 0 or more than [`Length::MAX_DAYS`].
     pub fn days(days: u16) -> Result<Self, LengthError> {
         (1..=Self::MAX_DAYS).contains(&days).then_some(Self(Lasts::Days(days))).ok_or(LengthError)
     }
 }
 
-/// Why a rule and a start make no series.
+/// Why a rule and a start do not make a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SeriesError {
-    /// The first start lies outside the supported years.
+    /// The first start is outside the supported years.
     #[error("a series must start in the years 1970 to 2099, got {first}")]
     Range {
         /// The first start.
@@ -92,9 +92,9 @@ pub enum SeriesError {
 
 /// A rule with its first start, its zone and the length of its occurrences.
 ///
-/// The first occurrence is the start itself, whether or not the rule would produce it; the others are the
-/// dates that the rule generates after the date of the first, each at the wall-clock time of the first in
-/// the zone. All starts lie before [`HORIZON`], and no two are the same.
+/// The first occurrence is the start itself, even if the rule would not produce it. The others are the dates that the
+/// rule generates after the date of the first, each at the same wall-clock time in the zone as the first. All starts
+/// are before [`HORIZON`], and no two are the same.
 ///
 /// ```
 /// use kalends_kernel::{SignedDuration, Timestamp, Span, Zone};
@@ -127,10 +127,10 @@ pub struct Series {
 }
 
 impl Series {
-    /// Validates a series that is about to be written, and finds its last start.
+    /// Validates a new series, and finds its last start.
     ///
     /// # Errors
-    /// [`SeriesError`], see its variants.
+    /// [`SeriesError`]; see its variants.
     pub fn new(rule: Rule, first: Timestamp, zone: Zone, length: Length) -> Result<Self, SeriesError> {
         let mut series = Self::checked(rule, first, zone, length)?;
         if series.is_all_day() && series.instant_on(series.pattern.origin) != series.first {
@@ -144,13 +144,13 @@ impl Series {
         Ok(series)
     }
 
-    /// A series that was stored, with the last start that [`Series::new`] found.
+    /// Rebuilds a stored series with the last start that [`Series::new`] found.
     ///
-    /// Nothing is counted: `last` alone says where the series ends, whatever `COUNT` or `UNTIL` the rule has.
+    /// Nothing is counted: the series ends at `last`, whatever `COUNT` or `UNTIL` the rule has.
     ///
     /// # Errors
-    /// As [`Series::new`], except [`SeriesError::NotMidnight`]: a later edition of the zone database may have moved the
-    /// midnight at which the series was made to start.
+    /// The same as [`Series::new`], except [`SeriesError::NotMidnight`]: a later edition of the zone database may
+    /// have moved the midnight at which the series started.
     pub fn from_stored(
         rule: Rule,
         first: Timestamp,
@@ -162,7 +162,7 @@ impl Series {
         Ok(Self { last: last.map(Timestamp::as_micros), ..series })
     }
 
-    /// The series without an end, if it may be one.
+    /// Checks a series, and returns it without an end.
     fn checked(rule: Rule, first: Timestamp, zone: Zone, length: Length) -> Result<Self, SeriesError> {
         if !(EARLIEST_START..HORIZON).contains(&first) {
             return Err(SeriesError::Range { first });
@@ -186,7 +186,7 @@ impl Series {
         let local = local_of(zone, first.as_micros());
         let time = match length.0 {
             Lasts::Time(_) => local.rem_euclid(MICROS_A_DAY),
-            // Where clocks skip midnight, the first day begins later, but the others need not.
+            // If the clocks skip midnight, the first day begins later, but the other days need not.
             Lasts::Days(_) => 0,
         };
         let pattern = Pattern::new(&rule, local.div_euclid(MICROS_A_DAY));
@@ -203,13 +203,12 @@ impl Series {
         Timestamp::from_micros(self.first)
     }
 
-    /// The start of the last occurrence; `None` where the rule has no end.
+    /// The start of the last occurrence; `None` if the rule has no end.
     pub fn last_start(&self) -> Option<Timestamp> {
         self.last.map(Timestamp::from_micros)
     }
 
-    /// Whether the rule itself has the date of the first start. Where it has not, that start comes before those that
-    /// the rule gives.
+    /// Whether the rule itself generates the date of the first start. If not, that start precedes those of the rule.
     pub fn begins_by_its_rule(&self) -> bool {
         let origin = self.pattern.origin;
         Dates::new(&self.pattern, origin, origin).next() == Some(origin)
@@ -230,15 +229,15 @@ impl Series {
         matches!(self.length.0, Lasts::Days(_))
     }
 
-    /// The occurrences that overlap `window`, whole, in order of their starts.
+    /// The occurrences that overlap `window`, unclipped, in order of their starts.
     ///
-    /// Those that began before the window and last into it are among them.
+    /// They include those that began before the window and last into it.
     pub fn occurrences(&self, window: Span) -> Occurrences<'_> {
         let (from, to) = (window.start().as_micros(), window.end().as_micros());
         let earliest = match self.length.0 {
             Lasts::Time(micros) => from.saturating_sub(micros).saturating_add(1),
-            // The midnight so many days after the start is after `from`. A day can last two: where a date
-            // is skipped, or clocks are set back.
+            // The midnight that many days after the start must be after `from`. A day can be as long as two if a date
+            // is skipped or clocks are set back.
             Lasts::Days(days) => from.saturating_sub((i64::from(days) + 2) * MICROS_A_DAY),
         };
         Occurrences { starts: self.between(earliest, to), ends: Clock::new(self.zone), after: from }
@@ -254,12 +253,12 @@ impl Series {
         self.starts(instant + SignedDuration::micros(1)..HORIZON).next()
     }
 
-    /// Whether an occurrence starts at exactly this instant.
+    /// Whether an occurrence starts at exactly this time.
     pub fn is_occurrence(&self, start: Timestamp) -> bool {
         self.starts(start..start + SignedDuration::micros(1)).next().is_some()
     }
 
-    /// The occurrence that starts at exactly this instant.
+    /// The occurrence that starts at exactly this time.
     pub fn span_at(&self, start: Timestamp) -> Option<Span> {
         let at = self.starts(start..start + SignedDuration::micros(1)).next()?;
         let mut clock = Clock::new(self.zone);
@@ -276,7 +275,7 @@ impl Series {
         let end = self.last.map_or(HORIZON.as_micros(), |last| last.saturating_add(1)).min(to);
         let from = from.max(self.first);
         let first = (from == self.first && self.first < end).then_some(self.first);
-        // The date of the first is spoken for.
+        // The date of the first start is already taken.
         let earliest = earliest_day(from, self.zone).max(self.pattern.origin + 1);
         let latest = if from < end { latest_day(end, self.zone) } else { i64::MIN };
         Starts {
@@ -290,31 +289,31 @@ impl Series {
         }
     }
 
-    /// The end of the occurrence that starts at `start`, when wall clocks show `shown`.
+    /// The end of the occurrence that starts at `start`, when the wall clock shows `shown`.
     fn end_of(&self, start: i64, shown: i64, clock: &mut Clock) -> i64 {
         match self.length.0 {
             Lasts::Time(micros) => start.saturating_add(micros),
             Lasts::Days(days) => {
-                // Where a date is skipped, its occurrence is that of the date after it.
+                // If a date is skipped, its occurrence is that of the next date.
                 let date = shown.div_euclid(MICROS_A_DAY);
                 clock.instant((date + i64::from(days)) * MICROS_A_DAY)
             }
         }
     }
 
-    /// Whether the rule itself, leaving `COUNT` and `UNTIL` aside, has a date from the start to the horizon.
+    /// Whether the rule, regardless of `COUNT` and `UNTIL`, has a date between the start and the horizon.
     fn generates_a_date(&self) -> bool {
         let latest = latest_day(HORIZON.as_micros(), self.zone);
         let mut dates = Dates::new(&self.pattern, self.pattern.origin, latest);
         dates.next().is_some_and(|day| day == self.pattern.origin || self.instant_on(day) < HORIZON.as_micros())
     }
 
-    /// When the wall clock shows the series' time of day on a date.
+    /// The time at which the wall clock shows the series' time of day on a date.
     fn instant_on(&self, day: i64) -> i64 {
         Clock::new(self.zone).instant(day * MICROS_A_DAY + self.time)
     }
 
-    /// The first instant at which `until` is over.
+    /// The first time after `until`.
     fn until_end(&self, until: Until) -> i64 {
         match until {
             Until::Timestamp(instant) => instant.as_micros().saturating_add(1),
@@ -322,7 +321,7 @@ impl Series {
         }
     }
 
-    /// The last start before `end`, looked for in ever longer spans that end there.
+    /// The last start before `end`. It is searched for in spans that end there and grow longer.
     fn last_before(&self, end: i64) -> Option<i64> {
         let mut days = 400;
         loop {
@@ -337,44 +336,43 @@ impl Series {
     }
 }
 
-/// The first date that can start at `from` or later.
+/// The first date on which an occurrence can start at `from` or later.
 fn earliest_day(from: i64, zone: Zone) -> i64 {
-    // A clock may show less than it did before, and a skipped time is moved to the next date, each by at most
-    // a day.
+    // Clocks may be set back, and a time in a gap may move to the next date, each by at most a day.
     let margin = if zone == Zone::UTC { 0 } else { 2 };
     local_of(zone, from).div_euclid(MICROS_A_DAY) - margin
 }
 
-/// The last date that can start before `end`.
+/// The last date on which an occurrence can start before `end`.
 fn latest_day(end: i64, zone: Zone) -> i64 {
     let margin = if zone == Zone::UTC { 0 } else { 2 };
     local_of(zone, end - 1).div_euclid(MICROS_A_DAY) + margin
 }
 
-/// The starts of a series in a range, made by [`Series::starts`]. Allocates nothing.
+/// The starts of a series in a range, from [`Series::starts`]. It does not allocate.
 #[derive(Debug, Clone)]
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Starts<'a> {
     series: &'a Series,
     dates: Dates<'a>,
     clock: Clock,
-    /// The first start, where it is in the range and not yet given.
+    /// The first start, if it is in the range and not yet returned.
     first: Option<i64>,
-    /// Later starts are after this instant.
+    /// Later starts are after this time.
     after: i64,
     end: i64,
-    /// Ascending.
+    /// In ascending order.
     without: &'a [Timestamp],
 }
 
 impl<'a> Starts<'a> {
-    /// Leaves out exactly these starts. One that the series does not have has no effect.
+    /// Skips exactly these starts. A start that the series does not have is ignored.
     pub fn without(self, exceptions: &'a Exceptions) -> Self {
         Self { without: exceptions.starts(), ..self }
     }
 
-    /// How many steps the iterator has taken: periods worked out and dates looked at. What
-    /// [`MAX_STEPS_IN_366_DAYS`](crate::MAX_STEPS_IN_366_DAYS) bounds.
+    /// The number of steps that the iterator has taken: periods computed and dates examined.
+    /// [`MAX_STEPS_IN_366_DAYS`](crate::MAX_STEPS_IN_366_DAYS) limits them.
     pub const fn steps(&self) -> u64 {
         self.dates.steps()
     }
@@ -396,7 +394,7 @@ impl<'a> Starts<'a> {
     fn generated(&mut self) -> Option<i64> {
         loop {
             let start = self.clock.instant(self.dates.next()? * MICROS_A_DAY + self.series.time);
-            // Dates ascend, and so do their instants; where a whole date is skipped, two are the same.
+            // Dates ascend, and so do their timestamps. If a whole date is skipped, two of them are the same.
             if start >= self.end {
                 return None;
             }
@@ -426,23 +424,23 @@ impl Iterator for Starts<'_> {
     }
 }
 
-/// The occurrences of a series in a window, made by [`Series::occurrences`]. Allocates nothing.
+/// The occurrences of a series in a window, from [`Series::occurrences`]. It does not allocate.
 #[derive(Debug, Clone)]
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Occurrences<'a> {
     starts: Starts<'a>,
     ends: Clock,
-    /// Occurrences end after this instant.
+    /// Occurrences end after this time.
     after: i64,
 }
 
 impl<'a> Occurrences<'a> {
-    /// As [`Starts::without`].
+    /// The same as [`Starts::without`].
     pub fn without(self, exceptions: &'a Exceptions) -> Self {
         Self { starts: self.starts.without(exceptions), ..self }
     }
 
-    /// As [`Starts::steps`].
+    /// The same as [`Starts::steps`].
     pub const fn steps(&self) -> u64 {
         self.starts.steps()
     }

@@ -1,4 +1,4 @@
-//! Sets of small numbers as bits: nothing of a rule lives on the heap.
+//! Sets of small numbers as bits, so that no part of a rule is on the heap.
 
 /// A place in a sequence, counted from its start (1 is the first) or from its end (-1 is the last).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl<const WORDS: usize> Places<WORDS> {
         self.from_start.iter().chain(&self.from_end).all(|word| *word == 0)
     }
 
-    /// Whether the item with so many before it and so many after it is in one of the places.
+    /// Whether the item is in one of the places, given how many items are before and after it.
     pub(crate) fn holds(&self, before: usize, after: usize) -> bool {
         let has =
             |side: &[u64; WORDS], index: usize| side.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1);

@@ -1,4 +1,4 @@
-//! Making an iterator and iterating allocate nothing.
+//! Creating and advancing an iterator does not allocate.
 
 use allocation_counter::measure;
 use kalends_kernel::{SignedDuration, Span, Timestamp};

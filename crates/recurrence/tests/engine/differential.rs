@@ -1,5 +1,5 @@
-//! The same results as the crate `rrule`, for everything that both define: UTC, starts that the rule itself
-//! generates, and none of what that crate decides differently from RFC 5545 (see [`compared`]).
+//! The results equal those of the crate `rrule` for everything that both define: UTC, starts that the rule itself
+//! generates, and nothing that the crate decides differently from RFC 5545 (see [`compared`]).
 
 use chrono::{DateTime, Utc};
 use kalends_kernel::{SignedDuration, Span, Timestamp, Zone};
@@ -9,17 +9,17 @@ use rrule::{RRule, RRuleSet, Tz, Unvalidated};
 
 use crate::drawn::{Drawn, drawn, first, hour};
 
-/// Occurrences that are compared of each rule.
+/// The number of occurrences that are compared for each rule.
 const AT_MOST: usize = 12;
 
-/// The other crate is asked about so many periods of a rule at most: it looks at every one of them.
+/// The maximum number of periods of a rule to ask the other crate about, because it examines every one of them.
 const PERIODS: i64 = 50;
 
 /// How the series ends.
 #[derive(Debug, Clone, Copy)]
 enum End {
     Count(u16),
-    /// So long after the start.
+    /// This long after the start.
     Until(SignedDuration),
     Never,
 }
@@ -32,9 +32,10 @@ fn end() -> impl Strategy<Value = End> {
     ]
 }
 
-/// Leaves out where the other crate differs from RFC 5545 section 3.3.10:
+/// Excludes everything in which the other crate differs from RFC 5545 section 3.3.10:
 ///
-/// - `BYDAY` with both plain and numbered weekdays: it takes the days that satisfy both, the RFC those of either;
+/// - `BYDAY` with both plain and numbered weekdays: it takes the days that satisfy both, the RFC those that satisfy
+///   either;
 /// - `BYSETPOS` under `WEEKLY`: it lets the first week begin at the start, the RFC at `WKST`;
 /// - it refuses `BYSETPOS` over 31 and the fifth weekday from the end under `MONTHLY`, and the 53rd from the end
 ///   under `YEARLY`.
@@ -57,7 +58,7 @@ fn theirs(text: &str, first: Timestamp) -> RRuleSet {
 }
 
 fn compare(drawn: &Drawn, anywhere: Timestamp, end: End, window: (i64, i64)) -> Result<(), TestCaseError> {
-    // The start becomes a date that the rule generates by our account; the other crate then agrees or not.
+    // Start on a date that this crate generates, and check whether the other crate agrees.
     let Some(first) = drawn.series(anywhere, Zone::UTC).ok().and_then(|series| series.next_start_after(anywhere))
     else {
         return Err(TestCaseError::reject("never occurs again"));
@@ -73,7 +74,7 @@ fn compare(drawn: &Drawn, anywhere: Timestamp, end: End, window: (i64, i64)) -> 
     let rule: Rule = text.parse().unwrap();
     let series = Series::new(rule, first, Zone::UTC, hour()).unwrap();
     let got: Vec<Timestamp> = series.starts(first..horizon).take(AT_MOST).collect();
-    // The end is seen from the other crate where it would find a next one soon.
+    // The end can only be compared if the other crate would soon find another start without it.
     let ends = got.len() < AT_MOST
         && endless.starts(got.last().map_or(first, |last| *last + SignedDuration::micros(1))..horizon).next().is_some();
     let expected: Vec<Timestamp> = theirs(&text, first)
@@ -85,7 +86,7 @@ fn compare(drawn: &Drawn, anywhere: Timestamp, end: End, window: (i64, i64)) -> 
     if ends {
         prop_assert_eq!(series.last_start(), expected.last().copied(), "{} from {}", text, first);
     }
-    // And a window somewhere among them.
+    // Compare a window somewhere among them too.
     let from = first + SignedDuration::seconds(window.0);
     let window = Span::new(from, from + SignedDuration::seconds(window.1)).unwrap();
     if ends || expected.last().is_some_and(|last| *last >= window.end()) {
@@ -131,8 +132,7 @@ fn drawn_of(frequency: Frequency) -> impl Strategy<Value = Drawn> {
 }
 
 proptest! {
-    // 4 times 6,000 rules, every time other ones.
-    // The rules that never occur again are drawn and left out.
+    // 4 times 6,000 rules, different ones in every run. Rules that never occur again are rejected.
     #![proptest_config(ProptestConfig { cases: 6_000, max_global_rejects: 100_000, ..ProptestConfig::default() })]
 
     #[test]
@@ -156,7 +156,7 @@ proptest! {
     }
 }
 
-/// Seconds from the start to the window, and of the window.
+/// Seconds from the start to the window, and the length of the window in seconds.
 fn window() -> impl Strategy<Value = (i64, i64)> {
     (-86_400 * 400..86_400 * 800i64, 1..86_400 * 366i64)
 }

@@ -1,4 +1,4 @@
-//! Random rules: their parts, and the text that says them.
+//! Random rules: their parts and their text.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use proptest::sample::{select, subsequence};
 
 pub(crate) const WEEKDAYS: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
 
-/// A rule in parts. Empty lists are parts left out.
+/// A rule in parts. An empty list stands for a part that is left out.
 #[derive(Debug, Clone)]
 pub(crate) struct Drawn {
     pub(crate) frequency: Frequency,

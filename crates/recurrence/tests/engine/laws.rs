@@ -47,7 +47,7 @@ fn series() -> impl Strategy<Value = (Drawn, Series)> {
     })
 }
 
-/// A span that begins so many days after the first start, or before it.
+/// Days from the first start to the window (negative if before), and its length in seconds.
 fn window() -> impl Strategy<Value = (i64, i64)> {
     (prop_oneof![-60..800i64, 0..15_000i64], 1..500 * 86_400i64)
 }
@@ -57,7 +57,7 @@ fn placed(series: &Series, (days, seconds): (i64, i64)) -> Span {
     Span::new(from, from + SignedDuration::seconds(seconds)).unwrap()
 }
 
-/// The starts up to the end of a window, each after the other from the first.
+/// The starts up to the end of a window, computed from the first start on.
 fn starts_before(series: &Series, end: Timestamp) -> Vec<Timestamp> {
     series.starts(series.first_start()..end).collect()
 }
@@ -79,7 +79,7 @@ proptest! {
     }
 
     #[test]
-    fn a_window_shows_what_a_wider_one_shows_there((_, series) in series(), window in window()) {
+    fn a_window_agrees_with_a_wider_one((_, series) in series(), window in window()) {
         let window = placed(&series, window);
         let wide = starts_before(&series, window.end());
         let inside: Vec<Timestamp> = wide.iter().copied().filter(|start| window.contains(*start)).collect();
@@ -89,7 +89,7 @@ proptest! {
         prop_assert_eq!(series.occurrences(window).collect::<Vec<_>>(), overlapping);
     }
 
-    /// The engine's jumps, its remembered offsets and its collapsing against the plain conversion of each date.
+    /// Compares the engine's jumps, remembered offsets and merged starts with a plain conversion of each date.
     #[test]
     fn a_zone_shows_each_date_at_the_same_wall_clock_time((_, series) in series(), window in window()) {
         let zone = series.zone();
@@ -120,7 +120,7 @@ proptest! {
                 let days = (1..).find(|days| Length::days(*days) == Ok(series.length())).unwrap();
                 let date = zone.to_civil(span.start()).date;
                 prop_assert_eq!(zone.to_timestamp(date.midnight()), Some(span.start()));
-                // Also where the zone has skipped the day that begins then, as Samoa did.
+                // This also holds if the zone skips the day that begins then, as Samoa did.
                 let end = date.plus_days(i64::from(days));
                 prop_assert_eq!(zone.to_timestamp(end.midnight()), Some(span.end()));
             } else {
@@ -130,7 +130,7 @@ proptest! {
     }
 
     #[test]
-    fn an_exdate_removes_exactly_that_one_in_any_order(
+    fn an_exdate_removes_exactly_its_start_in_any_order(
         (_, series) in series(), window in window(), seed in any::<u64>(), turned in any::<prop::sample::Index>(),
     ) {
         let window = placed(&series, window);
@@ -138,7 +138,7 @@ proptest! {
         let pick = |index: usize| seed >> (index % 64) & 1 == 1;
         let mut removed: Vec<Timestamp> = (0..).zip(&all).filter(|(index, _)| pick(*index)).map(|(_, start)| *start).collect();
         let kept: Vec<Timestamp> = all.iter().copied().filter(|start| !removed.contains(start)).collect();
-        // Those that are no starts have no effect, whether before, among or after.
+        // Times that are not starts have no effect, whether before, among or after the starts.
         removed.extend(all.iter().map(|start| *start + SignedDuration::seconds(1)).chain([Timestamp::EARLIEST, HORIZON]));
         removed.reverse();
         let turned = turned.index(removed.len());
@@ -152,9 +152,9 @@ proptest! {
         prop_assert_eq!(series.occurrences(window).without(&exceptions).collect::<Vec<_>>(), whole);
     }
 
-    /// Whatever the first start is: out of range, with a fraction, at any time of a day.
+    /// The first start may be out of range, have a fraction, or be at any time of day.
     #[test]
-    fn a_stored_series_is_refused_as_a_new_one_is(
+    fn a_stored_series_is_refused_like_a_new_one(
         drawn in drawn(), zone in zone(), length in length(), first in first(), off in 0..4u8, until in -400..400i64,
     ) {
         let first = match off {

@@ -1,4 +1,4 @@
-//! What the engine does, held against RFC 5545, another implementation, a model and its own laws.
+//! Tests the engine against RFC 5545, another implementation, a model and its own laws.
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking, in their helpers too")]
 
 mod differential;

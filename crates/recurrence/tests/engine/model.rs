@@ -1,5 +1,5 @@
-//! A model: day after day, each asked whether RFC 5545 section 3.3.10 has the rule fall on it. Slow, without
-//! sets of bits or jumps, and defined for everything in the subset.
+//! A model that asks for each day whether RFC 5545 section 3.3.10 has the rule fall on it. It is slow, uses neither
+//! bit sets nor jumps, and is defined for everything in the subset.
 
 use kalends_kernel::{CivilDate, Timestamp, Zone};
 use kalends_recurrence::{Frequency, HORIZON};
@@ -9,7 +9,7 @@ use crate::drawn::{Drawn, drawn, first};
 
 const MICROS_A_DAY: i64 = 86_400_000_000;
 
-/// The dates on which a rule falls, `origin` being the first one of the series.
+/// The dates on which a rule falls. `origin` is the first date of the series.
 struct Model<'a> {
     rule: &'a Drawn,
     origin: i64,
@@ -29,7 +29,7 @@ impl Model<'_> {
         is_at_one_of(&self.rule.positions, &candidates, day)
     }
 
-    /// The interval of the frequency in which a day lies: its first day, and the day after it.
+    /// The period of the frequency that contains a day: its first day, and the day after its last.
     fn period(&self, day: i64) -> (i64, i64) {
         let (year, month, _) = CivilDate::from_days(day).year_month_day();
         match self.rule.frequency {
@@ -53,7 +53,7 @@ impl Model<'_> {
         }
     }
 
-    /// Whether the BY parts, or the first date where they are silent, let a day through; all but `BYSETPOS`.
+    /// Whether the BY parts, except `BYSETPOS`, let a day through. The first date stands in for missing parts.
     fn is_candidate(&self, day: i64) -> bool {
         let rule = self.rule;
         let (year, month, in_month) = CivilDate::from_days(day).year_month_day();
@@ -85,7 +85,7 @@ impl Model<'_> {
     }
 }
 
-/// Whether `day` stands at one of the places of `days`: 1 is the first, -1 the last.
+/// Whether `day` is at one of the places of `days`: 1 is the first, -1 the last.
 fn is_at_one_of(places: &[i64], days: &[i64], day: i64) -> bool {
     let count = i64::try_from(days.len()).unwrap();
     (1..=count)
@@ -105,7 +105,7 @@ fn weekday(day: i64) -> usize {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// Whatever the rule, wherever the start and however far the window.
+    /// Holds for any rule, any start and any distance of the window.
     #[test]
     fn the_engine_falls_on_the_days_of_the_model(rule in drawn(), first in first(), far in 0..14_000i64) {
         let Ok(series) = rule.series(first, Zone::UTC) else {

@@ -1,4 +1,4 @@
-//! No rule costs more than a stated number of steps, wherever the window is.
+//! No rule costs more than the limit of steps, wherever the window is.
 
 use kalends_kernel::{SignedDuration, Span, Timestamp, Zone};
 use kalends_recurrence::{Length, MAX_STEPS_IN_366_DAYS, Rule, Series};
@@ -25,7 +25,7 @@ proptest! {
         days in -400..30_000i64,
     ) {
         let series = Series::new(rule.rule(), first, zone.parse().unwrap(), hour());
-        // A rule without a date is refused, by counting all the same.
+        // A rule without a date is refused. That counts as success.
         let Ok(series) = series else { return Ok(()) };
         let steps = steps(&series, days);
         prop_assert!(steps <= MAX_STEPS_IN_366_DAYS, "{} took {} steps", rule, steps);
@@ -38,7 +38,7 @@ proptest! {
 #[case::every_month("FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR,SA,SU")]
 #[case::every_year("FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR,SA,SU")]
 #[case::seldom("FREQ=WEEKLY;INTERVAL=1000;BYMONTH=2;BYDAY=MO;BYSETPOS=1")]
-fn far_costs_what_near_costs(#[case] rule: &str, #[values("UTC", "Europe/Berlin")] zone: &str) {
+fn a_far_window_costs_as_much_as_a_near_one(#[case] rule: &str, #[values("UTC", "Europe/Berlin")] zone: &str) {
     let first: Timestamp = "2020-01-01T09:00:00Z".parse().unwrap();
     let rule: Rule = rule.parse().unwrap();
     let series = Series::from_stored(rule, first, zone.parse().unwrap(), hour(), None).unwrap();
@@ -47,9 +47,9 @@ fn far_costs_what_near_costs(#[case] rule: &str, #[values("UTC", "Europe/Berlin"
     }
 }
 
-/// Occurrences that last into the window are looked for no further back than they last.
+/// The search for occurrences that last into the window goes back no further than their length.
 #[test]
-fn long_occurrences_cost_their_length_more() {
+fn long_occurrences_cost_only_their_length_more() {
     let first: Timestamp = "2020-01-01T00:00:00Z".parse().unwrap();
     let rule: Rule = "FREQ=DAILY".parse().unwrap();
     for length in [Length::elapsed(SignedDuration::days(100)).unwrap(), Length::days(100).unwrap()] {

@@ -1,4 +1,4 @@
-//! What each part of a rule does, as tables of dates.
+//! The effect of each part of a rule, as tables of dates.
 
 use kalends_kernel::{SignedDuration, Timestamp, Zone};
 use kalends_recurrence::{HORIZON, Rule, Series, SeriesError};
@@ -6,7 +6,7 @@ use rstest::rstest;
 
 use crate::drawn::hour;
 
-/// The first start and the starts after it, as dates; `|` separates nothing, it only helps reading.
+/// The first start, and the starts after it, as dates.
 #[rstest]
 #[case::every_day("FREQ=DAILY", "2026-02-27", "2026-02-28 2026-03-01 2026-03-02")]
 #[case::every_third_day("FREQ=DAILY;INTERVAL=3", "2028-02-27", "2028-03-01 2028-03-04")]
@@ -18,7 +18,7 @@ use crate::drawn::hour;
 #[case::a_day_has_one_position("FREQ=DAILY;BYDAY=MO,TU;BYSETPOS=-1", "2026-03-02", "2026-03-03 2026-03-09")]
 #[case::weekdays("FREQ=WEEKLY;BYDAY=FR,MO", "2026-03-02", "2026-03-06 2026-03-09 2026-03-13")]
 #[case::the_start_need_not_fit("FREQ=WEEKLY;BYDAY=MO", "2026-03-04", "2026-03-09 2026-03-16")]
-#[case::the_first_ones_weekday("FREQ=WEEKLY;INTERVAL=2", "2026-03-04", "2026-03-18 2026-04-01")]
+#[case::the_weekday_of_the_start("FREQ=WEEKLY;INTERVAL=2", "2026-03-04", "2026-03-18 2026-04-01")]
 #[case::weeks_begin_on_monday(
     "FREQ=WEEKLY;INTERVAL=2;BYDAY=TU,SU;COUNT=4",
     "1997-08-05",
@@ -67,7 +67,7 @@ use crate::drawn::hour;
     "2024-02-29",
     "2028-02-29 2032-02-29"
 )]
-#[case::the_first_ones_day("FREQ=YEARLY;BYMONTH=1,6", "2026-01-10", "2026-06-10 2027-01-10")]
+#[case::the_day_of_the_start("FREQ=YEARLY;BYMONTH=1,6", "2026-01-10", "2026-06-10 2027-01-10")]
 #[case::each_month_of_the_year("FREQ=YEARLY;BYMONTHDAY=15", "2026-11-15", "2026-12-15 2027-01-15")]
 #[case::twentieth_monday_of_the_year("FREQ=YEARLY;BYDAY=20MO", "1997-05-19", "1998-05-18 1999-05-17")]
 #[case::last_sunday_of_the_year("FREQ=YEARLY;BYDAY=-1SU", "2026-12-27", "2027-12-26 2028-12-31")]
@@ -78,15 +78,15 @@ use crate::drawn::hour;
     "1996-11-05",
     "2000-11-07 2004-11-02"
 )]
-#[case::numbered_and_on_a_day("FREQ=YEARLY;BYDAY=1MO;BYMONTHDAY=1", "2029-01-01", "2035-01-01 2046-01-01")]
-#[case::last_day_of_all("FREQ=YEARLY;BYMONTHDAY=31,30;BYSETPOS=-1", "2026-12-31", "2027-12-31 2028-12-31")]
+#[case::numbered_weekday_on_a_month_day("FREQ=YEARLY;BYDAY=1MO;BYMONTHDAY=1", "2029-01-01", "2035-01-01 2046-01-01")]
+#[case::last_position_of_the_year("FREQ=YEARLY;BYMONTHDAY=31,30;BYSETPOS=-1", "2026-12-31", "2027-12-31 2028-12-31")]
 #[case::until_a_date_is_inclusive("FREQ=DAILY;UNTIL=20260304", "2026-03-02", "2026-03-03 2026-03-04")]
 #[case::until_an_instant_is_inclusive("FREQ=DAILY;UNTIL=20260304T090000Z", "2026-03-02", "2026-03-03 2026-03-04")]
-#[case::until_a_second_less("FREQ=DAILY;UNTIL=20260304T085959Z", "2026-03-02", "2026-03-03")]
+#[case::until_a_second_before_the_start_excludes_it("FREQ=DAILY;UNTIL=20260304T085959Z", "2026-03-02", "2026-03-03")]
 #[case::the_first_counts("FREQ=WEEKLY;BYDAY=MO;COUNT=2", "2026-03-04", "2026-03-09")]
 #[case::the_horizon("FREQ=DAILY", "2099-12-29", "2099-12-30 2099-12-31")]
 #[case::only_the_start_is_left("FREQ=YEARLY", "2099-12-31", "")]
-fn dates(#[case] rule: &str, #[case] first: &str, #[case] expected: &str) {
+fn rules_generate_their_dates(#[case] rule: &str, #[case] first: &str, #[case] expected: &str) {
     let series = series(rule, first).unwrap();
     let expected: Vec<&str> = [first].into_iter().chain(expected.split_whitespace()).collect();
     let ended = rule.contains("COUNT") || rule.contains("UNTIL") || first.starts_with("2099");
@@ -102,13 +102,13 @@ fn dates(#[case] rule: &str, #[case] first: &str, #[case] expected: &str) {
 #[case::a_week_of_seven("FREQ=WEEKLY;BYDAY=MO,TU;BYSETPOS=3")]
 #[case::one_day_has_no_second("FREQ=DAILY;BYMONTH=1;BYSETPOS=2")]
 #[case::never_in_odd_years("FREQ=MONTHLY;INTERVAL=48;BYMONTH=1,2;BYMONTHDAY=29;BYSETPOS=2")]
-fn rules_that_never_occur(#[case] rule: &str) {
+fn rules_that_never_occur_are_refused(#[case] rule: &str) {
     let first = at("2026-03-02");
     assert_eq!(series(rule, "2026-03-02").unwrap_err(), SeriesError::NeverOccurs { first });
 }
 
 #[test]
-fn series_that_are_none() {
+fn invalid_series_are_refused() {
     let new = |rule: &str, first: Timestamp| Series::new(rule.parse().unwrap(), first, Zone::UTC, hour()).unwrap_err();
     let first = at("2026-03-02");
     let error = new("FREQ=DAILY;UNTIL=20260301", first);
@@ -123,7 +123,7 @@ fn series_that_are_none() {
 }
 
 #[test]
-fn windows_are_half_open_and_show_what_lasts_into_them() {
+fn windows_are_half_open_and_include_occurrences_that_last_into_them() {
     let series = series("FREQ=DAILY;COUNT=3", "2026-03-02").unwrap();
     let window = |from: Timestamp, to: Timestamp| kalends_kernel::Span::new(from, to).unwrap();
     let first = at("2026-03-02");

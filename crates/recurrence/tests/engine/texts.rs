@@ -1,4 +1,4 @@
-//! Texts that are rules, in their canonical form, and texts that are none, with what is said about them.
+//! Texts that are rules, with their canonical form, and texts that are not, with their error messages.
 
 use kalends_recurrence::{Part, Rule};
 use rstest::rstest;
@@ -15,7 +15,7 @@ use rstest::rstest;
 #[case("FREQ=DAILY;UNTIL=20261231t235959z", "FREQ=DAILY;UNTIL=20261231T235959Z")]
 #[case("FREQ=DAILY;UNTIL=20261231T235960Z", "FREQ=DAILY;UNTIL=20270101T000000Z")]
 #[case("FREQ=WEEKLY;UNTIL=20280229;WKST=SU", "FREQ=WEEKLY;WKST=SU;UNTIL=20280229")]
-fn written_in_one_way(#[case] text: &str, #[case] canonical: &str) {
+fn rules_have_one_canonical_text(#[case] text: &str, #[case] canonical: &str) {
     let rule: Rule = text.parse().unwrap();
     assert_eq!(rule.to_string(), canonical);
     assert_eq!(canonical.parse(), Ok(rule));
@@ -85,7 +85,7 @@ const PARTS: &str = "the parts are FREQ, INTERVAL, BYMONTH, BYMONTHDAY, BYDAY, B
     "FREQ=WEEKLY;BYDAY=MO,",
     r#"BYDAY must be weekdays (MO, TU, WE, TH, FR, SA, SU), separated by commas, got """#
 )]
-#[case::ordinal_weekly("FREQ=WEEKLY;BYDAY=1MO", r#"BYDAY takes ordinals under FREQ=MONTHLY and FREQ=YEARLY only; under WEEKLY it must be weekdays alone, got "1MO""#)]
+#[case::ordinal_weekly("FREQ=WEEKLY;BYDAY=1MO", r#"BYDAY takes ordinals under FREQ=MONTHLY and FREQ=YEARLY only; under WEEKLY it must be plain weekdays, got "1MO""#)]
 #[case::ordinal_monthly(
     "FREQ=MONTHLY;BYDAY=6MO",
     r#"BYDAY ordinals that count within a month must be 1 to 5 or -5 to -1, got "6MO""#
@@ -94,14 +94,14 @@ const PARTS: &str = "the parts are FREQ, INTERVAL, BYMONTH, BYMONTHDAY, BYDAY, B
     "FREQ=YEARLY;BYDAY=20MO;BYMONTH=1",
     r#"BYDAY ordinals that count within a month must be 1 to 5 or -5 to -1, got "20MO""#
 )]
-#[case::ordinal_yearly("FREQ=YEARLY;BYDAY=54MO", r#"BYDAY must be weekdays (MO, TU, WE, TH, FR, SA, SU), each with an ordinal before it or without, separated by commas, ordinals from 1 to 53 or -53 to -1, got "54MO""#)]
+#[case::ordinal_yearly("FREQ=YEARLY;BYDAY=54MO", r#"BYDAY must be weekdays (MO, TU, WE, TH, FR, SA, SU), each with an optional ordinal before it, separated by commas, ordinals from 1 to 53 or -53 to -1, got "54MO""#)]
 #[case::position(
     "FREQ=MONTHLY;BYDAY=MO;BYSETPOS=367",
     r#"BYSETPOS must be numbers from 1 to 366 or -366 to -1, separated by commas, got "367""#
 )]
 #[case::position_alone("FREQ=MONTHLY;BYSETPOS=1", "BYSETPOS must be given together with BYDAY, BYMONTHDAY or BYMONTH")]
 #[case::week_start("FREQ=WEEKLY;WKST=XX", r#"WKST must be one of MO, TU, WE, TH, FR, SA, SU, got "XX""#)]
-fn refused(#[case] text: &str, #[case] message: &str) {
+fn invalid_texts_are_refused(#[case] text: &str, #[case] message: &str) {
     assert_eq!(text.parse::<Rule>().unwrap_err().to_string(), message);
 }
 

@@ -1,5 +1,5 @@
-//! Wall-clock expansion where clocks are set: half-hour zones, the southern hemisphere, zones that changed
-//! their rules, and one that skipped a day.
+//! Wall-clock expansion across clock changes: half-hour zones, the southern hemisphere, zones that changed their
+//! rules, and one that skipped a day.
 
 use kalends_kernel::{Span, Timestamp, Zone};
 use kalends_recurrence::{HORIZON, Length, Rule, Series, SeriesError};
@@ -10,8 +10,12 @@ use crate::drawn::hour;
 #[rstest]
 #[case::skipped("Europe/Berlin", "FREQ=DAILY", "2026-03-28T01:30 2026-03-29T01:30 2026-03-30T00:30")]
 #[case::repeated("Europe/Berlin", "FREQ=DAILY", "2026-10-24T00:30 2026-10-25T00:30 2026-10-26T01:30")]
-#[case::begun_in_the_second("Europe/Berlin", "FREQ=DAILY", "2026-10-25T01:30 2026-10-26T01:30")]
-#[case::second_then_first("Europe/Berlin", "FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU", "2026-10-25T01:30 2027-10-31T00:30")]
+#[case::start_in_the_second_of_an_overlap("Europe/Berlin", "FREQ=DAILY", "2026-10-25T01:30 2026-10-26T01:30")]
+#[case::later_starts_use_the_first_of_an_overlap(
+    "Europe/Berlin",
+    "FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU",
+    "2026-10-25T01:30 2027-10-31T00:30"
+)]
 #[case::over_the_year(
     "Europe/London",
     "FREQ=MONTHLY;INTERVAL=3",
@@ -48,19 +52,19 @@ use crate::drawn::hour;
     "2011-12-28T22:00 2011-12-29T22:00 2011-12-30T22:00 2011-12-31T22:00"
 )]
 #[case::the_skipped_day_alone("Pacific/Apia", "FREQ=WEEKLY", "2011-12-23T22:00 2011-12-30T22:00 2012-01-05T22:00")]
-#[case::a_skipped_one_counts_once(
+#[case::a_skipped_date_counts_once(
     "Pacific/Apia",
     "FREQ=DAILY;COUNT=4",
     "2011-12-28T22:00 2011-12-29T22:00 2011-12-30T22:00 2011-12-31T22:00"
 )]
-fn starts(#[case] zone: &str, #[case] rule: &str, #[case] expected: &str) {
+fn starts_follow_the_wall_clock(#[case] zone: &str, #[case] rule: &str, #[case] expected: &str) {
     let expected = instants(expected);
     let series = Series::new(rule.parse().unwrap(), expected[0], zone.parse().unwrap(), hour()).unwrap();
     let limit = if rule.contains("COUNT") { usize::MAX } else { expected.len() };
     assert_eq!(series.starts(expected[0]..HORIZON).take(limit).collect::<Vec<_>>(), expected);
 }
 
-/// Starts and ends of all-day series.
+/// The starts and ends of all-day series.
 #[rstest]
 #[case::days_of_23_hours("Europe/Berlin", 1, "2026-03-28T23:00 2026-03-29T22:00 2026-03-30T22:00")]
 #[case::days_of_25_hours("Europe/Berlin", 1, "2026-10-24T22:00 2026-10-25T23:00 2026-10-26T23:00")]
@@ -76,7 +80,7 @@ fn starts(#[case] zone: &str, #[case] rule: &str, #[case] expected: &str) {
     "2025-11-01T04:00 2025-11-02T04:00 2025-11-03T05:00 2025-11-04T05:00"
 )]
 #[case::a_day_is_skipped("Pacific/Apia", 1, "2011-12-29T10:00 2011-12-30T10:00 2011-12-31T10:00")]
-fn whole_days(#[case] zone: &str, #[case] days: u16, #[case] midnights: &str) {
+fn all_day_occurrences_last_from_midnight_to_midnight(#[case] zone: &str, #[case] days: u16, #[case] midnights: &str) {
     let midnights = instants(midnights);
     let length = Length::days(days).unwrap();
     let rule: Rule = "FREQ=DAILY".parse().unwrap();
@@ -87,7 +91,7 @@ fn whole_days(#[case] zone: &str, #[case] days: u16, #[case] midnights: &str) {
 }
 
 #[test]
-fn a_length_in_days_from_the_skipped_day_counts_from_the_day_after() {
+fn a_length_in_days_from_a_skipped_day_counts_from_the_next_day() {
     let first = instants("2011-12-29T10:00")[0];
     let rule: Rule = "FREQ=DAILY".parse().unwrap();
     let series = Series::new(rule, first, "Pacific/Apia".parse().unwrap(), Length::days(2).unwrap()).unwrap();
