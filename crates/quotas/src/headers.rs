@@ -1,5 +1,4 @@
-//! The rate-limit headers of answers: structured fields (RFC 9651) of the IETF's draft, as pure text
-//! (ruling 2.9).
+//! The rate-limit headers of responses: structured fields (RFC 9651) of the IETF draft, as plain text.
 
 use std::fmt::{Display, from_fn};
 
@@ -9,17 +8,17 @@ use crate::{Metric, Period, Rate};
 
 /// The header that states the limits.
 pub const RATE_LIMIT_POLICY: &str = "ratelimit-policy";
-/// The header that says how much is left.
+/// The header that states how much is left.
 pub const RATE_LIMIT: &str = "ratelimit";
 
-/// What the monthly limit is called.
+/// The name of the monthly limit.
 const MONTHLY: &str = Metric::ApiCalls.as_str();
-/// The window of a monthly limit in seconds: about a month, as the specification has it.
+/// The window of a monthly limit in seconds: about a month.
 const MONTH: u64 = 30 * 86_400;
 /// The largest integer of a structured field.
 const INTEGER_MAX: u64 = 999_999_999_999_999;
 
-/// What the two headers say: their values are its parts, written without making a text first.
+/// The two headers. Their values are written piece by piece, without building a string first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimitHeaders<P, L> {
     /// The value of `RateLimit-Policy`.
@@ -28,16 +27,16 @@ pub struct RateLimitHeaders<P, L> {
     pub limit: L,
 }
 
-/// `RateLimit-Policy` of an authenticated answer: the monthly limit of API calls. None for an unlimited plan.
+/// The `RateLimit-Policy` of an authenticated response: the monthly limit of API calls. `None` for an unlimited plan.
 ///
-/// `partition` tells whose limit it is; any bytes will do, such as the organization's identifier.
+/// `partition` identifies the owner of the limit. Any bytes will do, such as the organization's identifier.
 pub fn monthly_policy(limit: Option<u64>, partition: &[u8]) -> Option<String> {
     let quota = limit?.min(INTEGER_MAX);
     Some(format!("\"{MONTHLY}\";q={quota};w={MONTH};pk=:{}:", base64(partition)))
 }
 
-/// `RateLimit` of such an answer: how many calls remain, and seconds until the month ends. Where it is not known how
-/// many remain, all do.
+/// The `RateLimit` of an authenticated response: the number of calls that remain, and the seconds until the month
+/// ends. If the number that remain is unknown, it is the whole limit.
 pub fn monthly_limit(limit: Option<u64>, remaining: Option<u64>, now: Timestamp) -> Option<impl Display> {
     let limit = limit?;
     let remaining = remaining.unwrap_or(limit).min(limit).min(INTEGER_MAX);
@@ -45,7 +44,7 @@ pub fn monthly_limit(limit: Option<u64>, remaining: Option<u64>, now: Timestamp)
     Some(from_fn(move |f| write!(f, "\"{MONTHLY}\";r={remaining};t={seconds}")))
 }
 
-/// The headers of a 429 of the requests-per-second limit; `retry_after` as [`retry_after_seconds`] says.
+/// The headers of a 429 for the limit of requests per second. `retry_after` is the result of [`retry_after_seconds`].
 pub fn burst_headers(rate: Rate, retry_after: i64) -> RateLimitHeaders<impl Display, impl Display> {
     RateLimitHeaders {
         policy: from_fn(move |f| write!(f, "\"burst\";q={};w={}", rate.count(), rate.seconds())),
@@ -70,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ruling_s_own_example() {
+    fn a_known_example_is_written_exactly() {
         let policy = monthly_policy(Some(50_000), b"org").unwrap();
         assert_eq!(policy, "\"api_calls\";q=50000;w=2592000;pk=:b3Jn:");
         let limit = monthly_limit(Some(50_000), Some(49_873), at("2026-11-21T00:00:00Z")).unwrap();
@@ -78,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn unlimited_plans_send_none() {
+    fn unlimited_plans_send_no_headers() {
         assert!(monthly_policy(None, b"org").is_none());
         assert!(monthly_limit(None, None, at("2026-11-21T00:00:00Z")).is_none());
     }
@@ -93,15 +92,20 @@ mod tests {
         "q=999999999999999;",
         "r=999999999999999;"
     )]
-    fn numbers(#[case] limit: Option<u64>, #[case] remaining: Option<u64>, #[case] policy: &str, #[case] left: &str) {
+    fn numbers_are_clamped(
+        #[case] limit: Option<u64>,
+        #[case] remaining: Option<u64>,
+        #[case] policy: &str,
+        #[case] left: &str,
+    ) {
         let says = monthly_policy(limit, &[0xff; 16]).unwrap();
         let says_left = monthly_limit(limit, remaining, at("2026-11-30T23:59:59.5Z")).unwrap().to_string();
         assert!(says.contains(policy) && says.ends_with("pk=://///////////////////w==:"));
-        assert!(says_left.contains(left) && says_left.ends_with("t=1"), "the last half second is one");
+        assert!(says_left.contains(left) && says_left.ends_with("t=1"), "the last half second is rounded up");
     }
 
     #[test]
-    fn a_refused_burst() {
+    fn a_refused_burst_names_its_rate() {
         let headers = burst_headers(Rate::per_second(10), 1);
         assert_eq!(
             (headers.policy.to_string().as_str(), headers.limit.to_string().as_str()),

@@ -1,14 +1,14 @@
-//! Limits by IP address on what needs no key (ruling 2.9).
+//! Limits by IP address on requests that need no key.
 
 use std::net::IpAddr;
 
 use crate::Rate;
 
-/// A kind of unauthenticated request that is limited by address. Each is counted on its own.
+/// A kind of unauthenticated request that is limited by address. Each kind is counted separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum IpLane {
-    /// iCal feeds.
+    /// iCalendar feeds.
     Feed,
     /// The list of plans.
     Plans,
@@ -18,9 +18,9 @@ pub enum IpLane {
     Booking,
     /// Joining the waiting list.
     Waitlist,
-    /// Signing in to the console, and whatever else tries a password or a code there.
+    /// Signing in to the console, and every other request that tries a password or a code there.
     SignIn,
-    /// An agent's self-signup (Authentication, rule 7).
+    /// An agent's self-signup.
     SignUp,
 }
 
@@ -42,12 +42,12 @@ impl IpLane {
         }
     }
 
-    /// The kind of that name.
+    /// The kind with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|lane| lane.as_str() == name)
     }
 
-    /// Requests a minute unless the operator says otherwise.
+    /// The default number of requests per minute.
     pub const fn default_per_minute(self) -> u32 {
         match self {
             Self::Feed => 120,
@@ -58,33 +58,33 @@ impl IpLane {
     }
 }
 
-/// The limits in force: what `KALENDS_IP_LIMITS` says.
+/// The limits in force, from `KALENDS_IP_LIMITS`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IpLimits([Option<u32>; IpLane::ALL.len()]);
 
-/// Why a text is no list of limits. The messages follow the name of the setting.
+/// Why a text is not a list of limits. The messages follow the name of the setting.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IpLimitsError {
     /// An entry without `=`.
-    #[error("must be default, off, or a list such as feed=600,booking=100; {0:?} is none of them")]
+    #[error("must be default, off, or a list such as feed=600,booking=100; {0:?} is not valid")]
     Form(String),
-    /// A name that is no lane's.
-    #[error("knows no {name:?}; known are {known}")]
+    /// A name that is not the name of a lane.
+    #[error("has no limit named {name:?}; the names are {known}")]
     Unknown {
-        /// The name that was got.
+        /// The name that was given.
         name: String,
         /// All names.
         known: String,
     },
-    /// A number that is no limit.
-    #[error("must give {name} as requests a minute from 1 to {max}, or off; got {got:?}", max = IpLimits::PER_MINUTE_MAX)]
+    /// A value that is not a limit.
+    #[error("must give {name} as 1 to {max} requests per minute, or off; got {got:?}", max = IpLimits::PER_MINUTE_MAX)]
     Number {
-        /// The lane.
+        /// The name of the lane.
         name: &'static str,
-        /// What was got.
+        /// The value that was given.
         got: String,
     },
-    /// One lane twice.
+    /// One lane named twice.
     #[error("names {0} twice")]
     Twice(&'static str),
 }
@@ -96,13 +96,13 @@ impl Default for IpLimits {
 }
 
 impl IpLimits {
-    /// The most requests a minute that an operator may grant; more is `off`.
+    /// The highest limit in requests per minute. For more, use `off`.
     pub const PER_MINUTE_MAX: u32 = 1_000_000;
     /// No limits at all.
     pub const OFF: Self = Self([None; IpLane::ALL.len()]);
 
-    /// Reads `default`, `off`, or a list such as `feed=600,booking=off`; what the list does not name keeps
-    /// its default.
+    /// Reads `default`, `off`, or a list such as `feed=600,booking=off`. A lane that the list does not name keeps its
+    /// default.
     ///
     /// # Errors
     /// [`IpLimitsError`] names the entry and what is allowed.
@@ -134,7 +134,7 @@ impl IpLimits {
         Ok(limits)
     }
 
-    /// The limit of a lane: a burst of one minute; `None` is unlimited.
+    /// The limit of a lane, with a burst of one minute; `None` is unlimited.
     pub fn rate(&self, lane: IpLane) -> Option<Rate> {
         self.0[lane as usize].map(Rate::per_minute)
     }
@@ -144,8 +144,8 @@ fn shown(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-/// What an address is counted under: an IPv4 address whole, an IPv6 address by its /64, which one caller
-/// commands. An IPv4-mapped address is the IPv4 address.
+/// The key that an address is counted under: a whole IPv4 address, or the /64 of an IPv6 address, because one caller
+/// controls a /64. An IPv4-mapped address counts as the IPv4 address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum IpKey {
     /// An IPv4 address.
@@ -172,7 +172,7 @@ mod tests {
 
     use super::*;
 
-    /// The ruling's table, written again so that a slip in either shows.
+    /// The table of defaults, written a second time so that a slip in either place shows.
     #[rstest]
     #[case(IpLane::Feed, "feed", 120)]
     #[case(IpLane::Plans, "plans", 60)]
@@ -181,7 +181,7 @@ mod tests {
     #[case(IpLane::Waitlist, "waitlist", 5)]
     #[case(IpLane::SignIn, "sign_in", 10)]
     #[case(IpLane::SignUp, "sign_up", 5)]
-    fn defaults(#[case] lane: IpLane, #[case] name: &str, #[case] per_minute: u32) {
+    fn every_lane_has_its_default(#[case] lane: IpLane, #[case] name: &str, #[case] per_minute: u32) {
         assert_eq!((lane.as_str(), IpLane::from_name(name)), (name, Some(lane)));
         assert_eq!(IpLimits::default().rate(lane), Some(Rate::per_minute(per_minute)));
         assert_eq!(IpLimits::parse(" default ").unwrap().rate(lane), Some(Rate::per_minute(per_minute)));
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_changes_what_it_names() {
+    fn a_list_changes_only_the_lanes_it_names() {
         let limits = IpLimits::parse("feed=600, booking = 100,plans=off").unwrap();
         assert_eq!(limits.rate(IpLane::Feed), Some(Rate::per_minute(600)));
         assert_eq!(limits.rate(IpLane::Booking), Some(Rate::per_minute(100)));
@@ -200,16 +200,16 @@ mod tests {
 
     #[rstest]
     #[case::empty("", "default, off, or a list")]
-    #[case::a_word("on", "\"on\" is none")]
-    #[case::off_among_others("feed=1,off", "\"off\" is none")]
-    #[case::an_empty_entry("feed=1,", "\"\" is none")]
-    #[case::unknown("feeds=1", "known are feed, plans, booking_page, booking, waitlist, sign_in, sign_up")]
-    #[case::zero("feed=0", "from 1 to 1000000, or off; got \"0\"")]
-    #[case::negative("feed=-1", "feed as requests a minute")]
-    #[case::a_fraction("feed=1.5", "feed as requests a minute")]
-    #[case::too_many("feed=1000001", "feed as requests a minute")]
+    #[case::a_word("on", "\"on\" is not valid")]
+    #[case::off_among_others("feed=1,off", "\"off\" is not valid")]
+    #[case::an_empty_entry("feed=1,", "\"\" is not valid")]
+    #[case::unknown("feeds=1", "the names are feed, plans, booking_page, booking, waitlist, sign_in, sign_up")]
+    #[case::zero("feed=0", "as 1 to 1000000 requests per minute, or off; got \"0\"")]
+    #[case::negative("feed=-1", "feed as 1 to")]
+    #[case::a_fraction("feed=1.5", "feed as 1 to")]
+    #[case::too_many("feed=1000001", "feed as 1 to")]
     #[case::twice("feed=1,feed=2", "names feed twice")]
-    fn what_is_wrong_is_named(#[case] text: &str, #[case] part: &str) {
+    fn errors_name_the_entry(#[case] text: &str, #[case] part: &str) {
         let message = IpLimits::parse(text).unwrap_err().to_string();
         assert!(message.contains(part), "{message}");
     }
@@ -223,7 +223,7 @@ mod tests {
     #[case::two_64s("2001:db8:1:2::1", "2001:db8:1:3::1", false)]
     #[case::compatible_is_v6("::203.0.113.7", "203.0.113.7", false)]
     #[case::zero("0.0.0.0", "::", false)]
-    fn addresses_are_counted_together(#[case] one: &str, #[case] other: &str, #[case] together: bool) {
+    fn addresses_of_one_caller_are_counted_together(#[case] one: &str, #[case] other: &str, #[case] together: bool) {
         let key = |text: &str| IpKey::from(text.parse::<IpAddr>().unwrap());
         assert_eq!(key(one) == key(other), together);
     }

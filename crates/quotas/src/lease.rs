@@ -1,76 +1,78 @@
-//! Counted units on lease: a node debits a block from the shared counter before it spends it, so that
-//! the sum over all nodes never passes the limit and counting costs one write a block (ruling 3.4).
+//! Leases of counted units. A node debits a block from the shared counter before it spends the units, so that the sum
+//! over all nodes never exceeds the limit, and counting costs one write per block.
 //!
-//! [`Lease`] is the state of one node for one organization and metric. Whoever holds it asks
-//! [`Lease::take`] for each unit; on [`Take::Need`] it tries to add the [`Debit`] to the shared counter
-//! (add `amount` where the sum stays at or below `ceiling`, in one statement) and reports with
-//! [`Lease::granted`] or [`Lease::refused`], then asks again. Hold the lease exclusively over that
-//! exchange: two debits at once stay correct, but cost a write more than needed.
+//! [`Lease`] is the state of one node for one organization and metric. Its holder calls [`Lease::take`] for each
+//! unit. On [`Take::Need`] the holder tries to add the [`Debit`] to the shared counter (add `amount` if the sum stays
+//! at or below `ceiling`, in one statement), reports the outcome with [`Lease::granted`] or [`Lease::refused`], and
+//! calls `take` again. Hold the lease exclusively during that exchange: two debits at once are still correct, but
+//! cost one write more than needed.
 //!
-//! So that nobody waits for that exchange, [`Lease::ahead`] says early what to debit next; it is reported alike.
+//! So that no request waits for that exchange, [`Lease::ahead`] returns the next debit early. Its outcome is reported
+//! in the same way.
 //!
-//! What can go wrong only ever charges too much: a crash, or a debit whose outcome is not known, leaves
-//! at most [`HELD_MAX`] units charged; a [`Refund`] is handed out once, and lost if its write fails.
+//! Failures can only charge too much. A crash, or a debit with an unknown outcome, leaves at most [`HELD_MAX`] units
+//! charged. A [`Refund`] is returned once, and lost if its write fails.
 
 use kalends_kernel::{SignedDuration, Timestamp};
 
 use crate::Period;
 
-/// The most units that one debit takes.
+/// The maximum number of units in one debit.
 pub const BLOCK_MAX: u64 = 1_000;
-/// The next block is debited when this fraction of it is left of the last one.
+/// The next block is debited when one part in this many of the last one is left.
 const AHEAD: u64 = 4;
-/// The most units that a node holds.
+/// The maximum number of units that a node holds.
 pub const HELD_MAX: u64 = BLOCK_MAX + BLOCK_MAX / AHEAD;
-/// So many units before the limit are debited one by one.
+/// The number of units before the limit that are debited one by one.
 pub const SINGLES: u64 = 64;
-/// Before that a block is at most this fraction of what is left, so that some nodes do not sit on units
-/// that others need.
+/// Before that, a block is at most one part in this many of the remaining units, so that no node holds units that
+/// others need.
 const SHARE: u64 = 16;
-/// How long a node believes that the limit is reached before it asks again: others may have given back.
+/// How long a node assumes that the limit is reached before it asks again, because other nodes may have refunded
+/// units.
 pub const ASK_AGAIN: SignedDuration = SignedDuration::seconds(1);
 
-/// What a node asks of the shared counter: add `amount` in `period` where the sum stays at or below `ceiling`.
+/// A request to the shared counter: add `amount` in `period` if the sum stays at or below `ceiling`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Debit {
-    /// The month that is charged.
+    /// The month to charge.
     pub period: Period,
-    /// How many units.
+    /// The number of units.
     pub amount: u64,
-    /// The most that the counter may show afterwards: the limit for a single unit, less for a block, which
-    /// must still be small beside what is left. `None` is unlimited.
+    /// The maximum value of the counter after the debit. It is the limit for a single unit, and less for a block, so
+    /// that a block stays small compared with the units that are left. `None` is unlimited.
     pub ceiling: Option<u64>,
-    /// The plan's limit under which the debit is made.
+    /// The plan's limit at the time of the debit.
     pub limit: Option<u64>,
 }
 
-/// Units that were debited and not spent: subtract `amount` in `period`.
+/// Units that were debited but not spent: subtract `amount` in `period`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[must_use = "units that are not given back stay charged"]
+#[must_use = "units that are not refunded stay charged"]
 pub struct Refund {
     /// The month in which the units were debited.
     pub period: Period,
-    /// How many.
+    /// The number of units.
     pub amount: u64,
 }
 
-/// What comes of asking for one unit.
+/// The result of asking for one unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Take {
-    /// It is spent; go on.
+    /// The unit is spent.
     Spent,
-    /// The lease is empty: debit this, report, and ask again.
+    /// The lease is empty. Make this debit, report its outcome, and ask again.
     Need {
-        /// What to add to the counter.
+        /// The debit to add to the counter.
         debit: Debit,
-        /// What to give back besides: units of a month that is over, or of a limit that was lowered.
+        /// Units to refund as well: those of a month that is over, or of a limit that was lowered.
         refund: Option<Refund>,
     },
-    /// The limit is reached. Nothing is to be written.
+    /// The limit is reached. There is nothing to write.
     Exhausted,
 }
 
-/// What one node holds of one organization's metric.
+/// The units of one organization's metric that one node holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Lease {
     held: Option<Held>,
@@ -79,18 +81,18 @@ pub struct Lease {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Held {
     period: Period,
-    /// Units that are debited and not spent.
+    /// Units that were debited and not spent.
     left: u64,
-    /// The limit under which they were debited.
+    /// The limit when they were debited.
     limit: Option<u64>,
-    /// What the shared counter showed when it was last heard of.
+    /// The last known value of the shared counter.
     used: u64,
-    /// Until when a counter at its limit is believed to be there.
+    /// The time until which the limit is assumed to be reached.
     exhausted_until: Option<Timestamp>,
 }
 
-/// The size of the next block where `used` of `limit` are charged: at most [`BLOCK_MAX`], at most a
-/// sixteenth of what is left before the last [`SINGLES`], at least one.
+/// The size of the next block when `used` of `limit` units are charged. It is at most [`BLOCK_MAX`], at most a
+/// sixteenth of the units left before the last [`SINGLES`], and at least one.
 pub const fn block_size(limit: Option<u64>, used: u64) -> u64 {
     let Some(limit) = limit else { return BLOCK_MAX };
     let share = limit.saturating_sub(used).saturating_sub(SINGLES) / SHARE;
@@ -106,8 +108,8 @@ pub const fn block_size(limit: Option<u64>, used: u64) -> u64 {
 impl Debit {
     fn new(period: Period, limit: Option<u64>, used: u64) -> Self {
         let amount = block_size(limit, used);
-        // The counter may have risen since it was heard of: a block that is too large by then is refused,
-        // rather than taken from under the others.
+        // The counter may have risen since its last known value. A block that is too large by then is refused, so
+        // that it does not take the units that other nodes need.
         let ceiling = limit.map(|limit| if amount == 1 { limit } else { limit - SINGLES - amount * (SHARE - 1) });
         Self { period, amount, ceiling, limit }
     }
@@ -119,8 +121,7 @@ impl Lease {
         Self { held: None }
     }
 
-    /// Spends one unit of the month of `now` under the plan's `limit` (`None` is unlimited, and counted
-    /// all the same).
+    /// Spends one unit of the month of `now` under the plan's `limit`. `None` is unlimited, but still counted.
     pub fn take(&mut self, now: Timestamp, limit: Option<u64>) -> Take {
         let period = Period::of(now);
         let refund = self.outdated(period, limit).then(|| self.give_back()).flatten();
@@ -136,13 +137,13 @@ impl Lease {
         if reached && held.exhausted_until.is_some_and(|until| now < until && until <= now + ASK_AGAIN) {
             return Take::Exhausted;
         }
-        // Where the limit seemed reached a while ago, a single unit asks whether it still is.
+        // If the limit was reached a while ago, a single unit checks whether it still is.
         held.limit = limit;
         Take::Need { debit: Debit::new(period, limit, held.used), refund }
     }
 
-    /// What to debit although there is still something to spend, so that it is there when that is used up. Near the
-    /// limit nothing is: others may need it.
+    /// The next debit, while there are still units to spend, so that it is done before they run out. Returns `None`
+    /// near the limit, where other nodes may need the units.
     pub fn ahead(&self, now: Timestamp, limit: Option<u64>) -> Option<Debit> {
         let held = self.held.filter(|held| held.limit == limit && held.left <= BLOCK_MAX / AHEAD)?;
         let debit = Debit::new(held.period, limit, held.used);
@@ -150,7 +151,8 @@ impl Lease {
         early.then_some(debit)
     }
 
-    /// Whether what is held may not be spent: it is of another month, or was debited under a higher limit.
+    /// Whether the held units may not be spent, because they belong to another month or were debited under a higher
+    /// limit.
     fn outdated(&self, period: Period, limit: Option<u64>) -> bool {
         self.held.is_some_and(|held| {
             let lowered = limit.is_some_and(|limit| held.limit.is_none_or(|before| limit < before));
@@ -158,8 +160,8 @@ impl Lease {
         })
     }
 
-    /// The debit was written, and the counter shows `used` now. Ask [`Self::take`] again. What can no
-    /// longer be spent is to be given back.
+    /// Records that the debit was written and that the counter is now at `used`. Call [`Self::take`] again. Units
+    /// that can no longer be spent are returned as a refund.
     pub fn granted(&mut self, debit: &Debit, used: u64) -> Option<Refund> {
         match &mut self.held {
             Some(held) if held.period > debit.period => Some(Refund { period: debit.period, amount: debit.amount }),
@@ -184,16 +186,16 @@ impl Lease {
         }
     }
 
-    /// The debit would have passed its ceiling; the counter shows `used` at `now`. Ask [`Self::take`]
-    /// again: it asks for less, or says that the limit is reached.
+    /// Records that the debit would have exceeded its ceiling, with the counter at `used` at `now`. Call
+    /// [`Self::take`] again: it asks for fewer units, or reports that the limit is reached.
     pub fn refused(&mut self, debit: &Debit, used: u64, now: Timestamp) {
         let Some(held) = self.held.as_mut().filter(|held| held.period == debit.period) else { return };
         held.used = used;
         held.exhausted_until = Some(now + ASK_AGAIN);
     }
 
-    /// Takes back one unit that was spent in `period`, for a request that turned out not to count. What can no
-    /// longer be spent is to be given back.
+    /// Takes back one unit that was spent in `period`, for a request that turned out not to count. A unit that can no
+    /// longer be spent is returned as a refund.
     pub fn unspend(&mut self, period: Period) -> Option<Refund> {
         match self.held.as_mut().filter(|held| held.period == period) {
             Some(held) => {
@@ -204,21 +206,21 @@ impl Lease {
         }
     }
 
-    /// Gives up what is held, for a shutdown or when the organization is not heard of any more.
+    /// Gives up the held units, at shutdown or when the organization is no longer active.
     pub fn give_back(&mut self) -> Option<Refund> {
         let held = self.held.take()?;
         (held.left > 0).then_some(Refund { period: held.period, amount: held.left })
     }
 
-    /// How many units of the month of `now` are debited and not spent: what a usage report subtracts from
-    /// the counter.
+    /// The units of the month of `now` that are debited and not spent. A usage report subtracts them from the
+    /// counter.
     pub fn unspent(&self, now: Timestamp) -> u64 {
         let period = Period::of(now);
         self.held.filter(|held| held.period == period).map_or(0, |held| held.left)
     }
 
-    /// How much of `limit` is left in the month of `now`, as far as this node knows: for the header
-    /// `RateLimit`. `None` is unlimited.
+    /// The part of `limit` that is left in the month of `now`, as far as this node knows, for the `RateLimit` header.
+    /// `None` is unlimited.
     pub fn remaining(&self, now: Timestamp, limit: Option<u64>) -> Option<u64> {
         let period = Period::of(now);
         let spent =

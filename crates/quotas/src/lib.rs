@@ -1,8 +1,8 @@
 //! Plans, their limits and features, and the periods in which use is counted.
 //!
-//! The plans are data: [`Plan::limits`] and [`Plan::has`] are the only places that know a
-//! figure of the specification's tables. What decides at run time is pure: [`Rate`] how fast, [`Lease`]
-//! how much in a month, [`IpLimits`] and [`TrustedProxies`] what an address may.
+//! The plans are data: their figures are only in [`Plan::limits`], [`Plan::has`] and [`Plan::availability_range`].
+//! The decisions at run time are pure: [`Rate`] limits speed, [`Lease`] limits use in a month, and [`IpLimits`] and
+//! [`TrustedProxies`] limit addresses.
 
 pub mod headers;
 mod ip;

@@ -1,38 +1,38 @@
-//! How much of each metric a plan grants.
+//! The amount of each metric that a plan allows.
 
 use serde_json::{Map, Value};
 
 use crate::{Metric, Rate};
 
-/// A limit per metric and the requests per second of one key. `None` is unlimited.
+/// A limit for each metric, and the requests per second of one key. `None` is unlimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     caps: [Option<u64>; Metric::ALL.len()],
     rate_per_second: Option<u32>,
 }
 
-/// Why a JSON object is no set of limits.
+/// Why a JSON value is not a set of limits.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LimitsError {
     /// Not an object.
     #[error("limits must be a JSON object such as {{\"agents\": 10, \"events\": null}}")]
     NotAnObject,
-    /// A key that names no metric.
-    #[error("limits.{key}: unknown key; known are {known}")]
+    /// A key that is not the name of a metric.
+    #[error("limits.{key}: unknown key; the keys are {known}")]
     UnknownKey {
-        /// The key that was got.
+        /// The key that was given.
         key: String,
         /// All keys.
         known: String,
     },
-    /// A value that is no limit.
-    #[error("limits.{key}: must be a whole number from {min} or null (unlimited), got {got}")]
+    /// A value that is not a limit.
+    #[error("limits.{key}: must be a whole number of at least {min}, or null (unlimited), got {got}")]
     Value {
         /// The key whose value is wrong.
         key: String,
-        /// The least value.
+        /// The smallest allowed value.
         min: u8,
-        /// The value that was got.
+        /// The value that was given.
         got: String,
     },
 }
@@ -40,7 +40,7 @@ pub enum LimitsError {
 const RATE: &str = "rate_per_second";
 
 impl Limits {
-    /// Limits of which only the rate is bounded, if at all.
+    /// Limits that are unlimited except for the rate, if that is given.
     pub const fn unlimited(rate_per_second: Option<u32>) -> Self {
         Self { caps: [None; Metric::ALL.len()], rate_per_second }
     }
@@ -56,7 +56,7 @@ impl Limits {
         limits
     }
 
-    /// The same limits, this metric being unlimited.
+    /// The same limits with this metric unlimited.
     pub(crate) const fn without(mut self, metric: Metric) -> Self {
         self.caps[metric.index()] = None;
         self
@@ -67,12 +67,12 @@ impl Limits {
         self.caps[metric.index()]
     }
 
-    /// Requests per second that one key may make; `None` is unlimited.
+    /// The requests per second that one key may make; `None` is unlimited.
     pub const fn rate_per_second(&self) -> Option<u32> {
         self.rate_per_second
     }
 
-    /// How fast one key may call: a burst of one second. `None` is as fast as it likes.
+    /// The rate of one key, with a burst of one second; `None` is unlimited.
     pub const fn rate(&self) -> Option<Rate> {
         match self.rate_per_second {
             Some(rate) => Some(Rate::per_second(rate)),
@@ -80,11 +80,11 @@ impl Limits {
         }
     }
 
-    /// These limits, changed as `overrides` says: a number is the new limit, null is no limit (for the rate too),
-    /// and a key that is left out keeps the plan's value.
+    /// These limits with `overrides` applied. A number is the new limit, null is unlimited (also for the rate), and
+    /// an absent key keeps the plan's value.
     ///
     /// # Errors
-    /// [`LimitsError`] names the key and what it may hold.
+    /// [`LimitsError`] names the key and its allowed values.
     pub fn overridden(mut self, overrides: &Value) -> Result<Self, LimitsError> {
         for (key, value) in overrides.as_object().ok_or(LimitsError::NotAnObject)? {
             let wrong = |min| LimitsError::Value { key: key.clone(), min, got: value.to_string() };
@@ -114,7 +114,7 @@ impl Limits {
         Ok(self)
     }
 
-    /// The limits that `GET /v1/plans` shows: those of every metric but booking pages and imported events.
+    /// The limits that `GET /v1/plans` shows: those of every metric except booking pages and imported events.
     pub fn public(&self) -> Map<String, Value> {
         Metric::ALL
             .into_iter()
@@ -132,7 +132,7 @@ mod tests {
     use crate::Plan;
 
     #[test]
-    fn overrides_keep_what_they_do_not_name() {
+    fn overrides_keep_the_limits_they_do_not_name() {
         let pro = Plan::Pro.limits();
         let limits = pro.overridden(&json!({ "agents": 7, "events": null, "rate_per_second": 3 })).unwrap();
         assert_eq!(limits.get(Metric::Agents), Some(7));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn overrides_name_what_is_wrong() {
+    fn errors_name_the_key() {
         for (overrides, part) in [
             (json!([]), "JSON object"),
             (json!({ "agnets": 1 }), "limits.agnets"),

@@ -1,16 +1,16 @@
 //! Limits on mail to people outside an organization.
 
-/// How much mail may go to others in an hour: what `KALENDS_MAIL_LIMITS` says. Mail about sign-in and security is not
+/// The limits on third-party mail per hour, from `KALENDS_MAIL_LIMITS`. Mail about sign-in and security is not
 /// counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MailLimits {
-    /// The mails of one organization; `None` is unlimited.
+    /// The maximum number of mails from one organization; `None` is unlimited.
     pub org: Option<u32>,
-    /// The mails to one recipient, from all organizations together; `None` is unlimited.
+    /// The maximum number of mails to one recipient, from all organizations together; `None` is unlimited.
     pub recipient: Option<u32>,
 }
 
-/// A text that names no limits. The message follows the name of the setting.
+/// Why a text is not a list of limits. The messages follow the name of the setting.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MailLimitsError {
     /// An entry without `=`.
@@ -19,15 +19,15 @@ pub enum MailLimitsError {
     /// A name other than the two.
     #[error("has no limit named {0:?}; the names are org and recipient")]
     Unknown(String),
-    /// A number that is out of bounds.
-    #[error("must give {name} as mails an hour from 1 to {max}, or off; got {got:?}", max = MailLimits::MAX)]
+    /// A number out of bounds.
+    #[error("must give {name} as 1 to {max} mails per hour, or off; got {got:?}", max = MailLimits::MAX)]
     Number {
-        /// Which limit.
+        /// The name of the limit.
         name: &'static str,
         /// The value that was given.
         got: String,
     },
-    /// One name twice.
+    /// One name given twice.
     #[error("names {0} twice")]
     Twice(&'static str),
 }
@@ -39,7 +39,7 @@ impl Default for MailLimits {
 }
 
 impl MailLimits {
-    /// The highest limit; more is `off`.
+    /// The highest limit. For more, use `off`.
     pub const MAX: u32 = 1_000_000;
     /// No limits at all.
     pub const OFF: Self = Self { org: None, recipient: None };
@@ -96,7 +96,11 @@ mod tests {
     #[case("org=1000", Some(1000), Some(5))]
     #[case(" recipient = off ", Some(200), None)]
     #[case("recipient=9,org=off", None, Some(9))]
-    fn a_list_changes_what_it_names(#[case] text: &str, #[case] org: Option<u32>, #[case] recipient: Option<u32>) {
+    fn a_list_changes_only_the_limits_it_names(
+        #[case] text: &str,
+        #[case] org: Option<u32>,
+        #[case] recipient: Option<u32>,
+    ) {
         assert_eq!(MailLimits::parse(text), Ok(MailLimits { org, recipient }));
     }
 
@@ -104,10 +108,10 @@ mod tests {
     #[case("", "is not valid")]
     #[case("org", "\"org\" is not valid")]
     #[case("orgs=1", "no limit named \"orgs\"")]
-    #[case("org=0", "org as mails an hour from 1 to 1000000")]
-    #[case("recipient=-1", "recipient as mails an hour")]
+    #[case("org=0", "org as 1 to 1000000 mails per hour")]
+    #[case("recipient=-1", "recipient as 1 to")]
     #[case("org=1,org=2", "names org twice")]
-    fn a_wrong_text_is_named(#[case] text: &str, #[case] part: &str) {
+    fn errors_name_the_entry(#[case] text: &str, #[case] part: &str) {
         let message = MailLimits::parse(text).unwrap_err().to_string();
         assert!(message.contains(part), "{message}");
     }

@@ -1,11 +1,11 @@
-//! What a plan limits.
+//! The metrics that a plan limits.
 
-/// How use of a metric is counted (ruling 3.3).
+/// How use of a metric is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
-    /// What exists now: not deleted, not decommissioned.
+    /// Counts the objects that exist now: not deleted, not decommissioned.
     Existing,
-    /// What was used since the start of the UTC month.
+    /// Counts use since the start of the UTC month.
     Monthly,
 }
 
@@ -15,17 +15,17 @@ pub enum Counted {
 pub enum Metric {
     /// Agents that are not decommissioned.
     Agents,
-    /// Calendars in sight.
+    /// Visible calendars.
     Calendars,
     /// Events created in the month.
     Events,
     /// Authenticated requests in the month.
     ApiCalls,
-    /// Webhook messages in the month, once per endpoint.
+    /// Webhook messages in the month, counted once per endpoint.
     WebhookDeliveries,
     /// Availability reads in the month.
     AvailabilityQueries,
-    /// iCal subscriptions.
+    /// iCalendar subscriptions.
     IcalSubscriptions,
     /// Scheduling proposals in the month.
     Proposals,
@@ -37,12 +37,12 @@ pub enum Metric {
     RecurringEvents,
     /// Booking pages.
     BookingPages,
-    /// Events that were imported from feeds and are still stored, deleted ones included.
+    /// Events that were imported from feeds and are still stored, including deleted ones.
     ImportedEvents,
 }
 
 impl Metric {
-    /// Every metric, in the order of the specification.
+    /// Every metric, in the order in which the API lists them.
     pub const ALL: [Self; 13] = [
         Self::Agents,
         Self::Calendars,
@@ -78,7 +78,7 @@ impl Metric {
         }
     }
 
-    /// The metric of that name.
+    /// The metric with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|metric| metric.as_str() == name)
     }

@@ -1,4 +1,4 @@
-//! The UTC month, in which monthly quotas are counted.
+//! The UTC month. Monthly quotas are counted in it.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub struct Period {
 }
 
 impl Period {
-    /// The month in which `instant` lies.
+    /// The month that contains `instant`.
     pub fn of(instant: Timestamp) -> Self {
         let (year, month, _) = instant.utc_date().year_month_day();
         Self { year, month }
@@ -23,25 +23,24 @@ impl Period {
         i64::from(self.year) * 100 + i64::from(self.month)
     }
 
-    /// The month of that [`Self::number`], in the years that an instant may name.
+    /// The month with that [`Self::number`], in the years 1970 to 2100.
     pub fn from_number(number: i64) -> Option<Self> {
         let year = i32::try_from(number.div_euclid(100)).ok().filter(|year| (1970..=2100).contains(year))?;
         let month = u32::try_from(number.rem_euclid(100)).ok().filter(|month| (1..=12).contains(month))?;
         Some(Self { year, month })
     }
 
-    /// The first instant of the month.
+    /// The first moment of the month.
     pub fn start(self) -> Timestamp {
         midnight(self.year, self.month)
     }
 
-    /// The first instant of the next month.
+    /// The first moment of the next month.
     pub fn end(self) -> Timestamp {
         if self.month == 12 { midnight(self.year + 1, 1) } else { midnight(self.year, self.month + 1) }
     }
 
-    /// Whole seconds from `now` to the start of the next month, rounded up and at least one: what
-    /// `Retry-After` says.
+    /// Whole seconds from `now` to the start of the next month, rounded up and at least one, for `Retry-After`.
     pub fn seconds_left(self, now: Timestamp) -> i64 {
         (self.end() + SignedDuration::micros(999_999) - now).as_seconds().max(1)
     }
@@ -70,7 +69,7 @@ mod tests {
     #[case("2026-12-31T23:59:59.999999Z", "2026-12-01T00:00:00Z", "2027-01-01T00:00:00Z", 1)]
     #[case("2028-02-01T00:00:00Z", "2028-02-01T00:00:00Z", "2028-03-01T00:00:00Z", 29 * 86_400)]
     #[case("2099-12-15T00:00:00Z", "2099-12-01T00:00:00Z", "2100-01-01T00:00:00Z", 17 * 86_400)]
-    fn the_month_of(#[case] at: &str, #[case] start: &str, #[case] end: &str, #[case] left: i64) {
+    fn a_period_is_a_utc_month(#[case] at: &str, #[case] start: &str, #[case] end: &str, #[case] left: i64) {
         let at: Timestamp = at.parse().unwrap();
         let period = Period::of(at);
         assert_eq!((period.start().to_string().as_str(), period.end().to_string().as_str()), (start, end));
@@ -83,7 +82,7 @@ mod tests {
     #[case(196_912)]
     #[case(-1)]
     #[case(i64::MAX)]
-    fn a_number_that_is_no_month(#[case] number: i64) {
+    fn an_invalid_number_is_refused(#[case] number: i64) {
         assert_eq!(Period::from_number(number), None);
     }
 

@@ -2,12 +2,12 @@
 
 use crate::{Limits, Metric};
 
-/// A plan, internal ones included (ruling 3.2).
+/// A plan. Some plans are internal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Plan {
     /// An agent's self-signup before its e-mail address is verified: the sandbox.
     FreeAgentUnverified,
-    /// An agent's self-signup, verified.
+    /// An agent's self-signup with a verified address.
     FreeAgent,
     /// Free.
     Free,
@@ -17,7 +17,7 @@ pub enum Plan {
     Custom,
 }
 
-/// Something that a plan has or lacks, beside its limits.
+/// A feature that a plan may have, in addition to its limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Feature {
     /// Scheduling proposals.
@@ -37,7 +37,7 @@ impl Feature {
     pub const ALL: [Self; 5] =
         [Self::Scheduling, Self::ScopedKeys, Self::CrossAgentAvailability, Self::Holds, Self::UnboundedRecurrence];
 
-    /// The least plan that has the feature: what `plan_required` answers name.
+    /// The lowest plan that has the feature, as `plan_required` responses name it.
     pub const fn required_plan(self) -> Plan {
         match self {
             Self::Scheduling
@@ -48,13 +48,13 @@ impl Feature {
         }
     }
 
-    /// What an answer `plan_required` adds to the error. The addresses are the caller's: where a plan is chosen, if
-    /// there is such a page, and where features are described.
+    /// The additional fields of a `plan_required` error. The caller supplies the URLs of the page on which to choose
+    /// a plan, if there is one, and of the documentation of features.
     pub const fn plan_required<'a>(self, upgrade_url: Option<&'a str>, docs_url: &'a str) -> PlanRequired<'a> {
         PlanRequired { required_plan: self.required_plan().as_str(), feature: self.as_str(), upgrade_url, docs_url }
     }
 
-    /// The name in `plan_required` answers.
+    /// The name in `plan_required` responses.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Scheduling => "scheduling",
@@ -66,33 +66,33 @@ impl Feature {
     }
 }
 
-/// What a 403 `plan_required` adds to the error's envelope.
+/// The additional fields of a 403 `plan_required` error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlanRequired<'a> {
-    /// The least plan that has the feature.
+    /// The lowest plan that has the feature.
     pub required_plan: &'static str,
-    /// The feature that the plan lacks.
+    /// The feature that the current plan lacks.
     pub feature: &'static str,
-    /// Where a plan is chosen; `None` without such a page.
+    /// The page on which to choose a plan; `None` if there is none.
     pub upgrade_url: Option<&'a str>,
-    /// Where the feature is described.
+    /// The documentation of the feature.
     pub docs_url: &'a str,
 }
 
-/// How a plan presents itself. Marketing text, not for capability checks.
+/// How a plan is presented. This is marketing text; do not use it to check capabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PublicPlan {
     /// The plan.
     pub plan: Plan,
     /// Its display name.
     pub name: &'static str,
-    /// One line.
+    /// One line of description.
     pub tagline: &'static str,
-    /// A month's price in the currency's smallest unit; `None` where the operator of the service sets it.
+    /// The price per month in the currency's smallest unit; `None` if the operator sets it.
     pub price: Option<u32>,
-    /// Lower-case ISO 4217.
+    /// The lower-case ISO 4217 code.
     pub currency: Option<&'static str>,
-    /// What the plan offers, in words.
+    /// The features of the plan, in words.
     pub display_features: &'static [&'static str],
     /// Whether the plan is the suggested one.
     pub recommended: bool,
@@ -154,13 +154,13 @@ impl Plan {
         }
     }
 
-    /// The plan of that name.
+    /// The plan with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|plan| plan.as_str() == name)
     }
 
-    /// The name in `X-Service-Plan` and in usage: the three free plans are one, and `custom` is
-    /// `scale` (ruling 3.2).
+    /// The name in `X-Service-Plan` and in usage reports. The three free plans share one name, and `custom` is shown
+    /// as `scale`.
     pub const fn shown(self) -> &'static str {
         match self {
             Self::FreeAgentUnverified | Self::FreeAgent | Self::Free => "free",
@@ -172,7 +172,7 @@ impl Plan {
     /// The plan's limits, in the order of [`Metric::ALL`].
     pub const fn limits(self) -> Limits {
         match self {
-            // Sandbox caps that its table does not name are those of Free (ruling 3.3).
+            // The sandbox has the same limits as Free for every metric without a sandbox limit of its own.
             Self::FreeAgentUnverified => Limits::of([1, 1, 10, 1_000, 25, 50, 1, 0, 1, 0, 5, 1, 1_000], 10),
             Self::FreeAgent | Self::Free => {
                 Limits::of([3, 10, 2_500, 50_000, 5_000, 10_000, 5, 0, 3, 0, 5, 1, 5_000], 10)
@@ -196,7 +196,7 @@ impl Plan {
         }
     }
 
-    /// The most agents and the most days of one cross-agent availability query.
+    /// The maximum number of agents and of days in one cross-agent availability query.
     pub const fn availability_range(self) -> (usize, i64) {
         match self {
             Self::FreeAgentUnverified | Self::FreeAgent | Self::Free => (5, 30),
@@ -212,7 +212,7 @@ mod tests {
 
     use super::*;
 
-    /// The specification's tables, written again so that a slip in either shows.
+    /// The table of limits, written a second time so that a slip in either place shows.
     #[rstest]
     #[case(Metric::Agents, 1, 3, 50)]
     #[case(Metric::Calendars, 1, 10, 250)]
@@ -226,7 +226,7 @@ mod tests {
     #[case(Metric::RecurringEvents, 5, 5, 250)]
     #[case(Metric::BookingPages, 1, 1, 25)]
     #[case(Metric::ImportedEvents, 1_000, 5_000, 100_000)]
-    fn limits(#[case] metric: Metric, #[case] sandbox: u64, #[case] free: u64, #[case] pro: u64) {
+    fn every_plan_has_its_limits(#[case] metric: Metric, #[case] sandbox: u64, #[case] free: u64, #[case] pro: u64) {
         assert_eq!(Plan::FreeAgentUnverified.limits().get(metric), Some(sandbox));
         assert_eq!(Plan::FreeAgent.limits().get(metric), Some(free));
         assert_eq!(Plan::Free.limits().get(metric), Some(free));
@@ -246,14 +246,14 @@ mod tests {
     #[case(Plan::Free, 10, (5, 30))]
     #[case(Plan::Pro, 50, (20, 90))]
     #[case(Plan::Custom, 200, (50, 365))]
-    fn rates_and_ranges(#[case] plan: Plan, #[case] per_second: u32, #[case] range: (usize, i64)) {
+    fn every_plan_has_its_rate_and_range(#[case] plan: Plan, #[case] per_second: u32, #[case] range: (usize, i64)) {
         assert_eq!(plan.limits().rate_per_second(), Some(per_second));
         assert_eq!(plan.limits().rate(), Some(crate::Rate::per_second(per_second)));
         assert_eq!(plan.availability_range(), range);
     }
 
     #[test]
-    fn features_are_those_of_paid_plans() {
+    fn only_paid_plans_have_features() {
         for feature in Feature::ALL {
             let having: Vec<_> = Plan::ALL.into_iter().filter(|plan| plan.has(feature)).collect();
             assert_eq!(having, [Plan::Pro, Plan::Custom]);
@@ -272,6 +272,6 @@ mod tests {
         for plan in Plan::ALL {
             assert_eq!(Plan::from_name(plan.as_str()), Some(plan));
         }
-        assert_eq!(Plan::from_name("scale"), None, "shown, but not a name");
+        assert_eq!(Plan::from_name("scale"), None, "a shown name is not a plan's name");
     }
 }

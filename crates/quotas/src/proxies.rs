@@ -1,35 +1,34 @@
-//! Whose address counts where proxies stand between (`KALENDS_TRUSTED_PROXIES`).
+//! Finds the client's address behind proxies (`KALENDS_TRUSTED_PROXIES`).
 
 use std::net::{IpAddr, SocketAddr};
 
 use ipnet::{IpNet, Ipv4Net};
 
-/// The most entries of `X-Forwarded-For` that are looked at, from the right.
+/// The maximum number of `X-Forwarded-For` entries to read, from the right.
 const HOPS_MAX: usize = 32;
 
-/// The networks whose `X-Forwarded-For` is believed. By default none.
+/// The networks whose `X-Forwarded-For` is trusted. There are none by default.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TrustedProxies(Vec<IpNet>);
 
 impl TrustedProxies {
-    /// Trust in these networks. IPv4-mapped ones are the IPv4 networks, as addresses are.
+    /// Trusts these networks. IPv4-mapped networks count as IPv4 networks, as addresses do.
     pub fn new(networks: impl IntoIterator<Item = IpNet>) -> Self {
         Self(networks.into_iter().map(canonical_network).collect())
     }
 
-    /// Whether what this address forwards is believed.
+    /// Whether an `X-Forwarded-For` from this address is trusted.
     pub fn trusts(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.0.iter().any(|network| network.contains(&address))
     }
 
-    /// The client's address: of those that the request passed through, the nearest that is not trusted.
+    /// The client's address: the nearest hop of the request that is not trusted.
     ///
-    /// `peer` is the other end of the connection, `forwarded` the values of all `X-Forwarded-For` headers in
-    /// the order in which they came. Each trusted hop appended whom it saw, so the list is read from the
-    /// right, and only as far as trust reaches: whatever stands to the left of an untrusted address was
-    /// written by that address and means nothing. An entry that is no address ends the walk: the last hop
-    /// that is known counts.
+    /// `peer` is the other end of the connection. `forwarded` has the values of all `X-Forwarded-For` headers in the
+    /// order in which they arrived. Each trusted hop appended the address that it saw, so the list is read from the
+    /// right, and only as far as the hops are trusted: an untrusted address may have written anything to its left. An
+    /// entry that is not an address ends the walk, and the last known hop is the result.
     pub fn client<'a, I>(&self, peer: IpAddr, forwarded: I) -> IpAddr
     where
         I: IntoIterator<Item = &'a str>,
@@ -51,7 +50,7 @@ impl TrustedProxies {
     }
 }
 
-/// An address as proxies write it: bare, in brackets, or with a port.
+/// Parses an address as proxies write it: bare, in brackets, or with a port.
 fn address(entry: &str) -> Option<IpAddr> {
     let bracketed = || entry.strip_prefix('[')?.strip_suffix(']')?.parse().ok().map(IpAddr::V6);
     let with_port = || entry.parse::<SocketAddr>().ok().filter(|_| !entry.contains('%')).map(|socket| socket.ip());
@@ -79,7 +78,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// `networks` and `forwarded` (one header a line) separated as written.
+    /// `networks` are separated by spaces; `forwarded` has one header per line.
     fn client(networks: &str, peer: &str, forwarded: &str) -> IpAddr {
         let networks = networks.split_whitespace().map(|network| network.parse::<IpNet>().unwrap());
         TrustedProxies::new(networks).client(ip(peer), forwarded.lines())
@@ -88,14 +87,14 @@ mod tests {
     #[rstest]
     #[case::nothing_forwarded("", "203.0.113.7", "", "203.0.113.7")]
     #[case::nobody_is_trusted("", "10.0.0.1", "198.51.100.9", "10.0.0.1")]
-    #[case::an_untrusted_peer_says_what_it_likes("10.0.0.0/8", "203.0.113.7", "10.0.0.1", "203.0.113.7")]
-    #[case::an_untrusted_peer_poses_as_a_chain("10.0.0.0/8", "203.0.113.7", "1.1.1.1, 10.0.0.1", "203.0.113.7")]
+    #[case::an_untrusted_peer_is_not_believed("10.0.0.0/8", "203.0.113.7", "10.0.0.1", "203.0.113.7")]
+    #[case::an_untrusted_peer_forges_a_chain("10.0.0.0/8", "203.0.113.7", "1.1.1.1, 10.0.0.1", "203.0.113.7")]
     #[case::one_proxy("10.0.0.0/8", "10.0.0.1", "198.51.100.9", "198.51.100.9")]
     #[case::a_trusted_peer_that_forwards_nothing("10.0.0.0/8", "10.0.0.1", "", "10.0.0.1")]
     #[case::two_proxies("10.0.0.0/8", "10.0.0.1", "198.51.100.9, 10.0.0.2", "198.51.100.9")]
-    #[case::the_client_wrote_the_left("10.0.0.0/8", "10.0.0.1", "1.2.3.4, 198.51.100.9", "198.51.100.9")]
+    #[case::the_client_forged_the_left_entry("10.0.0.0/8", "10.0.0.1", "1.2.3.4, 198.51.100.9", "198.51.100.9")]
     #[case::the_client_poses_as_a_proxy("10.0.0.0/8", "10.0.0.1", "1.2.3.4, 10.0.0.9, 198.51.100.9", "198.51.100.9")]
-    #[case::the_client_wrote_a_header_of_its_own("10.0.0.0/8", "10.0.0.1", "1.2.3.4\n198.51.100.9", "198.51.100.9")]
+    #[case::the_client_sent_its_own_header("10.0.0.0/8", "10.0.0.1", "1.2.3.4\n198.51.100.9", "198.51.100.9")]
     #[case::several_headers_are_one_list("10.0.0.0/8", "10.0.0.1", "198.51.100.9\n10.0.0.3, 10.0.0.2", "198.51.100.9")]
     #[case::all_are_trusted("10.0.0.0/8", "10.0.0.1", "10.0.0.3, 10.0.0.2", "10.0.0.3")]
     #[case::two_networks("10.0.0.0/8 192.0.2.0/24", "10.0.0.1", "198.51.100.9, 192.0.2.5", "198.51.100.9")]
@@ -128,12 +127,17 @@ mod tests {
     #[case::a_mapped_network("::ffff:10.0.0.0/104", "10.0.0.1", "198.51.100.9", "198.51.100.9")]
     #[case::all_of_v6_is_not_v4("::/0", "10.0.0.1", "198.51.100.9", "10.0.0.1")]
     #[case::everybody_is_trusted("0.0.0.0/0", "203.0.113.7", "1.2.3.4, 198.51.100.9", "1.2.3.4")]
-    fn whose_address_counts(#[case] networks: &str, #[case] peer: &str, #[case] forwarded: &str, #[case] counts: &str) {
+    fn the_nearest_untrusted_hop_is_the_client(
+        #[case] networks: &str,
+        #[case] peer: &str,
+        #[case] forwarded: &str,
+        #[case] counts: &str,
+    ) {
         assert_eq!(client(networks, peer, forwarded), ip(counts));
     }
 
     #[test]
-    fn a_long_list_is_walked_so_far() {
+    fn a_long_list_is_read_only_up_to_the_maximum() {
         let forged = vec!["10.0.0.7"; 10_000].join(",");
         assert_eq!(client("10.0.0.0/8", "10.0.0.1", &format!("198.51.100.9,{forged}")), ip("10.0.0.7"));
         let bearable = vec!["10.0.0.7"; HOPS_MAX - 1].join(",");
@@ -141,7 +145,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a client sends, the address that the nearest trusted proxy saw counts.
+        /// Whatever a client sends, the result is the address that the nearest trusted proxy saw.
         #[test]
         fn a_client_cannot_choose_its_address(sent in "[0-9a-f:., \\[\\]x-]{0,60}", client in any::<u32>()) {
             let client = IpAddr::V4(client.into());
@@ -154,7 +158,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_walked_without_harm(sent in "\\PC{0,80}", peer in any::<u128>()) {
+        fn no_text_makes_the_walk_panic(sent in "\\PC{0,80}", peer in any::<u128>()) {
             let peer = IpAddr::V6(peer.into());
             let all = TrustedProxies::new(["0.0.0.0/0".parse().unwrap(), "::/0".parse().unwrap()]);
             let told = all.client(peer, [sent.as_str()]);

@@ -1,76 +1,76 @@
-//! Limits on how fast: the generic cell rate algorithm, as a state transition.
+//! Limits on speed: the generic cell rate algorithm, as a state transition.
 //!
-//! The whole state of one key is one number, so that it fits an atomic integer or a column. A limiter
-//! keeps one [`RateState`] a key, asks [`Rate::decide`], and stores the state that it gets (a
-//! compare-and-swap loop suffices, since the decision is pure). What is refused changes nothing.
+//! The state of one key is one number, which fits in an atomic integer or a column. A limiter keeps one [`RateState`]
+//! per key, calls [`Rate::decide`], and stores the returned state. A compare-and-swap loop suffices, because the
+//! decision is pure. A refusal changes nothing.
 
 use kalends_kernel::{SignedDuration, Timestamp};
 
 const NANOS_A_MICRO: i64 = 1_000;
 const NANOS_A_SECOND: i64 = 1_000_000_000;
 
-/// So many requests in so much time, all of which may come at once (ruling 2.9: a burst of one second
-/// for keys; a minute for limits by IP).
+/// A number of requests per window of time, all of which may come at once. The burst is one second for keys, and one
+/// minute for limits by IP address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     count: u32,
     seconds: u32,
-    /// Nanoseconds that one request takes up: rounded up, so that the limit is never passed. At most a
-    /// thousandth is lost, at a million requests a second nothing.
+    /// Nanoseconds per request, rounded up so that the limit is never exceeded. The rounding loses at most a
+    /// thousandth, and nothing at a million requests per second.
     interval: i64,
 }
 
-/// How often a wrong password may be tried for one account, over all addresses from which it is tried.
+/// How often a wrong password may be tried for one account, over all addresses together.
 ///
-/// A guesser who has many addresses gets past every limit by address; this one holds for the account.
+/// An attacker with many addresses gets past every limit by address. This one is by account.
 pub const SIGN_IN_FAILURES: Rate = Rate::per_minute(10);
 
-/// When a key has made up for everything that it was admitted: nanoseconds since the epoch.
+/// The time at which a key has regained its full burst, in nanoseconds since the epoch.
 ///
-/// Nanoseconds, because at high rates one request takes up no whole number of microseconds.
+/// In nanoseconds, because at high rates the interval per request is not a whole number of microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RateState(i64);
 
-/// What becomes of one request.
+/// The decision about one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RateDecision {
-    /// It may pass.
+    /// The request may pass.
     Admitted {
-        /// The key's state from now on.
+        /// The new state of the key.
         state: RateState,
-        /// How many more requests could pass at this very instant.
+        /// The number of further requests that could pass at the same time.
         remaining: u32,
     },
-    /// It may not; the state stays what it was.
+    /// The request may not pass. The state is unchanged.
     Refused {
-        /// After how long one request could pass, rounded up to the microsecond.
+        /// The time until a request can pass, rounded up to the microsecond.
         retry_after: SignedDuration,
     },
 }
 
 impl RateState {
-    /// The state of a key that has not been seen yet.
+    /// The state of a key that has not been seen.
     pub const FRESH: Self = Self(i64::MIN);
 
-    /// The state as a store or an atomic kept it.
+    /// The state from the number that a store or an atomic integer kept.
     pub const fn from_i64(state: i64) -> Self {
         Self(state)
     }
 
-    /// The state as a store or an atomic keeps it.
+    /// The state as a number for a store or an atomic integer.
     pub const fn as_i64(self) -> i64 {
         self.0
     }
 
-    /// Whether the state says no more than [`Self::FRESH`] does, so that it may be forgotten.
+    /// Whether the state is equivalent to [`Self::FRESH`], so that it may be forgotten.
     pub const fn is_idle(self, now: Timestamp) -> bool {
         self.0 <= nanos(now)
     }
 }
 
 impl Rate {
-    /// So many requests in so many seconds. Zero counts as one: a limit that admits nothing is a
-    /// feature that is missing, not a rate.
+    /// A number of requests in a number of seconds. Zero counts as one, because a limit that admits nothing is not a
+    /// rate.
     pub const fn new(count: u32, seconds: u32) -> Self {
         let count = if count == 0 { 1 } else { count };
         let seconds = if seconds == 0 { 1 } else { seconds };
@@ -79,22 +79,22 @@ impl Rate {
         Self { count, seconds, interval: (window + each - 1) / each }
     }
 
-    /// So many requests in a second.
+    /// A number of requests per second.
     pub const fn per_second(count: u32) -> Self {
         Self::new(count, 1)
     }
 
-    /// So many requests in a minute.
+    /// A number of requests per minute.
     pub const fn per_minute(count: u32) -> Self {
         Self::new(count, 60)
     }
 
-    /// So many requests in an hour.
+    /// A number of requests per hour.
     pub const fn per_hour(count: u32) -> Self {
         Self::new(count, 3_600)
     }
 
-    /// How many requests may come at once: as many as in one window.
+    /// The number of requests that may come at once, which is that of one window.
     pub const fn count(self) -> u32 {
         self.count
     }
@@ -106,19 +106,19 @@ impl Rate {
 
     /// Whether a request at `now` may pass.
     ///
-    /// A clock that was set back behind the last request of the key by more than a window makes the key
-    /// a fresh one: better one more burst than hours of refusals.
+    /// If the clock was set back to more than a window before the key's last request, the key is treated as fresh:
+    /// one more burst is better than hours of refusals.
     pub const fn decide(self, state: RateState, now: Timestamp) -> RateDecision {
         let now = nanos(now);
         let burst = self.interval * self.count as i64;
-        // A state is at most a burst ahead of the request that made it, and so at most two of what came a window
-        // before that one and is decided after it.
+        // A state is at most one burst ahead of the request that created it. So it is at most two bursts ahead of a
+        // request that arrived up to a window earlier and is decided later.
         let set_back = state.0 > now.saturating_add(burst.saturating_mul(2));
         let busy_until = if set_back || state.0 < now { now } else { state.0 };
         let next = busy_until.saturating_add(self.interval);
         let room = burst - (next - now);
         if room >= 0 {
-            // At most the count fits into the burst, so that the quotient fits.
+            // The quotient is at most the count, because the room is at most the burst.
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to count, which is a u32")]
             let remaining = (room / self.interval) as u32;
             RateDecision::Admitted { state: RateState(next), remaining }
@@ -127,7 +127,7 @@ impl Rate {
         }
     }
 
-    /// The state after one admitted request is taken back, as if it had never come.
+    /// The state after taking back one admitted request, as if it had never come.
     #[must_use]
     pub const fn give_back(self, state: RateState) -> RateState {
         RateState(state.0.saturating_sub(self.interval))
@@ -157,7 +157,7 @@ mod tests {
         }
     }
 
-    /// A bucket of `count` tokens that refills evenly, in nanoseconds of refill.
+    /// A bucket of `count` tokens that refills evenly. Levels are in nanoseconds of refill.
     struct Bucket {
         level: i64,
         at: Timestamp,
@@ -184,7 +184,7 @@ mod tests {
     #[case::a_minute(Rate::per_minute(5), 5, SignedDuration::seconds(12))]
     #[case::an_hour(Rate::per_hour(10), 10, SignedDuration::minutes(6))]
     #[case::nothing_is_one(Rate::per_second(0), 1, SignedDuration::seconds(1))]
-    fn a_burst_passes_and_then_one_an_interval(
+    fn a_burst_passes_and_then_one_request_per_interval(
         #[case] rate: Rate,
         #[case] burst: u32,
         #[case] interval: SignedDuration,
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_set_back_locks_nobody_out() {
+    fn a_clock_set_back_locks_no_key_out() {
         let rate = Rate::per_second(1);
         let mut state = RateState::FRESH;
         assert!(admit(rate, &mut state, START));
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_arrived_before_a_burst_and_is_decided_after_it_makes_no_room() {
+    fn a_request_that_arrived_before_a_burst_and_is_decided_after_it_makes_no_room() {
         let rate = Rate::per_second(10);
         let mut state = RateState::FRESH;
         assert!((0..10).all(|_| admit(rate, &mut state, START)));
@@ -239,7 +239,7 @@ mod tests {
         (count, prop_oneof![Just(1u32), Just(60), Just(3_600)]).prop_map(|(count, seconds)| Rate::new(count, seconds))
     }
 
-    /// Steps of time that fit the rate: shorter and longer than an interval and a window.
+    /// Time steps that suit the rate: shorter and longer than an interval and a window.
     fn calls() -> impl Strategy<Value = (Rate, Vec<i64>)> {
         rates().prop_flat_map(|rate| {
             let interval = rate.interval / NANOS_A_MICRO;
@@ -272,7 +272,7 @@ mod tests {
                     RateDecision::Refused { retry_after } => {
                         prop_assert!(!expected);
                         prop_assert!(retry_after > SignedDuration::ZERO);
-                        // Exactly then, and not a microsecond before, one request passes.
+                        // A request passes exactly then, and not a microsecond before.
                         let early = now + retry_after - SignedDuration::micros(1);
                         let refused = matches!(rate.decide(before, early), RateDecision::Refused { .. });
                         let admitted = matches!(rate.decide(before, now + retry_after), RateDecision::Admitted { .. });
@@ -282,9 +282,9 @@ mod tests {
             }
         }
 
-        /// Others are admitted between a request and its return.
+        /// Other requests are admitted between a request and its return.
         #[test]
-        fn what_is_given_back_late_is_granted_once_more_at_most(
+        fn a_request_given_back_late_is_granted_at_most_once_more(
             (rate, steps) in calls(),
             back in prop::collection::vec(any::<bool>(), 200),
         ) {
@@ -307,7 +307,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_given_back_at_once_changes_no_later_decision((rate, steps) in calls()) {
+        fn a_request_given_back_at_once_changes_no_later_decision((rate, steps) in calls()) {
             let (mut state, mut now) = (RateState::FRESH, START);
             for (number, step) in steps.into_iter().enumerate() {
                 now = now + SignedDuration::micros(step);

@@ -1,20 +1,20 @@
-//! What `GET /v1/usage` says (ruling 3.5).
+//! The report of `GET /v1/usage`.
 
 use kalends_kernel::Timestamp;
 
 use crate::{Counted, Limits, Metric, Period, Plan};
 
-/// How much of one metric is used.
+/// The use of one metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Used {
-    /// What exists now, or was used in the month. May pass the limit after a change to a smaller plan.
+    /// The number that exist now or were used in the month. It may exceed the limit after a change to a smaller plan.
     pub used: u64,
     /// The limit; `None` is unlimited.
     pub limit: Option<u64>,
 }
 
 impl Used {
-    /// How much is left; `None` is unlimited.
+    /// The number left; `None` is unlimited.
     pub fn remaining(self) -> Option<u64> {
         self.limit.map(|limit| limit.saturating_sub(self.used))
     }
@@ -23,7 +23,7 @@ impl Used {
 /// An organization's use of everything that its plan limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UsageReport {
-    /// The plan as it is shown: `free`, `pro` or `scale` (ruling 3.2).
+    /// The plan's shown name: `free`, `pro` or `scale`.
     pub plan: &'static str,
     /// The month of the counters.
     pub period: Period,
@@ -32,19 +32,19 @@ pub struct UsageReport {
 }
 
 impl UsageReport {
-    /// A report at `now` in which nothing is used. `limits` are the plan's with the organization's own.
+    /// A report at `now` in which nothing is used. `limits` are those of the plan with the organization's overrides.
     pub fn new(plan: Plan, limits: Limits, now: Timestamp) -> Self {
         Self { plan: plan.shown(), period: Period::of(now), limits, used: [0; Metric::ALL.len()] }
     }
 
-    /// Notes what is used of a metric. Of units on lease ([`crate::Lease`]), what is debited and known to be
-    /// unspent is to be subtracted first.
+    /// Records the use of a metric. For units on lease ([`crate::Lease`]), first subtract those that are debited but
+    /// known to be unspent.
     pub const fn note(&mut self, metric: Metric, used: u64) {
         self.used[metric.index()] = used;
     }
 
-    /// Notes what counters of a month say; those of other months, and of what is not counted by the month,
-    /// are passed over.
+    /// Records the counters of the month. Counters of other months, and of metrics that are not counted by month, are
+    /// skipped.
     pub fn note_counters(&mut self, counters: impl IntoIterator<Item = (Metric, Period, u64)>) {
         for (metric, period, used) in counters {
             if period == self.period && metric.counted() == Counted::Monthly {
@@ -53,22 +53,22 @@ impl UsageReport {
         }
     }
 
-    /// Use and limit of a metric.
+    /// The use and limit of a metric.
     pub const fn of(&self, metric: Metric) -> Used {
         Used { used: self.used[metric.index()], limit: self.limits.get(metric) }
     }
 
-    /// Use and limit of every metric, in the order of the specification.
+    /// The use and limit of every metric, in the order of [`Metric::ALL`].
     pub fn iter(&self) -> impl Iterator<Item = (Metric, Used)> {
         Metric::ALL.into_iter().map(|metric| (metric, self.of(metric)))
     }
 
-    /// The first instant of the month.
+    /// The first moment of the month.
     pub fn period_start(&self) -> Timestamp {
         self.period.start()
     }
 
-    /// The first instant of the next month.
+    /// The first moment of the next month.
     pub fn period_end(&self) -> Timestamp {
         self.period.end()
     }
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_shows_use_beside_limits() {
+    fn a_report_shows_use_and_limits() {
         let limits = Plan::Free.limits().overridden(&json!({ "agents": 2, "events": null })).unwrap();
         let mut report = UsageReport::new(Plan::FreeAgent, limits, now());
         report.note(Metric::Agents, 3);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_of_other_months_are_passed_over() {
+    fn counters_of_other_months_are_skipped() {
         let mut report = UsageReport::new(Plan::Pro, Plan::Pro.limits(), now());
         let before = Period::of("2026-10-31T23:59:59Z".parse().unwrap());
         report.note(Metric::Agents, 4);
@@ -122,6 +122,6 @@ mod tests {
         ]);
         assert_eq!(report.of(Metric::Events).used, 7);
         assert_eq!(report.of(Metric::ApiCalls).used, 0);
-        assert_eq!(report.of(Metric::Agents).used, 4, "what exists is counted as it exists");
+        assert_eq!(report.of(Metric::Agents).used, 4, "existing objects are not counted by month");
     }
 }

@@ -1,4 +1,4 @@
-//! The lease against a model: several nodes, one counter, exchanges that overlap, and crashes.
+//! Tests the lease against a model with several nodes, one counter, overlapping exchanges and crashes.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use rstest::rstest;
 
 use super::*;
 
-/// Noon of a month's second day.
+/// Noon of the second day of a month.
 fn month(index: usize) -> Timestamp {
     let starts = ["2026-11-02T12:00:00Z", "2026-12-02T12:00:00Z", "2027-01-02T12:00:00Z", "2027-02-02T12:00:00Z"];
     starts[index.min(3)].parse().unwrap()
 }
 
-/// The shared counter, as one statement of a store behaves.
+/// The shared counter. It behaves like one statement of a store.
 #[derive(Default)]
 struct Counter {
     used: BTreeMap<Period, u64>,
@@ -38,7 +38,7 @@ impl Counter {
     }
 }
 
-/// One unit by the protocol of the module's documentation.
+/// Spends one unit with the protocol in the module's documentation.
 fn spend(lease: &mut Lease, counter: &mut Counter, now: Timestamp, limit: Option<u64>) -> bool {
     for _ in 0..8 {
         match lease.take(now, limit) {
@@ -81,7 +81,7 @@ fn blocks_shrink_towards_the_limit(#[case] limit: Option<u64>, #[case] used: u64
 #[case::sandbox(Some(50), 0)]
 fn the_next_block_is_debited_before_the_last_one_is_used_up(#[case] limit: Option<u64>, #[case] early: u64) {
     let (mut lease, mut counter, now) = (Lease::new(), Counter::default(), month(0));
-    assert_eq!(lease.ahead(now, limit), None, "whoever calls first waits");
+    assert_eq!(lease.ahead(now, limit), None, "the first call waits");
     assert!(spend(&mut lease, &mut counter, now, limit));
     while lease.unspent(now) > early {
         assert_eq!(lease.ahead(now, limit), None);
@@ -103,7 +103,7 @@ fn the_next_block_is_debited_before_the_last_one_is_used_up(#[case] limit: Optio
 #[rstest]
 #[case::limited(Some(3))]
 #[case::unlimited(None)]
-fn what_does_not_count_can_be_spent_again(#[case] limit: Option<u64>) {
+fn an_unspent_unit_can_be_spent_again(#[case] limit: Option<u64>) {
     let (mut lease, mut counter, now) = (Lease::new(), Counter::default(), month(0));
     for _ in 0..3 {
         assert!(spend(&mut lease, &mut counter, now, limit));
@@ -119,7 +119,7 @@ fn what_does_not_count_can_be_spent_again(#[case] limit: Option<u64>) {
 }
 
 #[test]
-fn what_was_spent_in_another_month_is_given_back() {
+fn a_unit_unspent_in_another_month_is_refunded() {
     let (mut lease, mut counter) = (Lease::new(), Counter::default());
     let spent_in = Period::of(month(0));
     assert!(spend(&mut lease, &mut counter, month(0), Some(9)));
@@ -135,7 +135,7 @@ fn what_was_spent_in_another_month_is_given_back() {
 #[case::pro(Some(1_000_000), 1_000_000, 1_250)]
 #[case::sandbox(Some(1_000), 1_000, 155)]
 #[case::unlimited(None, 100_000, 100)]
-fn counting_costs_about_a_write_a_block(#[case] limit: Option<u64>, #[case] calls: u64, #[case] writes_max: u64) {
+fn counting_costs_about_one_write_per_block(#[case] limit: Option<u64>, #[case] calls: u64, #[case] writes_max: u64) {
     let (mut lease, mut counter) = (Lease::new(), Counter::default());
     for _ in 0..calls {
         assert!(spend(&mut lease, &mut counter, month(0), limit));
@@ -145,7 +145,7 @@ fn counting_costs_about_a_write_a_block(#[case] limit: Option<u64>, #[case] call
 }
 
 #[test]
-fn a_month_s_units_are_not_spent_in_the_next() {
+fn units_of_one_month_are_not_spent_in_the_next() {
     let (mut lease, mut counter) = (Lease::new(), Counter::default());
     let last: Timestamp = "2026-11-30T23:59:59.999999Z".parse().unwrap();
     let first = last + SignedDuration::micros(1);
@@ -155,23 +155,23 @@ fn a_month_s_units_are_not_spent_in_the_next() {
     let Take::Need { debit, refund } = lease.take(first, None) else { panic!("a new month needs a new debit") };
     assert_eq!(debit.period, Period::of(first));
     assert_eq!(refund, Some(Refund { period: Period::of(last), amount: BLOCK_MAX - 1 }));
-    assert_eq!(lease.give_back(), None, "a refund is handed out once");
+    assert_eq!(lease.give_back(), None, "a refund is returned once");
 }
 
 #[test]
-fn what_is_granted_late_is_given_back() {
+fn a_debit_granted_late_is_refunded() {
     let mut lease = Lease::new();
     let Take::Need { debit: old, .. } = lease.take(month(0), Some(5_000)) else { panic!("empty") };
     let Take::Need { debit: new, .. } = lease.take(month(1), Some(5_000)) else { panic!("empty") };
     assert_eq!(lease.granted(&new, new.amount), None);
     assert_eq!(lease.granted(&old, old.amount), Some(Refund { period: old.period, amount: old.amount }));
     assert_eq!(lease.unspent(month(1)), new.amount);
-    // A node whose clock went back a month finds the newer units outdated, not spendable.
+    // If a node's clock goes back a month, the newer units are outdated, not spendable.
     assert!(matches!(lease.take(month(0), Some(5_000)), Take::Need { refund: Some(_), .. }));
 }
 
 #[test]
-fn a_lowered_limit_takes_units_back_and_a_raised_one_does_not() {
+fn a_lowered_limit_refunds_units_and_a_raised_one_does_not() {
     let (mut lease, mut counter) = (Lease::new(), Counter::default());
     assert!(spend(&mut lease, &mut counter, month(0), Some(50_000)));
     assert_eq!(lease.take(month(0), None), Take::Spent);
@@ -181,7 +181,7 @@ fn a_lowered_limit_takes_units_back_and_a_raised_one_does_not() {
 }
 
 #[test]
-fn a_reached_limit_is_asked_about_once_a_second() {
+fn a_reached_limit_is_checked_again_once_a_second() {
     let (mut lease, mut counter) = (Lease::new(), Counter::default());
     let now = month(0);
     assert!(spend(&mut lease, &mut counter, now, Some(1)));
@@ -189,11 +189,11 @@ fn a_reached_limit_is_asked_about_once_a_second() {
     assert_eq!(lease.take(now + ASK_AGAIN - SignedDuration::micros(1), Some(1)), Take::Exhausted);
     assert!(matches!(lease.take(now + ASK_AGAIN, Some(1)), Take::Need { .. }));
     assert!(matches!(lease.take(now - SignedDuration::hours(1), Some(1)), Take::Need { .. }), "the clock was set back");
-    assert!(spend(&mut lease, &mut counter, now, Some(2)), "a raised limit is heeded at once");
+    assert!(spend(&mut lease, &mut counter, now, Some(2)), "a raised limit applies at once");
 }
 
 #[test]
-fn the_rest_is_known_for_the_header() {
+fn the_remaining_units_are_known() {
     let (mut lease, mut counter) = (Lease::new(), Counter::default());
     assert_eq!(lease.remaining(month(0), Some(1_000)), Some(1_000));
     for spent in 1..=1_000 {
@@ -204,18 +204,18 @@ fn the_rest_is_known_for_the_header() {
     assert_eq!(lease.remaining(month(1), Some(1_000)), Some(1_000));
 }
 
-/// What happens in the model.
+/// The events of the model.
 #[derive(Debug, Clone)]
 enum Step {
-    /// A request on a node. Where it needs a debit, the exchange goes on with the steps below.
+    /// A request on a node. If it needs a debit, later steps continue the exchange.
     Request(usize),
-    /// The counter handles the debit that a node has asked for.
+    /// The counter handles a debit that a node asked for.
     Count(usize),
-    /// The node hears of it.
+    /// The node receives the outcome.
     Hear(usize),
-    /// A node is killed: what it holds is gone, what it asked for may still be counted.
+    /// A node is killed. Its units are lost, but its pending debits may still be counted.
     Crash(usize),
-    /// A node is stopped in order.
+    /// A node shuts down cleanly.
     Stop(usize),
     /// Time passes.
     Wait(i64),
@@ -274,7 +274,7 @@ proptest! {
                         let counted = counter.debit(&debit);
                         if counted.is_ok() {
                             let fair = block_size(limit, before);
-                            prop_assert!(debit.amount <= fair, "a block stays small beside what is left");
+                            prop_assert!(debit.amount <= fair, "a block stays small compared with what is left");
                         }
                         nodes[at].answers.push((debit, counted));
                     }
@@ -317,13 +317,13 @@ proptest! {
             }
             for (period, spent) in &spent {
                 let used = counter.used.get(period).copied().unwrap_or(0);
-                prop_assert!(*spent <= used, "counted is never below admitted");
-                prop_assert!(limit.is_none_or(|limit| used <= limit), "the limit is never passed");
+                prop_assert!(*spent <= used, "the counter is never below the units spent");
+                prop_assert!(limit.is_none_or(|limit| used <= limit), "the limit is never exceeded");
             }
         }
 
-        // Everybody hears what is still on its way and stops in order: what is charged then is what was
-        // spent and what crashed, nothing else.
+        // Every node receives the pending outcomes and shuts down cleanly. The counter must then equal the units
+        // spent plus the units lost in crashes.
         for node in &mut nodes {
             for debit in std::mem::take(&mut node.asked) {
                 let counted = counter.debit(&debit);
@@ -341,7 +341,7 @@ proptest! {
             prop_assert_eq!(*used, known(&spent) + known(&lost));
         }
 
-        // And whoever tries again then gets exactly the rest.
+        // A node that starts now must be able to spend exactly the rest.
         if let Some(limit) = limit {
             let period = Period::of(now);
             let mut lease = Lease::new();
@@ -362,7 +362,7 @@ proptest! {
         for at in order {
             spent += u64::from(spend(&mut nodes[at], &mut counter, now, Some(limit)));
         }
-        // Nodes stop one after the other while the last one goes on asking.
+        // The nodes stop one after the other, except the last, which keeps asking.
         for at in 0..3 {
             counter.refund(nodes[at].give_back());
             now = now + ASK_AGAIN;
