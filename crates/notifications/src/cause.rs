@@ -1,26 +1,26 @@
-//! What emits which event type: the one table (ruling 7.1), and the decisions that it leaves open.
+//! The table of what emits each event type, and the decisions that it leaves open.
 
 use kalends_kernel::WebhookId;
 
 use crate::{EventType, Subscription};
 
-/// What makes a message come about.
+/// The cause of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Cause {
     /// An operation of the API, by method and route template.
     Operation(&'static str, &'static str),
-    /// Something falls due.
+    /// Something that falls due.
     Due(Due),
 }
 
-/// What falls due without a request.
+/// The things that fall due without a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Due {
-    /// A reminder's offset of an event or occurrence.
+    /// The reminder time of an event or occurrence.
     Reminder,
-    /// A confirmed event's, or occurrence's, start.
+    /// The start of a confirmed event or occurrence.
     Start,
-    /// Its end.
+    /// The end of a confirmed event or occurrence.
     End,
     /// The expiry of a hold.
     HoldExpiry,
@@ -30,10 +30,10 @@ pub enum Due {
     EndpointFailure,
 }
 
-/// What the body of a message is: the resource as the REST API shows it, or the specification's own object.
+/// The body of a message: the resource as the REST API shows it, or an object of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Payload {
-    /// An Event; after a booking with `booking_page_id`.
+    /// An Event. After a booking, it has `booking_page_id`.
     Event,
     /// An Event with `reason`: `expired` or `preempted`.
     EventWithReason,
@@ -61,18 +61,18 @@ const RESPOND: Cause = Cause::Operation("POST", "/v1/scheduling/proposals/{id}/r
 const RESOLVE: Cause = Cause::Operation("POST", "/v1/scheduling/proposals/{id}/resolve");
 
 impl EventType {
-    /// What emits the type. Deleting an agent or calendar emits nothing for what hangs on it (ruling 4.3),
-    /// and imported events emit nothing (ruling 4.13).
+    /// The causes that emit the type. Deleting an agent or calendar emits nothing for its events, webhooks or other
+    /// dependents. Imported events emit nothing.
     pub const fn causes(self) -> &'static [Cause] {
         match self {
-            // A proposal that is confirmed makes an event like any other.
+            // Confirming a proposal creates an event like any other.
             Self::EventCreated => {
                 &[POST_EVENT, POST_EVENTS, Cause::Operation("POST", "/book/{slug}"), RESPOND, RESOLVE]
             }
             Self::EventUpdated => &[
                 Cause::Operation("PATCH", "/v1/calendars/{cal_id}/events/{id}"),
                 Cause::Operation("PATCH", "/v1/events/{id}"),
-                // One occurrence of a series: the series changes.
+                // Deleting one occurrence of a series changes the series.
                 Cause::Operation("DELETE", "/v1/calendars/{cal_id}/events/{id}"),
                 Cause::Operation("DELETE", "/v1/events/{id}"),
                 Cause::Operation("POST", "/book/{slug}/bookings/{token}/move"),
@@ -106,7 +106,7 @@ impl EventType {
         }
     }
 
-    /// What the body is.
+    /// The content of the body.
     pub const fn payload(self) -> Payload {
         match self {
             Self::EventCreated
@@ -130,11 +130,11 @@ impl EventType {
         }
     }
 
-    /// Whether the type tells of something that happened to an event of that sort: the rules that do not
-    /// depend on the payload.
+    /// The type that announces a change to an event of that sort, by the rules that do not depend on the payload.
+    /// Returns `None` if the change is not announced.
     pub const fn of_change(change: EventChange, sort: EventSort) -> Option<Self> {
         match (sort, change) {
-            // Imported events are somebody else's (ruling 4.13).
+            // Imported events belong to somebody else.
             (EventSort::Imported, _) => None,
             (EventSort::Plain, EventChange::Created) => Some(Self::EventCreated),
             (EventSort::Plain | EventSort::Hold, EventChange::Updated) => Some(Self::EventUpdated),
@@ -143,29 +143,29 @@ impl EventType {
             (EventSort::Hold, EventChange::Confirmed) => Some(Self::EventHoldConfirmed),
             (EventSort::Hold, EventChange::Released) => Some(Self::EventHoldReleased),
             (EventSort::Hold, EventChange::HoldEnded(_)) => Some(Self::EventHoldExpired),
-            // What is no hold is neither confirmed, released nor expired.
+            // An event that is not a hold cannot be confirmed, released or expired.
             (EventSort::Plain, EventChange::Confirmed | EventChange::Released | EventChange::HoldEnded(_)) => None,
         }
     }
 }
 
-/// What an event was before the change; of a new one, what it is.
+/// The sort of an event before the change. A new event has its own sort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventSort {
-    /// A native event that is no hold, bookings included.
+    /// A native event that is not a hold. This includes bookings.
     Plain,
     /// A hold.
     Hold,
-    /// Imported from a feed.
+    /// An event that was imported from a feed.
     Imported,
 }
 
-/// What happened to an event.
+/// A change to an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventChange {
     /// It was created.
     Created,
-    /// It was changed otherwise than below.
+    /// It was changed in any other way.
     Updated,
     /// It was deleted.
     Deleted,
@@ -173,11 +173,11 @@ pub enum EventChange {
     Confirmed,
     /// A hold was released.
     Released,
-    /// A hold ended without anybody asking.
+    /// A hold ended without a request.
     HoldEnded(HoldEnd),
 }
 
-/// Why a hold ended without anybody asking.
+/// Why a hold ended without a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum HoldEnd {
     /// Its time ran out.
@@ -196,8 +196,8 @@ impl HoldEnd {
     }
 }
 
-/// Whether a message goes to an endpoint: it is active, subscribed, and not the one that the message is
-/// about (ruling 7.1: `webhook.deactivated` goes to the organization's other endpoints).
+/// Whether a message goes to an endpoint: the endpoint is active, subscribed, and not the one that the message is
+/// about. So `webhook.deactivated` goes to the organization's other endpoints.
 pub fn is_addressed(
     endpoint: WebhookId,
     active: bool,
@@ -219,7 +219,7 @@ mod tests {
         EventType::ALL.iter().filter(emits).map(|event_type| event_type.as_str()).collect()
     }
 
-    /// The specification's sentences from the other side: what an operation may emit.
+    /// The table from the other side: the types that an operation may emit.
     #[rstest]
     #[case("POST", "/v1/agents", &["agent.created"])]
     #[case("PATCH", "/v1/agents/{id}", &["agent.updated"])]
@@ -245,7 +245,7 @@ mod tests {
         &["event.created", "proposal.confirmed", "proposal.cancelled"]
     )]
     #[case("POST", "/v1/scheduling/proposals/{id}/cancel", &["proposal.cancelled"])]
-    fn operations(#[case] method: &'static str, #[case] path: &'static str, #[case] emits: &[&str]) {
+    fn operations_emit_their_types(#[case] method: &'static str, #[case] path: &'static str, #[case] emits: &[&str]) {
         assert_eq!(emitted_by(Cause::Operation(method, path)), emits);
     }
 
@@ -256,7 +256,7 @@ mod tests {
     #[case(Due::HoldExpiry, "event.hold_expired")]
     #[case(Due::ProposalExpiry, "proposal.expired")]
     #[case(Due::EndpointFailure, "webhook.deactivated")]
-    fn what_falls_due(#[case] due: Due, #[case] emits: &str) {
+    fn due_things_emit_their_types(#[case] due: Due, #[case] emits: &str) {
         assert_eq!(emitted_by(Cause::Due(due)), [emits]);
     }
 
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hold_tells_of_itself_only() {
+    fn each_sort_of_event_emits_its_own_types() {
         let changes = [
             EventChange::Created,
             EventChange::Updated,
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_addressed() {
+    fn messages_go_to_active_subscribed_endpoints() {
         let (one, other) = (WebhookId::from_bytes([1; 16]), WebhookId::from_bytes([2; 16]));
         let deactivated = EventType::WebhookDeactivated;
         let narrow = Subscription::parse("events", &["event.created".to_owned()]).unwrap();

@@ -1,4 +1,4 @@
-//! What a use case changes of webhooks: plain data.
+//! The changes that use cases make to webhooks, as plain data.
 
 use kalends_kernel::{DeliveryId, OrgId, Timestamp, Version, WebhookId};
 
@@ -7,19 +7,20 @@ use crate::{Claim, Delivery, DeliveryState, HealthChange, Message, WebhookEndpoi
 /// One change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// Makes an endpoint and its empty queue.
+    /// Creates an endpoint and its empty queue.
     CreateEndpoint(Box<WebhookEndpoint>),
-    /// Writes an endpoint over the row that had the version `seen`; otherwise the change-set is stale.
+    /// Writes an endpoint over the row with the version `seen`. If the row has another version, the change-set is
+    /// stale.
     UpdateEndpoint {
-        /// The endpoint as it shall be.
+        /// The new endpoint.
         endpoint: Box<WebhookEndpoint>,
         /// The version that the decision saw.
         seen: Version,
-        /// Whether what failed so far is forgotten.
+        /// Whether past failures are forgotten.
         heals: bool,
     },
-    /// Removes an endpoint and its queue, where it still has the version `seen`. Its deliveries are out of sight, and
-    /// removed when their time is over.
+    /// Removes an endpoint and its queue if it still has the version `seen`. Its deliveries become invisible, and are
+    /// removed when their retention ends.
     DeleteEndpoint {
         /// The organization.
         org: OrgId,
@@ -28,47 +29,47 @@ pub enum Change {
         /// The version that the decision saw.
         seen: Version,
     },
-    /// Keeps a message that went to one endpoint alone, with its delivery. Stale where the endpoint is gone.
+    /// Stores a message for one endpoint only, with its delivery. It is stale if the endpoint no longer exists.
     AddDelivery {
-        /// The message; nobody else hears of it.
+        /// The message. No other endpoint receives it.
         message: Box<Message>,
-        /// The delivery, which is over.
+        /// The delivery, which is finished.
         delivery: Box<Delivery>,
     },
-    /// Sends a delivery again, where it still stands as it was seen; wakes the endpoint's queue.
+    /// Sends a delivery again if its state is still `seen`, and wakes the endpoint's queue.
     RetryDelivery {
-        /// The delivery as it shall be.
+        /// The new delivery.
         delivery: Box<Delivery>,
-        /// How it stood.
+        /// The state that the decision saw.
         seen: DeliveryState,
-        /// When it was asked for.
+        /// When the retry was requested.
         at: Timestamp,
     },
-    /// Writes what came of deliveries and what that says of the endpoint's health, and renews the claim under which
-    /// they were sent. Stale where the claim is lost.
+    /// Records the outcomes of deliveries and their effect on the endpoint's health, and renews the claim under which
+    /// they were sent. It is stale if the claim is lost.
     Record(Record),
 }
 
-/// What came of deliveries of one endpoint.
+/// The outcomes of deliveries to one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// The claim under which they were sent.
+    /// The claim under which the deliveries were sent.
     pub claim: Claim,
-    /// What came of each.
+    /// The outcome of each delivery.
     pub recorded: Vec<Recorded>,
-    /// What that says of the endpoint.
+    /// The effect on the endpoint's health.
     pub health: HealthChange,
-    /// The present instant: the claim lasts anew from here on.
+    /// The current time. The claim is renewed from this time.
     pub at: Timestamp,
 }
 
-/// What came of one delivery. One that does not stand as it was seen stays as it is.
+/// The outcome of one delivery. If its state is no longer `seen`, it is left unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recorded {
     /// The delivery.
     pub id: DeliveryId,
-    /// How it stood when it was read.
+    /// The state when it was read.
     pub seen: DeliveryState,
-    /// How it stands now.
+    /// The new state.
     pub state: DeliveryState,
 }

@@ -1,28 +1,28 @@
-//! One message on its way to one endpoint: what becomes of it with each attempt (rulings 7.3 and 7.4).
+//! One message on its way to one endpoint: its state after each attempt.
 //!
-//! Who may send it at which moment is the business of the endpoint's queue ([`crate::Queue`]): one worker at a
-//! time serves an endpoint, and whoever lost that place records nothing.
+//! The endpoint's queue ([`crate::Queue`]) decides who may send it when. One worker at a time serves an endpoint, and
+//! a worker that lost its claim records nothing.
 
 use kalends_kernel::{DeliveryId, MessageId, OrgId, SignedDuration, Timestamp, WebhookId};
 use sha2::{Digest as _, Sha256};
 
 use crate::{EventType, Outcome, wait_after};
 
-/// How long deliveries are kept. Their messages are kept a day longer, so that no delivery is without one.
+/// How long deliveries are kept. Messages are kept a day longer, so that every delivery has its message.
 pub const DELIVERIES_KEPT: SignedDuration = SignedDuration::days(30);
 /// How long messages are kept.
 pub const MESSAGES_KEPT: SignedDuration = SignedDuration::days(31);
 
-/// Where a delivery stands.
+/// The status of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DeliveryStatus {
-    /// It is to be sent, or sent again.
+    /// To be sent, or sent again.
     Pending,
-    /// The receiver has it.
+    /// The receiver has accepted it.
     Delivered,
-    /// It was given up.
+    /// Given up after the last attempt or a 410.
     Failed,
-    /// It was never sent: the quota of the month was used up.
+    /// Never sent, because the quota of the month was used up.
     Skipped,
 }
 
@@ -30,7 +30,7 @@ impl DeliveryStatus {
     /// Every status.
     pub const ALL: [Self; 4] = [Self::Pending, Self::Delivered, Self::Failed, Self::Skipped];
 
-    /// The name in answers and stores.
+    /// The name in responses and stores.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -40,24 +40,24 @@ impl DeliveryStatus {
         }
     }
 
-    /// The status of that name.
+    /// The status with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == name)
     }
 }
 
-/// How a delivery stands. What is sent, and to whom, is kept beside it.
+/// The state of a delivery. Its content and its endpoint are kept separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeliveryState {
-    /// Where it stands.
+    /// The status.
     pub status: DeliveryStatus,
-    /// How many attempts were recorded.
+    /// The number of attempts that were recorded.
     pub attempts: u32,
-    /// When the last one ended.
+    /// When the last attempt ended.
     pub last_attempt_at: Option<Timestamp>,
-    /// When the next one is due; only while it is pending.
+    /// When the next attempt is due. Only a pending delivery has one.
     pub next_attempt_at: Option<Timestamp>,
-    /// The status of the last answer, if there was one.
+    /// The status of the last response, if there was one.
     pub response_status: Option<u16>,
 }
 
@@ -68,19 +68,19 @@ pub struct Delivery {
     pub org: OrgId,
     /// The endpoint.
     pub webhook: WebhookId,
-    /// The identifier: the same in every attempt.
+    /// The identifier. All attempts share it.
     pub id: DeliveryId,
     /// The message.
     pub message: MessageId,
-    /// What it announces.
+    /// The event type that it announces.
     pub event_type: EventType,
-    /// How it stands.
+    /// The state.
     pub state: DeliveryState,
     /// When it was addressed.
     pub created_at: Timestamp,
 }
 
-/// A delivery that cannot be sent again now.
+/// Why a delivery cannot be sent again now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the delivery is being sent at this moment; look at its outcome first")]
 pub struct BeingSent;
@@ -94,22 +94,22 @@ impl DeliveryState {
         response_status: None,
     };
 
-    /// A message that is to be sent at once.
+    /// The state of a message to be sent at once.
     pub const fn queued(now: Timestamp) -> Self {
         Self { next_attempt_at: Some(now), ..Self::NEW }
     }
 
-    /// A message over the quota: stored, and not sent.
+    /// The state of a message over the quota. It is stored and not sent.
     pub const fn skipped() -> Self {
         Self { status: DeliveryStatus::Skipped, ..Self::NEW }
     }
 
-    /// Whether it is to be sent now.
+    /// Whether an attempt is due.
     pub fn is_due(&self, now: Timestamp) -> bool {
         self.next_attempt_at.is_some_and(|next| next <= now)
     }
 
-    /// The state after an attempt that ended at `now`; `random` spreads the next one.
+    /// The state after an attempt that ended at `now`. `random` spreads the next attempt.
     #[must_use]
     pub fn after(&self, outcome: Outcome, now: Timestamp, random: [u8; 4]) -> Self {
         let attempts = self.attempts.saturating_add(1);
@@ -130,7 +130,7 @@ impl DeliveryState {
         }
     }
 
-    /// The state after one attempt that is not repeated: a test, which somebody watches.
+    /// The state after one attempt that is not repeated: a test that a user watches.
     #[must_use]
     pub fn tried_once(outcome: Outcome, now: Timestamp) -> Self {
         let status = if outcome.is_success() { DeliveryStatus::Delivered } else { DeliveryStatus::Failed };
@@ -138,20 +138,22 @@ impl DeliveryState {
         Self { status, next_attempt_at: None, ..state }
     }
 
-    /// Given up without an attempt: its endpoint was switched off meanwhile, or its message is lost.
+    /// The state of a delivery that is given up without an attempt, because its endpoint was switched off or its
+    /// message is lost.
     #[must_use]
     pub const fn abandoned(&self) -> Self {
         Self { status: DeliveryStatus::Failed, next_attempt_at: None, ..*self }
     }
 
-    /// Sent (again) at once, because somebody asks: what waits does not wait longer, and what was
-    /// delivered, given up or skipped gets one more attempt, followed by those that are left of the
-    /// schedule. A skipped one has to be charged first.
+    /// The state after a request to send it again at once. A waiting delivery stops waiting. One that was delivered,
+    /// given up or skipped gets one more attempt, and after that the remaining attempts of the schedule. A skipped
+    /// delivery has to be charged first.
     ///
-    /// `served` tells whether a worker serves the endpoint at this moment; what is due is in its hands then.
+    /// `served` says whether a worker serves the endpoint at this moment. If so, that worker already has the due
+    /// deliveries.
     ///
     /// # Errors
-    /// [`BeingSent`].
+    /// [`BeingSent`] if a worker is sending it.
     pub fn retry(&self, now: Timestamp, served: bool) -> Result<Self, BeingSent> {
         if served && self.is_due(now) {
             return Err(BeingSent);
@@ -161,8 +163,8 @@ impl DeliveryState {
 }
 
 impl Delivery {
-    /// A message to an endpoint. Its identifier follows from the two, so that addressing a message twice makes no
-    /// second delivery.
+    /// A message to an endpoint. Its identifier is derived from the two, so that addressing a message twice does not
+    /// make a second delivery.
     pub fn new(
         org: OrgId,
         webhook: WebhookId,
@@ -174,8 +176,8 @@ impl Delivery {
     }
 }
 
-/// The identifier of a message's delivery to an endpoint: the message's time, then bits that nobody guesses who does
-/// not know both identifiers; a version 7 like all others.
+/// The identifier of a message's delivery to an endpoint: the message's time, then bits that cannot be guessed
+/// without both identifiers. It is a UUID v7 like all others.
 fn delivery_id(message: MessageId, webhook: WebhookId) -> DeliveryId {
     let mixed =
         Sha256::new().chain_update(message.uuid().as_bytes()).chain_update(webhook.uuid().as_bytes()).finalize();
@@ -233,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_asks_gets_one_more_attempt() {
+    fn a_retry_gives_one_more_attempt() {
         let failed = DeliveryState {
             status: DeliveryStatus::Failed,
             attempts: 9,
@@ -252,7 +254,7 @@ mod tests {
         assert_eq!(due.retry(START, true), Err(BeingSent));
         assert_eq!(due.retry(START, false), Ok(due));
         let later = due.after(Outcome::Unanswered, START, [0; 4]);
-        assert_eq!(later.retry(START, true).unwrap().next_attempt_at, Some(START), "it waits: nobody has it");
+        assert_eq!(later.retry(START, true).unwrap().next_attempt_at, Some(START), "it waits, so no worker has it");
     }
 
     #[test]
@@ -273,12 +275,12 @@ mod tests {
             prop_assert_eq!(id == delivery_id(other, hook), one == other);
             prop_assert_eq!(id == delivery_id(one, more), hook == more);
             let (bytes, time) = (*id.uuid().as_bytes(), *one.uuid().as_bytes());
-            prop_assert_eq!(&bytes[..6], &time[..6], "sorted by the message's time");
+            prop_assert_eq!(&bytes[..6], &time[..6], "identifiers sort by the message's time");
             prop_assert_eq!((bytes[6] >> 4, bytes[8] >> 6), (7, 2));
         }
 
         #[test]
-        fn only_what_is_pending_is_due(outcomes in prop::collection::vec(0u16..4, 0..15), random: [u8; 4]) {
+        fn only_pending_deliveries_are_due(outcomes in prop::collection::vec(0u16..4, 0..15), random: [u8; 4]) {
             let (mut state, mut now) = (DeliveryState::queued(START), START);
             let mut attempts = 0;
             for outcome in outcomes {

@@ -1,4 +1,4 @@
-//! Where messages go: a webhook endpoint of an organization.
+//! Webhook endpoints of an organization, to which messages are sent.
 
 use kalends_kernel::{Entropy, OrgId, RemoteUrl, Timestamp, Version, WebhookId};
 use serde::{Deserialize, Serialize};
@@ -12,54 +12,54 @@ pub struct WebhookEndpoint {
     pub id: WebhookId,
     /// The organization.
     pub org: OrgId,
-    /// Where messages are posted. Paths and queries carry secrets: sealed at rest, never logged.
+    /// The URL that messages are posted to. Its path and query may carry secrets: it is sealed at rest and never
+    /// logged.
     pub url: RemoteUrl,
-    /// What it hears of.
+    /// The event types that the endpoint is subscribed to.
     pub subscription: Subscription,
-    /// What signs.
+    /// The secrets that sign its deliveries.
     pub secrets: Secrets,
-    /// Whether messages are addressed to it.
+    /// Whether the endpoint is switched on. Messages are only addressed to active endpoints.
     pub active: bool,
-    /// Why it was switched off, where the service did that and nobody has switched it on again.
+    /// Why the server switched it off; `None` if it did not, or if a caller has set `active` since.
     pub deactivated: Option<Deactivation>,
     /// The row's version.
     pub version: Version,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
 }
 
-/// What is needed to make an endpoint.
+/// The data to create an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEndpoint {
-    /// Where messages are posted.
+    /// The URL that messages are posted to.
     pub url: RemoteUrl,
-    /// What it hears of.
+    /// The event types that the endpoint is subscribed to.
     pub subscription: Subscription,
 }
 
-/// What is changed of an endpoint; `None` stays.
+/// Changes to an endpoint. A field that is `None` stays unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EndpointPatch {
-    /// Where messages are posted.
+    /// The new URL that messages are posted to.
     pub url: Option<RemoteUrl>,
-    /// What it hears of.
+    /// The new event types that the endpoint is subscribed to.
     pub subscription: Option<Subscription>,
-    /// Whether messages are addressed to it.
+    /// Whether the endpoint is switched on.
     pub active: Option<bool>,
 }
 
 impl EndpointPatch {
-    /// Whether what failed so far says nothing about the endpoint from now on: somebody vouches for it, or it is
-    /// another place.
+    /// Whether past failures say nothing about the endpoint any more: a caller vouches for it, or it has a new URL.
     pub const fn heals(&self) -> bool {
         self.url.is_some() || matches!(self.active, Some(true))
     }
 }
 
 impl WebhookEndpoint {
-    /// A fresh endpoint that is switched on.
+    /// A new endpoint that is switched on.
     pub fn create(org: OrgId, new: NewEndpoint, now: Timestamp, entropy: &dyn Entropy) -> Self {
         Self {
             id: WebhookId::new(now, entropy),
@@ -75,7 +75,7 @@ impl WebhookEndpoint {
         }
     }
 
-    /// The endpoint with these changes. Whoever says whether it is on takes back what the service said.
+    /// The endpoint with these changes. Setting `active` clears the reason for which the server switched it off.
     #[must_use]
     pub fn patched(&self, patch: EndpointPatch, now: Timestamp) -> Self {
         Self {
@@ -87,12 +87,12 @@ impl WebhookEndpoint {
         }
     }
 
-    /// The endpoint, switched off because of what its receiver does; `None` where it is off already.
+    /// The endpoint, switched off because of what its receiver does; `None` if it is already off.
     pub fn deactivated(&self, why: Deactivation, now: Timestamp) -> Option<Self> {
         self.active.then(|| Self { active: false, deactivated: Some(why), ..self.changed(now) })
     }
 
-    /// The endpoint with a fresh secret, the present one signing too for a while.
+    /// The endpoint with a new secret. The previous one also signs for a while.
     #[must_use]
     pub fn rotated(&self, now: Timestamp, entropy: &dyn Entropy) -> Self {
         Self { secrets: self.secrets.rotate(Secret::generate(entropy), now), ..self.changed(now) }
@@ -103,16 +103,16 @@ impl WebhookEndpoint {
     }
 }
 
-/// What of an endpoint stores seal: one document.
+/// The part of an endpoint that stores seal, as one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confidential {
-    /// Where messages are posted.
+    /// The URL that messages are posted to.
     pub url: RemoteUrl,
-    /// What signs.
+    /// The secrets that sign its deliveries.
     pub secrets: Secrets,
 }
 
-/// Its plain form. No instants beside the secret's end, in microseconds.
+/// The plain form. Its only time is the end of the previous secret, in microseconds.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Plain {
@@ -122,19 +122,19 @@ struct Plain {
     previous_until: Option<i64>,
 }
 
-/// The document is not one that was written here.
+/// Why a document is not one that was written here.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfidentialError {
-    /// It is not JSON of that form. What it says is not repeated.
-    #[error("not a document of that form")]
+    /// It is not JSON of that form. Its content is not repeated, because it has secrets.
+    #[error("not a sealed endpoint document")]
     Form,
-    /// A field holds something else.
-    #[error("{0} is none")]
+    /// A field has an invalid value.
+    #[error("the field {0} is invalid")]
     Field(&'static str),
 }
 
 impl Confidential {
-    /// The document.
+    /// Writes the document.
     pub fn write(endpoint: &WebhookEndpoint) -> Vec<u8> {
         let previous = endpoint.secrets.previous.as_ref();
         let plain = Plain {
@@ -143,7 +143,7 @@ impl Confidential {
             previous_secret: previous.map(|(secret, _)| secret.reveal().to_owned()),
             previous_until: previous.map(|(_, until)| until.as_micros()),
         };
-        // Texts and a number cannot fail to be written.
+        // Serializing strings and a number cannot fail.
         serde_json::to_vec(&plain).unwrap_or_default()
     }
 
@@ -168,7 +168,7 @@ impl Confidential {
 mod tests {
     use super::*;
 
-    /// Each draw is another.
+    /// Returns different bytes on each call.
     #[derive(Default)]
     struct Counting(std::sync::atomic::AtomicU8);
     impl Entropy for Counting {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn patches_change_what_they_name() {
+    fn a_patch_changes_only_its_fields() {
         let (made, _) = endpoint();
         let url = RemoteUrl::parse("url", "https://example.org/", |_, _| false).unwrap();
         let moved = made.patched(EndpointPatch { url: Some(url.clone()), ..EndpointPatch::default() }, LATER);
@@ -198,11 +198,11 @@ mod tests {
     }
 
     #[test]
-    fn whoever_switches_it_on_takes_the_reason_back() {
+    fn setting_active_clears_the_reason() {
         let (made, _) = endpoint();
         let off = made.deactivated(Deactivation::Gone, LATER).unwrap();
         assert_eq!((off.active, off.deactivated), (false, Some(Deactivation::Gone)));
-        assert_eq!(off.deactivated(Deactivation::Failing, LATER), None, "once");
+        assert_eq!(off.deactivated(Deactivation::Failing, LATER), None, "it is already off");
         for active in [true, false] {
             let patch = EndpointPatch { active: Some(active), ..EndpointPatch::default() };
             assert_eq!(patch.heals(), active);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sealed_comes_back() {
+    fn a_sealed_document_is_read_back() {
         let (made, entropy) = endpoint();
         for endpoint in [made.clone(), made.rotated(LATER, &entropy)] {
             let read = Confidential::read(&Confidential::write(&endpoint)).unwrap();
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rotation_keeps_the_present_secret_for_a_day() {
+    fn a_rotation_keeps_the_previous_secret() {
         let (made, entropy) = endpoint();
         let rotated = made.rotated(LATER, &entropy);
         assert_ne!(rotated.secrets.current, made.secrets.current);

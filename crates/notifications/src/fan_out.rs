@@ -1,8 +1,8 @@
-//! Who hears a message, and what the quota lets through.
+//! Which endpoints receive a message, and how many deliveries the quota allows.
 //!
-//! A store reads waiting messages and the listeners of their organizations, calls [`address`], charges each
-//! organization for all of it in one step, and calls [`over_quota`] with what that was too much. Everything is written
-//! in one transaction, so that a message is addressed once.
+//! A store reads the waiting messages and the listeners of their organizations, and calls [`address`]. It charges
+//! each organization for all its deliveries in one step, and calls [`over_quota`] for the number that exceeds the
+//! quota. Everything is written in one transaction, so that a message is addressed once.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use kalends_kernel::{MessageId, OrgId, Timestamp, WebhookId};
 
 use crate::{Delivery, DeliveryState, EventType, Subscription, cause::is_addressed};
 
-/// A message that waits to be addressed; what it says does not matter for that.
+/// A message that waits to be addressed. Its content does not matter for that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waiting {
-    /// When it was made; the oldest are addressed first.
+    /// When it was created. The oldest messages are addressed first.
     pub created_at: Timestamp,
     /// The organization.
     pub org: OrgId,
@@ -21,7 +21,7 @@ pub struct Waiting {
     pub id: MessageId,
     /// What it announces.
     pub event_type: EventType,
-    /// The endpoint that it is about, if it is about one.
+    /// The endpoint that the message is about, if any.
     pub about: Option<WebhookId>,
 }
 
@@ -32,16 +32,16 @@ pub struct Listener {
     pub org: OrgId,
     /// The endpoint.
     pub id: WebhookId,
-    /// What it hears of.
+    /// The event types that the endpoint is subscribed to.
     pub subscription: Subscription,
 }
 
-/// The most deliveries that are made at once, but that one message may have more: bounds the memory and the time of one
-/// transaction, however many endpoints an organization has.
+/// The maximum number of deliveries in one transaction, unless a single message has more. It bounds the memory and
+/// the time of the transaction, however many endpoints an organization has.
 pub const DELIVERIES_AT_ONCE: usize = 250;
 
-/// The deliveries of as many of the messages as go together, in the messages' order, all of them to be sent at once;
-/// and how many messages these are. The others wait.
+/// The deliveries of as many messages as fit together, in the order of the messages, all due at once; and the number
+/// of these messages. The other messages keep waiting.
 pub fn address(waiting: &[Waiting], listeners: &[Listener], now: Timestamp) -> (Vec<Delivery>, usize) {
     let mut by_org: BTreeMap<OrgId, Vec<&Listener>> = BTreeMap::new();
     for listener in listeners {
@@ -64,7 +64,7 @@ pub fn address(waiting: &[Waiting], listeners: &[Listener], now: Timestamp) -> (
     (deliveries, waiting.len())
 }
 
-/// How many deliveries each organization is charged for.
+/// The number of deliveries that each organization is charged for.
 pub fn charged(deliveries: &[Delivery]) -> BTreeMap<OrgId, u64> {
     let mut charged = BTreeMap::new();
     for delivery in deliveries {
@@ -73,7 +73,7 @@ pub fn charged(deliveries: &[Delivery]) -> BTreeMap<OrgId, u64> {
     charged
 }
 
-/// How much of a charge is to be given back, where the counter showed `used` after `charged` had been added.
+/// The part of a charge to refund, if the counter was at `used` after adding `charged`.
 pub fn over_quota(used: u64, charged: u64, limit: Option<u64>) -> u64 {
     limit.map_or(0, |limit| used.saturating_sub(limit).min(charged))
 }
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_hears_what_they_asked_for() {
+    fn endpoints_receive_the_types_they_are_subscribed_to() {
         let listeners = [
             listener(1, 1, &["*"]),
             listener(1, 2, &["agent.created"]),
@@ -136,22 +136,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_at_once_waits() {
+    fn messages_over_the_maximum_wait() {
         let listeners: Vec<_> = (0..60).map(|number| listener(1, number, &["*"])).collect();
         let waiting: Vec<_> = (0..9).map(|number| message(1, number, EventType::EventCreated)).collect();
         let (deliveries, taken) = address(&waiting, &listeners, NOW);
         assert_eq!((deliveries.len(), taken), (4 * 60, 4));
-        // A message is never parted, however many hear it.
+        // A message is never split, however many endpoints receive it.
         let crowd: Vec<_> = (0..6).flat_map(|_| listeners.clone()).collect();
         let (deliveries, taken) = address(&waiting, &crowd, NOW);
         assert_eq!((deliveries.len(), taken), (6 * 60, 1));
     }
 
     proptest! {
-        /// However the messages come in portions, what is sent in a month never passes the limit, and reaches it
-        /// before anything is skipped.
+        /// However the messages are portioned, the deliveries of a month never exceed the limit, and reach it before
+        /// any is skipped.
         #[test]
-        fn the_quota_is_reached_and_never_passed(portions in prop::collection::vec(0u8..20, 1..12), limit in 0u64..60) {
+        fn the_quota_is_reached_but_not_exceeded(portions in prop::collection::vec(0u8..20, 1..12), limit in 0u64..60) {
             let listeners = [listener(1, 1, &["*"]), listener(1, 2, &["*"])];
             let (mut used, mut sent, mut skipped, mut number) = (0, 0, 0, 0);
             for portion in portions {

@@ -1,16 +1,17 @@
-//! Letters to people outside an organization: kept with the change that causes them, and sent by a worker.
+//! Letters: mail to people outside an organization, stored with the change that causes it and sent by a worker.
 //!
-//! A worker claims a letter, takes one use of what its recipient gets in an hour, sends, and records the end under the number
-//! of its claim. A failed attempt gives the use back. A crash loses no letter, and repeats at most those in flight. A letter
-//! that waits is superseded by a newer one to the same recipient about the same event, whether that waits too or was sent.
+//! A worker claims a letter, takes one use of its recipient's hourly allowance, sends it, and records the outcome
+//! under the number of its claim. A failed attempt gives the use back. A crash loses no letter, and repeats at most
+//! the letters in flight. A newer letter to the same recipient about the same event supersedes one that waits,
+//! whether the newer one waits too or was sent.
 
 use kalends_kernel::{EventId, LetterId, OrgId, SignedDuration, Timestamp};
 
 use crate::Fence;
 
-/// How long a claim on a letter lasts. What a killed process had claimed waits for so long.
+/// How long a claim on a letter lasts. A letter that a killed process had claimed waits this long.
 pub const LETTER_CLAIM_LASTS: SignedDuration = SignedDuration::seconds(120);
-/// How long a letter waits at most before it is dropped: it is about something that has passed by then.
+/// The longest time that a letter waits before it is dropped. Its subject is in the past by then.
 pub const LETTER_KEPT: SignedDuration = SignedDuration::hours(24);
 /// The longest wait between two attempts.
 const RETRY_MAX: SignedDuration = SignedDuration::hours(1);
@@ -22,18 +23,18 @@ pub struct Letter {
     pub id: LetterId,
     /// The organization on whose behalf it is sent.
     pub org: OrgId,
-    /// A hash of the recipient's address: what the recipient is counted under.
+    /// A hash of the recipient's address. The recipient's allowance is counted under it.
     pub recipient: [u8; 32],
-    /// The event that it is about.
+    /// The event that the letter is about.
     pub about: EventId,
-    /// What is sent, as the application writes it. It holds an address, and is sealed at rest.
+    /// The content, as the application writes it. It contains an address, and is sealed at rest.
     pub content: String,
     /// When it was written.
     pub created_at: Timestamp,
 }
 
 impl std::fmt::Debug for Letter {
-    /// Leaves out who gets it and what it says.
+    /// Omits the recipient and the content.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Letter").field("id", &self.id).field("about", &self.about).finish_non_exhaustive()
     }
@@ -46,36 +47,37 @@ pub struct ClaimedLetter {
     pub letter: Letter,
     /// The number of the claim.
     pub fence: Fence,
-    /// How often it was put off.
+    /// How many times it was postponed.
     pub put_off: u32,
-    /// Whether a newer letter to the same recipient about the same event is kept.
+    /// Whether there is a newer letter to the same recipient about the same event.
     pub superseded: bool,
 }
 
-/// What becomes of a claimed letter.
+/// The end of the work on a claimed letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LetterEnd {
-    /// It was sent. It is not kept, and neither are older letters to the same recipient about the same event: it says what
-    /// holds now.
+    /// It was sent. It is removed, together with older letters to the same recipient about the same event, because it
+    /// has the current state.
     Sent,
-    /// It is not worth sending any more, and is not kept.
+    /// It is no longer worth sending, and is removed.
     Dropped,
-    /// It is due again then.
+    /// It is due again at this time.
     PutOff(Timestamp),
 }
 
 impl ClaimedLetter {
-    /// Whether the letter is not worth sending: it is too old, or it had to wait and a newer one says what holds now.
+    /// Whether the letter is not worth sending, because it is too old, or because it had to wait and a newer one has
+    /// the current state.
     pub fn is_outdated(&self, now: Timestamp) -> bool {
         self.letter.created_at + LETTER_KEPT <= now || (self.put_off > 0 && self.superseded)
     }
 
-    /// The recipient gets no more until `retry_after` has passed.
+    /// The recipient may receive no more until `retry_after` has passed.
     pub fn over_limit(&self, retry_after: SignedDuration, now: Timestamp) -> LetterEnd {
         self.again(now + retry_after)
     }
 
-    /// The letter could not be handed over: it is tried again after 1, 2, 4 minutes and so on, at most an hour.
+    /// The letter could not be handed over. It is tried again after 1, 2, 4 minutes and so on, up to an hour.
     pub fn failed(&self, now: Timestamp) -> LetterEnd {
         let doubled = SignedDuration::minutes(1i64.checked_shl(self.put_off.min(6)).unwrap_or(60));
         self.again(now + doubled.min(RETRY_MAX))
@@ -112,10 +114,10 @@ mod tests {
 
     #[rstest]
     #[case::the_first_attempt(0, false, false)]
-    #[case::a_newer_letter_does_not_stop_what_need_not_wait(0, true, false)]
+    #[case::a_newer_letter_does_not_stop_a_first_attempt(0, true, false)]
     #[case::the_newest_that_waited(3, false, false)]
     #[case::an_older_one_that_waited(1, true, true)]
-    fn of_those_that_waited_only_the_newest_is_sent(
+    fn only_the_newest_of_the_waiting_letters_is_sent(
         #[case] put_off: u32,
         #[case] superseded: bool,
         #[case] outdated: bool,
@@ -141,12 +143,12 @@ mod tests {
     #[case(5, 32)]
     #[case(6, 60)]
     #[case(u32::MAX, 60)]
-    fn failures_wait_longer_and_longer(#[case] put_off: u32, #[case] minutes: i64) {
+    fn waits_grow_with_each_failure(#[case] put_off: u32, #[case] minutes: i64) {
         assert_eq!(claimed(put_off, false).failed(NOW), LetterEnd::PutOff(NOW + SignedDuration::minutes(minutes)));
     }
 
     #[test]
-    fn who_gets_it_and_what_it_says_is_not_shown() {
+    fn debug_output_hides_recipient_and_content() {
         let shown = format!("{:?}", claimed(0, false));
         assert!(!shown.contains("ada") && !shown.contains("3, 3"), "{shown}");
     }

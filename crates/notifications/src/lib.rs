@@ -1,11 +1,11 @@
-//! The events that Kalends tells the world.
+//! Webhook messages and letters: the events that Kalends announces.
 //!
-//! [`EventType`] is the one list of webhook event types; [`Message`] is what a change-set carries so
-//! that a change and its announcement cannot be separated by a crash (ruling 7.3). What becomes of it is
-//! decided here and done elsewhere: who hears it ([`address`]), how it is signed ([`headers`]), when
-//! it is sent again ([`DeliveryState`]) and by whom ([`Queue`]), and when an endpoint is given up ([`Health`]).
+//! [`EventType`] is the list of webhook event types. A change-set carries a [`Message`], so that a crash cannot
+//! separate a change from its announcement. The decisions about a message are made here and carried out elsewhere:
+//! which endpoints receive it ([`address`]), how it is signed ([`headers`]), when it is sent again
+//! ([`DeliveryState`]) and by which worker ([`Queue`]), and when an endpoint is given up ([`Health`]).
 //!
-//! A [`Letter`] is what a change-set carries to a person outside.
+//! A change-set carries a [`Letter`] to a person outside.
 
 mod cause;
 mod change;
@@ -45,7 +45,7 @@ macro_rules! event_types {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum EventType {
             $($(#[doc = $doc])+ $name,)*
-            /// Nothing happened: an endpoint is tried out. Nobody subscribes to it.
+            /// A test of an endpoint. Nothing happened, and no endpoint can subscribe to it.
             WebhookTest,
         }
 
@@ -66,12 +66,12 @@ macro_rules! event_types {
                 }
             }
 
-            /// The type of that name that can be subscribed to.
+            /// The type with that name, if endpoints can subscribe to it.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name { $($text => Some(Self::$name),)* _ => None }
             }
 
-            /// The type of that name, as a store kept it.
+            /// The type with that name, from a store.
             pub fn from_stored(name: &str) -> Option<Self> {
                 if name == TEST { Some(Self::WebhookTest) } else { Self::from_name(name) }
             }
@@ -118,12 +118,12 @@ event_types! {
     WebhookDeactivated = "webhook.deactivated",
 }
 
-/// An announcement, stored in the transaction of the change that it announces.
+/// An announcement. It is stored in the same transaction as the change that it announces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     /// The identifier.
     pub id: MessageId,
-    /// The organization whose endpoints hear it.
+    /// The organization whose endpoints receive it.
     pub org: OrgId,
     /// What it announces.
     pub event_type: EventType,
@@ -131,7 +131,7 @@ pub struct Message {
     pub payload: String,
     /// The version of the resource, sent as `X-Resource-Version`.
     pub resource_version: Version,
-    /// The endpoint that it is about, which does not hear of itself.
+    /// The endpoint that the message is about. That endpoint does not receive it.
     pub about: Option<WebhookId>,
     /// When the change was made.
     pub created_at: Timestamp,
@@ -149,6 +149,6 @@ mod tests {
             assert_eq!(EventType::from_stored(event_type.as_str()), Some(*event_type));
         }
         assert_eq!(EventType::from_stored("webhook.test"), Some(EventType::WebhookTest));
-        assert_eq!(EventType::from_name("webhook.test"), None, "nobody subscribes to tests");
+        assert_eq!(EventType::from_name("webhook.test"), None, "no endpoint can subscribe to tests");
     }
 }

@@ -1,4 +1,4 @@
-//! What stores offer for webhooks.
+//! The ports that stores implement for webhooks and letters.
 
 use async_trait::async_trait;
 use kalends_kernel::{DeliveryId, LetterId, Listed, OrgId, Page, StoreError, Timestamp, WebhookId};
@@ -11,7 +11,7 @@ pub trait Webhooks: Send + Sync {
     /// One endpoint.
     async fn find_webhook(&self, org: OrgId, webhook: WebhookId) -> Result<Option<WebhookEndpoint>, StoreError>;
 
-    /// The organization's endpoints by creation, then identifier.
+    /// The organization's endpoints, ordered by creation, then identifier.
     async fn list_webhooks(&self, org: OrgId, page: Page) -> Result<Listed<WebhookEndpoint>, StoreError>;
 }
 
@@ -20,11 +20,11 @@ pub trait Webhooks: Send + Sync {
 pub struct DeliverySeen {
     /// The delivery.
     pub delivery: Delivery,
-    /// What was sent, where it was asked for and is still kept: JSON text.
+    /// The JSON text that was sent, if it was asked for and is still kept.
     pub payload: Option<String>,
 }
 
-/// How many deliveries of an endpoint stand how, of those that are kept.
+/// The number of kept deliveries of an endpoint, by status.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DeliveryStats {
     /// To be sent, or sent again.
@@ -48,7 +48,7 @@ impl DeliveryStats {
         }
     }
 
-    /// The count of a status, or of all.
+    /// The count of a status, or the total.
     pub const fn of(&self, status: Option<DeliveryStatus>) -> u64 {
         match status {
             None => self.pending + self.delivered + self.failed + self.skipped,
@@ -60,11 +60,11 @@ impl DeliveryStats {
     }
 }
 
-/// Reads deliveries, and forgets them in time.
+/// Reads deliveries, and removes old ones.
 #[async_trait]
 pub trait Deliveries: Send + Sync {
-    /// The deliveries of an endpoint by identifier, which is by the time of their message, those of one status where
-    /// it is given; with their payloads where asked for.
+    /// The deliveries of an endpoint by identifier, which is the order of their messages' times. If a status is
+    /// given, only those with that status. With their payloads if asked for.
     async fn list_deliveries(
         &self,
         org: OrgId,
@@ -74,7 +74,7 @@ pub trait Deliveries: Send + Sync {
         page: Page,
     ) -> Result<Vec<DeliverySeen>, StoreError>;
 
-    /// How many stand how.
+    /// The number of deliveries by status.
     async fn delivery_stats(&self, org: OrgId, webhook: WebhookId) -> Result<DeliveryStats, StoreError>;
 
     /// One delivery, and whether a worker serves its endpoint at `now`.
@@ -86,81 +86,82 @@ pub trait Deliveries: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<(Delivery, bool)>, StoreError>;
 
-    /// Removes up to `limit` deliveries made before an instant, whatever became of them, and says how many.
+    /// Removes up to `limit` deliveries created before `before`, whatever their status, and returns how many.
     async fn forget_deliveries(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Removes up to `limit` messages made before an instant, and says how many.
+    /// Removes up to `limit` messages created before `before`, and returns how many.
     async fn forget_messages(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
-/// What addressing a batch of messages came to.
+/// The result of addressing a batch of messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FannedOut {
-    /// How many messages were taken.
+    /// The number of messages that were taken.
     pub messages: u64,
-    /// How many deliveries are to be sent.
+    /// The number of deliveries that are to be sent.
     pub queued: u64,
-    /// How many were over the quota.
+    /// The number of deliveries over the quota.
     pub skipped: u64,
-    /// Whether messages are left that could have been taken.
+    /// Whether more messages wait that could have been taken.
     pub more: bool,
 }
 
-/// A delivery that is due, with what is sent.
+/// A delivery that is due, with its message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DueDelivery {
     /// The delivery.
     pub delivery: Delivery,
-    /// Its message; `None` where that is lost, so that nothing can be sent.
+    /// Its message; `None` if the message is lost, so that nothing can be sent.
     pub message: Option<Message>,
 }
 
-/// How long the queues are.
+/// The lengths of the queues.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// How many messages wait to be addressed, counted up to 10,000.
+    /// The number of messages that wait to be addressed, counted up to 10,000.
     pub waiting: u64,
-    /// How many deliveries are to be sent, now or later, counted up to 100,000.
+    /// The number of deliveries to be sent, now or later, counted up to 100,000.
     pub pending: u64,
-    /// Since when the oldest that is due waits.
+    /// The time since which the oldest due delivery waits.
     pub oldest_due: Option<Timestamp>,
 }
 
 /// The work of sending: from the outbox to the queues of endpoints, and from there to receivers.
 #[async_trait]
 pub trait DeliveryQueue: Send + Sync {
-    /// Addresses up to `limit` messages that wait, in one transaction: each message once, whatever number of workers
-    /// call this at once. Writes deliveries ([`crate::address`]), charges them to the month of `now` within the limits
+    /// Addresses up to `limit` waiting messages in one transaction: each message once, however many workers call this
+    /// at the same time. Writes deliveries ([`crate::address`]), charges them to the month of `now` within the limits
     /// of their organizations, and wakes the queues of endpoints.
     async fn fan_out(&self, now: Timestamp, limit: u32) -> Result<FannedOut, StoreError>;
 
-    /// Claims endpoints that are due, as many as there are places, of each kind those that have waited longest first
+    /// Claims endpoints that are due, up to the number of places, and of each kind the longest waiting first
     /// ([`crate::Queue::claim`]).
     async fn claim_webhooks(&self, now: Timestamp, places: Places) -> Result<Vec<Claim>, StoreError>;
 
-    /// Up to `limit` deliveries of an endpoint that are due at `now`, by when they were due.
+    /// Up to `limit` deliveries of an endpoint that are due at `now`, in the order in which they became due.
     async fn due_deliveries(&self, claim: Claim, now: Timestamp, limit: u32) -> Result<Vec<DueDelivery>, StoreError>;
 
-    /// Gives a claim up; the endpoint is due again at the earliest attempt of what is pending. What is addressed to it
-    /// at the same moment is found by this, or wakes the queue after it. A claim that is lost stays lost.
+    /// Gives up a claim. The endpoint is due again at the earliest attempt of its pending deliveries. A delivery that
+    /// is added at the same moment is either found by this call, or wakes the queue after it. A claim that is lost
+    /// stays lost.
     async fn release_webhook(&self, claim: Claim) -> Result<(), StoreError>;
 
-    /// Since when the endpoint does nothing but fail; `None` where its last attempt was a success.
+    /// The time since which the endpoint does nothing but fail; `None` if its last attempt was a success.
     async fn failing_since(&self, org: OrgId, webhook: WebhookId) -> Result<Option<Timestamp>, StoreError>;
 
-    /// How long the queues are at `now`.
+    /// The lengths of the queues at `now`.
     async fn backlog(&self, now: Timestamp) -> Result<Backlog, StoreError>;
 }
 
 /// The work of sending letters to people outside.
 #[async_trait]
 pub trait Letters: Send + Sync {
-    /// Claims up to `limit` letters that are due at `now`, those that have waited longest first, each for
-    /// [`LETTER_CLAIM_LASTS`](crate::LETTER_CLAIM_LASTS): whatever number of workers call this at once, one gets it. A letter
-    /// that cannot be read is logged and stays claimed, and keeps no other back.
+    /// Claims up to `limit` letters that are due at `now`, the longest waiting first, each for
+    /// [`LETTER_CLAIM_LASTS`](crate::LETTER_CLAIM_LASTS). However many workers call this at the same time, one of
+    /// them gets a letter. A letter that cannot be read is logged, stays claimed, and does not hold up the others.
     async fn claim_letters(&self, now: Timestamp, limit: u32) -> Result<Vec<ClaimedLetter>, StoreError>;
 
-    /// Records what became of a letter under the number of its claim, and with [`LetterEnd::Sent`] removes older letters to
+    /// Records the end of a letter under the number of its claim. [`LetterEnd::Sent`] also removes older letters to
     /// the same recipient about the same event. A claim that another worker has taken over records nothing.
     async fn end_letter(&self, org: OrgId, letter: LetterId, fence: Fence, end: LetterEnd) -> Result<(), StoreError>;
 }

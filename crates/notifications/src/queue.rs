@@ -1,17 +1,18 @@
-//! The queue of one endpoint: when a worker may next look at it, and the claim under which one does.
+//! The queue of one endpoint: when a worker may next look at it, and the claim under which a worker does so.
 //!
-//! A worker claims an endpoint, not single deliveries: so one process at a time sends to it, whatever number of them
-//! runs, and what is in flight to it is bounded exactly. It claims, reads what is due, sends, records under the number
-//! of its claim, and releases. A claim that has run out may be taken over; whoever lost it records nothing. So a crash
-//! at any point loses nothing, and repeats at most what was in flight, under the same identifiers.
+//! A worker claims an endpoint, not single deliveries. So one process at a time sends to an endpoint, however many
+//! processes run, and the number of deliveries in flight to it has an exact limit. The worker claims, reads the due
+//! deliveries, sends, records under the number of its claim, and releases. Another worker may take over an expired
+//! claim; the worker that lost it then records nothing. So a crash at any point loses nothing, and repeats at most
+//! the deliveries in flight, under the same identifiers.
 
 use kalends_kernel::{OrgId, SignedDuration, Timestamp, WebhookId};
 
-/// How long a claim lasts without being renewed. Each record renews it, and an attempt takes half of that at most. What a
-/// killed process had claimed waits for so long.
+/// How long a claim lasts without being renewed. Each record renews it, and an attempt takes at most half this time.
+/// The endpoints that a killed process had claimed wait this long.
 pub const CLAIM_LASTS: SignedDuration = SignedDuration::seconds(30);
 
-/// The number of a claim: whoever records must bring the queue's present one.
+/// The number of a claim. A worker can only record with the queue's current number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fence(pub i64);
 
@@ -28,35 +29,35 @@ pub struct Claim {
     pub failing: bool,
 }
 
-/// How many endpoints a worker can serve more. Those whose last attempt failed have places of their own, fewer of them: of
-/// what hangs now some will hang again, and each holds a connection.
+/// How many more endpoints a worker can serve. Endpoints whose last attempt failed have fewer places of their own: an
+/// endpoint that hangs now may hang again, and each holds a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Places {
-    /// For endpoints of which nothing bad is known.
+    /// For endpoints with no known failure.
     pub sound: u32,
-    /// For those that fail.
+    /// For endpoints that fail.
     pub failing: u32,
 }
 
 impl Places {
-    /// So many of each.
+    /// The same number of both kinds.
     pub const fn of(each: u32) -> Self {
         Self { sound: each, failing: each }
     }
 }
 
-/// The claim does not hold any more; nothing is to be recorded.
+/// The claim no longer holds. Nothing may be recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("another worker has taken the endpoint over, or it was removed meanwhile")]
+#[error("another worker has taken over the endpoint, or the endpoint was removed")]
 pub struct ClaimLost;
 
-/// How the queue of an endpoint stands.
+/// The state of an endpoint's queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Queue {
-    /// From when on a worker may claim it; `None` where nothing is to be sent. While it is claimed, the end of the
-    /// claim, so that what is due is one range of an index.
+    /// From when a worker may claim it; `None` if nothing is to be sent. While it is claimed, this is the end of the
+    /// claim, so that the due queues are one range of an index.
     pub due_at: Option<Timestamp>,
-    /// Until when a worker has it; `None` where nobody has.
+    /// The end of a worker's claim; `None` if no worker has one.
     pub claimed_until: Option<Timestamp>,
     /// The number of the last claim.
     pub fence: Fence,
@@ -71,17 +72,17 @@ impl Queue {
         self.claimed_until.is_some_and(|until| now < until)
     }
 
-    /// Claims it for [`CLAIM_LASTS`]; `None` where nothing is due or another worker has it. The new state's fence is
-    /// the claim's.
+    /// Claims the endpoint for [`CLAIM_LASTS`]. Returns `None` if nothing is due or another worker has it. The fence
+    /// of the new state is that of the claim.
     pub fn claim(&self, now: Timestamp) -> Option<Self> {
         self.due_at.filter(|due| *due <= now)?;
         let until = Some(now + CLAIM_LASTS);
         Some(Self { due_at: until, claimed_until: until, fence: Fence(self.fence.0 + 1) })
     }
 
-    /// The same claim for longer.
+    /// Extends the claim.
     ///
-    /// The claim is known by its number alone: one that has run out still records, unless another worker has taken
+    /// A claim is identified by its number alone: an expired claim can still record, unless another worker has taken
     /// over.
     ///
     /// # Errors
@@ -92,7 +93,8 @@ impl Queue {
         Ok(Self { due_at: until, claimed_until: until, ..*self })
     }
 
-    /// Gives the claim up. `next` is the earliest attempt of what is pending then, looked up together with this.
+    /// Gives up the claim. `next` is the earliest attempt of the pending deliveries at that time, looked up in the
+    /// same transaction.
     ///
     /// # Errors
     /// [`ClaimLost`].
@@ -101,7 +103,8 @@ impl Queue {
         Ok(Self { due_at: next, claimed_until: None, fence })
     }
 
-    /// Something is to be sent at once. Whoever serves the endpoint finds it anyway, at the latest as it releases.
+    /// Makes the queue due, because something is to be sent at once. A worker that serves the endpoint finds it
+    /// anyway, at the latest when it releases.
     #[must_use]
     pub fn wake(&self, now: Timestamp) -> Self {
         if self.is_served(now) {
@@ -128,18 +131,18 @@ mod tests {
     fn a_claim_that_was_taken_over_records_nothing() {
         let first = Queue::EMPTY.wake(START).claim(START).unwrap();
         assert_eq!(first.claim(START), None, "one worker at a time");
-        assert_eq!(first.wake(START).claim(START), None, "whatever comes meanwhile");
+        assert_eq!(first.wake(START).claim(START), None, "whatever is added during the claim");
         let later = START + CLAIM_LASTS;
         let second = first.claim(later).unwrap();
         assert_eq!(second.renew(first.fence, later), Err(ClaimLost));
         assert_eq!(second.release(first.fence, None), Err(ClaimLost));
         let released = second.release(second.fence, None).unwrap();
-        assert_eq!(released.renew(second.fence, later), Err(ClaimLost), "released is released");
+        assert_eq!(released.renew(second.fence, later), Err(ClaimLost), "the claim was released");
         assert_eq!(released.claim(later), None, "nothing is due");
     }
 
     #[test]
-    fn a_late_worker_records_while_nobody_took_over() {
+    fn a_late_worker_records_unless_another_took_over() {
         let claimed = Queue::EMPTY.wake(START).claim(START).unwrap();
         assert!(claimed.renew(claimed.fence, START + CLAIM_LASTS + SignedDuration::hours(1)).is_ok());
     }
@@ -149,7 +152,8 @@ mod tests {
         /// A message is addressed to the endpoint.
         Add,
         Claim(usize),
-        /// A worker sends one of what it read, and records: it arrived, or it is to be repeated after so long.
+        /// A worker sends one of the deliveries that it read, and records the outcome: delivered, or to be repeated
+        /// after this time.
         Record(usize, Option<i64>),
         /// A worker is killed, before or after it has sent.
         Crash(usize),
@@ -173,9 +177,9 @@ mod tests {
     }
 
     proptest! {
-        /// Three workers and one endpoint, against a model that keeps what is pending and who serves.
+        /// Three workers and one endpoint, compared with a model of the pending deliveries and the serving worker.
         #[test]
-        fn one_serves_and_nothing_is_forgotten(steps in steps()) {
+        fn one_worker_serves_and_nothing_is_lost(steps in steps()) {
             let (mut queue, mut now) = (Queue::EMPTY, START);
             let mut pending: Vec<Timestamp> = Vec::new();
             let mut claims: [Option<Fence>; 3] = [None; 3];
@@ -202,7 +206,7 @@ mod tests {
                     Step::Record(worker, wait) => {
                         let Some(fence) = claims[worker] else { continue };
                         let renewed = queue.renew(fence, now);
-                        prop_assert_eq!(renewed.is_ok(), server == Some(fence), "whoever lost it records nothing");
+                        prop_assert_eq!(renewed.is_ok(), server == Some(fence), "a lost claim records nothing");
                         let Ok(renewed) = renewed else { continue };
                         queue = renewed;
                         if let Some(place) = pending.iter().position(|next| *next <= now) {
@@ -225,10 +229,11 @@ mod tests {
                     Step::Wait(micros) => now = now + SignedDuration::micros(micros),
                     Step::UntilDue => now = now.max(queue.due_at.unwrap_or(now)),
                 }
-                prop_assert!(queue.fence >= before.fence, "numbers only rise");
-                // Nothing is lost: whatever is pending, the queue comes up in time, or when a dead worker's claim ends.
+                prop_assert!(queue.fence >= before.fence, "numbers only increase");
+                // Nothing is lost: the queue becomes due when a pending delivery does, or when a dead worker's claim
+                // ends.
                 if let Some(next) = pending.iter().min() {
-                    let due = queue.due_at.expect("what is pending is due some time");
+                    let due = queue.due_at.expect("a pending delivery has a due time");
                     let latest = queue.claimed_until.map_or(*next, |until| until.max(*next));
                     prop_assert!(due <= latest);
                 }

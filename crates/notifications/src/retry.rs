@@ -1,12 +1,12 @@
-//! When a delivery is tried again, and when an endpoint is given up (ruling 7.3).
+//! When a delivery is tried again, and when an endpoint is given up.
 
 use kalends_kernel::{SignedDuration, Timestamp};
 
-/// How long connection, headers and body of one attempt may take together.
+/// The maximum time of one attempt: connection, headers and body together.
 pub const ATTEMPT_WITHIN: SignedDuration = SignedDuration::seconds(15);
-/// How many bytes of an answer are read.
+/// The maximum number of bytes of a response to read.
 pub const ANSWER_MAX: usize = 16 * 1_024;
-/// The waits before the second attempt, the third, and so on; after the last the delivery has failed.
+/// The waits before the second attempt, the third, and so on. After the last one the delivery has failed.
 pub const SCHEDULE: [SignedDuration; 8] = [
     SignedDuration::seconds(5),
     SignedDuration::minutes(5),
@@ -20,33 +20,33 @@ pub const SCHEDULE: [SignedDuration; 8] = [
 /// How long an endpoint may do nothing but fail before it is switched off.
 pub const FAILING_LASTS: SignedDuration = SignedDuration::days(5);
 
-/// The wait after the attempt of that number (from 1): the schedule's, up to 20 % shorter or longer, so
-/// that what failed together does not come back together. `random` decides by how much. `None` where no
+/// The wait after the attempt with that number (from 1). It is up to 20 % shorter or longer than in the schedule, so
+/// that deliveries that failed together are not retried together. `random` decides by how much. Returns `None` if no
 /// attempt is left.
 pub fn wait_after(attempt: u32, random: [u8; 4]) -> Option<SignedDuration> {
     let index = usize::try_from(attempt).ok()?.checked_sub(1)?;
     let micros = SCHEDULE.get(index)?.as_micros();
-    // Of the 40 % between the shortest and the longest wait, this part of 2^32.
+    // The shortest and the longest wait are 40 % apart. The spread is this part of 2^32 of that.
     let part = i64::from(u32::from_le_bytes(random));
     let spread = i128::from(micros) * 2 / 5 * i128::from(part) / i128::from(u32::MAX);
     Some(SignedDuration::micros(micros * 4 / 5 + i64::try_from(spread).unwrap_or(0)))
 }
 
-/// What came of one attempt.
+/// The outcome of one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// Any 2xx.
     Accepted(u16),
     /// 410: the endpoint is gone.
     Gone,
-    /// Any other status; redirects are not followed.
+    /// Any other status. Redirects are not followed.
     Refused(u16),
-    /// No answer: the connection, its encryption or its time failed, or the address is not allowed.
+    /// No response: the connection or TLS failed, the time ran out, or the address is not allowed.
     Unanswered,
 }
 
 impl Outcome {
-    /// What a complete answer of that status means.
+    /// The outcome of a complete response with that status.
     pub const fn of_status(status: u16) -> Self {
         match status {
             200..=299 => Self::Accepted(status),
@@ -55,7 +55,7 @@ impl Outcome {
         }
     }
 
-    /// The status of the answer, if there was one.
+    /// The status of the response, if there was one.
     pub const fn status(self) -> Option<u16> {
         match self {
             Self::Accepted(status) | Self::Refused(status) => Some(status),
@@ -74,7 +74,7 @@ impl Outcome {
         }
     }
 
-    /// Whether the receiver has the message.
+    /// Whether the receiver has accepted the message.
     pub const fn is_success(self) -> bool {
         matches!(self, Self::Accepted(_))
     }
@@ -83,7 +83,7 @@ impl Outcome {
 /// Why an endpoint is switched off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Deactivation {
-    /// It answered 410.
+    /// It returned 410.
     Gone,
     /// It did nothing but fail for [`FAILING_LASTS`].
     Failing,
@@ -98,18 +98,16 @@ impl Deactivation {
         }
     }
 
-    /// The reason of that name.
+    /// The reason with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Gone, Self::Failing].into_iter().find(|reason| reason.as_str() == name)
     }
 }
 
-/// Since when an endpoint does nothing but fail. Whoever switches it on again begins with
-/// [`Health::GOOD`].
+/// Since when an endpoint does nothing but fail. When it is switched on again, it starts with [`Health::GOOD`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Health {
-    /// The first failure after the last success; `None` where the last attempt was a success, or none was
-    /// made.
+    /// The first failure after the last success; `None` if the last attempt was a success, or if there was none.
     pub failing_since: Option<Timestamp>,
 }
 
@@ -117,8 +115,8 @@ impl Health {
     /// Nothing has failed.
     pub const GOOD: Self = Self { failing_since: None };
 
-    /// The health after an attempt that ended at `now`, and whether the endpoint is switched off with it.
-    /// Attempts of several deliveries may be recorded out of order: the earliest failure counts.
+    /// The health after an attempt that ended at `now`, and whether the endpoint is switched off because of it.
+    /// Attempts of several deliveries may be recorded out of order, so the earliest failure counts.
     #[must_use]
     pub fn after(self, outcome: Outcome, now: Timestamp) -> (Self, Option<Deactivation>) {
         if outcome.is_success() {
@@ -135,18 +133,18 @@ impl Health {
     }
 }
 
-/// What several attempts, one after the other, do to an endpoint's health, whatever that was: a store applies it to
-/// the health that it finds, so that one which was reset meanwhile stays so.
+/// The effect of several consecutive attempts on an endpoint's health, whatever it was before. A store applies it to
+/// the health that it finds, so that a health that was reset in between stays reset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HealthChange {
-    /// Whether one of them was a success.
+    /// Whether one of the attempts was a success.
     pub resets: bool,
     /// The first failure after the last success.
     pub failed_at: Option<Timestamp>,
 }
 
 impl HealthChange {
-    /// The change with one attempt more, that ended at `now`.
+    /// The change with one more attempt that ended at `now`.
     #[must_use]
     pub fn then(self, outcome: Outcome, now: Timestamp) -> Self {
         if outcome.is_success() {
@@ -155,7 +153,7 @@ impl HealthChange {
         Self { failed_at: Some(self.failed_at.map_or(now, |at| at.min(now))), ..self }
     }
 
-    /// The health afterwards.
+    /// The health after the change.
     #[must_use]
     pub fn apply(self, health: Health) -> Health {
         let before = if self.resets { Health::GOOD } else { health };
@@ -182,7 +180,7 @@ mod tests {
     #[case(8, Some(72_000))]
     #[case(9, None)]
     #[case(u32::MAX, None)]
-    fn the_schedule_is_the_ruling_s(#[case] attempt: u32, #[case] seconds: Option<i64>) {
+    fn waits_follow_the_schedule(#[case] attempt: u32, #[case] seconds: Option<i64>) {
         let bounds = seconds
             .map(|seconds| (SignedDuration::micros(seconds * 800_000), SignedDuration::micros(seconds * 1_200_000)));
         assert_eq!(wait_after(attempt, [0; 4]).zip(wait_after(attempt, [255; 4])), bounds);
@@ -218,7 +216,10 @@ mod tests {
     #[case::five_days_after_a_success(&[(0, 500), (400_000, 200), (400_001, 301), (832_001, 500)], Some(Deactivation::Failing))]
     #[case::out_of_order(&[(100, 500), (0, 500), (432_000, 500)], Some(Deactivation::Failing))]
     #[case::only_successes(&[(0, 200), (900_000, 204)], None)]
-    fn when_an_endpoint_is_given_up(#[case] attempts: &[(i64, u16)], #[case] given_up: Option<Deactivation>) {
+    fn an_endpoint_is_given_up_when_gone_or_after_five_days(
+        #[case] attempts: &[(i64, u16)],
+        #[case] given_up: Option<Deactivation>,
+    ) {
         let mut health = Health::GOOD;
         let mut last = None;
         for (second, status) in attempts {
@@ -229,9 +230,9 @@ mod tests {
     }
 
     proptest! {
-        /// A batch says of the health what its attempts say one by one.
+        /// A batch has the same effect on the health as its attempts one by one.
         #[test]
-        fn a_batch_is_its_attempts(outcomes in prop::collection::vec(any::<bool>(), 0..8), failing in any::<bool>()) {
+        fn batches_equal_attempts(outcomes in prop::collection::vec(any::<bool>(), 0..8), failing in any::<bool>()) {
             let before = Health { failing_since: failing.then_some(START) };
             let (mut health, mut change) = (before, HealthChange::default());
             for (second, success) in (1..).zip(outcomes) {

@@ -1,10 +1,10 @@
-//! Secrets of endpoints, and the two signatures that every delivery carries (ruling 7.2).
+//! The secrets of endpoints, and the two signatures of every delivery.
 //!
-//! `X-Signature: sha256=<hex>` is HMAC-SHA256 with the whole secret, as text, over `<timestamp>.<body>`.
-//! The Standard Webhooks headers sign `<id>.<timestamp>.<body>` with the bytes that the secret encodes. In
-//! the 24 hours after a rotation both secrets sign. `X-Signature` is always one value, by the new secret, so that
-//! a receiver may compare the whole header; `X-Signature-Previous` is the old secret's. `webhook-signature` lists
-//! both, separated by a space, the new secret's first.
+//! `X-Signature: sha256=<hex>` is an HMAC-SHA256 with the whole secret, as text, over `<timestamp>.<body>`. The
+//! Standard Webhooks headers sign `<id>.<timestamp>.<body>` with the bytes that the secret encodes. In the 24 hours
+//! after a rotation, both secrets sign. `X-Signature` is always one value, by the new secret, so that a receiver may
+//! compare the whole header; `X-Signature-Previous` is by the old secret. `webhook-signature` lists both, separated
+//! by a space, the new secret's first.
 
 use std::fmt;
 
@@ -15,12 +15,12 @@ use subtle::ConstantTimeEq;
 
 use crate::EventType;
 
-/// What a secret's text begins with.
+/// The prefix of a secret's text.
 pub const SECRET_PREFIX: &str = "whsec_";
-/// How long the secret before the present one goes on signing.
+/// How long the previous secret continues to sign after a rotation.
 pub const ROTATION_LASTS: SignedDuration = SignedDuration::hours(24);
 
-/// The secret of an endpoint: [`SECRET_PREFIX`] and 32 random bytes in base64. Shown once.
+/// The secret of an endpoint: [`SECRET_PREFIX`] and 32 random bytes in base64. It is shown once.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
     text: String,
@@ -34,7 +34,7 @@ impl Secret {
         Self { text: format!("{SECRET_PREFIX}{}", base64(&bytes)), bytes }
     }
 
-    /// The secret as a store kept it; `None` for any other text.
+    /// The secret from a store's text; `None` for any other text.
     pub fn from_stored(text: &str) -> Option<Self> {
         let bytes = text.strip_prefix(SECRET_PREFIX).and_then(from_base64).filter(|bytes| bytes.len() == 32)?;
         Some(Self { text: text.to_owned(), bytes })
@@ -69,7 +69,7 @@ impl fmt::Debug for Secret {
 }
 
 fn hmac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
-    // A key of HMAC may have any length, so that there is always a MAC.
+    // HMAC accepts a key of any length, so this cannot fail.
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { return [0; 32] };
     for part in parts {
         mac.update(part);
@@ -77,12 +77,12 @@ fn hmac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
     mac.finalize().into_bytes().into()
 }
 
-/// The secrets of an endpoint: the present one, and the one before it while it still signs.
+/// The secrets of an endpoint: the current one, and the previous one while it still signs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Secrets {
-    /// The present one.
+    /// The current secret.
     pub current: Secret,
-    /// The one before, and until when it signs.
+    /// The previous secret, and the time until which it signs.
     pub previous: Option<(Secret, Timestamp)>,
 }
 
@@ -92,32 +92,32 @@ impl Secrets {
         Self { current: secret, previous: None }
     }
 
-    /// A fresh secret takes over; the present one goes on signing for [`ROTATION_LASTS`]. One that was
-    /// replaced before stops at once.
+    /// Makes `fresh` the current secret. The one it replaces continues to sign for [`ROTATION_LASTS`]; an older one
+    /// stops at once.
     #[must_use]
     pub fn rotate(&self, fresh: Secret, now: Timestamp) -> Self {
         Self { current: fresh, previous: Some((self.current.clone(), now + ROTATION_LASTS)) }
     }
 
-    /// The secret before the present one, while it still signs at `now`.
+    /// The previous secret, if it still signs at `now`.
     fn previous_at(&self, now: Timestamp) -> Option<&Secret> {
         self.previous.as_ref().filter(|(_, until)| now < *until).map(|(secret, _)| secret)
     }
 
-    /// The secrets that sign at `now`, the present one first.
+    /// The secrets that sign at `now`, the current one first.
     pub fn signing(&self, now: Timestamp) -> impl Iterator<Item = &Secret> {
         std::iter::once(&self.current).chain(self.previous_at(now))
     }
 }
 
-/// What is sent, beside its headers.
+/// A delivery to be sent, without its headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outgoing<'a> {
-    /// The delivery's identifier (`whd_`); the same in every attempt.
+    /// The delivery's identifier (`whd_`). All attempts share it.
     pub delivery: &'a str,
-    /// The type.
+    /// The event type.
     pub event_type: EventType,
-    /// The version of the resource, where it has one.
+    /// The version of the resource, if it has one.
     pub resource_version: Option<i64>,
     /// The body, exactly as it is sent.
     pub body: &'a [u8],
@@ -148,18 +148,18 @@ pub fn headers(outgoing: &Outgoing<'_>, secrets: &Secrets, now: Timestamp) -> Ve
     headers
 }
 
-/// How far the clocks of a sender and a receiver may be apart, and how old a replay may be.
+/// The maximum difference between the clocks of a sender and a receiver, and the maximum age of a replay.
 pub const TOLERANCE: SignedDuration = SignedDuration::minutes(5);
 
-/// Whether an `X-Signature` or an `X-Signature-Previous` is right: what a receiver does, so that our own tests and
-/// examples have one.
+/// Whether an `X-Signature` or an `X-Signature-Previous` is right. This is what a receiver does; our own tests and
+/// examples use it.
 pub fn verify_plain(secret: &Secret, timestamp: &str, body: &[u8], signature: &str, now: Timestamp) -> bool {
     let Some(seconds) = fresh(timestamp, now) else { return false };
     let expected = format!("sha256={}", secret.sign_plain(seconds, body));
     any_equal(std::iter::once(signature), &expected)
 }
 
-/// Whether a `webhook-signature` is right, as [`verify_plain`].
+/// Whether a `webhook-signature` is right. See [`verify_plain`].
 pub fn verify_standard(
     secret: &Secret,
     id: &str,
@@ -216,14 +216,14 @@ mod tests {
         "Test Using Larger Than Block-Size Key - Hash Key First",
         "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
     )]
-    fn the_mac_is_the_rfc_s(#[case] key: &[u8], #[case] data: &str, #[case] mac: &str) {
+    fn the_mac_matches_the_rfc(#[case] key: &[u8], #[case] data: &str, #[case] mac: &str) {
         let hex: String = hmac(key, &[data.as_bytes()]).iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(hex, mac);
     }
 
     #[test]
-    fn the_standard_signature_is_that_of_other_libraries() {
-        // The example of the Standard Webhooks libraries' own tests; its secret has 24 bytes, ours have 32.
+    fn the_standard_signature_matches_other_libraries() {
+        // The example from the tests of the Standard Webhooks libraries. Its secret has 24 bytes, ours have 32.
         let bytes = from_base64("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
         let secret = Secret { text: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".to_owned(), bytes };
         let signed = secret.sign_standard("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, br#"{"test": 2432232314}"#);
@@ -235,14 +235,14 @@ mod tests {
         let secret = Secret::generate(&Bytes(7));
         assert_eq!(secret.reveal(), "whsec_BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=");
         assert_eq!(Secret::from_stored(secret.reveal()), Some(secret.clone()));
-        assert_eq!(format!("{secret:?}"), "Secret(…)", "a secret never shows in a log");
+        assert_eq!(format!("{secret:?}"), "Secret(…)", "a secret is never logged");
         for text in ["", "whsec_", "whsec_BwcH", "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=", "whsec_!"] {
             assert_eq!(Secret::from_stored(text), None);
         }
     }
 
     #[test]
-    fn headers_are_the_ruling_s() {
+    fn every_header_has_its_value() {
         let secrets = Secrets::first(Secret::generate(&Bytes(7)));
         let told = headers(&outgoing(b"{}"), &secrets, NOW);
         for (name, value) in [
@@ -271,7 +271,7 @@ mod tests {
         for (at, old_signs) in [(NOW, true), (last, true), (NOW + ROTATION_LASTS, false)] {
             let told = headers(&outgoing(b"{}"), &secrets, at);
             let timestamp = header(&told, "x-timestamp");
-            // The whole header is compared, as receivers do that know nothing of rotations.
+            // Receivers that do not support rotations compare the whole header.
             assert!(verify_plain(&new, &timestamp, b"{}", &header(&told, "x-signature"), at));
             assert!(!verify_plain(&old, &timestamp, b"{}", &header(&told, "x-signature"), at));
             let previous = told.iter().find(|(name, _)| *name == "x-signature-previous");
@@ -297,7 +297,7 @@ mod tests {
     #[case(" 1614265330", 0, false)]
     #[case("", 0, false)]
     #[case("-9223372036854775808", 0, false)]
-    fn timestamps_are_fresh(#[case] timestamp: &str, #[case] later: i64, #[case] accepted: bool) {
+    fn only_fresh_timestamps_are_accepted(#[case] timestamp: &str, #[case] later: i64, #[case] accepted: bool) {
         let secrets = Secrets::first(Secret::generate(&Bytes(7)));
         let told = headers(&outgoing(b"{}"), &secrets, NOW);
         let at = NOW + SignedDuration::seconds(later);
@@ -308,9 +308,9 @@ mod tests {
     }
 
     proptest! {
-        /// Any change of body, timestamp, identifier or secret is found.
+        /// Any change of body, timestamp, identifier or secret is detected.
         #[test]
-        fn what_was_changed_is_refused(
+        fn a_changed_delivery_is_refused(
             body in prop::collection::vec(any::<u8>(), 1..200),
             at in any::<prop::sample::Index>(),
             bit in 0u8..8,

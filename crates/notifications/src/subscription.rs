@@ -1,13 +1,13 @@
-//! What an endpoint wants to hear.
+//! The event types that an endpoint is subscribed to.
 
 use kalends_kernel::{FieldError, FieldErrors};
 
 use crate::EventType;
 
-/// The word that stands for every type, those of later versions included.
+/// The name that stands for every type, including those of later versions.
 pub const EVERYTHING: &str = "*";
 
-/// The types that an endpoint is subscribed to: everything, or a list without repetition.
+/// The types that an endpoint is subscribed to: everything, or a list without duplicates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subscription(Option<Vec<EventType>>);
 
@@ -15,22 +15,24 @@ impl Subscription {
     /// Everything.
     pub const ALL: Self = Self(None);
 
-    /// Checks a list of names: at least one, each a type of [`EventType`] or `*`. What is named twice counts
-    /// once; `*` makes the rest of the list superfluous.
+    /// Checks a list of names: at least one, each a type of [`EventType`] or `*`. Duplicates are dropped, and `*`
+    /// makes the rest of the list redundant.
     ///
     /// # Errors
-    /// Every unknown name by its place, such as `events[2]`.
+    /// Every unknown name by its index, such as `events[2]`.
     pub fn parse(param: &str, names: &[String]) -> Result<Self, FieldErrors> {
         let known = || {
             let names = EventType::ALL.iter().map(|event_type| event_type.as_str()).chain([EVERYTHING]);
             names.collect::<Vec<_>>().join(", ")
         };
         if names.is_empty() {
-            return Err(
-                FieldError::new(param, format!("must name at least one event type; known are {}", known())).into()
-            );
+            return Err(FieldError::new(
+                param,
+                format!("must name at least one event type; the types are {}", known()),
+            )
+            .into());
         }
-        // All types once, and everything: more is repetition without end.
+        // Every type once, and `*`. A longer list must have duplicates.
         let most = EventType::ALL.len() + 1;
         if names.len() > most {
             let message = format!("must name at most {most} event types, got {}; `*` stands for all", names.len());
@@ -55,7 +57,7 @@ impl Subscription {
         Ok(if all { Self::ALL } else { Self(Some(types)) })
     }
 
-    /// The subscription as a store kept it; `None` where a name is not known.
+    /// The subscription from a store's names; `None` if a name is unknown.
     pub fn from_stored<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<Self> {
         let mut types = Vec::new();
         for name in names {
@@ -67,7 +69,7 @@ impl Subscription {
         Some(Self(Some(types)))
     }
 
-    /// The names as answers and stores show them.
+    /// The names as responses and stores show them.
     pub fn names(&self) -> Vec<&'static str> {
         match &self.0 {
             None => vec![EVERYTHING],
@@ -80,13 +82,13 @@ impl Subscription {
         format!("[{}]", self.names().iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(","))
     }
 
-    /// The subscription of [`Self::to_json`]; `None` for any other text.
+    /// The subscription that [`Self::to_json`] wrote; `None` for any other text.
     pub fn from_json(text: &str) -> Option<Self> {
         let names: Vec<&str> = serde_json::from_str(text).ok()?;
         Self::from_stored(names)
     }
 
-    /// Whether the endpoint hears of that type.
+    /// Whether the endpoint is subscribed to that type.
     pub fn hears(&self, event_type: EventType) -> bool {
         self.0.as_ref().is_none_or(|types| types.contains(&event_type))
     }
@@ -129,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn every_wrong_name_is_told() {
+    fn every_wrong_name_is_reported() {
         let errors = parse(&["a", "event.created", "b"]).unwrap_err();
         assert_eq!(errors.iter().map(|error| error.param.as_str()).collect::<Vec<_>>(), ["events[0]", "events[2]"]);
         assert_eq!(Subscription::from_stored(["event.created", "a"]), None);
@@ -137,7 +139,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_endpoint_hears_what_it_named(picked in prop::sample::subsequence(EventType::ALL, 1..18)) {
+        fn an_endpoint_hears_the_types_it_named(picked in prop::sample::subsequence(EventType::ALL, 1..18)) {
             let names: Vec<_> = picked.iter().map(|event_type| event_type.as_str().to_owned()).collect();
             let subscription = Subscription::parse("events", &names).unwrap();
             for event_type in EventType::ALL {
