@@ -5,12 +5,12 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// The token as a service keeps it: its SHA-256, so that comparing tells nothing of its length either.
+/// The token as the server keeps it: its SHA-256, so that a comparison does not reveal its length either.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct AdminToken([u8; 32]);
 
 impl AdminToken {
-    /// The token as it is configured.
+    /// Hashes the configured token.
     pub fn new(text: &str) -> Self {
         Self(Sha256::digest(text.as_bytes()).into())
     }

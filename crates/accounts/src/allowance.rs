@@ -1,12 +1,12 @@
-//! What is counted beside the plans' metrics: sign-ups of a mail domain, exports and feedback of an
+//! Allowances: limits other than the plans' metrics, such as sign-ups of a mail domain, or exports and feedback of an
 //! organization. All nodes count in one place.
 //!
-//! Uses are counted in windows. An hour begins with the first use that no earlier hour holds, a day at midnight
-//! UTC. A window holds as many uses as are allowed and never more, and who is refused is told when it ends. It
-//! does not slide: where one window ends with a burst and the next begins with one, the hour around its end holds
-//! up to twice as many less one. To forbid that, the instant of every use would have to be kept.
+//! Uses are counted in windows. An hour begins with the first use that no earlier hour holds, a day at midnight UTC.
+//! A window never holds more uses than are allowed, and a refused caller learns when it ends. Windows do not slide:
+//! if one window ends with a burst and the next begins with one, the hour around the boundary holds up to twice the
+//! limit less one. Preventing that would require keeping the time of every use.
 //!
-//! The rule is a pure transition of [`Used`]: [`Allowance::take_many`]. A store keeps a number and an instant, and makes
+//! The rule is a pure transition of [`Used`]: [`Allowance::take_many`]. A store keeps a number and a time, and makes
 //! the same transition in one statement, with the [`AllowanceTerms`] of the allowance.
 
 use std::{fmt, net::IpAddr};
@@ -16,11 +16,10 @@ use sha2::{Digest, Sha256};
 
 use crate::{Email, PublicMailDomains, public_mail::network};
 
-/// What is allowed so often.
+/// A kind of use that is limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limited {
-    /// Sign-ups with addresses of one mail domain, by [`Email::domain`] (Authentication, rule 7). Whatever the
-    /// answer, each call counts.
+    /// Sign-ups with addresses of one mail domain, by [`Email::domain`]. Each call counts, whatever its outcome.
     SignUps,
     /// Sign-ups with addresses of one public mail provider ([`PublicMailDomains`]) from one network.
     PublicSignUps,
@@ -28,29 +27,29 @@ pub enum Limited {
     Exports,
     /// Feedback of an organization.
     Feedback,
-    /// Claims on an address, by whomever.
+    /// Claims on one address, by any user.
     ClaimsOn,
-    /// Claims of a human, on whatever address.
+    /// Claims of one user, on any address.
     ClaimsOf,
-    /// Mails with which a password is set, to one address.
+    /// Mails for setting a password, to one address.
     Resets,
-    /// Mails of an organization to others, with the limit per hour.
+    /// Mails from one organization to others, with the limit per hour.
     Mail(u32),
-    /// Mails of all organizations to one recipient, with the limit per hour.
+    /// Mails from all organizations to one recipient, with the limit per hour.
     MailTo(u32),
 }
 
-/// How long uses are counted together.
+/// The period in which uses are counted together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Window {
-    /// 60 minutes from the first use on.
+    /// 60 minutes from the first use.
     Hour,
     /// A UTC day.
     Day,
 }
 
 impl Window {
-    /// When the window ends that begins with a use at `now`.
+    /// The end of the window that begins with a use at `now`.
     fn end(self, now: Timestamp) -> Timestamp {
         match self {
             Self::Hour => now + SignedDuration::hours(1),
@@ -58,7 +57,7 @@ impl Window {
         }
     }
 
-    /// How long a window lasts at most.
+    /// The maximum length of a window.
     const fn longest(self) -> SignedDuration {
         match self {
             Self::Hour => SignedDuration::hours(1),
@@ -68,7 +67,7 @@ impl Window {
 }
 
 impl Limited {
-    /// How often it is allowed in a window.
+    /// The number of uses allowed in a window.
     pub const fn count(self) -> u32 {
         match self {
             Self::SignUps | Self::PublicSignUps | Self::Exports => 10,
@@ -93,7 +92,7 @@ impl Limited {
         }
     }
 
-    /// Under which name it is counted: part of what stores keep.
+    /// The name under which uses are counted. Stores keep a hash of it.
     const fn as_str(self) -> &'static str {
         match self {
             Self::SignUps => "sign-ups",
@@ -110,7 +109,7 @@ impl Limited {
 }
 
 impl fmt::Display for Limited {
-    /// Says what is allowed, as a caller is told.
+    /// States the limit, for the error message.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (count, window) = (self.count(), self.window());
         let what = match self {
@@ -131,74 +130,74 @@ impl fmt::Display for Limited {
             Self::ClaimsOn => f.write_str(" on one address"),
             Self::Resets | Self::MailTo(_) => f.write_str(" to one address"),
             Self::Mail(_) => f.write_str(" to others from one organization"),
-            Self::ClaimsOf => f.write_str(" to one human"),
+            Self::ClaimsOf => f.write_str(" to one user"),
             Self::Exports | Self::Feedback => Ok(()),
         }
     }
 }
 
-/// An allowance of somebody.
+/// An allowance with its owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allowance {
-    /// What is allowed, and so how often.
+    /// The kind of use.
     pub limited: Limited,
-    /// Under what it is counted: the SHA-256 of what is limited and for whom, so that no address and no
-    /// domain is kept.
+    /// The key under which uses are counted: the SHA-256 of the kind and the owner, so that no address and no domain
+    /// is stored.
     pub scope: [u8; 32],
-    /// The organization, where it is one's: its counts go with it.
+    /// The organization, if the allowance belongs to one. Its counts are deleted with it.
     pub org: Option<OrgId>,
 }
 
-/// What a store keeps of an allowance.
+/// The stored state of an allowance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Used {
-    /// How often it was used in the window.
+    /// The number of uses in the window.
     pub count: i64,
-    /// When the window ends: from then on this says nothing any more.
+    /// The end of the window. From then on, the count is void.
     pub until: Timestamp,
 }
 
 impl Used {
-    /// One use less, if it was taken in the window that ends at `until` and that is still kept.
+    /// One use less, if it was taken in the window that ends at `until` and that window is still stored.
     #[must_use]
     pub fn given_back(self, until: Timestamp) -> Self {
         if self.until == until { Self { count: (self.count - 1).max(0), ..self } } else { self }
     }
 }
 
-/// What becomes of one use.
+/// The decision about a use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taken {
-    /// It is allowed, and this is what a store keeps from now on.
+    /// It is allowed, and this is the state to store.
     Granted(Used),
-    /// It is not; nothing changes.
+    /// It is not allowed. The stored state is unchanged.
     Refused {
-        /// After how long one would be.
+        /// The time until one use is allowed.
         retry_after: SignedDuration,
     },
 }
 
-/// The terms that decide on uses at one instant, as numbers that a store can compare.
+/// The terms for uses at one time, as numbers that a store can compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AllowanceTerms {
-    /// When the use is made. A window that ends by then is over.
+    /// The time of the use. A window that ends by then is over.
     pub now: Timestamp,
-    /// How many uses a window holds.
+    /// The number of uses that a window holds.
     pub limit: i64,
-    /// When a window ends that begins now.
+    /// The end of a window that begins now.
     pub until: Timestamp,
-    /// When a window ends at the latest. One that ends later was written before the clock was set back. It counts for
-    /// nothing: better one more window than a refusal until the clock has caught up.
+    /// The latest possible end of a window. A window that ends later was written before the clock was set back. It is
+    /// ignored: one extra window is better than refusals until the clock has caught up.
     pub longest: Timestamp,
 }
 
 impl AllowanceTerms {
-    /// Whether a window that ends at `until` holds the use; otherwise another one begins with it.
+    /// Whether the window that ends at `until` holds the use. Otherwise a new window begins with the use.
     fn holds(&self, until: Timestamp) -> bool {
         self.now < until && until <= self.longest
     }
 
-    /// After how long a use that is refused would be allowed; `until` is the end of the window that is kept, if any is.
+    /// The time until a refused use would be allowed. `until` is the end of the stored window, if there is one.
     pub fn retry_after(&self, until: Option<Timestamp>) -> SignedDuration {
         until.filter(|until| self.holds(*until)).unwrap_or(self.until) - self.now
     }
@@ -210,8 +209,8 @@ impl Allowance {
         Self { limited, scope, org }
     }
 
-    /// Sign-ups with addresses of the same mail domain; at a public provider those from the same network alone, so that
-    /// nobody locks out everybody else who has a mailbox there.
+    /// Sign-ups with addresses of one mail domain. At a public provider, only those from one network, so that no one
+    /// can lock out everyone else who has a mailbox there.
     pub fn sign_ups(email: &Email, public: &PublicMailDomains, from: Option<IpAddr>) -> Self {
         let domain = email.domain();
         if !public.contains(domain) {
@@ -233,22 +232,22 @@ impl Allowance {
         Self::new(Limited::Feedback, org.uuid().as_bytes(), Some(org))
     }
 
-    /// Claims on an address, by whomever: each sends a mail there (ruling 3.11).
+    /// Claims on one address, by any user. Each one sends a mail there.
     pub fn claims_on(email: &Email) -> Self {
         Self::new(Limited::ClaimsOn, email.as_str().as_bytes(), None)
     }
 
-    /// Claims of a human, on whatever address.
+    /// Claims of one user, on any address.
     pub fn claims_of(user: UserId) -> Self {
         Self::new(Limited::ClaimsOf, user.uuid().as_bytes(), None)
     }
 
-    /// Mails with which the password of an account is set.
+    /// Mails for setting the password of one account.
     pub fn resets(email: &Email) -> Self {
         Self::new(Limited::Resets, email.as_str().as_bytes(), None)
     }
 
-    /// Mails of an organization to others, limited per hour.
+    /// Mails from one organization to others, limited per hour.
     pub fn mail(org: OrgId, count: u32) -> Self {
         Self::new(Limited::Mail(count), org.uuid().as_bytes(), Some(org))
     }
@@ -258,7 +257,7 @@ impl Allowance {
         Self::new(Limited::MailTo(count), email.as_str().as_bytes(), None)
     }
 
-    /// The terms that decide on uses at `now`.
+    /// The terms for uses at `now`.
     pub fn terms(&self, now: Timestamp) -> AllowanceTerms {
         let window = self.limited.window();
         AllowanceTerms {
@@ -269,12 +268,13 @@ impl Allowance {
         }
     }
 
-    /// Whether one more use is allowed at `now`; `stored` is what is kept, over or not, if anything is.
+    /// Decides whether one more use is allowed at `now`. `stored` is the stored state, if any, whether its window is
+    /// over or not.
     pub fn take(&self, stored: Option<Used>, now: Timestamp) -> Taken {
         self.take_many(stored, 1, now)
     }
 
-    /// Takes several uses at once, all or none, as [`Self::take`] takes one.
+    /// Takes several uses at once, all or none. Each counts like a [`Self::take`].
     pub fn take_many(&self, stored: Option<Used>, uses: u32, now: Timestamp) -> Taken {
         let terms = self.terms(now);
         let open = stored.filter(|used| terms.holds(used.until));
@@ -288,7 +288,7 @@ impl Allowance {
     }
 }
 
-/// The first instant of the next UTC day.
+/// The start of the next UTC day.
 fn next_midnight(now: Timestamp) -> Timestamp {
     let day = SignedDuration::days(1).as_micros();
     Timestamp::from_micros((now.as_micros().div_euclid(day) + 1) * day)
@@ -328,7 +328,7 @@ mod tests {
         ]
     }
 
-    /// How many of a use at each instant are granted.
+    /// The number of granted uses, one at each of these times.
     fn granted(allowance: &Allowance, uses: impl IntoIterator<Item = Timestamp>) -> u32 {
         let (mut stored, mut count) = (None, 0);
         for now in uses {
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_are_the_specification_s() {
+    fn every_allowance_has_its_limit() {
         assert_eq!(
             all().map(|allowance| allowance.limited.to_string()),
             [
@@ -354,7 +354,7 @@ mod tests {
                 "10 exports an hour are allowed",
                 "25 pieces of feedback a UTC day are allowed",
                 "5 claims an hour are allowed on one address",
-                "20 claims an hour are allowed to one human",
+                "20 claims an hour are allowed to one user",
                 "5 mails an hour are allowed to one address",
                 "7 mails an hour are allowed to others from one organization",
                 "3 mails an hour are allowed to one address",
@@ -366,8 +366,8 @@ mod tests {
     }
 
     #[test]
-    fn an_hour_from_its_first_use_holds_no_more_than_is_allowed() {
-        // A bucket that refills would grant one more every few minutes.
+    fn an_hour_from_its_first_use_holds_no_more_than_the_limit() {
+        // A bucket that refills evenly would grant one more every few minutes.
         let minutes = |from: i64, to: i64| (from..to).map(|minute| NOON + SignedDuration::minutes(minute));
         for allowance in all().iter().filter(|allowance| allowance.limited.window() == Window::Hour) {
             let limit = allowance.limited.count();
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_back_is_taken_again() {
+    fn a_use_that_is_given_back_can_be_taken_again() {
         for allowance in all() {
             let Taken::Granted(first) = allowance.take(None, NOON) else { panic!("refused") };
             assert_eq!(first.given_back(first.until), Used { count: 0, ..first });
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_back_refuses_nobody_for_long() {
+    fn a_clock_that_is_set_back_refuses_for_one_window_at_most() {
         for allowance in all() {
             let ahead = Some(Used { count: i64::MAX, until: NOON + SignedDuration::days(30) });
             let Taken::Granted(used) = allowance.take(ahead, NOON) else { panic!("refused") };
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn scopes_tell_apart_what_is_counted_and_for_whom() {
+    fn scopes_differ_by_kind_and_owner() {
         let of = |address: &str| sign_ups(address, None).scope;
         assert_eq!(of("ada@BÜCHER.example."), of("bob@xn--bcher-kva.EXAMPLE"));
         assert_ne!(of("ada@example.com"), of("ada@example.org"));
@@ -437,7 +437,7 @@ mod tests {
         assert_ne!(near.scope, sign_ups("bob@web.de", Some("203.0.113.7")).scope, "another provider");
         assert_eq!(sign_ups("a@gmail.com", None).scope, sign_ups("b@gmail.com", None).scope, "unknown addresses");
         let own = sign_ups("ada@example.com", Some("203.0.113.7"));
-        assert_eq!(own, sign_ups("bob@example.com", Some("198.51.100.7")), "a domain of its own counts whole");
+        assert_eq!(own, sign_ups("bob@example.com", Some("198.51.100.7")), "a private domain is counted as a whole");
         assert_eq!(own.limited, Limited::SignUps);
     }
 
@@ -457,7 +457,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn several_uses_are_as_many_single_ones_or_none(
+        fn several_uses_count_like_single_uses_or_not_at_all(
             which in 0..all().len(),
             uses in 0..60u32,
             kept in proptest::option::of((0..70i64, -1_500..3_000i64)),

@@ -1,5 +1,4 @@
-//! The audit log: its vocabulary, how long entries are kept, and how a reader moves through it
-//! (ruling 3.12).
+//! The audit log: its actions, how long entries are kept, and how a reader pages through it.
 
 use std::net::IpAddr;
 
@@ -10,7 +9,7 @@ use kalends_quotas::{Plan, Rate};
 
 macro_rules! actions {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// What an audit entry records: the only list, those of ruling 3.12 included.
+        /// The action of an audit entry. This is the only list of actions.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Action { $($(#[$doc])* $name,)* }
 
@@ -23,7 +22,7 @@ macro_rules! actions {
                 match self { $(Self::$name => $text,)* }
             }
 
-            /// The action of that name.
+            /// The action with that name.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name { $($text => Some(Self::$name),)* _ => None }
             }
@@ -32,17 +31,17 @@ macro_rules! actions {
 }
 
 actions! {
-    /// An agent signed itself up, or a human.
+    /// An agent or a user signed up.
     AuthSignup = "auth.signup",
-    /// A human signed in to the console, or switched to the organization.
+    /// A user signed in to the console, or switched to the organization.
     AuthSignin = "auth.signin",
-    /// A human signed out.
+    /// A user signed out.
     AuthSignout = "auth.signout",
-    /// A credential or a code was refused; sampled.
+    /// A credential or a code was refused. Entries are sampled.
     AuthFailure = "auth.failure",
-    /// A human changed their name or their password.
+    /// A user changed their name or their password.
     UserUpdate = "user.update",
-    /// A key was made.
+    /// A key was created.
     KeyCreate = "key.create",
     /// A key was revoked.
     KeyDelete = "key.delete",
@@ -74,11 +73,11 @@ actions! {
     HoldSetCreate = "hold_set.create",
     /// A hold, or all of a set, was confirmed.
     HoldConfirm = "hold.confirm",
-    /// A hold, or all of a set, was given up.
+    /// A hold, or all of a set, was released.
     HoldRelease = "hold.release",
     /// A calendar was given availability rules.
     AvailabilityRulesUpdate = "availability_rules.update",
-    /// A calendar's availability rules were taken away.
+    /// A calendar's availability rules were removed.
     AvailabilityRulesDelete = "availability_rules.delete",
     /// A webhook endpoint was created.
     WebhookCreate = "webhook.create",
@@ -86,11 +85,11 @@ actions! {
     WebhookUpdate = "webhook.update",
     /// A webhook endpoint was deleted.
     WebhookDelete = "webhook.delete",
-    /// An iCal subscription was created.
+    /// An iCalendar subscription was created.
     IcalSubscriptionCreate = "ical_subscription.create",
-    /// An iCal subscription was changed, or a sync of it asked for.
+    /// An iCalendar subscription was changed, or a sync of it was requested.
     IcalSubscriptionUpdate = "ical_subscription.update",
-    /// An iCal subscription was deleted.
+    /// An iCalendar subscription was deleted.
     IcalSubscriptionDelete = "ical_subscription.delete",
     /// A booking page was created.
     BookingPageCreate = "booking_page.create",
@@ -112,19 +111,19 @@ actions! {
     ProposalResolve = "proposal.resolve",
     /// A proposal was cancelled.
     ProposalCancel = "proposal.cancel",
-    /// A connection link was made.
+    /// A connection link was created.
     ConnectionCreate = "connection.create",
-    /// A human connected a calendar.
+    /// A user connected a calendar.
     ConnectionAuthorize = "connection.authorize",
     /// A connection was revoked, or a link cancelled.
     ConnectionRevoke = "connection.revoke",
-    /// A request was refused by a rate limit; sampled.
+    /// A request was refused by a rate limit. Entries are sampled.
     RateLimitExceeded = "rate_limit.exceeded",
 }
 
 impl Action {
-    /// How often an entry of this action may be written, for each key (or address) and action; `None` is
-    /// every time. Failures are sampled, so that they do not flood the log (ruling 3.12).
+    /// The rate at which entries of this action may be written, for each action and key (or address); `None` is
+    /// unlimited. Failures are sampled, so that they do not flood the log.
     pub const fn sampled(self) -> Option<Rate> {
         match self {
             Self::AuthFailure | Self::RateLimitExceeded => Some(Rate::per_minute(1)),
@@ -133,40 +132,40 @@ impl Action {
     }
 }
 
-/// One entry of the audit log, written in the transaction of the change (ruling 3.12).
+/// One entry of the audit log, written in the same transaction as the change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditEntry {
     /// The identifier.
     pub id: AuditId,
     /// The organization.
     pub org: OrgId,
-    /// What was done.
+    /// The action.
     pub action: Action,
-    /// The first characters of the key that did it, or of the human's identifier; `None` for an operator or a
+    /// The first characters of the key of the caller, or of the user's identifier; `None` for an operator or a
     /// sign-up.
     pub actor_key_prefix: Option<String>,
-    /// The agent concerned, if one.
+    /// The agent concerned, if there is one.
     pub agent: Option<AgentId>,
-    /// The identifier of what was changed.
+    /// The identifier of the changed resource.
     pub resource: String,
     /// The caller's address; `None` for an operator.
     pub ip: Option<IpAddr>,
-    /// The status that the endpoint answers on success.
+    /// The status of the endpoint's response on success.
     pub status: u16,
     /// The HTTP method; `CLI` for an operator.
     pub method: String,
     /// The route's template.
     pub path: String,
-    /// From the request to the commit.
+    /// The time from the request to the commit.
     pub duration: SignedDuration,
     /// The request.
     pub request: RequestId,
-    /// When it was done.
+    /// When the change was made.
     pub created_at: Timestamp,
 }
 
-/// How many days of the audit log a plan keeps: 3 on the free ones, 90 on Pro. A custom plan keeps
-/// everything that its contract does not end: `None`.
+/// The number of days for which a plan keeps the audit log: 3 on the free plans, 90 on Pro. A custom plan keeps
+/// everything (`None`), unless its contract says otherwise.
 pub const fn audit_retention_days(plan: Plan) -> Option<u32> {
     match plan {
         Plan::FreeAgentUnverified | Plan::FreeAgent | Plan::Free => Some(3),
@@ -175,27 +174,27 @@ pub const fn audit_retention_days(plan: Plan) -> Option<u32> {
     }
 }
 
-/// The earliest instant whose entries a plan still shows at `now`: older ones are purged.
+/// The earliest time whose entries a plan still keeps at `now`. Older entries are purged.
 pub fn audit_kept_since(plan: Plan, now: Timestamp) -> Option<Timestamp> {
     audit_retention_days(plan).map(|days| now - SignedDuration::days(i64::from(days)))
 }
 
-/// The part of the log that a reader asked for, cut to what the plan keeps. Half-open.
+/// The part of the log that a reader asked for, clamped to the entries that the plan keeps. Half-open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AuditRange {
-    /// The first instant; `None` reaches back to the beginning.
+    /// The start; `None` reaches back to the beginning.
     pub from: Option<Timestamp>,
-    /// The first instant after it.
+    /// The end, exclusive.
     pub to: Timestamp,
-    /// Whether `from` was older than what the plan keeps.
+    /// Whether the requested `from` was older than the entries that the plan keeps.
     pub clamped: bool,
-    /// How many days the plan keeps; `None` keeps all.
+    /// The number of days that the plan keeps; `None` keeps all.
     pub retention_days: Option<u32>,
 }
 
 impl AuditRange {
-    /// The range for the query parameters `from` and `to` (default now, included to the microsecond).
-    /// Where all that was asked for is older than what is kept, the range is empty.
+    /// The range for the query parameters `from` and `to`. The default of `to` is now, inclusive to the microsecond.
+    /// The range is empty if everything requested is older than the kept entries.
     ///
     /// # Errors
     /// `from` is not before `to`.
@@ -211,29 +210,29 @@ impl AuditRange {
         Ok(Self { from, to, clamped, retention_days: audit_retention_days(plan) })
     }
 
-    /// Whether nothing can lie in the range.
+    /// Whether no entry can be in the range.
     pub fn is_empty(&self) -> bool {
         self.from == Some(self.to)
     }
 }
 
-/// What a reader of the log asks for.
+/// A query of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditQuery {
-    /// From when to when.
+    /// The range of time.
     pub range: AuditRange,
-    /// Entries of this action only.
+    /// Only entries of this action.
     pub action: Option<Action>,
-    /// Entries of the key that begins so only.
+    /// Only entries of the key with this prefix.
     pub actor_key_prefix: Option<String>,
-    /// Only what comes after this place, newest first.
+    /// Only entries after this place, newest first.
     pub after: Option<AuditCursor>,
-    /// The most entries.
+    /// The maximum number of entries.
     pub limit: u32,
 }
 
 impl AuditQuery {
-    /// Whether the entry is among those that are asked for, however many there are.
+    /// Whether the entry matches the query, regardless of `limit`.
     pub fn matches(&self, entry: &AuditEntry) -> bool {
         let at = entry.created_at;
         self.range.from.is_none_or(|from| from <= at)
@@ -244,16 +243,16 @@ impl AuditQuery {
     }
 }
 
-/// Where a reader of the log, newest first, stands: after this entry. Opaque to callers.
+/// A reader's place in the log, newest first: after this entry. It is opaque to callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AuditCursor {
     /// When the last entry that was shown was written.
     pub created_at: Timestamp,
-    /// Its identifier, which tells apart what was written at the same instant.
+    /// The identifier of that entry. It distinguishes entries written at the same time.
     pub id: AuditId,
 }
 
-/// The form of the cursor, so that a later one can tell it from its own.
+/// The version of the cursor's format, so that a later format can be recognized.
 const CURSOR_FORM: u8 = 1;
 
 impl AuditCursor {
@@ -262,7 +261,7 @@ impl AuditCursor {
         Self { created_at: entry.created_at, id: entry.id }
     }
 
-    /// The text that callers hand back.
+    /// The text that callers send back.
     pub fn encode(self) -> String {
         let mut bytes = Vec::with_capacity(25);
         bytes.push(CURSOR_FORM);
@@ -277,7 +276,7 @@ impl AuditCursor {
     /// Any other text.
     pub fn decode(param: &str, text: &str) -> Result<Self, FieldError> {
         let wrong = || FieldError::new(param, "must be the `next_cursor` of an earlier page, unchanged");
-        // 25 bytes are 34 characters; whatever is longer is not worth decoding.
+        // 25 bytes are 34 characters. A text of another length is not worth decoding.
         let bytes = Some(text).filter(|text| text.len() == 34).and_then(from_base64url).ok_or_else(wrong)?;
         let Some(([CURSOR_FORM], rest)) = bytes.split_first_chunk::<1>() else { return Err(wrong()) };
         let (micros, id) = rest.split_first_chunk::<8>().ok_or_else(wrong)?;
@@ -297,9 +296,9 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
-    /// The specification's list and the ruling's additions, written again so that a slip in either shows.
+    /// The list of actions, written a second time so that a slip in either place shows.
     #[test]
-    fn the_actions_are_the_specification_s() {
+    fn the_actions_are_complete() {
         let listed = "auth.signup auth.signin auth.signout auth.failure key.create key.delete key.regenerate \
                       org.update account.delete agent.create agent.update agent.delete calendar.create \
                       calendar.update calendar.delete event.create event.update event.delete webhook.create \
@@ -317,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_alone_are_sampled() {
+    fn only_failures_are_sampled() {
         let sampled: Vec<_> = Action::ALL.iter().filter(|action| action.sampled().is_some()).collect();
         assert_eq!(sampled, [&Action::AuthFailure, &Action::RateLimitExceeded]);
         assert_eq!(Action::AuthFailure.sampled(), Some(Rate::per_minute(1)));
@@ -337,7 +336,7 @@ mod tests {
     #[case::paid_and_older(Plan::Pro, Some(days_ago(91)), None, Some(days_ago(90)), true)]
     #[case::negotiated(Plan::Custom, Some(days_ago(4_000)), None, Some(days_ago(4_000)), false)]
     #[case::negotiated_from_the_beginning(Plan::Custom, None, None, None, false)]
-    fn ranges_are_cut_to_what_is_kept(
+    fn ranges_are_clamped_to_kept_entries(
         #[case] plan: Plan,
         #[case] from: Option<Timestamp>,
         #[case] to: Option<Timestamp>,
@@ -346,13 +345,13 @@ mod tests {
     ) {
         let range = AuditRange::ask(from, to, plan, NOW).unwrap();
         assert_eq!((range.from, range.clamped), (begins, clamped));
-        assert_eq!(range.to, NOW + SignedDuration::micros(1), "what was written at this instant is shown");
+        assert_eq!(range.to, NOW + SignedDuration::micros(1), "an entry of this very time is shown");
         assert_eq!(range.retention_days, audit_retention_days(plan));
         assert!(!range.is_empty());
     }
 
     #[test]
-    fn what_is_all_older_is_empty() {
+    fn a_range_older_than_all_kept_entries_is_empty() {
         let range = AuditRange::ask(Some(days_ago(9)), Some(days_ago(8)), Plan::Free, NOW).unwrap();
         assert!(range.is_empty() && range.clamped);
         let range = AuditRange::ask(None, Some(days_ago(8)), Plan::Free, NOW).unwrap();
@@ -374,7 +373,7 @@ mod tests {
     #[case(&"A".repeat(35))]
     #[case(&"!".repeat(34))]
     #[case(&"é".repeat(17))]
-    fn only_cursors_are_cursors(#[case] text: &str) {
+    fn other_texts_are_refused(#[case] text: &str) {
         assert_eq!(AuditCursor::decode("cursor", text).unwrap_err().param, "cursor");
     }
 

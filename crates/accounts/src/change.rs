@@ -1,4 +1,4 @@
-//! What a decision writes.
+//! The changes that a decision writes.
 
 use kalends_kernel::{KeyId, OrgId, Timestamp, UserId, Version};
 
@@ -7,69 +7,68 @@ use crate::{
     VerificationCode, oauth::KnownIdentity,
 };
 
-/// One write to organizations, keys, codes, humans or sessions. Updates hold only while the row has the version that
-/// was seen.
+/// One write to organizations, keys, codes, users or sessions. An update only applies while the row has the version
+/// that was read.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// A new organization. Fails as a duplicate where its address is taken.
+    /// Creates an organization. Fails as a duplicate if its address is taken.
     CreateOrganization(Organization),
-    /// The organization as it is from now on.
+    /// Updates an organization.
     UpdateOrganization {
         /// The row to write.
         organization: Organization,
         /// The version that was read.
         seen: Version,
     },
-    /// A new key.
+    /// Creates a key.
     CreateKey(ApiKey),
-    /// A new key of an agent. Stale where there is no such agent that is not decommissioned.
+    /// Creates a key of an agent. Stale if the agent does not exist or is decommissioned.
     CreateScopedKey(ScopedKey),
-    /// Revokes a key of either sort. Stale where there is no such key in force.
+    /// Revokes a key of either kind. Stale if there is no such key in force.
     RevokeKey {
         /// The organization.
         org: OrgId,
-        /// Which one.
+        /// The key.
         key: KeyId,
-        /// Since when it opens nothing.
+        /// When it stops working.
         at: Timestamp,
     },
-    /// Revokes every key of the organization that speaks for no agent and was made before.
+    /// Revokes every older key of the organization itself, but not the keys of its agents.
     RevokeOrganizationKeys {
         /// The organization.
         org: OrgId,
-        /// Since when they open nothing.
+        /// When they stop working.
         at: Timestamp,
     },
-    /// The code of an organization, in place of the one it had.
+    /// Replaces the code of an organization.
     PutCode {
         /// The row to write.
         code: VerificationCode,
-        /// The version that was read; `None` where there was no row.
+        /// The version that was read; `None` if there was no row.
         seen: Option<Version>,
     },
-    /// One more acceptance of terms, for the record.
+    /// Records an acceptance of terms.
     RecordAcceptance {
         /// The organization.
         org: OrgId,
-        /// What it accepted and when.
+        /// The accepted version and the time.
         acceptance: Acceptance,
     },
-    /// A new claim. Stale where one of the same human waits for a code mailed to the same address.
+    /// Creates a claim. Stale if the same user has a claim that waits for a code mailed to the same address.
     CreateClaim(Claim),
-    /// The claim as it is from now on. Stale where another claim on the organization is on hold already.
+    /// Updates a claim. Stale if another claim on the organization is already on hold.
     UpdateClaim {
         /// The row to write.
         claim: Claim,
         /// The version that was read.
         seen: Version,
     },
-    /// The identity signs that human in from now on. Stale where it signs in somebody already.
+    /// Links an identity, which signs in its user from now on. Stale if it already signs in a user.
     AddIdentity(KnownIdentity),
-    /// No identity signs the human in any more.
+    /// Removes all identities of a user.
     RemoveIdentities(UserId),
-    /// The organization is no more: it is gone with its keys and its owner's hold of it, and the sessions that are
-    /// switched to it, at once; its acceptances name no organization any more, and what else it had is removed
-    /// later ([`crate::ports::Deletions`]).
+    /// Deletes an organization, with its keys, its ownership, and the sessions that are switched to it, at once. Its
+    /// acceptances no longer name an organization. Its other rows are removed later ([`crate::ports::Deletions`]).
     DeleteOrganization {
         /// The organization.
         org: OrgId,
@@ -78,65 +77,66 @@ pub enum Change {
         /// When it is deleted.
         at: Timestamp,
     },
-    /// A new human. Fails as a duplicate where another has the address.
+    /// Creates a user. Fails as a duplicate if another user has the address.
     CreateUser(User),
-    /// The human as they are from now on. Fails as [`Self::CreateUser`] where another has the address.
+    /// Updates a user. Fails as a duplicate if another user has the address.
     UpdateUser {
         /// The row to write.
         user: User,
         /// The version that was read.
         seen: Version,
     },
-    /// The human owns the organization from now on, which raises the human's version. Stale where the human's
-    /// version is another, where there is no such organization, and where it has an owner.
+    /// Makes the user the owner of the organization, which raises the user's version. Stale if the user's version has
+    /// changed, if the organization does not exist, or if it has an owner.
     AddOwner {
-        /// Who owns what.
+        /// The user and the organization.
         ownership: Ownership,
-        /// The human's version that was read.
+        /// The user's version that was read.
         seen: Version,
     },
-    /// The human owns the organization no more, which raises the human's version. Stale where the human's version
-    /// is another, or the organization not theirs.
+    /// Removes the user as the owner of the organization, which raises the user's version. Stale if the user's
+    /// version has changed, or if the user does not own the organization.
     RemoveOwner {
-        /// Who.
+        /// The user.
         user: UserId,
-        /// What.
+        /// The organization.
         org: OrgId,
-        /// The human's version that was read.
+        /// The user's version that was read.
         seen: Version,
     },
-    /// The token with which a human sets a password, in place of the one that they had.
+    /// Replaces the token with which a user sets a password.
     PutReset(PasswordReset),
-    /// The token is used up. Stale where it was used or replaced before.
+    /// Uses up the token. Stale if it was used or replaced before.
     UseReset(TokenHash),
-    /// The human is no more, with all of their sessions, identities and claims, and what they own. Stale where their version is another.
+    /// Deletes a user, with their sessions, identities, claims and ownerships. Stale if the user's version has
+    /// changed.
     DeleteUser {
-        /// Who.
+        /// The user.
         user: UserId,
         /// The version that was read.
         seen: Version,
     },
-    /// A new session. Stale where the human's version is another: whoever signs in with a password that is being
-    /// changed, tries again.
+    /// Creates a session. Stale if the user's version has changed: someone who signs in with a password that is being
+    /// changed has to try again.
     CreateSession {
-        /// The row.
+        /// The row to write.
         session: Session,
-        /// The human's version that was read.
+        /// The user's version that was read.
         seen: Version,
     },
-    /// The session is switched to an organization, or to none. Stale where it is not in force at `at`. Whether the
-    /// organization is the human's is asked whenever the session is used ([`crate::active_organization`]).
+    /// Switches the session to an organization, or to none. Stale if the session is not in force at `at`. Whether the
+    /// user owns the organization is checked whenever the session is used ([`crate::active_organization`]).
     SwitchSession {
         /// The row to write.
         session: Session,
-        /// The present instant.
+        /// The current time.
         at: Timestamp,
     },
-    /// What ends so ([`SessionEnd::ends`]) is worth nothing from now on. What has ended before keeps its time.
+    /// Ends the sessions that [`SessionEnd::ends`] selects. A session that has already ended keeps its time.
     EndSessions {
-        /// Which ones.
+        /// The sessions to end.
         end: SessionEnd,
-        /// Since when.
+        /// When they end.
         at: Timestamp,
     },
 }

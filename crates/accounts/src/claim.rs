@@ -1,11 +1,11 @@
-//! A human takes over an organization that an agent signed up (ruling 3.11).
+//! A user takes over an organization that an agent signed up.
 //!
-//! The claim is initiated with the agent's address and proved with a code that is mailed there. It is then
-//! on hold for a day, in which whoever reads that mailbox may revoke it; after the hold the human owns the
-//! organization. Nothing moves: the organization stays what it was, and gets an owner.
+//! The claim starts with the agent's address, and is proved with a code that is mailed there. It is then on hold for
+//! a day, during which anyone who reads that mailbox may revoke it. After the hold the user owns the organization.
+//! The organization itself does not change, except that it gets an owner.
 //!
-//! An address with nothing to claim gets a claim all the same, one that no code proves: neither the answers
-//! nor the list of claims tell who has an account.
+//! An address with nothing to claim gets a claim anyway, one that no code proves. So neither the responses nor the
+//! list of claims reveal who has an account.
 
 use std::fmt;
 
@@ -18,12 +18,12 @@ use crate::{
     otp::{CODE_LASTS, Guess, judge},
 };
 
-/// How long a proved claim waits before it takes effect.
+/// How long a proved claim is on hold before it takes effect.
 pub const CLAIM_HOLD: SignedDuration = SignedDuration::hours(24);
-/// How long a claim that came to nothing is kept, since it was initiated.
+/// How long a claim that did not succeed is kept, counted from its start.
 pub const CLAIM_KEPT: SignedDuration = SignedDuration::days(30);
 
-/// The SHA-256 of the address that a claim names: the address itself is not kept.
+/// The SHA-256 of a claim's address. The address itself is not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AddressHash(pub [u8; 32]);
 
@@ -34,7 +34,7 @@ impl AddressHash {
     }
 }
 
-/// What revokes a claim on hold: sent by mail, shown nowhere else.
+/// The token that revokes a claim on hold. It is sent by mail and shown nowhere else.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RevocationToken(String);
 
@@ -49,7 +49,7 @@ impl RevocationToken {
         &self.0
     }
 
-    /// What is stored of it.
+    /// The hash to store.
     pub fn hash(&self) -> TokenHash {
         TokenHash::of(&self.0)
     }
@@ -66,7 +66,7 @@ impl fmt::Debug for RevocationToken {
 pub struct TokenHash(pub [u8; 32]);
 
 impl TokenHash {
-    /// The hash of a token as a caller presents it.
+    /// The hash of a token from a caller.
     pub fn of(text: &str) -> Self {
         Self(Sha256::digest(text.as_bytes()).into())
     }
@@ -78,65 +78,66 @@ impl fmt::Debug for TokenHash {
     }
 }
 
-/// How far a claim is.
+/// The state of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaimState {
-    /// It waits for the code.
+    /// The claim waits for the code.
     Initiated {
         /// The code's hash.
         code: CodeHash,
         /// When the code stops working.
         expires_at: Timestamp,
-        /// How often it was tried.
+        /// The number of attempts so far.
         attempts: u32,
     },
-    /// It is proved and waits for objections.
+    /// The claim is proved and on hold.
     Held {
         /// When it takes effect.
         until: Timestamp,
-        /// The hash of what revokes it.
+        /// The hash of the token that revokes it.
         revocation: TokenHash,
     },
-    /// The human owns the organization.
+    /// The user owns the organization.
     Effective {
-        /// Since when.
+        /// When it took effect.
         at: Timestamp,
-        /// The hash of what could have revoked it, so that late objections are told apart from strangers'.
+        /// The hash of the token that could have revoked it. It distinguishes late objections from those of
+        /// strangers.
         revocation: TokenHash,
     },
-    /// Somebody objected in time.
+    /// Somebody revoked it in time.
     Revoked {
-        /// When.
+        /// When it was revoked.
         at: Timestamp,
-        /// The hash of what revoked it.
+        /// The hash of the token that revoked it.
         revocation: TokenHash,
     },
-    /// Another claim took its place, or the organization has an owner.
+    /// Another claim took its place, or the organization already has an owner.
     Void {
-        /// Since when.
+        /// When it became void.
         at: Timestamp,
     },
 }
 
-/// A [`ClaimState`] as a store keeps it: the state's name, and what it may have.
+/// A [`ClaimState`] as stores keep it: the name of the state and its fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredClaimState<'a> {
     /// `initiated`, `held`, `effective`, `revoked` or `void`.
     pub name: &'a str,
     /// The code's hash.
     pub code: Option<CodeHash>,
-    /// How often the code was tried.
+    /// The number of attempts with the code.
     pub attempts: u32,
     /// When the code stops working, or the hold ends.
     pub due_at: Option<Timestamp>,
-    /// The hash of what revokes it.
+    /// The hash of the token that revokes it.
     pub revocation: Option<TokenHash>,
     /// When it took effect, was revoked, or became void.
     pub ended_at: Option<Timestamp>,
 }
 
 impl ClaimState {
-    /// The state as a store keeps it.
+    /// The state in the form that stores keep.
     pub const fn stored(self) -> StoredClaimState<'static> {
         let none =
             StoredClaimState { name: "void", code: None, attempts: 0, due_at: None, revocation: None, ended_at: None };
@@ -157,7 +158,7 @@ impl ClaimState {
         }
     }
 
-    /// The state that was stored; `None` where no state is stored like that.
+    /// The state from a stored form; `None` if the fields do not fit the name.
     pub fn read(stored: StoredClaimState<'_>) -> Option<Self> {
         let state = match stored {
             StoredClaimState { name: "initiated", code: Some(code), attempts, due_at: Some(expires_at), .. } => {
@@ -179,20 +180,20 @@ impl ClaimState {
     }
 }
 
-/// What `GET /v1/auth/claims` shows of a claim.
+/// The status of a claim, as `GET /v1/auth/claims` shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ClaimStatus {
-    /// It waits for the code.
+    /// The claim waits for the code.
     Pending,
     /// The code has expired or was tried too often.
     Expired,
-    /// It waits for objections.
+    /// The claim is on hold.
     Held,
-    /// The human owns the organization.
+    /// The user owns the organization.
     Effective,
-    /// Somebody objected in time.
+    /// Somebody revoked it in time.
     Revoked,
-    /// Another claim took its place, or the organization has an owner.
+    /// Another claim took its place, or the organization already has an owner.
     Void,
 }
 
@@ -200,7 +201,7 @@ impl ClaimStatus {
     /// Every status.
     pub const ALL: [Self; 6] = [Self::Pending, Self::Expired, Self::Held, Self::Effective, Self::Revoked, Self::Void];
 
-    /// The name in answers.
+    /// The name in responses.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -216,15 +217,15 @@ impl ClaimStatus {
 /// A claim as stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claim {
-    /// The identifier, which is shown whether or not there is anything to claim.
+    /// The identifier. It is shown whether or not there is anything to claim.
     pub id: ClaimId,
-    /// The organization; `None` where the address had nothing to claim.
+    /// The organization; `None` if the address has nothing to claim.
     pub org: Option<OrgId>,
-    /// Who claims it.
+    /// The user who claims it.
     pub user: UserId,
-    /// The address that was named.
+    /// The hash of the address that was given.
     pub address: AddressHash,
-    /// How far it is.
+    /// The state.
     pub state: ClaimState,
     /// The row's version.
     pub version: Version,
@@ -235,34 +236,34 @@ pub struct Claim {
 /// Why a code does not prove a claim.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ClaimError {
-    /// The code is wrong; the attempt must be recorded before the answer: 400.
+    /// The code is wrong: 400. The attempt must be recorded before the response.
     #[error("{CLAIM_REFUSED}")]
     Wrong {
         /// The row with the attempt counted.
         counted: Box<Claim>,
     },
-    /// There is no such claim of this human, or its code does not work any more: the same 400.
+    /// The user has no such claim, or its code no longer works: the same 400.
     #[error("{CLAIM_REFUSED}")]
     Void,
-    /// The code is right, but another claim is on hold, or the organization has an owner: 409.
+    /// The code is right, but another claim is on hold, or the organization already has an owner: 409.
     #[error("another claim on the organization is on hold or has taken effect")]
     Taken,
 }
 
-/// What is said of a code that does not prove a claim, whatever the reason.
+/// The message for a code that does not prove a claim, whatever the reason.
 pub const CLAIM_REFUSED: &str =
     "the code is wrong, has expired or is used up; initiate the claim again for a fresh one";
 
-/// What became of an objection.
+/// The result of a revocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Revoked {
-    /// The claim ends with it.
+    /// The claim is revoked now.
     Now(Claim),
-    /// It had ended with an earlier one; nothing changes.
+    /// The claim was already revoked. Nothing changes.
     Before,
 }
 
-/// Why an objection is not heard.
+/// Why a claim cannot be revoked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum RevokeError {
     /// There is no such claim, or the token is not its: 404.
@@ -273,7 +274,7 @@ pub enum RevokeError {
     TooLate,
 }
 
-/// What else is known of the organization when a claim goes on.
+/// Facts about the organization that can keep a claim from proceeding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rivals {
     /// Whether the organization has an owner.
@@ -282,8 +283,8 @@ pub struct Rivals {
     pub held: bool,
 }
 
-/// The organization that a human may claim with an address: one that an agent signed up with it, or that the operator
-/// made for it, and that has no owner. Where there is none the caller is told the same.
+/// The organization that a user may claim with an address: one without an owner that an agent signed up with the
+/// address, or that the operator created for it. The caller gets the same response if there is none.
 pub fn claimable(found: Option<&Organization>, owned: bool) -> Option<&Organization> {
     let made_for_the_address = |source| match source {
         SignUpSource::Agent | SignUpSource::Operator => true,
@@ -293,8 +294,8 @@ pub fn claimable(found: Option<&Organization>, owned: bool) -> Option<&Organizat
 }
 
 impl Claim {
-    /// A claim that waits for `code`; without an organization for none that there is. An earlier claim of the
-    /// same human that waits for a code mailed to the same address ends with it ([`Self::superseded`]).
+    /// A claim that waits for `code`. Without an organization, no code can prove it. An earlier claim of the same
+    /// user that waits for a code mailed to the same address is superseded ([`Self::superseded`]).
     pub fn initiate(
         id: ClaimId,
         org: Option<OrgId>,
@@ -303,7 +304,7 @@ impl Claim {
         code: &Code,
         now: Timestamp,
     ) -> Self {
-        // No code has the hash of zeros.
+        // No code has this hash.
         let code = if org.is_some() { code.hash_within(id.uuid().as_bytes()) } else { CodeHash([0; 32]) };
         let state = ClaimState::Initiated { code, expires_at: now + CODE_LASTS, attempts: 0 };
         Self { id, org, user, address, state, version: Version::FIRST, created_at: now }
@@ -313,7 +314,7 @@ impl Claim {
         Self { state, version: self.version.next(), ..*self }
     }
 
-    /// The claim, once the same human initiated another; `None` where it does not wait for a code.
+    /// The claim after the same user started another one; `None` if it does not wait for a code.
     pub const fn superseded(&self, now: Timestamp) -> Option<Self> {
         match self.state {
             ClaimState::Initiated { .. } => Some(self.become_state(ClaimState::Void { at: now })),
@@ -324,11 +325,11 @@ impl Claim {
         }
     }
 
-    /// Proves the claim `id` of `user` with the code that was mailed, and puts it on hold. `token` is what
-    /// its revocation link will carry. The code is compared in every case, in constant time.
+    /// Proves the claim `id` of `user` with the code that was mailed, and puts it on hold. `token` is for the
+    /// revocation link. The code is always compared, in constant time.
     ///
     /// # Errors
-    /// [`ClaimError`]; after [`ClaimError::Wrong`] the caller commits the counted attempt before it answers.
+    /// [`ClaimError`]. After [`ClaimError::Wrong`] the caller commits the counted attempt before it responds.
     pub fn verify(
         stored: Option<&Self>,
         id: ClaimId,
@@ -361,15 +362,15 @@ impl Claim {
         }
     }
 
-    /// Revokes a claim on hold with the token of the mail.
+    /// Revokes a claim on hold with the token from the mail.
     ///
     /// # Errors
-    /// [`RevokeError`]: a wrong token is told nothing.
+    /// [`RevokeError`]. A wrong token reveals nothing about the claim.
     pub fn revoke(&self, token: &str, now: Timestamp) -> Result<Revoked, RevokeError> {
         let matches = |hash: TokenHash| bool::from(hash.0.ct_eq(&TokenHash::of(token).0));
         match self.state {
             ClaimState::Held { until, revocation } if matches(revocation) => {
-                // The hold ends with its instant, also where nobody has acted on it yet.
+                // The hold ends at this time, even if the claim has not been made effective yet.
                 if now < until {
                     Ok(Revoked::Now(self.become_state(ClaimState::Revoked { at: now, revocation })))
                 } else {
@@ -386,7 +387,7 @@ impl Claim {
         }
     }
 
-    /// When the claim is to take effect; `None` where it is not on hold.
+    /// When the claim takes effect; `None` if it is not on hold.
     pub const fn due_at(&self) -> Option<Timestamp> {
         match self.state {
             ClaimState::Held { until, .. } => Some(until),
@@ -397,8 +398,8 @@ impl Claim {
         }
     }
 
-    /// The claim once its hold is over: effective, so that the human becomes the owner in the same
-    /// change-set, or void where the organization got an owner meanwhile. `None` while it is not due.
+    /// The claim after its hold. It is effective, and the user becomes the owner in the same change-set, or void if
+    /// the organization has got an owner. Returns `None` if it is not due.
     pub fn take_effect(&self, owned: bool, now: Timestamp) -> Option<Self> {
         match self.state {
             ClaimState::Held { until, .. } if now < until => None,
@@ -413,7 +414,7 @@ impl Claim {
         }
     }
 
-    /// The organization as far as the human may know of it: once they have proved that they read its mail.
+    /// The organization, once the user has proved that they read its mail.
     pub const fn proved_org(&self) -> Option<OrgId> {
         match self.state {
             ClaimState::Held { .. } | ClaimState::Effective { .. } | ClaimState::Revoked { .. } => self.org,
@@ -421,7 +422,7 @@ impl Claim {
         }
     }
 
-    /// What is shown of it at `now`.
+    /// The status at `now`.
     pub fn status(&self, now: Timestamp) -> ClaimStatus {
         match self.state {
             ClaimState::Initiated { expires_at, attempts, .. } => {
@@ -483,12 +484,12 @@ mod tests {
         let effective = claim.take_effect(false, end).unwrap();
         assert_eq!(effective.status(end), ClaimStatus::Effective);
         assert_eq!((effective.org, effective.version), (Some(ORG), claim.version.next()));
-        assert_eq!(effective.take_effect(false, end), None, "once");
+        assert_eq!(effective.take_effect(false, end), None, "it takes effect once");
         assert_eq!(claim.take_effect(true, end).unwrap().status(end), ClaimStatus::Void);
     }
 
     #[test]
-    fn an_objection_ends_it_until_the_hold_is_over() {
+    fn a_claim_can_be_revoked_until_the_hold_is_over() {
         let claim = held();
         let last = START + CLAIM_HOLD - SignedDuration::micros(1);
         assert_eq!(claim.revoke("tokem", last), Err(RevokeError::Unknown));
@@ -500,7 +501,7 @@ mod tests {
         assert_eq!(revoked.take_effect(false, START + CLAIM_HOLD), None);
 
         let end = START + CLAIM_HOLD;
-        assert_eq!(claim.revoke("token", end), Err(RevokeError::TooLate), "although nobody acted yet");
+        assert_eq!(claim.revoke("token", end), Err(RevokeError::TooLate), "although it is not effective yet");
         let effective = claim.take_effect(false, end).unwrap();
         assert_eq!(effective.revoke("token", end), Err(RevokeError::TooLate));
         assert_eq!(effective.revoke("other", end), Err(RevokeError::Unknown));
@@ -508,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn every_failed_code_is_told_alike() {
+    fn every_failed_code_gets_the_same_message() {
         let claim = initiated();
         let verify = |stored: Option<&Claim>, id, user, text, now| {
             Claim::verify(stored, id, user, &code(text), Rivals::default(), &token(), now)
@@ -530,14 +531,14 @@ mod tests {
             ("superseded", verify(claim.superseded(START).as_ref(), id(1), ADA, "123456", START)),
             ("unknown", verify(None, id(1), ADA, "123456", START)),
             ("another claim's", verify(Some(&claim), id(2), ADA, "123456", START)),
-            ("another human's", verify(Some(&claim), id(1), BOB, "123456", START)),
+            ("another user's", verify(Some(&claim), id(1), BOB, "123456", START)),
         ] {
             assert_eq!(failed.unwrap_err().to_string(), CLAIM_REFUSED, "{reason}");
         }
     }
 
     #[test]
-    fn a_claim_of_nothing_looks_like_any_other_and_no_code_proves_it() {
+    fn a_claim_without_an_organization_looks_like_any_other_and_no_code_proves_it() {
         let nothing = Claim::initiate(id(1), None, ADA, address(), &code("123456"), START);
         let (none, some) = (nothing.status(START), initiated().status(START));
         assert_eq!((none, nothing.proved_org(), initiated().proved_org()), (some, None, None));
@@ -555,7 +556,7 @@ mod tests {
     }
 
     #[test]
-    fn states_are_read_as_stored() {
+    fn stored_states_are_read_back() {
         let (initiated, held) = (initiated().state, held().state);
         let revocation = token().hash();
         for state in [
@@ -574,7 +575,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_claimed() {
+    fn only_unowned_organizations_of_agents_and_operators_are_claimable() {
         use kalends_quotas::Plan;
 
         use crate::{OrgName, Waitlist};
@@ -603,7 +604,7 @@ mod tests {
     }
 
     #[test]
-    fn rivals_are_told_to_whoever_has_the_code() {
+    fn rivals_are_only_reported_for_a_right_code() {
         let claim = initiated();
         for rivals in [Rivals { owned: true, held: false }, Rivals { owned: false, held: true }] {
             let right = Claim::verify(Some(&claim), id(1), ADA, &code("123456"), rivals, &token(), START);
@@ -615,23 +616,23 @@ mod tests {
     }
 
     #[test]
-    fn tokens_do_not_show() {
+    fn debug_output_hides_tokens() {
         assert_eq!(format!("{:?} {:?}", token(), token().hash()), "RevocationToken(…) TokenHash(…)");
     }
 
     #[derive(Debug, Clone)]
     enum Step {
-        /// One of two humans begins (again).
+        /// One of two users starts a claim.
         Initiate(bool),
-        /// A human presents the code of one of the claims so far, or a wrong one.
+        /// A user presents the code of one of the claims so far, or a wrong code.
         Verify {
             ada: bool,
             claim: usize,
             right: bool,
         },
-        /// The mailbox's reader objects to one of the claims.
+        /// The reader of the mailbox revokes one of the claims.
         Revoke(usize),
-        /// The worker looks for what is due.
+        /// The worker makes due claims effective.
         Work,
         Wait(i64),
     }
@@ -648,7 +649,7 @@ mod tests {
         prop::collection::vec(step, 1..80)
     }
 
-    /// The model of one claim: what the humans could know of it.
+    /// The model of one claim: what the users could know about it.
     #[derive(Debug, Clone, Copy, PartialEq)]
     enum Known {
         Waits { since: Timestamp, wrong: u32 },
@@ -658,10 +659,10 @@ mod tests {
     }
 
     proptest! {
-        /// Two humans, one organization: it gets one owner at most, never before a day has passed, never
-        /// against an objection that came in time.
+        /// With two users and one organization, the organization gets at most one owner, never before a day has
+        /// passed, and never after a revocation in time.
         #[test]
-        fn one_human_becomes_the_owner(steps in steps()) {
+        fn at_most_one_user_becomes_the_owner(steps in steps()) {
             let mut claims: Vec<Claim> = Vec::new();
             let mut known: Vec<Known> = Vec::new();
             let (mut now, mut owner) = (START, None);

@@ -1,4 +1,4 @@
-//! A human signs up in the console (ruling 3.10).
+//! A user signs up in the console.
 
 use kalends_kernel::{Entropy, OrgId, Timestamp, UserId, Version};
 use kalends_quotas::Plan;
@@ -8,33 +8,33 @@ use crate::{
     Waitlist,
 };
 
-/// A sign-up, already checked.
+/// A sign-up that has been validated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewAccount {
     /// The address.
     pub email: Email,
-    /// Whether it is proved already, by a provider's word.
+    /// Whether a provider has already verified the address.
     pub email_verified: bool,
-    /// The human's name.
+    /// The user's name.
     pub name: UserName,
-    /// The organization's name; the human's where there is none.
+    /// The organization's name. The default is the user's name.
     pub org_name: Option<OrgName>,
-    /// The password's hash; `None` for whoever signs up with a provider.
+    /// The hash of the password; `None` for a sign-up with a provider.
     pub password: Option<PasswordHash>,
     /// The accepted terms.
     pub acceptance: Acceptance,
-    /// The plan that a sign-up gets.
+    /// The plan of new sign-ups.
     pub plan: Plan,
 }
 
 /// The organization that a sign-up opens.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Founding {
-    /// A new one.
+    /// A new organization.
     New(Organization),
-    /// The one that was let in from the waiting list with that address.
+    /// The organization that was let in from the waiting list with the same address.
     LetIn {
-        /// As it is from now on.
+        /// The updated organization.
         organization: Organization,
         /// The version that was read.
         seen: Version,
@@ -50,35 +50,36 @@ impl Founding {
     }
 }
 
-/// What a sign-up makes.
+/// The result of a sign-up.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Account {
     /// The organization.
     pub founding: Founding,
-    /// The human.
+    /// The user.
     pub user: User,
-    /// That the human owns the organization.
+    /// The user's ownership of the organization.
     pub ownership: Ownership,
     /// The organization's key.
     pub key: NewKey,
-    /// The human's first session.
+    /// The user's first session.
     pub session: Session,
 }
 
-/// Why somebody cannot sign up.
+/// Why a user cannot sign up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SignUpError {
-    /// The address is on the waiting list, and has not been let in: 403 `account_waitlisted`.
+    /// The address is on the waiting list and has not been let in: 403 `account_waitlisted`.
     #[error("the address is on the waiting list; you get a mail when it is activated")]
     Waiting,
 }
 
-/// Makes the account of somebody whose address no other human has. `known` is the organization that has the address,
+/// Creates the account of a user whose address no other user has. `known` is the organization that has the address,
 /// and whether it has an owner.
 ///
-/// Who was let in from the waiting list finds that organization: it has neither key nor owner, so that there is nothing
-/// in it to be taken. Any other organization with the address (an agent signed up with it, the operator made it) stays
-/// as it is, for the address is not proved; the human claims it ([`crate::Claim`]), and begins with one of their own.
+/// A user who was let in from the waiting list gets the organization of the waiting list: it has neither key nor
+/// owner, so it has nothing that could be stolen. Any other organization with the address (signed up by an agent, or
+/// created by the operator) stays as it is, because the address is not proved. The user can claim it
+/// ([`crate::Claim`]), and starts with a new organization.
 ///
 /// # Errors
 /// [`SignUpError::Waiting`].
@@ -100,7 +101,7 @@ pub fn open_account(
             },
             seen: known.version,
         },
-        // One organization an address: where another has it, this one goes without.
+        // An address belongs to one organization at most. If another one has it, the new one gets none.
         other => Founding::New(found(new, other.is_none(), OrgId::new(now, entropy), now)),
     };
     let organization = founding.organization();
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_human_owns_what_they_found() {
+    fn a_user_owns_their_new_organization() {
         let account = open(None, None).unwrap();
         let organization = account.founding.organization();
         assert_eq!((organization.name.as_str(), organization.plan), ("Ada", Plan::Pro));
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_goes_on_waiting() {
+    fn a_waiting_address_cannot_sign_up() {
         for source in SignUpSource::ALL {
             for owned in [false, true] {
                 let waiting = known(source, Waitlist::Since(NOW));
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_let_in_finds_their_place() {
+    fn a_user_who_was_let_in_gets_the_waiting_organization() {
         let place = known(SignUpSource::Waitlist, Waitlist::Active);
         let Founding::LetIn { organization, seen } = open(Some((&place, false)), None).unwrap().founding else {
             panic!("a new organization")
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_others_is_taken_with_an_address() {
+    fn an_address_alone_gives_no_existing_organization() {
         for (source, owned) in [
             (SignUpSource::Agent, false),
             (SignUpSource::Operator, false),

@@ -1,14 +1,14 @@
-//! E-mail addresses, checked for syntax and brought into one form.
+//! Mail addresses, checked for syntax and normalized.
 
 use std::fmt;
 
 use kalends_kernel::FieldError;
 
-/// The most characters of an address (RFC 3696 erratum 1690 allows 254 in a path; ruling 5.5 says 320).
+/// The maximum number of characters of an address. RFC 3696 erratum 1690 allows 254 in a path; this is more generous.
 pub const EMAIL_MAX: usize = 320;
 
-/// An address whose domain is normalized: lower case, IDNA ASCII, no trailing dot (ruling 3.9). The
-/// whole address is lower-cased, as mailboxes in practice ignore case.
+/// An address with a normalized domain: lower case, IDNA ASCII, without a trailing dot. The whole address is
+/// lower-cased, because mailboxes ignore case in practice.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Email(String);
 
@@ -29,7 +29,7 @@ impl Email {
             return Err(wrong("the part before the @ must be 1 to 64 letters, digits or .!#$%&'*+/=?^_`{|}~-"));
         }
         if local.starts_with('.') || local.ends_with('.') || local.contains("..") {
-            return Err(wrong("dots before the @ must stand between other characters"));
+            return Err(wrong("dots before the @ must be between other characters"));
         }
         let domain = idna::domain_to_ascii_strict(domain.strip_suffix('.').unwrap_or(domain))
             .map_err(|_| wrong("the domain is not valid"))?;
@@ -41,7 +41,7 @@ impl Email {
         Ok(Self(format!("{}@{domain}", local.to_ascii_lowercase())))
     }
 
-    /// The address as a store kept it.
+    /// The address from a store.
     pub const fn from_stored(address: String) -> Self {
         Self(address)
     }
@@ -64,7 +64,7 @@ impl fmt::Display for Email {
 }
 
 impl fmt::Debug for Email {
-    /// Shows the domain alone: addresses do not belong in logs.
+    /// Shows only the domain: addresses do not belong in logs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "…@{}", self.domain())
     }

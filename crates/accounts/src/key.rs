@@ -1,4 +1,4 @@
-//! API keys: a prefix and 32 random bytes, kept only as their SHA-256 (ruling 3.1).
+//! API keys: a prefix and 32 random bytes. Only their SHA-256 is stored.
 
 use std::fmt;
 
@@ -11,19 +11,19 @@ use crate::{
     reach::{Caller, CallerKind, ScopedAgent},
 };
 
-/// What a key is for.
+/// The kinds of keys of an organization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KeyKind {
     /// An organization's key.
     Org,
-    /// The key of an agent's self-signup: the reach of an organization's key, the caps of its plan.
+    /// The key of an agent's self-signup. It has the reach of an organization's key, within the limits of its plan.
     Restricted,
-    /// The key of an organization made for tests.
+    /// The key of an organization that was created for tests.
     Test,
 }
 
 impl KeyKind {
-    /// What the key's text begins with.
+    /// The prefix of the key's text.
     pub const fn prefix(self) -> &'static str {
         match self {
             Self::Org | Self::Restricted => "svc_sk_",
@@ -40,7 +40,7 @@ impl KeyKind {
         }
     }
 
-    /// The kind of that name.
+    /// The kind with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Org, Self::Restricted, Self::Test].into_iter().find(|kind| kind.as_str() == name)
     }
@@ -51,7 +51,7 @@ impl KeyKind {
 pub struct KeyHash(pub [u8; 32]);
 
 impl KeyHash {
-    /// The hash of a key as a caller presents it.
+    /// The hash of a key from a caller.
     pub fn of(key: &str) -> Self {
         Self(Sha256::digest(key.as_bytes()).into())
     }
@@ -68,45 +68,45 @@ impl fmt::Debug for KeyHash {
 pub struct ApiKey {
     /// The row's identifier.
     pub id: KeyId,
-    /// The organization that the key opens.
+    /// The organization that the key belongs to.
     pub org: OrgId,
-    /// What it is for.
+    /// The kind.
     pub kind: KeyKind,
-    /// The hash by which it is found.
+    /// The hash that the key is found by.
     pub hash: KeyHash,
-    /// The first characters of the text, to tell keys apart.
+    /// The first characters of the text, to distinguish keys.
     pub prefix: String,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
 }
 
-/// What may be shown of a key that is in force.
+/// The parts of a key in force that may be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyView {
     /// The row's identifier.
     pub id: KeyId,
-    /// The agent that it speaks for, if it speaks for one.
+    /// The agent that it speaks for, if any.
     pub agent: Option<AgentId>,
-    /// What it is called, if it has a name.
+    /// The label, if it has one.
     pub label: Option<KeyLabel>,
     /// The first characters of the text.
     pub prefix: String,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
 }
 
-/// A key that once opened something: it was revoked, or its agent is decommissioned.
+/// A key that no longer works, because it was revoked or its agent is decommissioned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndedKey {
     /// The organization.
     pub org: OrgId,
-    /// The agent for which it spoke, if it spoke for one.
+    /// The agent that it spoke for, if any.
     pub agent: Option<AgentId>,
     /// The first characters of the text.
     pub prefix: String,
 }
 
-/// A fresh key: its row, and the text that is shown once.
+/// A new key: its row, and the text, which is shown once.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NewKey {
     /// The row.
@@ -122,7 +122,7 @@ impl fmt::Debug for NewKey {
 }
 
 impl NewKey {
-    /// How many characters of a key are kept in the clear.
+    /// The number of characters of a key that are stored in the clear.
     pub const SHOWN: usize = 20;
 
     /// A key with 256 random bits.
@@ -140,31 +140,31 @@ impl NewKey {
     }
 }
 
-/// How far a key reaches inside its organization.
+/// The reach of a key inside its organization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reach {
-    /// Everything.
+    /// The whole organization.
     Organization,
-    /// One agent and what hangs on it.
+    /// One agent and everything that belongs to it.
     Agent(ScopedAgent),
 }
 
-/// What was presented.
+/// The credential of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Credential {
     /// An API key.
     Key(KeyId),
     /// A console session.
     Session {
-        /// Which one.
+        /// The session.
         session: SessionId,
-        /// The human who signed in.
+        /// The user who signed in.
         user: UserId,
     },
 }
 
 impl Credential {
-    /// Whose failures are told apart by: the key's identifier, or the human's.
+    /// The identifier that failures are counted by: that of the key, or of the user.
     pub const fn bytes(&self) -> [u8; 16] {
         match self {
             Self::Key(key) => key.uuid().into_bytes(),
@@ -173,19 +173,20 @@ impl Credential {
     }
 }
 
-/// Who a key or a session speaks for: all that a request needs to know of its caller, so that it can be cached.
+/// The owner of a key or a session: everything that a request needs to know about its caller, so that it can be
+/// cached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
     /// The key or the session.
     pub credential: Credential,
-    /// The first characters of the key; of a session those of the human's identifier. The audit log tells by
-    /// them who it was.
+    /// The first characters of the key, or of the user's identifier for a session. They identify the caller in the
+    /// audit log.
     pub key_prefix: String,
     /// The organization.
     pub org: OrgId,
-    /// What kind of credential it is.
+    /// The kind of credential.
     pub kind: CallerKind,
-    /// How far it reaches.
+    /// The reach.
     pub reach: Reach,
     /// Whether the organization is on the waiting list.
     pub waitlisted: bool,
@@ -193,20 +194,20 @@ pub struct Principal {
     pub plan: Plan,
     /// The plan's limits with the organization's own overrides.
     pub limits: Limits,
-    /// The terms that the organization accepted last.
+    /// The terms that the organization last accepted.
     pub accepted_terms: Option<String>,
 }
 
 impl Principal {
-    /// What the audit log tells of a human: as many characters as of a key.
+    /// The part of a user's identifier that the audit log shows: as many characters as of a key.
     pub fn shown_of(user: UserId) -> String {
         user.to_string().chars().take(NewKey::SHOWN).collect()
     }
 
-    /// Who a session speaks for that is in force and opens `organization`.
+    /// The principal of a session that is in force and opens `organization`.
     ///
     /// # Errors
-    /// [`LimitsError`] where the stored overrides are damaged.
+    /// [`LimitsError`] if the stored overrides are invalid.
     pub fn of_session(session: &Session, organization: &Organization) -> Result<Self, LimitsError> {
         Ok(Self {
             credential: Credential::Session { session: session.id, user: session.user },
@@ -221,7 +222,7 @@ impl Principal {
         })
     }
 
-    /// The principal as the table of reaches knows it.
+    /// The caller, in the form that the access table uses.
     pub const fn caller(&self) -> Caller {
         let agent = match self.reach {
             Reach::Organization => None,
@@ -250,7 +251,7 @@ mod tests {
             assert_eq!(fresh.text.strip_prefix(prefix).map(str::len), Some(43));
             assert_eq!(fresh.key.hash, KeyHash::of(&fresh.text));
             assert!(fresh.text.starts_with(&fresh.key.prefix));
-            assert!(!format!("{fresh:?}").contains(&fresh.text), "a key never shows in a log");
+            assert!(!format!("{fresh:?}").contains(&fresh.text), "a key is never logged");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Organizations, API keys and their reach, one-time codes, agent sign-up, terms, humans with their sessions
-//! and claims, and the audit log.
+//! Organizations, API keys and their reach, one-time codes, agent sign-up, terms, users with their sessions and
+//! claims, and the audit log.
 //!
-//! Rules are pure functions of a snapshot and a command; [`ports`] says what they need to read and
-//! [`Change`] what they write.
+//! Rules are pure functions of a snapshot and a command. [`ports`] has what they read, and [`Change`] what they
+//! write.
 
 mod admin;
 mod allowance;

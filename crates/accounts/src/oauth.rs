@@ -1,11 +1,11 @@
-//! Signing in with a provider: what is asked of it, and how its answer is checked (ruling 3.10).
+//! Signing in with a provider: the request to the provider, and the checks of its response.
 //!
-//! The authorization-code flow with state, nonce and PKCE (S256). The values of one attempt are kept under
-//! the hash of its state, for [`ATTEMPT_LASTS`] and for one use; the state itself also goes into a cookie, so
-//! that nobody can be signed in with somebody else's answer. Talking to the provider is an adapter's work.
+//! It is the authorization-code flow with state, nonce and PKCE (S256). The values of one attempt are stored under
+//! the hash of its state, for [`ATTEMPT_LASTS`] and for one use. The state is also in a cookie, so that nobody can be
+//! signed in with another person's response. Adapters do the communication with the provider.
 //!
-//! The identity is read from what the provider's token endpoint answers to us over TLS, so that the token's
-//! signature adds nothing (OpenID Connect Core, section 3.1.3.7, point 6) and no keys have to be fetched.
+//! The identity comes from the provider's token endpoint over TLS. So the signature of the token adds nothing (OpenID
+//! Connect Core, section 3.1.3.7, point 6), and no keys have to be fetched.
 
 use std::fmt;
 
@@ -18,25 +18,25 @@ use url::Url;
 
 use crate::{Email, TokenHash, User, UserName};
 
-/// How long a human may take at the provider.
+/// How long a user may take at the provider.
 pub const ATTEMPT_LASTS: SignedDuration = SignedDuration::minutes(10);
 /// The name of the cookie that binds an attempt to the browser.
 pub const STATE_COOKIE: &str = "service_oauth_state";
-/// How far the provider's clock may be apart from ours.
+/// The maximum difference between the provider's clock and ours, in seconds.
 const LEEWAY: i64 = 60;
-/// The most bytes of a code or state that a callback brings.
+/// The maximum number of bytes of a code or state in a callback.
 const VALUE_MAX: usize = 2_048;
-/// Stands in [`Client::issuer`] for the identifier of a tenant, as in Microsoft's own description of itself.
+/// The placeholder for a tenant's identifier in [`Client::issuer`], as in Microsoft's discovery document.
 const TENANT: &str = "{tenantid}";
-/// The most characters of an identifier of a tenant.
+/// The maximum number of characters of a tenant's identifier.
 const TENANT_MAX: usize = 64;
-/// What a provider sends back where the human said no, or did not say yes (RFC 6749 section 4.1.2.1; OpenID Connect Core
+/// The errors of a provider when the user declined, or did not consent (RFC 6749 section 4.1.2.1; OpenID Connect Core
 /// section 3.1.2.6).
 const DECLINED: [&str; 4] = ["access_denied", "consent_required", "interaction_required", "login_required"];
-/// The most characters of a subject: what OpenID Connect allows.
+/// The maximum number of characters of a subject, as OpenID Connect allows.
 const SUBJECT_MAX: usize = 255;
 
-/// A provider of identities.
+/// An identity provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Provider {
     /// Google.
@@ -57,7 +57,7 @@ impl Provider {
         }
     }
 
-    /// The name as humans write it.
+    /// The name to show to users.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Google => "Google",
@@ -65,33 +65,33 @@ impl Provider {
         }
     }
 
-    /// The provider of that name.
+    /// The provider with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|provider| provider.as_str() == name)
     }
 }
 
-/// The least that tells who somebody is.
+/// The smallest set of scopes that identifies a user.
 pub const SIGN_IN_SCOPES: &str = "openid email profile";
 
-/// Where and as whom the provider is asked.
+/// The provider's endpoint and our registration there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Client {
     /// The provider.
     pub provider: Provider,
     /// Its authorization endpoint.
     pub authorization_endpoint: Url,
-    /// What its identity tokens name as their issuer. A provider of many tenants names each; `{tenantid}` stands
-    /// for any of them.
+    /// The issuer in its identity tokens. A provider with many tenants has an issuer for each; `{tenantid}` stands
+    /// for any tenant.
     pub issuer: String,
-    /// Our identifier there.
+    /// Our client identifier there.
     pub client_id: String,
-    /// Where it sends the human back; exactly one address, never taken from a request.
+    /// The URL that the provider sends the user back to. It is exactly one, and never taken from a request.
     pub redirect_uri: String,
 }
 
 impl Client {
-    /// Whether an issuer is the provider. Google may name itself without the scheme.
+    /// Whether an issuer is this provider. Google may write its issuer without the scheme.
     pub fn is_issuer(&self, issuer: &str) -> bool {
         if self.provider == Provider::Google && self.issuer.strip_prefix("https://") == Some(issuer) {
             return true;
@@ -109,42 +109,42 @@ impl Client {
     }
 }
 
-/// The most characters of a version of the terms that an attempt carries.
+/// The maximum number of characters of a version of the terms in an attempt.
 pub const TERMS_VERSION_MAX: usize = 64;
 
-/// The version of the terms that whoever begins an attempt accepts, should they be new.
+/// The version of the terms that a new user accepts by starting an attempt.
 ///
 /// # Errors
-/// It is empty or too long.
+/// The version is empty or too long.
 pub fn parse_terms_version(text: &str) -> Result<String, FieldError> {
     bounded_text("tos_version", text, 1, TERMS_VERSION_MAX)
 }
 
-/// One attempt to sign in, as it is kept.
+/// One attempt to sign in, as stored.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Attempt {
-    /// The hash of the state, under which the attempt is kept.
+    /// The hash of the state. The attempt is stored under it.
     pub key: TokenHash,
-    /// The provider that was asked.
+    /// The provider.
     pub provider: Provider,
-    /// What its identity token must repeat.
+    /// The nonce that the identity token must repeat.
     pub nonce: String,
     /// The PKCE code verifier.
     pub verifier: String,
-    /// Where the human is sent back, repeated when the code is exchanged.
+    /// The URL that the user is sent back to. It is repeated when the code is exchanged.
     pub redirect_uri: String,
-    /// The terms that the human accepts, should they be new.
+    /// The terms that the user accepts if they are new.
     pub terms_version: Option<String>,
     /// When the attempt ends.
     pub expires_at: Timestamp,
 }
 
-/// An attempt that has just begun, with what is not kept.
+/// An attempt that has just begun, with the part that is not stored.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BegunAttempt {
-    /// What is kept.
+    /// The stored part.
     pub attempt: Attempt,
-    /// What the provider hands back unchanged, and the browser's cookie repeats.
+    /// The state. The provider returns it unchanged, and the browser's cookie repeats it.
     pub state: String,
 }
 
@@ -163,12 +163,12 @@ impl fmt::Debug for Attempt {
     }
 }
 
-/// A page to which a human returns once they have signed in with a provider.
+/// A page that a user returns to after signing in with a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReturnTo {
-    /// Where a connection link leads.
+    /// The page of a connection link.
     Connect,
-    /// The calendars that are connected.
+    /// The page of connected calendars.
     Connections,
 }
 
@@ -184,16 +184,16 @@ impl ReturnTo {
         }
     }
 
-    /// The page of that name.
+    /// The page with that name.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no such page.
     pub fn parse(param: &str, name: &str) -> Result<Self, FieldError> {
         let found = Self::ALL.into_iter().find(|page| page.as_str() == name);
         found.ok_or_else(|| FieldError::new(param, "must be connect or connections"))
     }
 
-    /// The page that the state of an attempt names, if it names any.
+    /// The page in the state of an attempt, if it has one.
     pub fn of_state(state: &str) -> Option<Self> {
         let (name, _) = state.split_once('.')?;
         Self::ALL.into_iter().find(|page| page.as_str() == name)
@@ -201,8 +201,8 @@ impl ReturnTo {
 }
 
 impl BegunAttempt {
-    /// The attempt after which the human returns to that page. Its state names the page, and the attempt is kept under the
-    /// whole state, so that nobody changes it on the way.
+    /// The attempt with a page to return to. Its state contains the page, and the attempt is stored under the whole
+    /// state, so that the page cannot be changed on the way.
     #[must_use]
     pub fn returning_to(mut self, page: ReturnTo) -> Self {
         self.state = format!("{}.{}", page.as_str(), self.state);
@@ -212,7 +212,7 @@ impl BegunAttempt {
 }
 
 impl Attempt {
-    /// A fresh attempt: 256 random bits for each of its values.
+    /// A new attempt, with 256 random bits for each of its values.
     pub fn begin(
         client: &Client,
         terms_version: Option<String>,
@@ -240,7 +240,7 @@ impl Attempt {
 }
 
 impl BegunAttempt {
-    /// Where the human is sent. Parameters that the endpoint has already are kept.
+    /// The URL to send the user to. The endpoint's own parameters are kept.
     pub fn authorization_url(&self, client: &Client, scopes: &str) -> Url {
         let mut url = client.authorization_endpoint.clone();
         url.query_pairs_mut()
@@ -251,7 +251,7 @@ impl BegunAttempt {
             .append_pair("state", &self.state)
             .append_pair("code_challenge", &self.attempt.challenge())
             .append_pair("code_challenge_method", "S256");
-        // Only an identity repeats one.
+        // Only identity tokens repeat a nonce.
         if !self.attempt.nonce.is_empty() {
             url.query_pairs_mut().append_pair("nonce", &self.attempt.nonce);
         }
@@ -259,7 +259,7 @@ impl BegunAttempt {
     }
 }
 
-/// What a browser brings back from the provider.
+/// The parameters and the cookie of a callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Callback<'a> {
     /// The parameter `state`.
@@ -268,52 +268,52 @@ pub struct Callback<'a> {
     pub code: Option<&'a str>,
     /// The parameter `error`.
     pub error: Option<&'a str>,
-    /// The parameter `iss` (RFC 9207), where the provider sends one.
+    /// The parameter `iss` (RFC 9207), if the provider sends one.
     pub issuer: Option<&'a str>,
     /// The value of the cookie [`STATE_COOKIE`].
     pub cookie: Option<&'a str>,
 }
 
-/// Why somebody is not signed in. Callers are told that signing in did not work, the log which it was.
+/// Why a user is not signed in. Callers only learn that signing in failed; the log has the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum OauthError {
-    /// The state is missing, unknown, used, expired, of another provider or of another browser.
-    #[error("the attempt to sign in is not known, or took too long; begin again")]
+    /// The state is missing, unknown, used or expired, or belongs to another provider or another browser.
+    #[error("the attempt to sign in is unknown or took too long; begin again")]
     State,
-    /// The human or the provider said no.
+    /// The user or the provider declined.
     #[error("the provider did not let the sign-in happen")]
     Declined,
-    /// The provider reports a failure of its own, or of the configuration.
+    /// The provider reports a failure of its own or of the configuration.
     #[error("the provider reports an error")]
     Provider,
-    /// No usable code came back.
+    /// The callback has no usable code.
     #[error("the provider sent no code")]
     NoCode,
-    /// The answer names another issuer.
-    #[error("the answer is of another issuer")]
+    /// The response names another issuer.
+    #[error("the response is from another issuer")]
     Issuer,
-    /// The identity token is for somebody else's client.
+    /// The identity token is for another client.
     #[error("the identity is for another client")]
     Audience,
     /// The identity token is expired or not yet valid.
-    #[error("the identity is out of date")]
+    #[error("the identity token has expired or is not yet valid")]
     Time,
-    /// The identity token answers another attempt.
-    #[error("the identity is of another attempt")]
+    /// The identity token belongs to another attempt.
+    #[error("the identity is for another attempt")]
     Nonce,
-    /// The identity token names nobody.
-    #[error("the provider tells no subject")]
+    /// The identity token has no subject.
+    #[error("the provider sent no subject")]
     Nobody,
 }
 
-/// What is sent to the provider's token endpoint, beside the client's own credentials.
+/// The parameters for the provider's token endpoint, in addition to the client's own credentials.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TokenRequest {
     /// The code.
     pub code: String,
     /// The PKCE verifier.
     pub code_verifier: String,
-    /// The same address as before.
+    /// The same redirect URL as before.
     pub redirect_uri: String,
 }
 
@@ -324,11 +324,11 @@ impl fmt::Debug for TokenRequest {
 }
 
 impl Callback<'_> {
-    /// Checks what came back. `attempt` is what was kept under the hash of the state; it is used up by this
-    /// call, whatever comes of it.
+    /// Checks a callback. `attempt` is the one stored under the hash of the state. It is used up by this call,
+    /// whatever the result.
     ///
     /// # Errors
-    /// [`OauthError`]: the state first, so that nothing is said to whoever does not have it.
+    /// [`OauthError`]. The state is checked first, so that a caller without it learns nothing.
     pub fn check(self, attempt: Option<&Attempt>, client: &Client, now: Timestamp) -> Result<TokenRequest, OauthError> {
         let same = |text: Option<&str>, key: TokenHash| {
             text.is_some_and(|text| bool::from(TokenHash::of(text).0.ct_eq(&key.0)))
@@ -357,14 +357,14 @@ impl Callback<'_> {
     }
 }
 
-/// What the identity token says that the provider's token endpoint answered with.
+/// The claims of the identity token from the provider's token endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdentityClaims {
     /// `iss`.
     pub issuer: String,
     /// `aud`: one or several.
     pub audience: Vec<String>,
-    /// `azp`: for whom it was made, where there are several.
+    /// `azp`: the party that the token was issued to, if there are several audiences.
     pub authorized_party: Option<String>,
     /// `sub`.
     pub subject: String,
@@ -382,26 +382,25 @@ pub struct IdentityClaims {
     pub name: Option<String>,
 }
 
-/// Who somebody is at a provider.
+/// A person's identity at a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     /// The provider.
     pub provider: Provider,
-    /// The issuer, since a provider may have several.
+    /// The issuer, because a provider may have several.
     pub issuer: String,
-    /// The lasting identifier there. Addresses change hands; this does not.
+    /// The permanent identifier there. Addresses can change hands; subjects do not.
     pub subject: String,
-    /// The address, where the provider tells one that is any.
+    /// The address, if the provider sent a valid one.
     pub email: Option<Email>,
-    /// Whether the provider vouches for it.
+    /// Whether the provider vouches for the address.
     pub email_verified: bool,
-    /// The name, if told.
+    /// The name, if the provider sent one.
     pub name: Option<String>,
 }
 
 impl IdentityClaims {
-    /// Checks an identity token against the attempt and the client that it answers (OpenID Connect Core
-    /// section 3.1.3.7).
+    /// Checks an identity token against its attempt and client (OpenID Connect Core section 3.1.3.7).
     ///
     /// # Errors
     /// [`OauthError`].
@@ -429,7 +428,7 @@ impl IdentityClaims {
             return Err(OauthError::Nobody);
         }
         let email = self.email.as_deref().and_then(|email| Email::parse("email", email).ok());
-        // A provider with one issuer is one, however it writes itself.
+        // A provider with one issuer keeps one spelling, however it writes itself.
         let issuer = if client.issuer.contains(TENANT) { self.issuer } else { client.issuer.clone() };
         Ok(Identity {
             provider: client.provider,
@@ -443,7 +442,7 @@ impl IdentityClaims {
 }
 
 impl Identity {
-    /// The name of the human, should they be new: the one that the provider tells, else what stands before the `@`.
+    /// The name of a new user: the one that the provider sent, or else the part of the address before the `@`.
     pub fn user_name(&self, email: &Email) -> UserName {
         let told = self.name.as_deref().map(str::trim).and_then(|name| UserName::parse("name", name).ok());
         let local = email.as_str().split('@').next().unwrap_or_default();
@@ -451,7 +450,7 @@ impl Identity {
     }
 }
 
-/// That a human signs in with an identity, as stored. An identity is of one human; a human may have several.
+/// A stored identity of a user. An identity belongs to one user; a user may have several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownIdentity {
     /// The provider.
@@ -460,14 +459,14 @@ pub struct KnownIdentity {
     pub issuer: String,
     /// The subject.
     pub subject: String,
-    /// The human.
+    /// The user.
     pub user: UserId,
-    /// Since when.
+    /// When it was linked.
     pub since: Timestamp,
 }
 
 impl KnownIdentity {
-    /// The row that makes the identity that human's.
+    /// The row that links the identity to the user.
     pub fn of(identity: &Identity, user: UserId, since: Timestamp) -> Self {
         let Identity { provider, issuer, subject, .. } = identity.clone();
         Self { provider, issuer, subject, user, since }
@@ -475,9 +474,9 @@ impl KnownIdentity {
 }
 
 impl User {
-    /// The human whose address a provider vouches for. Where nobody had proved it before, whoever set the password
-    /// may be somebody else who only claimed the address: the password is void then, and with it the sessions and
-    /// other identities of before, which the caller ends ([`Linking::first_proof`]).
+    /// The user after a provider has vouched for their address. If nobody had proved the address before, the password
+    /// may have been set by somebody else who only claimed it. So the password is removed, and the caller ends the
+    /// earlier sessions and other identities ([`Linking::first_proof`]).
     pub fn vouched_for(&self, now: Timestamp) -> Linking {
         let first_proof = self.email_verified_at.is_none();
         let user = Self {
@@ -492,43 +491,42 @@ impl User {
 }
 
 impl Linking {
-    /// Whether the identity may be added beside those that the human `has`. An address that was proved and whose
-    /// account at the provider is now another has changed hands: whoever has it now is somebody else.
+    /// Whether the identity may be added to those that the user `has`. If a proved address now belongs to another
+    /// account at the same provider, it has changed hands, and its current holder is another person.
     pub fn may_add(&self, identity: &Identity, has: &[KnownIdentity]) -> bool {
         let same = |known: &KnownIdentity| known.provider == identity.provider && known.issuer == identity.issuer;
         self.first_proof || !has.iter().any(same)
     }
 }
 
-/// What linking an identity makes of a human who is known by the address.
+/// The result of linking an identity to the user with its address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Linking {
     /// The row to write.
     pub user: User,
     /// The version that was read.
     pub seen: Version,
-    /// Whether it is the first proof of the address: what opened the account before opens it no more.
+    /// Whether this is the first proof of the address. If so, the account's earlier credentials stop working.
     pub first_proof: bool,
 }
 
-/// Whom an identity signs in.
+/// The user that an identity signs in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignInAs {
-    /// Nobody: it is not known, and tells no address.
+    /// Nobody: the identity is unknown and has no address.
     Nobody,
-    /// A human who is known by that identity.
+    /// The user with that identity.
     Known(UserId),
-    /// A human who is known by the address, for which the provider vouches: the identity is added
-    /// ([`User::vouched_for`]).
+    /// The user with that address, which the provider vouches for. The identity is added ([`User::vouched_for`]).
     Linked(UserId),
-    /// Somebody new. Their address counts as verified only where the provider vouches for it.
+    /// A new user. Their address only counts as verified if the provider vouches for it.
     New,
-    /// The address is a known human's, and nobody vouches for it: they sign in as before.
+    /// The address belongs to a user, but the provider does not vouch for it. They sign in as before.
     NotVouched,
 }
 
-/// Whom an identity signs in, given who is known by the identity and who by the address. An address that
-/// the provider does not vouch for may be anybody's claim, so that it opens no account.
+/// The user that an identity signs in, given the user with the identity and the user with the address. Anyone may
+/// claim an address that the provider does not vouch for, so it opens no account.
 pub fn sign_in_as(identity: &Identity, by_subject: Option<UserId>, by_email: Option<UserId>) -> SignInAs {
     match (by_subject, by_email) {
         (None, _) if identity.email.is_none() => SignInAs::Nobody,
@@ -578,7 +576,7 @@ mod tests {
     }
 
     #[test]
-    fn the_challenge_is_the_rfc_s() {
+    fn the_challenge_matches_the_rfc() {
         // RFC 7636, appendix B.
         let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk".to_owned();
         let attempt = Attempt { verifier, ..attempt() };
@@ -586,7 +584,7 @@ mod tests {
     }
 
     #[test]
-    fn the_provider_is_asked_with_everything() {
+    fn the_authorization_url_has_every_parameter() {
         let (begun, client) = (begun(), client(Provider::Google));
         let url = begun.authorization_url(&client, SIGN_IN_SCOPES);
         let BegunAttempt { attempt, state } = &begun;
@@ -612,7 +610,7 @@ mod tests {
         assert!(*state != attempt.nonce && attempt.nonce != attempt.verifier);
         assert_eq!(attempt.key, TokenHash::of(state));
         let shown = format!("{begun:?}{attempt:?}");
-        assert!(secrets.iter().all(|secret| !shown.contains(secret.as_str())), "no secret shows in a log");
+        assert!(secrets.iter().all(|secret| !shown.contains(secret.as_str())), "no secret is logged");
     }
 
     fn callback(begun: &BegunAttempt) -> Callback<'_> {
@@ -620,7 +618,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_exchanged_for_a_token() {
+    fn a_valid_callback_becomes_a_token_request() {
         let begun = begun();
         let request = callback(&begun).check(Some(&begun.attempt), &client(Provider::Google), NOW).unwrap();
         assert_eq!(request.code, "c0de");
@@ -642,7 +640,7 @@ mod tests {
         |callback: &mut Callback<'_>| { callback.error = Some("access_denied"); callback.state = Some("x"); },
         OauthError::State
     )]
-    fn answers_that_do_not_count(#[case] spoil: fn(&mut Callback<'_>), #[case] error: OauthError) {
+    fn invalid_callbacks_are_refused(#[case] spoil: fn(&mut Callback<'_>), #[case] error: OauthError) {
         let begun = begun();
         let mut spoiled = callback(&begun);
         spoil(&mut spoiled);
@@ -650,7 +648,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attempt_is_of_one_provider_and_ends() {
+    fn an_attempt_belongs_to_one_provider_and_expires() {
         let begun = begun();
         let attempt = begun.attempt.clone();
         let check = |kept, provider, now| callback(&begun).check(kept, &client(provider), now);
@@ -679,7 +677,7 @@ mod tests {
     }
 
     #[test]
-    fn an_identity_is_read() {
+    fn a_valid_identity_token_is_accepted() {
         let attempt = attempt();
         let identity = claims(&attempt).check(&attempt, &client(Provider::Google), NOW).unwrap();
         let email = identity.email.as_ref().map(Email::as_str);
@@ -703,7 +701,7 @@ mod tests {
     #[case::no_nonce(|claims: &mut IdentityClaims| claims.nonce = None, OauthError::Nonce)]
     #[case::another_nonce(|claims: &mut IdentityClaims| claims.nonce = Some("x".to_owned()), OauthError::Nonce)]
     #[case::no_subject(|claims: &mut IdentityClaims| claims.subject.clear(), OauthError::Nobody)]
-    fn identities_that_do_not_count(#[case] spoil: fn(&mut IdentityClaims), #[case] error: OauthError) {
+    fn invalid_identity_tokens_are_refused(#[case] spoil: fn(&mut IdentityClaims), #[case] error: OauthError) {
         let attempt = attempt();
         let mut spoiled = claims(&attempt);
         spoil(&mut spoiled);
@@ -713,7 +711,7 @@ mod tests {
     #[rstest]
     #[case::none(None)]
     #[case::no_real_one(Some("ada"))]
-    fn without_an_address_only_the_known_sign_in(#[case] email: Option<&str>) {
+    fn without_an_address_only_known_identities_sign_in(#[case] email: Option<&str>) {
         let attempt = attempt();
         let claims = IdentityClaims { email: email.map(str::to_owned), ..claims(&attempt) };
         let identity = claims.check(&attempt, &client(Provider::Google), NOW).unwrap();
@@ -723,21 +721,21 @@ mod tests {
     }
 
     #[test]
-    fn google_writes_itself_in_two_ways_and_is_one() {
+    fn both_spellings_of_googles_issuer_are_accepted() {
         let (attempt, client) = (attempt(), client(Provider::Google));
         let claims = IdentityClaims { issuer: "provider.example".to_owned(), ..claims(&attempt) };
         assert_eq!(claims.check(&attempt, &client, NOW).unwrap().issuer, client.issuer);
     }
 
     #[test]
-    fn an_address_that_changed_hands_opens_nothing() {
+    fn an_address_that_changed_hands_opens_no_account() {
         let attempt = attempt();
         let identity = claims(&attempt).check(&attempt, &client(Provider::Google), NOW).unwrap();
         let email = Email::parse("email", "ada@example.com").unwrap();
         let ada = User::create(user(1), email, UserName::from_stored("Ada".to_owned()), None, NOW);
         let other = KnownIdentity { subject: "another".to_owned(), ..KnownIdentity::of(&identity, user(1), NOW) };
         let elsewhere = KnownIdentity { provider: Provider::Microsoft, ..other.clone() };
-        // Whoever only typed the address before is no owner of it.
+        // A user who only typed the address has not proved that they own it.
         let first = ada.vouched_for(NOW);
         assert!(first.may_add(&identity, std::slice::from_ref(&other)));
         let second = first.user.vouched_for(NOW);
@@ -752,7 +750,7 @@ mod tests {
     #[case::an_address_that_nobody_vouches_for(None, Some(2), false, SignInAs::NotVouched)]
     #[case::new(None, None, true, SignInAs::New)]
     #[case::new_and_not_vouched_for(None, None, false, SignInAs::New)]
-    fn who_is_signed_in(
+    fn an_identity_signs_in_its_user(
         #[case] by_subject: Option<u8>,
         #[case] by_email: Option<u8>,
         #[case] email_verified: bool,
@@ -778,13 +776,13 @@ mod tests {
     #[case::another_host("https://a.example/{tenantid}/v2", "https://b.example/a/v2", false)]
     #[case::a_longer_end("https://a.example/{tenantid}/v2", "https://a.example/a/v2/x", false)]
     #[case::an_overlap("https://a.example/{tenantid}/v2", "https://a.example/v2", false)]
-    fn issuers(#[case] of_client: &str, #[case] told: &str, #[case] known: bool) {
+    fn issuers_are_matched(#[case] of_client: &str, #[case] told: &str, #[case] known: bool) {
         let client = Client { issuer: of_client.to_owned(), ..client(Provider::Microsoft) };
         assert_eq!(client.is_issuer(told), known);
     }
 
     #[test]
-    fn the_first_proof_of_an_address_takes_the_account() {
+    fn the_first_proof_of_an_address_removes_the_password() {
         use crate::PasswordHash;
         let password = PasswordHash::new("$argon2id$".to_owned());
         let email = Email::parse("email", "ada@example.com").unwrap();
@@ -803,7 +801,7 @@ mod tests {
     }
 
     #[test]
-    fn new_humans_have_a_name() {
+    fn new_users_have_a_name() {
         let attempt = attempt();
         let named = |name: Option<&str>| {
             let claims = IdentityClaims { name: name.map(str::to_owned), ..claims(&attempt) };

@@ -1,4 +1,4 @@
-//! Organizations: who owns agents, calendars and keys.
+//! Organizations, which own agents, calendars and keys.
 
 use kalends_kernel::{FieldError, OrgId, Timestamp, Version, bounded_text};
 use kalends_quotas::{Limits, LimitsError, Plan};
@@ -19,7 +19,7 @@ impl OrgName {
         bounded_text(param, text, 1, 255).map(Self)
     }
 
-    /// The name as a store kept it.
+    /// The name from a store.
     pub const fn from_stored(name: String) -> Self {
         Self(name)
     }
@@ -30,25 +30,25 @@ impl OrgName {
     }
 }
 
-/// Whether an organization waits to be let in.
+/// Whether an organization is on the waiting list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Waitlist {
-    /// It does not wait.
+    /// The organization is not waiting.
     Active,
-    /// It has waited since then.
+    /// The organization has been waiting since this time.
     Since(Timestamp),
 }
 
-/// How an organization came to be.
+/// How an organization was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SignUpSource {
     /// An agent signed itself up.
     Agent,
     /// Somebody joined the waiting list.
     Waitlist,
-    /// The operator made it.
+    /// The operator created it.
     Operator,
-    /// A human signed up in the console.
+    /// A user signed up in the console.
     Console,
 }
 
@@ -56,7 +56,7 @@ impl SignUpSource {
     /// Every source.
     pub const ALL: [Self; 4] = [Self::Agent, Self::Waitlist, Self::Operator, Self::Console];
 
-    /// The name in stores and answers.
+    /// The name in stores and responses.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Agent => "agent",
@@ -66,7 +66,7 @@ impl SignUpSource {
         }
     }
 
-    /// The source of that name.
+    /// The source with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|source| source.as_str() == name)
     }
@@ -83,17 +83,17 @@ pub struct Organization {
     pub plan: Plan,
     /// Limits that differ from the plan's, as a JSON object; see [`Limits::overridden`].
     pub limit_overrides: Option<Value>,
-    /// Whether it was made for tests, so that its keys say so.
+    /// Whether it is for tests, so that its keys say so.
     pub test: bool,
-    /// The address that signed up or that the operator gave. One organization an address.
+    /// The address that signed up, or that the operator gave. It belongs to one organization at most.
     pub email: Option<Email>,
     /// When that address was verified.
     pub verified_at: Option<Timestamp>,
-    /// Whether it waits.
+    /// Whether it is on the waiting list.
     pub waitlist: Waitlist,
-    /// How it came to be.
+    /// How it was created.
     pub source: SignUpSource,
-    /// The terms accepted last.
+    /// The terms that it last accepted.
     pub accepted: Option<Acceptance>,
     /// The row's version.
     pub version: Version,
@@ -101,8 +101,8 @@ pub struct Organization {
     pub created_at: Timestamp,
 }
 
-/// The overrides of an organization of the operator's own: on [`Plan::Custom`], which limits nothing but the rate, and
-/// without a rate either unless `given` has one. The operator of a server pays nobody.
+/// The overrides of an organization that belongs to the operator. It is on [`Plan::Custom`], which limits only the
+/// rate, and the overrides remove the rate unless `given` has one. The operator of a server has no one to pay.
 pub fn limits_of_operators_own(given: Option<Value>) -> Value {
     let unlimited = json!({ "rate_per_second": null });
     match (unlimited, given) {
@@ -110,13 +110,13 @@ pub fn limits_of_operators_own(given: Option<Value>) -> Value {
             limits.extend(given);
             Value::Object(limits)
         }
-        // What is not an object is refused where the limits are read.
+        // A value that is not an object is refused when the limits are read.
         (_, Some(other)) => other,
         (unlimited, None) => unlimited,
     }
 }
 
-/// Why an organization cannot change.
+/// Why an organization cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OrganizationError {
     /// The limits that were given are not valid.
@@ -128,40 +128,41 @@ impl Organization {
     /// The plan's limits with this organization's overrides.
     ///
     /// # Errors
-    /// [`LimitsError`] where the stored overrides are damaged.
+    /// [`LimitsError`] if the stored overrides are invalid.
     pub fn limits(&self) -> Result<Limits, LimitsError> {
         let limits = self.plan.limits();
         self.limit_overrides.as_ref().map_or(Ok(limits), |overrides| limits.overridden(overrides))
     }
 
-    /// The organization on another plan, with other limits than the plan's where given.
+    /// The organization on another plan. `limit_overrides` replace the plan's limits.
     ///
     /// # Errors
-    /// [`OrganizationError::Limits`] for limits that are not valid.
+    /// [`OrganizationError::Limits`] if the limits are not valid.
     pub fn on_plan(&self, plan: Plan, limit_overrides: Option<Value>) -> Result<Self, OrganizationError> {
         let organization = Self { plan, limit_overrides, version: self.version.next(), ..self.clone() };
         organization.limits()?;
         Ok(organization)
     }
 
-    /// The organization with nothing changed but its version: of several who replace its keys at once one does.
+    /// The organization with only its version raised, so that of several concurrent replacements of its keys, one
+    /// succeeds.
     #[must_use]
     pub fn with_other_keys(&self) -> Self {
         Self { version: self.version.next(), ..self.clone() }
     }
 
-    /// Of which kind a new key of the organization is.
+    /// The kind of a new key of the organization.
     pub const fn key_kind(&self) -> KeyKind {
         if self.test { KeyKind::Test } else { KeyKind::Org }
     }
 
-    /// Whether an agent signed it up and has not proved its address yet. Its plan does not tell: the operator may have put it
-    /// on any.
+    /// Whether an agent signed it up and has not proved its address yet. The plan does not show this, because the
+    /// operator may have changed it.
     pub fn awaits_code(&self) -> bool {
         self.source == SignUpSource::Agent && self.verified_at.is_none()
     }
 
-    /// The organization, waiting since `now` unless it waits already: it keeps its place.
+    /// The organization, waiting since `now`. If it is already waiting, it keeps its place.
     #[must_use]
     pub fn waiting(&self, now: Timestamp) -> Self {
         match self.waitlist {
@@ -170,7 +171,7 @@ impl Organization {
         }
     }
 
-    /// The organization, waiting or not.
+    /// The organization with this state of waiting.
     #[must_use]
     pub fn with_waitlist(&self, waitlist: Waitlist) -> Self {
         Self { waitlist, version: self.version.next(), ..self.clone() }
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_operator_gives_holds() {
+    fn limits_from_the_operator_apply() {
         let limits = limits(Some(json!({ "rate_per_second": 7, "agents": 3 }))).unwrap();
         assert_eq!(
             (limits.rate_per_second(), limits.get(Metric::Agents), limits.get(Metric::Events)),
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_object_is_refused() {
+    fn overrides_must_be_an_object() {
         for given in [json!([]), json!("none"), json!(null)] {
             assert_eq!(limits(Some(given)), Err(LimitsError::NotAnObject));
         }

@@ -1,7 +1,7 @@
-//! One-time codes sent by mail: six digits, ten minutes, ten attempts (ruling 3.9).
+//! One-time codes sent by mail: six digits, ten minutes, ten attempts.
 //!
-//! A wrong, expired, burned, reused or superseded code is one and the same failure: [`judge`] compares in
-//! every case, in constant time, and callers say the same of all.
+//! A wrong, expired, used-up or superseded code is the same failure to a caller. [`judge`] always compares, in
+//! constant time, and its callers report all failures alike.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use kalends_kernel::{Entropy, OrgId, SignedDuration, Timestamp, Version, random_
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
 
-/// How long a code holds.
+/// How long a code works.
 pub const CODE_LASTS: SignedDuration = SignedDuration::minutes(10);
-/// How often a code may be tried before it is burned.
+/// The number of attempts after which a code no longer works.
 pub const CODE_ATTEMPTS: u32 = 10;
 
 /// A verification code: six digits, sent by mail and never shown elsewhere.
@@ -19,12 +19,12 @@ pub const CODE_ATTEMPTS: u32 = 10;
 pub struct Code([u8; 6]);
 
 impl Code {
-    /// A code drawn evenly from the million.
+    /// A random code, evenly distributed over the million.
     pub fn generate(entropy: &dyn Entropy) -> Self {
-        // Values above the largest multiple of a million would favour small codes.
+        // Values from the largest multiple of a million on would favour small codes.
         const LIMIT: u32 = u32::MAX - u32::MAX % 1_000_000;
         let mut drawn = u32::from_le_bytes(random_bytes(entropy));
-        // Each draw succeeds with more than 99.97 %; the bound only guards against a broken source.
+        // Each draw succeeds with a probability of more than 99.97 %. The limit only guards against a broken source.
         for _ in 0..64 {
             if drawn < LIMIT {
                 break;
@@ -40,7 +40,7 @@ impl Code {
         Self(digits)
     }
 
-    /// A code as a caller types it, or `None` where it is not six digits.
+    /// A code from a caller; `None` if it is not six digits.
     pub fn parse(text: &str) -> Option<Self> {
         let digits: [u8; 6] = text.as_bytes().try_into().ok()?;
         digits.iter().all(u8::is_ascii_digit).then_some(Self(digits))
@@ -51,12 +51,12 @@ impl Code {
         self.0.iter().map(|digit| char::from(*digit)).collect()
     }
 
-    /// What is stored of the code of an organization.
+    /// The hash to store for a code of an organization.
     pub fn hash(&self, org: OrgId) -> CodeHash {
         self.hash_within(org.uuid().as_bytes())
     }
 
-    /// What is stored of a code that is good for one thing: `scope` is the 16 bytes of its identifier.
+    /// The hash to store for a code that is valid for one thing. `scope` is the 16 bytes of that thing's identifier.
     pub(crate) fn hash_within(&self, scope: &[u8; 16]) -> CodeHash {
         CodeHash(Sha256::new().chain_update(scope).chain_update(self.0).finalize().into())
     }
@@ -68,27 +68,27 @@ impl fmt::Debug for Code {
     }
 }
 
-/// The SHA-256 of a code and the identifier of what it is good for.
+/// The SHA-256 of a code and the identifier of the thing that it is valid for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CodeHash(pub [u8; 32]);
 
-/// The code that an organization may present, as stored. An organization has one at most.
+/// The stored code of an organization, which has one at most.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerificationCode {
     /// The organization.
     pub org: OrgId,
     /// The code's hash.
     pub hash: CodeHash,
-    /// When it stops working.
+    /// When the code stops working.
     pub expires_at: Timestamp,
-    /// How often it was tried.
+    /// The number of attempts so far.
     pub attempts: u32,
     /// The row's version.
     pub version: Version,
 }
 
 impl VerificationCode {
-    /// The row of a fresh code, which voids the one of `previous` version.
+    /// The row of a new code. It replaces the row with the version `previous`.
     pub fn issue(org: OrgId, code: &Code, previous: Option<Version>, now: Timestamp) -> Self {
         Self {
             org,
@@ -100,19 +100,19 @@ impl VerificationCode {
     }
 }
 
-/// What a presented code is.
+/// The result of comparing a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Guess {
-    /// The right one.
+    /// The code is right.
     Right,
-    /// A wrong one; the attempt counts.
+    /// The code is wrong. The attempt counts.
     Wrong,
-    /// There is no code that still works, right or wrong.
+    /// There is no code that still works.
     Void,
 }
 
-/// Judges a presented code by the stored one (hash, expiry, attempts). Where there is none, a hash that no
-/// code has is compared, so that the same work is done.
+/// Compares a presented code with the stored one (hash, expiry, attempts). If there is none, it compares with a hash
+/// that no code has, so that the same work is done.
 pub(crate) fn judge(stored: Option<(CodeHash, Timestamp, u32)>, presented: CodeHash, now: Timestamp) -> Guess {
     let (hash, expires_at, attempts) = stored.unwrap_or((CodeHash([0; 32]), Timestamp::EARLIEST, CODE_ATTEMPTS));
     let right = hash.0.ct_eq(&presented.0);
@@ -153,7 +153,7 @@ mod tests {
     #[case::burned_and_wrong(Some((HASH, END, 10)), OTHER, 0, Guess::Void)]
     #[case::none(None, HASH, 0, Guess::Void)]
     #[case::none_whatever_is_presented(None, CodeHash([0; 32]), -1, Guess::Void)]
-    fn judged(
+    fn codes_are_judged(
         #[case] stored: Option<(CodeHash, Timestamp, u32)>,
         #[case] presented: CodeHash,
         #[case] now: i64,
@@ -163,11 +163,11 @@ mod tests {
     }
 
     #[test]
-    fn a_code_is_good_for_one_thing() {
+    fn a_code_is_valid_for_one_thing() {
         let code = Code::parse("123456").unwrap();
         assert_ne!(code.hash_within(&[1; 16]), code.hash_within(&[2; 16]));
         assert_ne!(code.hash_within(&[1; 16]), Code::parse("123457").unwrap().hash_within(&[1; 16]));
-        assert_eq!(format!("{code:?}"), "Code(…)", "a code never shows in a log");
+        assert_eq!(format!("{code:?}"), "Code(…)", "a code is never logged");
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! What the rules of this crate need to read.
+//! The ports that this crate's rules read through.
 
 use async_trait::async_trait;
 use kalends_kernel::{AgentId, ClaimId, KeyId, Listed, OrgId, Page, SessionId, StoreError, Timestamp, UserId};
@@ -10,186 +10,184 @@ use crate::{
     oauth::{Attempt, KnownIdentity, Provider},
 };
 
-/// Finds out who a key speaks for. The one look-up that knows no organization yet.
+/// Finds the owner of a key. This is the only look-up without an organization.
 #[async_trait]
 pub trait Principals: Send + Sync {
-    /// Whom the key of that hash speaks for; `None` where no living key has it.
+    /// The principal of the key with that hash; `None` if no key in force has it.
     async fn find_principal(&self, hash: KeyHash) -> Result<Option<Principal>, StoreError>;
 
-    /// The key of that hash, where it opens nothing any more and its organization still exists. One that never was
-    /// is `None` like one that is in force.
+    /// The key with that hash, if it no longer works and its organization still exists. Returns `None` for a key that
+    /// is in force and for one that never existed.
     async fn find_ended_key(&self, hash: KeyHash) -> Result<Option<EndedKey>, StoreError>;
 
-    /// A number that rises whenever a key, a plan or an organization's state changes. Cached
-    /// principals hold only while it stands still.
+    /// A number that rises whenever a key, a plan or an organization's state changes. Cached principals are valid
+    /// only while it is unchanged.
     async fn principals_epoch(&self) -> Result<i64, StoreError>;
 }
 
 /// Reads the keys that speak for agents.
 #[async_trait]
 pub trait ScopedKeys: Send + Sync {
-    /// The organization's agent keys in force by creation, then id: not revoked, their agents not
-    /// decommissioned. A plan caps how many there are, so that the list has no pages.
+    /// The organization's agent keys in force, ordered by creation, then identifier: keys that are not revoked, and
+    /// whose agents are not decommissioned. The plan limits their number, so the list has no pages.
     async fn list_scoped_keys(&self, org: OrgId) -> Result<Vec<ScopedKey>, StoreError>;
 
-    /// The agent key of that id, if it is in force.
+    /// The agent key with that identifier, if it is in force.
     async fn find_scoped_key(&self, org: OrgId, key: KeyId) -> Result<Option<ScopedKey>, StoreError>;
 
-    /// Whether the agent, decommissioned or not, has a key that was not revoked by itself.
+    /// Whether the agent, decommissioned or not, has a key that was not revoked individually.
     async fn has_scoped_keys(&self, org: OrgId, agent: AgentId) -> Result<bool, StoreError>;
 }
 
 /// Reads organizations.
 #[async_trait]
 pub trait Organizations: Send + Sync {
-    /// The organization of that id.
+    /// The organization with that identifier.
     async fn find_organization(&self, org: OrgId) -> Result<Option<Organization>, StoreError>;
 
-    /// The organization that has that address.
+    /// The organization with that address.
     async fn find_by_email(&self, email: &Email) -> Result<Option<Organization>, StoreError>;
 
-    /// The code that the organization may present, expired or not.
+    /// The organization's code, expired or not.
     async fn find_code(&self, org: OrgId) -> Result<Option<VerificationCode>, StoreError>;
 
-    /// Every organization by creation, for the operator.
+    /// Every organization, ordered by creation, for the operator.
     async fn list_organizations(&self) -> Result<Vec<Organization>, StoreError>;
 }
 
-/// Reads humans and what they own. A human belongs to no organization, so that these look-ups know none.
+/// Reads users and what they own. A user belongs to no organization, so these look-ups have none.
 #[async_trait]
 pub trait People: Send + Sync {
-    /// The human of that identifier.
+    /// The user with that identifier.
     async fn find_user(&self, user: UserId) -> Result<Option<User>, StoreError>;
 
-    /// The human who has that address.
+    /// The user with that address.
     async fn find_user_by_email(&self, email: &Email) -> Result<Option<User>, StoreError>;
 
-    /// What the human owns, the longest owned first, then by organization. There is an organization behind each.
+    /// The user's ownerships, longest first, then by organization. Each has an existing organization.
     async fn owned_by(&self, user: UserId) -> Result<Vec<Ownership>, StoreError>;
 
-    /// Who owns the organization.
+    /// The owner of the organization.
     async fn owner_of(&self, org: OrgId) -> Result<Option<Ownership>, StoreError>;
 }
 
-/// Reads and forgets console sessions. A session is found by the identifier that its token names.
+/// Reads and removes console sessions. A session is found by the identifier in its token.
 #[async_trait]
 pub trait Sessions: Send + Sync {
-    /// The session of that identifier, in force or not ([`Session::holds`]).
+    /// The session with that identifier, in force or not ([`Session::holds`]).
     async fn find_session(&self, session: SessionId) -> Result<Option<Session>, StoreError>;
 
-    /// Removes up to `limit` sessions that have expired at `now`, and says how many.
+    /// Removes up to `limit` sessions that have expired at `now`, and returns how many.
     async fn forget_sessions(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
-/// Reads and forgets the tokens with which humans set a password.
+/// Reads and removes the tokens with which users set a password.
 #[async_trait]
 pub trait PasswordResets: Send + Sync {
-    /// The token of that hash, expired or not ([`PasswordReset::holds`]).
+    /// The token with that hash, expired or not ([`PasswordReset::holds`]).
     async fn find_reset(&self, token: TokenHash) -> Result<Option<PasswordReset>, StoreError>;
 
-    /// Removes up to `limit` tokens that have expired at `now`, and says how many.
+    /// Removes up to `limit` tokens that have expired at `now`, and returns how many.
     async fn forget_resets(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
-/// Reads and shortens the audit log.
+/// Reads and purges the audit log.
 #[async_trait]
 pub trait AuditLog: Send + Sync {
-    /// The entries of the organization that are asked for, the newest first; of those written at the same
-    /// instant the one with the higher identifier first.
+    /// The organization's entries that match, newest first. Entries written at the same time are ordered by
+    /// identifier, highest first.
     async fn audit_page(&self, org: OrgId, asked: &AuditQuery) -> Result<Vec<AuditEntry>, StoreError>;
 
-    /// Removes up to `limit` entries that organizations on `plan` had written before `before`, and says
-    /// how many; fewer than `limit` were all.
+    /// Removes up to `limit` entries of organizations on `plan` that were written before `before`, and returns how
+    /// many. If it returns fewer than `limit`, none are left.
     async fn purge_audit(&self, plan: Plan, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
-/// Counts what is allowed so often, in one place for all nodes.
+/// Counts allowances, in one place for all nodes.
 #[async_trait]
 pub trait Allowances: Send + Sync {
-    /// Takes one use at `now`, as [`Allowance::take`] decides. Of uses at the same time as many are granted
-    /// as one after the other would be.
+    /// Takes one use at `now`, as [`Allowance::take`] decides. Concurrent uses are granted as if they came one after
+    /// the other.
     async fn take(&self, allowance: &Allowance, now: Timestamp) -> Result<Taken, StoreError>;
 
-    /// Gives back one use that was taken in the window that ends at `until`, as [`Used::given_back`](crate::Used::given_back)
-    /// says.
+    /// Gives back one use that was taken in the window that ends at `until`; see
+    /// [`Used::given_back`](crate::Used::given_back).
     async fn give_back(&self, allowance: &Allowance, until: Timestamp) -> Result<(), StoreError>;
 
-    /// Removes up to `limit` counts that have expired at `now`, and says how many.
+    /// Removes up to `limit` counts that have expired at `now`, and returns how many.
     async fn forget_allowances(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
-/// What an export tells of an account, beside what other ports read.
+/// Reads the data of an account's export that no other port reads.
 #[async_trait]
 pub trait AccountData: Send + Sync {
-    /// The keys in force, the oldest first: neither revoked nor of a decommissioned agent.
+    /// The keys in force, oldest first: those that are neither revoked nor of a decommissioned agent.
     async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyView>, StoreError>;
 
-    /// What was charged by the month, by month and metric.
+    /// The monthly charges, by month and metric.
     async fn use_by_month(&self, org: OrgId) -> Result<Vec<(Period, Metric, u64)>, StoreError>;
 
-    /// Every acceptance of terms, the oldest first.
+    /// Every acceptance of terms, oldest first.
     async fn acceptances(&self, org: OrgId) -> Result<Vec<Acceptance>, StoreError>;
 }
 
-/// Removes what [`crate::Change::DeleteOrganization`] left of accounts.
+/// Removes the rows of accounts that [`crate::Change::DeleteOrganization`] left.
 #[async_trait]
 pub trait Deletions: Send + Sync {
-    /// Accounts whose rows are still being removed, the oldest deletion first, and since when.
+    /// The accounts whose rows are still being removed, with the time of deletion, oldest first.
     async fn deletions(&self, limit: u32) -> Result<Vec<(OrgId, Timestamp)>, StoreError>;
 
-    /// Removes up to about `limit` rows of a deleted account, and says how many; 0 means that none is left.
+    /// Removes up to about `limit` rows of a deleted account, and returns how many; 0 means that none are left.
     async fn remove_rows(&self, org: OrgId, limit: u32) -> Result<u64, StoreError>;
 
-    /// Notes that nothing is left of a deleted account.
+    /// Records that no rows of a deleted account are left.
     async fn end_deletion(&self, org: OrgId) -> Result<(), StoreError>;
 }
 
-/// Reads claims on organizations. A claim is a human's: there is no organization yet that could ask.
+/// Reads claims on organizations. A claim belongs to a user, so these look-ups have no organization.
 #[async_trait]
 pub trait Claims: Send + Sync {
-    /// The claim of that id, whoever made it.
+    /// The claim with that identifier, of any user.
     async fn find_claim(&self, claim: ClaimId) -> Result<Option<Claim>, StoreError>;
 
-    /// The claim of `user` that waits for a code mailed to that address, the code expired or not; there is one at
-    /// most.
+    /// The claim of `user` that waits for a code mailed to that address, whether the code has expired or not. There
+    /// is one at most.
     async fn waiting_claim(&self, user: UserId, address: AddressHash) -> Result<Option<Claim>, StoreError>;
 
-    /// The claim on the organization that is on hold; there is one at most.
+    /// The claim on the organization that is on hold. There is one at most.
     async fn held_claim(&self, org: OrgId) -> Result<Option<Claim>, StoreError>;
 
-    /// The claims of `user` by creation, then id.
+    /// The claims of `user`, ordered by creation, then identifier.
     async fn claims_of(&self, user: UserId, page: Page) -> Result<Listed<Claim>, StoreError>;
 
-    /// Up to `limit` claims whose hold is over at `now`, of `user` or of everybody, those first whose hold ended
-    /// first.
+    /// Up to `limit` claims whose hold is over at `now`, of `user` or of all users, ordered by the end of the hold.
     async fn due_claims(&self, user: Option<UserId>, now: Timestamp, limit: u32) -> Result<Vec<Claim>, StoreError>;
 
-    /// Removes up to `limit` claims that were initiated before `before` and came to nothing, and says how many:
-    /// all but those that are on hold or took effect.
+    /// Removes up to `limit` claims that were started before `before` and did not succeed, and returns how many.
+    /// Claims that are on hold or took effect are kept.
     async fn forget_claims(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
-/// Keeps attempts to sign in with a provider.
+/// Stores attempts to sign in with a provider.
 #[async_trait]
 pub trait OauthAttempts: Send + Sync {
-    /// Keeps an attempt under its key.
+    /// Stores an attempt under its key.
     async fn keep_attempt(&self, attempt: &Attempt) -> Result<(), StoreError>;
 
-    /// The attempt that is kept under the key, expired or not, which is used up by this call: of several calls one
-    /// gets it.
+    /// The attempt stored under the key, expired or not. This call uses it up: of several calls, one gets it.
     async fn use_attempt(&self, key: TokenHash) -> Result<Option<Attempt>, StoreError>;
 
-    /// Removes up to `limit` attempts that have expired at `now`, and says how many.
+    /// Removes up to `limit` attempts that have expired at `now`, and returns how many.
     async fn forget_attempts(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
-/// Reads with what humans sign in beside a password.
+/// Reads the identities that users sign in with.
 #[async_trait]
 pub trait Identities: Send + Sync {
-    /// With what a human signs in, the oldest first.
+    /// The user's identities, oldest first.
     async fn identities_of(&self, user: UserId) -> Result<Vec<KnownIdentity>, StoreError>;
 
-    /// Whom the identity signs in.
+    /// The stored identity, with the user that it signs in.
     async fn find_identity(
         &self,
         provider: Provider,

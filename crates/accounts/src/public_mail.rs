@@ -1,12 +1,12 @@
 //! Mail domains at which anybody can open a mailbox.
 //!
-//! Sign-ups are limited by mail domain. At a public provider strangers share the domain, so ten sign-ups of one of them
-//! would lock all others out. There the limit counts by domain and network together.
+//! Sign-ups are limited by mail domain. At a public provider, strangers share the domain, so ten sign-ups by one of
+//! them would lock out all others. There the limit is counted by domain and network together.
 
 use std::net::IpAddr;
 
-/// The public providers that are known without configuration. `name.*` stands for the name below `com`, `net`, `org`,
-/// below any country's top level, and below `co` or `com` of one.
+/// The public providers in the default list. `name.*` stands for the name below `com`, `net` or `org`, below any
+/// country's top-level domain, and below `co` or `com` of one.
 const KNOWN: &[&str] = &[
     "126.com",
     "163.com",
@@ -75,7 +75,7 @@ const KNOWN: &[&str] = &[
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicMailDomains(Vec<String>);
 
-/// A text that names no list of mail domains. The message follows the name of the setting.
+/// Why a text is not a list of mail domains. The message follows the name of the setting.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "must be default, off, or a list of domains such as default,example.com,mail.*; {0:?} is not a domain in lower-case \
@@ -90,11 +90,11 @@ impl Default for PublicMailDomains {
 }
 
 impl PublicMailDomains {
-    /// Reads `default`, `off`, or a list of domains that replaces the known ones. A list that contains `default` adds to
-    /// them.
+    /// Reads `default`, `off`, or a list of domains that replaces the default. A list that contains `default` adds to
+    /// it.
     ///
     /// # Errors
-    /// [`PublicMailDomainsError`] quotes the entry that is not a domain.
+    /// [`PublicMailDomainsError`] quotes the entry that is not a valid domain.
     pub fn parse(text: &str) -> Result<Self, PublicMailDomainsError> {
         if text.trim() == "off" {
             return Ok(Self(Vec::new()));
@@ -119,7 +119,7 @@ impl PublicMailDomains {
         Ok(Self(domains))
     }
 
-    /// Whether anybody can open a mailbox at the domain, which is normalized ([`crate::Email::domain`]).
+    /// Whether anybody can open a mailbox at the domain, which must be normalized ([`crate::Email::domain`]).
     pub fn contains(&self, domain: &str) -> bool {
         self.0.iter().any(|known| match known.strip_suffix(".*") {
             Some(name) => {
@@ -131,8 +131,9 @@ impl PublicMailDomains {
     }
 }
 
-/// Whether names directly below `suffix` are registered by their holders: a country's top level, `co` or `com` of one,
-/// or one of the oldest top levels. Nobody can make `yahoo.evil.example` look like the provider.
+/// Whether names directly below `suffix` are registered by their holders: `suffix` is a country's top-level domain,
+/// `co` or `com` of one, or one of the oldest top-level domains. So `yahoo.evil.example` does not count as the
+/// provider.
 fn is_registry(suffix: &str) -> bool {
     let country = |label: &str| label.len() == 2 && label.bytes().all(|byte| byte.is_ascii_lowercase());
     match suffix.split_once('.') {
@@ -141,8 +142,8 @@ fn is_registry(suffix: &str) -> bool {
     }
 }
 
-/// The network of an address, as far as sign-ups are counted together: the /24 of an IPv4 address, the /48 of an IPv6
-/// address. An IPv4-mapped address is the IPv4 address. An unknown address shares one network with all unknown ones.
+/// The network of an address, in which sign-ups are counted together: the /24 of an IPv4 address, the /48 of an IPv6
+/// address. An IPv4-mapped address counts as the IPv4 address. All unknown addresses share one network.
 pub(crate) fn network(address: Option<IpAddr>) -> Vec<u8> {
     match address.map(|address| address.to_canonical()) {
         None => Vec::new(),
@@ -170,18 +171,18 @@ mod tests {
     #[case::longer_name("notyahoo.com", false)]
     #[case::no_suffix("yahoo", false)]
     #[case::a_company("example.com", false)]
-    fn known_providers(#[case] domain: &str, #[case] public: bool) {
+    fn the_default_list_has_public_providers(#[case] domain: &str, #[case] public: bool) {
         assert_eq!(PublicMailDomains::default().contains(domain), public);
     }
 
     #[test]
-    fn the_known_list_is_one_that_the_setting_takes() {
+    fn the_default_list_is_valid_as_a_setting() {
         assert_eq!(PublicMailDomains::parse(&KNOWN.join(",")), Ok(PublicMailDomains::default()));
         assert_eq!(PublicMailDomains::parse("default"), Ok(PublicMailDomains::default()));
     }
 
     #[test]
-    fn a_list_replaces_or_adds() {
+    fn a_list_replaces_the_default_or_adds_to_it() {
         let own = PublicMailDomains::parse("example.org, box.*").unwrap();
         assert!(own.contains("example.org") && own.contains("box.fr") && !own.contains("gmail.com"));
         let more = PublicMailDomains::parse("default,example.org").unwrap();

@@ -1,9 +1,9 @@
-//! Who may call what: one table of callers and of what operations touch (ruling 3.7).
+//! The access table: which callers may do what.
 //!
-//! [`TABLE`] is the only place that knows. An operation says what it touches ([`Touch`]) and nothing
-//! else; [`enter`] decides before anything is read whether the caller's kind may come in at all, and
-//! returns a [`Passage`], which decides with [`Passage::covers`] about the very thing once it is read.
-//! The documentation prints the table with [`markdown`], and tests walk it.
+//! [`TABLE`] is the only place with these rules. An operation declares what it touches ([`Touch`]) and nothing else.
+//! [`enter`] decides whether the caller's kind may enter at all, before anything is read. It returns a [`Passage`],
+//! whose [`Passage::covers`] decides about a resource once it is read. The documentation prints the table with
+//! [`markdown`], and tests check each cell.
 
 use std::fmt::Write;
 
@@ -11,21 +11,21 @@ use kalends_kernel::AgentId;
 
 use crate::KeyKind;
 
-/// What kind of credential a caller presents.
+/// The kind of a caller's credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum CallerKind {
-    /// None.
+    /// No credential.
     Nobody,
     /// An organization's key, `svc_sk_`.
     OrganizationKey,
-    /// The key of an agent's self-signup, `svc_sk_`: the reach of an organization's key.
+    /// The key of an agent's self-signup, `svc_sk_`. It has the reach of an organization's key.
     RestrictedKey,
-    /// The key of an organization made for tests, `svc_sk_test_`.
+    /// The key of an organization that was created for tests, `svc_sk_test_`.
     TestKey,
     /// An agent's key, `svc_ak_`.
     AgentKey,
-    /// A human's console session.
+    /// A user's console session.
     Session,
     /// The operator's token.
     AdminToken,
@@ -56,7 +56,7 @@ impl CallerKind {
         }
     }
 
-    /// The kind of credential that an organization's key is.
+    /// The caller kind of an organization's key.
     pub const fn of_key(kind: KeyKind) -> Self {
         match kind {
             KeyKind::Org => Self::OrganizationKey,
@@ -71,47 +71,47 @@ impl CallerKind {
     }
 }
 
-/// What an operation touches.
+/// What an operation touches. This is the row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Touch {
-    /// Nothing that needs a credential of these kinds: health, plans, terms, feeds, booking pages by their
-    /// slug, sign-up, sign-in, the waiting list, revoking a claim by its token.
+    /// Routes that need no credential: health, plans, terms, feeds, booking pages by their slug, sign-up, sign-in,
+    /// the waiting list, and revoking a claim by its token.
     Public,
-    /// The organization as a whole: making, listing, changing and removing agents, calendars that it shares,
-    /// availability across agents, webhooks, the audit log, verification, accepting terms.
+    /// The organization as a whole: creating, listing, changing and removing agents, shared calendars, availability
+    /// across agents, webhooks, the audit log, verification, and accepting terms.
     Organization,
     /// Agent-scoped keys: listing and revoking.
     Keys,
-    /// Making an agent-scoped key.
+    /// Creating an agent-scoped key.
     KeyCreation,
-    /// One agent's own record, read.
+    /// Reading the record of one agent.
     AgentRecord,
-    /// What belongs to one agent: its calendars with their events, holds, context, availability, rules, iCal
-    /// subscriptions, booking pages and connection links. Shared calendars belong to no agent.
+    /// Everything that belongs to one agent: its calendars with their events, holds, context, availability, rules,
+    /// iCalendar subscriptions, booking pages and connection links. Shared calendars belong to no agent.
     AgentData,
-    /// A list of such things over all agents: calendars, booking pages.
+    /// Lists over all agents: calendars, booking pages.
     AgentLists,
-    /// A proposal, read.
+    /// Reading a proposal.
     ProposalRead,
     /// The list of proposals.
     ProposalList,
-    /// A proposal that is created, resolved or cancelled: its organizer's business.
+    /// Creating, resolving or cancelling a proposal, which only its organizer may do.
     ProposalOrganize,
-    /// A response to a proposal: the participant's own business.
+    /// Responding to a proposal, which only a participant may do.
     ProposalRespond,
-    /// What any key may do for its organization: reading usage, sending feedback.
+    /// Operations that any key may do for its organization: reading usage, sending feedback.
     Common,
-    /// A human's own account and organization: the console's routes.
+    /// A user's own account and organization: the console's routes.
     Console,
-    /// Making keys from the console.
+    /// Creating keys from the console.
     ConsoleKeys,
     /// The operator's routes.
     Admin,
 }
 
 impl Touch {
-    /// Everything that can be touched, in the order of the table's rows.
+    /// Every variant, in the order of the table's rows.
     pub const ALL: [Self; 15] = [
         Self::Public,
         Self::Organization,
@@ -138,7 +138,7 @@ impl Touch {
             Self::Keys => "keys: list, revoke",
             Self::KeyCreation => "keys: create",
             Self::AgentRecord => "an agent, read",
-            Self::AgentData => "an agent's calendars and what hangs on them",
+            Self::AgentData => "an agent's calendars and their contents",
             Self::AgentLists => "lists of calendars and booking pages",
             Self::ProposalRead => "a proposal, read",
             Self::ProposalList => "the list of proposals",
@@ -157,17 +157,17 @@ impl Touch {
 pub enum Allowed {
     /// Everything of the organization.
     Yes,
-    /// What belongs to the key's own agent; lists show only that.
+    /// Everything that belongs to the key's own agent. Lists show nothing else.
     Own,
-    /// What the key's own agent organizes.
+    /// Proposals that the key's own agent organizes.
     IfOrganizer,
-    /// Where the key's own agent takes part, for itself.
+    /// Responses of the key's own agent to proposals in which it takes part.
     IfParticipant,
-    /// What the key's own agent organizes or takes part in; lists show only that.
+    /// Proposals that the key's own agent organizes or takes part in. Lists show nothing else.
     IfParty,
     /// 403 `forbidden`.
     Forbidden,
-    /// 401: no credential for this.
+    /// 401: the credential does not count here.
     Unauthorized,
 }
 
@@ -187,17 +187,17 @@ impl Allowed {
 }
 
 mod table {
-    //! The cells, under names short enough for a table.
+    //! The table's cells, under short names.
 
     use super::{
         Allowed::{self, Forbidden as No, IfOrganizer, IfParticipant, IfParty, Own, Unauthorized as Unknown, Yes},
         CallerKind, Touch,
     };
 
-    /// The table: a row for each [`Touch::ALL`], a column for each [`CallerKind::ALL`].
+    /// The access table: a row for each [`Touch::ALL`], a column for each [`CallerKind::ALL`].
     ///
-    /// A credential of the wrong sort is no credential at all (401), as the specification says of keys on the
-    /// console's routes; a key that does not reach so far is 403.
+    /// A credential of the wrong kind, such as a key on the console's routes, counts as no credential (401). A key of
+    /// the right kind with too small a reach is refused with 403.
     pub const TABLE: [(Touch, [Allowed; CallerKind::ALL.len()]); Touch::ALL.len()] = [
         //                         nobody   org      sign-up  test     agent          session  admin
         (Touch::Public, /*      */ [Yes, Yes, Yes, Yes, Yes, Yes, Yes]),
@@ -220,17 +220,17 @@ mod table {
 
 pub use table::TABLE;
 
-/// What the table says of a caller and what is touched.
+/// The cell of the table for a caller and what is touched.
 pub const fn allowed(kind: CallerKind, touch: Touch) -> Allowed {
     TABLE[touch as usize].1[kind as usize]
 }
 
-/// Who calls.
+/// The caller of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caller {
     /// The kind of credential.
     pub kind: CallerKind,
-    /// The agent of an agent's key; a key of that kind without one reaches nothing.
+    /// The agent of an agent's key. An agent's key without one reaches nothing.
     pub agent: Option<ScopedAgent>,
     /// Whether the organization is on the waiting list.
     pub waitlisted: bool,
@@ -239,13 +239,13 @@ pub struct Caller {
 /// The agent that an agent's key speaks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ScopedAgent {
-    /// Which one.
+    /// The agent.
     pub id: AgentId,
-    /// Whether it is paused: its keys may only read. (Keys of a decommissioned agent are revoked.)
+    /// Whether the agent is paused. If so, its keys may only read. (The keys of a decommissioned agent are revoked.)
     pub paused: bool,
 }
 
-/// Why a caller may not.
+/// Why a caller is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Denied {
     /// No credential that counts here: 401.
@@ -257,18 +257,18 @@ pub enum Denied {
     /// The agent is paused: 403, code `agent_paused`.
     #[error("the agent is paused, so that its keys may only read; set its status to active first")]
     AgentPaused,
-    /// The organization waits to be let in: 403 `account_waitlisted`.
+    /// The organization is on the waiting list: 403 `account_waitlisted`.
     #[error("the organization is on the waiting list; you get a mail when it is activated")]
     Waitlisted,
 }
 
-/// What a caller was let in for.
+/// What a caller may reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "a passage has to cover what is read"]
 pub enum Passage {
     /// Everything of the organization.
     Everything,
-    /// What belongs to the agent.
+    /// Everything that belongs to the agent.
     OwnedBy(AgentId),
     /// Proposals that the agent organizes.
     OrganizedBy(AgentId),
@@ -278,12 +278,12 @@ pub enum Passage {
     Concerning(AgentId),
 }
 
-/// What an operation turned out to be about.
+/// The resource of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject<'a> {
-    /// What belongs to an agent; `None` is what the organization shares.
+    /// Something that belongs to an agent; `None` if the organization shares it.
     Of(Option<AgentId>),
-    /// A proposal, also one about to be created.
+    /// A proposal, which may be about to be created.
     Proposal {
         /// Its organizer.
         organizer: AgentId,
@@ -292,23 +292,23 @@ pub enum Subject<'a> {
     },
     /// A response to a proposal.
     Response {
-        /// Who responds.
+        /// The agent that responds.
         by: AgentId,
         /// The proposal's participants.
         participants: &'a [AgentId],
     },
 }
 
-/// Whether `caller` may touch that at all; `writes` tells whether the operation may change something.
+/// Checks whether `caller` may do the operation at all. `writes` says whether the operation may change something.
 ///
 /// # Errors
-/// In this order: 401 before 403 `account_waitlisted` before 403 `forbidden` before 403 `agent_paused`.
+/// In this order: 401, 403 `account_waitlisted`, 403 `forbidden`, 403 `agent_paused`.
 pub fn enter(caller: &Caller, touch: Touch, writes: bool) -> Result<Passage, Denied> {
     let allowed = allowed(caller.kind, touch);
     if allowed == Allowed::Unauthorized {
         return Err(Denied::Unauthorized);
     }
-    // Public routes know no organization; a session goes on working, but makes no keys (rule 8).
+    // Public routes have no organization. On the waiting list, a session keeps working but cannot create keys.
     let waits = caller.waitlisted && touch != Touch::Public && (caller.kind.is_key() || touch == Touch::ConsoleKeys);
     if waits {
         return Err(Denied::Waitlisted);
@@ -331,10 +331,10 @@ pub fn enter(caller: &Caller, touch: Touch, writes: bool) -> Result<Passage, Den
 }
 
 impl Passage {
-    /// Whether the passage covers what was read.
+    /// Checks whether the passage covers the resource that was read.
     ///
     /// # Errors
-    /// [`Denied::OutOfReach`].
+    /// [`Denied::OutOfReach`] if it does not.
     pub fn covers(self, subject: Subject<'_>) -> Result<(), Denied> {
         let covered = match (self, subject) {
             (Self::Everything, _) => true,
@@ -351,7 +351,7 @@ impl Passage {
         if covered { Ok(()) } else { Err(Denied::OutOfReach) }
     }
 
-    /// The agent to which lists are narrowed; `None` shows everything.
+    /// The agent that lists are narrowed to; `None` shows everything.
     pub const fn narrowed_to(self) -> Option<AgentId> {
         match self {
             Self::Everything => None,
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_and_columns_stand_where_they_are_looked_up() {
+    fn rows_and_columns_are_in_order() {
         for (index, (touch, _)) in TABLE.into_iter().enumerate() {
             assert_eq!((touch, touch as usize), (Touch::ALL[index], index));
         }
@@ -407,7 +407,7 @@ mod tests {
         }
     }
 
-    /// The rulings' sentences, written again so that a slip in either shows.
+    /// The column of agent keys, written a second time so that a slip in either place shows.
     #[rstest]
     #[case::an_agent_s_record(Touch::AgentRecord, Allowed::Own)]
     #[case::its_calendars(Touch::AgentData, Allowed::Own)]
@@ -424,12 +424,12 @@ mod tests {
     #[case::its_keys(Touch::ConsoleKeys, Allowed::Unauthorized)]
     #[case::the_operator(Touch::Admin, Allowed::Unauthorized)]
     #[case::public(Touch::Public, Allowed::Yes)]
-    fn what_an_agent_s_key_may(#[case] touch: Touch, #[case] may: Allowed) {
+    fn an_agent_s_key_reaches_its_own_agent(#[case] touch: Touch, #[case] may: Allowed) {
         assert_eq!(allowed(CallerKind::AgentKey, touch), may);
     }
 
     #[test]
-    fn keys_of_an_organization_reach_alike_and_sessions_only_the_console() {
+    fn organization_keys_reach_everything_but_the_console_and_sessions_only_the_console() {
         for touch in Touch::ALL {
             let console = matches!(touch, Touch::Console | Touch::ConsoleKeys);
             let of_keys = [CallerKind::OrganizationKey, CallerKind::RestrictedKey, CallerKind::TestKey]
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_is_told_so() {
+    fn keys_of_waiting_organizations_are_refused() {
         for kind in CallerKind::ALL {
             for touch in Touch::ALL {
                 let waiting = Caller { waitlisted: true, ..caller(kind) };
@@ -518,7 +518,7 @@ mod tests {
         false
     )]
     #[case::of_another_sort(Touch::AgentData, Subject::Proposal { organizer: agent(1), participants: &[] }, false)]
-    fn a_passage_covers(#[case] touch: Touch, #[case] subject: Subject<'_>, #[case] covered: bool) {
+    fn a_passage_covers_its_own_subjects(#[case] touch: Touch, #[case] subject: Subject<'_>, #[case] covered: bool) {
         let passage = enter(&caller(CallerKind::AgentKey), touch, false).unwrap();
         assert_eq!(passage.covers(subject).is_ok(), covered);
         assert_eq!(passage.narrowed_to(), Some(agent(1)));

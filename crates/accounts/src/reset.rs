@@ -1,4 +1,4 @@
-//! A human sets a password, another or a first one, with a token that was mailed to them.
+//! Setting a password, the first or a new one, with a token that was mailed to the user.
 
 use std::fmt;
 
@@ -8,11 +8,11 @@ use crate::TokenHash;
 
 /// How long a token works.
 pub const RESET_LASTS: SignedDuration = SignedDuration::hours(1);
-/// What is said of a token that sets no password.
+/// The message for a token that cannot set a password. It follows the name of the field.
 pub const RESET_REFUSED: &str =
     "is unknown, used or more than an hour old; ask for another with POST /v1/auth/password/forgot";
 
-/// What is mailed: who has it sets the password of its account, once.
+/// The token in the mail. Its holder can set the account's password, once.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ResetToken(String);
 
@@ -27,7 +27,7 @@ impl ResetToken {
         &self.0
     }
 
-    /// What is stored of it.
+    /// The hash to store.
     pub fn hash(&self) -> TokenHash {
         TokenHash::of(&self.0)
     }
@@ -39,19 +39,19 @@ impl fmt::Debug for ResetToken {
     }
 }
 
-/// A token as stored. A human has one at most: a new one voids the one before.
+/// A token as stored. A user has one at most: a new one replaces the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PasswordReset {
     /// The hash of the token.
     pub token: TokenHash,
-    /// Whose password it sets.
+    /// The user whose password it sets.
     pub user: UserId,
-    /// From when on it sets none.
+    /// When it stops working.
     pub expires_at: Timestamp,
 }
 
 impl PasswordReset {
-    /// A fresh token of a human.
+    /// A new token for a user.
     pub fn issue(token: &ResetToken, user: UserId, now: Timestamp) -> Self {
         Self { token: token.hash(), user, expires_at: now + RESET_LASTS }
     }

@@ -1,4 +1,4 @@
-//! Keys that speak for one agent (`svc_ak_`), and the forms that a key's text may have (ruling 3.1).
+//! Keys that speak for one agent (`svc_ak_`), and the forms of a key's text.
 
 use std::fmt;
 
@@ -8,17 +8,17 @@ use kalends_kernel::{
 
 use crate::{KeyHash, NewKey};
 
-/// What the text of an agent's key begins with.
+/// The prefix of an agent's key.
 pub const SCOPED_KEY_PREFIX: &str = "svc_ak_";
-/// The random bytes of a key.
+/// The number of random bytes in a key.
 const SECRET: usize = 32;
 
-/// What a key's text looks like. Whether there is such a key is another question.
+/// The form of a key's text. It does not say whether the key exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KeyForm {
     /// `svc_sk_`: an organization's key.
     Organization,
-    /// `svc_sk_test_`: the key of an organization made for tests.
+    /// `svc_sk_test_`: the key of an organization that was created for tests.
     Test,
     /// `svc_ak_`: an agent's key.
     Agent,
@@ -28,7 +28,7 @@ impl KeyForm {
     /// Every form.
     pub const ALL: [Self; 3] = [Self::Organization, Self::Test, Self::Agent];
 
-    /// What the text begins with.
+    /// The prefix of the text.
     pub const fn prefix(self) -> &'static str {
         match self {
             Self::Organization => "svc_sk_",
@@ -37,10 +37,10 @@ impl KeyForm {
         }
     }
 
-    /// The form of a text: the prefix and 32 bytes as 43 characters of base64url. Whatever else a caller
-    /// presents is no key, and need not be looked up.
+    /// The form of a text: the prefix, and 32 bytes as 43 characters of base64url. Any other text is not a key and
+    /// need not be looked up.
     pub fn of(text: &str) -> Option<Self> {
-        // The length of what follows tells `svc_sk_test_` from a `svc_sk_` whose secret begins with `test_`.
+        // The length of the rest distinguishes `svc_sk_test_` from a `svc_sk_` whose secret begins with `test_`.
         Self::ALL.into_iter().find(|form| {
             text.strip_prefix(form.prefix())
                 .filter(|secret| secret.len() == 43)
@@ -50,12 +50,12 @@ impl KeyForm {
     }
 }
 
-/// What an agent's key is called: 1-100 characters.
+/// The label of an agent's key: 1-100 characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyLabel(String);
 
 impl KeyLabel {
-    /// The most characters.
+    /// The maximum number of characters.
     pub const MAX: usize = 100;
 
     /// Checks the bounds.
@@ -66,7 +66,7 @@ impl KeyLabel {
         bounded_text(param, text, 1, Self::MAX).map(Self)
     }
 
-    /// The label as a store kept it.
+    /// The label from a store.
     pub const fn from_stored(label: String) -> Self {
         Self(label)
     }
@@ -77,7 +77,7 @@ impl KeyLabel {
     }
 }
 
-/// An agent's key as stored. It is revoked by itself or by decommissioning its agent.
+/// An agent's key as stored. It ends when it is revoked or its agent is decommissioned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScopedKey {
     /// The row's identifier, which is shown.
@@ -86,17 +86,17 @@ pub struct ScopedKey {
     pub org: OrgId,
     /// The agent that it speaks for.
     pub agent: AgentId,
-    /// What it is called, if it has a name.
+    /// The label, if it has one.
     pub label: Option<KeyLabel>,
-    /// The hash by which it is found.
+    /// The hash that the key is found by.
     pub hash: KeyHash,
-    /// The first [`NewKey::SHOWN`] characters of the text, to tell keys apart.
+    /// The first [`NewKey::SHOWN`] characters of the text, to distinguish keys.
     pub prefix: String,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
 }
 
-/// A fresh key of an agent: its row, and the text that is shown once.
+/// A new key of an agent: its row, and the text, which is shown once.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NewScopedKey {
     /// The row.
@@ -112,7 +112,7 @@ impl fmt::Debug for NewScopedKey {
 }
 
 impl ScopedKey {
-    /// The name of the kind in stores, beside those of [`crate::KeyKind`].
+    /// The name of this kind in stores, in addition to those of [`crate::KeyKind`].
     pub const KIND: &str = "agent";
 }
 
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(fresh.key.hash, KeyHash::of(&fresh.text));
         assert_eq!((fresh.key.org, fresh.key.agent, &fresh.key.label), (org, agent, &Some(label)));
         assert_eq!(fresh.key.prefix, fresh.text[..20]);
-        assert!(!format!("{fresh:?}").contains(&fresh.text), "a key never shows in a log");
+        assert!(!format!("{fresh:?}").contains(&fresh.text), "a key is never logged");
     }
 
     #[rstest]
@@ -193,7 +193,7 @@ mod tests {
     #[case::padded("svc_sk_", "=", None)]
     #[case::white_space("svc_sk_", " ", None)]
     #[case::before(" svc_sk_", "", None)]
-    fn forms(#[case] prefix: &str, #[case] after: &str, #[case] form: Option<KeyForm>) {
+    fn forms_are_recognized(#[case] prefix: &str, #[case] after: &str, #[case] form: Option<KeyForm>) {
         assert_eq!(KeyForm::of(&format!("{prefix}{SECRET_43}{after}")), form);
     }
 
@@ -203,12 +203,12 @@ mod tests {
     #[case::short("svc_sk_BwcHBwcH")]
     #[case::bare("svc_sk_")]
     #[case::not_ascii("svc_sk_ééééééééééééééééééééééééééééééééééééééééééé")]
-    fn what_is_no_key(#[case] text: &str) {
+    fn malformed_keys_are_refused(#[case] text: &str) {
         assert_eq!(KeyForm::of(text), None);
     }
 
     #[test]
-    fn a_secret_that_begins_like_a_test_key_is_none() {
+    fn a_secret_that_begins_with_test_does_not_make_a_test_key() {
         let text = "svc_sk_test_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
         assert_eq!((text.len(), KeyForm::of(text)), (7 + 43, Some(KeyForm::Organization)));
     }
@@ -229,7 +229,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_looked_at_without_harm(text in "\\PC{0,80}") {
+        fn other_texts_have_no_form(text in "\\PC{0,80}") {
             prop_assert_eq!(KeyForm::of(&text), None);
         }
     }

@@ -1,4 +1,4 @@
-//! Console sessions: what their token claims, their cookie, and which requests may use it (ruling 3.10).
+//! Console sessions: the claims of their token, their cookie, and the requests that may use it.
 
 use kalends_kernel::{Entropy, OrgId, SessionId, SignedDuration, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
@@ -8,34 +8,34 @@ use crate::oauth::{ATTEMPT_LASTS, STATE_COOKIE};
 
 /// How long a session lasts.
 pub const SESSION_LASTS: SignedDuration = SignedDuration::hours(12);
-/// The name of the cookie.
+/// The name of the session's cookie.
 pub const SESSION_COOKIE: &str = "service_session";
-/// The issuer that tokens name, so that a token of another service under the same key is none of ours.
+/// The issuer in tokens. A token of another service with the same key is not accepted.
 pub const SESSION_ISSUER: &str = "kalends";
 
-/// A session as stored: the row under the token's `jti`. A session without its row is none.
+/// A session as stored: the row for the token's `jti`. A session without a row is not valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Session {
     /// The identifier: the token's `jti`.
     pub id: SessionId,
-    /// Who signed in.
+    /// The user who signed in.
     pub user: UserId,
-    /// The organization that the session is switched to; `None` where the human owns none.
+    /// The organization that the session is switched to; `None` if the user owns none.
     pub org: Option<OrgId>,
-    /// When they signed in.
+    /// When the user signed in.
     pub created_at: Timestamp,
-    /// When it ends by itself.
+    /// When it expires.
     pub expires_at: Timestamp,
-    /// When it was ended before.
+    /// When it was revoked, if it was.
     pub revoked_at: Option<Timestamp>,
 }
 
-/// What the token says, as the JWT's claims.
+/// The token's JWT claims.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionClaims {
     /// [`SESSION_ISSUER`].
     pub iss: String,
-    /// The human.
+    /// The user.
     pub sub: String,
     /// The session.
     pub jti: String,
@@ -46,7 +46,7 @@ pub struct SessionClaims {
 }
 
 impl Session {
-    /// A fresh session.
+    /// A new session.
     pub fn begin(user: UserId, org: Option<OrgId>, now: Timestamp, entropy: &dyn Entropy) -> Self {
         Self {
             id: SessionId::new(now, entropy),
@@ -58,7 +58,7 @@ impl Session {
         }
     }
 
-    /// What its token says. The token is signed by whoever holds the key; the claims hold no secret.
+    /// The claims of its token. The token is signed by the holder of the key; the claims contain no secret.
     pub fn claims(&self) -> SessionClaims {
         SessionClaims {
             iss: SESSION_ISSUER.to_owned(),
@@ -69,12 +69,12 @@ impl Session {
         }
     }
 
-    /// Whether the session is in force and belongs to whom its token names.
+    /// Whether the session is in force and belongs to the user in its token.
     pub fn holds(&self, user: UserId, now: Timestamp) -> bool {
         self.user == user && self.revoked_at.is_none() && now < self.expires_at
     }
 
-    /// The session, ended. One that ended before keeps its time.
+    /// The session, ended. A session that has already ended keeps its time.
     #[must_use]
     pub fn ended(&self, now: Timestamp) -> Self {
         Self { revoked_at: self.revoked_at.or(Some(now)), ..*self }
@@ -82,11 +82,11 @@ impl Session {
 }
 
 impl SessionClaims {
-    /// Session and human of a token whose signature was checked; `None` where it is expired, issued by
-    /// another, or not well-formed. The session's row has the last word ([`Session::holds`]).
+    /// The session and the user of a token with a valid signature; `None` if it is expired, from another issuer, or
+    /// malformed. The session's row still has to be checked ([`Session::holds`]).
     pub fn check(&self, now: Timestamp) -> Option<(SessionId, UserId)> {
         let seconds = now.as_unix_seconds();
-        // A node whose clock is a little behind the issuer's still accepts.
+        // A node whose clock is slightly behind the issuer's still accepts the token.
         let issued = self.iat <= seconds.saturating_add(60);
         let lasts = self.exp.checked_sub(self.iat).is_some_and(|lasts| lasts <= SESSION_LASTS.as_seconds() + 1);
         let holds = self.iss == SESSION_ISSUER && issued && lasts && seconds < self.exp;
@@ -95,24 +95,24 @@ impl SessionClaims {
     }
 }
 
-/// What ends sessions.
+/// The reason for ending sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionEnd {
-    /// Signing out of one.
+    /// Signing out of one session.
     SignOut(SessionId),
-    /// Another password: all of the human's sessions end but the one that changed it.
+    /// A password change: all of the user's sessions end, except the one that changed it.
     PasswordChange {
-        /// The human.
+        /// The user.
         user: UserId,
-        /// The session that goes on.
+        /// The session that stays.
         keep: Option<SessionId>,
     },
-    /// The account is deleted.
+    /// The deletion of the account.
     AccountDeletion(UserId),
 }
 
 impl SessionEnd {
-    /// Whether it ends that session.
+    /// Whether it ends the session.
     pub fn ends(self, session: &Session) -> bool {
         match self {
             Self::SignOut(id) => session.id == id,
@@ -122,14 +122,14 @@ impl SessionEnd {
     }
 }
 
-/// How the session's cookie is written: `Secure` but on plain http of the machine itself.
+/// How the cookies are written: with `Secure`, except on plain http to the machine itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionCookies {
     secure: bool,
 }
 
 impl SessionCookies {
-    /// The cookies of a service that is reached at `base_url`.
+    /// The cookies of a server that is reached at `base_url`.
     pub fn of(base_url: &str) -> Self {
         let loopback = Url::parse(base_url).is_ok_and(|url| {
             url.scheme() == "http"
@@ -158,7 +158,7 @@ impl SessionCookies {
         self.line(STATE_COOKIE, state, ATTEMPT_LASTS)
     }
 
-    /// `Set-Cookie` that removes that.
+    /// `Set-Cookie` that removes the cookie of [`Self::set_state`].
     pub fn clear_state(self) -> String {
         self.line(STATE_COOKIE, "", SignedDuration::ZERO)
     }
@@ -169,12 +169,12 @@ impl SessionCookies {
     }
 }
 
-/// The token in the values of `Cookie` headers; `None` where there is none, or several that differ.
+/// The token in the values of `Cookie` headers; `None` if there is none, or if there are several that differ.
 pub fn session_token<'a>(cookies: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     cookie_of(SESSION_COOKIE, cookies)
 }
 
-/// The state of an attempt to sign in with a provider, in the same way.
+/// The state of an attempt to sign in with a provider, read in the same way.
 pub fn state_cookie<'a>(cookies: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     cookie_of(STATE_COOKIE, cookies)
 }
@@ -183,11 +183,11 @@ fn cookie_of<'a>(name: &str, cookies: impl IntoIterator<Item = &'a str>) -> Opti
     let pairs = cookies.into_iter().flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
     let mut values = pairs.filter(|(other, _)| *other == name).map(|(_, value)| value);
     let first = values.next().filter(|value| !value.is_empty())?;
-    // A neighbouring host may have planted a second one; whose comes first is not ours to decide.
+    // A neighbouring host may have planted a second one, and the order of cookies cannot be trusted.
     values.all(|value| value == first).then_some(first)
 }
 
-/// What a browser says about where a request comes from.
+/// The headers in which a browser states the origin of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Provenance<'a> {
     /// The value of `Origin`.
@@ -201,11 +201,11 @@ pub struct Provenance<'a> {
 #[error("a request with the session cookie must come from the console itself (a same-origin Origin or Sec-Fetch-Site)")]
 pub struct CrossSite;
 
-/// Whether a request may use the authority of the session cookie. Reads may; a write needs `Origin` of
-/// ours or `Sec-Fetch-Site: same-origin`, and neither may say otherwise. Not to be asked where the session
-/// came as a Bearer token, which no other site can send.
+/// Checks whether a request may use the authority of the session cookie. Reads may. A write needs our `Origin` or
+/// `Sec-Fetch-Site: same-origin`, and neither header may say otherwise. Do not call this for a session in a Bearer
+/// token, which no other site can send.
 ///
-/// `own` are the origins of the service and its console, see [`origin_of`].
+/// `own` has the origins of the server and its console; see [`origin_of`].
 ///
 /// # Errors
 /// [`CrossSite`].
@@ -221,18 +221,18 @@ pub fn check_provenance(writes: bool, provenance: Provenance<'_>, own: &[String]
     }
 }
 
-/// Whether a request without a session, one that signs in or up, may come from there: only what a browser says of
-/// another site speaks against it. Who uses no browser says nothing.
+/// Checks whether a request without a session, which signs in or up, may come from there. It is only refused if a
+/// browser states another site. A client that is not a browser states nothing.
 ///
 /// # Errors
-/// [`CrossSite`]: nobody is signed in to somebody else's account by a page that they look at.
+/// [`CrossSite`], so that a page cannot sign its visitor in to another person's account.
 pub fn check_anonymous(provenance: Provenance<'_>, own: &[String]) -> Result<(), CrossSite> {
     let origin = provenance.origin.is_none_or(|origin| own.iter().any(|own| own == origin));
     let site = provenance.sec_fetch_site.is_none_or(|site| site == "same-origin");
     if origin && site { Ok(()) } else { Err(CrossSite) }
 }
 
-/// The origin of a URL as browsers write it: lower case, without a default port. `None` where it has none.
+/// The origin of a URL as browsers write it: lower case, without a default port. `None` if it has none.
 pub fn origin_of(url: &str) -> Option<String> {
     let origin = Url::parse(url).ok()?.origin();
     origin.is_tuple().then(|| origin.ascii_serialization())
@@ -274,7 +274,7 @@ mod tests {
         assert!(!session.holds(BOB, NOW));
         let ended = session.ended(NOW);
         assert!(!ended.holds(ADA, NOW));
-        assert_eq!(ended.ended(NOW + SESSION_LASTS), ended, "it ended once");
+        assert_eq!(ended.ended(NOW + SESSION_LASTS), ended, "it keeps its first time");
     }
 
     #[rstest]
@@ -286,7 +286,7 @@ mod tests {
     #[case::a_beginning_that_overflows(|claims: &mut SessionClaims| claims.iat = i64::MIN)]
     #[case::a_key_as_session(|claims: &mut SessionClaims| claims.jti = claims.sub.clone())]
     #[case::no_human(|claims: &mut SessionClaims| claims.sub = "ada".to_owned())]
-    fn claims_that_do_not_hold(#[case] spoil: fn(&mut SessionClaims)) {
+    fn invalid_claims_are_refused(#[case] spoil: fn(&mut SessionClaims)) {
         let mut claims = session(1, ADA).claims();
         assert!(claims.check(NOW).is_some());
         spoil(&mut claims);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_which_sessions() {
+    fn each_reason_ends_its_sessions() {
         let (here, there, other) = (session(1, ADA), session(2, ADA), session(3, BOB));
         let ended = |end: SessionEnd| [&here, &there, &other].map(|session| end.ends(session));
         assert_eq!(ended(SessionEnd::SignOut(here.id)), [true, false, false]);
@@ -314,7 +314,7 @@ mod tests {
     #[case("http://localhost.example.com", true)]
     #[case("http://10.0.0.1", true)]
     #[case("nonsense", true)]
-    fn cookies_are_secure_but_at_home(#[case] base_url: &str, #[case] secure: bool) {
+    fn cookies_are_secure_except_on_localhost(#[case] base_url: &str, #[case] secure: bool) {
         let cookies = SessionCookies::of(base_url);
         let flags = if secure { "HttpOnly; Secure; SameSite=Lax" } else { "HttpOnly; SameSite=Lax" };
         assert_eq!(cookies.set("a.b.c"), format!("service_session=a.b.c; Path=/; Max-Age=43200; {flags}"));
@@ -332,7 +332,7 @@ mod tests {
     #[case(&["service_session=a; service_session=b"], None)]
     #[case(&["service_session=a", "service_session=b"], None)]
     #[case(&["service_session=a; service_session=a"], Some("a"))]
-    fn tokens_of_cookies(#[case] cookies: &[&str], #[case] token: Option<&str>) {
+    fn the_token_is_read_from_cookies(#[case] cookies: &[&str], #[case] token: Option<&str>) {
         assert_eq!(session_token(cookies.iter().copied()), token);
     }
 
@@ -357,7 +357,7 @@ mod tests {
     #[case::another_case(None, Some("Same-Origin"), false)]
     #[case::they_disagree(Some("https://a.example"), Some("cross-site"), false)]
     #[case::they_disagree_the_other_way(Some("https://b.example"), Some("same-origin"), false)]
-    fn where_a_write_may_come_from(
+    fn writes_must_come_from_the_console(
         #[case] origin: Option<&str>,
         #[case] sec_fetch_site: Option<&str>,
         #[case] allowed: bool,
@@ -377,7 +377,7 @@ mod tests {
     #[case("https://[::1]:443", Some("https://[::1]"))]
     #[case("data:text/plain,x", None)]
     #[case("nonsense", None)]
-    fn origins(#[case] url: &str, #[case] origin: Option<&str>) {
+    fn origins_are_normalized(#[case] url: &str, #[case] origin: Option<&str>) {
         assert_eq!(origin_of(url).as_deref(), origin);
     }
 

@@ -1,4 +1,4 @@
-//! An agent signs itself up, and proves its mail address with a code (rulings 3.9).
+//! An agent signs itself up, and proves its mail address with a code.
 
 use kalends_kernel::{Entropy, OrgId, Timestamp, Version};
 use kalends_quotas::Plan;
@@ -8,10 +8,10 @@ use crate::{
     otp::{CODE_ATTEMPTS, Guess, judge},
 };
 
-/// The most characters of the agent's name at sign-up.
+/// The maximum number of characters of the agent's name at sign-up.
 pub const AGENT_NAME_MAX: usize = 100;
 
-/// A sign-up, already checked.
+/// A sign-up that has been validated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSignUp {
     /// The address.
@@ -33,7 +33,7 @@ pub struct SignedUp {
     pub code: Code,
 }
 
-/// Makes the organization of a first sign-up.
+/// Creates the organization of a first sign-up.
 pub fn sign_up(id: OrgId, new: &NewSignUp, now: Timestamp, entropy: &dyn Entropy) -> SignedUp {
     let organization = Organization {
         id,
@@ -56,8 +56,8 @@ pub fn sign_up(id: OrgId, new: &NewSignUp, now: Timestamp, entropy: &dyn Entropy
     }
 }
 
-/// Why a code does not verify an organization. A caller is told the same of every failure: wrong,
-/// expired, burned, reused and superseded codes are one answer.
+/// Why a code does not verify an organization. Callers get the same message for every failure: wrong, expired,
+/// used-up and superseded codes are not distinguished.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VerifyError {
     /// The organization is not waiting for a code.
@@ -66,29 +66,28 @@ pub enum VerifyError {
     /// There is no code that still works.
     #[error("{CODE_REFUSED}")]
     Void,
-    /// The code is wrong; the attempt must be recorded.
+    /// The code is wrong. The attempt must be recorded.
     #[error("{CODE_REFUSED}")]
     Wrong {
         /// The row with the attempt counted.
         counted: VerificationCode,
-        /// How many attempts are left.
+        /// The number of attempts that are left.
         left: u32,
     },
 }
 
-/// What is said of a code that does not verify, whatever the reason.
+/// The message for a code that does not verify, whatever the reason.
 pub const CODE_REFUSED: &str =
     "the code is wrong, has expired or is used up; sign up again with the same address for a fresh one";
 
-/// Checks `presented` against the stored code and lifts the organization out of the sandbox, onto the plan that a
-/// sign-up is `granted`. A plan that the operator gave it meanwhile stays. The
-/// comparison is made in every case, in constant time. Returns the organization and the code, which is
-/// used up: both are committed together, so that a right guess counts against the attempts like a wrong
-/// one.
+/// Checks `presented` against the stored code, and moves the organization from the sandbox to the plan of new
+/// sign-ups, `granted`. A plan that the operator has given it stays. The codes are always compared, in constant time.
+/// Returns the organization and the code, which is used up. Both are committed together, so that a right guess counts
+/// against the attempts like a wrong one.
 ///
 /// # Errors
-/// [`VerifyError`]; after [`VerifyError::Wrong`] the caller commits the counted attempt before it answers,
-/// under the version that was read, so that of many guesses at once ten are judged at most.
+/// [`VerifyError`]. After [`VerifyError::Wrong`] the caller commits the counted attempt before it responds, under the
+/// version that was read, so that at most ten of any number of concurrent guesses are judged.
 pub fn verify(
     organization: &Organization,
     stored: Option<&VerificationCode>,
@@ -160,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_right_code_lifts_the_sandbox() {
+    fn the_right_code_ends_the_sandbox() {
         let (signed, code, now) = signed_up();
         let (verified, used_up) = verify(&signed.organization, Some(&code), &signed.code, Plan::Free, now).unwrap();
         assert_eq!(verify(&signed.organization, Some(&used_up), &signed.code, Plan::Free, now), Err(VerifyError::Void));
@@ -169,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proved_address_gets_the_plan_of_sign_ups() {
+    fn a_verified_address_gets_the_plan_of_sign_ups() {
         for (granted, plan) in [(Plan::Free, Plan::FreeAgent), (Plan::Pro, Plan::Pro), (Plan::Custom, Plan::Custom)] {
             let (signed, code, now) = signed_up();
             assert_eq!(signed.organization.plan, Plan::FreeAgentUnverified);
@@ -179,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_that_the_operator_gave_stays() {
+    fn a_plan_from_the_operator_stays() {
         let (signed, code, now) = signed_up();
         let given = Organization { plan: Plan::Pro, ..signed.organization };
         let (verified, _) = verify(&given, Some(&code), &signed.code, Plan::Free, now).unwrap();
@@ -188,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_ends_with_its_time() {
+    fn a_code_expires() {
         let (signed, code, now) = signed_up();
         let last = now + CODE_LASTS - SignedDuration::micros(1);
         assert!(verify(&signed.organization, Some(&code), &signed.code, Plan::Free, last).is_ok());
@@ -215,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn every_failure_is_told_alike() {
+    fn every_failure_gets_the_same_message() {
         let (signed, code, now) = signed_up();
         let (verified, used_up) = verify(&signed.organization, Some(&code), &signed.code, Plan::Free, now).unwrap();
         let fresh = Code::parse("483920").unwrap();
@@ -237,9 +236,9 @@ mod tests {
     }
 
     #[test]
-    fn of_guesses_at_once_ten_are_judged() {
-        // Each guess reads, judges, and commits under the version that it read: only one of those that
-        // read the same row counts, the others read again.
+    fn ten_of_many_concurrent_guesses_are_judged() {
+        // Each guess reads, judges, and commits under the version that it read. Only one of the guesses that read the
+        // same row counts; the others read again.
         let (signed, mut row, now) = signed_up();
         let (mut judged, mut refused) = (0, 0);
         for _ in 0..50 {

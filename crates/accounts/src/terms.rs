@@ -1,22 +1,22 @@
-//! Terms of service and their acceptance.
+//! The terms of service and their acceptance.
 
 use kalends_kernel::{CivilDate, OrgId, Timestamp};
 
 use crate::Organization;
 
-/// The header that tells an organization of terms that it has not accepted (Authentication, rule 9).
+/// The header that announces terms that the organization has not accepted.
 pub const TERMS_UPGRADE_HEADER: &str = "service-terms-upgrade-required";
 
-/// The terms now in force.
+/// The terms in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Terms {
     /// An opaque version.
     pub version: String,
     /// The day on which it took effect.
     pub effective_at: CivilDate,
-    /// Where it can be read.
+    /// The URL at which the terms can be read.
     pub url: String,
-    /// Whether organizations that accepted another version are told so by a header.
+    /// Whether a header announces the terms to organizations that accepted another version.
     pub material: bool,
 }
 
@@ -29,24 +29,25 @@ pub struct Acceptance {
     pub at: Timestamp,
 }
 
-/// An acceptance on record. Records are only ever added; those of a deleted organization stay, without it.
+/// A recorded acceptance. Records are never changed or removed. Those of a deleted organization stay, without its
+/// identifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AcceptanceRecord {
     /// The organization; `None` once its account is deleted.
     pub org: Option<OrgId>,
-    /// What it accepted and when.
+    /// The accepted version and the time.
     pub acceptance: Acceptance,
 }
 
 impl AcceptanceRecord {
-    /// The record once the organization's account is deleted.
+    /// The record after the organization's account was deleted.
     #[must_use]
     pub fn without_organization(self) -> Self {
         Self { org: None, ..self }
     }
 }
 
-/// The version that a caller accepts is not the current one.
+/// The caller accepts a version that is not the current one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("tos_version must be the current version {current:?}; read it at GET /v1/auth/terms/current")]
 pub struct StaleTerms {
@@ -58,7 +59,7 @@ impl Terms {
     /// The acceptance of `version` at `now`.
     ///
     /// # Errors
-    /// [`StaleTerms`] where `version` is not current.
+    /// [`StaleTerms`] if `version` is not current.
     pub fn accept(&self, version: &str, now: Timestamp) -> Result<Acceptance, StaleTerms> {
         if version == self.version {
             Ok(Acceptance { version: version.to_owned(), at: now })
@@ -67,23 +68,23 @@ impl Terms {
         }
     }
 
-    /// Whether an organization that last accepted `accepted` must be told of these terms.
+    /// Whether these terms must be announced to an organization that last accepted `accepted`.
     fn to_announce(&self, accepted: Option<&str>) -> bool {
         self.material && accepted != Some(self.version.as_str())
     }
 
-    /// What [`TERMS_UPGRADE_HEADER`] says to an organization that last accepted `accepted`: the new
-    /// version, or nothing. Only material terms are announced; a version that no header can carry is not.
+    /// The value of [`TERMS_UPGRADE_HEADER`] for an organization that last accepted `accepted`: the new version, or
+    /// nothing. Only material terms are announced. A version that does not fit in a header is not.
     pub fn upgrade_header(&self, accepted: Option<&str>) -> Option<&str> {
         let fits = !self.version.is_empty() && self.version.bytes().all(|byte| byte.is_ascii_graphic());
         (fits && self.to_announce(accepted)).then_some(self.version.as_str())
     }
 
-    /// The organization that accepts `version` from now on, and the record of it. Accepting again what is
-    /// accepted already is allowed and recorded.
+    /// The organization after accepting `version`, and the record of it. Accepting a version again is allowed and
+    /// recorded.
     ///
     /// # Errors
-    /// [`StaleTerms`] where `version` is not current.
+    /// [`StaleTerms`] if `version` is not current.
     pub fn accept_for(
         &self,
         organization: &Organization,
@@ -132,7 +133,7 @@ mod tests {
     #[case::immaterial_and_none_yet("2026-01-01", false, None, None)]
     #[case::no_header_can_carry_it("a\r\nb", true, None, None)]
     #[case::empty("", true, None, None)]
-    fn what_is_announced(
+    fn only_material_unaccepted_terms_are_announced(
         #[case] version: &str,
         #[case] material: bool,
         #[case] accepted: Option<&str>,
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn an_organization_accepts_and_is_told_no_more() {
+    fn accepted_terms_are_no_longer_announced() {
         let now = Timestamp::from_micros(5);
         let organization = Organization {
             id: OrgId::new(now, &Sevens),
@@ -182,7 +183,7 @@ mod tests {
         assert_eq!(record.clone().without_organization(), AcceptanceRecord { org: None, ..record });
         let version = accepted.accepted.as_ref().map(|acceptance| acceptance.version.as_str());
         assert_eq!(terms.upgrade_header(version), None);
-        assert!(terms.accept_for(&accepted, "2026-01-01", now).is_ok(), "accepting again is no error");
+        assert!(terms.accept_for(&accepted, "2026-01-01", now).is_ok(), "accepting again is not an error");
         assert!(terms.accept_for(&organization, "2025-01-01", now).is_err());
     }
 }

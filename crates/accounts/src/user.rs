@@ -1,4 +1,4 @@
-//! Humans with a console account (ruling 3.10).
+//! Users: people with a console account.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use zeroize::Zeroizing;
 
 use crate::Email;
 
-/// A password as its owner types it. Kept in memory no longer than it takes to hash it.
+/// A password as its owner types it. It is kept in memory only until it is hashed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Password(Zeroizing<String>);
 
 impl Password {
-    /// The fewest characters.
+    /// The minimum number of characters.
     pub const MIN: usize = 10;
-    /// The most characters: hashing longer ones only costs.
+    /// The maximum number of characters. Hashing longer ones only costs more.
     pub const MAX: usize = 128;
 
-    /// Checks the length in characters. Any character is allowed but NUL; nothing is trimmed or folded.
+    /// Checks the length in characters. Any character except NUL is allowed. Nothing is trimmed or folded.
     ///
     /// # Errors
     /// Names the field and the bounds, never the password.
@@ -34,8 +34,8 @@ impl Password {
         Ok(Self(text))
     }
 
-    /// The password as somebody tries it at sign-in: whatever is out of bounds is wrong, and told like any
-    /// wrong one, so that no bounds are checked here but the longest.
+    /// A password from a sign-in attempt. A password out of bounds is wrong, and gets the same response as any wrong
+    /// one, so only the maximum length is checked here.
     pub fn attempt(text: String) -> Option<Self> {
         let text = Zeroizing::new(text);
         (text.chars().count() <= Self::MAX).then_some(Self(text))
@@ -53,12 +53,12 @@ impl fmt::Debug for Password {
     }
 }
 
-/// A password's hash as a PHC string (Argon2id, ruling 3.1). It is made and checked by an adapter.
+/// A password's hash as a PHC string (Argon2id). An adapter creates and checks it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PasswordHash(String);
 
 impl PasswordHash {
-    /// The hash as a store or the adapter has it.
+    /// The hash from a store or the adapter.
     pub const fn new(phc: String) -> Self {
         Self(phc)
     }
@@ -75,12 +75,12 @@ impl fmt::Debug for PasswordHash {
     }
 }
 
-/// A human's name: 1-100 characters.
+/// A user's name: 1-100 characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserName(String);
 
 impl UserName {
-    /// The most characters.
+    /// The maximum number of characters.
     pub const MAX: usize = 100;
 
     /// Checks the bounds.
@@ -91,7 +91,7 @@ impl UserName {
         bounded_text(param, text, 1, Self::MAX).map(Self)
     }
 
-    /// The name as a store kept it.
+    /// The name from a store.
     pub const fn from_stored(name: String) -> Self {
         Self(name)
     }
@@ -102,31 +102,32 @@ impl UserName {
     }
 }
 
-/// A human as stored.
+/// A user as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
     /// The identifier.
     pub id: UserId,
     /// The address, which is unique.
     pub email: Email,
-    /// When it was proved that the human reads mail there; `None` where it is only their word. Whoever opens the
-    /// account by another proof of the address (a provider's word) takes it from whoever set its password.
+    /// When it was proved that the user reads mail at the address; `None` if it was only stated. A person who opens
+    /// the account with another proof of the address (a provider's word) takes it over from the person who set its
+    /// password.
     pub email_verified_at: Option<Timestamp>,
     /// The name.
     pub name: UserName,
-    /// The password's hash; `None` for whoever signs in with a provider only.
+    /// The password's hash; `None` if the user only signs in with a provider.
     pub password: Option<PasswordHash>,
-    /// The row's version: raised by every change of the row, of what the human owns, and so what a decision
-    /// about either is held against.
+    /// The row's version. Every change of the row and of the user's ownerships raises it, so decisions about either
+    /// are guarded by it.
     pub version: Version,
-    /// When the account was made.
+    /// When the account was created.
     pub created_at: Timestamp,
     /// When the row last changed.
     pub updated_at: Timestamp,
 }
 
 impl User {
-    /// A human who has just signed up: with a password, or with a provider. Nothing proves their address yet.
+    /// A user who has just signed up, with a password or with a provider. Their address is not proved yet.
     pub const fn create(
         id: UserId,
         email: Email,
@@ -146,21 +147,20 @@ impl User {
         }
     }
 
-    /// The human with another password. All other sessions end with it
-    /// ([`crate::SessionEnd::PasswordChange`]).
+    /// The user with another password. All other sessions end with it ([`crate::SessionEnd::PasswordChange`]).
     #[must_use]
     pub fn with_password(&self, password: PasswordHash, now: Timestamp) -> Self {
         Self { password: Some(password), ..self.changed(now) }
     }
 
-    /// The human with a password that was set by a token which was mailed to them. It proves their address too, and all
-    /// sessions end with it.
+    /// The user with a password that was set with a mailed token. This also proves their address, and ends all
+    /// sessions.
     #[must_use]
     pub fn with_mailed_password(&self, password: PasswordHash, now: Timestamp) -> Self {
         Self { email_verified_at: self.email_verified_at.or(Some(now)), ..self.with_password(password, now) }
     }
 
-    /// The human under another name.
+    /// The user under another name.
     #[must_use]
     pub fn named(&self, name: UserName, now: Timestamp) -> Self {
         Self { name, ..self.changed(now) }
@@ -171,26 +171,26 @@ impl User {
     }
 }
 
-/// That a human owns an organization. A human may own several.
+/// A user's ownership of an organization. A user may own several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ownership {
-    /// The human.
+    /// The user.
     pub user: UserId,
     /// The organization, which has one owner at most.
     pub org: OrgId,
-    /// Since when.
+    /// When it began.
     pub since: Timestamp,
 }
 
-/// The organization that a session opens: the one that the human chose last where it is still theirs, else
-/// the one that they have owned longest.
+/// The organization that a session opens: the one that the user chose last, if they still own it, or else the one
+/// that they have owned longest.
 pub fn active_organization(owned: &[Ownership], chosen: Option<OrgId>) -> Option<OrgId> {
     let chosen = owned.iter().find(|ownership| Some(ownership.org) == chosen);
     let longest = || owned.iter().min_by_key(|ownership| (ownership.since, ownership.org));
     chosen.or_else(longest).map(|ownership| ownership.org)
 }
 
-/// Whether a human goes with an organization that is deleted: they own nothing else.
+/// Whether a user is deleted together with an organization, because they own nothing else.
 pub fn goes_with(owned: &[Ownership], org: OrgId) -> bool {
     owned.iter().all(|ownership| ownership.org == org)
 }
@@ -219,12 +219,12 @@ mod tests {
     }
 
     #[test]
-    fn a_password_is_kept_as_it_was_typed_and_never_shown() {
+    fn a_password_is_kept_as_typed_and_never_shown() {
         let password = Password::parse("password", " correct horse ".to_owned()).unwrap();
         assert_eq!(password.reveal(), " correct horse ");
         assert_eq!(format!("{password:?}"), "Password(…)");
         assert_eq!(format!("{:?}", PasswordHash::new("$argon2id$".to_owned())), "PasswordHash(…)");
-        assert!(Password::attempt("short".to_owned()).is_some(), "wrong, but not out of bounds");
+        assert!(Password::attempt("short".to_owned()).is_some(), "wrong, but within the maximum");
         assert_eq!(Password::attempt("x".repeat(129)), None, "not worth hashing");
     }
 
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!((set.email_verified_at, set.version), (Some(later), user.version.next()));
         assert_eq!(set.password, Some(PasswordHash::new("$one".to_owned())));
         let again = set.with_mailed_password(PasswordHash::new("$two".to_owned()), Timestamp::from_micros(30));
-        assert_eq!(again.email_verified_at, Some(later), "the first proof stands");
+        assert_eq!(again.email_verified_at, Some(later), "the first proof is kept");
     }
 
     #[rstest]
@@ -262,7 +262,11 @@ mod tests {
         assert_eq!(active_organization(&all, Some(all[0].org)), Some(all[0].org));
         assert_eq!(active_organization(&all, Some(OrgId::from_bytes([9; 16]))), Some(all[1].org), "not theirs");
         assert_eq!(active_organization(&[], Some(all[0].org)), None);
-        assert_eq!(active_organization(&[all[0], all[2]], None), Some(all[2].org), "of equals the first by id");
+        assert_eq!(
+            active_organization(&[all[0], all[2]], None),
+            Some(all[2].org),
+            "the lowest identifier breaks a tie"
+        );
         assert!(goes_with(&all[..1], all[0].org) && !goes_with(&all, all[0].org));
     }
 }

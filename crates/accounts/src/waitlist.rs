@@ -1,18 +1,18 @@
-//! The waiting list: who has asked for an account and waits to be let in (ruling 3.8).
+//! The waiting list: people who have asked for an account and wait to be let in.
 
 use kalends_kernel::{FieldError, OrgId, Timestamp, Version, bounded_text};
 use kalends_quotas::Plan;
 
 use crate::{Acceptance, Email, OrgName, Organization, SignUpSource, Waitlist};
 
-/// The name of somebody who joins: 2-100 characters.
+/// The name of a person who joins: 2-100 characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WaitingName(String);
 
 impl WaitingName {
-    /// The fewest characters.
+    /// The minimum number of characters.
     pub const MIN: usize = 2;
-    /// The most characters.
+    /// The maximum number of characters.
     pub const MAX: usize = 100;
 
     /// Checks the bounds.
@@ -23,15 +23,14 @@ impl WaitingName {
         bounded_text(param, text, Self::MIN, Self::MAX).map(Self)
     }
 
-    /// The name of somebody who gives none: the part of the address before the @. It may be a single
-    /// character long.
+    /// The default name: the part of the address before the @. It may be only one character long.
     pub fn of(email: &Email) -> Self {
         let local = email.as_str().rsplit_once('@').map_or("", |(local, _)| local);
         Self(local.to_owned())
     }
 }
 
-/// A request to join, already checked.
+/// A request to join that has been validated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewJoin {
     /// The address.
@@ -40,19 +39,19 @@ pub struct NewJoin {
     pub name: WaitingName,
     /// The accepted terms, if any.
     pub acceptance: Option<Acceptance>,
-    /// The plan that a sign-up gets.
+    /// The plan of new sign-ups.
     pub plan: Plan,
 }
 
-/// Why somebody cannot join.
+/// Why a person cannot join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum JoinError {
-    /// The address has an account already, or one that the operator or an agent made.
+    /// The address already has an account, or one that the operator or an agent created.
     #[error("an account with that address exists; sign in instead")]
     Taken,
 }
 
-/// The organization of somebody who joins the waiting list: on the plan of sign-ups, without a key.
+/// The organization of a person who joins the waiting list. It is on the plan of new sign-ups and has no key.
 pub fn join(id: OrgId, new: &NewJoin, now: Timestamp) -> Organization {
     Organization {
         id,
@@ -70,8 +69,8 @@ pub fn join(id: OrgId, new: &NewJoin, now: Timestamp) -> Organization {
     }
 }
 
-/// Whether somebody who joins with the address of `known` is told of the place that it has already. Only
-/// what the waiting list itself made is shown: of others nobody without a key learns a name.
+/// The place on the waiting list that the address of `known` already has, for a person who joins again. Only
+/// organizations from the waiting list are shown: without a key, nobody learns the names of others.
 ///
 /// # Errors
 /// [`JoinError::Taken`].
@@ -97,14 +96,14 @@ mod tests {
     }
 
     #[test]
-    fn who_joins_waits_on_the_free_plan_under_the_local_part() {
+    fn a_new_entry_waits_under_the_local_part_of_its_address() {
         let joined = joined();
         assert_eq!((joined.name.as_str(), joined.plan, joined.source), ("ada", Plan::Pro, SignUpSource::Waitlist));
         assert_eq!(joined.waitlist, Waitlist::Since(joined.created_at));
     }
 
     #[test]
-    fn who_waits_keeps_the_place() {
+    fn a_waiting_organization_keeps_its_place() {
         let later = Timestamp::from_micros(1_900_000_000_000_000);
         let joined = joined();
         assert_eq!(joined.waiting(later).waitlist, joined.waitlist);
@@ -112,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_joined_and_waits_is_told_again() {
+    fn only_a_waiting_entry_is_shown_again() {
         let joined = joined();
         assert_eq!(joined_again(&joined), Ok(&joined));
         let others = [
