@@ -266,7 +266,7 @@ pub enum Revoked {
 /// Why a claim cannot be revoked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum RevokeError {
-    /// There is no such claim, or the token is not its: 404.
+    /// There is no such claim, or the token belongs to another one: 404.
     #[error("there is no such claim with this revocation token")]
     Unknown,
     /// The hold is over: 410.

@@ -124,7 +124,7 @@ impl fmt::Debug for CivilDate {
 impl FromStr for CivilDate {
     type Err = chrono::ParseError;
 
-    /// Reads `YYYY-MM-DD` and nothing looser.
+    /// Parses `YYYY-MM-DD`, and nothing less strict.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let fits = |(at, byte): (usize, u8)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() };
         let strict = text.len() == 10 && text.bytes().enumerate().all(fits);

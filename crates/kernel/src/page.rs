@@ -9,7 +9,7 @@ pub const LIMIT_MAX: u32 = 200;
 /// The maximum number of bytes of JSON on a page: 8 MiB. A page that would take more ends early and says so.
 pub const PAGE_BYTES_MAX: usize = 8 << 20;
 
-/// A window on a list.
+/// The page of a list to return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
     /// The maximum number of entries to return.

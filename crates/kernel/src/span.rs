@@ -28,12 +28,12 @@ impl Span {
         if start < end { Ok(Self { start, end }) } else { Err(SpanError { start, end }) }
     }
 
-    /// The first instant inside.
+    /// The first timestamp inside.
     pub const fn start(self) -> Timestamp {
         self.start
     }
 
-    /// The first instant outside.
+    /// The first timestamp after it.
     pub const fn end(self) -> Timestamp {
         self.end
     }
@@ -43,7 +43,7 @@ impl Span {
         self.end - self.start
     }
 
-    /// Whether the two share an instant. Spans that merely touch do not.
+    /// Whether the two share a moment. Spans that merely touch do not.
     pub fn overlaps(self, other: Self) -> bool {
         self.start < other.end && other.start < self.end
     }

@@ -38,7 +38,7 @@ impl fmt::Display for CorruptRow {
 }
 
 impl StoreError {
-    /// A corrupt value at a place.
+    /// The error for a corrupt value.
     pub fn corrupt(
         table: &'static str,
         column: &'static str,

@@ -106,7 +106,7 @@ impl Timestamp {
         self.0.div_euclid(1_000_000)
     }
 
-    /// The date on the UTC line.
+    /// The date in UTC.
     pub fn utc_date(self) -> CivilDate {
         CivilDate::from_days(self.0.div_euclid(SignedDuration::days(1).0))
     }

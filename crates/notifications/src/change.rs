@@ -4,7 +4,7 @@ use kalends_kernel::{DeliveryId, OrgId, Timestamp, Version, WebhookId};
 
 use crate::{Claim, Delivery, DeliveryState, HealthChange, Message, WebhookEndpoint};
 
-/// One change.
+/// One change to webhooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// Creates an endpoint and its empty queue.

@@ -41,7 +41,7 @@ const TEST: &str = "webhook.test";
 
 macro_rules! event_types {
     ($($(#[doc = $doc:literal])+ $name:ident = $text:literal,)*) => {
-        /// What a webhook message announces: the 18 types of ruling 7.1, and a test that somebody asks for.
+        /// What a webhook message announces: one of 18 types that endpoints can subscribe to, or a requested test.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum EventType {
             $($(#[doc = $doc])+ $name,)*
@@ -62,7 +62,7 @@ macro_rules! event_types {
             pub const fn about(self) -> &'static str {
                 match self {
                     $(Self::$name => concat!($($doc),+).trim_ascii(),)*
-                    Self::WebhookTest => "An endpoint is tried out.",
+                    Self::WebhookTest => "An endpoint is tested.",
                 }
             }
 

@@ -9,7 +9,7 @@ pub enum Counted {
     Monthly,
 }
 
-/// Something that a plan limits.
+/// A quantity that a plan limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Metric {

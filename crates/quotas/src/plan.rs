@@ -1,4 +1,4 @@
-//! The plans.
+//! The plans, with their limits and features.
 
 use crate::{Limits, Metric};
 

@@ -66,7 +66,7 @@ pub enum SeriesError {
         /// The first start.
         first: Timestamp,
     },
-    /// An all-day series that does not start when a day begins in its zone.
+    /// The series is all-day, but does not start when a day begins in its zone.
     #[error("an all-day series must start at a midnight in {zone}, got {first}")]
     NotMidnight {
         /// The first start.
@@ -110,7 +110,7 @@ pub enum SeriesError {
 /// let starts: Vec<String> = series.occurrences(window).map(|span| span.start().to_string()).collect();
 /// assert_eq!(starts, ["2026-03-25T08:00:00Z", "2026-03-30T07:00:00Z", "2026-04-01T07:00:00Z"]);
 ///
-/// // What a store keeps beside the rule; expanding from it needs no counting.
+/// // A store keeps this with the rule, so that expanding the stored series needs no counting.
 /// assert_eq!(series.last_start(), Some("2026-04-29T07:00:00Z".parse()?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
