@@ -1,21 +1,21 @@
-//! What the algebra costs, beside the plainest code that does the same:
+//! The cost of the algebra, compared with the plainest code that does the same:
 //! `cargo bench -p kalends-availability --bench algebra`.
 //!
-//! Every round runs each case once, one after the other, so that a slow moment of the machine meets
-//! them all; the median over the rounds is shown.
+//! Every round runs each case once, one after the other, so that a slow moment of the machine affects
+//! them all. The output shows the median over the rounds.
 
 use std::{hint::black_box, rc::Rc, time::Instant as Timer};
 
 use kalends_availability::{BusySet, SlotLength, free_slots};
 use kalends_kernel::{SignedDuration, Span, Timestamp};
 
-/// How many spans, and in how many rounds.
+/// The number of spans, and the number of rounds to run with them.
 const SIZES: [(u32, usize); 4] = [(1_000, 401), (10_000, 101), (100_000, 31), (1_000_000, 11)];
 /// 2026-03-01T00:00:00Z.
 const ORIGIN: Timestamp = Timestamp::from_micros(1_772_323_200_000_000);
-/// The inputs of a size have so many spans together at least.
+/// The inputs of one size have at least this many spans in total.
 const VARIED: u32 = 200_000;
-/// From one start to the next on average: 1,000 in 30 days.
+/// The average time from one start to the next: 1,000 spans in 30 days.
 const APART: SignedDuration = SignedDuration::seconds(2_592);
 
 fn main() {
@@ -36,9 +36,9 @@ fn main() {
 /// One operation on one input.
 struct Case {
     name: &'static str,
-    /// The case that it is compared with.
+    /// The name of the case to compare it with.
     plain: Option<&'static str>,
-    /// Runs the operation once and returns the nanoseconds for each unit of it.
+    /// Runs the operation once and returns the nanoseconds per unit of input.
     run: Box<dyn FnMut() -> f64>,
 }
 
@@ -96,7 +96,7 @@ fn cases(count: u32) -> Vec<Case> {
     ]
 }
 
-/// The inputs, one after the other, over and over: a processor learns a short one by heart.
+/// Cycles through the inputs, because the branch predictor learns a short input by heart.
 fn turns<I: Clone>(inputs: Vec<I>) -> impl FnMut() -> I {
     let mut next = 0;
     move || {
@@ -105,7 +105,7 @@ fn turns<I: Clone>(inputs: Vec<I>) -> impl FnMut() -> I {
     }
 }
 
-/// A case that makes its input anew each time, outside of what is measured.
+/// A case that makes its input for each run, outside the measured time.
 fn case<I, O>(
     name: &'static str,
     mut input: impl FnMut() -> I + 'static,
@@ -144,7 +144,7 @@ fn measure(mut cases: Vec<Case>, rounds: usize) -> Vec<Measured> {
     cases.into_iter().zip(nanos).map(measured).collect()
 }
 
-/// The textbook: sort, then extend the last span or begin another.
+/// The textbook algorithm: sort, then extend the last span or begin another.
 fn plain_sort_and_sweep(mut spans: Vec<Span>) -> Vec<Span> {
     spans.sort_unstable();
     plain_sweep(spans)
@@ -170,7 +170,7 @@ fn half_hours(window: Span, busy: &BusySet) -> impl Iterator<Item = Span> {
     free_slots(window, busy, length, length)
 }
 
-/// Looks at both ends of every slot, as whoever writes them into an answer does.
+/// Looks at both ends of every slot, as code that writes them into a response does.
 fn consume(slots: impl Iterator<Item = Span>) -> i64 {
     let mut sum = 0;
     for slot in slots {
@@ -192,7 +192,7 @@ fn in_order(spans: &[Span]) -> Vec<Span> {
     spans
 }
 
-/// Spans of 15 to 60 minutes that start anywhere, the same ones for the same seed.
+/// Spans of 15 to 60 minutes that start anywhere. The same seed gives the same spans.
 fn random_spans(count: u32, seed: u64) -> Vec<Span> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut below = |bound: i64| {

@@ -4,10 +4,10 @@ use std::hint::select_unpredictable;
 
 use kalends_kernel::{SignedDuration, Span, Timestamp};
 
-/// Time that is taken: half-open spans, sorted, of which no two overlap or touch.
+/// Busy time: sorted half-open spans, of which no two overlap or touch.
 ///
-/// Two sets that cover the same instants are equal, however they came about. In what follows, *n*
-/// counts the spans of the set and *k* those that overlap the window in question.
+/// Two sets that cover the same instants are equal, however they were built. In the complexities
+/// below, *n* is the number of spans in the set and *k* the number of spans that overlap the window.
 ///
 /// ```
 /// use kalends_availability::BusySet;
@@ -28,22 +28,21 @@ use kalends_kernel::{SignedDuration, Span, Timestamp};
 pub struct BusySet(Vec<Span>);
 
 impl BusySet {
-    /// No time at all.
+    /// The set that contains no time.
     pub const EMPTY: Self = Self(Vec::new());
 
-    /// The set of all instants inside any of `spans`, which may overlap and come in any order.
+    /// The set of all instants inside any of `spans`, which may overlap and be in any order.
     ///
-    /// Works inside the given vector. Sorted input is noticed while it is merged, and costs *O*(*n*);
-    /// other input costs a sort besides. See [`from_runs`](Self::from_runs) for input that is nearly
-    /// sorted.
+    /// Works in place. Sorted input is detected while it is merged, and takes *O*(*n*). Other input takes
+    /// a sort as well. See [`from_runs`](Self::from_runs) for input that is nearly sorted.
     pub fn from_unsorted(spans: Vec<Span>) -> Self {
         Self::merged(spans, |spans| spans.sort_unstable_by_key(|span| span.start()))
     }
 
-    /// The same set as [`from_unsorted`](Self::from_unsorted), sooner where `spans` consists of a few
-    /// sorted runs: one-off events in the order of an index, then the occurrences of each series.
+    /// The same set as [`from_unsorted`](Self::from_unsorted), but faster if `spans` consists of a few
+    /// sorted runs, such as one-off events in index order followed by the occurrences of each series.
     ///
-    /// Takes *O*(*n* log *r*) for *r* long runs, and a buffer of up to *n* spans unless all is sorted.
+    /// Takes *O*(*n* log *r*) for *r* long runs, and a buffer of up to *n* spans unless the input is sorted.
     pub fn from_runs(spans: Vec<Span>) -> Self {
         Self::merged(spans, |spans| spans.sort_by_key(|span| span.start()))
     }
@@ -59,12 +58,12 @@ impl BusySet {
         Self(spans)
     }
 
-    /// The spans in order; between any two of them lies free time.
+    /// The spans in order. There is free time between any two of them.
     pub fn spans(&self) -> &[Span] {
         &self.0
     }
 
-    /// Whether nothing is busy.
+    /// Whether the set contains no time.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -74,13 +73,13 @@ impl BusySet {
         self.0.len()
     }
 
-    /// The busy time taken together.
+    /// The total length of the busy time.
     pub fn total(&self) -> SignedDuration {
         SignedDuration::micros(self.0.iter().map(|span| span.length().as_micros()).fold(0, i64::saturating_add))
     }
 
-    /// The spans that share an instant with `window`, whole: the first and the last may reach beyond
-    /// it. *O*(log *n*).
+    /// The spans that share an instant with `window`. They are not clipped: the first and the last may
+    /// reach beyond it. *O*(log *n*).
     pub fn overlapping(&self, window: Span) -> &[Span] {
         let first = self.0.partition_point(|span| span.end() <= window.start());
         let (_, rest) = self.0.split_at(first);
@@ -88,17 +87,17 @@ impl BusySet {
         overlapping
     }
 
-    /// Whether any instant of `span` is busy. Spans that merely touch are not. *O*(log *n*).
+    /// Whether any instant of `span` is busy. A busy span that only touches it does not count. *O*(log *n*).
     pub fn overlaps(&self, span: Span) -> bool {
         let first = self.0.partition_point(|busy| busy.end() <= span.start());
         self.0.get(first).is_some_and(|busy| busy.start() < span.end())
     }
 
-    /// What is busy inside `window`. *O*(log *n* + *k*).
+    /// The busy time inside `window`. *O*(log *n* + *k*).
     #[must_use]
     pub fn clip(&self, window: Span) -> Self {
         let mut spans = self.overlapping(window).to_vec();
-        // Only the ends can reach beyond the window, and a lone span is both.
+        // Only the first and the last span can reach beyond the window. A lone span is both.
         let last = spans.len().saturating_sub(1);
         for index in [0, last] {
             if let Some(span) = spans.get_mut(index) {
@@ -108,7 +107,7 @@ impl BusySet {
         Self(spans)
     }
 
-    /// What is free inside `window`, as a set of its own. *O*(log *n* + *k*).
+    /// The free time inside `window`, as a set. *O*(log *n* + *k*).
     #[must_use]
     pub fn free_in(&self, window: Span) -> Self {
         let mut free = Vec::with_capacity(self.overlapping(window).len() + 1);
@@ -121,7 +120,7 @@ impl BusySet {
         Gaps { from: window.start(), until: window.end(), busy: self.overlapping(window).iter() }
     }
 
-    /// What is busy in this set or in `other`: one linear merge.
+    /// The time that is busy in this set or in `other`. One linear merge.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         let (ours, theirs) = (self.0.as_slice(), other.0.as_slice());
@@ -145,7 +144,7 @@ impl BusySet {
         Self(union)
     }
 
-    /// What is busy in any of `sets`: *O*(*n* log *m*) for *m* sets of *n* spans together.
+    /// The time that is busy in any of `sets`. *O*(*n* log *m*) for *m* sets with *n* spans in total.
     #[must_use]
     pub fn union_all<'a>(sets: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut spans = Vec::new();
@@ -155,7 +154,7 @@ impl BusySet {
         Self::from_runs(spans)
     }
 
-    /// What is busy both in this set and in `other`: one linear merge.
+    /// The time that is busy both in this set and in `other`. One linear merge.
     #[must_use]
     pub fn intersect(&self, other: &Self) -> Self {
         let (mut ours, mut theirs) = (self.0.as_slice(), other.0.as_slice());
@@ -171,10 +170,10 @@ impl BusySet {
         Self(shared)
     }
 
-    /// Every span begun `before` earlier and ended `after` later, merged where they now meet.
+    /// Moves every start earlier by `before` and every end later by `after`, and merges spans that now meet.
     ///
-    /// Widen before clipping: what lies just outside a window reaches into it. A negative buffer
-    /// narrows, and a span that is narrowed to nothing is gone.
+    /// Widen before clipping: a span just outside a window may reach into it once widened. A negative
+    /// buffer narrows, and a span that is narrowed to nothing is dropped.
     #[must_use]
     pub fn widen(&self, before: SignedDuration, after: SignedDuration) -> Self {
         let widened = |span: &Span| Span::new(span.start() - before, span.end() + after).ok();
@@ -183,31 +182,31 @@ impl BusySet {
 }
 
 impl From<Span> for BusySet {
-    /// The set of one span.
+    /// The set that contains one span.
     fn from(span: Span) -> Self {
         Self(vec![span])
     }
 }
 
 impl FromIterator<Span> for BusySet {
-    /// As [`BusySet::from_unsorted`].
+    /// The same as [`BusySet::from_unsorted`].
     fn from_iter<I: IntoIterator<Item = Span>>(spans: I) -> Self {
         Self::from_unsorted(spans.into_iter().collect())
     }
 }
 
-/// How far [`sweep`] came.
+/// How far [`sweep`] got.
 struct Swept {
-    /// So many merged spans stand at the front.
+    /// The number of merged spans at the front.
     kept: usize,
-    /// They replace so many; the span after these, if any, starts before its predecessor.
+    /// The number of spans that they replace. The span after these, if any, starts before its predecessor.
     read: usize,
 }
 
 /// Merges in place, up to the first span that is out of order.
 fn sweep(spans: &mut [Span]) -> Swept {
     let met = spans.windows(2).position(|pair| pair[0].end() >= pair[1].start());
-    // What is merged already is only looked at.
+    // Spans that are already merged are only read, not written.
     let Some(met) = met else { return Swept { kept: spans.len(), read: spans.len() } };
     let mut merging = Merging::at(met, spans[met]);
     for read in met + 1..spans.len() {
@@ -220,7 +219,7 @@ fn sweep(spans: &mut [Span]) -> Swept {
     Swept { kept: merging.at + 1, read: spans.len() }
 }
 
-/// The span that the ones coming next may still extend, and where it stands.
+/// The span that the next ones may still extend, and its index.
 struct Merging {
     start: Timestamp,
     end: Timestamp,
@@ -228,28 +227,28 @@ struct Merging {
 }
 
 impl Merging {
-    /// Begins with `span`, which stands at that index.
+    /// Begins with `span`, which is at index `at`.
     fn at(at: usize, span: Span) -> Self {
         Self { start: span.start(), end: span.end(), at }
     }
 
     /// Extends the current span by `next`, which starts no earlier, or begins another one with it.
     ///
-    /// Selects instead of branching: whether spans meet is hard to predict, and a wrong guess costs
-    /// more than all the rest.
+    /// Selects instead of branching: whether spans meet is hard to predict, and a misprediction costs
+    /// more than everything else here.
     fn add(&mut self, next: Span, merged: &mut [Span]) {
         let apart = self.end < next.start();
         self.at += usize::from(apart);
         self.start = select_unpredictable(apart, next.start(), self.start);
         self.end = self.end.max(next.end());
-        // Never the fallback: the end is no earlier than that of `next`, the start no later.
+        // Never the fallback: the end is not before that of `next`, and the start is not after it.
         merged[self.at] = Span::new(self.start, self.end).unwrap_or(next);
     }
 }
 
 /// Iterates over the time between busy spans.
 struct Gaps<'a> {
-    /// All before is answered or busy.
+    /// Everything before this was already returned or is busy.
     from: Timestamp,
     until: Timestamp,
     busy: std::slice::Iter<'a, Span>,
@@ -295,7 +294,7 @@ mod tests {
     #[case::backwards(&[(8, 9), (5, 6), (1, 2)], &[(1, 2), (5, 6), (8, 9)])]
     #[case::late_bridge(&[(1, 2), (5, 6), (8, 9), (0, 8)], &[(0, 9)])]
     #[case::before_all(&[(4, 5), (8, 9), (1, 2)], &[(1, 2), (4, 5), (8, 9)])]
-    #[case::back_into_the_merged(&[(0, 3), (2, 9), (1, 4), (20, 21)], &[(0, 9), (20, 21)])]
+    #[case::back_into_a_merged_span(&[(0, 3), (2, 9), (1, 4), (20, 21)], &[(0, 9), (20, 21)])]
     fn merges(#[case] given: &[(i64, i64)], #[case] merged: &[(i64, i64)]) {
         let given: Vec<Span> = given.iter().map(|(start, end)| minutes(*start, *end)).collect();
         let merged: Vec<Span> = merged.iter().map(|(start, end)| minutes(*start, *end)).collect();
@@ -335,7 +334,7 @@ mod tests {
     }
 
     #[rstest]
-    #[case::not_at_all((0, 0), &[(10, 20), (30, 40)])]
+    #[case::by_nothing((0, 0), &[(10, 20), (30, 40)])]
     #[case::before((5, 0), &[(5, 20), (25, 40)])]
     #[case::after((0, 5), &[(10, 25), (30, 45)])]
     #[case::until_they_touch((4, 6), &[(6, 46)])]
@@ -423,7 +422,7 @@ mod tests {
         }
 
         #[test]
-        fn clipping_twice_is_clipping_to_what_the_windows_share(busy in busy_set(), a in span(), b in span()) {
+        fn clipping_twice_is_clipping_to_the_shared_window(busy in busy_set(), a in span(), b in span()) {
             let shared = a.clip(b).map_or(BusySet::EMPTY, |shared| busy.clip(shared));
             prop_assert_eq!(busy.clip(a).clip(b), shared);
             prop_assert_eq!(busy.clip(a).clip(a), busy.clip(a));
@@ -436,7 +435,7 @@ mod tests {
         }
 
         #[test]
-        fn a_span_is_free_of_the_widened_iff_the_span_widened_the_other_way_is_free(
+        fn widening_the_busy_set_equals_widening_the_candidate_the_other_way(
             busy in busy_set(), candidate in span(), before in 0..20i64, after in 0..20i64,
         ) {
             let (before, after) = (SignedDuration::minutes(before), SignedDuration::minutes(after));

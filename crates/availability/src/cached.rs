@@ -1,24 +1,24 @@
-//! When a busy set that was computed earlier still answers.
+//! Busy sets that are kept, and the queries that they still answer.
 
 use kalends_kernel::{Span, Timestamp};
 
 use crate::BusySet;
 
-/// Busy times as they were computed once, and for which questions they hold.
+/// Busy times as they were once computed, and the window and time for which they are valid.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CachedBusy {
-    /// The time that was looked at: outside of it, nothing is known.
+    /// The range that was read. Nothing is known outside it.
     pub covers: Span,
-    /// From this instant on the set may be wrong although no revision changed: a hold expires without
-    /// any write. `None` where nothing in it runs out.
+    /// From this instant on, the set may be wrong even though no revision changed, because a hold expires
+    /// without a write. `None` if nothing in the set expires.
     pub valid_until: Option<Timestamp>,
-    /// What is busy within [`covers`](Self::covers), and perhaps some of what is beyond.
+    /// The busy time within [`covers`](Self::covers), and perhaps some beyond it.
     pub busy: BusySet,
 }
 
 impl CachedBusy {
-    /// Whether this tells, as of `now`, what is busy anywhere in `window`: it was looked at, and the set
-    /// has not run out.
+    /// Whether this set gives the busy time of all of `window` as of `now`: the window is covered, and the
+    /// set is still valid.
     ///
     /// ```
     /// use kalends_availability::{BusySet, CachedBusy};
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[rstest]
-    #[case::all_of_it((0, 60), true)]
+    #[case::the_whole((0, 60), true)]
     #[case::a_part((5, 6), true)]
     #[case::earlier((-1, 60), false)]
     #[case::later((0, 61), false)]
@@ -64,11 +64,11 @@ mod tests {
     }
 
     #[rstest]
-    #[case::never_runs_out(None, 1_000_000, true)]
+    #[case::never_expires(None, 1_000_000, true)]
     #[case::before(Some(50), 49, true)]
     #[case::at_that_instant(Some(50), 50, false)]
     #[case::after(Some(50), 51, false)]
-    fn answers_until_it_runs_out(#[case] until: Option<i64>, #[case] now: i64, #[case] answers: bool) {
+    fn answers_until_it_expires(#[case] until: Option<i64>, #[case] now: i64, #[case] answers: bool) {
         assert_eq!(cached(until).answers(minutes(0, 60), at(now)), answers);
     }
 }

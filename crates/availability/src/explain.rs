@@ -6,7 +6,7 @@ use kalends_kernel::{CalendarId, Span};
 
 use crate::{BusySet, Rules, rules::Outside};
 
-/// What kind of thing takes time.
+/// The kind of a [`Block`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BlockKind {
     /// A confirmed or tentative event, or an occurrence of a series.
@@ -15,57 +15,57 @@ pub enum BlockKind {
     Hold,
     /// An imported event.
     ExternalEvent,
-    /// The busy time of a connected human calendar, or time about which it is not known well enough.
+    /// The busy time of a connected human calendar, or time for which its busy times are unknown or too old.
     HumanBusy,
-    /// What a pending proposal keeps free for itself.
+    /// A time that a pending proposal keeps.
     Reservation,
 }
 
-/// One thing that takes time, before any buffer.
+/// One busy time, without buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Block {
-    /// What it is.
+    /// The kind.
     pub kind: BlockKind,
-    /// When it is.
+    /// The time that it takes.
     pub span: Span,
 }
 
-/// What has a say about one calendar's time.
+/// The rules and the busy times of one calendar.
 #[derive(Debug, Clone, Copy)]
 pub struct CalendarTime<'a> {
-    /// Which calendar it is.
+    /// The calendar.
     pub calendar: CalendarId,
     /// Its rules.
     pub rules: &'a Rules,
-    /// All that blocks in [`Rules::reads`] of the time asked about, in any order.
+    /// Everything that blocks within [`Rules::reads`] of the asked time, in any order.
     pub blocks: &'a [Block],
 }
 
-/// What keeps a time from being offered.
+/// Why a time is not offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ReasonKind {
-    /// An event is then.
+    /// An event overlaps it.
     Event,
-    /// A hold is then.
+    /// A hold overlaps it.
     Hold,
-    /// An imported event is then.
+    /// An imported event overlaps it.
     ExternalEvent,
-    /// A human is busy then, or not known to be free.
+    /// The owner of a human calendar is busy then, or not known to be free.
     HumanBusy,
-    /// A pending proposal keeps it free for itself.
+    /// A pending proposal keeps it.
     Reservation,
-    /// It must stay free before or after something that blocks.
+    /// It is within the buffer before or after something that blocks.
     Buffer,
-    /// The hours of the weekday do not contain it.
+    /// It is outside the hours of the weekday.
     OutsideWorkingHours,
     /// An override closes it, although the hours of the weekday would not.
     Override,
-    /// It does not lie in the range that is offered at all.
+    /// It is outside the range in which anything is offered.
     OutsideRange,
 }
 
 impl ReasonKind {
-    /// The name as answers show it.
+    /// The name that responses show.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Event => "event",
@@ -102,20 +102,20 @@ impl From<BlockKind> for ReasonKind {
 /// One reason why a time is not offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Reason {
-    /// Whose rules or events it is; `None` where the range itself does not reach so far.
+    /// The calendar whose rules or events are the reason; `None` if the time is outside the range.
     pub calendar: Option<CalendarId>,
-    /// What it is.
+    /// The kind.
     pub kind: ReasonKind,
-    /// What blocks, whole; of all other kinds the part inside the time asked about.
+    /// For a block, its whole span. For every other kind, the part inside the asked time.
     pub span: Span,
 }
 
-/// Every reason why `asked` is not offered as a slot, in the order of their starts and then of the
-/// calendars; none where it is offered.
+/// Every reason why `asked` is not offered as a slot, ordered by start and then by calendar. Empty if it
+/// is offered.
 ///
-/// All calendars have to agree, each by its own rules, and `asked` has to lie inside `allowed`: the
-/// range of a query, or what notice and window of a booking page leave. That a slot lies on a grid is
-/// not looked at. The same reason twice is told once.
+/// `asked` must be free on all calendars, by the rules of each, and must be inside `allowed`: the range
+/// of a query, or the time that the notice and the window of a booking page leave. The slot grid is not
+/// considered. Duplicate reasons are returned once.
 ///
 /// Takes *O*(*b* log *b* + *d*) for *b* blocks and the *d* days of `asked`.
 ///
@@ -170,7 +170,7 @@ impl CalendarTime<'_> {
         ];
         let calendar = Some(self.calendar);
         let itself = span.overlaps(asked).then_some(Reason { calendar, kind: kind.into(), span });
-        // A buffer of no minutes is no span.
+        // A buffer of zero minutes is not a span.
         let buffers = buffers.into_iter().filter_map(move |buffer| buffer.ok()?.clip(asked));
         itself.into_iter().chain(buffers.map(move |span| Reason { calendar, kind: ReasonKind::Buffer, span }))
     }
@@ -242,7 +242,7 @@ mod tests {
     #[case::an_early_start("02T08:00-02T08:30", &["1 outside_working_hours 02T08:00-02T08:30"])]
     #[case::closed_by_an_override("03T16:30-03T17:30", &["1 override 03T16:30-03T17:00", "1 outside_working_hours 03T17:00-03T17:30"])]
     #[case::opened_by_an_override("04T12:00-04T13:00", &[])]
-    #[case::beside_what_an_override_opens("04T12:30-04T13:30", &["1 outside_working_hours 04T13:00-04T13:30"])]
+    #[case::past_the_end_of_an_override("04T12:30-04T13:30", &["1 outside_working_hours 04T13:00-04T13:30"])]
     #[case::beyond_the_range("09T15:45-09T16:15", &["- outside_range 09T16:00-09T16:15"])]
     #[case::before_the_range("01T23:00-02T00:30", &["- outside_range 01T23:00-02T00:00", "1 outside_working_hours 01T23:00-02T00:30"])]
     fn reasons_of_two_calendars(#[case] asked: &str, #[case] expected: &[&str]) {
@@ -275,7 +275,7 @@ mod tests {
 
     type Drawn = (Rules, Vec<Block>);
 
-    /// Up to three calendars, a range around a moment, and a time asked about.
+    /// Up to three calendars, a time to ask about, and a range around a moment.
     fn question() -> impl Strategy<Value = (Vec<Drawn>, Span, Span)> {
         let one = move |moment: Timestamp| {
             let rules = rules_and_moment().prop_map(|(written, _)| Rules::try_from(&written).unwrap());
@@ -310,7 +310,7 @@ mod tests {
                 .collect();
             let reasons = explain(&calendars, asked, allowed);
 
-            // What a query for the whole range would offer.
+            // The time that a query for the whole range would treat as taken.
             let taken = |time: &CalendarTime<'_>| {
                 let blocking: BusySet = time.blocks.iter().map(|block| block.span).collect();
                 time.rules.apply(&blocking, allowed)
@@ -322,7 +322,7 @@ mod tests {
             let offered = inside && count_free_slots(asked, &taken, length, length) == Ok(1);
             prop_assert_eq!(reasons.is_empty(), offered, "{:?}", reasons);
 
-            // Together, the reasons are exactly what is not offered of the time asked about.
+            // Together, the reasons cover exactly the part of the asked time that is not offered.
             let told: BusySet = reasons.iter().filter_map(|reason| reason.span.clip(asked)).collect();
             if inside {
                 prop_assert_eq!(told, taken.clip(asked));

@@ -1,5 +1,4 @@
-//! The busy times of humans, as connected calendars tell them, and what their age allows to say
-//! (rulings 5.3 and 9.3).
+//! The busy times of connected human calendars, and how far their age lets Kalends rely on them.
 
 use std::fmt;
 
@@ -7,46 +6,47 @@ use kalends_kernel::{Revision, SignedDuration, Span, Timestamp};
 
 use crate::BusySet;
 
-/// Data older than this is stale (ruling 9.3).
+/// Busy times older than this are stale.
 pub const STALE_AFTER: SignedDuration = SignedDuration::hours(1);
 
-/// Data older than this is as good as none (ruling 9.3).
+/// Busy times older than this are not used.
 pub const UNAVAILABLE_AFTER: SignedDuration = SignedDuration::hours(24);
 
-/// Which source it is, without telling what it is or whose: the bare value of an identifier.
+/// Identifies a source without revealing what it is or who owns it: the bare value of an identifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HumanSource(pub u128);
 
-/// What one source of human busy times said when it was last read.
+/// The busy times of one source, as it was last read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct HumanBusy {
-    /// Which source it is.
+    /// The source.
     pub source: HumanSource,
-    /// Raised whenever `spans` or `covers` differ from what was read before.
+    /// Incremented whenever `spans` or `covers` differ from the previous reading.
     pub revision: Revision,
-    /// When it was last read in full; `None` before the first time.
+    /// When it was last read in full; `None` before the first reading.
     pub read_at: Option<Timestamp>,
-    /// The time that was asked for: outside of it, nothing is known.
+    /// The range that was read. Nothing is known outside it.
     pub covers: Span,
-    /// What was busy inside [`covers`](Self::covers); without meaning before the first reading.
+    /// The busy time inside [`covers`](Self::covers). It has no meaning before the first reading.
     pub spans: BusySet,
 }
 
-/// How much is known of the busy times that an answer rests on.
+/// How much is known of the human busy times behind a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AvailabilityState {
-    /// Everything, no older than [`STALE_AFTER`]. Also where no human calendar is connected.
+    /// Everything is known, and none of it is older than [`STALE_AFTER`]. Also if no human calendar is
+    /// connected.
     Complete,
-    /// Everything, but some of it is older than [`STALE_AFTER`].
+    /// Everything is known, but some of it is older than [`STALE_AFTER`].
     Stale,
-    /// Something of the range, but not all sources for all of it.
+    /// Some source is not known for all of the range.
     Partial,
-    /// Nothing: sources are connected, and none has usable data for any of the range.
+    /// Sources are connected, but none has usable data for any part of the range.
     Unavailable,
 }
 
 impl AvailabilityState {
-    /// The name as answers show it.
+    /// The name that responses show.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Complete => "complete",
@@ -63,20 +63,20 @@ impl fmt::Display for AvailabilityState {
     }
 }
 
-/// What to know about an answer that does not rest on complete human busy times.
+/// A warning about a response that does not rest on complete human busy times.
 ///
-/// Shown as a sentence that counts connected human calendars, and names neither them nor accounts.
+/// Displayed as a sentence that counts connected human calendars but names neither them nor accounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Warning {
-    /// What is the matter.
+    /// The kind.
     pub about: WarningKind,
-    /// With how many connected calendars; at least one.
+    /// The number of connected calendars that it concerns; at least one.
     pub calendars: usize,
-    /// Whether the time in question is offered nevertheless, because it was asked for.
+    /// Whether the time in question is offered anyway, because the request set `allow_stale`.
     pub allowed: bool,
 }
 
-/// What can be the matter with human busy times, in the order in which warnings are given.
+/// The kinds of warnings about human busy times, in the order in which they are returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum WarningKind {
     /// They have never been read.
@@ -105,31 +105,31 @@ impl fmt::Display for Warning {
         }
         f.write_str(match (self.about, self.allowed) {
             (_, false) => ": that time is not offered, unless allow_stale=true",
-            (WarningKind::Stale, true) => ": what was busy then is taken as busy now",
-            (_, true) => ": that time is offered as if they were free",
+            (WarningKind::Stale, true) => ": the last known busy times are used",
+            (_, true) => ": that time is offered as if it were free",
         })
     }
 }
 
-/// What the human busy times of a range come to.
+/// The combined human busy times of a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HumanTime {
-    /// What is not offered, within the range: busy, or not known well enough.
+    /// The time within the range that is not offered, because it is busy or not known well enough.
     pub blocked: BusySet,
     /// How much is known.
     pub state: AvailabilityState,
-    /// Why it is not everything, at most one of a kind.
+    /// Why not everything is known; at most one warning of each kind.
     pub warnings: Vec<Warning>,
-    /// From this instant on the answer is another one although nothing was read: something has aged.
-    /// `None` where nothing ages any more.
+    /// From this instant on, the result differs even if nothing is read, because a source becomes stale or
+    /// too old. `None` if no source will age further.
     pub valid_until: Option<Timestamp>,
 }
 
 impl HumanTime {
-    /// Folds what all sources say of `window` as of `now`.
+    /// Combines the busy times of all sources in `window` as of `now`.
     ///
-    /// Of each source, by its age, where exactly [`STALE_AFTER`] is not stale yet and exactly
-    /// [`UNAVAILABLE_AFTER`] is still stale:
+    /// A source blocks according to its age. A source that is exactly [`STALE_AFTER`] old is still fresh,
+    /// and one that is exactly [`UNAVAILABLE_AFTER`] old is still stale:
     ///
     /// | | without `allow_stale` | with `allow_stale` |
     /// |---|---|---|
@@ -138,8 +138,8 @@ impl HumanTime {
     /// | never read, or too old | the whole window blocks | nothing blocks |
     /// | the time outside `covers` | blocks | does not block |
     ///
-    /// Data that is too old is not used in any case: it counts like data that never was. A source read
-    /// in the future, by another clock, is fresh. Without sources everything is known.
+    /// A source that is too old is treated as one that was never read. A source read in the future, by
+    /// another clock, is fresh. Without sources, everything is known.
     #[must_use]
     pub fn of(sources: &[HumanBusy], window: Span, now: Timestamp, allow_stale: bool) -> Self {
         let looks: Vec<Look> = sources.iter().map(|source| Look::at(source, window, now)).collect();
@@ -154,7 +154,7 @@ impl HumanTime {
     }
 }
 
-/// What one source is good for.
+/// How far one source can be used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Look {
     Unread,
@@ -185,7 +185,7 @@ impl Look {
         Self::Usable { stale: age > STALE_AFTER, covered }
     }
 
-    /// What the source makes of the window.
+    /// The time of the window that the source blocks.
     fn blocks(self, source: &HumanBusy, window: Span, allow_stale: bool) -> BusySet {
         match self {
             Self::Usable { stale, .. } if allow_stale || !stale => {
@@ -207,9 +207,9 @@ impl Look {
         }
     }
 
-    /// When the source becomes stale, or unavailable where it is stale already.
+    /// When the source becomes stale or, if it is stale already, unavailable.
     fn ages_at(self, source: &HumanBusy) -> Option<Timestamp> {
-        /// A limit is passed one microsecond after it is reached.
+        /// A source ages one microsecond after it reaches a limit.
         const TICK: SignedDuration = SignedDuration::micros(1);
         let Self::Usable { stale, .. } = self else { return None };
         source.read_at.map(|read_at| read_at + if stale { UNAVAILABLE_AFTER } else { STALE_AFTER } + TICK)
@@ -268,7 +268,7 @@ mod tests {
     use AvailabilityState::{Complete, Partial, Stale, Unavailable};
     use WarningKind as Kind;
 
-    /// One source, the window being the minutes 0 to 60: what is blocked without and with `allow_stale`.
+    /// One source and the window of minutes 0 to 60: the blocked time without and with `allow_stale`.
     #[rstest]
     #[case::fresh(Some(MINUTE), (0, 60), Complete, &[], &[(20, 30)], &[(20, 30)])]
     #[case::read_in_the_future(Some(SignedDuration::minutes(-1)), (0, 60), Complete, &[], &[(20, 30)], &[(20, 30)])]
@@ -347,19 +347,19 @@ mod tests {
         Kind::Unavailable,
         2,
         true,
-        "2 connected human calendars have not been read for more than 24 hours: that time is offered as if they were free"
+        "2 connected human calendars have not been read for more than 24 hours: that time is offered as if it were free"
     )]
     #[case(
         Kind::Stale,
         2,
         true,
-        "2 connected human calendars have not been read for more than 1 hour: what was busy then is taken as busy now"
+        "2 connected human calendars have not been read for more than 1 hour: the last known busy times are used"
     )]
     #[case(
         Kind::Uncovered,
         1,
         true,
-        "1 connected human calendar has not been read for all of the range: that time is offered as if they were free"
+        "1 connected human calendar has not been read for all of the range: that time is offered as if it were free"
     )]
     fn warnings_are_sentences(
         #[case] about: Kind,
@@ -391,7 +391,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_holds_until_it_says_so(sources in sources(), window in span(), allow: bool, part in 0..1_000i64) {
+        fn the_result_changes_exactly_at_valid_until(sources in sources(), window in span(), allow: bool, part in 0..1_000i64) {
             let time = HumanTime::of(&sources, window, NOW, allow);
             let far = NOW + SignedDuration::days(400);
             let until = time.valid_until.unwrap_or(far);
@@ -407,7 +407,7 @@ mod tests {
         }
 
         #[test]
-        fn leave_offers_no_less_and_tells_the_same_state(sources in sources(), window in span()) {
+        fn allow_stale_offers_no_less_and_keeps_the_state(sources in sources(), window in span()) {
             let strict = HumanTime::of(&sources, window, NOW, false);
             let lenient = HumanTime::of(&sources, window, NOW, true);
             prop_assert_eq!(lenient.blocked.union(&strict.blocked), strict.blocked.clone());
@@ -420,7 +420,7 @@ mod tests {
         }
 
         #[test]
-        fn minutes_agree_with_asking_each_source(sources in sources(), allow: bool) {
+        fn each_minute_is_blocked_iff_a_source_blocks_it(sources in sources(), allow: bool) {
             let window = minutes(0, MINUTES);
             let blocked = HumanTime::of(&sources, window, NOW, allow).blocked;
             for minute in 0..MINUTES {

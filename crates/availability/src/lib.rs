@@ -1,15 +1,15 @@
-//! When somebody is free.
+//! Busy time, free time and slots.
 //!
-//! A [`BusySet`] holds the time that is taken, in a form that makes every question about it linear
-//! or better: sorted half-open spans of which no two overlap or touch. [`Rules`] widen what blocks by
-//! a calendar's buffers and add the time outside its working hours; [`HumanTime`] adds the busy times
-//! of connected human calendars, by what their age allows to say. [`SlotQuery`] lays a grid over a
-//! window and offers the positions that nothing taken overlaps, [`nearest_free`] the free times near
-//! one that is taken, and [`explain`] tells why a time is not offered. [`CachedBusy`]
-//! says when a busy set that was computed earlier still answers.
+//! A [`BusySet`] holds busy time as sorted half-open spans of which no two overlap or touch, so that
+//! every query on it is linear or better. [`Rules`] widen busy time by a calendar's buffers and add the
+//! time outside its working hours. [`HumanTime`] adds the busy times of connected human calendars, as
+//! far as their age allows. [`SlotQuery`] lays a grid over a window and offers the slots that overlap
+//! nothing busy. [`nearest_free`] returns the free times nearest to a wanted one, and [`explain`]
+//! returns the reasons why a time is not offered. [`CachedBusy`] decides whether a busy set that was
+//! computed earlier still answers a query.
 //!
-//! Everything is pure and synchronous. The crate knows nothing of events or series: whoever asks has
-//! resolved them to instants, which count microseconds of UTC. Only rules know a time zone.
+//! Everything is pure and synchronous. The crate does not know events or series: the caller resolves
+//! them to timestamps, in microseconds of UTC. Only rules know a time zone.
 //!
 //! ```
 //! use kalends_availability::{BusySet, SlotLength, SlotQuery};

@@ -1,4 +1,4 @@
-//! The free times nearest to one that cannot be had.
+//! The free times nearest to a wanted one.
 
 use std::borrow::Cow;
 
@@ -6,17 +6,16 @@ use kalends_kernel::{SignedDuration, Span, Timestamp};
 
 use crate::BusySet;
 
-/// At most `count` free spans as long as `wanted`, the one that starts nearest to it first; of two
-/// equally near ones, the earlier first.
+/// Returns at most `count` free spans as long as `wanted`, nearest start first. If two are equally near,
+/// the earlier comes first.
 ///
-/// * All lie inside `within` and share no instant with `busy`.
-/// * Starts lie on the grid `wanted.start() + k * step`, so that whoever wanted 10:00 is offered 10:15
-///   and not 10:07. A gap between busy times that is long enough but in which no start of the grid
-///   fits is offered once, right at the one of its edges that is nearer: better an odd time than none.
-///   The limits of `within` are such edges too. Where `step` is not positive, the grid has no other
-///   start than that of `wanted`.
-/// * `wanted` itself comes first where it is free and inside `within`. Where any instant of it is
-///   busy, no offer overlaps it: the time that was just refused is not offered again in part.
+/// * All are inside `within` and share no instant with `busy`.
+/// * Starts are on the grid `wanted.start() + k * step`, so that a caller who wanted 10:00 is offered
+///   10:15 and not 10:07. If a gap between busy times is long enough but no grid start fits in it, it is
+///   offered once, at its nearer edge: an odd time is better than none. The limits of `within` count as
+///   edges too. If `step` is not positive, the start of `wanted` is the only one on the grid.
+/// * `wanted` itself comes first if it is free and inside `within`. If any instant of it is busy, no
+///   offer overlaps it, so that no part of a refused time is offered again.
 ///
 /// Takes *O*(log *n* + *k* + `count` log `count`) for *n* busy spans, of which *k* meet `within`.
 ///
@@ -41,21 +40,21 @@ pub fn nearest_free(busy: &BusySet, wanted: Span, within: Span, step: SignedDura
 
     let later = gaps.iter().flat_map(|starts| starts.at_or_after_anchor()).take(count);
     let earlier = gaps.iter().rev().flat_map(|starts| starts.before_anchor()).take(count);
-    // Distances from the anchor, which is a start itself where it is 0.
+    // Distances from the wanted start. The wanted start itself has the distance 0.
     let mut nearest: Vec<i128> = later.chain(earlier).collect();
     nearest.sort_unstable_by_key(|distance| (distance.abs(), *distance));
     nearest.truncate(count);
     nearest.into_iter().filter_map(|distance| grid.span(distance)).collect()
 }
 
-/// Where offers may start, as microseconds from the start that was wanted. In `i128`, so that no two
-/// instants are too far apart.
+/// The starts of offers, as microseconds from the wanted start. `i128` holds the distance between any
+/// two instants.
 struct Grid {
     wanted: Span,
     step: SignedDuration,
 }
 
-/// Microseconds, more than lie between any two instants.
+/// In microseconds: more than the distance between any two instants.
 const BEYOND_ALL: i128 = 1 << 65;
 
 /// The starts of one gap: `first`, `first + step` and so on up to `last`.
@@ -66,19 +65,19 @@ struct Starts {
 }
 
 impl Grid {
-    /// The starts that fit into `gap`, `None` where it is too short.
+    /// The starts that fit into `gap`; `None` if it is too short.
     fn starts(&self, gap: Span) -> Option<Starts> {
         let (first, last) = (self.distance(gap.start()), self.distance(gap.end()) - self.length());
         if last < first {
             return None;
         }
         let step = if self.step > SignedDuration::ZERO { i128::from(self.step.as_micros()) } else { BEYOND_ALL };
-        // The quotient of the first is rounded up, that of the last down.
+        // The first start is rounded up to the grid, the last one down.
         let (on_grid, last_on_grid) = (-(-first).div_euclid(step) * step, last.div_euclid(step) * step);
         if on_grid <= last_on_grid {
             return Some(Starts { first: on_grid, last: last_on_grid, step });
         }
-        // Of two edges equally near, the earlier.
+        // If both edges are equally near, take the earlier.
         let edge = if first.abs() <= last.abs() { first } else { last };
         Some(Starts { first: edge, last: edge, step: 1 })
     }
@@ -91,7 +90,7 @@ impl Grid {
         self.distance(self.wanted.end())
     }
 
-    /// The span at a distance. Whatever starts in a gap has its end there too.
+    /// The span at a distance. A span that starts in a gap also ends in it.
     fn span(&self, distance: i128) -> Option<Span> {
         let start = i128::from(self.wanted.start().as_micros()) + distance;
         let instant = |micros| i64::try_from(micros).ok().map(Timestamp::from_micros);
@@ -100,15 +99,15 @@ impl Grid {
 }
 
 impl Starts {
-    /// Those at or after the anchor, the nearest first.
+    /// The starts at or after the wanted one, nearest first.
     fn at_or_after_anchor(&self) -> impl Iterator<Item = i128> + use<> {
-        // Starts on the grid are multiples of the step, and so is the anchor; a lone edge is no run.
+        // Starts on the grid are multiples of the step, and so is the wanted start. A lone edge has one start.
         let Self { first, last, step } = *self;
         let first = if last < 0 { last + step } else { first.max(0) };
         walk(first, last, step)
     }
 
-    /// Those before the anchor, the nearest first.
+    /// The starts before the wanted one, nearest first.
     fn before_anchor(&self) -> impl Iterator<Item = i128> + use<> {
         let Self { first, last, step } = *self;
         let last = last.min(-step);
@@ -116,7 +115,7 @@ impl Starts {
     }
 }
 
-/// `from`, `from + step` and so on, none beyond `to`.
+/// `from`, `from + step` and so on, up to `to`.
 fn walk(from: i128, to: i128, step: i128) -> impl Iterator<Item = i128> {
     std::iter::successors(Some(from), move |at| Some(at + step)).take_while(move |at| *at <= to)
 }
@@ -134,11 +133,11 @@ mod tests {
     }
 
     #[rstest]
-    #[case::free_itself_comes_first(&[], (60, 90), &[60, 45, 75])]
+    #[case::the_wanted_time_comes_first_if_free(&[], (60, 90), &[60, 45, 75])]
     #[case::taken_as_a_whole(&[(60, 90)], (60, 90), &[30, 90, 15])]
-    #[case::no_offer_overlaps_what_was_refused(&[(60, 65)], (60, 90), &[30, 90, 15])]
-    #[case::off_the_grid_only_where_nothing_else_fits(&[(0, 65), (97, 240)], (120, 150), &[67])]
-    #[case::round_times_where_they_fit(&[(0, 65), (107, 240)], (120, 150), &[75])]
+    #[case::no_offer_overlaps_a_refused_time(&[(60, 65)], (60, 90), &[30, 90, 15])]
+    #[case::off_the_grid_only_if_nothing_else_fits(&[(0, 65), (97, 240)], (120, 150), &[67])]
+    #[case::on_the_grid_if_it_fits(&[(0, 65), (107, 240)], (120, 150), &[75])]
     #[case::the_near_edge_of_a_later_gap(&[(0, 185), (217, 240)], (60, 90), &[185])]
     #[case::exactly_as_long(&[(0, 65), (95, 240)], (120, 150), &[65])]
     #[case::a_gap_too_short(&[(0, 65), (94, 240)], (120, 150), &[])]
@@ -156,7 +155,7 @@ mod tests {
     #[case::within_fits_one_odd_time((61, 92), 15, 2, &[61])]
     #[case::within_is_wanted((60, 90), 15, 2, &[60])]
     #[case::within_is_too_short((60, 89), 15, 2, &[])]
-    #[case::none_asked_for((0, 240), 15, 0, &[])]
+    #[case::a_count_of_zero((0, 240), 15, 0, &[])]
     #[case::no_step((0, 240), 0, 3, &[60])]
     #[case::a_negative_step((0, 240), -15, 3, &[60])]
     #[case::a_step_over_all((0, 240), 1_000, 3, &[60])]

@@ -1,5 +1,4 @@
-//! What a calendar offers of its free time: buffers, working hours, and dates that differ
-//! (ruling 5.3).
+//! The availability rules of a calendar: buffers, working hours and date overrides.
 
 mod day;
 mod written;
@@ -15,10 +14,10 @@ use crate::BusySet;
 /// The longest buffer, in minutes.
 pub const BUFFER_MAX_MINUTES: u8 = 120;
 
-/// So many dates may have hours of their own.
+/// The most dates that may have hours of their own.
 pub const OVERRIDES_MAX: usize = 366;
 
-/// What belongs to each weekday; `None` where nothing does.
+/// A value for each weekday; `None` for a weekday without one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Week<T> {
@@ -46,7 +45,7 @@ pub struct Week<T> {
 }
 
 impl<T> Week<T> {
-    /// What belongs to the weekday of a date.
+    /// The value for the weekday of a date.
     pub fn on(&self, date: CivilDate) -> Option<&T> {
         let day = match date.weekday() {
             0 => &self.mon,
@@ -60,7 +59,7 @@ impl<T> Week<T> {
         day.as_ref()
     }
 
-    /// The same days through `change`, which is told each one's name: `mon` to `sun`, in this order.
+    /// Maps each day through `change`, which also gets its name: `mon` to `sun`, in this order.
     pub fn map<U>(&self, mut change: impl FnMut(&'static str, &T) -> Option<U>) -> Week<U> {
         let mut changed = |name, day: &Option<T>| day.as_ref().and_then(|day| change(name, day));
         Week {
@@ -82,19 +81,19 @@ impl<T> Default for Week<T> {
     }
 }
 
-/// A date that has hours of its own, instead of those of its weekday.
+/// A date with hours of its own instead of those of its weekday.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Override {
     /// The date, in the zone of the rules.
     pub date: CivilDate,
-    /// When it is open; `None` closes it.
+    /// The hours of the date; `None` closes it.
     pub hours: Option<Hours>,
 }
 
-/// The rules of one calendar: how far its events widen, and when it is open.
+/// The rules of one calendar: the buffers around its events, and its hours.
 ///
-/// Made from [`WrittenRules`], which is also the document that stores keep. The default restricts
-/// nothing.
+/// They are made from [`WrittenRules`], which is also the document that stores keep. The default
+/// restricts nothing.
 ///
 /// ```
 /// use kalends_availability::{BusySet, Rules, Week, WrittenHours, WrittenRules};
@@ -143,57 +142,57 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// What must stay free before an event starts.
+    /// The time that must stay free before an event.
     pub fn buffer_before(&self) -> SignedDuration {
         SignedDuration::minutes(self.buffer_before.into())
     }
 
-    /// What must stay free after an event has ended.
+    /// The time that must stay free after an event.
     pub fn buffer_after(&self) -> SignedDuration {
         SignedDuration::minutes(self.buffer_after.into())
     }
 
-    /// When each weekday is open; `None` where the weekdays restrict nothing.
+    /// The hours of each weekday; `None` if weekdays restrict nothing.
     pub fn working_hours(&self) -> Option<&Week<Hours>> {
         self.working_hours.as_ref()
     }
 
-    /// The zone whose clocks and dates are meant.
+    /// The zone of the hours and dates.
     pub fn zone(&self) -> Zone {
         self.zone
     }
 
-    /// The same rules by the clocks and dates of another zone.
+    /// The same rules in another zone.
     #[must_use]
     pub fn in_zone(self, zone: Zone) -> Self {
         Self { zone, ..self }
     }
 
-    /// The dates that have hours of their own, in order.
+    /// The dates with hours of their own, in order.
     pub fn overrides(&self) -> &[Override] {
         &self.overrides
     }
 
-    /// The time in which events must be looked for, so that [`apply`](Self::apply) knows all that
-    /// reaches into `window`: an event before it blocks `buffer_after` longer, one after it
-    /// `buffer_before` sooner.
+    /// The range in which events must be read, so that [`apply`](Self::apply) gets everything that reaches
+    /// into `window`: an event before it blocks for `buffer_after` longer, and one after it from
+    /// `buffer_before` earlier.
     pub fn reads(&self, window: Span) -> Span {
         let widened = Span::new(window.start() - self.buffer_after(), window.end() + self.buffer_before());
         // Buffers are not negative.
         widened.unwrap_or(window)
     }
 
-    /// What `window` does not offer: `blocking` widened by the buffers, and the time outside the
+    /// The time that `window` does not offer: `blocking` widened by the buffers, and the time outside the
     /// working hours.
     ///
-    /// `blocking` has to hold all that blocks in [`reads(window)`](Self::reads), not only in the window.
+    /// `blocking` must hold everything that blocks in [`reads(window)`](Self::reads), not only in the window.
     #[must_use]
     pub fn apply(&self, blocking: &BusySet, window: Span) -> BusySet {
         self.buffered(blocking, window).union(&self.outside(window))
     }
 
-    /// `blocking` widened by the buffers, as far as it reaches into `window`: what
-    /// [`apply`](Self::apply) makes of it, without the working hours.
+    /// `blocking` widened by the buffers and clipped to `window`: the result of [`apply`](Self::apply)
+    /// without the working hours.
     #[must_use]
     pub fn buffered(&self, blocking: &BusySet, window: Span) -> BusySet {
         blocking.clip(self.reads(window)).widen(self.buffer_before(), self.buffer_after()).clip(window)
@@ -201,17 +200,17 @@ impl Rules {
 
     /// The time of `window` that the working hours and the overrides do not offer.
     ///
-    /// The hours of a date are one span from when the clocks first show their start until they last
-    /// reach their end. A time that the clocks skip moves by as much as they skip; a date that they
-    /// skip has no hours. Takes *O*(*d*) for the *d* days of the window, wherever it lies, and without
-    /// working hours *O*(log *o* + *d*) for *o* overrides.
+    /// The hours of a date are one span, from when the clocks first show the start until they last reach
+    /// the end. A time in a gap moves by the length of the gap. A date that the clocks skip has no hours.
+    /// Takes *O*(*d*) for a window of *d* days, however far in the future it is, and without working hours
+    /// *O*(log *o* + *d*) for *o* overrides.
     #[must_use]
     pub fn outside(&self, window: Span) -> BusySet {
         self.outside_with(&self.overrides, window)
     }
 
-    /// [`outside`](Self::outside) in two parts, which share no instant: what the hours of the
-    /// weekdays close already, and what an override closes although the weekday does not.
+    /// [`outside`](Self::outside) in two parts that share no instant: the time that the hours of the
+    /// weekdays close, and the time that only an override closes.
     pub(crate) fn outside_by_cause(&self, window: Span) -> Outside {
         let by_weekday = self.outside_with(&[], window);
         let outside = self.outside(window);
@@ -238,26 +237,26 @@ impl Rules {
         }
     }
 
-    /// The time of an overridden date before and after its hours.
+    /// The time before and after the hours of an overridden date.
     fn closed_on(&self, given: Override) -> Vec<Span> {
         let Some(day) = Hours::ALL_DAY.on(given.date, self.zone) else { return Vec::new() };
         let open = given.hours.and_then(|hours| hours.on(given.date, self.zone));
         open.map_or(vec![day], |open| BusySet::from(open).gaps(day).collect())
     }
 
-    /// The dates that may have hours in `window`: one more on either side, since clocks that go back
-    /// over midnight show a date again after the next one has begun.
+    /// The dates that may have hours in `window`. One more on each side, because clocks that go back over
+    /// midnight show a date again after the next one has begun.
     fn dates(&self, window: Span) -> (CivilDate, CivilDate) {
         let date = |at| self.zone.to_civil(at).date;
         (date(window.start()).plus_days(-1), date(window.end()).plus_days(1))
     }
 }
 
-/// Why the rules close time.
+/// The time that the rules close, by cause.
 pub(crate) struct Outside {
-    /// By the hours of the weekday.
+    /// Closed by the hours of the weekday.
     pub(crate) by_weekday: BusySet,
-    /// By an override alone.
+    /// Closed by an override alone.
     pub(crate) by_override: BusySet,
 }
 
@@ -301,7 +300,7 @@ mod tests {
         ))
     }
 
-    /// UTC, open at any time but on 5 March (closed) and 7 March (10:00 to 12:00).
+    /// UTC, always open except on 5 March (closed) and 7 March (10:00 to 12:00).
     fn always_but() -> Rules {
         rules(
             r#"{"buffer_before_minutes":0,"buffer_after_minutes":0,"timezone":"UTC","working_hours":null,
@@ -324,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn overrides_without_working_hours_close_their_dates_alone() {
+    fn overrides_without_working_hours_close_only_their_dates() {
         let week = span("2026-03-02T00:00:00Z 2026-03-09T00:00:00Z");
         let closed = [
             "2026-03-05T00:00:00Z 2026-03-06T00:00:00Z",
@@ -335,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cause_is_the_override_only_where_the_weekday_is_open() {
+    fn the_cause_is_the_override_only_if_the_weekday_is_open() {
         let days = span("2026-03-05T00:00:00Z 2026-03-08T00:00:00Z");
         let Outside { by_weekday, by_override } = office().outside_by_cause(days);
         assert_eq!(by_override, set(&["2026-03-05T08:00:00Z 2026-03-05T16:00:00Z"]));
@@ -372,18 +371,18 @@ mod tests {
 
     #[test]
     fn a_far_window_costs_no_more_than_a_near_one() {
-        // A linear walk from 1970 would still end; what is checked is that only these dates are looked at.
+        // A linear walk from 1970 would also end, so check that only these dates are looked at.
         let window = span("2099-12-30T00:00:00Z 2099-12-31T00:00:00Z");
         let (first, last) = office().dates(window);
         assert_eq!((first.to_string(), last.to_string()), ("2099-12-29".to_owned(), "2100-01-01".to_owned()));
     }
 
-    /// How long a date lasts in the zone, by its two midnights.
+    /// The length of a date in the zone, from midnight to midnight.
     fn lasts(date: CivilDate, zone: Zone) -> SignedDuration {
         zone.to_timestamp(date.plus_days(1).midnight()).unwrap() - zone.to_timestamp(date.midnight()).unwrap()
     }
 
-    /// Whether the clocks show a time inside the hours, looked up without the algebra.
+    /// Whether the clocks show a time inside the hours, computed without the algebra.
     fn shows_open(rules: &Rules, at: Timestamp) -> bool {
         let shown = rules.zone().to_civil(at);
         let given = rules.overrides().iter().find(|given| given.date == shown.date);
@@ -398,7 +397,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn agrees_with_reading_the_clock((written, moment) in rules_and_moment(), start in -6_000..6_000i64) {
+        fn outside_agrees_with_reading_the_clock((written, moment) in rules_and_moment(), start in -6_000..6_000i64) {
             let rules = Rules::try_from(&written).unwrap();
             let start = moment + SignedDuration::minutes(start);
             let window = Span::new(start, start + SignedDuration::hours(26)).unwrap();
@@ -417,7 +416,7 @@ mod tests {
         }
 
         #[test]
-        fn a_window_of_a_window_is_that_window(
+        fn clipping_a_longer_window_gives_the_same(
             (written, windows) in rules_and_moment().prop_flat_map(|(written, moment)| (Just(written), (near(moment), near(moment)))),
         ) {
             let rules = Rules::try_from(&written).unwrap();
@@ -429,7 +428,7 @@ mod tests {
         }
 
         #[test]
-        fn inside_and_outside_make_the_window((rules, window, _) in rules_window_blocks()) {
+        fn inside_and_outside_partition_the_window((rules, window, _) in rules_window_blocks()) {
             let outside = rules.outside(window);
             let inside = outside.free_in(window);
             prop_assert_eq!(outside.union(&inside), window.into());
@@ -443,7 +442,7 @@ mod tests {
         fn a_slot_is_offered_iff_it_keeps_the_buffers_and_the_hours(
             (rules, window, blocks) in rules_window_blocks(), offset in 0..2_880i64, length in 1..480i64,
         ) {
-            // Somewhere in the window, and at least a minute of it.
+            // Somewhere in the window, at least a minute long.
             let minutes = window.length().as_seconds() / 60;
             let start = window.start() + SignedDuration::minutes(offset % minutes);
             let slot = Span::new(start, (start + SignedDuration::minutes(length)).min(window.end())).unwrap();
@@ -456,7 +455,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_not_read_changes_nothing((rules, window, blocks) in rules_window_blocks()) {
+        fn blocks_outside_the_read_range_change_nothing((rules, window, blocks) in rules_window_blocks()) {
             let all = BusySet::from_unsorted(blocks.clone());
             let read = rules.reads(window);
             let overlapping: BusySet = blocks.into_iter().filter(|span| span.overlaps(read)).collect();
@@ -467,7 +466,7 @@ mod tests {
         }
 
         #[test]
-        fn longer_buffers_and_more_events_take_more(
+        fn longer_buffers_and_more_events_block_more(
             (rules, window, blocks) in rules_window_blocks(), before in 0..=30u8, after in 0..=30u8,
         ) {
             let longer = Rules {

@@ -1,4 +1,4 @@
-//! Slots: the positions of a grid that nothing busy overlaps.
+//! Slots: the positions on a grid that overlap nothing busy.
 
 use std::{fmt, ops::Range, str::FromStr};
 
@@ -6,16 +6,16 @@ use kalends_kernel::{FieldError, SignedDuration, Span, Timestamp};
 
 use crate::BusySet;
 
-/// The longest range that one query may ask about: 366 days of 24 hours.
+/// The longest range of one query: 366 days of 24 hours.
 pub const MAX_RANGE: SignedDuration = SignedDuration::days(MAX_RANGE_DAYS);
 
-/// So many slots are answered at most.
+/// The most slots in one response.
 pub const MAX_SLOTS: usize = 50_000;
 
 const MAX_RANGE_DAYS: i64 = 366;
 
-/// How long a slot of an availability answer lasts, or the step from one to the next: whole minutes
-/// from 5 to 480, the lengths that booking pages have too.
+/// The length of a slot, or the step from one slot to the next: 5 to 480 whole minutes, as on booking
+/// pages.
 ///
 /// ```
 /// use kalends_availability::SlotLength;
@@ -37,10 +37,10 @@ impl SlotLength {
     pub const MIN: Self = Self { minutes: 5 };
     /// 480 minutes, which are 8 hours.
     pub const MAX: Self = Self { minutes: 480 };
-    /// 30 minutes: what is meant where none is named.
+    /// 30 minutes: the length if a request names none.
     pub const DEFAULT: Self = Self { minutes: 30 };
 
-    /// So many minutes; `None` below 5 and above 480.
+    /// A length in minutes; `None` below 5 and above 480.
     pub const fn from_minutes(minutes: u16) -> Option<Self> {
         if minutes < Self::MIN.minutes || minutes > Self::MAX.minutes { None } else { Some(Self { minutes }) }
     }
@@ -50,7 +50,7 @@ impl SlotLength {
         self.minutes
     }
 
-    /// The time that it takes.
+    /// The length as a duration.
     pub const fn elapsed(self) -> SignedDuration {
         // `From` is not const yet.
         SignedDuration::minutes(self.minutes as i64)
@@ -65,7 +65,7 @@ impl Default for SlotLength {
 }
 
 impl fmt::Display for SlotLength {
-    /// Whole hours as `1h` to `8h`, all else as `5m` to `479m`.
+    /// Formats whole hours as `1h` to `8h`, and other lengths as `5m` to `479m`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.minutes / 60, self.minutes % 60) {
             (hours, 0) => write!(f, "{hours}h"),
@@ -74,16 +74,16 @@ impl fmt::Display for SlotLength {
     }
 }
 
-/// A text that is no [`SlotLength`].
+/// A text that is not a [`SlotLength`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("must be 5m to 480m or 1h to 8h, got {text:?}")]
 pub struct ParseSlotLengthError {
-    /// Its first characters.
+    /// The first characters of the text.
     pub text: String,
 }
 
 impl ParseSlotLengthError {
-    /// The same as an error of the parameter `param`, such as `slot_step`.
+    /// The error as one of the parameter `param`, such as `slot_step`.
     pub fn of(&self, param: &str) -> FieldError {
         FieldError::new(param, self.to_string())
     }
@@ -92,7 +92,7 @@ impl ParseSlotLengthError {
 impl FromStr for SlotLength {
     type Err = ParseSlotLengthError;
 
-    /// Reads minutes, `5m` to `480m`, or hours, `1h` to `8h`: digits without sign or leading zero, and
+    /// Reads minutes (`5m` to `480m`) or hours (`1h` to `8h`): digits without a sign or a leading zero, and
     /// the unit in lower case.
     fn from_str(text: &str) -> Result<Self, ParseSlotLengthError> {
         read_minutes(text)
@@ -111,7 +111,7 @@ fn read_minutes(text: &str) -> Option<u16> {
 }
 
 impl From<ParseSlotLengthError> for FieldError {
-    /// As an error of the parameter `slot_duration`.
+    /// The error as one of the parameter `slot_duration`.
     fn from(error: ParseSlotLengthError) -> Self {
         error.of("slot_duration")
     }
@@ -119,12 +119,12 @@ impl From<ParseSlotLengthError> for FieldError {
 
 /// The slots of `window` that `busy` leaves free, in order.
 ///
-/// A slot lasts exactly `length` and starts at `window.start()` plus a multiple of `step`; it is
-/// offered when it lies inside the window and shares no instant with `busy`. Where `length` or `step`
-/// is not positive there is no slot.
+/// A slot lasts exactly `length` and starts at `window.start()` plus a multiple of `step`. It is offered
+/// if it is inside the window and shares no instant with `busy`. If `length` or `step` is not positive,
+/// there are no slots.
 ///
-/// Takes *O*(log *n*) to find the window among *n* busy spans, then *O*(1) for each slot and each busy
-/// span inside, however long that is. Nothing is allocated.
+/// Takes *O*(log *n*) to find the window among *n* busy spans, then *O*(1) for each slot and for each busy
+/// span inside the window, whatever its length. Nothing is allocated.
 ///
 /// ```
 /// use kalends_availability::{BusySet, free_slots};
@@ -132,7 +132,7 @@ impl From<ParseSlotLengthError> for FieldError {
 ///
 /// let at = |minute| Timestamp::EARLIEST + SignedDuration::minutes(minute);
 /// let busy = BusySet::from(Span::new(at(50), at(65))?);
-/// // 40 minutes every 20: those from 20, 40 and 60 meet the busy time, the one from 100 would end late.
+/// // 40 minutes every 20: the slots at 20, 40 and 60 overlap the busy time, and the one at 100 ends too late.
 /// let slots = free_slots(Span::new(at(0), at(130))?, &busy, SignedDuration::minutes(40), SignedDuration::minutes(20));
 /// assert!(slots.map(|slot| slot.start()).eq([at(0), at(80)]));
 /// # Ok::<(), kalends_kernel::SpanError>(())
@@ -149,24 +149,24 @@ pub fn free_slots(
 
 /// More than [`MAX_SLOTS`] slots would be offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be sooner: at most {MAX_SLOTS} slots are answered, got {count}")]
+#[error("must be earlier: a response has at most {MAX_SLOTS} slots, got {count}")]
 pub struct TooManySlots {
-    /// So many it would be.
+    /// The number of slots that there would be.
     pub count: u64,
 }
 
 impl From<TooManySlots> for FieldError {
-    /// As an error of the parameter `end`.
+    /// The error as one of the parameter `end`.
     fn from(error: TooManySlots) -> Self {
         Self::new("end", error.to_string())
     }
 }
 
-/// How many slots [`free_slots`] yields, without yielding them: by arithmetic, once for each busy span
-/// inside the window.
+/// The number of slots that [`free_slots`] yields. Computed by arithmetic on each busy span inside the
+/// window, without yielding the slots.
 ///
 /// # Errors
-/// [`TooManySlots`] where the answer would be too long to give.
+/// [`TooManySlots`] if there are more than [`MAX_SLOTS`].
 pub fn count_free_slots(
     window: Span,
     busy: &BusySet,
@@ -178,7 +178,7 @@ pub fn count_free_slots(
     usize::try_from(count).ok().filter(|count| *count <= MAX_SLOTS).ok_or(TooManySlots { count })
 }
 
-/// A question for the free slots of a window, within the limits of the service.
+/// A query for the free slots of a window, within the limits of the service.
 ///
 /// ```
 /// use kalends_availability::{BusySet, SlotLength, SlotQuery, SlotQueryError};
@@ -205,13 +205,13 @@ pub enum SlotQueryError {
     /// The window is longer than [`MAX_RANGE`].
     #[error("must be at most {MAX_RANGE_DAYS} days after the start, got {}", InDays(*lasts))]
     Range {
-        /// How long it is.
+        /// The length of the window.
         lasts: SignedDuration,
     },
 }
 
 impl From<SlotQueryError> for FieldError {
-    /// As an error of the parameter `end`.
+    /// The error as one of the parameter `end`.
     fn from(error: SlotQueryError) -> Self {
         match error {
             SlotQueryError::Range { .. } => Self::new("end", error.to_string()),
@@ -220,18 +220,18 @@ impl From<SlotQueryError> for FieldError {
 }
 
 impl SlotQuery {
-    /// The question for slots of `length` in `window`, one after the other: the step is the length,
-    /// unless [`stepping`](Self::stepping) says otherwise.
+    /// A query for slots of `length` in `window`, one after the other. The step is the length, unless
+    /// [`stepping`](Self::stepping) sets another.
     ///
     /// # Errors
-    /// [`SlotQueryError::Range`] where the window is longer than [`MAX_RANGE`].
+    /// [`SlotQueryError::Range`] if the window is longer than [`MAX_RANGE`].
     pub fn new(window: Span, length: SlotLength) -> Result<Self, SlotQueryError> {
         let lasts = window.length();
         if lasts > MAX_RANGE { Err(SlotQueryError::Range { lasts }) } else { Ok(Self { window, length, step: length }) }
     }
 
-    /// The same question with slots that start every `step`. A shorter step than the length offers
-    /// slots that overlap each other, a longer one leaves pauses between them.
+    /// The same query with slots that start every `step`. If the step is shorter than the length, slots
+    /// overlap each other. If it is longer, there are pauses between them.
     ///
     /// ```
     /// use kalends_availability::{BusySet, SlotQuery};
@@ -248,12 +248,12 @@ impl SlotQuery {
         Self { step, ..self }
     }
 
-    /// The range in which slots are wanted.
+    /// The range of the query.
     pub const fn window(self) -> Span {
         self.window
     }
 
-    /// How long a slot lasts.
+    /// The length of a slot.
     pub const fn length(self) -> SlotLength {
         self.length
     }
@@ -263,21 +263,21 @@ impl SlotQuery {
         self.step
     }
 
-    /// The slots that `busy` leaves free, in order; see [`free_slots`].
+    /// The slots that `busy` leaves free, in order. See [`free_slots`].
     pub fn slots(self, busy: &BusySet) -> impl Iterator<Item = Span> {
         free_slots(self.window, busy, self.length.elapsed(), self.step.elapsed())
     }
 
-    /// How many slots there are; see [`count_free_slots`].
+    /// The number of slots. See [`count_free_slots`].
     ///
     /// # Errors
-    /// [`TooManySlots`] where the answer would be too long to give.
+    /// [`TooManySlots`] if there are more than [`MAX_SLOTS`].
     pub fn count(self, busy: &BusySet) -> Result<usize, TooManySlots> {
         count_free_slots(self.window, busy, self.length.elapsed(), self.step.elapsed())
     }
 }
 
-/// Shows a length in days, with hours, minutes and seconds only where the days do not say it all.
+/// Formats a length in days, followed by hours, minutes and seconds if it is not a whole number of days.
 struct InDays(SignedDuration);
 
 impl fmt::Display for InDays {
@@ -292,7 +292,7 @@ impl fmt::Display for InDays {
     }
 }
 
-/// Where slots may start: every `step` from `origin`. Microseconds, as unsigned distances, so that no
+/// The starts of slots: every `step` from `origin`. In microseconds, as unsigned distances, so that no
 /// window is too long to count in.
 #[derive(Clone, Copy)]
 struct Grid {
@@ -307,11 +307,11 @@ impl Grid {
         Self { origin: window.start(), length: positive(length), step: positive(step) }
     }
 
-    /// The positions whose slots lie inside `gap`, which does not begin before the origin.
+    /// The positions whose slots are inside `gap`, which does not begin before the origin.
     fn positions(self, gap: Span) -> Range<u64> {
         let from_origin = |at: Timestamp| at.as_micros().abs_diff(self.origin.as_micros());
         let (start, end) = (from_origin(gap.start()), from_origin(gap.end()));
-        // Most gaps of a busy calendar are too short, and a division costs more than all the rest.
+        // Most gaps of a busy calendar are too short, and a division costs more than everything else here.
         if self.length == 0 || self.step == 0 || end - start < self.length {
             return 0..0;
         }
@@ -319,8 +319,8 @@ impl Grid {
         first..first.max(last + 1)
     }
 
-    /// The slot at a position. The fallback of a slot beyond the end of time is never taken for a
-    /// position inside a gap.
+    /// The slot at a position; `None` only if it is beyond the end of time, which no position inside a gap
+    /// is.
     fn slot(self, position: u64) -> Option<Span> {
         let start = self.origin.as_micros().checked_add_unsigned(position * self.step)?;
         let end = start.checked_add_unsigned(self.length)?;
@@ -370,7 +370,7 @@ mod tests {
     #[case::longer_than_the_window(minutes(0, 29), 30, 30, &[])]
     #[case::as_long_as_the_window(minutes(0, 30), 30, 30, &[0])]
     #[case::the_last_ends_with_the_window(minutes(0, 90), 45, 45, &[0, 45])]
-    #[case::the_last_would_end_late(minutes(0, 89), 45, 45, &[0])]
+    #[case::the_last_would_end_too_late(minutes(0, 89), 45, 45, &[0])]
     #[case::from_an_odd_start(minutes(7, 70), 30, 30, &[7, 37])]
     #[case::overlapping_slots(minutes(0, 60), 40, 10, &[0, 10, 20])]
     #[case::with_pauses(minutes(0, 60), 10, 25, &[0, 25, 50])]
@@ -413,7 +413,7 @@ mod tests {
         assert_eq!(count(50_000), Ok(MAX_SLOTS));
         assert_eq!(count(50_001), Err(TooManySlots { count: 50_001 }));
         let error = FieldError::from(TooManySlots { count: 50_001 });
-        assert_eq!(error.to_string(), "end: must be sooner: at most 50000 slots are answered, got 50001");
+        assert_eq!(error.to_string(), "end: must be earlier: a response has at most 50000 slots, got 50001");
     }
 
     #[test]
@@ -429,7 +429,7 @@ mod tests {
         let year = Span::new(at(0), at(0) + MAX_RANGE).unwrap();
         let query = SlotQuery::new(year, SlotLength::MAX).unwrap();
         assert_eq!(query.count(&BusySet::EMPTY), Ok(1_098));
-        // 8 hours less than 366 days, every 5 minutes, and the one at the very end.
+        // One slot every 5 minutes for 366 days less 8 hours, and the one at the very end.
         let refused = query.stepping(SlotLength::MIN).count(&BusySet::EMPTY);
         assert_eq!(refused, Err(TooManySlots { count: (366 * 24 - 8) * 12 + 1 }));
     }
@@ -478,7 +478,7 @@ mod tests {
     #[case::too_long("481m")]
     #[case::too_many_hours("9h")]
     #[case::nothing("0h")]
-    #[case::no_number("m")]
+    #[case::no_digits("m")]
     #[case::upper_case("30M")]
     #[case::a_space(" 30m")]
     #[case::no_unit("30")]
@@ -511,7 +511,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_length_is_read_back(minutes in 5..=480u16) {
+        fn every_length_round_trips(minutes in 5..=480u16) {
             let length = length(minutes);
             prop_assert_eq!(length.to_string().parse(), Ok(length));
             prop_assert_eq!(format!("{minutes}m").parse(), Ok(length));
@@ -535,7 +535,7 @@ mod tests {
         }
 
         #[test]
-        fn an_offered_slot_meets_nothing_busy_and_any_other_does(busy in busy_set(), window in span()) {
+        fn a_slot_is_offered_iff_it_overlaps_nothing_busy(busy in busy_set(), window in span()) {
             for (minutes, step) in [(5, 5), (15, 15), (30, 10), (45, 60), (120, 5)] {
                 let query = SlotQuery::new(window, length(minutes)).unwrap().stepping(length(step));
                 let offered: Vec<Span> = query.slots(&busy).collect();
@@ -547,7 +547,7 @@ mod tests {
         }
 
         #[test]
-        fn what_lies_outside_the_window_changes_nothing(busy in busy_set(), window in span()) {
+        fn busy_time_outside_the_window_changes_nothing(busy in busy_set(), window in span()) {
             let query = SlotQuery::new(window, length(15)).unwrap();
             prop_assert!(query.slots(&busy).eq(query.slots(&busy.clip(window))));
         }

@@ -1,12 +1,12 @@
-//! What the tests of this crate draw from: short spans on a grid of minutes, dense enough that they
-//! overlap, nest and touch; and rules around the moments at which clocks are changed.
+//! Proptest strategies of this crate: short spans on a grid of minutes, dense enough to overlap, nest and
+//! touch; and rules around the moments at which clocks change.
 
 use kalends_kernel::{CivilDate, SignedDuration, Span, Timestamp};
 use proptest::prelude::*;
 
 use crate::{BusySet, Hours, Rules, Week, WrittenHours, WrittenOverride, WrittenRules};
 
-/// Drawn spans lie in the first so many minutes of the grid.
+/// Drawn spans are within the first `MINUTES` minutes of the grid.
 pub(crate) const MINUTES: i64 = 240;
 
 /// 2026-03-01T00:00:00Z.
@@ -39,12 +39,12 @@ pub(crate) fn busy_set() -> impl Strategy<Value = BusySet> {
     prop_oneof![prop::collection::vec(short, 0..24), spans()].prop_map(BusySet::from_unsorted)
 }
 
-/// For each minute of the grid whether it is busy, looked up without the algebra.
+/// Whether each minute of the grid is busy, computed without the algebra.
 pub(crate) fn busy_minutes(busy: &BusySet) -> Vec<bool> {
     (0..MINUTES).map(|minute| busy.spans().iter().any(|span| span.contains(at(minute)))).collect()
 }
 
-/// Zones, each with an instant at which something happens to its clocks, if anything ever does.
+/// Zones, each with an instant at which its clocks change, if they ever do.
 const MOMENTS: [(&str, &str); 12] = [
     ("UTC", "2026-03-01T00:00:00Z"),
     ("Asia/Kathmandu", "2026-05-01T18:15:00Z"),
@@ -94,7 +94,7 @@ fn written_rules(zone: &'static str, about: CivilDate) -> impl Strategy<Value = 
     )
 }
 
-/// Rules, and an instant at which the clocks of their zone may do something unusual.
+/// Rules, and an instant at which the clocks of their zone may change.
 pub(crate) fn rules_and_moment() -> impl Strategy<Value = (WrittenRules, Timestamp)> {
     prop::sample::select(MOMENTS.to_vec()).prop_flat_map(|(zone, moment)| {
         let moment: Timestamp = moment.parse().unwrap();
@@ -110,7 +110,7 @@ pub(crate) fn near(moment: Timestamp) -> impl Strategy<Value = Span> {
     })
 }
 
-/// Rules, a window near an unusual moment, and what blocks around it.
+/// Rules, a window near a clock change, and busy spans around it.
 pub(crate) fn rules_window_blocks() -> impl Strategy<Value = (Rules, Span, Vec<Span>)> {
     rules_and_moment().prop_flat_map(|(written, moment)| {
         let short = (near(moment), 1..=180i64);

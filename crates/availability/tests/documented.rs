@@ -8,7 +8,7 @@ use kalends_availability::{
 };
 use kalends_kernel::{Revision, SignedDuration, Span, Timestamp};
 
-/// `09:00-10:00` on 2 March 2026, a Monday, UTC; or with days: `05T09:00-05T10:00`.
+/// Reads `09:00-10:00` as a span on Monday, 2 March 2026, in UTC, or with days: `05T09:00-05T10:00`.
 fn span(text: &str) -> Span {
     let instant = |text: &str| {
         let (day, time) = text.split_once('T').unwrap_or(("02", text));
@@ -26,7 +26,7 @@ fn starts(spans: impl IntoIterator<Item = Span>) -> Vec<String> {
     spans.into_iter().map(|span| span.start().to_string()[11..16].to_owned()).collect()
 }
 
-/// Rules by buffers, zone, hours of every weekday but the weekend, and overrides.
+/// Rules with buffers, a zone, the hours of Monday to Friday, and overrides.
 fn rules(before: u8, after: u8, zone: &str, hours: Option<(&str, &str)>, overrides: &str) -> Rules {
     let week = hours.map_or("null".to_owned(), |(start, end)| {
         let day = |day| format!(r#""{day}":{{"start":"{start}","end":"{end}"}}"#);

@@ -276,7 +276,7 @@ async fn a_source_counts_once_whatever_calendars_it_blocks() {
     let told = house.ask(&agent, morning(), true).await;
     assert_eq!(told.state(), "stale");
     let expected =
-        "1 connected human calendar has not been read for more than 1 hour: what was busy then is taken as busy now";
+        "1 connected human calendar has not been read for more than 1 hour: the last known busy times are used";
     assert_eq!(told.warnings(), [expected]);
     assert_eq!(told.slots, ["10:00-11:00", "11:00-12:00", "12:00-13:00"]);
     assert_eq!(house.ask(&agent, morning(), false).await.slots.len(), 0);

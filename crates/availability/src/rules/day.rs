@@ -1,12 +1,12 @@
-//! What the clocks of a zone make of hours of a day.
+//! The hours of a day, and the instants at which the clocks of a zone show them.
 
 use std::fmt;
 
 use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
 
-/// A part of a day by the clock: from `start` up to, and not including, `end`, in whole minutes.
+/// A part of a day by the wall clock: from `start` up to but not including `end`, in whole minutes.
 ///
-/// `end` may be 24:00 and is after `start`: hours over midnight are two parts of two days.
+/// `end` is after `start` and may be 24:00. Hours over midnight are two parts of two days.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Hours {
     /// Minutes since midnight, at most 1,439.
@@ -16,13 +16,13 @@ pub struct Hours {
 }
 
 impl Hours {
-    /// The minutes of 24:00.
+    /// 24:00 in minutes since midnight.
     const MIDNIGHT: u16 = 24 * 60;
     /// From 00:00 to 24:00.
     pub const ALL_DAY: Self = Self { start: 0, end: Self::MIDNIGHT };
 
-    /// The hours between two minutes of the day (0 to 1,440); `None` where the end is after 24:00 or not
-    /// after the start.
+    /// The hours between two minutes of the day (0 to 1,440); `None` if the end is after 24:00 or not after
+    /// the start.
     pub const fn new(start: u16, end: u16) -> Option<Self> {
         if start < end && end <= Self::MIDNIGHT { Some(Self { start, end }) } else { None }
     }
@@ -37,17 +37,17 @@ impl Hours {
         self.end
     }
 
-    /// When the hours of `date` end by the clocks of `zone`: the last instant at which they, running, reach the end. An end
-    /// that they skip moves by as much as they skip. `None` only for dates outside the supported calendar.
+    /// When the hours of `date` end in `zone`: the last instant at which the running clocks reach the end.
+    /// An end in a gap moves by the length of the gap. `None` only for dates outside the supported calendar.
     pub fn closes(self, date: CivilDate, zone: Zone) -> Option<Timestamp> {
         last_reached(date, self.end, zone)
     }
 
-    /// The hours of `date` as the clocks of `zone` show them; `None` where the date has none of them.
+    /// The hours of `date` in `zone`; `None` if the clocks show none of them on that date.
     ///
-    /// One span: it begins when the clocks first show the start, and ends when they last reach the
-    /// end. What they show twice is so inside both times. A time that they skip moves by as much as
-    /// they skip (RFC 5545 section 3.3.5), but never out of the date.
+    /// They are one span, which begins when the clocks first show the start, and ends when they last reach
+    /// the end. So an overlap inside the hours belongs to them both times. A time in a gap moves by the
+    /// length of the gap (RFC 5545 section 3.3.5), but never out of the date.
     pub(crate) fn on(self, date: CivilDate, zone: Zone) -> Option<Span> {
         let start = zone.to_timestamp(civil(date, self.start)?)?;
         let end = self.closes(date, zone)?;
@@ -56,7 +56,7 @@ impl Hours {
     }
 }
 
-/// What the clock shows so many minutes into a date, 24:00 being the midnight after it.
+/// The civil time of a minute of a date. 24:00 is the midnight after it.
 fn civil(date: CivilDate, minute: u16) -> Option<CivilDateTime> {
     if minute == Hours::MIDNIGHT {
         return Some(date.plus_days(1).midnight());
@@ -65,17 +65,17 @@ fn civil(date: CivilDate, minute: u16) -> Option<CivilDateTime> {
     Some(CivilDateTime { date, time: CivilTime::new(minute / 60, minute % 60, 0)? })
 }
 
-/// The last instant at which the clocks of `zone`, running, reach a minute of a date.
+/// The last instant at which the running clocks of `zone` reach a minute of a date.
 ///
-/// They reach it twice where they went back between the two. Where they went back *to* it, they do not
-/// reach it the second time but jump to it: 01:00 to 02:00 lasts one hour also when 02:00 to 03:00 comes
-/// twice, and a date ends when its midnight first comes, should the clocks go back to that midnight.
+/// They reach it twice if they go back in between. If they go back *to* it, they do not reach it the
+/// second time, but jump to it. So 01:00 to 02:00 lasts one hour even when 02:00 to 03:00 comes twice,
+/// and a date ends when its midnight first comes, even if the clocks then go back to that midnight.
 fn last_reached(date: CivilDate, minute: u16, zone: Zone) -> Option<Timestamp> {
     const DAY: SignedDuration = SignedDuration::days(1);
     const TICK: SignedDuration = SignedDuration::micros(1);
     let civil = civil(date, minute)?;
     let first = zone.to_timestamp(civil)?;
-    // No zone goes back by more than some hours, nor twice within a day.
+    // No zone goes back by more than a few hours, or twice within a day.
     let gone_back = shown(civil) + DAY - shown(zone.to_civil(first + DAY));
     if gone_back <= SignedDuration::ZERO {
         return Some(first);
@@ -85,7 +85,7 @@ fn last_reached(date: CivilDate, minute: u16, zone: Zone) -> Option<Timestamp> {
     Some(if runs_into_it { second } else { first })
 }
 
-/// The instant at which the clocks of UTC show the same: something to reckon with.
+/// The instant at which UTC clocks show this civil time, for arithmetic.
 fn shown(civil: CivilDateTime) -> Timestamp {
     Timestamp::from_micros(0)
         + SignedDuration::days(civil.date.as_days())
@@ -93,7 +93,7 @@ fn shown(civil: CivilDateTime) -> Timestamp {
 }
 
 impl fmt::Display for Hours {
-    /// As `09:00-17:30`.
+    /// Formats the hours as `09:00-17:30`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{}", Minute(self.start), Minute(self.end))
     }

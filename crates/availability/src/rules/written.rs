@@ -1,13 +1,13 @@
-//! Rules as requests write them and stores keep them, and what can be wrong with them.
+//! Rules as requests write them and stores keep them, and their validation.
 
 use kalends_kernel::{CivilDate, Code, FieldError, FieldErrors, MissingDay, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 
 use super::{BUFFER_MAX_MINUTES, OVERRIDES_MAX, Override, Rules, Week, day::Hours, day::Minute};
 
-/// [`Rules`] in plain values: what a request gives, and the document that a store keeps.
+/// [`Rules`] in plain values: the form of requests and of the document that a store keeps.
 ///
-/// As a document, every field has its name here and a field that is not known is refused.
+/// In the document, every field has the name that it has here. An unknown field is refused.
 ///
 /// ```
 /// use kalends_availability::{Rules, WrittenRules};
@@ -27,15 +27,15 @@ use super::{BUFFER_MAX_MINUTES, OVERRIDES_MAX, Override, Rules, Week, day::Hours
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WrittenRules {
-    /// Minutes to keep free before what blocks, 0 to 120.
+    /// Minutes to keep free before busy time, 0 to 120.
     pub buffer_before_minutes: i64,
-    /// Minutes to keep free after what blocks, 0 to 120.
+    /// Minutes to keep free after busy time, 0 to 120.
     pub buffer_after_minutes: i64,
-    /// When each weekday is open; a weekday that is missing is closed. `None` restricts nothing.
+    /// The hours of each weekday. A missing weekday is closed. `None` restricts nothing.
     pub working_hours: Option<Week<WrittenHours>>,
-    /// The IANA name of the zone whose clocks and dates are meant.
+    /// The IANA name of the zone of the hours and dates.
     pub timezone: String,
-    /// Dates on which other hours hold; at most 366, each date once, in any order.
+    /// Dates with other hours: at most 366, each date once, in any order.
     pub overrides: Vec<WrittenOverride>,
 }
 
@@ -55,7 +55,7 @@ pub struct WrittenHours {
 pub struct WrittenOverride {
     /// `YYYY-MM-DD`, in the years 1970 to 2099.
     pub date: String,
-    /// When this date is open; `None` closes it.
+    /// The hours of this date; `None` closes it.
     pub working_hours: Option<WrittenHours>,
 }
 
@@ -65,7 +65,7 @@ impl TryFrom<&WrittenRules> for Rules {
     /// Checks every field.
     ///
     /// # Errors
-    /// All that is wrong, each under its path, such as `working_hours.mon.end` or `overrides[3].date`.
+    /// Every error, each under its path, such as `working_hours.mon.end` or `overrides[3].date`.
     fn try_from(written: &WrittenRules) -> Result<Self, FieldErrors> {
         let mut errors = FieldErrors::default();
         let before = errors.take(buffer("buffer_before_minutes", written.buffer_before_minutes));
@@ -90,10 +90,10 @@ impl TryFrom<&WrittenRules> for Rules {
 }
 
 impl Week<Hours> {
-    /// Reads the hours of each day; `path` is where they stand.
+    /// Reads the hours of each day. `path` is the path of the week in the request.
     ///
     /// # Errors
-    /// All that is wrong, each under its path, such as `working_hours.mon.end`.
+    /// Every error, each under its path, such as `working_hours.mon.end`.
     pub fn read(path: &str, written: &Week<WrittenHours>) -> Result<Self, FieldErrors> {
         let mut errors = FieldErrors::default();
         let week = written.map(|day, hours| read_hours(&format!("{path}.{day}"), hours, &mut errors));
@@ -117,7 +117,7 @@ impl TryFrom<WrittenRules> for Rules {
 }
 
 impl From<Rules> for WrittenRules {
-    /// The overrides in the order of their dates.
+    /// The overrides are in the order of their dates.
     fn from(rules: Rules) -> Self {
         Self {
             buffer_before_minutes: rules.buffer_before.into(),
@@ -166,7 +166,7 @@ fn read_hours(path: &str, written: &WrittenHours, errors: &mut FieldErrors) -> O
     }))
 }
 
-/// Minutes since midnight; up to 24:00.
+/// Reads `HH:MM` up to 24:00, as minutes since midnight.
 fn read_minute(text: &str) -> Option<u16> {
     let [h, hh, b':', m, mm] = *text.as_bytes() else { return None };
     let number = |tens: u8, ones: u8| {
@@ -177,10 +177,10 @@ fn read_minute(text: &str) -> Option<u16> {
     (minute < 60 && hour * 60 + minute <= 24 * 60).then_some(hour * 60 + minute)
 }
 
-/// Sorted by date.
+/// Reads the overrides and sorts them by date.
 fn read_overrides(written: &[WrittenOverride], errors: &mut FieldErrors) -> Vec<Override> {
     if written.len() > OVERRIDES_MAX {
-        // One error says it all; what is in them could be thousands.
+        // One error is enough: the overrides themselves could add thousands.
         let message = format!("must be at most {OVERRIDES_MAX}, got {}", written.len());
         errors.push(FieldError::new("overrides", message));
         return Vec::new();
@@ -190,14 +190,14 @@ fn read_overrides(written: &[WrittenOverride], errors: &mut FieldErrors) -> Vec<
     for (index, given) in written.iter().enumerate() {
         let path = format!("overrides[{index}]");
         let date = errors.take(read_date(&format!("{path}.date"), &given.date));
-        // Hours that cannot be read are noted, and nothing is returned then.
+        // If the hours are invalid, `errors` is not empty and the caller discards the result.
         let hours =
             given.working_hours.as_ref().map(|hours| read_hours(&format!("{path}.working_hours"), hours, errors));
         let Some(date) = date else { continue };
         match seen.binary_search_by_key(&date, |(date, _)| *date) {
             Ok(at) => {
                 let other = seen.get(at).map_or(0, |(_, index)| *index);
-                let message = format!("must be named once, got {date} as in overrides[{other}]");
+                let message = format!("must appear only once, got {date} as in overrides[{other}]");
                 errors.push(FieldError::new(format!("{path}.date"), message));
             }
             Err(at) => {
@@ -221,7 +221,7 @@ fn read_date(param: &str, text: &str) -> Result<CivilDate, FieldError> {
     })
 }
 
-/// The first characters, enough to recognize a text by.
+/// The first characters, enough to recognize a text.
 fn cut(text: &str) -> String {
     text.chars().take(40).collect()
 }
@@ -342,11 +342,11 @@ mod tests {
             ]
         );
         let twice = errors(&bad).pop().unwrap();
-        assert_eq!(twice, "overrides[2].date: must be named once, got 2026-12-24 as in overrides[0]");
+        assert_eq!(twice, "overrides[2].date: must appear only once, got 2026-12-24 as in overrides[0]");
     }
 
     #[test]
-    fn so_many_overrides_and_no_more() {
+    fn more_than_366_overrides_are_refused() {
         let day = |index: i64| on(&CivilDate::from_days(20_000 + index).to_string());
         let full = WrittenRules { overrides: (0..366).map(day).collect(), ..written() };
         assert_eq!(Rules::try_from(&full).unwrap().overrides().len(), OVERRIDES_MAX);
@@ -393,7 +393,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn documents_are_read_back((written, _) in rules_and_moment()) {
+        fn documents_round_trip((written, _) in rules_and_moment()) {
             let rules = Rules::try_from(&written).unwrap();
             let document = serde_json::to_string(&rules).unwrap();
             prop_assert_eq!(&serde_json::from_str::<Rules>(&document).unwrap(), &rules);
